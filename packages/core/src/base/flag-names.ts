@@ -1,0 +1,106 @@
+/**
+ * Every switch and every figure that can be driven from outside, with its default (FLG-1, FLG-2). Data only.
+ * The tables in the documentation are made from these.
+ */
+
+export interface Switch {
+  readonly name: string
+  readonly env: string
+  readonly on: boolean
+  readonly about: string
+}
+
+export interface Figure {
+  readonly name: string
+  readonly env: string
+  readonly value: number
+  readonly min: number
+  readonly max: number
+  readonly unit: string
+  readonly about: string
+}
+
+const envName = (name: string) => `STRATA_${name.replaceAll("-", "_").toUpperCase()}`
+
+const flag = <const N extends string>(name: N, on: boolean, about: string) => ({ name, env: envName(name), on, about })
+
+export const SWITCHES = [
+  flag("tool-result-storage", true, "layer 1: large tool results are put aside on disk"),
+  flag("clear-by-time", true, "layer 2: old results are cleared after a long pause"),
+  flag("clear-by-cache-edit", true, "layer 2: old results are deleted inside the server's cache, where the model can"),
+  flag("clear-by-api", true, "layer 2: the server is asked to clear, where the model can"),
+  flag("clear-by-size", true, "layer 2: old results are cleared when they fill the window and it pays"),
+  flag("notes", true, "layer 3: notes are kept while the work goes on"),
+  flag("compact-from-notes", true, "layer 4: the notes serve as the summary"),
+  flag("compact-ahead", false, "layer 4: the summary is prepared before it is needed"),
+  flag("compact-reactive", true, "layer 4: a request refused as too long is compacted and sent again"),
+  flag("auto-memory", true, "layer 5: memories are kept across conversations"),
+  flag("dreaming", true, "layer 6: memories are consolidated in the background"),
+  flag("fold", false, "old ranges are folded into a line each"),
+  flag("snip", true, "ranges can be cut out of the view"),
+] as const satisfies readonly Switch[]
+
+export type SwitchName = (typeof SWITCHES)[number]["name"]
+
+interface Range {
+  readonly value: number
+  readonly min: number
+  readonly max: number
+  readonly unit: string
+}
+
+const figure = <const N extends string>(name: N, range: Range, about: string) => ({
+  name,
+  env: envName(name),
+  ...range,
+  about,
+})
+
+const MILLION = 1_000_000
+const tokens = (value: number): Range => ({ value, min: 0, max: MILLION, unit: "tokens" })
+const characters = (value: number): Range => ({ value, min: 1, max: 100 * MILLION, unit: "characters" })
+const count = (value: number, min = 0): Range => ({ value, min, max: 10_000, unit: "" })
+const minutes = (value: number): Range => ({ value, min: 0, max: 525_600, unit: "minutes" })
+const seconds = (value: number): Range => ({ value, min: 0, max: 86_400, unit: "seconds" })
+
+export const FIGURES = [
+  figure("tool-result-limit", characters(50_000), "a larger tool result is put aside"),
+  figure("tool-result-preview", characters(2_000), "how much of it stays in the context"),
+  figure("message-results-limit", characters(200_000), "the results of one round together"),
+  figure("idle-gap", minutes(60), "after this pause the server's cache is gone"),
+  figure("idle-keep", count(5, 1), "results kept when clearing by time"),
+  figure("cache-edit-active", count(12, 1), "active results that start deleting by cache edit"),
+  figure("cache-edit-keep", count(5, 1), "results kept when deleting by cache edit"),
+  figure("api-clear-trigger", tokens(180_000), "input at which the server is asked to clear"),
+  figure("api-clear-keep", tokens(40_000), "about how much stays when the server clears"),
+  figure("size-clear-keep", tokens(40_000), "clearable results that stay when clearing by size"),
+  figure("size-clear-least", tokens(20_000), "less than this is not worth clearing"),
+  figure("size-clear-protect", count(3, 1), "newest results that clearing by size leaves alone"),
+  figure("expected-turns", count(20), "turns over which a clearing must pay"),
+  figure("notes-first", tokens(10_000), "context size at which notes begin"),
+  figure("notes-growth", tokens(5_000), "growth between two updates of the notes"),
+  figure("notes-tool-calls", count(3), "tool calls between two updates of the notes"),
+  figure("notes-section-limit", tokens(2_000), "size of a section of the notes"),
+  figure("notes-limit", tokens(12_000), "size of the notes"),
+  figure("keep-least", tokens(10_000), "kept verbatim at a compaction from notes: at least"),
+  figure("keep-most", tokens(40_000), "kept verbatim at a compaction from notes: at most"),
+  figure("keep-messages", count(5), "messages with text kept at a compaction from notes"),
+  figure("notes-wait", seconds(15), "how long a compaction waits for notes under way"),
+  figure("compact-failures", count(3, 1), "failures in a row that stop automatic compaction"),
+  figure(
+    "compact-progress",
+    { value: 10, min: 1, max: 90, unit: "percent" },
+    "a compaction must shrink the context by this",
+  ),
+  figure("restore-files", count(5), "files read again after a compaction"),
+  figure("restore-file-limit", tokens(5_000), "size of one of them"),
+  figure("restore-limit", tokens(50_000), "size of all of them"),
+  figure("restore-skill-limit", tokens(5_000), "size of a skill restored after a compaction"),
+  figure("restore-skills-limit", tokens(25_000), "size of all of them"),
+  figure("instructions-limit", tokens(40_000), "size of all instruction files"),
+  figure("memory-turns", count(5, 1), "turns of the agent that extracts memories"),
+  figure("dream-gap", { value: 24, min: 0, max: 8_760, unit: "hours" }, "between two consolidations"),
+  figure("dream-conversations", count(5, 1), "other conversations touched before a consolidation"),
+] as const satisfies readonly Figure[]
+
+export type FigureName = (typeof FIGURES)[number]["name"]

@@ -1,0 +1,51 @@
+/** The schema of the settings. Apart from `settings.ts`, so that it is loaded only when settings are. */
+import { z } from "zod"
+import { FIGURES, SWITCHES } from "./flag-names.ts"
+
+const tokens = z.int().min(1)
+
+const modelOverride = z.strictObject({
+  family: z.enum(["claude-4", "claude-5", "gpt-5", "unknown"]).exactOptional(),
+  window: tokens.exactOptional(),
+  maxOutput: tokens.exactOptional(),
+  minCacheable: z.int().min(0).exactOptional(),
+  price: z
+    .strictObject({
+      input: z.number().min(0),
+      output: z.number().min(0),
+      cacheWrite5m: z.number().min(0),
+      cacheWrite1h: z.number().min(0),
+      cacheRead: z.number().min(0),
+    })
+    .exactOptional(),
+  autoCompactPercent: z.number().exactOptional(),
+  autoCompactTokens: z.number().exactOptional(),
+})
+
+export const settingsSchema = z.strictObject({
+  $schema: z.string().optional(),
+  /** Stops every change to what the model is sent (FLG-3). */
+  off: z.boolean(),
+  autoCompactEnabled: z.boolean(),
+  disableCompact: z.boolean(),
+  disableAutoCompact: z.boolean(),
+  disableMicrocompact: z.boolean(),
+  autoCompactPercent: z.number().optional(),
+  autoCompactTokens: z.number().optional(),
+  /** For models whose window is not known. */
+  contextWindow: tokens.optional(),
+  maxOutputTokens: tokens,
+  /** When an acknowledged entry is on disk: `always`, after each `turn`, or `never`. */
+  flush: z.enum(["always", "turn", "never"]),
+  /** Content in telemetry. */
+  exportContent: z.boolean(),
+  models: z.record(z.string(), modelOverride),
+  /** Kill switches and figures, as flags (FLG-1, FLG-2). */
+  switches: z.partialRecord(z.enum(SWITCHES.map(({ name }) => name)), z.boolean()),
+  figures: z.partialRecord(z.enum(FIGURES.map(({ name }) => name)), z.number()),
+  /** Characters from which a tool's results are put aside, by tool name. */
+  toolResultLimits: z.record(z.string(), z.int().min(0)),
+})
+
+export type Settings = z.infer<typeof settingsSchema>
+export type SettingsIssue = z.core.$ZodIssue

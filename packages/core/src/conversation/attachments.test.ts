@@ -1,0 +1,87 @@
+import { describe, expect, test } from "vitest"
+import { type Attachment, renderAttachment } from "./attachments.ts"
+
+const EXAMPLES: Record<Attachment["type"], { attachment: Attachment; says: string[] }> = {
+  file: { attachment: { type: "file", path: "a.ts", content: "const a = 1" }, says: ["a.ts", "const a = 1"] },
+  compact_file_reference: {
+    attachment: { type: "compact_file_reference", path: "big.ts" },
+    says: ["big.ts", "Read it again"],
+  },
+  todo_list: {
+    attachment: {
+      type: "todo_list",
+      todos: [
+        { content: "one", status: "completed" },
+        { content: "two", status: "in_progress" },
+      ],
+    },
+    says: ["[x] one", "[~] two"],
+  },
+  plan_file: { attachment: { type: "plan_file", path: "plan.md", content: "1. look" }, says: ["plan.md", "1. look"] },
+  plan_mode: { attachment: { type: "plan_mode", active: true, path: "plan.md" }, says: ["Plan mode is on", "plan.md"] },
+  skill_content: {
+    attachment: { type: "skill_content", name: "review", content: "look twice" },
+    says: ["review", "look twice"],
+  },
+  skill_listing: {
+    attachment: { type: "skill_listing", skills: [{ name: "review", description: "reviews" }] },
+    says: ["- review: reviews"],
+  },
+  agent_status: {
+    attachment: { type: "agent_status", agents: [{ id: "7", name: "finder", status: "running", summary: "grepping" }] },
+    says: ["finder (7): running, grepping"],
+  },
+  agent_listing: { attachment: { type: "agent_listing", agents: [{ name: "finder" }] }, says: ["- finder"] },
+  tool_delta: {
+    attachment: { type: "tool_delta", added: [{ name: "Deploy" }], removed: ["Old"] },
+    says: ["- Deploy", "Old"],
+  },
+  editor_selection: {
+    attachment: { type: "editor_selection", path: "a.ts", fromLine: 3, toLine: 4, content: "x()" },
+    says: ["Lines 3 to 4 of a.ts", "x()"],
+  },
+  mcp_instructions: {
+    attachment: { type: "mcp_instructions", server: "db", instructions: "ask first" },
+    says: ["db", "ask first"],
+  },
+  nested_memory: {
+    attachment: { type: "nested_memory", path: "lib/AGENTS.md", content: "no lodash" },
+    says: ["lib/AGENTS.md", "no lodash"],
+  },
+  queued_agent_message: {
+    attachment: { type: "queued_agent_message", from: "finder", content: "found it" },
+    says: ["finder", "not from the user", "found it"],
+  },
+  hook_output: { attachment: { type: "hook_output", hook: "lint", content: "2 errors" }, says: ["lint", "2 errors"] },
+  memory: {
+    attachment: { type: "memory", path: "memory/db.md", content: "port 5433", age: "3 days ago" },
+    says: ["3 days ago", "memory/db.md", "port 5433"],
+  },
+  foreign: { attachment: { type: "foreign", kind: "task_reminder", data: {}, text: "use todos" }, says: ["use todos"] },
+}
+
+describe("MSG-9 attachments", () => {
+  test.each(Object.entries(EXAMPLES))(
+    "%s has its own rendering, marked as the system's",
+    (_type, { attachment, says }) => {
+      const [block] = renderAttachment(attachment)
+      for (const part of says) expect(block!.text).toContain(part)
+      expect(block!.text).toMatch(/^<system-reminder>\n[\s\S]*\n<\/system-reminder>$/)
+      expect(renderAttachment(attachment)).toEqual([block])
+    },
+  )
+
+  test("renderings differ from each other", () => {
+    const texts = Object.values(EXAMPLES).map(({ attachment }) => renderAttachment(attachment)[0]!.text)
+    expect(new Set(texts).size).toBe(texts.length)
+  })
+
+  test("what another program recorded and did not send gives nothing", () => {
+    expect(renderAttachment({ type: "foreign", kind: "hook_success", data: {} })).toEqual([])
+  })
+
+  test("a file with fences in it cannot close its own", () => {
+    const [block] = renderAttachment({ type: "file", path: "a.md", content: "```\ncode\n````" })
+    expect(block!.text).toContain("`````\n```\ncode\n````\n`````")
+  })
+})

@@ -1,0 +1,81 @@
+/**
+ * Content blocks, as the Messages API defines them: the only message format in this project.
+ * Guards go by the block's `type`, so that kinds the SDK's types do not know (betas, newer servers) pass through whole.
+ */
+import type {
+  ContentBlockParam,
+  DocumentBlockParam,
+  ImageBlockParam,
+  RedactedThinkingBlockParam,
+  TextBlockParam,
+  ThinkingBlockParam,
+  ToolResultBlockParam,
+  ToolUseBlockParam,
+} from "@anthropic-ai/sdk/resources/messages"
+
+export type Block = ContentBlockParam
+export type TextBlock = TextBlockParam
+export type ToolUse = ToolUseBlockParam
+export type ToolResult = ToolResultBlockParam
+export type Thinking = ThinkingBlockParam | RedactedThinkingBlockParam
+export type Media = ImageBlockParam | DocumentBlockParam
+/** A message's content as people may give it. Stored and sent content is always an array. */
+export type Content = string | readonly Block[]
+
+export const isText = (block: Block): block is TextBlock => block.type === "text"
+export const isToolUse = (block: Block): block is ToolUse => block.type === "tool_use"
+export const isToolResult = (block: Block): block is ToolResult => block.type === "tool_result"
+export const isThinking = (block: Block): block is Thinking =>
+  block.type === "thinking" || block.type === "redacted_thinking"
+export const isMedia = (block: Block): block is Media => block.type === "image" || block.type === "document"
+
+/** A call that the server (or an MCP server behind it) carries out itself, inside one assistant message. */
+export interface ServerUse {
+  readonly type: "server_tool_use" | "mcp_tool_use"
+  readonly id: string
+  readonly name: string
+  readonly input: unknown
+}
+export interface ServerResult {
+  readonly type: string
+  readonly tool_use_id: string
+  readonly content: unknown
+}
+
+export function asServerUse(block: Block): ServerUse | undefined {
+  const type: string = block.type
+  return type === "server_tool_use" || type === "mcp_tool_use" ? (block as unknown as ServerUse) : undefined
+}
+
+export function asServerResult(block: Block): ServerResult | undefined {
+  return block.type !== "tool_result" && block.type.endsWith("_tool_result")
+    ? (block as unknown as ServerResult)
+    : undefined
+}
+
+/** Any content as blocks. A string is one text block; an empty string is none. */
+export function toBlocks(content: Content): readonly Block[] {
+  if (typeof content !== "string") return content
+  return content === "" ? [] : [{ type: "text", text: content }]
+}
+
+/** The blocks inside a tool result. */
+export function resultBlocks(result: ToolResult): readonly Block[] {
+  return toBlocks((result.content ?? "") as Content)
+}
+
+/** All text a person could read in the blocks, joined by line ends. */
+export function textOf(content: Content): string {
+  if (typeof content === "string") return content
+  return content
+    .filter(isText)
+    .map((block) => block.text)
+    .join("\n")
+}
+
+/** Breakpoints are placed anew for every request; one that came with the content would stay for ever. */
+export function withoutBreakpoint(block: Block): Block {
+  if (!("cache_control" in block)) return block
+  const { cache_control: _, ...rest } = block
+  return rest as Block
+}

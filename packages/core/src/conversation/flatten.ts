@@ -1,0 +1,316 @@
+/**
+ * Flattening: stored messages in, what the API accepts out (MSG-2, MSG-4, MSG-5, MSG-10).
+ *
+ * The flattener is fed message by message and keeps everything but the last exchange closed, so one more message costs what
+ * is new. `flatten` is the same thing over a whole list. Whatever must be mended on the way is returned as a repair with a
+ * name; nothing is mended silently.
+ */
+import { renderAttachment } from "./attachments.ts"
+import {
+  asServerResult,
+  asServerUse,
+  type Block,
+  isText,
+  isThinking,
+  isToolResult,
+  isToolUse,
+  type ToolResult,
+  toBlocks,
+  withoutBreakpoint,
+} from "./blocks.ts"
+import { type AssistantMessage, isSentToModel, type Message, type UserMessage } from "./messages.ts"
+
+export type Role = "user" | "assistant"
+
+/** One message of a request. Never changed once it is closed. */
+export interface FlatMessage {
+  readonly role: Role
+  readonly content: readonly Block[]
+}
+
+/** What was mended so that the request is valid. `id` names the tool call or message it is about. */
+export interface Repair {
+  readonly rule: RepairRule
+  readonly id: string
+}
+
+export type RepairRule =
+  | "unanswered-tool-use" // got a synthetic error result
+  | "orphan-tool-result" // no call it could answer: dropped
+  | "duplicate-tool-use" // an id that was used before: the later call is dropped
+  | "duplicate-tool-result" // the first result stands
+  | "late-tool-result" // the call was answered synthetically in an earlier request: that answer stands
+  | "unanswered-server-tool" // a server's call cut off before its result: dropped
+  | "orphan-server-result" // dropped
+  | "empty-text" // the API takes no empty text: dropped
+  | "unsigned-thinking" // cut off while it was streamed, or another provider's: dropped
+  | "starts-with-assistant" // got a first user message
+
+export interface Flattened {
+  readonly messages: readonly FlatMessage[]
+  /** How many of the messages, from the first, will stay as they are whatever is added. */
+  readonly closed: number
+  readonly repairs: readonly Repair[]
+}
+
+export interface FlattenOptions {
+  /** Calls that an earlier request answered synthetically. That answer stands for ever, also when a result comes late. */
+  readonly answeredSynthetically?: ReadonlySet<string>
+}
+
+const NO_RESULT = "No result: the call was interrupted before it finished."
+const NO_BEGINNING = "[the beginning of this conversation is not available]"
+
+export function flatten(messages: readonly Message[], options: FlattenOptions = {}): Flattened {
+  const flattener = new Flattener(options)
+  for (const message of messages) flattener.add(message)
+  return flattener.flattened()
+}
+
+/** A turn of one side as it can be sent, and what had to be mended for it. */
+interface Turn {
+  readonly content: readonly Block[]
+  readonly repairs: readonly Repair[]
+}
+
+/** What the user turn is made of: results, and everything else, each piece with the message it came from. */
+interface Reply {
+  readonly results: ToolResult[]
+  readonly rest: { readonly from: string; readonly blocks: readonly Block[] }[]
+}
+
+/** An assistant turn that may still grow, and the replies to it so far. */
+interface OpenExchange extends Reply {
+  readonly apiIds: Set<string>
+  readonly assistant: Block[]
+  /** The assistant turn waits for the server to go on with it. */
+  paused: boolean
+}
+
+/** An assistant turn that is complete. Its user turn may still grow. */
+interface Exchange extends Reply {
+  readonly answer: Turn
+  /** Names the response in repairs. */
+  readonly apiId: string
+}
+
+const newExchange = (): OpenExchange => ({ apiIds: new Set(), assistant: [], paused: false, results: [], rest: [] })
+
+/**
+ * Messages are closed when nothing that may come can change them. That lags behind by one exchange: a response of which nothing can be
+ * sent lets the user turns around it grow together.
+ */
+export class Flattener {
+  readonly #answeredSynthetically: ReadonlySet<string>
+  readonly #closed: FlatMessage[] = []
+  readonly #closedRepairs: Repair[] = []
+  /** Ids of all calls in complete assistant turns. */
+  readonly #usedIds = new Set<string>()
+  #previous: Exchange | undefined
+  #open = newExchange()
+
+  constructor({ answeredSynthetically = new Set() }: FlattenOptions = {}) {
+    this.#answeredSynthetically = answeredSynthetically
+  }
+
+  add(message: Message): void {
+    if (!isSentToModel(message)) return
+    if (message.type === "assistant") this.#addAssistant(message)
+    else if (message.type === "user") this.#addUser(message)
+    else if (message.type === "attachment") {
+      this.#addRest(message.uuid, renderAttachment(message.attachment), message.attachment.belongsTo)
+    }
+  }
+
+  flattened(): Flattened {
+    const open = this.open()
+    return {
+      messages: [...this.#closed, ...open.messages],
+      closed: this.#closed.length,
+      repairs: [...this.#closedRepairs, ...open.repairs],
+    }
+  }
+
+  /** Messages that stay as they are whatever is added. The list itself goes on growing. */
+  get closed(): readonly FlatMessage[] {
+    return this.#closed
+  }
+
+  get closedRepairs(): readonly Repair[] {
+    return this.#closedRepairs
+  }
+
+  /** Whether the server was interrupted in its own work and goes on with it when it is sent the same messages again. */
+  get awaitsServer(): boolean {
+    return awaitsServer(this.#open, pairServerTools(this.#open.assistant))
+  }
+
+  /** What is not closed yet, as it would be sent now. */
+  open(): { readonly messages: readonly FlatMessage[]; readonly repairs: readonly Repair[] } {
+    const last = withoutTrailingThinking(this.#complete(), (exchange) => this.#userTurn(exchange))
+    const exchanges = !this.#previous ? [last] : (join(this.#previous, last) ?? [this.#previous, last])
+    const messages: FlatMessage[] = []
+    const repairs: Repair[] = []
+    for (const exchange of exchanges) {
+      const settled = this.#settle(exchange, this.#closed.length + messages.length === 0)
+      messages.push(...settled.messages)
+      repairs.push(...settled.repairs)
+    }
+    return { messages, repairs }
+  }
+
+  #addAssistant(message: AssistantMessage): void {
+    const { id, content, stop_reason } = message.message
+    if (!this.#continuesOpenTurn(id)) this.#startExchange()
+    if (id !== undefined) this.#open.apiIds.add(id)
+    this.#open.assistant.push(...toBlocks(content).map(withoutBreakpoint))
+    this.#open.paused = stop_reason === "pause_turn"
+  }
+
+  /** Pieces of one response belong together, also when results stand between them; adjacent responses are merged. */
+  #continuesOpenTurn(apiId: string | undefined): boolean {
+    if (apiId !== undefined && this.#open.apiIds.has(apiId)) return true
+    return this.#open.assistant.length > 0 && !this.#userHasSpoken()
+  }
+
+  /** Whether the open exchange has anything of the user's. An answer that was made up here counts only if it was sent. */
+  #userHasSpoken(): boolean {
+    const { content, repairs } = this.#userTurn(this.#complete())
+    const madeUp = repairs.filter(
+      ({ rule, id }) => rule === "unanswered-tool-use" && !this.#answeredSynthetically.has(id),
+    )
+    return content.length > madeUp.length
+  }
+
+  #addUser(message: UserMessage): void {
+    const blocks = toBlocks(message.message.content).map(withoutBreakpoint)
+    this.#open.results.push(...blocks.filter(isToolResult))
+    this.#addRest(
+      message.uuid,
+      blocks.filter((block) => !isToolResult(block)),
+    )
+  }
+
+  #addRest(from: string, blocks: readonly Block[], belongsTo?: string): void {
+    const at = belongsTo === undefined ? -1 : this.#open.rest.findLastIndex((piece) => piece.from === belongsTo)
+    if (at < 0) this.#open.rest.push({ from, blocks })
+    else this.#open.rest.splice(at + 1, 0, { from: belongsTo!, blocks })
+  }
+
+  #startExchange(): void {
+    const complete = this.#complete()
+    const [joined] = (this.#previous && join(this.#previous, complete)) ?? []
+    if (!joined && this.#previous) this.#close(this.#previous)
+    this.#previous = joined ?? complete
+    for (const id of callsIn(complete.answer.content)) this.#usedIds.add(id)
+    this.#open = newExchange()
+  }
+
+  #close(exchange: Exchange): void {
+    const { messages, repairs } = this.#settle(exchange, this.#closed.length === 0)
+    this.#closed.push(...messages)
+    this.#closedRepairs.push(...repairs)
+  }
+
+  #settle(exchange: Exchange, isFirst: boolean): { messages: FlatMessage[]; repairs: Repair[] } {
+    const { answer, apiId } = exchange
+    const user = this.#userTurn(exchange)
+    const repairs = [...answer.repairs, ...user.repairs]
+    const messages: FlatMessage[] = []
+    if (answer.content.length > 0) messages.push({ role: "assistant", content: answer.content })
+    if (user.content.length > 0) messages.push({ role: "user", content: user.content })
+    if (isFirst && messages[0]?.role === "assistant") {
+      messages.unshift({ role: "user", content: [{ type: "text", text: NO_BEGINNING }] })
+      repairs.unshift({ rule: "starts-with-assistant", id: apiId })
+    }
+    return { messages, repairs }
+  }
+
+  /** The open exchange with its assistant turn as it can be sent. */
+  #complete(): Exchange {
+    const { apiIds, assistant, results, rest } = this.#open
+    const [apiId = ""] = apiIds
+    const repairs: Repair[] = []
+    const drop = (rule: RepairRule, id: string) => {
+      repairs.push({ rule, id })
+      return false
+    }
+    const here = new Set<string>()
+    const served = pairServerTools(assistant)
+    const waiting = awaitsServer(this.#open, served)
+    const content = assistant.filter((block) => {
+      if (isText(block) && block.text.trim() === "") return drop("empty-text", apiId)
+      if (block.type === "thinking" && !block.signature) return drop("unsigned-thinking", apiId)
+      if (isToolUse(block)) {
+        if (here.has(block.id) || this.#usedIds.has(block.id)) return drop("duplicate-tool-use", block.id)
+        here.add(block.id)
+      }
+      const use = asServerUse(block)
+      if (use && !served.has(use.id) && !waiting) return drop("unanswered-server-tool", use.id)
+      const result = asServerResult(block)
+      if (result && !served.has(result.tool_use_id)) return drop("orphan-server-result", result.tool_use_id)
+      return true
+    })
+    return { answer: { content, repairs }, apiId, results: [...results], rest: [...rest] }
+  }
+
+  /** The user turn of an exchange: every call answered once, results before everything else. */
+  #userTurn({ answer, results, rest }: Exchange): Turn {
+    const repairs: Repair[] = []
+    const asked = new Set(callsIn(answer.content))
+    const open = new Set(asked)
+    const content: Block[] = []
+    for (const result of results) {
+      const id = result.tool_use_id
+      if (!asked.has(id)) repairs.push({ rule: "orphan-tool-result", id })
+      else if (this.#answeredSynthetically.has(id)) repairs.push({ rule: "late-tool-result", id })
+      else if (!open.delete(id)) repairs.push({ rule: "duplicate-tool-result", id })
+      else content.push(result)
+    }
+    for (const id of open) {
+      repairs.push({ rule: "unanswered-tool-use", id })
+      content.push({ type: "tool_result", tool_use_id: id, content: NO_RESULT, is_error: true })
+    }
+    for (const { from, blocks } of rest) {
+      for (const block of blocks) {
+        if (isText(block) && block.text.trim() === "") repairs.push({ rule: "empty-text", id: from })
+        else content.push(block)
+      }
+    }
+    return { content, repairs }
+  }
+}
+
+/** Two exchanges as one, where nothing of the second's answer can be sent. */
+function join(first: Exchange, second: Exchange): [Exchange] | undefined {
+  if (second.answer.content.length > 0) return undefined
+  const answer = { content: first.answer.content, repairs: [...first.answer.repairs, ...second.answer.repairs] }
+  return [{ ...first, answer, results: [...first.results, ...second.results], rest: [...first.rest, ...second.rest] }]
+}
+
+/** An answer that is nothing but thinking, with nothing behind it, is not sent. */
+function withoutTrailingThinking(exchange: Exchange, userTurn: (exchange: Exchange) => Turn): Exchange {
+  if (!exchange.answer.content.every(isThinking) || userTurn(exchange).content.length > 0) return exchange
+  return { ...exchange, answer: { ...exchange.answer, content: [] } }
+}
+
+const callsIn = (blocks: readonly Block[]): string[] => blocks.filter(isToolUse).map(({ id }) => id)
+
+function awaitsServer({ paused, results, rest, assistant }: OpenExchange, served: ReadonlySet<string>): boolean {
+  const last = assistant.at(-1)
+  if (!paused || results.length > 0 || rest.length > 0 || last === undefined || assistant.some(isToolUse)) return false
+  return asServerUse(last) !== undefined || served.has(asServerResult(last)?.tool_use_id ?? "")
+}
+
+/** Ids of server calls that have their result behind them in the same turn. */
+function pairServerTools(blocks: readonly Block[]): ReadonlySet<string> {
+  const asked = new Set<string>()
+  const served = new Set<string>()
+  for (const block of blocks) {
+    const use = asServerUse(block)
+    if (use) asked.add(use.id)
+    const result = asServerResult(block)
+    if (result && asked.has(result.tool_use_id)) served.add(result.tool_use_id)
+  }
+  return served
+}

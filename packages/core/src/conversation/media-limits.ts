@@ -1,0 +1,28 @@
+/** What the API takes in images and documents. Public documentation, as of 2026-11; kept apart because it moves. */
+export interface MediaLimits {
+  /** Bytes of one image as it is sent, that is in base64. */
+  readonly imageBytes: number
+  readonly imagePixels: number
+  /** With more images than this in a request, a smaller size holds for each. */
+  readonly manyImages: number
+  readonly manyImagesPixels: number
+  readonly imagesPerRequest: number
+  readonly documentBytes: number
+  readonly documentPages: number
+  /** All media of a request together, so that its body stays under the limit with room for text. */
+  readonly bytesPerRequest: number
+}
+
+export const MEDIA_LIMITS: MediaLimits = {
+  imageBytes: 5 * 1024 * 1024,
+  imagePixels: 8_000, // each side
+  manyImages: 20,
+  manyImagesPixels: 2_000,
+  imagesPerRequest: 100,
+  documentBytes: 32 * 1024 * 1024,
+  documentPages: 100,
+  bytesPerRequest: 24 * 1024 * 1024,
+}
+
+/** The body of a request to the Messages API. */
+export const REQUEST_BYTES = 32 * 1024 * 1024

@@ -1,0 +1,144 @@
+/**
+ * MSG-11: images and documents that the API would refuse. The block alone is withheld, with a text in its place that says what
+ * it was and how to get it; the conversation is never stuck on one image.
+ */
+import { createRequire } from "node:module"
+import type { imageSize as ImageSize } from "image-size"
+import { type Block, isMedia, isToolResult, type Media, resultBlocks, type TextBlock } from "./blocks.ts"
+import type { MediaLimits } from "./media-limits.ts"
+import { contentOf, type Message } from "./messages.ts"
+
+/** One image or document of a conversation, measured. */
+export interface MediaItem {
+  /** Where it stands: `<message uuid>.<block>` or `<message uuid>.<block>.<block inside a tool result>`. */
+  readonly address: string
+  readonly kind: "image" | "document"
+  readonly mediaType: string
+  /** As sent, in base64; 0 where it is sent by reference. */
+  readonly bytes: number
+  readonly pixels?: { readonly width: number; readonly height: number }
+  readonly pages?: number
+}
+
+export interface Withheld {
+  readonly address: string
+  readonly why: string
+}
+
+export function mediaIn(message: Message): readonly MediaItem[] {
+  if (message.type !== "user" && message.type !== "assistant") return []
+  return contentOf(message).flatMap((block, at) => {
+    const address = `${message.uuid}.${at}`
+    if (isMedia(block)) return [measure(block, address)]
+    if (!isToolResult(block)) return []
+    return resultBlocks(block).flatMap((inner, i) => (isMedia(inner) ? [measure(inner, `${address}.${i}`)] : []))
+  })
+}
+
+/** Which of the items cannot be sent. Those withheld before are not looked at again. */
+export function planWithholding(
+  items: readonly MediaItem[],
+  withheld: ReadonlySet<string>,
+  limits: MediaLimits,
+): readonly Withheld[] {
+  const candidates = items.filter((item) => !withheld.has(item.address))
+  const tooLarge = candidates.flatMap((item) => refusal(item, limits, limits.imagePixels))
+  const gone = new Set(tooLarge.map(({ address }) => address))
+  let images = candidates.filter((item) => item.kind === "image" && !gone.has(item.address))
+  const excess = images.slice(0, Math.max(0, images.length - limits.imagesPerRequest)).map(({ address }) => ({
+    address,
+    why: `a request takes at most ${limits.imagesPerRequest} images`,
+  }))
+  images = images.slice(excess.length)
+  const many =
+    images.length > limits.manyImages ? images.flatMap((item) => refusal(item, limits, limits.manyImagesPixels)) : []
+  const refused = [...tooLarge, ...excess, ...many]
+  return [...refused, ...beyondBody(candidates, new Set(refused.map(({ address }) => address)), limits)]
+}
+
+/** The oldest media, as long as all together are too many bytes for one request. */
+function beyondBody(items: readonly MediaItem[], refused: ReadonlySet<string>, limits: MediaLimits): Withheld[] {
+  const left = items.filter(({ address }) => !refused.has(address))
+  let bytes = left.reduce((sum, item) => sum + item.bytes, 0)
+  const withheld: Withheld[] = []
+  for (const item of left) {
+    if (bytes <= limits.bytesPerRequest) break
+    withheld.push({
+      address: item.address,
+      why: `images and documents together are more than ${limits.bytesPerRequest} bytes`,
+    })
+    bytes -= item.bytes
+  }
+  return withheld
+}
+
+/** The text that stands where a block was. */
+export function withheldStub(item: MediaItem, why: string): TextBlock {
+  const size = item.pixels
+    ? `, ${item.pixels.width}×${item.pixels.height} pixels`
+    : item.pages
+      ? `, ${item.pages} pages`
+      : ""
+  return {
+    type: "text",
+    text: `[${item.kind} withheld: ${item.mediaType}${size}, ${item.bytes} bytes: ${why}. Recall: ${item.address}]`,
+  }
+}
+
+function refusal(item: MediaItem, limits: MediaLimits, sidePixels: number): Withheld[] {
+  const { address, bytes, pixels, pages } = item
+  const most = item.kind === "image" ? limits.imageBytes : limits.documentBytes
+  if (bytes > most) return [{ address, why: `more than ${most} bytes` }]
+  if (pixels && Math.max(pixels.width, pixels.height) > sidePixels)
+    return [{ address, why: `more than ${sidePixels} pixels on a side` }]
+  if (pages !== undefined && pages > limits.documentPages)
+    return [{ address, why: `more than ${limits.documentPages} pages` }]
+  return []
+}
+
+function measure(block: Media, address: string): MediaItem {
+  const source = block.source as { type: string; media_type?: string; data?: string }
+  const kind = block.type
+  const data = source.type === "base64" && typeof source.data === "string" ? source.data : undefined
+  const base = { address, kind, mediaType: source.media_type ?? source.type, bytes: data?.length ?? 0 }
+  if (data === undefined) return base
+  if (kind === "image") {
+    const pixels = pixelsOf(data)
+    return pixels ? { ...base, pixels } : base
+  }
+  return { ...base, pages: pagesOf(data) }
+}
+
+/** Loaded with the first image: most conversations have none. */
+let sizeOf: typeof ImageSize | undefined
+function imageSize(bytes: Uint8Array) {
+  sizeOf ??= (createRequire(import.meta.url)("image-size") as { imageSize: typeof ImageSize }).imageSize
+  return sizeOf(bytes)
+}
+
+const HEADER_CHARACTERS = 512 * 1024 // base64; dimensions stand near the front in all formats the API takes
+
+function pixelsOf(data: string): { width: number; height: number } | undefined {
+  try {
+    const { width, height } = imageSize(Buffer.from(data.slice(0, HEADER_CHARACTERS), "base64"))
+    return { width, height }
+  } catch {
+    return undefined // not an image that can be read here: the API is the judge
+  }
+}
+
+/** Pages of a PDF, counted by their objects. Compressed object streams hide some, so this is the least there are. */
+function pagesOf(data: string): number {
+  return (
+    Buffer.from(data, "base64")
+      .toString("latin1")
+      .match(/\/Type\s*\/Page(?![a-zA-Z])/g)?.length ?? 0
+  )
+}
+
+/** A copy of a message's block with the media at `inner` replaced, or the block itself replaced. */
+export function replaceMedia(block: Block, inner: number | undefined, stub: TextBlock): Block {
+  if (inner === undefined || !isToolResult(block)) return stub
+  const content = resultBlocks(block).map((item, i) => (i === inner ? stub : item))
+  return { ...block, content } as Block
+}

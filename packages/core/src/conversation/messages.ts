@@ -1,0 +1,145 @@
+/**
+ * The messages of a conversation as they are kept: the API's content plus where it stands, when it came and who may see
+ * it. The shape is that of Claude Code transcript lines, so that tools made for those can read ours (MSG-1, JRN-1).
+ */
+import type { Attachment } from "./attachments.ts"
+import { type Block, type Content, isToolResult, toBlocks } from "./blocks.ts"
+
+export type Uuid = string
+
+interface Placed {
+  readonly uuid: Uuid
+  /** The message this one follows; `null` at the start and at a boundary. */
+  readonly parentUuid: Uuid | null
+  readonly timestamp: string
+  /** Internal: not the human's words. */
+  readonly isMeta?: boolean
+  /** Belongs to a sub-agent's own conversation, recorded in the same file. */
+  readonly isSidechain?: boolean
+  readonly isVisibleInTranscriptOnly?: boolean
+  readonly sessionId?: string
+}
+
+export interface UserMessage extends Placed {
+  readonly type: "user"
+  readonly message: { readonly role: "user"; readonly content: Content }
+  readonly isCompactSummary?: boolean
+}
+
+export interface AssistantMessage extends Placed {
+  readonly type: "assistant"
+  readonly message: {
+    /** The API's id of the response. Several stored messages may share one: streaming pieces. */
+    readonly id?: string
+    readonly role: "assistant"
+    readonly model?: string
+    readonly content: Content
+    readonly stop_reason?: string | null
+    readonly usage?: Usage
+  }
+  readonly isApiErrorMessage?: boolean
+  readonly requestId?: string
+}
+
+export interface AttachmentMessage extends Placed {
+  readonly type: "attachment"
+  readonly attachment: Attachment
+}
+
+export interface SystemMessage extends Placed {
+  readonly type: "system"
+  readonly subtype?: string
+  readonly content?: string
+  /** At a boundary: the message before it, which `parentUuid` no longer names. */
+  readonly logicalParentUuid?: Uuid | null
+  readonly compactMetadata?: CompactMetadata
+}
+
+export interface ProgressMessage extends Placed {
+  readonly type: "progress"
+  readonly data?: unknown
+}
+
+export type Message = UserMessage | AssistantMessage | AttachmentMessage | SystemMessage | ProgressMessage
+
+/** What the API reports for one response. Fields that older servers leave out are absent. */
+export interface Usage {
+  readonly input_tokens: number
+  readonly output_tokens: number
+  readonly cache_creation_input_tokens?: number | null
+  readonly cache_read_input_tokens?: number | null
+  readonly cache_creation?: {
+    readonly ephemeral_5m_input_tokens?: number
+    readonly ephemeral_1h_input_tokens?: number
+  } | null
+  readonly iterations?: readonly UsageIteration[] | null
+}
+
+/** One of several passes behind a response: with server compaction the top-level usage leaves its pass out. */
+export interface UsageIteration extends Omit<Usage, "iterations"> {
+  readonly type: string
+}
+
+export interface CompactMetadata {
+  readonly trigger: "auto" | "manual"
+  readonly preTokens: number
+  readonly messagesSummarized?: number
+  readonly preservedMessages?: { readonly anchorUuid?: Uuid; readonly uuids: readonly Uuid[] }
+  readonly [more: string]: unknown
+}
+
+export interface Boundary extends SystemMessage {
+  readonly subtype: "compact_boundary"
+}
+
+const BOUNDARY = "compact_boundary"
+const SYNTHETIC_MODEL = "<synthetic>"
+
+export function isBoundary(message: { readonly type: string; readonly subtype?: string }): message is Boundary {
+  return message.type === "system" && message.subtype === BOUNDARY
+}
+
+export function contentOf(message: UserMessage | AssistantMessage): readonly Block[] {
+  return toBlocks(message.message.content)
+}
+
+/** An error text that was shown in place of an answer; the model never said it. */
+export function isSyntheticError(message: Message): boolean {
+  return message.type === "assistant" && message.isApiErrorMessage === true && message.message.model === SYNTHETIC_MODEL
+}
+
+/** A user message that carries tool results: a machine's answer, not the human's words. */
+export function carriesResults(message: UserMessage): boolean {
+  return contentOf(message).some(isToolResult)
+}
+
+/** Written by the person, as far as the record tells. */
+export function isHuman(message: Message): message is UserMessage {
+  return (
+    message.type === "user" &&
+    !message.isMeta &&
+    !message.isSidechain &&
+    !message.isCompactSummary &&
+    !contentOf(message).every(isToolResult)
+  )
+}
+
+/** MSG-13: what a person sees while the conversation runs; `transcript` is the full view with summaries. */
+export function isShownToPerson(message: Message, where: "conversation" | "transcript" = "conversation"): boolean {
+  if (message.isMeta) return false
+  if (message.isVisibleInTranscriptOnly || (message.type === "user" && message.isCompactSummary)) {
+    return where === "transcript"
+  }
+  return true
+}
+
+/** MSG-13: what can reach the model at all. */
+export function isSentToModel(message: Message): boolean {
+  return message.type !== "progress" && message.type !== "system" && !message.isSidechain && !isSyntheticError(message)
+}
+
+/** MSG-6: from the last boundary, inclusive; everything where there is none. */
+export function sinceLastBoundary(messages: readonly Message[]): readonly Message[] {
+  const at = messages.findLastIndex(isBoundary)
+  return at <= 0 ? messages : messages.slice(at)
+}

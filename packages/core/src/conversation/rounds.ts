@@ -1,0 +1,50 @@
+/**
+ * MSG-7: messages grouped by API response: each group is one response with what answers it; what stands before the first
+ * response is a group of its own. No group splits a tool pair or the pieces of one response.
+ */
+import { asServerResult, asServerUse, isToolResult, isToolUse } from "./blocks.ts"
+import { contentOf, type Message } from "./messages.ts"
+
+export type Round = readonly Message[]
+
+export function rounds(messages: readonly Message[]): readonly Round[] {
+  const starts = roundStarts(messages)
+  return starts.map((start, i) => messages.slice(start, starts[i + 1]))
+}
+
+function roundStarts(messages: readonly Message[]): number[] {
+  const starts: number[] = messages.length > 0 ? [0] : []
+  /** For each id that must stay together: the first message that has it. */
+  const firstWith = new Map<string, number>()
+  let currentResponse: string | undefined
+  messages.forEach((message, at) => {
+    const response = message.type === "assistant" ? (message.message.id ?? message.uuid) : undefined
+    if (response !== undefined && response !== currentResponse) {
+      currentResponse = response
+      if (starts.at(-1) !== at) starts.push(at)
+    }
+    for (const id of bondsOf(message)) {
+      const first = firstWith.get(id)
+      if (first === undefined) firstWith.set(id, at)
+      // every group that begins behind the first message with this id belongs to that message's group
+      else while (starts.length > 0 && starts.at(-1)! > first) starts.pop()
+    }
+  })
+  return starts
+}
+
+/** What ties a message to others: its response and the tool calls it makes or answers. */
+function bondsOf(message: Message): string[] {
+  if (message.type === "user") {
+    return contentOf(message)
+      .filter(isToolResult)
+      .map((block) => `tool:${block.tool_use_id}`)
+  }
+  if (message.type !== "assistant") return []
+  const tools = contentOf(message).flatMap((block) => {
+    if (isToolUse(block)) return [`tool:${block.id}`]
+    const id = asServerUse(block)?.id ?? asServerResult(block)?.tool_use_id
+    return id === undefined ? [] : [`tool:${id}`]
+  })
+  return message.message.id === undefined ? tools : [`response:${message.message.id}`, ...tools]
+}

@@ -1,0 +1,222 @@
+/** Rules about messages, one for each thing the API refuses in them. */
+import type { CheckedBlock, CheckedMessage, MessageRule, MessageSubject, Violation } from "./rule.ts"
+
+type Found = Omit<Violation, "rule">
+
+const SERVER_USE = /^(?:server|mcp)_tool_use$/
+const SERVER_RESULT = /^.+_tool_result$/
+const THINKING = /^(?:redacted_)?thinking$/
+
+const MEDIA_AND_TEXT = ["text", "image", "document", "search_result"]
+const USER_BLOCKS = new Set([...MEDIA_AND_TEXT, "tool_result", "container_upload", "tool_addition", "tool_removal"])
+const ASSISTANT_BLOCKS = new Set([
+  ...["text", "thinking", "redacted_thinking", "tool_use", "server_tool_use", "mcp_tool_use", "container_upload"],
+  ...["document", "compaction", "fallback"],
+])
+
+/** Violations at the blocks for which `wrong` gives a message. */
+function atBlocks(subject: MessageSubject, wrong: (block: CheckedBlock, at: number) => string | undefined): Found[] {
+  return subject.message.content.flatMap((block, at) => {
+    const message = wrong(block, at)
+    return message === undefined ? [] : [{ path: `${subject.path}.content.${at}`, message }]
+  })
+}
+
+const usesIn = (message: CheckedMessage | undefined): CheckedBlock[] =>
+  message?.role === "assistant" ? message.content.filter((block) => block.type === "tool_use") : []
+
+const resultsIn = (message: CheckedMessage): CheckedBlock[] =>
+  message.role === "user" ? message.content.filter((block) => block.type === "tool_result") : []
+
+const endsInServerTool = (message: CheckedMessage): boolean => {
+  const last = message.content.at(-1)?.type ?? ""
+  return SERVER_USE.test(last) || (last !== "tool_result" && SERVER_RESULT.test(last))
+}
+
+export const MESSAGE_RULES: readonly MessageRule[] = [
+  {
+    name: "known-roles",
+    check: ({ message, path }) =>
+      ["user", "assistant", "system"].includes(message.role)
+        ? []
+        : [{ path, message: `there is no role "${message.role}"` }],
+  },
+  {
+    name: "first-message-user",
+    check: ({ message, index, path }) => {
+      const mayBegin = message.role === "user" || message.content[0]?.type === "compaction"
+      return index > 0 || mayBegin ? [] : [{ path, message: 'the first message must use the "user" role' }]
+    },
+  },
+  {
+    name: "content-not-empty",
+    check: ({ message, isLast, path }) =>
+      message.content.length > 0 || (isLast && message.role === "assistant")
+        ? []
+        : [{ path, message: "a message must have content" }],
+  },
+  {
+    name: "text-not-empty",
+    check: (subject) =>
+      atBlocks(subject, (block) =>
+        block.type === "text" && String(block.text ?? "").trim() === ""
+          ? "a text must have more than white space"
+          : undefined,
+      ),
+  },
+  {
+    name: "known-block-types",
+    check: (subject) => {
+      const known = subject.message.role === "assistant" ? ASSISTANT_BLOCKS : USER_BLOCKS
+      return atBlocks(subject, ({ type }) => {
+        const fits =
+          known.has(type) ||
+          (subject.message.role === "assistant" && type !== "tool_result" && SERVER_RESULT.test(type))
+        return fits ? undefined : `a block of type "${type}" cannot stand in a message of the ${subject.message.role}`
+      })
+    },
+  },
+  {
+    name: "tool-use-answered",
+    check: ({ message, previous, isLast, index, path }) => {
+      const answered = new Set(resultsIn(message).map((block) => block.tool_use_id))
+      const missing = (uses: readonly CheckedBlock[]) =>
+        uses.filter((use) => !answered.has(use.id)).map((use) => use.id)
+      const open = missing(usesIn(previous))
+      const trailing = isLast ? usesIn(message).map((use) => use.id) : []
+      return [
+        ...(open.length > 0
+          ? [{ path: `messages.${index - 1}`, message: `no result follows for the calls ${open.join(", ")}` }]
+          : []),
+        ...(trailing.length > 0 ? [{ path, message: `no result follows for the calls ${trailing.join(", ")}` }] : []),
+      ]
+    },
+  },
+  {
+    name: "results-first",
+    check: (subject) => {
+      const firstOther = subject.message.content.findIndex((block) => block.type !== "tool_result")
+      return atBlocks(subject, (block, at) =>
+        block.type === "tool_result" && firstOther >= 0 && at > firstOther
+          ? "results must stand before everything else"
+          : undefined,
+      )
+    },
+  },
+  {
+    name: "tool-result-expected",
+    check: (subject) => {
+      const asked = new Set(usesIn(subject.previous).map((use) => use.id))
+      return atBlocks(subject, (block) =>
+        block.type === "tool_result" && !asked.has(block.tool_use_id)
+          ? `no call ${block.tool_use_id} in the message before`
+          : undefined,
+      )
+    },
+  },
+  {
+    name: "single-result",
+    check: (subject) => {
+      const seen = new Set<unknown>()
+      return atBlocks(subject, (block) => {
+        if (block.type !== "tool_result") return undefined
+        const again = seen.has(block.tool_use_id)
+        seen.add(block.tool_use_id)
+        return again ? `a second result for the call ${block.tool_use_id}` : undefined
+      })
+    },
+  },
+  {
+    name: "unique-tool-use-ids",
+    check: (subject) => {
+      const here = new Set<unknown>()
+      return atBlocks(subject, (block) => {
+        if (block.type !== "tool_use") return undefined
+        const again = here.has(block.id) || subject.isUsedId(String(block.id))
+        here.add(block.id)
+        return again ? `the id ${block.id} was used before` : undefined
+      })
+    },
+  },
+  {
+    name: "server-tool-answered",
+    check: (subject) => {
+      const answered = new Set(
+        subject.message.content.filter((b) => SERVER_RESULT.test(b.type)).map((b) => b.tool_use_id),
+      )
+      const paused = subject.isLast && endsInServerTool(subject.message)
+      return atBlocks(subject, (block) =>
+        SERVER_USE.test(block.type) && !answered.has(block.id) && !paused
+          ? `the server's call ${block.id} was found without its result`
+          : undefined,
+      )
+    },
+  },
+  {
+    name: "server-result-expected",
+    check: (subject) => {
+      const asked = new Set<unknown>()
+      return atBlocks(subject, (block) => {
+        if (SERVER_USE.test(block.type)) asked.add(block.id)
+        const isResult = block.type !== "tool_result" && SERVER_RESULT.test(block.type)
+        return isResult && !asked.has(block.tool_use_id) ? `no server call ${block.tool_use_id} before it` : undefined
+      })
+    },
+  },
+  {
+    name: "thinking-starts-turn",
+    check: ({ message, previous, isLast, path, request }) => {
+      // with a thinking budget, the turn whose results are being sent must begin with its thinking
+      if (request.thinking?.type !== "enabled" || !isLast || resultsIn(message).length === 0) return []
+      const first = previous?.content[0]?.type ?? ""
+      return usesIn(previous).length === 0 || THINKING.test(first)
+        ? []
+        : [{ path, message: `the turn before must begin with thinking, but begins with ${first}` }]
+    },
+  },
+  {
+    name: "no-prefill",
+    check: ({ message, isLast, path, model }) =>
+      isLast && message.role === "assistant" && !model.accepts.prefill && !endsInServerTool(message)
+        ? [{ path, message: `${model.id} does not go on with an assistant message: the last must be the user's` }]
+        : [],
+  },
+  {
+    name: "no-document-in-assistant",
+    check: (subject) =>
+      atBlocks(subject, (block) =>
+        subject.message.role === "assistant" && block.type === "document"
+          ? "a document cannot stand in an assistant message"
+          : undefined,
+      ),
+  },
+  {
+    name: "no-citations-in-user-text",
+    check: (subject) =>
+      atBlocks(subject, ({ type, citations }) =>
+        subject.message.role === "user" && type === "text" && Array.isArray(citations) && citations.length > 0
+          ? "a user's text cannot have citations"
+          : undefined,
+      ),
+  },
+  {
+    name: "no-breakpoint-on-thinking",
+    check: (subject) =>
+      atBlocks(subject, (block) =>
+        THINKING.test(block.type) && block.cache_control ? "thinking cannot carry a breakpoint" : undefined,
+      ),
+  },
+  {
+    name: "system-message-placement",
+    check: ({ message, index, previous, path, model }) => {
+      if (previous?.role === "system" && message.role !== "assistant") {
+        return [{ path, message: "a system message must be last or be followed by the assistant" }]
+      }
+      if (message.role !== "system") return []
+      if (!model.accepts.systemMessages)
+        return [{ path, message: `${model.id} takes no system messages among the others` }]
+      const follows = previous?.role === "user" || (previous !== undefined && endsInServerTool(previous))
+      return index > 0 && follows ? [] : [{ path, message: "a system message must follow a user message" }]
+    },
+  },
+]

@@ -1,0 +1,133 @@
+/**
+ * MSG-12: the strict validator. It runs on every request before it leaves and holds every rule of the API that can be checked
+ * here. It remembers the messages it has found in order, so a request that goes on from the last one costs what is new.
+ */
+import { InvalidRequestError } from "../../base/errors.ts"
+import type { ModelRequest } from "../request.ts"
+import { MESSAGE_RULES } from "./message-rules.ts"
+import { REQUEST_RULES } from "./request-rules.ts"
+import type { Breakpoint, CheckedBlock, CheckedMessage, ModelRules, Violation } from "./rule.ts"
+
+export interface ValidationSubject {
+  readonly request: ModelRequest
+  readonly model: ModelRules
+  readonly inputTokens?: number
+  /** How many messages, from the first, will stay as they are in later requests. Only a hint: it saves work. */
+  readonly closed?: number
+}
+
+/** Everything that is wrong with a request. */
+export function validateRequest(subject: ValidationSubject): readonly Violation[] {
+  return new RequestValidator().violations(subject)
+}
+
+/** Names of all rules, in the order in which they are checked. */
+export const RULE_NAMES: readonly string[] = [...REQUEST_RULES, ...MESSAGE_RULES].map(({ name }) => name)
+
+/** What has been learnt from the messages looked at so far. */
+interface Progress {
+  readonly messages: unknown[]
+  readonly usedIds: Set<string>
+  readonly breakpoints: Breakpoint[]
+  readonly violations: Violation[]
+  bytes: number
+}
+
+const noProgress = (): Progress => ({ messages: [], usedIds: new Set(), breakpoints: [], violations: [], bytes: 0 })
+
+export class RequestValidator {
+  #done = noProgress()
+
+  /** Throws where the API would refuse. */
+  check(subject: ValidationSubject): void {
+    const violations = this.violations(subject)
+    if (violations.length > 0) throw new InvalidRequestError(violations)
+  }
+
+  violations(subject: ValidationSubject): readonly Violation[] {
+    const { request, model, inputTokens, closed = 0 } = subject
+    const messages = request.messages ?? []
+    if (!this.#done.messages.every((message, i) => message === messages[i])) this.#done = noProgress()
+    // the last message's rules differ, so it is never taken as done
+    const settled = Math.min(closed, messages.length - 1)
+    for (let at = this.#done.messages.length; at < settled; at++) look(this.#done, subject, at)
+    const rest: Progress = { ...this.#done, messages: [], usedIds: new Set(), breakpoints: [], violations: [] }
+    for (let at = this.#done.messages.length; at < messages.length; at++) look(rest, subject, at, this.#done.usedIds)
+
+    const breakpoints = [...fixedBreakpoints(request), ...this.#done.breakpoints, ...rest.breakpoints]
+    const requestSubject = {
+      request,
+      model,
+      breakpoints,
+      messageBytes: rest.bytes,
+      ...(inputTokens === undefined ? {} : { inputTokens }),
+    }
+    return [
+      ...REQUEST_RULES.flatMap(({ name, check }) => check(requestSubject).map((found) => ({ rule: name, ...found }))),
+      ...this.#done.violations,
+      ...rest.violations,
+    ]
+  }
+}
+
+/** Applies the message rules to one message and adds what later messages need to know. */
+function look(
+  progress: Progress,
+  { request, model }: ValidationSubject,
+  index: number,
+  earlierIds?: ReadonlySet<string>,
+): void {
+  const raw = request.messages[index]!
+  const message = checked(raw)
+  const before = index > 0 ? checked(request.messages[index - 1]!) : undefined
+  const subject = {
+    message,
+    index,
+    path: `messages.${index}`,
+    previous: before,
+    isLast: index === request.messages.length - 1,
+    isUsedId: (id: string) => progress.usedIds.has(id) || earlierIds?.has(id) === true,
+    request,
+    model,
+  }
+  for (const { name, check } of MESSAGE_RULES) {
+    for (const found of check(subject)) progress.violations.push({ rule: name, ...found })
+  }
+  for (const [at, block] of message.content.entries()) {
+    if (block.type === "tool_use") progress.usedIds.add(String(block.id))
+    progress.breakpoints.push(...breakpointsOf(block, `${subject.path}.content.${at}`))
+  }
+  progress.messages.push(raw)
+  progress.bytes += bytesOf(raw)
+}
+
+function checked(message: ModelRequest["messages"][number]): CheckedMessage {
+  const { role, content } = message
+  const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content
+  return { role, content: blocks as readonly CheckedBlock[] }
+}
+
+function breakpointsOf(block: CheckedBlock, path: string): Breakpoint[] {
+  const inner = Array.isArray(block.content)
+    ? (block.content as CheckedBlock[]).flatMap((item, i) => breakpointsOf(item, `${path}.content.${i}`))
+    : []
+  if (!block.cache_control) return inner
+  return [
+    ...inner,
+    { path, ttl: block.cache_control.ttl ?? "5m", onEmptyText: block.type === "text" && block.text === "" },
+  ]
+}
+
+/** Breakpoints on tools and system prompt, which come before those on messages. */
+function fixedBreakpoints({ tools = [], system }: ModelRequest): Breakpoint[] {
+  const blocks = typeof system === "string" || system === undefined ? [] : system
+  return [
+    ...tools.flatMap((tool, i) => breakpointsOf(tool as unknown as CheckedBlock, `tools.${i}`)),
+    ...blocks.flatMap((block, i) => breakpointsOf(block as CheckedBlock, `system.${i}`)),
+  ]
+}
+
+/** Size in a request body, near enough for a limit in megabytes: characters outside Latin count for up to three bytes. */
+function bytesOf(message: ModelRequest["messages"][number]): number {
+  return Buffer.byteLength(JSON.stringify(message))
+}

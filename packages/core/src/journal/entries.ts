@@ -1,0 +1,95 @@
+/**
+ * What a journal holds. A message entry is a message in the shape of a Claude Code transcript line; a decision entry says
+ * what was done to the view of earlier messages. Decisions refer to content by id and never repeat it, so a journal grows
+ * with what was said, not with what was done to it.
+ */
+import type { Repair } from "../conversation/flatten.ts"
+import type { Boundary, Message, Uuid } from "../conversation/messages.ts"
+import { isBoundary } from "../conversation/messages.ts"
+
+export type MessageEntry = Message
+export type BoundaryEntry = Boundary
+export type Entry = MessageEntry | DecisionEntry
+
+/** A line of our own. Other programs' transcript readers skip lines of this type. */
+export type DecisionEntry = {
+  readonly type: "strata"
+  readonly uuid: Uuid
+  /** The message that was the newest when the decision was made. Messages never have a decision as their parent. */
+  readonly parentUuid: Uuid | null
+  readonly timestamp: string
+} & Decision
+
+export type Decision =
+  /** What listing and resuming need; written at the start, after each boundary and when it changes (JRN-7). */
+  | ({ readonly subtype: "session" } & SessionFacts)
+  /** System prompt, tools and context preamble as every later request sends them (CACHE-2). */
+  | {
+      readonly subtype: "prompt-rendered"
+      readonly why: "start" | "boundary" | "changed"
+      readonly system: unknown
+      readonly tools: unknown
+      readonly context: string
+    }
+  | { readonly subtype: "repaired"; readonly repairs: readonly Repair[] }
+  | {
+      readonly subtype: "media-withheld"
+      readonly blocks: readonly { readonly address: string; readonly why: string }[]
+    }
+  | {
+      readonly subtype: "tool-result-persisted"
+      readonly toolUseId: string
+      readonly path: string
+      readonly bytes: number
+      /** How many characters of the result stay in the context, from its beginning and from its end. */
+      readonly head: number
+      readonly tail: number
+    }
+  | {
+      readonly subtype: "tool-results-cleared"
+      readonly toolUseIds: readonly string[]
+      readonly why: "idle" | "size" | "api" | "cache-edit"
+    }
+  /** Thinking in all messages up to this decision is no longer sent: what it was bound to has changed (CACHE-6). */
+  | { readonly subtype: "thinking-dropped"; readonly why: string }
+  | { readonly subtype: "notes-updated"; readonly throughUuid: Uuid; readonly path: string; readonly tokens: number }
+  | { readonly subtype: "compacted"; readonly boundary: Uuid; readonly kept: readonly Uuid[]; readonly audit: unknown }
+  | { readonly subtype: "undone"; readonly decision: Uuid }
+  /** The conversation goes on from `parentUuid` (JRN-5). */
+  | { readonly subtype: "rewound" }
+  /** This journal was copied from another one. */
+  | { readonly subtype: "branched"; readonly from: { readonly conversation: string; readonly uuid: Uuid } }
+  /** Where an imported conversation came from, and how much of it was understood. */
+  | { readonly subtype: "imported"; readonly format: string; readonly source: string; readonly report: unknown }
+
+export interface SessionFacts {
+  readonly title?: string
+  readonly mode?: string
+  readonly model: string
+  readonly cwd: string
+  /** The `prompt-rendered` decision in force. */
+  readonly prompt?: Uuid
+}
+
+export type DecisionOf<S extends Decision["subtype"]> = Extract<Decision, { subtype: S }>
+
+export function isDecision(entry: Entry): entry is DecisionEntry {
+  return entry.type === "strata"
+}
+
+export function isMessage(entry: Entry): entry is MessageEntry {
+  return entry.type !== "strata"
+}
+
+export function isBoundaryEntry(entry: Entry): entry is BoundaryEntry {
+  return isMessage(entry) && isBoundary(entry)
+}
+
+/** `Omit` that keeps a union a union. */
+type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
+
+/** A message or decision that has not been placed in the journal yet. */
+export type Draft = MessageDraft | DecisionDraft
+export type MessageDraft = Without<Message, "uuid" | "parentUuid" | "timestamp"> &
+  Partial<Pick<Message, "uuid" | "timestamp">>
+export type DecisionDraft = { readonly type: "strata" } & Decision

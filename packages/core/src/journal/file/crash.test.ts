@@ -1,0 +1,122 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { copyFile, mkdir, readFile, truncate, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+import fc from "fast-check"
+import { expect, test } from "vitest"
+import { openJournal, pathsIn, temporaryRoot, textsOf, userEntry } from "../../../test/journal-files.ts"
+
+const WRITER = fileURLToPath(new URL("../../../test/crash-writer.ts", import.meta.url))
+const KILLS = Number(process.env.CRASH_KILLS ?? 200)
+
+test("JRN-3 a writer killed at random points loses nothing acknowledged and fuses no two records", {
+  timeout: 240_000,
+}, async () => {
+  const killAfter = fc.sample(fc.nat(8), { numRuns: KILLS, seed: 7 })
+  // two journals side by side, one for each core
+  const written = await Promise.all([0, 1].map((half) => killAgainAndAgain(killAfter.filter((_, i) => i % 2 === half))))
+  expect(written[0]! + written[1]!).toBeGreaterThan(KILLS)
+})
+
+/** Kills a writer after each of the given numbers of lines, looks at what it left, and lets the next one go on. */
+async function killAgainAndAgain(killAfter: readonly number[]): Promise<number> {
+  const { root, remove } = await temporaryRoot()
+  let written = 0
+  for (const lines of killAfter) {
+    const { acknowledged } = await writeUntilKilled({ root, first: written + 1, lines })
+    const journal = await openJournal(root)
+    const numbers = (await textsOf(journal)).map((text) => Number(text.split(" ")[0]))
+    expect(numbers).toEqual(numbers.map((_, i) => i + 1)) // each once, in order, none missing
+    expect(numbers.length).toBeGreaterThanOrEqual(acknowledged)
+    expect(journal.opening).toMatchObject({ tookOverLock: true, damagedLines: [] })
+    written = numbers.length
+    await journal.close()
+  }
+  await remove()
+  return written
+}
+
+interface KilledRun {
+  /** The highest number the writer was told is safe. */
+  readonly acknowledged: number
+}
+
+function writeUntilKilled({ root, first, lines }: { root: string; first: number; lines: number }): Promise<KilledRun> {
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), "strata-test-compile-cache") }
+  const child: ChildProcess = spawn(process.execPath, [WRITER, root, String(first), "never"], {
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  })
+  return new Promise((resolve, reject) => {
+    let seen = 0
+    let acknowledged = 0
+    createInterface({ input: child.stdout! }).on("line", (line) => {
+      acknowledged = Math.max(acknowledged, Number(line.match(/^acknowledged (\d+)$/)?.[1] ?? 0))
+      if (seen++ === lines) child.kill("SIGKILL")
+    })
+    child.on("error", reject)
+    child.on("close", (_code, signal) => {
+      if (signal !== "SIGKILL") reject(new Error(`the writer ended by itself (${signal})`))
+      else resolve({ acknowledged })
+    })
+  })
+}
+
+test("JRN-3 a journal cut at any byte of its last records opens with every whole record and says what it cut off", async () => {
+  const { root, remove } = await temporaryRoot()
+  const journal = await openJournal(join(root, "whole"))
+  const texts = ["one", "two", "drei mit Ümlaut", "四", "last"]
+  for (const text of texts) await journal.append([userEntry(text)])
+  await journal.close()
+  const whole = await readFile(pathsIn(join(root, "whole")).journal)
+  const ends = [...whole.entries()].filter(([, byte]) => byte === 0x0a).map(([at]) => at + 1)
+  const from = ends[1]!
+
+  for (let cut = from; cut <= whole.length; cut++) {
+    for (const index of ["kept", "missing"] as const) {
+      const copy = join(root, `${cut}-${index}`)
+      await mkdir(dirname(pathsIn(copy).journal), { recursive: true })
+      await copyFile(pathsIn(join(root, "whole")).journal, pathsIn(copy).journal)
+      if (index === "kept") await copyFile(pathsIn(join(root, "whole")).index, pathsIn(copy).index)
+      await truncate(pathsIn(copy).journal, cut)
+
+      const reopened = await openJournal(copy)
+      // a record that lacks only its line end is whole
+      const expected = ends.filter((end) => end <= cut || end === cut + 1).length
+      expect(await textsOf(reopened)).toEqual(texts.slice(0, expected))
+      const lastEnd = ends[expected - 1]!
+      expect(reopened.opening.tornBytes).toBe(cut >= lastEnd ? cut - lastEnd : 0)
+      await reopened.append([userEntry("after")])
+      expect(await textsOf(reopened)).toEqual([...texts.slice(0, expected), "after"])
+      await reopened.close()
+    }
+  }
+  await remove()
+})
+
+test("JRN-3 a damaged line in the middle is set aside, reported and skipped; the rest is read", async () => {
+  const { root, remove } = await temporaryRoot()
+  const journal = await openJournal(root)
+  const entries = ["one", "two", "three"].map((text) => userEntry(text))
+  await journal.append(entries)
+  await journal.close()
+  const paths = pathsIn(root)
+  const bytes = await readFile(paths.journal)
+  const at = bytes.indexOf("two")
+  bytes[at] = 0x54 // "Two": still JSON, no longer what was written
+  await writeFile(paths.journal, bytes)
+  await writeFile(paths.index, "")
+
+  const reopened = await openJournal(root)
+  expect(await textsOf(reopened)).toEqual(["one", "three"])
+  expect(reopened.opening).toMatchObject({ index: "rebuilt", tornBytes: 0, setAside: paths.setAside })
+  expect(reopened.opening.damagedLines).toHaveLength(1)
+  const aside = JSON.parse(await readFile(paths.setAside, "utf8")) as { base64: string }
+  expect(Buffer.from(aside.base64, "base64").toString()).toContain("Two")
+  expect(await reopened.find(entries[1]!.uuid)).toBeUndefined()
+  expect(await reopened.find(entries[2]!.uuid)).toMatchObject({ message: { content: "three" } })
+  await reopened.close()
+  await remove()
+})

@@ -1,0 +1,356 @@
+/**
+ * A journal in a file. Appending is one write per batch, in order, by one writer; what one caller appends is written whole
+ * or taken back. Opening reads the index, mends what a crash left and nothing more.
+ */
+import { type FileHandle, mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { ClosedError, ConversationLockedError, JournalWriteError } from "../../base/errors.ts"
+import { checkedId } from "../../base/ids.ts"
+import { type Entry, isBoundaryEntry } from "../entries.ts"
+import { decodeLine, encodeLine, isWhole, peekLine } from "../line.ts"
+import type { BlobReceipt, FlushMode, Journal, JournalAddress, OpeningReport, Segment } from "../store.ts"
+import { IndexFile, type LineKind, readBytes } from "./index-file.ts"
+import { type JournalPaths, journalPaths } from "./layout.ts"
+import { acquireLock, type FileLock } from "./lock.ts"
+import { scanLines } from "./scan.ts"
+
+const DIRECTORY_MODE = 0o700
+const FILE_MODE = 0o600
+
+export interface OpenFileJournal {
+  readonly root: string
+  readonly address: JournalAddress
+  readonly access: "write" | "read"
+  readonly flush: FlushMode
+  /** For the lock's owner line. */
+  readonly now: string
+}
+
+export async function openFileJournal(options: OpenFileJournal): Promise<FileJournal> {
+  const paths = journalPaths(options.root, options.address)
+  const readOnly = options.access === "read"
+  if (!readOnly) await mkdir(paths.directory, { recursive: true, mode: DIRECTORY_MODE })
+  const { lock, tookOverLock } = readOnly ? { lock: undefined, tookOverLock: false } : await lockFor(paths, options)
+  let handle: FileHandle | undefined
+  try {
+    handle = await open(paths.journal, readOnly ? "r" : "a+", FILE_MODE)
+    const { size } = await handle.stat()
+    const recovered = await recover({ handle, paths, size, readOnly })
+    return new FileJournal({
+      address: options.address,
+      paths,
+      handle,
+      lock,
+      flush: options.flush,
+      size: recovered.size,
+      index: recovered.index,
+      opening: { ...recovered.report, created: size === 0 && !readOnly, tookOverLock },
+    })
+  } catch (error) {
+    await handle?.close()
+    await lock?.release()
+    throw error
+  }
+}
+
+async function lockFor(
+  paths: JournalPaths,
+  options: OpenFileJournal,
+): Promise<{ lock: FileLock; tookOverLock: boolean }> {
+  const attempt = await acquireLock(paths.lock, options.now)
+  if (attempt.state === "held") throw new ConversationLockedError(options.address.id, attempt.by)
+  return { lock: attempt.lock, tookOverLock: attempt.takenOverFrom !== undefined }
+}
+
+interface Recovery {
+  readonly handle: FileHandle
+  readonly paths: JournalPaths
+  readonly size: number
+  readonly readOnly: boolean
+}
+
+/** Brings index and journal into agreement: looks at every line the index does not know yet. */
+async function recover({ handle, paths, size, readOnly }: Recovery) {
+  let index = await IndexFile.open(paths.index, size, { readOnly })
+  const found = index.count
+  if (found > 0 && !(await indexFits(index, handle))) {
+    await index.close()
+    if (!readOnly) await rm(paths.index)
+    index = await IndexFile.open(readOnly ? `${paths.index}.none` : paths.index, 0, { readOnly })
+  }
+  const used = index.count
+  const aside = new SetAside(paths.setAside, readOnly)
+  const damagedLines: { offset: number; bytes: number; why: string }[] = []
+  let tornBytes = 0
+  let end = index.end
+  let batch: { uuid: string; offset: number; length: number; kind: LineKind }[] = []
+
+  for await (const { offset, bytes, ended } of scanLines(handle, index.end, size)) {
+    if (!isWhole(bytes)) {
+      await aside.keep(offset, bytes)
+      if (!ended) {
+        tornBytes = bytes.length
+        break
+      }
+      damagedLines.push({ offset, bytes: bytes.length, why: "the checksum does not fit" })
+      batch.push({ uuid: `damaged:${offset}`, offset, length: bytes.length, kind: "damaged" })
+    } else {
+      batch.push({ ...identify(bytes), offset, length: bytes.length })
+      // a whole record that only lacks its line end was written; the next one must not be fused with it
+      if (!ended && !readOnly) await handle.appendFile("\n")
+    }
+    end = offset + bytes.length + 1
+    if (batch.length >= 10_000) {
+      await index.add(batch)
+      batch = []
+    }
+  }
+  if (batch.length > 0) await index.add(batch)
+  if (tornBytes > 0 && !readOnly) await handle.truncate(end)
+
+  const report: Omit<OpeningReport, "created" | "tookOverLock"> = {
+    tornBytes,
+    damagedLines,
+    index: index.count === used && used === found ? "used" : used === 0 && end > 0 ? "rebuilt" : "extended",
+    ...(aside.used ? { setAside: paths.setAside } : {}),
+  }
+  return { index, size: end, report }
+}
+
+async function indexFits(index: IndexFile, handle: FileHandle): Promise<boolean> {
+  const last = await index.record(index.count - 1)
+  if (!last) return false
+  if (last.kind === "damaged") return true
+  const line = await readBytes(handle, last.offset, last.length)
+  return isWhole(line) && index.fits(identify(line).uuid)
+}
+
+function identify(line: Buffer): { uuid: string; kind: LineKind } {
+  const peeked = peekLine(line)
+  if (peeked) return { uuid: peeked.uuid, kind: peeked.isBoundary ? "boundary" : "entry" }
+  const decoded = decodeLine(line)
+  if (decoded.state === "damaged") return { uuid: "", kind: "damaged" }
+  return { uuid: decoded.entry.uuid, kind: isBoundaryEntry(decoded.entry) ? "boundary" : "entry" }
+}
+
+/** Bytes that cannot be read as a record are copied here before anything else happens to them. */
+class SetAside {
+  readonly #path: string
+  readonly #readOnly: boolean
+  used = false
+
+  constructor(path: string, readOnly: boolean) {
+    this.#path = path
+    this.#readOnly = readOnly
+  }
+
+  async keep(offset: number, bytes: Buffer): Promise<void> {
+    if (this.#readOnly) return
+    const record = { offset, length: bytes.length, base64: bytes.toString("base64") }
+    await writeFile(this.#path, `${JSON.stringify(record)}\n`, { flag: "a", mode: FILE_MODE })
+    this.used = true
+  }
+}
+
+interface Parts {
+  readonly address: JournalAddress
+  readonly paths: JournalPaths
+  readonly handle: FileHandle
+  readonly lock: FileLock | undefined
+  readonly flush: FlushMode
+  readonly size: number
+  readonly index: IndexFile
+  readonly opening: OpeningReport
+}
+
+interface Batch {
+  readonly lines: readonly { readonly uuid: string; readonly kind: LineKind; readonly bytes: Buffer }[]
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+export class FileJournal implements Journal {
+  readonly address: JournalAddress
+  readonly location: string
+  readonly opening: OpeningReport
+  readonly #paths: JournalPaths
+  readonly #handle: FileHandle
+  readonly #lock: FileLock | undefined
+  readonly #flush: FlushMode
+  readonly #index: IndexFile
+  #size: number
+  #waiting: Batch[] = []
+  #writing: Promise<void> | undefined
+  #unsynced = false
+  #closed = false
+
+  constructor(parts: Parts) {
+    this.address = parts.address
+    this.location = parts.paths.journal
+    this.opening = parts.opening
+    this.#paths = parts.paths
+    this.#handle = parts.handle
+    this.#lock = parts.lock
+    this.#flush = parts.flush
+    this.#index = parts.index
+    this.#size = parts.size
+  }
+
+  append(entries: readonly Entry[]): Promise<void> {
+    if (this.#closed || this.#lock === undefined) return Promise.reject(new ClosedError())
+    if (entries.length === 0) return Promise.resolve()
+    const lines = entries.map((entry) => ({
+      uuid: entry.uuid,
+      kind: isBoundaryEntry(entry) ? ("boundary" as const) : ("entry" as const),
+      bytes: encodeLine(entry),
+    }))
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ lines, resolve, reject })
+      this.#writing ??= this.#writeWaiting()
+    })
+  }
+
+  async sync(): Promise<void> {
+    await this.#writing
+    if (this.#flush === "never" || !this.#unsynced) return
+    this.#unsynced = false
+    await this.#handle.datasync()
+  }
+
+  async tail(): Promise<Segment> {
+    const boundary = this.#index.lastBoundary
+    return this.#segment(boundary ?? 0, this.#size)
+  }
+
+  async before(segment: Segment): Promise<Segment | undefined> {
+    if (segment.start === 0) return undefined
+    const previous = await this.#index.record(segment.start - 1)
+    const first = await this.#index.record(segment.start)
+    return this.#segment(previous?.lastBoundary ?? 0, first!.offset)
+  }
+
+  async *entries(): AsyncGenerator<Entry> {
+    yield* this.#decoded(0, this.#size)
+  }
+
+  async find(uuid: string): Promise<Entry | undefined> {
+    const record = await this.#index.find(uuid)
+    if (!record || record.kind === "damaged") return undefined
+    const decoded = decodeLine(await readBytes(this.#handle, record.offset, record.length))
+    return decoded.state === "whole" && decoded.entry.uuid === uuid ? decoded.entry : undefined
+  }
+
+  async readCheckpoint(): Promise<unknown> {
+    try {
+      return JSON.parse(await readFile(this.#paths.checkpoint, "utf8")) as unknown
+    } catch {
+      return undefined // absent or damaged: it is made again from the journal
+    }
+  }
+
+  async writeCheckpoint(value: unknown): Promise<void> {
+    await writeWhole(this.#paths.checkpoint, JSON.stringify(value))
+  }
+
+  async writeBlob(name: string, data: string | Uint8Array): Promise<BlobReceipt> {
+    const path = this.#blobPath(name)
+    await mkdir(this.#paths.blobs, { recursive: true, mode: DIRECTORY_MODE })
+    try {
+      await writeWhole(path, data)
+    } catch (error) {
+      throw new JournalWriteError(path, error)
+    }
+    return { location: path, bytes: typeof data === "string" ? Buffer.byteLength(data) : data.length }
+  }
+
+  async readBlob(name: string): Promise<Buffer | undefined> {
+    return readFile(this.#blobPath(name)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return undefined
+      throw error
+    })
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    try {
+      await this.sync()
+    } finally {
+      await this.#index.close()
+      await this.#handle.close()
+      await this.#lock?.release()
+    }
+  }
+
+  /** Writes whatever is waiting, batch after batch: callers that come together share a write and a flush. */
+  async #writeWaiting(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batches = this.#waiting
+      this.#waiting = []
+      try {
+        await this.#write(batches.flatMap((batch) => batch.lines))
+        for (const batch of batches) batch.resolve()
+      } catch (error) {
+        for (const batch of batches) batch.reject(new JournalWriteError(this.location, error))
+      }
+    }
+    this.#writing = undefined // at once, before anyone who was just told can append again
+  }
+
+  async #write(lines: Batch["lines"]): Promise<void> {
+    try {
+      await this.#handle.appendFile(Buffer.concat(lines.map((line) => line.bytes)))
+      if (this.#flush === "always") await this.#handle.datasync()
+      else this.#unsynced = true
+    } catch (error) {
+      await this.#handle.truncate(this.#size).catch(() => undefined) // what cannot be cut off now is cut off at the next opening
+      throw error
+    }
+    let offset = this.#size
+    const records = lines.map(({ uuid, kind, bytes }) => {
+      const record = { uuid, kind, offset, length: bytes.length - 1 }
+      offset += bytes.length
+      return record
+    })
+    this.#size = offset
+    await this.#index.add(records)
+  }
+
+  async #segment(start: number, end: number): Promise<Segment> {
+    const first = await this.#index.record(start)
+    const entries: Entry[] = []
+    for await (const entry of this.#decoded(first?.offset ?? 0, end)) entries.push(entry)
+    return { entries, start }
+  }
+
+  async *#decoded(start: number, end: number): AsyncGenerator<Entry> {
+    await this.#writing
+    for await (const { bytes } of scanLines(this.#handle, start, end)) {
+      const decoded = decodeLine(bytes)
+      if (decoded.state === "whole") yield decoded.entry
+    }
+  }
+
+  #blobPath(name: string): string {
+    const [stem = "", extension = "", ...more] = name.split(".")
+    if (more.length > 0) checkedId("file name", name)
+    return join(
+      this.#paths.blobs,
+      extension
+        ? `${checkedId("file name", stem)}.${checkedId("file extension", extension)}`
+        : checkedId("file name", stem),
+    )
+  }
+}
+
+/** Replaces a file in one step: readers see the old content or the new, never a part. */
+async function writeWhole(path: string, data: string | Uint8Array): Promise<void> {
+  const draft = `${path}.${process.pid}.draft`
+  try {
+    await writeFile(draft, data, { mode: FILE_MODE, flush: true })
+    await rename(draft, path)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  }
+}

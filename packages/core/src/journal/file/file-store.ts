@@ -1,0 +1,67 @@
+/** The store on the local disk: plain files that people can read, grep, back up and version. */
+import { access, readdir, stat } from "node:fs/promises"
+import { join } from "node:path"
+import { type Clock, systemClock } from "../../base/clock.ts"
+import { ConversationNotFoundError } from "../../base/errors.ts"
+import { isSafeId } from "../../base/ids.ts"
+import { type DecisionOf, type Entry, isDecision } from "../entries.ts"
+import type { ConversationListing, FlushMode, Store } from "../store.ts"
+import { openFileJournal } from "./file-journal.ts"
+import { journalPaths, projectDirectory } from "./layout.ts"
+
+export interface FileStoreOptions {
+  readonly root: string
+  readonly flush?: FlushMode
+  readonly clock?: Clock
+}
+
+export function fileStore({ root, flush = "turn", clock = systemClock }: FileStoreOptions): Store {
+  return {
+    description: root,
+
+    async open(address, { access: mode, create = false }) {
+      if (!create || mode === "read") await mustExist(root, address)
+      return openFileJournal({ root, address, access: mode, flush, now: clock.now().toISOString() })
+    },
+
+    async list(project) {
+      const directory = projectDirectory(root, project)
+      const names = await readdir(directory).catch(() => [] as string[])
+      const ids = names.filter((name) => name.endsWith(".jsonl")).map((name) => name.slice(0, -".jsonl".length))
+      const listings = await Promise.all(ids.filter(isSafeId).map((id) => listingOf(root, { project, id }, directory)))
+      return listings.sort((a, b) => b.touched.localeCompare(a.touched))
+    },
+  }
+}
+
+async function mustExist(root: string, address: { project: string; id: string }): Promise<void> {
+  const { journal } = journalPaths(root, address)
+  await access(journal).catch(() => {
+    throw new ConversationNotFoundError(address.id, root)
+  })
+}
+
+async function listingOf(
+  root: string,
+  address: { project: string; id: string },
+  directory: string,
+): Promise<ConversationListing> {
+  const file = await stat(join(directory, `${address.id}.jsonl`))
+  const journal = await openFileJournal({ root, address, access: "read", flush: "never", now: "" })
+  try {
+    const { entries } = await journal.tail()
+    const session = entries.findLast(isSession)
+    const { type: _t, uuid: _u, parentUuid: _p, timestamp: _s, subtype: _y, ...facts } = session ?? {}
+    return {
+      id: address.id,
+      bytes: file.size,
+      touched: file.mtime.toISOString(),
+      ...(session ? { facts: facts as Omit<DecisionOf<"session">, "subtype"> } : {}),
+    }
+  } finally {
+    await journal.close()
+  }
+}
+
+const isSession = (entry: Entry): entry is Extract<Entry, { subtype: "session" }> =>
+  isDecision(entry) && entry.subtype === "session"

@@ -1,0 +1,54 @@
+/** Where everything lies under one root (JRN-8). Every name that comes from outside is checked before it becomes a path. */
+import { homedir } from "node:os"
+import { join, resolve } from "node:path"
+import { checkedId } from "../../base/ids.ts"
+import type { JournalAddress } from "../store.ts"
+
+/** The root: `STRATA_HOME`, or `.strata` in the home directory. */
+export function defaultRoot(env: Readonly<Record<string, string | undefined>>): string {
+  return resolve(env.STRATA_HOME || join(homedir(), ".strata"))
+}
+
+export function projectDirectory(root: string, project: string): string {
+  return join(root, "projects", checkedId("project name", project))
+}
+
+export interface JournalPaths {
+  readonly directory: string
+  readonly journal: string
+  readonly lock: string
+  readonly index: string
+  readonly checkpoint: string
+  readonly setAside: string
+  readonly blobs: string
+}
+
+export function journalPaths(root: string, { project, id }: JournalAddress): JournalPaths {
+  const directory = projectDirectory(root, project)
+  const name = checkedId("conversation id", id)
+  const at = (extension: string) => join(directory, `${name}${extension}`)
+  return {
+    directory,
+    journal: at(".jsonl"),
+    lock: at(".lock"),
+    index: at(".index"),
+    checkpoint: at(".checkpoint"),
+    setAside: at(".damaged"),
+    blobs: join(directory, "tool-results", name),
+  }
+}
+
+/** Where the notes about a conversation are kept, for people to read and edit. */
+export function notesPath(root: string, { project, id }: JournalAddress): string {
+  return join(projectDirectory(root, project), "session-memory", `${checkedId("conversation id", id)}.md`)
+}
+
+/** Where a project's memories are kept. */
+export function memoryDirectory(root: string, project: string): string {
+  return join(projectDirectory(root, project), "memory")
+}
+
+/** Where a custom notes template and prompt may lie. */
+export function notesConfigDirectory(root: string): string {
+  return join(root, "config", "session-memory")
+}

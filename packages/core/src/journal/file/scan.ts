@@ -1,0 +1,36 @@
+/** Reads the lines of a journal file in order, in pieces, without holding the file. */
+import type { FileHandle } from "node:fs/promises"
+import { readBytes } from "./index-file.ts"
+
+export interface RawLine {
+  readonly offset: number
+  /** Without the line end. */
+  readonly bytes: Buffer
+  /** Whether a line end follows: only the last line of a file can lack it. */
+  readonly ended: boolean
+}
+
+const CHUNK_BYTES = 1 << 20
+const LINE_END = 0x0a
+
+/** Lines from `start` to `end`. A line's bytes are valid until the next one is asked for. */
+export async function* scanLines(handle: FileHandle, start: number, end: number): AsyncGenerator<RawLine> {
+  let pending: Buffer[] = []
+  let offset = start
+  for (let position = start; position < end; ) {
+    const chunk = await readBytes(handle, position, Math.min(CHUNK_BYTES, end - position))
+    if (chunk.length === 0) break
+    let from = 0
+    for (let at = chunk.indexOf(LINE_END); at >= 0; at = chunk.indexOf(LINE_END, from)) {
+      const part = chunk.subarray(from, at)
+      const bytes = pending.length === 0 ? part : Buffer.concat([...pending, part])
+      yield { offset, bytes, ended: true }
+      pending = []
+      offset += bytes.length + 1
+      from = at + 1
+    }
+    if (from < chunk.length) pending.push(chunk.subarray(from))
+    position += chunk.length
+  }
+  if (pending.length > 0) yield { offset, bytes: Buffer.concat(pending), ended: false }
+}

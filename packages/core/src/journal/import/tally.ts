@@ -1,0 +1,62 @@
+/** The account of an import: each line under its kind, understood or not, and what a person should know about it. */
+import type { JsonLine } from "./foreign-json.ts"
+import type { ImportReport } from "./importer.ts"
+
+const LONGEST_KIND = 80 // characters; a kind is another program's text
+
+export class Tally {
+  #lines = 0
+  readonly #understood = new Map<string, number>()
+  readonly #notUnderstood = new Map<string, number>()
+  readonly #reasons = new Map<string, string>()
+  readonly #remarks = new Map<string, number>()
+
+  /** A line whose content is in the messages. */
+  understood(kind: string): void {
+    this.#count(this.#understood, kind)
+  }
+
+  /** A line that is known, but whose content is not carried over, or not all of it. */
+  leftOut(kind: string, why: string): void {
+    this.understood(kind)
+    this.#reasons.set(named(kind), why)
+  }
+
+  notUnderstood(kind: string): void {
+    this.#count(this.#notUnderstood, kind)
+  }
+
+  notJson(line: JsonLine): void {
+    this.notUnderstood("not JSON")
+    if (line.isLast) {
+      this.remark(
+        "the last line is incomplete: the program that wrote it was interrupted; everything before it was read",
+      )
+    }
+  }
+
+  /** Something a person should know. Said once, with a count if it happened more often. */
+  remark(sentence: string): void {
+    this.#remarks.set(sentence, (this.#remarks.get(sentence) ?? 0) + 1)
+  }
+
+  report(): ImportReport {
+    const leftOut = [...this.#reasons].map(([kind, why]) => `${kind} (${this.#understood.get(kind)}): ${why}`)
+    const remarks = [...this.#remarks].map(([sentence, times]) =>
+      times > 1 ? `${sentence} (${times} times)` : sentence,
+    )
+    return {
+      lines: this.#lines,
+      understood: Object.fromEntries(this.#understood),
+      notUnderstood: Object.fromEntries(this.#notUnderstood),
+      notes: [...leftOut, ...remarks],
+    }
+  }
+
+  #count(counts: Map<string, number>, kind: string): void {
+    this.#lines++
+    counts.set(named(kind), (counts.get(named(kind)) ?? 0) + 1)
+  }
+}
+
+const named = (kind: string) => kind.slice(0, LONGEST_KIND)

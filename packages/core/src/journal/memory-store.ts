@@ -1,0 +1,107 @@
+/** A store that forgets everything when the process ends: for tests and for trying things out. It keeps lines, as the file store does. */
+import { ClosedError, ConversationLockedError, ConversationNotFoundError } from "../base/errors.ts"
+import { checkedId } from "../base/ids.ts"
+import { type Entry, isBoundaryEntry } from "./entries.ts"
+import { decodeLine, encodeLine } from "./line.ts"
+import type { Journal, JournalAddress, Store } from "./store.ts"
+
+interface Kept {
+  readonly lines: Buffer[]
+  readonly blobs: Map<string, Buffer>
+  checkpoint: string | undefined
+  open: boolean
+}
+
+export function memoryStore(): Store {
+  const journals = new Map<string, Kept>()
+  return {
+    description: "memory",
+
+    async open(address, { access, create = false }) {
+      const key = `${checkedId("project name", address.project)}/${checkedId("conversation id", address.id)}`
+      const found = journals.get(key)
+      if (!found && (!create || access === "read")) throw new ConversationNotFoundError(address.id, "memory")
+      const kept = found ?? { lines: [], blobs: new Map(), checkpoint: undefined, open: false }
+      journals.set(key, kept)
+      if (access === "write") {
+        if (kept.open) throw new ConversationLockedError(address.id, { pid: process.pid, host: "memory", since: "now" })
+        kept.open = true
+      }
+      return memoryJournal(address, kept, { created: !found, writable: access === "write" })
+    },
+
+    async list(project) {
+      return [...journals]
+        .filter(([key]) => key.startsWith(`${project}/`))
+        .map(([key, { lines }]) => ({
+          id: key.slice(project.length + 1),
+          bytes: lines.reduce((sum, line) => sum + line.length, 0),
+          touched: entryAt(lines, lines.length - 1)?.timestamp ?? "",
+        }))
+    },
+  }
+}
+
+function memoryJournal(
+  address: JournalAddress,
+  kept: Kept,
+  { created, writable }: { created: boolean; writable: boolean },
+): Journal {
+  let closed = false
+  const entriesFrom = (start: number, end: number) =>
+    kept.lines.slice(start, end).map((_, i) => entryAt(kept.lines, start + i)!)
+  const boundaryBefore = (end: number) => {
+    for (let at = end - 1; at > 0; at--) if (isBoundaryEntry(entryAt(kept.lines, at)!)) return at
+    return 0
+  }
+  return {
+    address,
+    location: `memory:${address.project}/${address.id}`,
+    opening: { created, tookOverLock: false, tornBytes: 0, damagedLines: [], index: "used" },
+
+    async append(entries) {
+      if (closed || !writable) throw new ClosedError()
+      kept.lines.push(...entries.map(encodeLine))
+    },
+    async sync() {},
+    async tail() {
+      const start = boundaryBefore(kept.lines.length)
+      return { entries: entriesFrom(start, kept.lines.length), start }
+    },
+    async before(segment) {
+      if (segment.start === 0) return undefined
+      const start = boundaryBefore(segment.start)
+      return { entries: entriesFrom(start, segment.start), start }
+    },
+    async *entries() {
+      yield* entriesFrom(0, kept.lines.length)
+    },
+    async find(uuid) {
+      return entriesFrom(0, kept.lines.length).findLast((entry) => entry.uuid === uuid)
+    },
+    async readCheckpoint() {
+      return kept.checkpoint === undefined ? undefined : (JSON.parse(kept.checkpoint) as unknown)
+    },
+    async writeCheckpoint(value) {
+      kept.checkpoint = JSON.stringify(value)
+    },
+    async writeBlob(name, data) {
+      const bytes = Buffer.from(data)
+      kept.blobs.set(name, bytes)
+      return { location: `memory:${address.id}/${name}`, bytes: bytes.length }
+    },
+    async readBlob(name) {
+      return kept.blobs.get(name)
+    },
+    async close() {
+      if (!closed && writable) kept.open = false
+      closed = true
+    },
+  }
+}
+
+function entryAt(lines: readonly Buffer[], at: number): Entry | undefined {
+  const line = lines[at]
+  const decoded = line && decodeLine(line.subarray(0, -1))
+  return decoded?.state === "whole" ? decoded.entry : undefined
+}

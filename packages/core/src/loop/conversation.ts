@@ -1,0 +1,509 @@
+/**
+ * A conversation: one journal, its views, and the three things a loop does with it: add what was said, prepare the next request,
+ * record the response. Whatever is acknowledged is in the journal; whatever is sent is a function of the journal.
+ */
+import type { Clock } from "../base/clock.ts"
+import {
+  ClosedError,
+  ContextFullError,
+  EmptyConversationError,
+  InvalidContentError,
+  MessageNotFoundError,
+  reasonOf,
+} from "../base/errors.ts"
+import { Events } from "../base/events.ts"
+import type { Flags } from "../base/flags.ts"
+import type { Ids } from "../base/ids.ts"
+import { compactionAllowed, type EffectiveSettings } from "../base/settings.ts"
+import type { Telemetry } from "../base/telemetry.ts"
+import type { Attachment } from "../conversation/attachments.ts"
+import { type Block, type Content, isToolResult, toBlocks } from "../conversation/blocks.ts"
+import { planWithholding } from "../conversation/media.ts"
+import { MEDIA_LIMITS } from "../conversation/media-limits.ts"
+import type { Message, Usage, Uuid } from "../conversation/messages.ts"
+import { renderPreamble } from "../conversation/preamble.ts"
+import type { ModelRequest, SystemPrompt, ToolDefinition } from "../conversation/request.ts"
+import { RequestValidator } from "../conversation/validate/validator.ts"
+import { type DecisionDraft, type Draft, type Entry, isBoundaryEntry, isDecision } from "../journal/entries.ts"
+import type { Journal, Store } from "../journal/store.ts"
+import type { Layer, Turn } from "../layers/layer.ts"
+import { type Accounting, account } from "../tokens/accounting.ts"
+import { findModel, type ModelLookup, sentModelName } from "../tokens/models.ts"
+import { costOf, tokenCounts } from "../tokens/price.ts"
+import { type Fill, fillOf, resolveThresholds, resolveWindow, type Thresholds } from "../tokens/window.ts"
+import { blockAt, parseAddress } from "../views/archive.ts"
+import { buildRequest } from "../views/request.ts"
+import { copyPath, loadViews, type Views } from "../views/views.ts"
+import type { ConversationEvents, Opened } from "./events.ts"
+
+/** What a loop hands over after a call to the model: the response of the official SDK fits. */
+export interface ModelResponse {
+  readonly id: string
+  readonly model: string
+  readonly content: readonly unknown[]
+  readonly stop_reason: string | null
+  readonly stop_sequence?: string | null
+  readonly usage: Usage
+}
+
+export interface Prompt {
+  readonly system?: SystemPrompt
+  readonly tools?: readonly ToolDefinition[]
+  /** Titled texts that stand ahead of the conversation: project instructions, a memory index. */
+  readonly context?: Readonly<Record<string, string>>
+}
+
+export interface ConversationParts {
+  readonly store: Store
+  readonly journal: Journal
+  readonly views: Views
+  readonly opened: Opened
+  readonly model: string
+  readonly prompt: Prompt
+  readonly cwd: string
+  readonly title?: string
+  readonly betas: readonly string[]
+  readonly settings: EffectiveSettings
+  readonly flags: Flags
+  readonly telemetry: Telemetry
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly layers: readonly Layer[]
+}
+
+/** Said in the user's place where the assistant spoke last and is to go on. */
+const GO_ON = "Continue from where you left off."
+
+export class Conversation {
+  readonly opened: Opened
+  readonly #parts: ConversationParts
+  readonly #events = new Events<ConversationEvents>()
+  readonly #validator = new RequestValidator()
+  readonly #model: ModelLookup
+  readonly #thresholds: Thresholds
+  readonly #noticed = new Set<string>()
+  #views: Views
+  #prompt: Prompt
+  /** Whether the prompt given was held against the one that stands in the journal. */
+  #promptCompared = false
+  /** Calls are carried out one after the other, in the order they were made. */
+  #last: Promise<unknown> = Promise.resolve()
+  #closed = false
+
+  constructor(parts: ConversationParts) {
+    this.#parts = parts
+    this.#views = parts.views
+    this.#prompt = parts.prompt
+    this.opened = parts.opened
+    this.#model = findModel(parts.model, parts.settings.values.models)
+    this.#thresholds = thresholdsFor(parts, this.#model)
+  }
+
+  get id(): string {
+    return this.#parts.journal.address.id
+  }
+
+  /** Where the journal lies. */
+  get location(): string {
+    return this.#parts.journal.location
+  }
+
+  get views(): Views {
+    return this.#views
+  }
+
+  get thresholds(): Thresholds {
+    return this.#thresholds
+  }
+
+  get settings(): EffectiveSettings {
+    return this.#parts.settings
+  }
+
+  /** How full the context is. */
+  fill(): Fill {
+    return fillOf(
+      this.#views.context.size().tokens,
+      this.#thresholds,
+      compactionAllowed(this.#parts.settings.values).auto,
+    )
+  }
+
+  /** Where the context went, by class. */
+  accounting(): Accounting {
+    return account(this.#views.context.storedMessages(), this.#views.estimator)
+  }
+
+  on<K extends keyof ConversationEvents>(name: K, listener: (event: ConversationEvents[K]) => void): () => void {
+    return this.#events.on(name, listener)
+  }
+
+  /** Adds a user message: a person's words, or tool results. Resolves with its uuid once it is in the journal. */
+  add(message: { readonly role: "user"; readonly content: Content; readonly isMeta?: boolean }): Promise<Uuid> {
+    return this.#inOrder(async () => {
+      const content = checkedContent(message)
+      const draft: Draft = {
+        type: "user",
+        message: { role: "user", content },
+        ...(message.isMeta ? { isMeta: true } : {}),
+      }
+      const [entry] = await this.#append([draft])
+      await this.#tellLayersOfResults(toBlocks(content))
+      return entry!.uuid
+    })
+  }
+
+  /** Adds something that is neither a person's words nor the model's: a file, a todo list, a hook's output. */
+  attach(attachment: Attachment): Promise<Uuid> {
+    return this.#inOrder(async () => (await this.#append([{ type: "attachment", attachment }]))[0]!.uuid)
+  }
+
+  /** The next request. It is valid, and the same journal always gives the same bytes. */
+  prepare(): Promise<ModelRequest> {
+    return this.#inOrder(() => this.#prepare())
+  }
+
+  /** Takes in the model's response. Resolves with its uuid once it is in the journal. */
+  record(response: ModelResponse): Promise<Uuid> {
+    return this.#inOrder(() => this.#record(response))
+  }
+
+  /** Uses another system prompt, tool list or context from the next request on. Recorded; the server's cache is lost with it. */
+  usePrompt(prompt: Prompt): Promise<void> {
+    return this.#inOrder(async () => {
+      this.#prompt = { ...this.#prompt, ...prompt }
+      await this.#renderPrompt("changed")
+    })
+  }
+
+  setTitle(title: string): Promise<void> {
+    return this.#inOrder(async () => {
+      await this.#append([this.#sessionFacts({ title })])
+    })
+  }
+
+  /** Goes on from an earlier message, also from before a boundary. What came after it stays in the journal. */
+  rewind(uuid: Uuid): Promise<void> {
+    return this.#inOrder(async () => {
+      await this.#mustBeMessage(uuid)
+      const entry = this.#place({ type: "strata", subtype: "rewound" }, uuid)
+      await this.#write([entry])
+      const options = { family: this.#model.facts.family, models: this.#parts.settings.values.models }
+      this.#views = (await loadViews(this.#parts.journal, options)).views
+      this.#promptCompared = false
+    })
+  }
+
+  /** Copies the conversation up to a message into a new one, and resolves with its id. This one stays as it is. */
+  branch(uuid: Uuid, id: string = this.#parts.ids.uuid()): Promise<string> {
+    return this.#inOrder(async () => {
+      await this.#mustBeMessage(uuid)
+      const { journal, store } = this.#parts
+      const copy = await store.open({ ...journal.address, id }, { access: "write", create: true })
+      try {
+        await copyPath(journal, copy, uuid)
+        await copy.append([
+          this.#place({ type: "strata", subtype: "branched", from: { conversation: this.id, uuid } }, uuid),
+        ])
+      } finally {
+        await copy.close()
+      }
+      return id
+    })
+  }
+
+  /** A block by its address, byte for byte as it was added, however long ago. */
+  async recall(address: string): Promise<Block | undefined> {
+    const parsed = parseAddress(address)
+    const entry = parsed && (await this.#parts.journal.find(parsed.uuid))
+    return entry && blockAt(entry, parsed)
+  }
+
+  /** Every entry of the journal, first to last, with branches that were left. */
+  entries(): AsyncIterable<Entry> {
+    return this.#parts.journal.entries()
+  }
+
+  close(): Promise<void> {
+    if (this.#closed) return Promise.resolve()
+    return this.#inOrder(async () => {
+      this.#closed = true
+      await this.#parts.journal.close()
+    })
+  }
+
+  async #prepare(): Promise<ModelRequest> {
+    for (const notice of this.#standingNotices()) this.#notice(notice)
+    await this.#runLayers()
+    await this.#renderPromptOnce()
+    if (this.#views.context.messages().messages.length === 0) throw new EmptyConversationError()
+    if (this.#views.context.awaitsUser()) {
+      await this.#append([
+        { type: "user", isMeta: true, message: { role: "user", content: [{ type: "text", text: GO_ON }] } },
+      ])
+    }
+    if (!this.#parts.settings.values.off) await this.#withholdMedia()
+    await this.#recordRepairs()
+
+    const size = this.#views.context.size()
+    const fill = this.fill()
+    if (fill.state === "blocked") {
+      throw new ContextFullError({ used: size.tokens, limit: this.#thresholds.blocking, model: this.#model.facts.id })
+    }
+    const { messages, closed } = this.#views.context.messages()
+    const { system, tools } = this.#views.context.prompt!
+    const request = buildRequest({
+      model: sentModelName(this.#parts.model),
+      maxTokens: this.#maxTokens(),
+      system,
+      tools,
+      messages,
+    })
+    this.#validator.check({ request, model: this.#model.facts, closed })
+    await this.#parts.journal.sync()
+    this.#events.emit("prepared", { request, size, fill })
+    return request
+  }
+
+  async #record(response: ModelResponse): Promise<Uuid> {
+    const { id, model, content, stop_reason, stop_sequence = null, usage } = response
+    if (!Array.isArray(content)) throw new InvalidContentError("the response has no list of content blocks")
+    const message = {
+      id,
+      type: "message",
+      role: "assistant" as const,
+      model,
+      content: content as Block[],
+      stop_reason,
+      stop_sequence,
+      usage,
+    }
+    const [entry] = await this.#append([{ type: "assistant", message }])
+    await this.#parts.journal.sync()
+    const counts = usage ? tokenCounts(usage) : undefined
+    const { facts } = findModel(model, this.#parts.settings.values.models)
+    const stopReason = stop_reason ?? undefined
+    this.#parts.telemetry.recorded(
+      { conversation: this.id, model, maxTokens: this.#maxTokens(), purpose: "main" },
+      { responseId: id, responseModel: model, ...(stopReason ? { stopReason } : {}), ...(counts ? { counts } : {}) },
+    )
+    this.#events.emit("recorded", {
+      counts,
+      cost: counts ? costOf(facts, counts) : { known: false, why: "no usage was reported" },
+      stopReason,
+    })
+    this.#inBackground("afterResponse")
+    if (stop_reason === "end_turn") this.#inBackground("afterQuery")
+    return entry!.uuid
+  }
+
+  #maxTokens(): number {
+    return Math.min(this.#parts.settings.values.maxOutputTokens, this.#model.facts.maxOutput)
+  }
+
+  /** CACHE-2: the prompt is rendered once and then sent as it was. What is given at opening counts; what is not given goes on. */
+  async #renderPromptOnce(): Promise<void> {
+    if (this.#promptCompared) return
+    await this.#renderPrompt(this.#views.context.prompt ? "changed" : "start")
+  }
+
+  async #renderPrompt(why: "start" | "changed"): Promise<void> {
+    const prompt = this.#prompt
+    const standing = this.#views.context.prompt
+    const context =
+      prompt.context === undefined
+        ? (standing?.context ?? "")
+        : renderPreamble({
+            texts: prompt.context,
+            estimate: (text) => this.#views.estimator.text(text),
+            limit: await this.#parts.flags.figure("instructions-limit"),
+          })
+    const rendered = {
+      system: prompt.system ?? standing?.system ?? "",
+      tools: prompt.tools ?? standing?.tools ?? [],
+      context,
+    }
+    this.#promptCompared = true
+    if (standing && sameBytes(rendered, { system: standing.system, tools: standing.tools, context: standing.context }))
+      return
+    const [entry] = await this.#append([{ type: "strata", subtype: "prompt-rendered", why, ...rendered }])
+    await this.#append([this.#sessionFacts({ prompt: entry!.uuid })])
+  }
+
+  #sessionFacts(change: { title?: string; prompt?: Uuid }): DecisionDraft {
+    const standing = this.#views.context.session
+    const title = change.title ?? standing?.title ?? this.#parts.title
+    const prompt = change.prompt ?? standing?.prompt
+    return {
+      type: "strata",
+      subtype: "session",
+      model: this.#parts.model,
+      cwd: this.#parts.cwd,
+      ...(standing?.mode === undefined ? {} : { mode: standing.mode }),
+      ...(title === undefined ? {} : { title }),
+      ...(prompt === undefined ? {} : { prompt }),
+    }
+  }
+
+  async #withholdMedia(): Promise<void> {
+    const { media, withheldAddresses } = this.#views.context
+    if (media.length === 0) return
+    const blocks = planWithholding(media, withheldAddresses, MEDIA_LIMITS)
+    if (blocks.length > 0) await this.#append([{ type: "strata", subtype: "media-withheld", blocks }])
+  }
+
+  async #recordRepairs(): Promise<void> {
+    const repairs = this.#views.context.unrecordedRepairs()
+    if (repairs.length === 0) return
+    await this.#append([{ type: "strata", subtype: "repaired", repairs }])
+    this.#events.emit("repaired", { repairs })
+  }
+
+  async #runLayers(): Promise<void> {
+    if (this.#parts.settings.values.off) return
+    for (const layer of this.#parts.layers) {
+      await this.#guarded(layer, async () => this.#append((await layer.beforeRequest?.(this.#turn())) ?? []))
+    }
+  }
+
+  async #tellLayersOfResults(blocks: readonly Block[]): Promise<void> {
+    if (this.#parts.settings.values.off) return
+    for (const result of blocks.filter(isToolResult)) {
+      for (const layer of this.#parts.layers) {
+        await this.#guarded(layer, async () => this.#append((await layer.onToolResult?.(result, this.#turn())) ?? []))
+      }
+    }
+  }
+
+  #inBackground(moment: "afterResponse" | "afterQuery"): void {
+    if (this.#parts.settings.values.off) return
+    for (const layer of this.#parts.layers) void this.#guarded(layer, async () => layer[moment]?.(this.#turn()))
+  }
+
+  /** A layer that fails is reported and passed over. */
+  async #guarded(layer: Layer, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      this.#events.emit("layerFailed", { layer: layer.name, reason: reasonOf(error) })
+    }
+  }
+
+  #turn(): Turn {
+    return {
+      conversation: this.id,
+      model: this.#parts.model,
+      views: this.#views,
+      size: this.#views.context.size(),
+      thresholds: this.#thresholds,
+      fill: this.fill(),
+      flags: this.#parts.flags,
+      now: this.#parts.clock.now(),
+      journal: this.#parts.journal,
+    }
+  }
+
+  /** Places drafts behind the newest message, writes them, and lets the views follow. */
+  async #append(drafts: readonly Draft[]): Promise<readonly Entry[]> {
+    if (drafts.length === 0) return []
+    let parent = this.#views.context.newest?.uuid ?? null
+    const entries: Entry[] = []
+    for (const draft of drafts) {
+      const entry = this.#place(draft, parent)
+      entries.push(entry)
+      if (!isDecision(entry)) parent = entry.uuid
+      // what listing and resuming need stands behind every boundary again (JRN-7)
+      if (isBoundaryEntry(entry)) entries.push(this.#place(this.#sessionFacts({}), parent))
+    }
+    await this.#write(entries)
+    return entries.filter((_, i) => i === 0 || !isBoundaryEntry(entries[i - 1]!))
+  }
+
+  #place(draft: Draft, parent: Uuid | null): Entry {
+    const timestamp = this.#parts.clock.now().toISOString()
+    if (draft.type === "strata")
+      return { ...draft, uuid: this.#parts.ids.uuid(), parentUuid: parent, timestamp } as Entry
+    const placed = { timestamp, ...draft, uuid: draft.uuid ?? this.#parts.ids.uuid(), sessionId: this.id }
+    const isBoundary = draft.type === "system" && draft.subtype === "compact_boundary"
+    return (
+      isBoundary ? { ...placed, parentUuid: null, logicalParentUuid: parent } : { ...placed, parentUuid: parent }
+    ) as Message
+  }
+
+  async #write(entries: readonly Entry[]): Promise<void> {
+    await this.#parts.journal.append(entries)
+    for (const entry of entries) {
+      this.#views.apply(entry)
+      if (isBoundaryEntry(entry)) await this.#parts.journal.writeCheckpoint(this.#views.checkpoint(entry.uuid))
+      this.#events.emit("entry", { entry })
+    }
+  }
+
+  async #mustBeMessage(uuid: Uuid): Promise<void> {
+    const entry = await this.#parts.journal.find(uuid)
+    if (!entry || isDecision(entry)) throw new MessageNotFoundError(uuid)
+  }
+
+  #standingNotices(): string[] {
+    return [...(this.#model.known ? [] : [this.#model.notice]), ...this.#thresholds.notices]
+  }
+
+  #notice(message: string): void {
+    if (this.#noticed.has(message)) return
+    this.#noticed.add(message)
+    this.#events.emit("notice", { message })
+  }
+
+  #inOrder<T>(work: () => Promise<T>): Promise<T> {
+    const run = this.#last.then(() => {
+      if (this.#closed) throw new ClosedError()
+      return work()
+    })
+    this.#last = run.catch(() => undefined)
+    return run
+  }
+}
+
+function thresholdsFor(
+  { model: name, settings: { values }, betas }: ConversationParts,
+  model: ModelLookup,
+): Thresholds {
+  const { facts } = model
+  const own = values.models[facts.id] ?? values.models[name]
+  const window = resolveWindow({
+    name,
+    facts,
+    known: model.known,
+    betas,
+    ...(values.contextWindow ? { override: values.contextWindow } : {}),
+  })
+  const percent = own?.autoCompactPercent ?? values.autoCompactPercent
+  const tokens = own?.autoCompactTokens ?? values.autoCompactTokens
+  return resolveThresholds({
+    window: window.tokens,
+    facts,
+    maxOutput: Math.min(values.maxOutputTokens, facts.maxOutput),
+    autoCompact: compactionAllowed(values).auto,
+    ...(percent === undefined ? {} : { percent }),
+    ...(tokens === undefined ? {} : { tokens }),
+  })
+}
+
+const sameBytes = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
+
+/** Bad content is refused here, where the caller can still tell where it came from. */
+function checkedContent({ role, content }: { role: string; content: Content }): Content {
+  if (role !== "user")
+    throw new InvalidContentError(
+      `its role is ${JSON.stringify(role)}; only "user" can be added, a response is recorded`,
+    )
+  if (typeof content === "string") {
+    if (content.trim() === "") throw new InvalidContentError("it is empty")
+    return content
+  }
+  if (!Array.isArray(content) || content.length === 0)
+    throw new InvalidContentError("its content is neither text nor a list of blocks")
+  const odd = content.findIndex((block) => typeof (block as { type?: unknown } | null)?.type !== "string")
+  if (odd >= 0) throw new InvalidContentError(`block ${odd} of its content has no type`)
+  return content
+}

@@ -1,0 +1,128 @@
+/**
+ * TOK-6: where the context went. Every token the model is sent belongs to exactly one class, so the classes sum to the total.
+ */
+import { renderAttachment } from "../conversation/attachments.ts"
+import { type Block, isText, isThinking, isToolResult, isToolUse } from "../conversation/blocks.ts"
+import { contentOf, isHuman, isSentToModel, type Message } from "../conversation/messages.ts"
+import type { Estimator } from "./estimate.ts"
+
+export interface Accounting {
+  readonly total: number
+  readonly human: number
+  readonly assistant: number
+  readonly thinking: number
+  readonly commandOutput: number
+  readonly toolRequests: Readonly<Record<string, number>>
+  readonly toolResults: Readonly<Record<string, number>>
+  readonly attachments: Readonly<Record<string, { readonly count: number; readonly tokens: number }>>
+  readonly other: number
+  /** Files that were read more than once. */
+  readonly duplicateReads: readonly DuplicateRead[]
+}
+
+export interface DuplicateRead {
+  readonly path: string
+  readonly reads: number
+  readonly tokens: number
+  /** What all but one of the reads cost, on average. */
+  readonly wasted: number
+}
+
+const COMMAND_OUTPUT = "local-command-stdout"
+const READ_TOOLS = new Set(["Read", "read", "read_file", "view"])
+
+/** `messages` as they are sent: since the last boundary, with decisions applied. */
+export function account(messages: readonly Message[], estimator: Estimator): Accounting {
+  const sums = new Map<string, number>()
+  const attachmentCounts = new Map<string, number>()
+  const calls = new Map<string, { tool: string; path: string | undefined }>()
+  const reads = new Map<string, number[]>()
+  const add = (key: string, tokens: number) => sums.set(key, (sums.get(key) ?? 0) + Math.round(tokens))
+
+  for (const message of messages) {
+    if (!isSentToModel(message)) continue
+    if (message.type === "attachment") {
+      const kind = message.attachment.type
+      attachmentCounts.set(kind, (attachmentCounts.get(kind) ?? 0) + 1)
+      add(`attachment ${kind}`, estimator.blocks(renderAttachment(message.attachment)))
+    } else if (message.type === "user" || message.type === "assistant") {
+      for (const block of contentOf(message)) {
+        const tokens = estimator.block(block)
+        if (isToolUse(block)) calls.set(block.id, { tool: block.name, path: pathOf(block.input) })
+        const call = isToolResult(block) ? calls.get(block.tool_use_id) : undefined
+        if (call?.path !== undefined && READ_TOOLS.has(call.tool))
+          reads.set(call.path, [...(reads.get(call.path) ?? []), tokens])
+        add(classOf(message, block, call?.tool), tokens)
+      }
+    }
+  }
+
+  return {
+    total: [...sums.values()].reduce((sum, tokens) => sum + tokens, 0),
+    human: sums.get("human") ?? 0,
+    assistant: sums.get("assistant") ?? 0,
+    thinking: sums.get("thinking") ?? 0,
+    commandOutput: sums.get("commandOutput") ?? 0,
+    toolRequests: group(sums, "request "),
+    toolResults: group(sums, "result "),
+    attachments: Object.fromEntries(
+      [...attachmentCounts].map(([kind, count]) => [kind, { count, tokens: sums.get(`attachment ${kind}`) ?? 0 }]),
+    ),
+    other: sums.get("other") ?? 0,
+    duplicateReads: [...reads]
+      .filter(([, sizes]) => sizes.length > 1)
+      .map(([path, sizes]) => duplicateRead(path, sizes)),
+  }
+}
+
+/** Each class as a rounded percentage of the total; nothing where the total is 0. */
+export function percentages(accounting: Accounting): Readonly<Record<string, number>> {
+  const { total } = accounting
+  if (total === 0) return {}
+  const flat: [string, number][] = [
+    ...(["human", "assistant", "thinking", "commandOutput", "other"] as const).map((key): [string, number] => [
+      key,
+      accounting[key],
+    ]),
+    ...Object.entries(accounting.toolRequests).map(([tool, tokens]): [string, number] => [
+      `toolRequests.${tool}`,
+      tokens,
+    ]),
+    ...Object.entries(accounting.toolResults).map(([tool, tokens]): [string, number] => [
+      `toolResults.${tool}`,
+      tokens,
+    ]),
+    ...Object.entries(accounting.attachments).map(([kind, { tokens }]): [string, number] => [
+      `attachments.${kind}`,
+      tokens,
+    ]),
+  ]
+  return Object.fromEntries(flat.map(([key, tokens]) => [key, Math.round((100 * tokens) / total)]))
+}
+
+function classOf(message: Message, block: Block, tool: string | undefined): string {
+  if (isToolUse(block)) return `request ${block.name}`
+  if (isToolResult(block)) return `result ${tool ?? "unknown"}`
+  if (isThinking(block)) return "thinking"
+  if (message.type === "assistant") return isText(block) ? "assistant" : "other"
+  if (isText(block) && block.text.includes(COMMAND_OUTPUT)) return "commandOutput"
+  return isHuman(message) ? "human" : "other"
+}
+
+function group(sums: ReadonlyMap<string, number>, prefix: string): Record<string, number> {
+  return Object.fromEntries(
+    [...sums].filter(([key]) => key.startsWith(prefix)).map(([key, value]) => [key.slice(prefix.length), value]),
+  )
+}
+
+function duplicateRead(path: string, sizes: readonly number[]): DuplicateRead {
+  const tokens = Math.round(sizes.reduce((sum, size) => sum + size, 0))
+  return { path, reads: sizes.length, tokens, wasted: Math.floor(tokens / sizes.length) * (sizes.length - 1) }
+}
+
+function pathOf(input: unknown): string | undefined {
+  if (typeof input !== "object" || input === null) return undefined
+  const { file_path, path } = input as { file_path?: unknown; path?: unknown }
+  const found = file_path ?? path
+  return typeof found === "string" ? found : undefined
+}

@@ -1,0 +1,170 @@
+/**
+ * Cuts text into segments and says of each what kind of content it is, in one pass.
+ *
+ * A segment is a line, or a piece of at most 256 characters of a longer one. The pass is a small automaton: every character
+ * leads from one state to the next ("the fifth letter of a word", "a digit after a letter", "a second space"), and a segment
+ * is known by how often each state was visited. Token weights are attached to the same states (`token-weights.ts`).
+ * There is nothing to look back for, so time grows with the number of characters whatever they are.
+ */
+import { CHARACTER_KINDS, type CharacterKind, tabulateKinds } from "./character-kinds.ts"
+
+export const CONTENT_CLASSES = ["prose", "code", "json", "script", "dense", "listing"] as const
+
+/**
+ * `script` is text in other than Latin letters; `dense` is hashes, base64 and other random runs; `listing` is file lists,
+ * paths, tables, logs and numbers.
+ */
+export type ContentClass = (typeof CONTENT_CLASSES)[number]
+
+/** Called with each segment. `visits` is used again for the next segment: read it, do not keep it. */
+export type SegmentVisitor = (contentClass: ContentClass, visits: Readonly<Float64Array>) => void
+
+const SEGMENT_CHARACTERS = 256
+
+/** Where a character stands. A number is the place within a run of its kind; the last place of a run repeats. */
+export const STATES = [
+  ...["lineEnd", "lineEnd2", "space", "space2", "space3", "tab", "tab2"],
+  ...["word", "gluedWord", "capital", "gluedCapital", "hump", "capitals", "accented"],
+  ...["letter2", "letter3", "letter4", "letter5", "letter6", "letter7", "letter8", "letter9", "letter10"],
+  ...["lineNumber", "number", "gluedNumber", "digit2", "digit3", "digit4", "digitAfterLetter", "letterAfterDigit"],
+  ...["quote", "gluedQuote", "quote2", "bracket", "gluedBracket", "bracket2", "stop", "gluedStop", "stop2"],
+  ...["slash", "gluedSlash", "slash2", "rule", "gluedRule", "rule2", "rule3", "sign", "gluedSign", "sign2"],
+  ...["alphabet", "alphabet2", "alphabet3", "alphabet4", "han", "kana", "hangul", "otherScript"],
+  ...["symbol", "symbol2", "pictograph"],
+] as const
+export type State = (typeof STATES)[number]
+
+const START = "lineEnd" // text begins as if a line had just ended: what follows a line end is measured as if it stood alone
+const WORD_RUNS = [
+  "word",
+  "gluedWord",
+  "capital",
+  "gluedCapital",
+  "hump",
+  "capitals",
+  "accented",
+  "letter",
+  "letterAfterDigit",
+]
+const NUMBER_RUNS = ["lineNumber", "number", "gluedNumber", "digit", "digitAfterLetter"]
+const BLANK_RUNS = ["lineEnd", "space", "tab"]
+
+/** The whole grammar of the automaton: where a character of this kind leads. */
+function stateAfter(state: string, kind: CharacterKind): string {
+  const { run, place } = parseState(state)
+  const afterBlank = BLANK_RUNS.includes(run)
+  const inWord = WORD_RUNS.includes(run)
+  const inNumber = NUMBER_RUNS.includes(run)
+  switch (kind) {
+    case "lower":
+      if (inNumber) return "letterAfterDigit"
+      if (!inWord) return afterBlank ? "word" : "gluedWord"
+      return furtherIn("letter", run === "letter" ? place : 1)
+    case "upper":
+      if (inNumber) return "letterAfterDigit"
+      if (!inWord) return afterBlank ? "capital" : "gluedCapital"
+      return run === "letter" || run === "word" || run === "gluedWord" ? "hump" : "capitals"
+    case "digit":
+      if (run === "lineEnd") return "lineNumber"
+      if (inWord) return "digitAfterLetter"
+      if (!inNumber) return afterBlank ? "number" : "gluedNumber"
+      if (run !== "digit") return "digit2"
+      return place === 4 ? "digit2" : furtherIn("digit", place) // tokens hold three digits: the fourth starts anew
+    case "quote":
+    case "bracket":
+    case "stop":
+    case "slash":
+    case "rule":
+    case "sign":
+      if (run === kind || run === glued(kind)) return furtherIn(kind, place)
+      return afterBlank ? kind : glued(kind)
+    default:
+      return run === kind ? furtherIn(kind, place) : kind
+  }
+}
+
+function parseState(state: string): { run: string; place: number } {
+  const [, run = "", place = ""] = /^(\D+)(\d*)$/.exec(state) ?? []
+  return { run, place: place === "" ? 1 : Number(place) }
+}
+
+function furtherIn(run: string, place: number): string {
+  const next = `${run}${place + 1}`
+  if (indexOf(next) >= 0) return next
+  return place === 1 ? run : `${run}${place}`
+}
+
+const glued = (kind: string) => `glued${kind.charAt(0).toUpperCase()}${kind.slice(1)}`
+const indexOf = (state: string) => (STATES as readonly string[]).indexOf(state)
+
+const KINDS = CHARACTER_KINDS.length
+const LINE_END = CHARACTER_KINDS.indexOf("lineEnd")
+const kindOf = tabulateKinds()
+const nextState = Uint8Array.from(
+  STATES.flatMap((state) => CHARACTER_KINDS.map((kind) => indexOf(stateAfter(state, kind)))),
+)
+
+export function forEachSegment(text: string, visit: SegmentVisitor): void {
+  const visits = new Float64Array(STATES.length)
+  let state = indexOf(START)
+  let at = 0
+  while (at < text.length) {
+    const longest = Math.min(at + SEGMENT_CHARACTERS, text.length)
+    let kind = -1
+    while (at < longest && kind !== LINE_END) {
+      kind = kindOf[text.charCodeAt(at++)] as number
+      state = nextState[state * KINDS + kind] as number
+      visits[state] = (visits[state] as number) + 1
+    }
+    visit(classify(visits), visits)
+    visits.fill(0)
+  }
+}
+
+/** What a state says about the class of its segment. `mixed` is where letters, digits and cases meet within a run. */
+const GROUPS = [
+  "blank",
+  "letter",
+  "digit",
+  "mixed",
+  "quote",
+  "bracket",
+  "slash",
+  "stop",
+  "sign",
+  "otherScript",
+] as const
+type Group = (typeof GROUPS)[number]
+type CountEach<T extends readonly unknown[]> = { -readonly [K in keyof T]: number }
+
+function groupOf(state: State): Group {
+  const { run } = parseState(state)
+  if (BLANK_RUNS.includes(run)) return "blank"
+  if (run === "hump" || run === "letterAfterDigit" || run === "digitAfterLetter") return "mixed"
+  if (WORD_RUNS.includes(run)) return "letter"
+  if (NUMBER_RUNS.includes(run)) return "digit"
+  if (["alphabet", "han", "kana", "hangul"].includes(run)) return "otherScript"
+  return GROUPS.find((group) => run === group || run === glued(group)) ?? "sign"
+}
+
+const groupOfState = Uint8Array.from(STATES.map((state) => GROUPS.indexOf(groupOf(state))))
+const COLUMN_GAP = indexOf("space2")
+
+/** The thresholds were set by eye on recorded tool results, before the weights were fitted to the classes they make. */
+function classify(visits: Readonly<Float64Array>): ContentClass {
+  const counts: CountEach<typeof GROUPS> = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+  for (let state = 0; state < visits.length; state++) {
+    const group = groupOfState[state] as number
+    counts[group] = (counts[group] as number) + (visits[state] as number)
+  }
+  const [, letters, digits, mixed, quotes, brackets, slashes, stops, signs, otherScripts] = counts
+  const alphanumeric = letters + digits + mixed
+  const inked = alphanumeric + quotes + brackets + slashes + stops + signs + otherScripts
+  if (inked === 0) return "prose"
+  if (otherScripts > 0.25 * inked) return "script"
+  if (alphanumeric >= 16 && mixed > 0.22 * alphanumeric) return "dense"
+  if (quotes > 0.08 * inked && quotes + brackets > 0.14 * inked) return "json"
+  if (digits + mixed > 0.2 * inked || slashes > 0.07 * inked) return "listing"
+  if (brackets + signs + quotes > 0.1 * inked) return "code"
+  return (visits[COLUMN_GAP] as number) >= 2 ? "listing" : "prose"
+}

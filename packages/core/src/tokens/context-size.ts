@@ -1,0 +1,114 @@
+/**
+ * How many tokens the model is sent (TOK-1, TOK-2): what the API said for the newest response, plus an estimate of what has
+ * come since. The meter is fed entry by entry; `contextSize` is the same over a list.
+ */
+
+import { renderAttachment } from "../conversation/attachments.ts"
+import { type AssistantMessage, contentOf, isSentToModel, type Message, type Usage } from "../conversation/messages.ts"
+import type { Estimator, Measure } from "./estimate.ts"
+
+export interface ContextSize {
+  readonly tokens: number
+  /** The part the API counted; 0 without any usage. */
+  readonly counted: number
+  readonly estimated: number
+}
+
+/** Everything the response's request and the response itself took. */
+export function usageTotal(usage: Usage): number {
+  const last = usage.iterations?.findLast((iteration) => iteration.type === "message")
+  const { input_tokens, output_tokens, cache_creation_input_tokens, cache_read_input_tokens } = last ?? usage
+  return input_tokens + output_tokens + (cache_creation_input_tokens ?? 0) + (cache_read_input_tokens ?? 0)
+}
+
+export function contextSize(messages: readonly Message[], estimator: Estimator): ContextSize {
+  const meter = new ContextMeter(estimator)
+  for (const message of messages) meter.add(message)
+  return meter.size()
+}
+
+/** What a new anchor taught: how the messages since the last one were estimated and what they really took. */
+export interface Lesson {
+  readonly measure: Measure
+  readonly actual: number
+}
+
+export class ContextMeter {
+  readonly #estimator: Estimator
+  /** API id of the newest response with usage: its siblings' own content is in the count already. */
+  #anchorId: string | undefined
+  #counted = 0
+  #estimated = 0
+  /** What follows the anchor, without its siblings. */
+  #since: Measure[] = []
+  /** Tokens that decisions took out of what the anchor counted. */
+  #removed = 0
+
+  constructor(estimator: Estimator) {
+    this.#estimator = estimator
+  }
+
+  /** Returns a lesson where the message's usage tells how large the messages before it really were. */
+  add(message: Message): Lesson | undefined {
+    if (!isSentToModel(message)) return undefined
+    if (message.type === "assistant") return this.#addAssistant(message)
+    const blocks =
+      message.type === "user"
+        ? contentOf(message)
+        : message.type === "attachment"
+          ? renderAttachment(message.attachment)
+          : []
+    this.#count(this.#estimator.measure(blocks))
+    return undefined
+  }
+
+  /** A decision took content out of the view: by an estimate, until the next usage tells. */
+  remove(tokens: number): void {
+    this.#removed += tokens
+  }
+
+  /** At a boundary: what the API counted before it is void. */
+  reset(): void {
+    this.#anchorId = undefined
+    this.#counted = 0
+    this.#estimated = 0
+    this.#since = []
+    this.#removed = 0
+  }
+
+  size(): ContextSize {
+    const tokens = Math.max(0, this.#counted + Math.ceil(this.#estimated) - Math.ceil(this.#removed))
+    return { tokens, counted: this.#counted, estimated: tokens - this.#counted }
+  }
+
+  #addAssistant(message: AssistantMessage): Lesson | undefined {
+    const { id, usage } = message.message
+    if (usage === undefined || usageTotal(usage) === 0) {
+      this.#count(this.#estimator.measure(contentOf(message)))
+      return undefined
+    }
+    if (id !== undefined && id === this.#anchorId) {
+      // a later piece of the same response: pieces repeat the usage, and the last one has the whole output
+      this.#counted = Math.max(this.#counted, usageTotal(usage))
+      return undefined
+    }
+    const lesson = this.#lessonOf(usage)
+    this.#anchorId = id
+    this.#counted = usageTotal(usage)
+    this.#estimated = 0
+    this.#since = []
+    this.#removed = 0
+    return lesson
+  }
+
+  #lessonOf(usage: Usage): Lesson | undefined {
+    if (this.#counted === 0 || this.#removed > 0 || this.#since.length === 0) return undefined
+    const actual = usageTotal(usage) - usage.output_tokens - this.#counted
+    return { measure: this.#estimator.sum(this.#since), actual }
+  }
+
+  #count(measure: Measure): void {
+    this.#since.push(measure)
+    this.#estimated += this.#estimator.tokens(measure)
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * Looks up a model by the name people use for it: with a date, a provider's prefix, or a `[1m]` suffix.
+ * An unknown model gets safe defaults and says so; it never gets a price of zero.
+ */
+import { MODEL_FACTS, type ModelFacts, type TokenizerFamily, UNKNOWN_MODEL } from "./model-facts.ts"
+
+export type ModelLookup =
+  | { readonly known: true; readonly facts: ModelFacts }
+  | { readonly known: false; readonly facts: ModelFacts; readonly notice: string }
+
+/** What settings may say about a model, over or instead of the data file. */
+export type ModelOverride = Partial<Omit<ModelFacts, "id" | "accepts">> & { accepts?: Partial<ModelFacts["accepts"]> }
+
+const LONG_CONTEXT_SUFFIX = "[1m]"
+
+/** The name as it is sent: without the `[1m]` suffix, which only chooses the window. */
+export function sentModelName(name: string): string {
+  return asksForMillion(name) ? name.slice(0, -LONG_CONTEXT_SUFFIX.length).trimEnd() : name
+}
+
+export function asksForMillion(name: string): boolean {
+  return name.toLowerCase().endsWith(LONG_CONTEXT_SUFFIX)
+}
+
+/** `us.anthropic.claude-sonnet-4-5-20250929-v1:0` and `anthropic/claude-sonnet-4-5` are both `claude-sonnet-4-5`. */
+export function canonicalModelId(name: string): string {
+  return sentModelName(name)
+    .toLowerCase()
+    .replace(/^.*[/]/, "")
+    .replace(/^(?:[a-z]{2,6}\.)?anthropic\./, "")
+    .replace(/-v\d+(?::\d+)?$/, "")
+    .replace(/[-@]\d{8}$/, "")
+    .replace(/-latest$/, "")
+}
+
+const byId = new Map(MODEL_FACTS.map((facts) => [facts.id, facts]))
+
+export function findModel(name: string, overrides: Readonly<Record<string, ModelOverride>> = {}): ModelLookup {
+  const id = canonicalModelId(name)
+  const found = byId.get(id)
+  const override = overrides[id] ?? overrides[name]
+  const base = found ?? { ...UNKNOWN_MODEL, id, family: guessFamily(id) }
+  const facts = override ? { ...base, ...override, id, accepts: { ...base.accepts, ...override.accepts } } : base
+  if (found || override) return { known: true, facts }
+  return {
+    known: false,
+    facts,
+    notice: `Nothing is known about the model "${id}": a window of ${facts.window.toLocaleString("en-US")} tokens is assumed and its price is unknown. Give its figures under "models" in the settings.`,
+  }
+}
+
+function guessFamily(id: string): TokenizerFamily {
+  if (/^claude-.*-5(?:-\d+)?$/.test(id)) return "claude-5"
+  if (id.startsWith("claude")) return "claude-4"
+  if (/^(?:gpt-[45]|o[1-9]|codex)/.test(id)) return "gpt-5"
+  return "unknown"
+}

@@ -1,0 +1,283 @@
+/**
+ * The context view: the messages the model gets. It is fed entry by entry and keeps what is settled, so the next request costs
+ * what is new. Decisions change how a settled block is shown; entries never change.
+ */
+import { type Block, isThinking, toBlocks, withoutBreakpoint } from "../conversation/blocks.ts"
+import { type FlatMessage, Flattener, type Repair } from "../conversation/flatten.ts"
+import type { MediaItem } from "../conversation/media.ts"
+import { type Boundary, isBoundary, type Message, type Uuid } from "../conversation/messages.ts"
+import { type DecisionEntry, type DecisionOf, type Entry, isDecision, type SessionFacts } from "../journal/entries.ts"
+import { ContextMeter, type ContextSize } from "../tokens/context-size.ts"
+import type { CalibrationState, Estimator } from "../tokens/estimate.ts"
+import { Overlay, type SavedOverlay } from "./overlay.ts"
+
+export interface ContextMessages {
+  readonly messages: readonly FlatMessage[]
+  /** How many of them, from the first, stay as they are until a decision says otherwise. */
+  readonly closed: number
+  readonly repairs: readonly Repair[]
+}
+
+export type RenderedPrompt = Extract<DecisionEntry, { subtype: "prompt-rendered" }>
+
+/** The part of the view that a boundary does not reset, as plain data for a checkpoint. */
+export interface SavedContext {
+  readonly overlay: SavedOverlay
+  readonly calibration: CalibrationState
+  readonly session?: SessionFacts
+  readonly prompt?: RenderedPrompt
+}
+
+export class ContextView {
+  readonly #estimator: Estimator
+  readonly #meter: ContextMeter
+  #overlay: Overlay
+  #flattener: Flattener
+  /** Messages since the last boundary, kept ones included, in the order they are sent. */
+  #messages: Message[] = []
+  /** Closed messages as they are shown; a decision takes out the one it touches. */
+  #shown: (FlatMessage | undefined)[] = []
+  /** In which closed message a block stands. */
+  readonly #closedAt = new WeakMap<Block, number>()
+  /** Messages kept across the boundary: they follow the summary. */
+  #awaitingSummary: readonly Message[] = []
+  /** Decisions about blocks since the view began, so that one can be undone. */
+  #decisions: DecisionEntry[] = []
+  #base: SavedOverlay
+  #session: SessionFacts | undefined
+  #prompt: RenderedPrompt | undefined
+  #newest: Message | undefined
+
+  constructor(estimator: Estimator, saved?: SavedContext) {
+    this.#estimator = estimator
+    this.#meter = new ContextMeter(estimator)
+    this.#overlay = saved ? Overlay.restore(saved.overlay) : new Overlay()
+    this.#base = this.#overlay.save()
+    this.#session = saved?.session
+    this.#prompt = saved?.prompt
+    this.#flattener = this.#newFlattener()
+  }
+
+  apply(entry: Entry): void {
+    if (isDecision(entry)) this.#applyDecision(entry)
+    else if (!entry.isSidechain) this.#applyMessage(entry)
+  }
+
+  /** The messages as they would be sent now. */
+  messages(): ContextMessages {
+    this.#addKept()
+    const { closed } = this.#flattener
+    for (let at = 0; at < closed.length; at++) {
+      if (at === this.#shown.length) for (const block of closed[at]!.content) this.#closedAt.set(block, at)
+      this.#shown[at] ??= this.#show(closed[at]!)
+    }
+    const open = this.#flattener.open()
+    return {
+      messages: [...(this.#shown as FlatMessage[]), ...open.messages.map((message) => this.#show(message))],
+      closed: closed.length,
+      repairs: [...this.#flattener.closedRepairs, ...open.repairs],
+    }
+  }
+
+  /** Repairs that the view makes and the journal does not know yet. */
+  unrecordedRepairs(): readonly Repair[] {
+    const unrecorded = this.messages().repairs.filter((repair) => !this.#overlay.isRecorded(repair))
+    return [...new Map(unrecorded.map((repair) => [`${repair.rule} ${repair.id}`, repair])).values()]
+  }
+
+  size(): ContextSize {
+    this.#addKept()
+    return this.#meter.size()
+  }
+
+  /** Messages since the last boundary as they are shown: what accounting counts. */
+  storedMessages(): readonly Message[] {
+    this.#addKept()
+    return this.#messages.map((message) => mapBlocks(message, (block) => this.#overlay.show(block)))
+  }
+
+  get media(): readonly MediaItem[] {
+    return this.#overlay.media
+  }
+
+  get withheldAddresses(): ReadonlySet<string> {
+    return this.#overlay.withheldAddresses
+  }
+
+  get session(): SessionFacts | undefined {
+    return this.#session
+  }
+
+  get prompt(): RenderedPrompt | undefined {
+    return this.#prompt
+  }
+
+  /** The newest message: what the next one follows. */
+  get newest(): Message | undefined {
+    return this.#newest
+  }
+
+  /** Whether the assistant spoke last, so that there is nothing for it to answer. A paused turn waits for the server instead. */
+  awaitsUser(): boolean {
+    return this.messages().messages.at(-1)?.role === "assistant" && !this.#flattener.awaitsServer
+  }
+
+  save(): SavedContext {
+    return {
+      overlay: this.#overlay.save(),
+      calibration: this.#estimator.state(),
+      ...(this.#session ? { session: this.#session } : {}),
+      ...(this.#prompt ? { prompt: this.#prompt } : {}),
+    }
+  }
+
+  #applyMessage(message: Message): void {
+    this.#newest = message
+    if (isBoundary(message)) this.#startAnew(message)
+    else {
+      const isSummary = message.type === "user" && message.isCompactSummary === true
+      if (!isSummary) this.#addKept()
+      this.#add(message)
+      this.#addKept()
+    }
+  }
+
+  #add(message: Message): void {
+    // blocks are known by identity from here on, so they get their final form first
+    const placed = mapBlocks(message, withoutBreakpoint)
+    this.#messages.push(placed)
+    const lesson = this.#meter.add(placed)
+    if (lesson) this.#estimator.learn(lesson)
+    this.#feed(placed)
+  }
+
+  #feed(message: Message): void {
+    this.#overlay.place(message)
+    this.#flattener.add(this.#overlay.isWithoutThinking(message) ? withoutThinking(message) : message)
+  }
+
+  #startAnew(boundary: Boundary): void {
+    this.#addKept()
+    const wanted = boundary.compactMetadata?.preservedMessages?.uuids ?? []
+    const byId = new Map(this.#messages.map((message) => [message.uuid, message]))
+    this.#awaitingSummary = wanted.flatMap((uuid) => byId.get(uuid) ?? []).map(withoutUsage)
+    this.#messages = []
+    this.#clearDerived()
+    this.#meter.reset()
+  }
+
+  #addKept(): void {
+    const kept = this.#awaitingSummary
+    if (kept.length === 0) return
+    this.#awaitingSummary = []
+    for (const message of kept) this.#add(message)
+  }
+
+  #applyDecision(decision: DecisionEntry): void {
+    if (decision.subtype === "session") this.#session = sessionFacts(decision)
+    else if (decision.subtype === "prompt-rendered") this.#usePrompt(decision)
+    else if (decision.subtype === "undone") this.#undo(decision.decision)
+    else {
+      this.#decisions.push(decision)
+      this.#decide(decision)
+    }
+  }
+
+  #usePrompt(prompt: RenderedPrompt): void {
+    const sameContext = prompt.context === (this.#prompt?.context ?? "")
+    this.#prompt = prompt
+    if (!sameContext) this.#rebuild()
+  }
+
+  /** The messages that a decision touches are shown anew, and the size follows. */
+  #decide(decision: DecisionEntry): void {
+    const touched = this.#overlay.touchedBy(decision)
+    const before = this.#shownSize(touched)
+    this.#overlay.decide(decision, this.#messages)
+    this.#meter.remove(before - this.#shownSize(touched))
+    for (const block of touched) {
+      const at = this.#closedAt.get(block)
+      if (at !== undefined) this.#shown[at] = undefined
+    }
+    if (decision.subtype === "thinking-dropped") this.#rebuild()
+  }
+
+  #undo(uuid: Uuid): void {
+    const size = this.#shownSize(this.#messages.flatMap(blocksOf))
+    this.#decisions = this.#decisions.filter((decision) => decision.uuid !== uuid)
+    this.#overlay = Overlay.restore(this.#base)
+    for (const decision of this.#decisions) this.#overlay.decide(decision, this.#before(decision))
+    this.#rebuild()
+    this.#meter.remove(size - this.#shownSize(this.#messages.flatMap(blocksOf)))
+  }
+
+  /** The messages that were there when a decision was made. */
+  #before(decision: DecisionEntry): readonly Message[] {
+    return this.#messages.slice(0, this.#messages.findIndex(({ uuid }) => uuid === decision.parentUuid) + 1)
+  }
+
+  /** Flattens everything again: for the few decisions that change which blocks there are. */
+  #rebuild(): void {
+    this.#clearDerived()
+    for (const message of this.#messages) this.#feed(message)
+  }
+
+  #clearDerived(): void {
+    this.#overlay.forgetPlaces()
+    this.#flattener = this.#newFlattener()
+    this.#shown = []
+  }
+
+  /** A flattener that begins with the context preamble, which stands ahead of every conversation (MSG-8). */
+  #newFlattener(): Flattener {
+    const flattener = new Flattener({ answeredSynthetically: this.#overlay.answeredSynthetically })
+    if (this.#prompt?.context) flattener.add(preambleMessage(this.#prompt))
+    return flattener
+  }
+
+  #shownSize(blocks: readonly Block[]): number {
+    return blocks.reduce((sum, block) => sum + this.#estimator.block(this.#overlay.show(block)), 0)
+  }
+
+  #show(message: FlatMessage): FlatMessage {
+    const content = message.content.map((block) => this.#overlay.show(block))
+    return content.every((block, i) => block === message.content[i]) ? message : { role: message.role, content }
+  }
+}
+
+function sessionFacts({ title, mode, model, cwd, prompt }: DecisionOf<"session">): SessionFacts {
+  return {
+    ...(title === undefined ? {} : { title }),
+    ...(mode === undefined ? {} : { mode }),
+    model,
+    cwd,
+    ...(prompt === undefined ? {} : { prompt }),
+  }
+}
+
+function preambleMessage({ uuid, timestamp, context }: RenderedPrompt): Message {
+  return { type: "user", uuid, parentUuid: null, timestamp, isMeta: true, message: { role: "user", content: context } }
+}
+
+const blocksOf = (message: Message): readonly Block[] =>
+  message.type === "user" || message.type === "assistant" ? toBlocks(message.message.content) : []
+
+function mapBlocks(message: Message, change: (block: Block) => Block): Message {
+  if (message.type !== "user" && message.type !== "assistant") return message
+  return { ...message, message: { ...message.message, content: blocksOf(message).map(change) } } as Message
+}
+
+/** What the API counted before a boundary is void behind it. */
+function withoutUsage(message: Message): Message {
+  if (message.type !== "assistant") return message
+  const { usage: _, ...rest } = message.message
+  return { ...message, message: rest }
+}
+
+function withoutThinking(message: Message): Message {
+  if (message.type !== "assistant") return message
+  return {
+    ...message,
+    message: { ...message.message, content: blocksOf(message).filter((block) => !isThinking(block)) },
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * What decisions say about single blocks, and how each block is shown because of it. It outlives boundaries, because messages that
+ * are kept across one keep what was decided about them.
+ */
+import { type Block, isToolResult, toBlocks } from "../conversation/blocks.ts"
+import type { Repair } from "../conversation/flatten.ts"
+import { type MediaItem, mediaIn, replaceMedia, withheldStub } from "../conversation/media.ts"
+import { isSentToModel, type Message, type Uuid } from "../conversation/messages.ts"
+import type { DecisionEntry, DecisionOf } from "../journal/entries.ts"
+import { renderCleared, renderPersisted } from "./render-decisions.ts"
+
+/** Everything decided, as plain data for a checkpoint. */
+export interface SavedOverlay {
+  readonly cleared: readonly string[]
+  readonly persisted: readonly DecisionOf<"tool-result-persisted">[]
+  readonly withheld: readonly (readonly [address: string, why: string])[]
+  readonly thinkingDropped: readonly Uuid[]
+  readonly answered: readonly string[]
+  readonly recorded: readonly string[]
+}
+
+interface PlacedMedia {
+  readonly block: Block
+  readonly item: MediaItem
+  /** Its place inside a tool result. */
+  readonly inner: number | undefined
+}
+
+export class Overlay {
+  readonly #cleared = new Set<string>()
+  readonly #persisted = new Map<string, DecisionOf<"tool-result-persisted">>()
+  readonly #withheld = new Map<string, string>()
+  readonly #thinkingDropped = new Set<Uuid>()
+  readonly #answered = new Set<string>()
+  readonly #recorded = new Set<string>()
+
+  /** The blocks of the present view that decisions can be about. */
+  readonly #results = new Map<string, { readonly block: Block; readonly address: string }>()
+  readonly #media = new Map<string, PlacedMedia>()
+
+  /** Calls that a request answered synthetically; that answer stands for ever. */
+  get answeredSynthetically(): ReadonlySet<string> {
+    return this.#answered
+  }
+
+  isRecorded(repair: Repair): boolean {
+    return this.#recorded.has(repairKey(repair))
+  }
+
+  isWithoutThinking(message: Message): boolean {
+    return this.#thinkingDropped.has(message.uuid)
+  }
+
+  get media(): readonly MediaItem[] {
+    return [...this.#media.values()].map(({ item }) => item)
+  }
+
+  get withheldAddresses(): ReadonlySet<string> {
+    return new Set(this.#withheld.keys())
+  }
+
+  /** Makes the blocks of a message known. Their identity is their name from here on. */
+  place(message: Message): void {
+    if ((message.type !== "user" && message.type !== "assistant") || !isSentToModel(message)) return
+    const blocks = toBlocks(message.message.content)
+    blocks.forEach((block, at) => {
+      // of several results for one call the first is shown
+      if (!isToolResult(block) || this.#results.has(block.tool_use_id)) return
+      this.#results.set(block.tool_use_id, { block, address: `${message.uuid}.${at}` })
+    })
+    for (const item of mediaIn(message)) {
+      const [at, inner] = item.address
+        .slice(message.uuid.length + 1)
+        .split(".")
+        .map(Number)
+      this.#media.set(item.address, { block: blocks[at!]!, item, inner })
+    }
+  }
+
+  /** At a boundary the blocks go; what was decided about them stays. */
+  forgetPlaces(): void {
+    this.#results.clear()
+    this.#media.clear()
+  }
+
+  /** The blocks of the present view that a decision is about. */
+  touchedBy(decision: DecisionEntry): readonly Block[] {
+    switch (decision.subtype) {
+      case "tool-results-cleared":
+        return decision.toolUseIds.flatMap((id) => this.#results.get(id)?.block ?? [])
+      case "tool-result-persisted":
+        return [this.#results.get(decision.toolUseId)?.block ?? []].flat()
+      case "media-withheld":
+        return decision.blocks.flatMap(({ address }) => this.#media.get(address)?.block ?? [])
+      default:
+        return []
+    }
+  }
+
+  /** `present` are the messages a decision about all of them covers. */
+  decide(decision: DecisionEntry, present: readonly Message[]): void {
+    if (decision.subtype === "tool-results-cleared") for (const id of decision.toolUseIds) this.#cleared.add(id)
+    else if (decision.subtype === "tool-result-persisted") this.#persisted.set(decision.toolUseId, decision)
+    else if (decision.subtype === "media-withheld")
+      for (const { address, why } of decision.blocks) this.#withheld.set(address, why)
+    else if (decision.subtype === "thinking-dropped") for (const { uuid } of present) this.#thinkingDropped.add(uuid)
+    else if (decision.subtype === "repaired") {
+      for (const repair of decision.repairs) {
+        this.#recorded.add(repairKey(repair))
+        if (repair.rule === "unanswered-tool-use") this.#answered.add(repair.id)
+      }
+    }
+  }
+
+  /** The block as the model gets it. */
+  show(block: Block): Block {
+    if (isToolResult(block)) {
+      const id = block.tool_use_id
+      const place = this.#results.get(id)
+      const persisted = this.#persisted.get(id)
+      if (place?.block === block && this.#cleared.has(id)) return renderCleared(block, place.address)
+      if (place?.block === block && persisted) return renderPersisted(block, persisted, place.address)
+    }
+    let shown = block
+    for (const [address, why] of this.#withheld) {
+      const media = this.#media.get(address)
+      if (media?.block === block) shown = replaceMedia(shown, media.inner, withheldStub(media.item, why))
+    }
+    return shown
+  }
+
+  save(): SavedOverlay {
+    return {
+      cleared: [...this.#cleared],
+      persisted: [...this.#persisted.values()],
+      withheld: [...this.#withheld],
+      thinkingDropped: [...this.#thinkingDropped],
+      answered: [...this.#answered],
+      recorded: [...this.#recorded],
+    }
+  }
+
+  static restore(saved: SavedOverlay): Overlay {
+    const overlay = new Overlay()
+    for (const id of saved.cleared) overlay.#cleared.add(id)
+    for (const decision of saved.persisted) overlay.#persisted.set(decision.toolUseId, decision)
+    for (const [address, why] of saved.withheld) overlay.#withheld.set(address, why)
+    for (const uuid of saved.thinkingDropped) overlay.#thinkingDropped.add(uuid)
+    for (const id of saved.answered) overlay.#answered.add(id)
+    for (const key of saved.recorded) overlay.#recorded.add(key)
+    return overlay
+  }
+}
+
+const repairKey = ({ rule, id }: Repair) => `${rule} ${id}`

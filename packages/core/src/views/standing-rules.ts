@@ -1,0 +1,75 @@
+/**
+ * Finds standing rules in what a person wrote: sentences that ask for something always or never, or from now on. It goes by
+ * marker words of several languages; a sentence too many is harmless (it is kept verbatim), a missed one is not.
+ */
+
+/** Words that make a sentence a rule. Latin-script ones must stand alone; others may stand anywhere. */
+const MARKERS_LATIN = [
+  ...[
+    "always",
+    "never",
+    "from now on",
+    "don't",
+    "do not",
+    "must",
+    "must not",
+    "make sure",
+    "only use",
+    "prefer",
+    "avoid",
+    "remember",
+  ],
+  ...[
+    "every time",
+    "whenever",
+    "under no circumstances",
+    "no matter what",
+    "going forward",
+    "in future",
+    "in the future",
+    "please use",
+  ],
+  ...[
+    "immer",
+    "nie",
+    "niemals",
+    "ab jetzt",
+    "ab sofort",
+    "nicht mehr",
+    "auf keinen fall",
+    "stets",
+    "bitte verwende",
+    "achte darauf",
+  ],
+  ...["toujours", "jamais", "désormais", "à partir de maintenant", "n'utilise pas", "ne pas", "il faut"],
+  ...["siempre", "nunca", "jamás", "a partir de ahora", "de ahora en adelante", "no uses", "debes"],
+  ...["sempre", "nunca", "jamais", "de agora em diante", "não use", "d'ora in poi", "mai"],
+  ...["altijd", "nooit", "vanaf nu"],
+]
+const MARKERS_OTHER = [
+  ...["всегда", "никогда", "отныне", "с этого момента", "нельзя", "обязательно"],
+  ...["总是", "始终", "永远", "绝不", "从不", "不要", "必须", "务必", "以后", "从现在起", "禁止"],
+  ...["總是", "始終", "永遠", "絕不", "從現在起", "必須", "務必"],
+  ...["常に", "必ず", "いつも", "決して", "しないで", "今後", "禁止"],
+  ...["항상", "절대", "반드시", "앞으로", "하지 마"],
+  ...["دائما", "أبدا", "لا تستخدم", "من الآن"],
+  ...["हमेशा", "कभी नहीं", "अब से"],
+]
+
+const LONGEST_RULE = 600 // characters; longer "sentences" are pasted text
+
+const latin = new RegExp(`(?<![\\p{L}\\p{N}])(?:${MARKERS_LATIN.join("|")})(?![\\p{L}\\p{N}])`, "iu")
+const other = new RegExp(MARKERS_OTHER.join("|"), "u")
+
+export function standingRules(text: string): readonly string[] {
+  return sentences(text).filter(
+    (sentence) => sentence.length <= LONGEST_RULE && (latin.test(sentence) || other.test(sentence)),
+  )
+}
+
+/** Sentences as they stand in the text: a piece of it, white space at the ends taken off. */
+function sentences(text: string): string[] {
+  return (text.match(/[^\n.!?。！？]+(?:[.!?。！？]+(?!\s|$)[^\n.!?。！？]+)*[.!?。！？]*/gu) ?? [])
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => sentence !== "")
+}

@@ -1,0 +1,183 @@
+/** All views of one conversation, fed together, and how they are had again from a journal. */
+
+import { type Entry, isBoundaryEntry } from "../journal/entries.ts"
+import type { Journal } from "../journal/store.ts"
+import { createEstimator, type Estimator } from "../tokens/estimate.ts"
+import type { TokenizerFamily } from "../tokens/model-facts.ts"
+import type { ModelOverride } from "../tokens/models.ts"
+import { type Archive, archive } from "./archive.ts"
+import { type Artifacts, artifacts } from "./artifacts.ts"
+import { fromJson, toJson } from "./checkpoint-json.ts"
+import { ContextView, type SavedContext } from "./context.ts"
+import { type Frontier, frontier } from "./frontier.ts"
+import { type Ledger, ledger } from "./ledger.ts"
+import { isOnPath, Links } from "./path.ts"
+import type { Projection } from "./projection.ts"
+import { type Words, words } from "./words.ts"
+
+export interface ViewStates {
+  words: Words
+  artifacts: Artifacts
+  frontier: Frontier
+  ledger: Ledger
+  archive: Archive
+}
+
+export interface ViewOptions {
+  readonly family: TokenizerFamily
+  readonly models?: Readonly<Record<string, ModelOverride>>
+}
+
+/** What the views knew when the last boundary had been written. */
+interface Checkpoint {
+  readonly version: number
+  readonly boundary: string
+  readonly context: SavedContext
+  readonly states: ViewStates
+}
+
+const CHECKPOINT_VERSION = 1 // one more whenever the shape of a state changes
+
+export class Views {
+  readonly estimator: Estimator
+  readonly context: ContextView
+  readonly #projections: { readonly [K in keyof ViewStates]: Projection<ViewStates[K]> }
+  readonly #states: ViewStates
+
+  constructor(options: ViewOptions, from?: { readonly context: SavedContext; readonly states: ViewStates }) {
+    this.estimator = createEstimator(options.family, from?.context.calibration)
+    this.context = new ContextView(this.estimator, from?.context)
+    this.#projections = { words, artifacts, frontier, ledger: ledger(options.models), archive }
+    this.#states = from?.states ?? {
+      words: words.start(),
+      artifacts: artifacts.start(),
+      frontier: frontier.start(),
+      ledger: this.#projections.ledger.start(),
+      archive: archive.start(),
+    }
+  }
+
+  get words(): Words {
+    return this.#states.words
+  }
+  get artifacts(): Artifacts {
+    return this.#states.artifacts
+  }
+  get frontier(): Frontier {
+    return this.#states.frontier
+  }
+  get ledger(): Ledger {
+    return this.#states.ledger
+  }
+  get archive(): Archive {
+    return this.#states.archive
+  }
+
+  apply(entry: Entry, onPath = true): void {
+    if (onPath) this.context.apply(entry)
+    this.applyStates(entry, onPath)
+  }
+
+  /** Everything but the context. */
+  applyStates(entry: Entry, onPath: boolean): void {
+    for (const name of Object.keys(this.#projections) as (keyof ViewStates)[]) this.#applyOne(name, entry, onPath)
+  }
+
+  #applyOne<K extends keyof ViewStates>(name: K, entry: Entry, onPath: boolean): void {
+    const projection = this.#projections[name]
+    if (onPath || projection.scope === "journal") this.#states[name] = projection.apply(this.#states[name], entry)
+  }
+
+  /** To be written right after a boundary was applied. */
+  checkpoint(boundary: string): unknown {
+    const checkpoint: Checkpoint = {
+      version: CHECKPOINT_VERSION,
+      boundary,
+      context: this.context.save(),
+      states: this.#states,
+    }
+    return toJson(checkpoint)
+  }
+}
+
+export interface LoadedViews {
+  readonly views: Views
+  /** How it was done: from the last boundary on, or from everything. */
+  readonly read: "tail" | "all"
+}
+
+export async function loadViews(journal: Journal, options: ViewOptions): Promise<LoadedViews> {
+  const fromTail = await loadTail(journal, options)
+  return fromTail ? { views: fromTail, read: "tail" } : { views: await loadAll(journal, options), read: "all" }
+}
+
+/** Resuming reads nothing before the last boundary (JRN-4): what the views knew there is in the checkpoint. */
+async function loadTail(journal: Journal, options: ViewOptions): Promise<Views | undefined> {
+  const { entries, start } = await journal.tail()
+  const links = new Links()
+  for (const entry of entries) links.add(entry)
+  const first = entries[0]
+  const startsAtBoundary = first !== undefined && isBoundaryEntry(first)
+  const path = links.path({ stopAt: startsAtBoundary ? first.uuid : undefined })
+  if (!startsAtBoundary) {
+    if (start !== 0) return undefined
+    const views = new Views(options)
+    for (const entry of entries) views.apply(entry, isOnPath(entry, path))
+    return views
+  }
+  if (!path.has(first.uuid)) return undefined // the conversation went back to before this boundary
+  const checkpoint = readCheckpoint(await journal.readCheckpoint())
+  if (checkpoint?.boundary !== first.uuid) return undefined
+  const views = new Views(options, checkpoint)
+  for (const uuid of first.compactMetadata?.preservedMessages?.uuids ?? []) {
+    const kept = await journal.find(uuid)
+    if (kept) views.context.apply(withoutLesson(kept))
+  }
+  views.context.apply(first)
+  for (const entry of entries.slice(1)) views.apply(entry, isOnPath(entry, path))
+  return views
+}
+
+async function loadAll(journal: Journal, options: ViewOptions): Promise<Views> {
+  const links = new Links()
+  for await (const entry of journal.entries()) links.add(entry)
+  const path = links.path()
+  const views = new Views(options)
+  for await (const entry of journal.entries()) {
+    const onPath = isOnPath(entry, path)
+    views.apply(entry, onPath)
+    if (onPath && entry.uuid === links.lastBoundary)
+      await journal.writeCheckpoint(views.checkpoint(entry.uuid)).catch(() => undefined)
+  }
+  return views
+}
+
+const COPY_BATCH = 1_000 // entries
+
+/** Writes the way to a message, with the decisions along it, into another journal. */
+export async function copyPath(from: Journal, to: Journal, uuid: string): Promise<void> {
+  const links = new Links()
+  for await (const entry of from.entries()) links.add(entry)
+  const path = links.path({ from: uuid })
+  let batch: Entry[] = []
+  for await (const entry of from.entries()) {
+    if (!isOnPath(entry, path)) continue
+    batch.push(entry)
+    if (batch.length < COPY_BATCH) continue
+    await to.append(batch)
+    batch = []
+  }
+  await to.append(batch)
+}
+
+function readCheckpoint(value: unknown): Checkpoint | undefined {
+  const checkpoint = fromJson(value) as Checkpoint | undefined
+  return checkpoint?.version === CHECKPOINT_VERSION ? checkpoint : undefined
+}
+
+/** What a kept message taught about sizes is in the checkpoint already. */
+function withoutLesson(entry: Entry): Entry {
+  if (entry.type !== "assistant") return entry
+  const { usage: _, ...message } = entry.message
+  return { ...entry, message }
+}

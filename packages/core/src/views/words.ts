@@ -1,0 +1,38 @@
+/** The words view: every message of the human, verbatim, and the standing rules among them. */
+import { textOf } from "../conversation/blocks.ts"
+import { contentOf, isHuman, type Uuid } from "../conversation/messages.ts"
+import { isMessage } from "../journal/entries.ts"
+import type { Projection } from "./projection.ts"
+import { standingRules } from "./standing-rules.ts"
+
+export interface Words {
+  readonly messages: Word[]
+}
+
+export interface Word {
+  readonly uuid: Uuid
+  readonly timestamp: string
+  readonly text: string
+  /** Sentences that say how things are to be done from now on, in the human's own words. */
+  readonly rules: readonly string[]
+}
+
+export const words: Projection<Words> = {
+  name: "words",
+  scope: "path",
+  start: () => ({ messages: [] }),
+  apply(state, entry) {
+    if (!isMessage(entry) || !isHuman(entry)) return state
+    const text = textOf(contentOf(entry))
+    if (text.trim() === "" || isMachineText(text)) return state
+    state.messages.push({ uuid: entry.uuid, timestamp: entry.timestamp, text, rules: standingRules(text) })
+    return state
+  },
+}
+
+/** What a program put into a user message: command output, reminders, notices of an interruption. */
+function isMachineText(text: string): boolean {
+  return /^\s*(?:<(?:local-command-|command-name|command-message|system-reminder|bash-std|task-notification)|\[Request interrupted)/.test(
+    text,
+  )
+}

@@ -1,0 +1,88 @@
+/**
+ * A layer that does what it is told before the next request: clears, puts aside, drops thinking, undoes, compacts. It stands in for the
+ * real layers where only the views' part is tested: whatever is decided, the views must show it, and show it the same after a resume.
+ */
+import { isToolResult } from "../src/conversation/blocks.ts"
+import { contentOf } from "../src/conversation/messages.ts"
+import { rounds } from "../src/conversation/rounds.ts"
+import type { Draft, Layer, Message, Turn } from "../src/index.ts"
+
+export type Order =
+  | { readonly what: "clear" | "persist"; readonly which: number }
+  | { readonly what: "drop-thinking" }
+  | { readonly what: "undo"; readonly which: number }
+  | { readonly what: "compact"; readonly keepRounds: number }
+
+export interface DecidingLayer extends Layer {
+  order(order: Order): void
+  /** Told by the conversation's events. */
+  decided(uuid: string): void
+}
+
+export function decidingLayer(): DecidingLayer {
+  const orders: Order[] = []
+  const made: string[] = []
+  return {
+    name: "deciding",
+    order: (order) => orders.push(order),
+    decided: (uuid) => made.push(uuid),
+    async beforeRequest(turn) {
+      const order = orders.shift() // one at a time: the next one is to see what this one did
+      return order ? draftsFor(order, turn, made) : []
+    },
+  }
+}
+
+function draftsFor(order: Order, turn: Turn, made: readonly string[]): Draft[] {
+  const messages = turn.views.context.storedMessages()
+  const results = messages.flatMap((message) =>
+    message.type === "user" ? contentOf(message).filter(isToolResult) : [],
+  )
+  const result = "which" in order ? results[order.which % Math.max(1, results.length)] : undefined
+  switch (order.what) {
+    case "clear":
+      return result
+        ? [{ type: "strata", subtype: "tool-results-cleared", toolUseIds: [result.tool_use_id], why: "size" }]
+        : []
+    case "persist":
+      return result
+        ? [
+            {
+              type: "strata",
+              subtype: "tool-result-persisted",
+              toolUseId: result.tool_use_id,
+              path: "aside.txt",
+              bytes: 9,
+              head: 3,
+              tail: 2,
+            },
+          ]
+        : []
+    case "drop-thinking":
+      return [{ type: "strata", subtype: "thinking-dropped", why: "test" }]
+    case "undo": {
+      const decision = made[order.which % Math.max(1, made.length)]
+      return decision === undefined ? [] : [{ type: "strata", subtype: "undone", decision }]
+    }
+    case "compact":
+      return compaction(messages, order.keepRounds)
+  }
+}
+
+function compaction(messages: readonly Message[], keepRounds: number): Draft[] {
+  const kept = keepRounds === 0 ? [] : rounds(messages).slice(-keepRounds).flat()
+  return [
+    {
+      type: "system",
+      subtype: "compact_boundary",
+      content: "Conversation compacted",
+      compactMetadata: { trigger: "auto", preTokens: 1, preservedMessages: { uuids: kept.map(({ uuid }) => uuid) } },
+    },
+    {
+      type: "user",
+      isCompactSummary: true,
+      isMeta: true,
+      message: { role: "user", content: "Summary: what was said so far." },
+    },
+  ]
+}

@@ -1,0 +1,27 @@
+/** Invariant 4: whatever was added can be had back byte for byte, also from branches that were left. */
+import fc from "fast-check"
+import { expect, test } from "vitest"
+import { toBlocks } from "../../src/conversation/blocks.ts"
+import { stringifyExact } from "../../src/index.ts"
+import { openTestConversation } from "../open.ts"
+import { fuzz } from "../runs.ts"
+import { conversations, newPlayer, play } from "../steps.ts"
+
+test("invariant 4, BEY-1: every block ever added is retrievable byte for byte", async () => {
+  await fc.assert(
+    fc.asyncProperty(conversations, async (steps) => {
+      const chat = await openTestConversation()
+      const added = new Map<string, string>()
+      chat.on("entry", ({ entry }) => {
+        if (entry.type !== "user" && entry.type !== "assistant") return
+        toBlocks(entry.message.content).forEach((block, at) => {
+          added.set(`${entry.uuid}.${at}`, stringifyExact(block))
+        })
+      })
+      const player = newPlayer()
+      for (const step of [...steps, { kind: "prepare" } as const]) await play(chat, step, player)
+      for (const [address, bytes] of added) expect(stringifyExact(await chat.recall(address))).toBe(bytes)
+    }),
+    fuzz,
+  )
+})

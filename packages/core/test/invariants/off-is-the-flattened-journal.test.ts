@@ -1,0 +1,33 @@
+/** Invariant 6: with everything switched off, the request is the flattened journal and nothing else. */
+import fc from "fast-check"
+import { expect, test } from "vitest"
+import { Flattener } from "../../src/conversation/flatten.ts"
+import { openTestConversation } from "../open.ts"
+import { fuzz } from "../runs.ts"
+import { conversations, newPlayer, play } from "../steps.ts"
+
+test("invariant 6, FLG-3: with STRATA_OFF the messages of a request are the flattened journal", async () => {
+  await fc.assert(
+    fc.asyncProperty(conversations, async (steps) => {
+      const meddling = { name: "meddling", beforeRequest: () => Promise.reject(new Error("a layer ran")) }
+      const chat = await openTestConversation({ env: { STRATA_OFF: "1" }, layers: [meddling] })
+      chat.on("layerFailed", () => expect.unreachable("no layer may run"))
+      const player = newPlayer()
+      for (const step of [...steps.filter(({ kind }) => kind !== "rewind"), { kind: "prepare" } as const]) {
+        const request = await play(chat, step, player)
+        if (!request) continue
+        // an answer made up for a request stands from then on, so it takes part in the order of the journal
+        const answered = new Set<string>()
+        const flattener = new Flattener({ answeredSynthetically: answered })
+        for await (const entry of chat.entries()) {
+          if (entry.type !== "strata") flattener.add(entry)
+          else if (entry.subtype === "repaired") {
+            for (const { rule, id } of entry.repairs) if (rule === "unanswered-tool-use") answered.add(id)
+          }
+        }
+        expect(request.messages).toEqual(flattener.flattened().messages)
+      }
+    }),
+    fuzz,
+  )
+})

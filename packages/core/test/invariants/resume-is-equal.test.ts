@@ -1,0 +1,57 @@
+/** Invariant 3: a conversation that was closed and opened again prepares the same bytes as one that went on. */
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import fc from "fast-check"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { type Conversation, fileStore, seededIds, serialiseRequest } from "../../src/index.ts"
+import { type DecidingLayer, decidingLayer } from "../deciding-layer.ts"
+import { openTestConversation } from "../open.ts"
+import { fuzz } from "../runs.ts"
+import { conversations, decidedConversations, newPlayer, play } from "../steps.ts"
+
+let root: string
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), "strata-resume-"))
+})
+afterAll(() => rm(root, { recursive: true }))
+
+let conversation = 0
+
+test.each([
+  ["without layers", conversations],
+  ["with decisions of layers", decidedConversations],
+])(
+  "invariant 3, JRN-2: the request after a resume is byte-identical to the one without the interruption, %s",
+  async (_name, steps) => {
+    await fc.assert(
+      fc.asyncProperty(steps, fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }), async (steps, interruptions) => {
+        const id = `c${conversation++}`
+        const store = fileStore({ root, flush: "never" })
+        const [liveLayer, resumedLayer] = [decidingLayer(), decidingLayer()]
+        const live = await openTestConversation({ layers: [liveLayer] })
+        const ids = seededIds("test") // the same for both, as recall handles name messages by uuid
+        let resumed = await openTestConversation({ store, id, ids, layers: [resumedLayer] })
+        const [livePlayer, resumedPlayer] = [newPlayer(liveLayer), newPlayer(resumedLayer)]
+        const follow = (chat: Conversation, layer: DecidingLayer) =>
+          chat.on("entry", ({ entry }) => entry.type === "strata" && layer.decided(entry.uuid))
+        follow(live, liveLayer)
+        follow(resumed, resumedLayer)
+        for (const [at, step] of [...steps, { kind: "prepare" } as const].entries()) {
+          if (interruptions[at % interruptions.length]) {
+            await resumed.close()
+            resumed = await openTestConversation({ store, id, ids, layers: [resumedLayer] })
+            follow(resumed, resumedLayer)
+          }
+          const expected = await play(live, step, livePlayer)
+          const actual = await play(resumed, step, resumedPlayer)
+          if (!expected || !actual) continue
+          expect(serialiseRequest(actual)).toBe(serialiseRequest(expected))
+          expect(resumed.views.context.size()).toEqual(live.views.context.size())
+        }
+        await resumed.close()
+      }),
+      fuzz,
+    )
+  },
+)

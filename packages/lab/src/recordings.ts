@@ -1,0 +1,28 @@
+/** The recorded conversations that experiments run over: read where they lie beside the repository, never copied into it. */
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import type { Message } from "../../core/src/conversation/messages.ts"
+import { importTranscript } from "../../core/src/journal/import/import-file.ts"
+import { mainPath } from "../../core/src/journal/import/main-path.ts"
+
+export interface RecordedConversation {
+  readonly name: string
+  /** The path that the conversation would go on from: no abandoned branches, no sub-agents. */
+  readonly messages: readonly Message[]
+  readonly model: string
+}
+
+const BESIDE_THE_REPOSITORY = fileURLToPath(new URL("../../../../shared/data/transcripts", import.meta.url))
+const RECORDINGS = [".jsonl", ".json", ".traj"]
+
+/** Conversations in which a model is named; without one there is no usage either. */
+export function recordedConversations(folder = BESIDE_THE_REPOSITORY): RecordedConversation[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => RECORDINGS.some((ending) => name.endsWith(ending)))
+    .sort()
+    .flatMap((name) =>
+      importTranscript({ name, text: readFileSync(join(folder, name), "utf8") }).map((found) => ({ name, found })),
+    )
+    .flatMap(({ name, found: { messages, model } }) => (model ? [{ name, messages: mainPath(messages), model }] : []))
+}

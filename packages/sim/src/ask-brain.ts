@@ -1,0 +1,53 @@
+/** Puts a conversation before the brain, in the form brains know, and gets its answer. */
+import { ApiError } from "./api-error.ts"
+import type { Answer, BrainBlock, BrainMessage, BrainRequest } from "./brain.ts"
+import { blocksOf, type Turn } from "./conversation.ts"
+import type { Simulation } from "./simulation.ts"
+import type { Block, MessagesBody, Role } from "./wire.ts"
+
+export async function askBrain(simulation: Simulation, body: MessagesBody, turns: readonly Turn[]): Promise<Answer> {
+  const { brain, identity } = simulation
+  const request: BrainRequest = {
+    model: body.model,
+    max_tokens: body.max_tokens,
+    messages: toBrainMessages(turns),
+    ...(body.system !== undefined && {
+      system: blocksOf(body.system).map(({ text = "" }) => ({ type: "text", text })),
+    }),
+    ...(body.tools && { tools: body.tools }),
+  }
+  try {
+    return await brain.answer({
+      request,
+      index: simulation.turnsAnswered++,
+      random: identity.random,
+      nextToolUseId: () => identity.next("toolu"),
+    })
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    // a brain that fails will fail again: the SDK must not retry
+    throw new ApiError(500, `The brain "${brain.name}" failed: ${why}`, { headers: { "x-should-retry": "false" } })
+  }
+}
+
+/** Compaction blocks are put to the brain as what they are for a model: a summary, told by the user. */
+function toBrainMessages(turns: readonly Turn[]): readonly BrainMessage[] {
+  const messages: { role: Role; content: BrainBlock[] }[] = []
+  for (const { role, blocks } of turns) {
+    for (const { block } of blocks) {
+      const isSummary = block.type === "compaction"
+      const teller = isSummary ? "user" : role
+      const told = isSummary ? { type: "text", text: `${block.content ?? ""}` } : toBrainBlock(block)
+      const last = messages.at(-1)
+      if (last?.role === teller) last.content.push(told)
+      else messages.push({ role: teller, content: [told] })
+    }
+  }
+  return messages
+}
+
+function toBrainBlock({ content, cache_control: _, ...block }: Block): BrainBlock {
+  return content === undefined || content === null
+    ? block
+    : { ...block, content: content as string | readonly BrainBlock[] }
+}

@@ -1,0 +1,128 @@
+import { describe, expect, test } from "vitest"
+import type { Answer, BrainMessage } from "../brain.ts"
+import {
+  brainByName,
+  extractiveBrain,
+  LIE_NAMES,
+  type LieName,
+  lyingBrain,
+  MALFORMATIONS,
+  type MalformationName,
+  malformedBrain,
+  scriptedBrain,
+} from "./index.ts"
+import { makeTurn, requestOf, TEST_TOOLS } from "./test-tools.ts"
+
+const hello = (index = 0) =>
+  makeTurn({ ...requestOf([{ role: "user", content: [{ type: "text", text: "Hello" }] }]), tools: TEST_TOOLS }, index)
+
+describe("BEY-8 scripted", () => {
+  test("BEY-8 a script gives its turns in order: answers, texts, functions", async () => {
+    const brain = scriptedBrain(["one", { content: [], stopReason: "refusal" }, (turn) => `request ${turn.index}`])
+    expect(await brain.answer(hello())).toEqual({ content: [{ type: "text", text: "one" }] })
+    expect(await brain.answer(hello())).toEqual({ content: [], stopReason: "refusal" })
+    expect(await brain.answer(hello(2))).toEqual({ content: [{ type: "text", text: "request 2" }] })
+    expect(await brain.answer(hello())).toEqual({ content: [{ type: "text", text: "The script ends here." }] })
+  })
+
+  test("BEY-8 after the last turn a script ends, repeats or fails, as told", async () => {
+    const repeating = scriptedBrain(["again"], { afterLast: "repeat" })
+    expect(await repeating.answer(hello())).toEqual(await repeating.answer(hello()))
+    const failing = scriptedBrain(["once"], { afterLast: "fail" })
+    await failing.answer(hello())
+    await expect(async () => failing.answer(hello())).rejects.toThrow(
+      "The script has 1 turn and was asked for one more.",
+    )
+  })
+})
+
+describe("BEY-8 malformed", () => {
+  test("BEY-8 every malformation occurs, answers repeat with the seed, and one in four ends the turn", async () => {
+    const answers = await Promise.all(Array.from({ length: 400 }, (_, index) => malformedBrain(3).answer(hello(index))))
+    const again = await Promise.all(Array.from({ length: 400 }, (_, index) => malformedBrain(3).answer(hello(index))))
+    expect(again).toEqual(answers)
+    const done = answers.filter(({ content }) => JSON.stringify(content).includes('"Done."'))
+    expect(done.length).toBeGreaterThan(60)
+    expect(
+      new Set(
+        answers.map(({ content, stopReason }) => JSON.stringify([content, stopReason]).replace(/toolu_\d+_\d+/g, "id")),
+      ).size,
+    ).toBeGreaterThan(40)
+  })
+
+  test.each(Object.keys(MALFORMATIONS) as MalformationName[])("BEY-8 malformed on request: %s", async (name) => {
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => malformedBrain(1, [name]).answer(hello(index))),
+    )
+    expect(answers.some(({ content }) => !JSON.stringify(content).includes('"Done."'))).toBe(true)
+  })
+})
+
+describe("BEY-8 liar", () => {
+  const PROMPT = "Write a summary of this conversation inside <summary> tags."
+  const call = (id: string, name: string, input: unknown) => ({ type: "tool_use", id, name, input })
+  const todos = [
+    { content: "Raise the limit", status: "pending" },
+    { content: "Tell the others", status: "pending" },
+  ]
+  const messages: BrainMessage[] = [
+    { role: "user", content: [{ type: "text", text: "Raise the limit to 250 in src/limits.ts." }] },
+    {
+      role: "assistant",
+      content: [
+        call("t1", "TodoWrite", { todos }),
+        call("t2", "Read", { file_path: "src/limits.ts" }),
+        call("t3", "Bash", { command: "npm test" }),
+      ],
+    },
+    {
+      role: "user",
+      content: [
+        { type: "tool_result", tool_use_id: "t1", content: "ok" },
+        { type: "tool_result", tool_use_id: "t2", content: "1→export const LIMIT = 100" },
+        { type: "tool_result", tool_use_id: "t3", content: "1 test failed", is_error: true },
+        { type: "text", text: "Keep an eye on the tests as well." },
+        { type: "text", text: PROMPT },
+      ],
+    },
+  ]
+  const summaryBy = async (lies: readonly LieName[]) => {
+    const brain = lyingBrain(extractiveBrain(), lies)
+    const answer: Answer = await brain.answer(makeTurn(requestOf(messages), 5))
+    const [block] = answer.content
+    return { text: block?.type === "text" ? block.text : "", told: brain.told }
+  }
+
+  test.each(LIE_NAMES)("BEY-8 the liar tells this lie, and says so: %s", async (lie) => {
+    const honest = await summaryBy([])
+    const { text, told } = await summaryBy([lie])
+    expect(honest.told).toEqual([])
+    expect(text).not.toBe(honest.text)
+    expect(told).toHaveLength(1)
+    expect(told[0]).toMatchObject({ lie, request: 5 })
+    const [{ truth, told: said } = {}] = told
+    if (lie.startsWith("drops")) expect(text).not.toContain(truth)
+    if (lie.startsWith("invents")) expect(text).toContain(said)
+    if (lie === "changes a number") expect(text).toMatch(/limit to 251 in/)
+    if (lie === "renames a file") expect(text).toContain("`src/limits-renamed.ts`")
+    if (lie === "claims a failing command passed") expect(text).toContain("`npm test` passed")
+    if (lie === "claims done what is open") expect(text).toContain(`[completed] \`${truth}\``)
+  })
+
+  test("BEY-8 the liar is honest about everything else", async () => {
+    const brain = lyingBrain(scriptedBrain(["Raise the limit to 250."]))
+    expect(await brain.answer(hello())).toEqual({ content: [{ type: "text", text: "Raise the limit to 250." }] })
+    expect(brain.told).toEqual([])
+  })
+})
+
+describe("BEY-8 brains by name", () => {
+  test("BEY-8 a brain is found by its name; an unknown name or a missing option gets a sentence", () => {
+    expect(brainByName("worker", { seed: 4 }).name).toBe("worker")
+    expect(brainByName("liar").name).toBe("lying worker")
+    expect(() => brainByName("einstein")).toThrow(
+      'There is no brain named "einstein". The brains are: worker, extractive, liar, malformed, scripted, playback.',
+    )
+    expect(() => brainByName("playback")).toThrow('This brain needs the option "conversation".')
+  })
+})

@@ -1,0 +1,55 @@
+/**
+ * Chance that can be repeated: dice seeded by a brain's own seed and by the simulator's random of this turn. The same
+ * seed and the same turn throw the same numbers, on any machine.
+ */
+
+import type { BrainTurn } from "../brain.ts"
+
+export interface Dice {
+  /** In [0, 1). */
+  next(): number
+  chance(probability: number): boolean
+  /** A whole number, both ends included. */
+  between(low: number, high: number): number
+  pick<T>(list: readonly T[]): T | undefined
+  /** Up to `count` different members, in the order drawn. */
+  draw<T>(list: readonly T[], count: number): T[]
+}
+
+export type Seed = number | string
+
+export function throwDice(seed: Seed, turn: Pick<BrainTurn, "random">): Dice {
+  const next = mulberry32(hashText(`${seed}`) ^ Math.floor(turn.random() * 2 ** 32))
+  const between = (low: number, high: number) => low + Math.floor(next() * (Math.max(low, high) - low + 1))
+  return {
+    next,
+    chance: (probability) => next() < probability,
+    between,
+    pick: (list) => list[between(0, list.length - 1)],
+    draw(list, count) {
+      const left = [...list]
+      const drawn = []
+      while (drawn.length < count && left.length > 0) drawn.push(...left.splice(between(0, left.length - 1), 1))
+      return drawn
+    },
+  }
+}
+
+/** FNV-1a, 32 bits: good enough to spread seeds, and the same everywhere. */
+export function hashText(text: string): number {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  }
+  return hash >>> 0
+}
+
+/** A small generator with a 32-bit state; its constants are its definition. */
+export function mulberry32(state: number): () => number {
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

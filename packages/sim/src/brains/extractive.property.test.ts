@@ -1,0 +1,89 @@
+import { existsSync, globSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import type { BrainMessage } from "../brain.ts"
+import { summarise } from "./extractive.ts"
+import { readTimeline, wordsOf } from "./timeline.ts"
+
+const REPOSITORY = join(import.meta.dirname, "../../../..")
+const TRANSCRIPTS = join(REPOSITORY, "../shared/data/transcripts")
+
+/** Lines that look like what a summary is made of. */
+const line = fc.oneof(
+  fc.constantFrom(
+    "1. Primary Request and Intent:",
+    "## All User Messages",
+    '- "quoted"',
+    "~~~",
+    "~~~~",
+    "```ts",
+    "verbatim:",
+    "",
+  ),
+  fc.constantFrom(
+    "6. All User Messages:",
+    "   - [pending] `todo`",
+    '"',
+    "<summary>",
+    "Nothing in the conversation.",
+    "$& $1",
+  ),
+  fc.string({ unit: "grapheme", maxLength: 40 }).map((text) => text.replace(/\s/g, " ")),
+)
+const message = fc.array(line, { minLength: 1, maxLength: 6 }).map((lines) => `Words: ${lines.join("\n")}`.trim())
+
+function says(...texts: string[]): BrainMessage {
+  return { role: "user", content: texts.map((text) => ({ type: "text", text })) }
+}
+
+function userMessagesIn(summary: string): string {
+  return summary.slice(summary.lastIndexOf("\n6. All User Messages:\n"), summary.lastIndexOf("\n7. Pending Tasks:\n"))
+}
+
+describe("BEY-8 extractive, whatever the user says", () => {
+  test("BEY-8 property: through any number of summaries every user message stays, verbatim", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(message, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 5 }),
+        (rounds) => {
+          let before: BrainMessage[] = []
+          for (const messages of rounds) {
+            before = [
+              says(
+                `This conversation continues an earlier one.\n\nSummary:\n${summarise([...before, says(...messages)])}`,
+              ),
+            ]
+          }
+          const [last] = before
+          for (const words of rounds.flat()) expect(last!.content[0]!.text).toContain(words)
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+
+  const present = existsSync(TRANSCRIPTS)
+  test.skipIf(!present)(
+    `BEY-8 real recordings${present ? "" : " (skipped: ../shared/data is not there)"}: no message is lost`,
+    () => {
+      for (const file of globSync("{claude-code-log,entireio-cli}/*.jsonl", { cwd: TRANSCRIPTS })) {
+        const entries = readFileSync(join(TRANSCRIPTS, file), "utf8")
+          .trim()
+          .split("\n")
+          .map((text) => JSON.parse(text))
+        const messages: BrainMessage[] = entries
+          .filter(({ type, isSidechain }) => ["user", "assistant"].includes(type) && !isSidechain)
+          .map(({ message: { role, content } }) => {
+            return { role, content: typeof content === "string" ? [{ type: "text", text: content }] : content }
+          })
+        const half = Math.floor(messages.length / 2)
+        const first = summarise(messages.slice(0, half))
+        const section = userMessagesIn(summarise([says(`Summary:\n${first}`), ...messages.slice(half)]))
+        const said = wordsOf(readTimeline(messages), "human")
+        expect(said.length, file).toBeGreaterThan(0)
+        for (const words of said) expect(section.includes(words), `${file}: ${words.slice(0, 80)}`).toBe(true)
+      }
+    },
+  )
+})

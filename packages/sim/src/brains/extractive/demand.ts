@@ -1,0 +1,59 @@
+/**
+ * Recognises a request that asks about the conversation instead of continuing it: for a summary, for session notes, for
+ * memories, for a line on progress. The prompt decides what is asked; the wording of any one client is not assumed.
+ */
+
+import type { BrainRequest } from "../../brain.ts"
+import { callsOf, type Moment, readTimeline, type ToolCall } from "../timeline.ts"
+import { type Section, splitDocument } from "./document.ts"
+
+export type DemandKind = "summary" | "notes" | "memory" | "progress"
+
+export interface Demand {
+  readonly kind: DemandKind
+  readonly prompt: string
+  /** What the prompt asks for, section by section; empty if it names none. */
+  readonly sections: readonly Section[]
+  /** The conversation the prompt is about. */
+  readonly moments: readonly Moment[]
+  /** What was already done to answer this prompt. */
+  readonly calls: readonly ToolCall[]
+}
+
+const SUMMARY_TAG = /<summary>/i
+const SUMMARY_WORD = /\bsummar(?:y|ies|i[sz]e[sd]?|i[sz]ing)\b/i
+const PLAIN_REQUEST =
+  /^\s*(?:please |now )*(?:summari[sz]e|(?:write|create|give|provide|make) (?:me |us )?a (?:\w+ )?summary)\b[^.\n]*\b(?:conversation|session)\b/i
+const CONVERSATION = /\b(?:conversation|session|transcript|dialogue|so far|above)\b/i
+const NOTES = /\b(?:session|conversation|running|working)?[ -]?notes\b/i
+const NOTES_WORK = /\b(?:updat|edit|keep|writ|maintain|fill|revis)\w*/i
+const MEMORY = /\bmemor(?:y|ies)\b/i
+const MEMORY_FORM = /\bMEMORY\.md\b|\bfrontmatter\b|\bmemory director|\/memory\b/i
+const PROGRESS = /\b(?:progress|status|doing|most recent action|working on)\b/i
+const BRIEFLY = /\b(?:one|a single|single|short|brief) (?:\w+ )?(?:line|sentence|phrase)\b|\bwords\b/i
+const PROGRESS_PROMPT = 1500 // characters; a longer prompt asks for more than a line
+const FEWEST_SECTIONS = 3
+
+export function recogniseDemand(request: BrainRequest): Demand | undefined {
+  const moments = readTimeline(request.messages)
+  const last = moments.findLastIndex((moment) => moment.kind === "human")
+  const prompt = moments[last]
+  if (prompt?.kind !== "human") return undefined
+  const sections = splitDocument(prompt.text)
+  const kind = classify(prompt.text, sections)
+  if (kind === undefined) return undefined
+  const calls = callsOf(moments.slice(last + 1))
+  return { kind, prompt: prompt.text, sections, moments: moments.slice(0, last), calls }
+}
+
+function classify(prompt: string, sections: readonly Section[]): DemandKind | undefined {
+  const words = prompt.replace(/<[^>]*>/g, " ")
+  const structured = sections.length >= FEWEST_SECTIONS
+  if (SUMMARY_TAG.test(prompt) && SUMMARY_WORD.test(words) && CONVERSATION.test(words)) return "summary"
+  if (MEMORY.test(words) && MEMORY_FORM.test(prompt)) return "memory"
+  if (NOTES.test(words) && NOTES_WORK.test(words) && (structured || /\.md\b/.test(prompt))) return "notes"
+  if (SUMMARY_WORD.test(words) && CONVERSATION.test(words) && structured) return "summary"
+  if (PLAIN_REQUEST.test(words)) return "summary"
+  if (prompt.length <= PROGRESS_PROMPT && PROGRESS.test(words) && BRIEFLY.test(words)) return "progress"
+  return undefined
+}

@@ -1,0 +1,142 @@
+/**
+ * Texts with sections: the prompt that names the sections it wants, the summary or the notes that have them. Sections
+ * are numbered ("3. Files: …"), headed ("## Files") or in bold ("- **Files**: …"); what stands inside a code fence is
+ * never a section, so that a user's words quoted there cannot be mistaken for one.
+ */
+
+export interface Section {
+  readonly title: string
+  /** How the title stands in the text, number or hashes included. */
+  readonly heading: string
+  /** What follows the title on its own line. */
+  readonly remark: string
+  /** The lines below, up to the next section. */
+  readonly body: string
+}
+
+type Style = "number" | "hashes" | "bold"
+
+interface Heading {
+  readonly style: Style
+  /** The number, or the count of hashes. */
+  readonly rank: number
+  readonly title: string
+  readonly remark: string
+  readonly line: number
+}
+
+const PATTERNS: readonly { style: Style; pattern: RegExp }[] = [
+  { style: "number", pattern: /^\s{0,6}(\d{1,2})[.)]\s+(\S.*)$/ },
+  { style: "hashes", pattern: /^(#{1,6})\s+(\S.*)$/ },
+  { style: "bold", pattern: /^\s{0,6}([-*]\s+)?(\*\*[^*]+\*\*.*)$/ },
+]
+const FENCE = /^\s*(`{3,}|~{3,})/
+const LONGEST_TITLE = 9 // words; what is longer is an instruction, not a title
+
+/** The sections of a document, in order; none if it has no recognisable headings. */
+export function splitDocument(text: string): Section[] {
+  const lines = text.split("\n")
+  const headings = longestRun(findHeadings(lines))
+  return headings.map((heading, index) => ({
+    title: heading.title,
+    heading: lines[heading.line]!,
+    remark: heading.remark,
+    body: lines.slice(heading.line + 1, headings[index + 1]?.line ?? lines.length).join("\n"),
+  }))
+}
+
+function findHeadings(lines: readonly string[]): Heading[] {
+  const headings: Heading[] = []
+  let fence: string | undefined
+  for (const [line, text] of lines.entries()) {
+    const mark = FENCE.exec(text)?.[1]
+    if (mark !== undefined) {
+      if (fence === undefined) fence = mark
+      else if (mark.startsWith(fence)) fence = undefined
+    }
+    if (fence !== undefined || mark !== undefined) continue
+    const heading = readHeading(text, line)
+    if (heading !== undefined) headings.push(heading)
+  }
+  return headings
+}
+
+function readHeading(text: string, line: number): Heading | undefined {
+  for (const { style, pattern } of PATTERNS) {
+    const [, mark = "", words = ""] = pattern.exec(text) ?? []
+    if (words === "") continue
+    const { title, remark } = splitTitle(words)
+    if (title === "" || title.split(/\s+/).length > LONGEST_TITLE) return undefined
+    return { style, rank: style === "number" ? Number(mark) : mark.trim().length, title, remark, line }
+  }
+  return undefined
+}
+
+function splitTitle(words: string): { title: string; remark: string } {
+  const plain = words.replaceAll("**", "").replace(/^\d{1,2}[.)]\s+/, "")
+  const [title = ""] = /^[^:(—–]*?(?=$|\s*[:(—–]|\s+-\s|\.(?:\s|$))/.exec(plain) ?? []
+  return { title: title.trim(), remark: plain.slice(title.length).replace(/^[\s:.—–-]+/, "") }
+}
+
+/** Of several lists in one text the longest is the list of sections; of equally long ones the first explains them. */
+function longestRun(headings: readonly Heading[]): Heading[] {
+  const runs = [...numberedRuns(headings), ...rankedRuns(headings)]
+  return runs.reduce<Heading[]>((longest, run) => (run.length > longest.length ? run : longest), [])
+}
+
+function numberedRuns(headings: readonly Heading[]): Heading[][] {
+  const runs: Heading[][] = []
+  for (const heading of headings) {
+    if (heading.style !== "number") continue
+    const run = runs.at(-1)
+    if (run !== undefined && heading.rank === run.at(-1)!.rank + 1) run.push(heading)
+    else runs.push([heading])
+  }
+  return runs
+}
+
+function rankedRuns(headings: readonly Heading[]): Heading[][] {
+  const runs = Map.groupBy(
+    headings.filter(({ style }) => style !== "number"),
+    ({ style, rank }) => `${style} ${rank}`,
+  )
+  return [...runs.values()]
+}
+
+/** The entries of a section that was written as a list: each bullet with everything below it. */
+export function readEntries(body: string): string[] {
+  const entries: string[][] = []
+  let fence: string | undefined
+  for (const line of body.split("\n")) {
+    const mark = FENCE.exec(line)?.[1]
+    const bullet = fence === undefined ? /^\s{0,6}[-*]\s+(.*)$/.exec(line)?.[1] : undefined
+    if (bullet !== undefined) entries.push([bullet])
+    else if (entries.length > 0) entries.at(-1)!.push(line)
+    if (mark !== undefined) fence = fence === undefined ? mark : mark.startsWith(fence) ? undefined : fence
+  }
+  return entries.map((lines) => lines.join("\n").trimEnd())
+}
+
+/** Words as they were said: in quotation marks, or in a fence where they have several lines. */
+export function quote(words: string): string {
+  return words.includes("\n") ? `verbatim:\n${fenced(words)}` : `"${words}"`
+}
+
+/** The words inside what `quote` made, or nothing if the entry is no quotation. */
+export function unquote(entry: string): string | undefined {
+  const block = /^verbatim:\n(~{3,})\n([\s\S]*)\n\1$/.exec(entry)?.[2]
+  return block ?? /^"(.*)"$/.exec(entry)?.[1]
+}
+
+/** Something exact, such as a path or a command; of several lines the first. */
+export function code(words: string): string {
+  const [line = ""] = words.split("\n")
+  return line.includes("`") ? `\`\` ${line} \`\`` : `\`${line}\``
+}
+
+/** Several lines, unchanged and unindented, in a fence longer than any inside them. */
+export function fenced(words: string): string {
+  const longest = Math.max(2, ...(words.match(/~{3,}/g) ?? []).map((run) => run.length))
+  const fence = "~".repeat(longest + 1)
+  return `${fence}\n${words}\n${fence}`
+}

@@ -1,0 +1,124 @@
+/**
+ * What can be said about a conversation without a model, in its own words: the user's messages, files, commands and how
+ * they ended, todos, the last work. An earlier summary takes part through its entries (see `fill.ts`).
+ */
+
+import { isCorrection, standingSentences } from "../corrections.ts"
+import { callsOf, type Moment, type ToolCall, wordsOf } from "../timeline.ts"
+import { commandOf, fieldOf, pathOf, roleOf, type Todo, todosOf } from "../toolbox.ts"
+import { type Section, splitDocument } from "./document.ts"
+
+export interface FileFact {
+  readonly path: string
+  readonly doings: readonly ("read" | "changed" | "written")[]
+  /** The newest text put into it. */
+  readonly snippet?: string
+}
+
+export interface Outcome {
+  /** A command, or the path a tool failed on. */
+  readonly what: string
+  readonly isCommand: boolean
+  readonly failed: boolean
+  /** The line of the output that says why. */
+  readonly reason: string
+}
+
+export interface Facts {
+  /** Oldest first, verbatim. */
+  readonly userMessages: readonly string[]
+  /** The message that opens the conversation is none. */
+  readonly corrections: readonly string[]
+  readonly standing: readonly string[]
+  /** Most recently touched last. */
+  readonly files: readonly FileFact[]
+  /** Everything that was run or tried, oldest first; of a command run again the last outcome. */
+  readonly outcomes: readonly Outcome[]
+  /** Failed once, passed later. */
+  readonly fixed: readonly Outcome[]
+  readonly todos: readonly Todo[]
+  readonly lastCalls: readonly ToolCall[]
+  readonly calls: readonly ToolCall[]
+  readonly lastText?: string
+  /** What the assistant said when it ended its turns. */
+  readonly finalTexts: readonly string[]
+  /** Sections of summaries that stand for what came before. */
+  readonly earlier: readonly Section[]
+}
+
+const LAST_CALLS = 6
+const WHY = /error|fail|not found|no such|cannot|denied|refused|missing|exit/i
+
+export function gatherFacts(moments: readonly Moment[]): Facts {
+  const calls = callsOf(moments)
+  const userMessages = wordsOf(moments, "human")
+  const earlier = wordsOf(moments, "summary").flatMap(splitDocument)
+  const lastText = wordsOf(moments, "assistant").at(-1)
+  return {
+    userMessages,
+    corrections: userMessages.slice(earlier.length > 0 ? 0 : 1).filter(isCorrection),
+    standing: userMessages.flatMap(standingSentences),
+    files: gatherFiles(calls),
+    ...gatherOutcomes(calls),
+    todos: calls.map(todosOf).findLast((todos) => todos !== undefined) ?? [],
+    lastCalls: calls.slice(-LAST_CALLS),
+    calls,
+    ...(lastText === undefined ? {} : { lastText }),
+    finalTexts: gatherFinalTexts(moments),
+    earlier,
+  }
+}
+
+function gatherFiles(calls: readonly ToolCall[]): FileFact[] {
+  const files = new Map<string, FileFact>()
+  for (const call of calls) {
+    const path = pathOf(call)
+    const role = roleOf(call.name)
+    const doing = role === "read" ? "read" : role === "edit" ? "changed" : role === "write" ? "written" : undefined
+    if (path === undefined || doing === undefined || call.result === undefined || call.result.failed) continue
+    const before = files.get(path)
+    const text = role === "edit" ? fieldOf(call, "new") : role === "write" ? fieldOf(call, "content") : undefined
+    const snippet = typeof text === "string" ? text : before?.snippet
+    files.delete(path)
+    files.set(path, {
+      path,
+      doings: [...new Set([...(before?.doings ?? []), doing])] as FileFact["doings"],
+      ...(snippet === undefined ? {} : { snippet }),
+    })
+  }
+  return [...files.values()]
+}
+
+function gatherOutcomes(calls: readonly ToolCall[]): Pick<Facts, "outcomes" | "fixed"> {
+  const latest = new Map<string, Outcome>()
+  const fixed = new Map<string, Outcome>()
+  for (const call of calls) {
+    if (call.result === undefined) continue
+    const command = commandOf(call)
+    const what = command ?? pathOf(call)
+    const { failed, text } = call.result
+    if (what === undefined) continue
+    const key = `${call.name} ${what}`
+    const before = latest.get(key)
+    if (before?.failed === true && !failed) fixed.set(key, before)
+    if (command === undefined && !failed && before === undefined) continue
+    latest.delete(key)
+    latest.set(key, { what, isCommand: command !== undefined, failed, reason: failed ? reasonIn(text) : "" })
+  }
+  return { outcomes: [...latest.values()], fixed: [...fixed.values()] }
+}
+
+function reasonIn(output: string): string {
+  const lines = output
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "")
+  return lines.find((line) => WHY.test(line)) ?? lines[0] ?? ""
+}
+
+function gatherFinalTexts(moments: readonly Moment[]): string[] {
+  return moments.flatMap((moment, index) => {
+    const next = moments[index + 1]
+    return moment.kind === "assistant" && (next === undefined || next.kind === "human") ? [moment.text] : []
+  })
+}

@@ -1,0 +1,221 @@
+/**
+ * Fills the sections that a prompt names with entries extracted from the conversation. Which facts belong under a title
+ * is a table of words; a title that none of them matches gets the user's sentences that share a word with it.
+ *
+ * Every quoted or back-quoted piece occurs in the conversation; the few words around it are fixed.
+ */
+
+import type { ToolCall } from "../timeline.ts"
+import { commandOf, fieldOf, pathOf, roleOf, type Todo } from "../toolbox.ts"
+import { code, fenced, quote, readEntries, type Section, unquote } from "./document.ts"
+import type { Facts, FileFact, Outcome } from "./facts.ts"
+
+interface Filler {
+  readonly about: RegExp
+  readonly fill: (facts: Facts) => string[]
+  /**
+   * What an earlier summary's entries of the same kind become. `merged`: kept in front, unless there is a newer one
+   * about the same thing; `logged`: kept in front; `replaced`: kept only if there is nothing newer; `final`: kept alone.
+   */
+  readonly earlier: "merged" | "logged" | "replaced" | "final"
+  /** Its entries quote the user, whole messages or sentences. */
+  readonly quotesUser?: true
+  /** Brings an earlier entry in line with what is known now. */
+  readonly review?: (entry: string, facts: Facts) => string
+}
+
+const LONGEST_SNIPPET = 240 // characters of a file's newest text
+const LONGEST_LIST = 40 // entries; the first and the newest stay
+const PASSED_LATER = ", passed later"
+const SPEAKER = /^the (?:user|latest request): /
+const FIRST_WORDS = /^(?:\S+[^\S\n]+){0,7}\S+/ // enough for a title
+
+/** The only list that is never shortened. */
+const USER_MESSAGES: Filler = {
+  about: /user.?s? messages|messages (?:from|of) the user/i,
+  fill: (facts) => facts.userMessages.map(quote),
+  earlier: "merged",
+  quotesUser: true,
+}
+
+/** The first match decides, so the particular stands before the general. */
+const FILLERS: readonly Filler[] = [
+  USER_MESSAGES,
+  { about: /\btitle\b/i, fill: sayTitle, earlier: "final" },
+  { about: /\bnext\b|continuing/i, fill: sayNext, earlier: "replaced", quotesUser: true },
+  { about: /request|intent|task spec|objective|\bgoals?\b/i, fill: sayRequests, earlier: "merged", quotesUser: true },
+  { about: /pending|open|remaining|to.?dos?\b/i, fill: (facts) => openTodos(facts).map(sayTodo), earlier: "replaced" },
+  {
+    about: /error|fix|correction|dead end/i,
+    fill: sayErrors,
+    earlier: "merged",
+    quotesUser: true,
+    review: reviewFailure,
+  },
+  { about: /problem|solv/i, fill: sayFixed, earlier: "merged" },
+  { about: /worklog|\blog\b|steps|history/i, fill: (facts) => facts.calls.map(sayCall), earlier: "logged" },
+  { about: /current|state|progress|completed|work done/i, fill: sayCurrent, earlier: "replaced" },
+  { about: /files?|code sections|functions|artifacts/i, fill: (facts) => facts.files.map(sayFile), earlier: "merged" },
+  {
+    about: /workflow|commands/i,
+    fill: (facts) => facts.outcomes.filter(({ isCommand }) => isCommand).map(sayOutcome),
+    earlier: "merged",
+  },
+  {
+    about: /learn|lesson|rules|preferences|feedback/i,
+    fill: (facts) => facts.standing.map(quote),
+    earlier: "merged",
+    quotesUser: true,
+  },
+  { about: /results?|output|answers/i, fill: (facts) => facts.finalTexts.map(quote), earlier: "merged" },
+  {
+    about: /concept|technical|technolog|documentation|codebase|system|architecture/i,
+    fill: sayConcepts,
+    earlier: "merged",
+  },
+]
+
+/** The nine sections of a summary, for a request that names none. */
+export const USUAL_TITLES = [
+  "Primary Request and Intent",
+  "Key Technical Concepts",
+  "Files and Code Sections",
+  "Errors and Fixes",
+  "Problem Solving",
+  "All User Messages",
+  "Pending Tasks",
+  "Current Work",
+  "Optional Next Step",
+] as const
+
+/** The entries for one section; empty where the conversation has nothing for it. */
+export function fillSection(title: string, facts: Facts): string[] {
+  const filler = fillerOf(title)
+  if (filler === undefined) return relatedSentences(title, facts).map(quote)
+  const fresh = filler.fill(facts)
+  const told = facts.earlier.filter((section) => fillerOf(section.title) === filler).flatMap(entriesOf)
+  const before = told.map((entry) => filler.review?.(entry, facts) ?? entry)
+  switch (filler.earlier) {
+    case "merged": {
+      const entries = merge([...before, ...fresh])
+      return filler === USER_MESSAGES ? entries : shorten(entries)
+    }
+    case "logged":
+      return shorten([...new Set([...before, ...fresh])])
+    case "replaced":
+      // A todo list of which nothing is open is newer than open todos told before.
+      return fresh.length > 0 || facts.todos.length > 0 ? shorten(fresh) : before
+    case "final":
+      return before.length > 0 ? before : fresh
+  }
+}
+
+/** The user's own words that an earlier summary hands on: its list of them, or else what it quotes elsewhere. */
+export function quotedMessages(sections: readonly Section[]): string[] {
+  const listed = sections.filter((section) => fillerOf(section.title) === USER_MESSAGES)
+  const quoting = sections.filter((section) => fillerOf(section.title)?.quotesUser)
+  return (listed.length > 0 ? listed : quoting)
+    .flatMap(entriesOf)
+    .flatMap((entry) => unquote(entry.replace(SPEAKER, "")) ?? [])
+}
+
+export function sayTodo(todo: Todo): string {
+  return `[${todo.status}] ${code(todo.content)}`
+}
+
+function fillerOf(title: string): Filler | undefined {
+  return FILLERS.find(({ about }) => about.test(title))
+}
+
+function entriesOf(section: Section): string[] {
+  return readEntries(section.body).filter((entry) => entry !== "")
+}
+
+/** Later entries about the same thing (what they begin with, in back-quotes or quotation marks) replace earlier ones. */
+function merge(entries: readonly string[]): string[] {
+  const byKey = new Map<string, string>()
+  for (const entry of entries) {
+    const key = unquote(entry) ?? /^`[^`]+`/.exec(entry)?.[0] ?? entry
+    byKey.delete(key)
+    byKey.set(key, entry)
+  }
+  return [...byKey.values()]
+}
+
+/** The first entry says how it all began; of the others the newest matter. */
+function shorten(entries: readonly string[]): string[] {
+  return entries.length <= LONGEST_LIST ? [...entries] : [entries[0]!, ...entries.slice(1 - LONGEST_LIST)]
+}
+
+function sayTitle(facts: Facts): string[] {
+  const [first] = [...quotedMessages(facts.earlier), ...facts.userMessages]
+  return first === undefined ? [] : [FIRST_WORDS.exec(first.trim())?.[0] ?? ""]
+}
+
+function sayRequests(facts: Facts): string[] {
+  const { userMessages } = facts
+  return [...new Set([...userMessages.slice(0, 1), ...userMessages.slice(-1)])].map(quote)
+}
+
+function openTodos(facts: Facts): Todo[] {
+  return facts.todos.filter(({ status }) => status !== "completed")
+}
+
+function sayErrors(facts: Facts): string[] {
+  const failures = facts.outcomes.filter(({ failed }) => failed).map(sayOutcome)
+  return [...failures, ...sayFixed(facts), ...facts.corrections.map((words) => `the user: ${quote(words)}`)]
+}
+
+function reviewFailure(entry: string, facts: Facts): string {
+  const passed = facts.outcomes.some(({ failed, what }) => !failed && entry.startsWith(`${code(what)} failed: `))
+  return passed && !entry.endsWith(PASSED_LATER) ? `${entry}${PASSED_LATER}` : entry
+}
+
+function sayFixed(facts: Facts): string[] {
+  return facts.fixed.map(({ what, reason }) => `${code(what)} failed: ${code(reason)}${PASSED_LATER}`)
+}
+
+function sayOutcome({ what, failed, reason }: Outcome): string {
+  return failed ? `${code(what)} failed: ${code(reason)}` : `${code(what)} passed`
+}
+
+function sayFile({ path, doings, snippet }: FileFact): string {
+  const line = `${code(path)} (${doings.join(", ")})`
+  return snippet === undefined ? line : `${line}, newest text:\n${fenced(snippet.slice(0, LONGEST_SNIPPET))}`
+}
+
+function sayCall(call: ToolCall): string {
+  const target = commandOf(call) ?? pathOf(call) ?? fieldOf(call, "pattern")
+  const outcome = call.result === undefined ? ", no result yet" : call.result.failed ? ", failed" : ""
+  return `${call.name}${typeof target === "string" ? ` ${code(target)}` : ""}${outcome}`
+}
+
+function sayCurrent(facts: Facts): string[] {
+  const doing = facts.todos.filter(({ status }) => status === "in_progress").map(sayTodo)
+  const said = facts.lastText === undefined ? [] : [`last said: ${quote(facts.lastText)}`]
+  return [...doing, ...facts.lastCalls.map(sayCall), ...said]
+}
+
+function sayNext(facts: Facts): string[] {
+  const [todo] = [...facts.todos.filter(({ status }) => status === "in_progress"), ...openTodos(facts)]
+  const latest = facts.userMessages.at(-1)
+  return [
+    ...(todo === undefined ? [] : [sayTodo(todo)]),
+    ...(latest === undefined ? [] : [`the latest request: ${quote(latest)}`]),
+  ]
+}
+
+function sayConcepts(facts: Facts): string[] {
+  const folders = facts.files.map(({ path }) => path.slice(0, Math.max(0, path.lastIndexOf("/"))))
+  const programs = facts.calls.flatMap((call) => commandOf(call)?.split(/\s+/)[0] ?? [])
+  const searches = facts.calls.filter((call) => roleOf(call.name) === "search").map((call) => fieldOf(call, "pattern"))
+  const names = [...folders, ...programs, ...searches].filter((name) => typeof name === "string" && name !== "")
+  return [...new Set(names)].map((name) => code(String(name)))
+}
+
+function relatedSentences(title: string, facts: Facts): string[] {
+  const words = title.toLowerCase().match(/\p{L}{4,}/gu) ?? []
+  return facts.userMessages
+    .flatMap((message) => message.split(/(?<=[.!?])\s+|\n+/))
+    .filter((sentence) => words.some((word) => sentence.toLowerCase().includes(word)))
+}

@@ -1,0 +1,92 @@
+/**
+ * Memories for later conversations, taken from what the user said: how they want to work, who they are, where things
+ * are. One file each with frontmatter, and a line in the index. A sentence that repeats a file already in the index is
+ * not written again.
+ */
+
+import type { BrainTurn } from "../../brain.ts"
+import { hashText } from "../dice.ts"
+import { readFileText } from "../file-text.ts"
+import { openToolbox, type PlannedCall, pathOf, roleOf } from "../toolbox.ts"
+import type { Demand } from "./demand.ts"
+import type { Facts } from "./facts.ts"
+import type { NotesStep } from "./notes.ts"
+
+interface Memory {
+  readonly file: string
+  readonly type: "user" | "feedback" | "reference"
+  readonly words: string
+}
+
+const INDEX = "MEMORY.md"
+const MOST_MEMORIES = 4 // of one extraction
+const LONGEST_HOOK = 100 // characters of an index line's hook
+const ABOUT_THE_USER = /\bI(?:['’]m| am| work| know| use)\b/
+const WHERE = /https?:\/\/\S+/
+
+export function keepMemories(given: { turn: BrainTurn; demand: Demand; facts: Facts }): NotesStep {
+  const { turn, demand, facts } = given
+  const memories = findMemories(facts)
+  const folder = memoryFolder(demand.prompt)
+  const toolbox = openToolbox(turn.request)
+  if (memories.length === 0) return { kind: "text", text: "Nothing to remember." }
+  if (folder === undefined || !toolbox.offers("write")) {
+    return { kind: "text", text: memories.map(({ type, words }) => `- ${type}: "${words}"`).join("\n") }
+  }
+  if (demand.calls.some((call) => roleOf(call.name) === "write")) return { kind: "text", text: "Memories are kept." }
+
+  const indexPath = `${folder}/${INDEX}`
+  const indexRead = demand.calls.findLast((call) => roleOf(call.name) === "read" && pathOf(call) === indexPath)
+  const readIndex = toolbox.call("read", { path: indexPath })
+  if (indexRead === undefined && readIndex !== undefined) return { kind: "call", calls: [readIndex] }
+
+  const index = indexRead?.result?.failed === false ? (readFileText(indexRead.result.text)?.text ?? "") : ""
+  const fresh = memories.filter(({ file }) => !index.includes(file))
+  if (fresh.length === 0) return { kind: "text", text: "Nothing new to remember." }
+  const lines = [index.trimEnd(), ...fresh.map(indexLine)].filter((line) => line !== "")
+  const files = fresh.map((memory) =>
+    toolbox.call("write", { path: `${folder}/${memory.file}`, content: render(memory) }),
+  )
+  const calls = [...files, toolbox.call("write", { path: indexPath, content: `${lines.join("\n")}\n` })]
+  return { kind: "call", calls: calls.filter((call): call is PlannedCall => call !== undefined) }
+}
+
+function findMemories(facts: Facts): Memory[] {
+  const sentences = facts.userMessages
+    .flatMap((message) => message.split(/(?<=[.!?])\s+|\n+/))
+    .map((words) => words.trim())
+  const memories = [...new Set(sentences)].flatMap((words): Memory[] => {
+    const type = typeOf(words, facts)
+    return type === undefined ? [] : [{ type, words, file: `${type}-${slug(words)}.md` }]
+  })
+  return memories.slice(-MOST_MEMORIES)
+}
+
+function typeOf(sentence: string, facts: Facts): Memory["type"] | undefined {
+  if (facts.standing.includes(sentence)) return "feedback"
+  if (ABOUT_THE_USER.test(sentence)) return "user"
+  return WHERE.test(sentence) ? "reference" : undefined
+}
+
+/** Readable, and different for sentences that begin alike. */
+function slug(words: string): string {
+  const start = (words.toLowerCase().match(/[a-z0-9]+/g) ?? []).slice(0, 4).join("-")
+  return `${start || "words"}-${hashText(words).toString(36).slice(0, 4)}`
+}
+
+function indexLine({ file, words }: Memory): string {
+  return `- [${file}](${file}): ${words.slice(0, LONGEST_HOOK)}`
+}
+
+function render({ type, words, file }: Memory): string {
+  const because = /\b(?:because|since|so that)\b(.*)$/i.exec(words)?.[0]
+  const why = because === undefined ? "" : `\n**Why:** ${because}\n`
+  const name = file.replace(/\.md$/, "")
+  return `---\nname: ${name}\ndescription: ${JSON.stringify(words.slice(0, LONGEST_HOOK))}\ntype: ${type}\n---\n\n${words}\n${why}`
+}
+
+function memoryFolder(prompt: string): string | undefined {
+  const paths = prompt.match(/[^\s`"'<>()]*\/[^\s`"'<>(),:]*/g) ?? []
+  const folder = paths.find((path) => /memor/i.test(path))
+  return folder?.replace(/\/MEMORY\.md\b.*$/, "").replace(/[./]+$/, "")
+}

@@ -1,0 +1,114 @@
+/**
+ * Keeps session notes: works out what each section of the notes should say, and edits the file through the tools that
+ * are offered. Where the notes cannot be edited the new notes are the answer's text.
+ */
+
+import type { BrainTurn } from "../../brain.ts"
+import { readFileText } from "../file-text.ts"
+import type { ToolCall } from "../timeline.ts"
+import { openToolbox, type PlannedCall, roleOf, type Toolbox } from "../toolbox.ts"
+import type { Demand } from "./demand.ts"
+import { type Section, splitDocument } from "./document.ts"
+import type { Facts } from "./facts.ts"
+import { fillSection } from "./fill.ts"
+
+export type NotesStep =
+  | { readonly kind: "call"; readonly calls: readonly PlannedCall[] }
+  | { readonly kind: "text"; readonly text: string }
+
+const ITALIC = /^\s*[_*][^_*\n].*[_*]\s*$/ // the line below a heading that says what belongs there
+const FEWEST_SECTIONS = 3
+const LONGEST_BODY = 6000 // characters of one section, some 1,500 tokens
+
+/**
+ * Edits from the notes in the prompt; where the prompt does not show them, or they turn out to be out of date, reads the
+ * file first; where that does not help either, says what the notes should be.
+ */
+export function takeNotes(given: { turn: BrainTurn; demand: Demand; facts: Facts }): NotesStep {
+  const { turn, demand, facts } = given
+  const changes = demand.calls.filter(isChange)
+  if (changes.some((call) => call.result?.failed === false)) return { kind: "text", text: "The notes are up to date." }
+
+  const toolbox = openToolbox(turn.request)
+  const path = notesPath(demand.prompt)
+  const reading = demand.calls.findLast((call) => roleOf(call.name) === "read")
+  const shown = reading !== undefined ? textRead(reading) : changes.length === 0 ? notesIn(demand.prompt) : undefined
+  const sections = shown === undefined ? demand.sections : splitDocument(shown)
+  const rewritten = sections.map((section) => ({ section, text: rewrite(section, facts) }))
+  const fullText = `${rewritten.map(({ text }) => text).join("\n\n")}\n`
+
+  const readCall = path === undefined || shown !== undefined || reading ? undefined : toolbox.call("read", { path })
+  if (readCall !== undefined) return { kind: "call", calls: [readCall] }
+  const triedAll = demand.calls.at(-1) !== reading // the last attempt was made with what the file holds
+  if (path === undefined || triedAll) return { kind: "text", text: fullText }
+  const calls = changesTo({ toolbox, path, shown, rewritten, fullText })
+  return calls.length === 0 ? { kind: "text", text: fullText } : { kind: "call", calls }
+}
+
+function isChange(call: ToolCall): boolean {
+  return ["edit", "write"].includes(roleOf(call.name))
+}
+
+/** One edit for each section that changes, or the whole file where only writing is possible. */
+function changesTo(given: {
+  toolbox: Toolbox
+  path: string
+  shown: string | undefined
+  rewritten: readonly { section: Section; text: string }[]
+  fullText: string
+}): PlannedCall[] {
+  const { toolbox, path, shown, rewritten, fullText } = given
+  if (shown !== undefined && toolbox.offers("edit")) {
+    return rewritten.flatMap(({ section, text }) => {
+      const old = `${section.heading}\n${section.body}`.trimEnd()
+      return old === text ? [] : (toolbox.call("edit", { path, old, new: text }) ?? [])
+    })
+  }
+  return [toolbox.call("write", { path, content: fullText }) ?? []].flat()
+}
+
+/** The heading and its italic description stay as they are; only what is below them is written anew. */
+function rewrite(section: Section, facts: Facts): string {
+  const [first = "", ...rest] = section.body.split("\n")
+  const described = ITALIC.test(first)
+  const kept = { ...section, body: (described ? rest : [first, ...rest]).join("\n") }
+  const entries = fillSection(section.title, { ...facts, earlier: [...facts.earlier, kept] })
+  const written = newestThatFit(entries).map((entry) => `- ${entry}`)
+  const byHand = written.length === 0 ? kept.body.trim() : ""
+  return [section.heading, ...(described ? [first] : []), ...written, byHand].join("\n").trimEnd()
+}
+
+function newestThatFit(entries: readonly string[]): string[] {
+  let room = LONGEST_BODY
+  return entries
+    .toReversed()
+    .filter((entry) => {
+      room -= entry.length
+      return room >= 0
+    })
+    .toReversed()
+}
+
+/** The notes as the prompt shows them: inside a tag, inside a fence, or from the first described heading on. */
+function notesIn(prompt: string): string | undefined {
+  const wrapped = [...prompt.matchAll(/<([a-z][\w-]*)>\n?([\s\S]*?)\n?<\/\1>/g)].map((match) => match[2]!)
+  const fenced = [...prompt.matchAll(/^(`{3,}|~{3,})\w*\n([\s\S]*?)\n\1$/gm)].map((match) => match[2]!)
+  const start = splitDocument(prompt).find(isDescribed)
+  const rest = start === undefined ? [] : [prompt.slice(prompt.indexOf(`${start.heading}\n`))]
+  return [...wrapped, ...fenced, ...rest].find(
+    (text) => splitDocument(text).filter(isDescribed).length >= FEWEST_SECTIONS,
+  )
+}
+
+function isDescribed(section: Section): boolean {
+  return ITALIC.test(section.body.split("\n")[0] ?? "")
+}
+
+function textRead(reading: ToolCall): string | undefined {
+  return reading.result?.failed === false ? readFileText(reading.result.text)?.text : undefined
+}
+
+function notesPath(prompt: string): string | undefined {
+  const paths = prompt.match(/[^\s`"'<>()]*\/[^\s`"'<>()]+\.md\b/g) ?? []
+  return paths.find((path) => /notes|session|memory/i.test(path)) ?? paths[0]
+}

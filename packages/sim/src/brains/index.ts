@@ -1,0 +1,58 @@
+/** All brains, and one by its name. */
+
+import type { Brain } from "../brain.ts"
+import { extractiveBrain } from "./extractive.ts"
+import { type LieName, lyingBrain } from "./liar.ts"
+import { type MalformationName, malformedBrain } from "./malformed.ts"
+import { playbackBrain, type RecordedMessage } from "./playback.ts"
+import { type ScriptedTurn, type ScriptOptions, scriptedBrain } from "./scripted.ts"
+import { type WorkerSettings, workerBrain } from "./worker.ts"
+
+export { extractiveAnswer, extractiveBrain, summarise } from "./extractive.ts"
+export { LIE_NAMES, type LieName, type LyingBrain, lyingBrain, type ToldLie } from "./liar.ts"
+export { MALFORMATIONS, type MalformationName, malformedBrain } from "./malformed.ts"
+export { type PlaybackOptions, playbackBrain, type RecordedMessage } from "./playback.ts"
+export { ScriptEnded, type ScriptedTurn, type ScriptOptions, scriptedBrain } from "./scripted.ts"
+export { type WorkerSettings, workerBrain } from "./worker.ts"
+
+/** What brains can be told; each takes what concerns it. */
+export interface BrainOptions extends Partial<WorkerSettings>, ScriptOptions {
+  /** For `scripted`. */
+  readonly script?: readonly ScriptedTurn[]
+  /** For `playback`. */
+  readonly conversation?: readonly RecordedMessage[]
+  /** For `liar`; default: all of them. */
+  readonly lies?: readonly LieName[]
+  /** For `malformed`; default: all of them. */
+  readonly malformations?: readonly MalformationName[]
+}
+
+const MAKERS = {
+  worker: (options) => workerBrain(options),
+  extractive: () => extractiveBrain(),
+  liar: (options) => lyingBrain(workerBrain(options), options.lies),
+  malformed: (options) => malformedBrain(options.seed, options.malformations),
+  scripted: (options) => scriptedBrain(needed(options, "script"), options),
+  playback: (options) => playbackBrain(needed(options, "conversation")),
+} as const satisfies Record<string, (options: BrainOptions) => Brain>
+
+export type BrainName = keyof typeof MAKERS
+export const BRAIN_NAMES = Object.keys(MAKERS) as readonly BrainName[]
+
+export class UnknownBrain extends Error {
+  constructor(name: string) {
+    super(`There is no brain named "${name}". The brains are: ${BRAIN_NAMES.join(", ")}.`)
+    this.name = "UnknownBrain"
+  }
+}
+
+export function brainByName(name: string, options: BrainOptions = {}): Brain {
+  if (!Object.hasOwn(MAKERS, name)) throw new UnknownBrain(name)
+  return MAKERS[name as BrainName](options)
+}
+
+function needed<Key extends keyof BrainOptions>(options: BrainOptions, key: Key): NonNullable<BrainOptions[Key]> {
+  const value = options[key]
+  if (value === undefined) throw new Error(`This brain needs the option "${key}".`)
+  return value
+}

@@ -1,0 +1,44 @@
+/**
+ * Answers from a list, one for each request. For tests that need exactly this answer exactly now.
+ */
+
+import type { Answer, Brain, BrainTurn } from "../brain.ts"
+
+/** An answer; a text, for short; or a function of the turn that gives one. */
+export type ScriptedTurn = Answer | string | ((turn: BrainTurn) => Answer | string | Promise<Answer | string>)
+
+export interface ScriptOptions {
+  /** What a request gets after the last turn. Default: `end`. */
+  readonly afterLast?: "end" | "repeat" | "fail"
+}
+
+export class ScriptEnded extends Error {
+  constructor(turns: number) {
+    super(
+      `The script has ${turns} turn${turns === 1 ? "" : "s"} and was asked for one more. Add a turn, or set afterLast.`,
+    )
+    this.name = "ScriptEnded"
+  }
+}
+
+/**
+ * ```ts
+ * scriptedBrain([
+ *   (turn) => ({ content: [{ type: "tool_use", id: turn.nextToolUseId(), name: "Read", input: { file_path: "a.ts" } }] }),
+ *   "That is all.",
+ * ])
+ * ```
+ */
+export function scriptedBrain(turns: readonly ScriptedTurn[], { afterLast = "end" }: ScriptOptions = {}): Brain {
+  let played = 0
+  return {
+    name: "scripted",
+    async answer(turn) {
+      const next = turns[played] ?? (afterLast === "repeat" ? turns.at(-1) : undefined)
+      if (next === undefined && afterLast === "fail") throw new ScriptEnded(turns.length)
+      played++
+      const given = typeof next === "function" ? await next(turn) : (next ?? "The script ends here.")
+      return typeof given === "string" ? { content: [{ type: "text", text: given }] } : given
+    },
+  }
+}

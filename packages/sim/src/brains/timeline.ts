@@ -1,0 +1,138 @@
+/**
+ * What happened in a conversation, read from a request's messages: who said what, which tools were called and what they
+ * gave. Brains know the past only through this, so that they survive compaction, resume and restarts.
+ *
+ * The human's words are told apart from what a client attaches to them (reminders, editor events, earlier summaries).
+ */
+
+import type { BrainBlock, BrainMessage } from "../brain.ts"
+import { splitDocument } from "./extractive/document.ts"
+import { isRecord } from "./schema.ts"
+
+export interface ToolCall {
+  readonly id: string
+  readonly name: string
+  readonly input: Readonly<Record<string, unknown>>
+  /** Absent while the call is unanswered. */
+  readonly result?: ToolResult
+}
+
+export interface ToolResult {
+  readonly text: string
+  readonly failed: boolean
+}
+
+/** `answers` counts the assistant messages that came before. */
+export type Moment = { readonly answers: number } & (
+  | { readonly kind: "human"; readonly text: string }
+  | { readonly kind: "notice"; readonly text: string }
+  | { readonly kind: "summary"; readonly text: string }
+  | { readonly kind: "assistant"; readonly text: string }
+  | { readonly kind: "call"; readonly call: ToolCall }
+)
+
+/** Some tools report a command's failure only in its output: in a line of its own, the first or the last. */
+const EXIT_CODE = /^\W*(?:command |process )?exit(?:ed)?(?: with)?(?: code| status)?:? ?[1-9]\d*\W*$/i
+
+const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>/g
+/** Clients name their tags in several words; a person's own markup is theirs and stays. */
+const WRAPPED = /^<([a-z]+[-_][\w-]*)(?: [^>]*)?>[\s\S]*<\/\1>$/
+const MARKER = /^\[(?:request interrupted|earlier conversation|conversation)\b[^\]\n]*\]$/i
+const CONTINUES = /\b(?:conversation|session)\b[^\n]*\bcontinu|\bcontinu\w*\b[^\n]*\b(?:conversation|session)\b/i
+const SUMMARY_TITLE = /^\s*(?:#+ *)?summary\b/i
+const ASKS =
+  /\b(?:write|create|produce|provide|give|update|edit|fill|keep|summari[sz]e|put)\b[^.\n]{0,80}\b(?:summary|notes|conversation|session)\b/i
+const FEWEST_SECTIONS = 3 // fewer headings do not make a summary
+const SUMMARY_SECTION = /user messages|primary request|current (?:work|state)|pending tasks|next step|worklog/i
+
+export function readTimeline(messages: readonly BrainMessage[]): Moment[] {
+  const results = collectResults(messages)
+  const moments: Moment[] = []
+  let answers = 0
+  for (const message of messages) {
+    for (const block of message.content) {
+      if (message.role === "assistant") moments.push(...readAssistantBlock({ block, answers, results }))
+      else if (block.type === "text") moments.push(...readUserText({ text: block.text ?? "", message, answers }))
+    }
+    if (message.role === "assistant") answers++
+  }
+  return moments
+}
+
+/** All text of a block, however deeply it is nested. */
+export function textOf(content: BrainBlock["content"]): string {
+  if (content === undefined) return ""
+  if (typeof content === "string") return content
+  return content.map((block) => block.text ?? textOf(block.content)).join("\n")
+}
+
+/** What was said, by one kind of speaker, in order. */
+export function wordsOf(moments: readonly Moment[], kind: "human" | "notice" | "summary" | "assistant"): string[] {
+  return moments.flatMap((moment) => (moment.kind === kind && "text" in moment ? [moment.text] : []))
+}
+
+export function callsOf(moments: readonly Moment[]): ToolCall[] {
+  return moments.flatMap((moment) => (moment.kind === "call" ? [moment.call] : []))
+}
+
+function collectResults(messages: readonly BrainMessage[]): Map<string, ToolResult> {
+  const results = new Map<string, ToolResult>()
+  for (const message of messages) {
+    if (message.role !== "user") continue
+    for (const block of message.content) {
+      if (block.type !== "tool_result" || block.tool_use_id === undefined) continue
+      const text = textOf(block.content)
+      results.set(block.tool_use_id, { text, failed: block.is_error === true })
+    }
+  }
+  return results
+}
+
+function readAssistantBlock(given: {
+  block: BrainBlock
+  answers: number
+  results: ReadonlyMap<string, ToolResult>
+}): Moment[] {
+  const { block, answers, results } = given
+  if (block.type === "text" && block.text?.trim()) return [{ kind: "assistant", text: block.text, answers }]
+  if (block.type === "compaction" && typeof block.content === "string") {
+    return [{ kind: "summary", text: block.content, answers }]
+  }
+  if (block.type !== "tool_use" || block.id === undefined || block.name === undefined) return []
+  const input = isRecord(block.input) ? block.input : {}
+  const result = results.get(block.id)
+  const call = { id: block.id, name: block.name, input }
+  if (result === undefined) return [{ kind: "call", call, answers }]
+  const failed = result.failed || (typeof input.command === "string" && reportsFailure(result.text))
+  return [{ kind: "call", call: { ...call, result: { text: result.text, failed } }, answers }]
+}
+
+function reportsFailure(output: string): boolean {
+  const lines = output.trim().split("\n")
+  return EXIT_CODE.test(lines[0]!) || EXIT_CODE.test(lines.at(-1)!)
+}
+
+function readUserText(given: { text: string; message: BrainMessage; answers: number }): Moment[] {
+  const { text, message, answers } = given
+  if (message.role === "system") return [{ kind: "notice", text, answers }]
+  const reminders = text.match(REMINDER) ?? []
+  const rest = (reminders.length === 0 ? text : text.replace(REMINDER, "")).trim()
+  const moments: Moment[] = reminders.map((reminder) => ({ kind: "notice", text: reminder, answers }))
+  if (rest === "") return moments
+  const kind = isSummary(rest) ? "summary" : WRAPPED.test(rest) || MARKER.test(rest) ? "notice" : "human"
+  return [...moments, { kind, text: rest, answers }]
+}
+
+/**
+ * What stands before the first section decides: a summary says there that it continues a conversation, or has nothing
+ * there; a prompt that asks for a summary names the same sections, but asks.
+ */
+function isSummary(text: string): boolean {
+  const sections = splitDocument(text)
+  if (sections.length < FEWEST_SECTIONS) return false
+  const first = sections[0]!.heading
+  const opening = text.slice(0, text.indexOf(first))
+  if (ASKS.test(opening + first)) return false
+  if (CONTINUES.test(opening) || SUMMARY_TITLE.test(opening)) return true
+  return opening.trim() === "" && sections.filter(({ title }) => SUMMARY_SECTION.test(title)).length >= 2
+}

@@ -1,0 +1,245 @@
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import type { Answer, Brain, BrainMessage } from "../brain.ts"
+import { summarise } from "./extractive.ts"
+import { converse, makeProject, makeTurn, requestOf, TEST_TOOLS, type TestConversation } from "./test-tools.ts"
+import { workerBrain } from "./worker.ts"
+
+const TASKS = [
+  "Explain how the parser and the lexer fit together and improve the remarks in both.",
+  "Find every place where sizes are computed and check them.",
+  "Tidy up the printer.",
+]
+
+function callsIn(answers: readonly Answer[]) {
+  return answers.flatMap(({ content }) => content).filter((block) => block.type === "tool_use")
+}
+
+function textsIn(answers: readonly Answer[]): string[] {
+  return answers.flatMap(({ content }) => content).flatMap((block) => (block.type === "text" ? [block.text] : []))
+}
+
+function inputsIn(answers: readonly Answer[]): Record<string, string>[] {
+  return callsIn(answers).map((call) => ("input" in call ? (call.input as Record<string, string>) : {}))
+}
+
+async function workThrough(settings: Parameters<typeof workerBrain>[0], tasks: readonly string[]) {
+  using project = makeProject()
+  const conversation = converse({ brain: workerBrain(settings), root: project.root })
+  for (const task of tasks) await conversation.say(task)
+  return JSON.stringify(conversation.messages).replaceAll(project.root, "ROOT")
+}
+
+describe("BEY-8 a long run of the worker", () => {
+  let project: ReturnType<typeof makeProject>
+  let conversation: TestConversation
+
+  beforeAll(async () => {
+    project = makeProject()
+    const brain = workerBrain({ seed: 7, turns: 60, trouble: 0.25 })
+    conversation = converse({ brain, root: project.root })
+    for (let round = 0; round < 4; round++) await conversation.say(`${TASKS[round % TASKS.length]} Round ${round}.`)
+  })
+  afterAll(() => project[Symbol.dispose]())
+
+  test("BEY-8 the worker takes many steps and ends each of its turns with an answer", () => {
+    expect(conversation.answers.length).toBeGreaterThan(150)
+    const final = conversation.answers.filter((answer) => callsIn([answer]).length === 0)
+    expect(final).toHaveLength(4)
+    expect(textsIn(final).every((text) => text.startsWith("Done: "))).toBe(true)
+  })
+
+  test("BEY-8 the worker's inputs validate and its tools are offered ones", () => {
+    expect(conversation.problems).toEqual([])
+  })
+
+  test("BEY-8 the worker uses every tool, several read-only ones at once, thinks and speaks", () => {
+    const used = new Set(callsIn(conversation.answers).map(({ name }) => name))
+    expect([...used].sort()).toEqual(TEST_TOOLS.map(({ name }) => name).sort())
+    expect(
+      conversation.answers.some((answer) => callsIn([answer]).filter(({ name }) => name === "Read").length > 1),
+    ).toBe(true)
+    expect(conversation.answers.some(({ content }) => content[0]?.type === "thinking")).toBe(true)
+    expect(textsIn(conversation.answers).length).toBeGreaterThan(40)
+  })
+
+  test("BEY-8 the worker's edits change files and most of them apply", () => {
+    const source = readFileSync(join(project.root, "src/parser.ts"), "utf8")
+    const results = new Map(
+      conversation.messages
+        .flatMap(({ content }) => content)
+        .map((block) => [block.tool_use_id, block.is_error === true]),
+    )
+    const edits = callsIn(conversation.answers).filter(({ name }) => name === "Edit")
+    const failed = edits.filter(({ id }) => results.get(id))
+    expect(source).toMatch(/\/\/ note \d+: /)
+    expect(edits.length).toBeGreaterThan(20)
+    expect(failed.length).toBeGreaterThan(0)
+    expect(failed.length).toBeLessThan(edits.length / 3)
+  })
+
+  test("BEY-8 the worker meets missing files, failing commands and stale edits, and answers each of them", () => {
+    const said = textsIn(conversation.answers).join("\n")
+    expect(said).toMatch(/is not there \(/)
+    expect(said).toMatch(/` failed/)
+    expect(said).toMatch(/The edit did not apply \(old_string not found/)
+    expect(said).toMatch(/Now with the text as it is/)
+  })
+
+  test("BEY-8 the worker ticks off its todos", () => {
+    const lists = inputsIn(conversation.answers).flatMap(({ todos }) =>
+      todos === undefined ? [] : [JSON.stringify(todos)],
+    )
+    expect(new Set(lists).size).toBeGreaterThan(8)
+    expect(lists.at(-1)).toContain('"completed"')
+  })
+
+  test("BEY-8 the worker seldom repeats a call", () => {
+    const inputs = inputsIn(conversation.answers).map((input) => JSON.stringify(input))
+    expect(new Set(inputs).size).toBeGreaterThan(inputs.length * 0.7)
+  })
+
+  test("BEY-8 the worker's remarks do not pile up in a file", () => {
+    const remarks = readFileSync(join(project.root, "src/lexer.ts"), "utf8").match(/note \d+: /g) ?? []
+    expect(remarks.length).toBeLessThan(12)
+  })
+})
+
+describe("BEY-8 the worker's choices", () => {
+  test("BEY-8 the same seed gives the same bytes, another seed others", async () => {
+    const settings = { seed: 3, turns: 15 }
+    const first = await workThrough(settings, TASKS.slice(0, 2))
+    expect(await workThrough(settings, TASKS.slice(0, 2))).toBe(first)
+    expect(await workThrough({ ...settings, seed: 4 }, TASKS.slice(0, 2))).not.toBe(first)
+  })
+
+  test("BEY-8 a larger result size and pace ask for more", async () => {
+    const small = await workThrough({ seed: 5, turns: 40, pace: 1, resultSize: 800 }, [TASKS[0]!])
+    const large = await workThrough({ seed: 5, turns: 40, pace: 5, resultSize: 20_000 }, [TASKS[0]!])
+    expect(large.length).toBeGreaterThan(small.length * 1.5)
+  })
+
+  test("BEY-8 without tools the worker answers, with unknown ones it tries them", async () => {
+    const nothing = makeTurn(requestOf([{ role: "user", content: [{ type: "text", text: "Do it." }] }]))
+    expect((await workerBrain().answer(nothing)).content).toEqual([
+      { type: "text", text: "Done: Do it. No file was changed." },
+    ])
+    const input_schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
+    const weather = makeTurn({ ...nothing.request, tools: [{ name: "get_weather", input_schema }] })
+    expect(callsIn([await workerBrain().answer(weather)])).toMatchObject([
+      { name: "get_weather", input: { city: "Do it." } },
+    ])
+  })
+
+  test("BEY-8 the worker only uses the tools that are offered", async () => {
+    using project = makeProject()
+    const tools = TEST_TOOLS.filter(({ name }) => name === "Read" || name === "Glob")
+    const conversation = converse({ brain: workerBrain({ turns: 25, trouble: 0.3 }), root: project.root, tools })
+    await conversation.say(TASKS[0]!)
+    expect(conversation.problems).toEqual([])
+    expect(conversation.answers.length).toBeGreaterThan(15)
+  })
+})
+
+describe("BEY-8 the worker and its user", () => {
+  const correct = async (words: string, later?: string) => {
+    using project = makeProject()
+    const conversation = converse({ brain: workerBrain({ seed: 11, turns: 40 }), root: project.root })
+    await conversation.say(TASKS[0]!, 8)
+    const before = conversation.answers.length
+    await conversation.say(words, 60)
+    if (later !== undefined) await conversation.say(later, 30)
+    return conversation.answers.slice(before)
+  }
+
+  test("BEY-8 the worker leaves alone what it is told to leave alone, and says so", async () => {
+    const words = "No, leave docs/ alone from now on."
+    const after = await correct(words, TASKS[1])
+    expect(textsIn(after)[0]).toContain(words)
+    const touched = callsIn(after).filter(({ name }) => ["Read", "Edit", "Write", "Bash"].includes(name))
+    expect(touched.length).toBeGreaterThan(15)
+    const targets = inputsIn(after).map(({ file_path, command }) => file_path ?? command ?? "")
+    expect(targets.join("\n")).not.toMatch(/\bdocs\//)
+  })
+
+  test("BEY-8 the worker does without a tool it is told not to use", async () => {
+    const after = await correct("Please do not use Bash, use Grep instead.")
+    expect(callsIn(after).length).toBeGreaterThan(15)
+    expect(callsIn(after).some(({ name }) => name === "Bash")).toBe(false)
+  })
+
+  test("BEY-8 the worker edits only where it is told to", async () => {
+    const after = await correct("Only edit files in src/.")
+    const changes = inputsIn(after).filter(({ new_string, content }) => (new_string ?? content) !== undefined)
+    expect(changes.length).toBeGreaterThan(0)
+    expect(changes.every(({ file_path = "" }) => file_path.includes("/src/"))).toBe(true)
+  })
+
+  test("BEY-8 the worker stops when it is told to stop", async () => {
+    const after = await correct("Stop!")
+    expect(after).toEqual([{ content: [{ type: "text", text: "Stopped. Nothing further was changed." }] }])
+  })
+})
+
+describe("BEY-8 the worker after a compaction", () => {
+  const summaryMessage = (messages: readonly BrainMessage[], sections = ""): BrainMessage => {
+    const text = `This conversation continues an earlier one.\n\nSummary:\n${summarise(messages, sections)}`
+    return { role: "user", content: [{ type: "text", text }] }
+  }
+
+  test.each([
+    ["a summary", ""],
+    ["notes", "# Current State\n# Task specification\n# Files and Functions\n# Errors & Corrections\n# Worklog"],
+  ])("BEY-8 the worker goes on from %s: task, files and rules", async (_, sections) => {
+    using project = makeProject()
+    const brain: Brain = workerBrain({ seed: 13, turns: 40 })
+    const before = converse({ brain, root: project.root })
+    await before.say(TASKS[0]!, 8)
+    await before.say("Leave docs/ alone, that is for others.", 8)
+    const after = converse({ brain, root: project.root, messages: [summaryMessage(before.messages, sections)] })
+    await after.goOn(12)
+    expect(after.problems).toEqual([])
+    expect(after.answers.length).toBe(12)
+    expect(JSON.stringify(inputsIn(after.answers)[0])).toContain("Find where this belongs: Explain how the parser and")
+    expect(inputsIn(after.answers).some(({ file_path = "" }) => file_path.includes("/src/"))).toBe(true)
+    expect(inputsIn(after.answers).some(({ file_path = "" }) => file_path.includes("/docs/"))).toBe(false)
+  })
+
+  test("BEY-8 the worker ends a task whose start is always out of view", async () => {
+    using project = makeProject()
+    const brain = workerBrain({ seed: 17, turns: 12 })
+    const conversation = converse({ brain, root: project.root })
+    await conversation.say(TASKS[2]!, 4)
+    let { messages } = conversation
+    let rounds = 0
+    while (messages.at(-1)!.role === "user" && rounds++ < 60) {
+      const next = converse({ brain, root: project.root, messages: [summaryMessage(messages)] })
+      await next.goOn(4)
+      expect(next.problems).toEqual([])
+      messages = next.messages
+    }
+    expect(messages.at(-1)!.role).toBe("assistant")
+  })
+
+  test("BEY-8 a result that was cleared or stored elsewhere is not edited from", async () => {
+    using project = makeProject()
+    const file_path = join(project.root, "src/parser.ts")
+    writeFileSync(file_path, "[cleared]\n")
+    const content = [{ type: "tool_use", id: "toolu_1", name: "Read", input: { file_path } }]
+    const result = { type: "tool_result", tool_use_id: "toolu_1", content: "[Old tool result content cleared]" }
+    const messages: BrainMessage[] = [
+      { role: "user", content: [{ type: "text", text: TASKS[0]! }] },
+      { role: "assistant", content },
+      { role: "user", content: [result] },
+    ]
+    const conversation = converse({
+      brain: workerBrain({ trouble: 0 }),
+      root: project.root,
+      messages,
+      tools: TEST_TOOLS.filter(({ name }) => name === "Edit"),
+    })
+    await conversation.goOn(3)
+    expect(callsIn(conversation.answers)).toEqual([])
+  })
+})

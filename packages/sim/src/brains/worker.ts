@@ -1,0 +1,137 @@
+/**
+ * A deterministic agent that really works through the tools it is offered: explores a directory, reads what it found,
+ * searches, edits, runs commands, keeps todos, meets errors and reacts to them, obeys the user's corrections, and ends
+ * its turn with an answer. It can go on for millions of tokens.
+ *
+ * It remembers nothing between requests: what it knows stands in the request (see `worker/situation.ts`), what it
+ * chooses comes from its seed and the simulator's random.
+ */
+
+import type { Answer, AnswerBlock, Brain, BrainRequest, BrainTurn } from "../brain.ts"
+import { obeys } from "./corrections.ts"
+import { throwDice } from "./dice.ts"
+import { gatherFacts } from "./extractive/facts.ts"
+import { extractiveAnswer } from "./extractive.ts"
+import { findProblems, isRecord, sampleValue } from "./schema.ts"
+import { type PlannedCall, roleOf } from "./toolbox.ts"
+import { lookAround, orderMoves } from "./worker/moves.ts"
+import { isDone, planTodos } from "./worker/plan.ts"
+import { REFUSED, react } from "./worker/reactions.ts"
+import { DEFAULT_SETTINGS, type WorkerSettings } from "./worker/settings.ts"
+import { observe } from "./worker/situation.ts"
+import { type Hand, keepCalls, type Step } from "./worker/step.ts"
+
+export type { WorkerSettings } from "./worker/settings.ts"
+
+const SHARE_OF_WORDS = 0.6 // answers with tool calls that also say something
+const SHARE_OF_THOUGHTS = 0.5 // the simulator leaves them out where the request has thinking off
+const RECENT_CALLS = 40 // a call that is among them already is only made again if there is nothing else to do
+const MOST_REFUSALS = 2 // then a tool is left alone, as long as the refusals are in view
+const STOP = /^\s*(?:please )?stop\b[\s.!]*$/i
+
+export function workerBrain(settings: Partial<WorkerSettings> = {}): Brain {
+  const complete = { ...DEFAULT_SETTINGS, ...settings }
+  return {
+    name: "worker",
+    answer: (turn) => extractiveAnswer(turn) ?? work(turn, complete),
+  }
+}
+
+function work(turn: BrainTurn, settings: WorkerSettings): Answer {
+  const hand: Hand = { situation: observe(turn.request), settings, dice: throwDice(settings.seed, turn) }
+  if (STOP.test(hand.situation.correction ?? "")) return say("Stopped. Nothing further was changed.")
+  if (isDone(hand)) return say(finalWords(hand))
+  const step = chooseStep(hand) ?? tryUnknownTool(turn.request, hand)
+  return step === undefined ? say(finalWords(hand)) : speak({ step, hand, turn })
+}
+
+function chooseStep(hand: Hand): Step | undefined {
+  const { situation } = hand
+  const reaction = permit(react(hand), hand)
+  if (reaction !== undefined) return reaction
+  const moves = situation.calls.length === 0 ? [lookAround, ...orderMoves(hand)] : orderMoves(hand)
+  const steps = moves
+    .values()
+    .map((move) => permit(move(hand), hand))
+    .filter((step) => step !== undefined)
+  let repeated: Step | undefined
+  for (const step of steps) {
+    const fresh = keepCalls(step, (call) => !wasMadeLately(call, hand))
+    if (fresh !== undefined) return fresh
+    repeated ??= step
+  }
+  return repeated
+}
+
+/** The step without the calls that the user's rules or repeated refusals forbid; nothing if none is left. */
+function permit(step: Step | undefined, { situation }: Hand): Step | undefined {
+  const refused = situation.calls.filter((call) => call.result?.failed && REFUSED.test(call.result.text))
+  const isPermitted = (call: PlannedCall) => {
+    const timesRefused = refused.filter(({ name }) => roleOf(name) === call.role).length
+    return timesRefused < MOST_REFUSALS && situation.rules.every((rule) => obeys(rule, { call, root: situation.root }))
+  }
+  return step && keepCalls(step, isPermitted)
+}
+
+function wasMadeLately(call: PlannedCall, { situation }: Hand): boolean {
+  const input = JSON.stringify(call.input)
+  return situation.calls.slice(-RECENT_CALLS).some(({ name, input: made }) => {
+    return name === call.name && JSON.stringify(made) === input
+  })
+}
+
+/** Where no offered tool has a known role, one of them is tried with the smallest input it takes. */
+function tryUnknownTool({ tools = [] }: BrainRequest, { situation, dice }: Hand): Step | undefined {
+  if (tools.some(({ name }) => roleOf(name) !== "other")) return undefined
+  const tool = dice.pick(tools)
+  const schema = tool?.input_schema ?? { type: "object" }
+  const input = sampleValue(schema, situation.task.split("\n")[0] ?? "")
+  if (tool === undefined || !isRecord(input) || findProblems(schema, input).length > 0) return undefined
+  const calls = [{ role: "other" as const, name: tool.name, input }]
+  return { thought: `${tool.name} is what there is.`, words: `Using ${tool.name}.`, calls }
+}
+
+function speak(given: { step: Step; hand: Hand; turn: BrainTurn }): Answer {
+  const { step, hand, turn } = given
+  const { dice, situation } = hand
+  const todos = permit({ ...step, calls: [planTodos(hand)].filter((call) => call !== undefined) }, hand)
+  const content: AnswerBlock[] = []
+  const talks = dice.chance(SHARE_OF_WORDS) || situation.lastCalls.some((call) => call.result?.failed)
+  const thinks = dice.chance(SHARE_OF_THOUGHTS)
+  if (thinks && step.thought !== "") content.push({ type: "thinking", thinking: step.thought })
+  if (situation.correction !== undefined) content.push({ type: "text", text: acknowledge(hand) })
+  else if (talks && step.words !== "") content.push({ type: "text", text: step.words })
+  for (const { name, input } of [...(todos?.calls ?? []), ...step.calls]) {
+    content.push({ type: "tool_use", id: turn.nextToolUseId(), name, input })
+  }
+  return { content }
+}
+
+function acknowledge({ situation }: Hand): string {
+  const words = situation.correction ?? ""
+  const rules = situation.rules.filter((rule) => words.includes(rule.words))
+  const heard = rules.length > 0 ? rules.map((rule) => rule.words).join(" ") : words.split("\n")[0]
+  return `Understood, you are right to correct me: "${heard}" I will keep to that.`
+}
+
+function finalWords({ situation }: Hand): string {
+  const facts = gatherFacts(situation.sinceTask)
+  const changed = facts.files.filter(({ doings }) => doings.some((doing) => doing !== "read")).map(({ path }) => path)
+  const failed = facts.outcomes.filter((outcome) => outcome.failed && outcome.isCommand).at(-1)
+  const subject = situation.task
+    .trim()
+    .split("\n")[0]!
+    .slice(0, 120)
+    .replace(/[.!?]+$/, "")
+  return [
+    `Done: ${subject || "there was nothing to do"}.`,
+    changed.length > 0 ? `Changed: ${changed.slice(-5).join(", ")}.` : "No file was changed.",
+    failed === undefined ? "" : `One command failed and still does: \`${failed.what.split("\n")[0]}\`.`,
+  ]
+    .filter((line) => line !== "")
+    .join(" ")
+}
+
+function say(text: string): Answer {
+  return { content: [{ type: "text", text }] }
+}

@@ -1,0 +1,104 @@
+/**
+ * How the worker changes files: it puts a remark above a line it has read, or brings an earlier remark of its own up to
+ * date. The text to replace is always taken from what is in view, and a file never gathers more than a few remarks,
+ * however long the conversation.
+ */
+
+import type { FileText } from "../file-text.ts"
+import type { PlannedCall } from "../toolbox.ts"
+import { fullPath } from "./situation.ts"
+import type { Hand } from "./step.ts"
+
+const MOST_REMARKS = 2 // in what is visible of one file; then the earlier ones are rewritten
+const REMARK = /\bnote (\d+): /
+const WORD = /\b[A-Za-z_][A-Za-z0-9_]{4,24}\b/g
+const KEYWORDS = new Set(
+  `return const export import function string number boolean class interface async await throw yield false undefined
+   readonly extends static public private default switch break continue while other their there which about`.split(
+    /\s+/,
+  ),
+)
+const READING_WINDOW = 4000 // characters of a file in which words are looked for
+
+interface SeenFile {
+  readonly path: string
+  readonly view: FileText
+}
+
+/** How a remark is written, by extension; a file of another kind is left alone. */
+const REMARK_STYLES: readonly { extensions: readonly string[]; open: string; close: string }[] = [
+  { extensions: ["ts", "tsx", "js", "jsx", "mjs", "cjs", "go", "rs", "java", "c", "h", "cpp"], open: "// ", close: "" },
+  { extensions: ["py", "rb", "sh", "yml", "yaml", "toml"], open: "# ", close: "" },
+  { extensions: ["md", "html"], open: "<!-- ", close: " -->" },
+  { extensions: ["css"], open: "/* ", close: " */" },
+  { extensions: ["sql"], open: "-- ", close: "" },
+  { extensions: ["txt"], open: "", close: "" },
+]
+
+export function extensionOf(path: string): string {
+  return /\.(\w+)$/.exec(path)?.[1] ?? ""
+}
+
+export function isEditable(path: string): boolean {
+  return styleOf(path) !== undefined
+}
+
+/** An edit that fits what is visible, or nothing where there is no place for one. */
+export function planEdit(hand: Hand, path: string): PlannedCall | undefined {
+  const view = hand.situation.views.get(path)
+  const change = view && (updateRemark(hand, { path, view }) ?? addRemark(hand, { path, view }))
+  if (change === undefined) return undefined
+  return hand.situation.toolbox.call("edit", { path: fullPath(path, hand.situation.root), ...change })
+}
+
+/** A word to look for: an identifier from a file in view, or one of the task's own. */
+export function pickWord({ situation, dice }: Hand): string {
+  const views = [...situation.views.values()].slice(-8)
+  const text = dice.pick(views)?.text ?? situation.task
+  const start = dice.between(0, Math.max(0, text.length - READING_WINDOW))
+  const words = text.slice(start, start + READING_WINDOW).match(WORD) ?? []
+  return dice.pick(words.filter((word) => !KEYWORDS.has(word))) ?? situation.task.match(WORD)?.[0] ?? "main"
+}
+
+function updateRemark(hand: Hand, { path, view }: SeenFile) {
+  const remarks = view.text.split("\n").filter((line) => REMARK.test(line) && occursOnce(view.text, line))
+  if (remarks.length < MOST_REMARKS && !(remarks.length > 0 && hand.dice.chance(0.3))) return undefined
+  const old = hand.dice.pick(remarks)
+  if (old === undefined) return undefined
+  const [indent = ""] = /^\s*/.exec(old) ?? []
+  return { old, new: `${indent}${writeRemark(hand, { path, count: Number(REMARK.exec(old)![1]) + 1 })}` }
+}
+
+function addRemark(hand: Hand, { path, view }: SeenFile) {
+  const lines = view.text.split("\n")
+  const places = lines.flatMap((line, index) => {
+    // The line below is taken along: in a file of which only a part is visible it makes the place unique.
+    const place = [line, lines[index + 1]].filter((text) => text !== undefined).join("\n")
+    return line.trim().length >= 8 && place.length <= 240 && occursOnce(view.text, place) ? [{ line, place }] : []
+  })
+  const chosen = hand.dice.pick(places)
+  if (chosen === undefined) return undefined
+  const [indent = ""] = /^\s*/.exec(chosen.line) ?? []
+  return { old: chosen.place, new: `${indent}${writeRemark(hand, { path, count: 1 })}\n${chosen.place}` }
+}
+
+function writeRemark(hand: Hand, { path, count }: { path: string; count: number }): string {
+  const { open, close } = styleOf(path) ?? { open: "", close: "" }
+  const elsewhere = hand.dice.pick(hand.situation.files) ?? path
+  const told = hand.dice.pick([
+    `${pickWord(hand)} is also used in ${elsewhere}`,
+    `${pickWord(hand)} and ${pickWord(hand)} belong together, see ${elsewhere}`,
+    `keep ${pickWord(hand)} in step with ${elsewhere}`,
+    `${pickWord(hand)} was checked against ${elsewhere}`,
+  ])
+  return `${open}note ${count}: ${told}${close}`
+}
+
+function occursOnce(text: string, part: string): boolean {
+  return text.indexOf(part) === text.lastIndexOf(part)
+}
+
+function styleOf(path: string) {
+  const extension = extensionOf(path)
+  return REMARK_STYLES.find(({ extensions }) => extensions.includes(extension))
+}

@@ -1,0 +1,187 @@
+/**
+ * What the worker knows, all of it read from the request in front of it: the task, how far it is, which files it has
+ * found and what it can see of them, its todos, the user's rules. There is no other memory: after a compaction it knows
+ * what the summary and the kept messages say.
+ */
+
+import type { BrainRequest } from "../../brain.ts"
+import { isCorrection, type Rule, readRules } from "../corrections.ts"
+import { splitDocument } from "../extractive/document.ts"
+import { quotedMessages } from "../extractive/fill.ts"
+import { type FileText, readFileText } from "../file-text.ts"
+import { callsOf, type Moment, readTimeline, type ToolCall, wordsOf } from "../timeline.ts"
+import {
+  commandOf,
+  fieldOf,
+  openToolbox,
+  pathOf,
+  readStatus,
+  roleOf,
+  type Todo,
+  type Toolbox,
+  todosOf,
+} from "../toolbox.ts"
+
+export interface Situation {
+  readonly toolbox: Toolbox
+  /** The newest words of the user that are a task; from the summary where they are no longer in view. */
+  readonly task: string
+  /** What came since the user last spoke, in order. */
+  readonly sinceTask: readonly Moment[]
+  /** Answers given since the user last spoke. */
+  readonly steps: number
+  /** A summary stands where the task was given, so the steps before it are not counted. */
+  readonly continued: boolean
+  /** The user's newest words, if they set the worker right and are not yet answered. */
+  readonly correction?: string
+  readonly calls: readonly ToolCall[]
+  /** The calls of the newest answer. */
+  readonly lastCalls: readonly ToolCall[]
+  /** Files seen in listings and searches, the newest first; paths from the root where it is known. */
+  readonly files: readonly string[]
+  /** What can be seen of each file, with the edits since applied; the newest last. */
+  readonly views: ReadonlyMap<string, FileText>
+  readonly missing: ReadonlySet<string>
+  readonly todos: readonly Todo[]
+  readonly rules: readonly Rule[]
+  /** The directory worked in, once it is known. */
+  readonly root?: string
+}
+
+const UNKNOWN_TASK = "Go on with the work at hand"
+const MOST_FILES = 400 // more are found than will be read
+const ROOT = /\b(?:working directory|current directory|cwd|project root)\b[^\n/]*?(\/[^\s<>"'`]+)/i
+const EXTENSIONS = "ts|tsx|js|jsx|mjs|cjs|json|md|txt|py|go|rs|java|rb|c|h|cpp|css|html|sh|yml|yaml|toml|sql"
+const LISTED = new RegExp(`^(\\.{0,2}/?[\\w@+.-]+(?:/[\\w@+.-]+)*\\.(?:${EXTENSIONS}))(?=$|[:\\s])`, "gm")
+const MENTIONED = new RegExp(`(?<![\\w/@.-])([\\w@+.-]*/[\\w@+./-]*\\.(?:${EXTENSIONS}))(?![\\w/-])`, "g")
+const TODO_LINE = /^\s*(?:[-*]|\d+\.)?\s*\[(pending|in_progress|completed| |x)\]\s*`?([^`\n]+?)`?\s*$/gim
+const NOT_THERE = /no such file|not found|does not exist|enoent|cannot find/i
+
+export function observe(request: BrainRequest): Situation {
+  const moments = readTimeline(request.messages)
+  const calls = callsOf(moments)
+  const spoken = moments.findLastIndex((moment) => moment.kind === "human")
+  const sinceTask = moments.slice(spoken + 1)
+  const answers = request.messages.filter(({ role }) => role === "assistant").length
+  const steps = answers - (moments[spoken]?.answers ?? 0)
+  const handedOn = quotedMessages(wordsOf(moments, "summary").flatMap(splitDocument))
+  const said = [...handedOn, ...wordsOf(moments, "human")]
+  const newest = said.at(-1) ?? UNKNOWN_TASK
+  const isCorrected = steps === 0 && spoken >= 0 && said.length > 1 && isCorrection(newest)
+  const root = findRoot(request, moments)
+  return {
+    toolbox: openToolbox(request),
+    task: said.findLast((words) => !isCorrection(words)) ?? newest,
+    sinceTask,
+    steps,
+    continued: sinceTask.some(({ kind }) => kind === "summary"),
+    ...(isCorrected ? { correction: newest } : {}),
+    calls,
+    lastCalls: callsOf(moments.filter((moment) => moment.answers === answers - 1)),
+    files: findFiles(moments, root),
+    views: seeFiles(calls, root),
+    missing: new Set(calls.filter(isMissing).map((call) => fromRoot(pathOf(call) ?? "", root))),
+    todos: findTodos(moments),
+    rules: distinctRules(said),
+    ...(root === undefined ? {} : { root }),
+  }
+}
+
+function distinctRules(said: readonly string[]): Rule[] {
+  return [...new Map(said.flatMap(readRules).map((rule) => [rule.words, rule])).values()]
+}
+
+/** The path as tools want it: absolute where the root is known. */
+export function fullPath(path: string, root: string | undefined): string {
+  return root === undefined || path.startsWith("/") ? path : `${root}/${path}`
+}
+
+export function fromRoot(path: string, root: string | undefined): string {
+  const plain = root !== undefined && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path
+  return plain.replace(/^\.\//, "")
+}
+
+export function isMissing(call: ToolCall): boolean {
+  return call.result?.failed === true && roleOf(call.name) === "read" && NOT_THERE.test(call.result.text)
+}
+
+/** Told by the system prompt or a notice, or by the worker's own `pwd`. */
+function findRoot(request: BrainRequest, moments: readonly Moment[]): string | undefined {
+  const { system = "" } = request
+  const instructions = typeof system === "string" ? system : system.map(({ text }) => text).join("\n")
+  const texts = [instructions, ...wordsOf(moments, "notice"), ...wordsOf(moments, "summary")]
+  const told = texts.map((text) => ROOT.exec(text)?.[1]).find((path) => path !== undefined)
+  if (told !== undefined) return told.replace(/[/.,;]+$/, "")
+  const printed = callsOf(moments).findLast(
+    (call) => commandOf(call)?.startsWith("pwd") && call.result?.failed === false,
+  )
+  return /^\/\S*/.exec(printed?.result?.text ?? "")?.[0]
+}
+
+function findFiles(moments: readonly Moment[], root: string | undefined): string[] {
+  const files = new Set<string>()
+  for (const moment of moments.toReversed()) {
+    if (files.size >= MOST_FILES) break
+    for (const path of pathsIn(moment)) files.add(fromRoot(path, root))
+  }
+  return [...files].filter((path) => !path.startsWith("/") && !path.startsWith(".."))
+}
+
+function pathsIn(moment: Moment): string[] {
+  if (moment.kind === "summary" || moment.kind === "notice") return moment.text.match(MENTIONED) ?? []
+  if (moment.kind !== "call" || moment.call.result === undefined || moment.call.result.failed) return []
+  const listing = ["find", "search", "shell"].includes(roleOf(moment.call.name))
+  return listing ? (moment.call.result.text.match(LISTED) ?? []) : []
+}
+
+function seeFiles(calls: readonly ToolCall[], root: string | undefined): Map<string, FileText> {
+  const views = new Map<string, FileText>()
+  for (const call of calls) {
+    const path = fromRoot(pathOf(call) ?? "", root)
+    if (path === "" || call.result === undefined || call.result.failed) continue
+    const before = views.get(path)
+    const seen = viewAfter(call, before)
+    if (seen === undefined) continue
+    views.delete(path)
+    views.set(path, seen)
+  }
+  return views
+}
+
+/** Nothing where the call shows no more of the file than was visible before. */
+function viewAfter(call: ToolCall, before: FileText | undefined): FileText | undefined {
+  switch (roleOf(call.name)) {
+    case "read": {
+      const seen = readFileText(call.result!.text)
+      // A tool may answer a repeated read with a sentence that nothing has changed; that is no file text.
+      const isStub = before !== undefined && seen !== undefined && !seen.text.includes("\n")
+      return isStub ? undefined : seen
+    }
+    case "edit": {
+      const [old, fresh] = [fieldOf(call, "old"), fieldOf(call, "new")]
+      if (before === undefined || typeof old !== "string" || typeof fresh !== "string") return undefined
+      return { ...before, text: before.text.replace(old, () => fresh) }
+    }
+    case "write": {
+      const content = fieldOf(call, "content")
+      return typeof content === "string" ? { text: content.trimEnd(), firstLine: 1 } : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
+/** The newest list in view, whether a call set it or a summary or a notice tells it. */
+function findTodos(moments: readonly Moment[]): Todo[] {
+  for (const moment of moments.toReversed()) {
+    const set = moment.kind === "call" && moment.call.result?.failed !== true ? todosOf(moment.call) : undefined
+    if (set !== undefined) return set
+    if (moment.kind !== "summary" && moment.kind !== "notice") continue
+    // A summary may name the same todo under several headings.
+    const told = new Map(
+      [...moment.text.matchAll(TODO_LINE)].map(([, status, content]) => [content!, readStatus(status)]),
+    )
+    if (told.size > 0) return [...told].map(([content, status]) => ({ content, status }))
+  }
+  return []
+}

@@ -1,0 +1,29 @@
+/** Where a body asks for its prefix to be cached: marks on tools and blocks, and the one that automatic caching adds. */
+import { isThinking } from "../conversation.ts"
+import { topLevelBlocks, type VisitedBlock, visitBlocks } from "../visit-blocks.ts"
+import type { Block, MessagesBody, Ttl } from "../wire.ts"
+
+export interface Breakpoint {
+  readonly path: string
+  readonly ttl: Ttl
+  /** The marked block; a tool is seen as a block of type `tool`. */
+  readonly block: Block
+}
+
+/** The marks the client set, in prompt order: tools, system, messages; nested blocks count. */
+export function explicitBreakpoints(body: MessagesBody): readonly Breakpoint[] {
+  const tools = (body.tools ?? []).map((tool, index) => ({
+    path: `tools.${index}`,
+    block: { type: "tool", name: tool.name, ...(tool.cache_control && { cache_control: tool.cache_control }) } as Block,
+  }))
+  return [...tools, ...visitBlocks(body)].flatMap(({ path, block }) =>
+    block.cache_control ? [{ path, block, ttl: block.cache_control.ttl ?? "5m" }] : [],
+  )
+}
+
+/** Thinking and empty text cannot be marked. */
+export const isCacheable = (block: Block) => !isThinking(block) && !(block.type === "text" && block.text === "")
+
+/** The block that top-level `cache_control` applies to: the last one of the prompt that can be marked. */
+export const lastCacheable = (body: MessagesBody): VisitedBlock | undefined =>
+  topLevelBlocks(body).findLast(({ block }) => isCacheable(block))

@@ -1,0 +1,40 @@
+/** Cache diagnostics: why a request did not continue the one it names, by comparing their prefixes. */
+import type { CacheMissReason } from "../wire.ts"
+import { type Level, type LeveledItem, totalTokens } from "./prefix.ts"
+
+const MAX_REMEMBERED = 1000 // responses
+
+const REASON_OF = { tools: "tools_changed", system: "system_changed", messages: "messages_changed" } as const
+
+interface Remembered {
+  readonly model: string
+  readonly items: readonly LeveledItem[]
+}
+
+export class CacheDiagnostics {
+  private readonly requests = new Map<string, Remembered>()
+
+  remember(messageId: string, request: Remembered): void {
+    this.requests.set(messageId, request)
+    if (this.requests.size > MAX_REMEMBERED) this.requests.delete(this.requests.keys().next().value as string)
+  }
+
+  /** Where the request leaves the prefix of the earlier one; `undefined` where it continues it. */
+  compare(previousMessageId: string, { model, items }: Remembered): CacheMissReason | undefined {
+    const previous = this.requests.get(previousMessageId)
+    if (!previous) return { type: "previous_message_not_found" }
+    if (previous.model !== model) {
+      return { type: "model_changed", cache_missed_input_tokens: totalTokens(previous.items) }
+    }
+    const split = previous.items.findIndex(({ hash }, index) => hash !== items[index]?.hash)
+    if (split < 0) return undefined
+    const missed = totalTokens(previous.items.slice(split))
+    return { type: REASON_OF[levelAt(split, previous.items, items)], cache_missed_input_tokens: missed }
+  }
+}
+
+/** Of two items that differ, the one of the outer level tells what changed: a new tool stands where system text stood. */
+function levelAt(index: number, previous: readonly LeveledItem[], items: readonly LeveledItem[]): Level {
+  const levels = [previous[index]?.level, items[index]?.level]
+  return levels.includes("tools") ? "tools" : levels.includes("system") ? "system" : "messages"
+}

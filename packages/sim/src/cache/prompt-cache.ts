@@ -1,0 +1,131 @@
+/**
+ * The prompt cache, without HTTP: what a request reads and writes, given its prefix and the time.
+ *
+ * A prefix is a list of items (tools, then system blocks, then message blocks). An entry stands for the whole prefix up
+ * to one item; entries are written at breakpoints only. From each breakpoint the cache looks back over at most 20 items
+ * for an entry. Reading an entry, and writing it again, lets it live anew.
+ *
+ * Two steps, because parallel requests miss: `lookUp` says what a request would read and write; `commit`, called when
+ * its response begins, makes the new entries readable.
+ */
+import { createHash } from "node:crypto"
+import type { Ttl } from "../wire.ts"
+
+export const TTL_MS: Readonly<Record<Ttl, number>> = { "5m": 5 * 60_000, "1h": 60 * 60_000 }
+
+/** How many items are looked at for each breakpoint, the marked one included. */
+export const LOOK_BACK = 20
+
+/** How many expired entries may pile up before they are swept out. */
+const SWEEP_EVERY = 4096
+
+export interface PrefixItem {
+  /** Hash of the item's own content, without its mark. */
+  readonly hash: string
+  readonly tokens: number
+  /** Present on a marked item. */
+  readonly breakpoint?: Ttl
+}
+
+export interface CacheRequest {
+  readonly items: readonly PrefixItem[]
+  /** Entries are kept apart by this: workspace and model. */
+  readonly scope: string
+  /** Shorter prefixes are not cached: the model's minimum, in tokens. */
+  readonly minimum: number
+  /** When the request began, in milliseconds. */
+  readonly now: number
+}
+
+/** What a request reads and writes, in tokens; the four add up to its input. */
+export interface CacheOutcome {
+  readonly read: number
+  readonly write5m: number
+  readonly write1h: number
+  readonly uncached: number
+  /** Index of the last item that was read from the cache; -1 for none. */
+  readonly hitIndex: number
+  /** Entries that `commit` writes or renews. */
+  readonly entries: readonly { readonly key: string; readonly ttl: Ttl; readonly start: number }[]
+}
+
+interface Entry {
+  readonly ttl: Ttl
+  readonly expires: number
+}
+
+/** The prefix that ends with one item. */
+interface Prefix {
+  readonly index: number
+  /** Of all items up to this one. */
+  readonly key: string
+  readonly tokens: number
+  readonly breakpoint: Ttl | undefined
+}
+
+export class PromptCache {
+  private readonly entries = new Map<string, Entry>()
+  private sweepAt = SWEEP_EVERY
+
+  get size(): number {
+    return this.entries.size
+  }
+
+  lookUp({ items, scope, minimum, now }: CacheRequest): CacheOutcome {
+    const prefixes = cumulate(items, scope)
+    const total = prefixes.at(-1)?.tokens ?? 0
+    const marked = prefixes.filter(({ breakpoint, tokens }) => breakpoint && tokens >= minimum)
+    const hit = this.findHit(marked, prefixes, now)
+
+    const read = hit?.tokens ?? 0
+    const endOf = (wanted: readonly Prefix[]) => Math.max(read, ...wanted.map(({ tokens }) => tokens))
+    const endOf1h = endOf(marked.filter(({ breakpoint }) => breakpoint === "1h"))
+    const endOfCached = endOf(marked)
+    const renewed = hit ? [{ key: hit.key, ttl: this.entries.get(hit.key)?.ttl ?? "5m", start: now }] : []
+    const written = marked.map(({ key, breakpoint = "5m" }) => ({ key, ttl: breakpoint, start: now }))
+    return {
+      read,
+      write1h: endOf1h - read,
+      write5m: endOfCached - endOf1h,
+      uncached: total - endOfCached,
+      hitIndex: hit?.index ?? -1,
+      entries: [...renewed, ...written],
+    }
+  }
+
+  /** The response has begun: its entries can be read from now on, and live from the start of their request. */
+  commit({ entries }: CacheOutcome): void {
+    for (const { key, ttl, start } of entries) {
+      const known = this.entries.get(key)
+      const outlives = known !== undefined && known.expires > start && TTL_MS[known.ttl] > TTL_MS[ttl]
+      const lasting = outlives ? known.ttl : ttl
+      this.entries.set(key, { ttl: lasting, expires: Math.max(known?.expires ?? 0, start + TTL_MS[lasting]) })
+    }
+    if (this.entries.size > this.sweepAt) this.sweep(entries[0]?.start ?? 0)
+  }
+
+  /** The longest prefix that has a live entry, over what can be seen from the marked ones. */
+  private findHit(marked: readonly Prefix[], prefixes: readonly Prefix[], now: number): Prefix | undefined {
+    for (const { index } of marked.toReversed()) {
+      const inSight = prefixes.slice(Math.max(0, index + 1 - LOOK_BACK), index + 1)
+      const hit = inSight.findLast(({ key }) => (this.entries.get(key)?.expires ?? 0) > now)
+      if (hit) return hit
+    }
+    return undefined
+  }
+
+  private sweep(now: number): void {
+    for (const [key, { expires }] of this.entries) if (expires <= now) this.entries.delete(key)
+    this.sweepAt = this.entries.size + SWEEP_EVERY
+  }
+}
+
+function cumulate(items: readonly PrefixItem[], scope: string): readonly Prefix[] {
+  let key = scope
+  let tokens = 0
+  return items.map((item, index) => {
+    key = createHash("sha256").update(key).update("\0").update(item.hash).digest("base64url")
+    tokens += item.tokens
+    return { index, key, tokens, breakpoint: item.breakpoint }
+  })
+}

@@ -1,0 +1,73 @@
+/**
+ * A request's messages as turns: consecutive messages of one role are one turn, content is always blocks, and every
+ * block remembers where it stood in the body, so that errors can name the place.
+ */
+import type { Block, MessageParam, Role } from "./wire.ts"
+
+export interface PlacedBlock {
+  readonly block: Block
+  /** Index of the message in the body. */
+  readonly message: number
+  /** Index of the block in that message. */
+  readonly position: number
+}
+
+export interface Turn {
+  readonly role: Role
+  readonly blocks: readonly PlacedBlock[]
+}
+
+export const pathOf = ({ message, position }: PlacedBlock) => `messages.${message}.content.${position}`
+
+/** Any content as blocks: a text is one block, an empty one none. */
+export function blocksOf(content: string | readonly Block[] | null | undefined): readonly Block[] {
+  if (typeof content !== "string") return content ?? []
+  return content === "" ? [] : [{ type: "text", text: content }]
+}
+
+export interface NestedBlocks {
+  /** Where they stand in the block. */
+  readonly field: "content" | "source.content"
+  readonly blocks: readonly Block[]
+}
+
+/** The blocks inside a block. What server tools gave back is not looked into: its shape is their own. */
+export function nestedBlocks({ type, content, source }: Block): NestedBlocks {
+  const listed = (inner: Block["content"]) => (typeof inner === "string" ? [] : (inner ?? []))
+  if (type === "document") return { field: "source.content", blocks: listed(source?.content) }
+  return { field: "content", blocks: type === "tool_result" || type === "search_result" ? listed(content) : [] }
+}
+
+/** Merges the messages of a body into turns. */
+export function toTurns(messages: readonly MessageParam[]): readonly Turn[] {
+  const turns: { role: Role; blocks: PlacedBlock[] }[] = []
+  messages.forEach(({ role, content }, message) => {
+    const placed = blocksOf(content).map((block, position) => ({ block, message, position }))
+    const last = turns.at(-1)
+    if (last?.role === role) last.blocks.push(...placed)
+    else turns.push({ role, blocks: placed })
+  })
+  return turns
+}
+
+/** The same turns with every block replaced by what `change` makes of it; a block it answers `undefined` for is dropped. */
+export function mapBlocks(turns: readonly Turn[], change: (placed: PlacedBlock) => Block | undefined): readonly Turn[] {
+  const mapped = turns.map((turn) => {
+    let touched = false
+    const blocks = turn.blocks.flatMap((placed) => {
+      const block = change(placed)
+      touched ||= block !== placed.block
+      return block ? [{ ...placed, block }] : []
+    })
+    return touched ? { ...turn, blocks } : turn
+  })
+  return mapped.filter((turn) => turn.blocks.length > 0)
+}
+
+export const isThinking = ({ type }: Block) => type === "thinking" || type === "redacted_thinking"
+export const isServerToolUse = ({ type }: Block) => type === "server_tool_use" || type === "mcp_tool_use"
+export const isServerToolResult = ({ type }: Block) => type !== "tool_result" && type.endsWith("_tool_result")
+
+/** A user turn in which a person speaks: more than the results of tools. */
+export const isSpoken = ({ role, blocks }: Turn) =>
+  role === "user" && blocks.some(({ block }) => block.type !== "tool_result" && block.type !== "cache_edits")

@@ -1,0 +1,98 @@
+/**
+ * What a client's headers say about the language it speaks: the API version and the betas. Both decide which fields
+ * and blocks a body may have.
+ */
+import { invalidRequest } from "./api-error.ts"
+
+export const API_VERSIONS = ["2023-06-01", "2026-10-21"] as const
+export type ApiVersion = (typeof API_VERSIONS)[number]
+
+/** The betas that change what the simulator does. */
+export const BETA = {
+  contextManagement: "context-management-2025-06-27",
+  compactAtThreshold: "compact-2026-01-12",
+  compactOnDemand: "compact-2026-09-04",
+  threads: "message-threads-2026-08-12",
+  thinkingBinding: "thinking-binding-controls-2026-08-01",
+  thinkingUpdates: "thinking-display-updates-2026-08-18",
+  taskBudgets: "task-budgets-2026-03-13",
+  systemClearAt: "mid-conversation-system-clear-at-2026-08-21",
+  systemOutputConfig: "mid-conversation-output-config-2026-07-01",
+  toolChanges: "mid-conversation-tool-changes-2026-07-01",
+  inlineTools: "inline-tools-2026-09-15",
+} as const
+
+/** Betas the API knows and the simulator lets pass: from the types of the SDK 1.8.0 and of the Vercel provider 4.0. */
+const OTHER_BETAS = [
+  "message-batches-2024-09-24",
+  "prompt-caching-2024-07-31",
+  "computer-use-2024-10-22",
+  "computer-use-2025-01-24",
+  "computer-use-2025-11-24",
+  "pdfs-2024-09-25",
+  "token-counting-2024-11-01",
+  "token-efficient-tools-2025-02-19",
+  "output-128k-2025-02-19",
+  "output-300k-2026-03-24",
+  "files-api-2025-04-14",
+  "mcp-client-2025-04-04",
+  "mcp-client-2025-11-20",
+  "mcp-client-2026-09-15",
+  "dev-full-thinking-2025-05-14",
+  "interleaved-thinking-2025-05-14",
+  "fine-grained-tool-streaming-2025-05-14",
+  "code-execution-2025-05-22",
+  "code-execution-2025-08-25",
+  "code-execution-web-tools-2026-02-09",
+  "web-fetch-2025-09-10",
+  "extended-cache-ttl-2025-04-11",
+  "context-1m-2025-08-07",
+  "model-context-window-exceeded-2025-08-26",
+  "skills-2025-10-02",
+  "fast-mode-2026-02-01",
+  "user-profiles-2026-03-24",
+  "user-profiles-2026-08-18",
+  "user-profiles-2026-09-04",
+  "advisor-tool-2026-03-01",
+  "advanced-tool-use-2025-11-20",
+  "dangerous-tool-use-2026-09-03",
+  "managed-agents-2026-04-01",
+  "cache-diagnosis-2026-04-07",
+  "thinking-token-count-2026-05-13",
+  "server-side-fallback-2026-06-01",
+  "server-side-fallback-2026-07-01",
+  "fallback-credit-2026-06-01",
+  "fallback-credit-2026-07-01",
+  "agent-memory-2026-07-22",
+  "mid-conversation-system-2026-04-07",
+  "mcp-tunnels-2026-06-22",
+  "structured-outputs-2025-11-13",
+  "claude-code-20250219", // sent by Claude Code
+  "oauth-2025-04-20",
+]
+
+const KNOWN_BETAS = new Set<string>([...Object.values(BETA), ...OTHER_BETAS])
+
+export interface Dialect {
+  readonly version: ApiVersion
+  readonly betas: ReadonlySet<string>
+  /** The simulator's non-standard cache editing mode is switched on. */
+  readonly cacheEdits: boolean
+}
+
+/** Reads the two headers, or says what is wrong with them. */
+export function readDialect(headers: Headers, { cacheEdits }: { cacheEdits: boolean }): Dialect {
+  const version = headers.get("anthropic-version")
+  if (!version) throw invalidRequest("anthropic-version: header is required")
+  if (!isApiVersion(version)) throw invalidRequest(`anthropic-version: "${version}" is not a valid version`)
+
+  const betas = (headers.get("anthropic-beta") ?? "").split(",").flatMap((beta) => beta.trim() || [])
+  const unknown = betas.filter((beta) => !KNOWN_BETAS.has(beta))
+  if (unknown.length > 0) {
+    const names = unknown.map((beta) => `\`${beta}\``).join(", ")
+    throw invalidRequest(`Unexpected value(s) ${names} for the \`anthropic-beta\` header.`)
+  }
+  return { version, betas: new Set(betas), cacheEdits }
+}
+
+const isApiVersion = (text: string): text is ApiVersion => (API_VERSIONS as readonly string[]).includes(text)

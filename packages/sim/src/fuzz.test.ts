@@ -1,0 +1,27 @@
+import { expect, test } from "vitest"
+import { hello, post, simulator } from "../test/simulator.ts"
+import { fuzz } from "./fuzz.ts"
+
+/** `SIM_FUZZ=100000` for the long run. */
+const COUNT = Number(process.env.SIM_FUZZ ?? 2000)
+
+test(`BEY-8 ${COUNT} random bodies never crash it and never get a 500`, { timeout: 60_000 + COUNT * 10 }, async () => {
+  const { sent, statuses, broken } = await fuzz({ count: COUNT, seed: 1 })
+  expect(broken.slice(0, 3)).toEqual([])
+  expect(sent).toBe(COUNT)
+  expect(statuses[200]).toBeGreaterThan(COUNT / 50) // some get through, so that the inside is reached as well
+})
+
+test("BEY-8 what the fuzz test has found once does not come back: a server tool's result with anything in it", async () => {
+  const sim = await simulator()
+  const found = [
+    { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} },
+    { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [null, { content: [null] }] },
+  ]
+  const messages = [
+    { role: "user", content: "Search" },
+    { role: "assistant", content: found },
+    { role: "user", content: "Go" },
+  ]
+  expect((await post(sim, hello({ messages }))).status).toBe(200)
+})

@@ -1,0 +1,159 @@
+/** Turns what a brain answers into what the API would send: sealed thinking, stop sequences, and the limits on output. */
+import type { Answer, AnswerBlock } from "./brain.ts"
+import { type BindingState, sealThinking, shortened } from "./thinking/binding.ts"
+import { extendChain } from "./thinking/prefix-chain.ts"
+import { countText, takeTokens } from "./tokens.ts"
+import type { ContentBlock, StopReason } from "./wire.ts"
+
+export interface OutputLimits {
+  readonly maxTokens: number
+  /** What is left of the window after the input. */
+  readonly windowLeft: number
+  readonly stopSequences: readonly string[]
+  readonly thinking: "on" | "off" | "omitted"
+}
+
+export interface Generation {
+  readonly content: readonly ContentBlock[]
+  readonly stopReason: StopReason
+  readonly stopSequence: string | null
+  readonly outputTokens: number
+  readonly thinkingTokens: number
+}
+
+export function generate(answer: Answer, limits: OutputLimits, bound: () => BindingState): Generation {
+  const wanted = limits.thinking === "off" ? answer.content.filter(({ type }) => type !== "thinking") : answer.content
+  const stopped = stopAtSequence(wanted, limits.stopSequences)
+  const cut = cutToLimit(stopped.content, limits)
+  return {
+    content: finish(cut.content, { bound, omitThinking: limits.thinking === "omitted" }),
+    stopReason: cut.reason ?? stopped.reason ?? stopReasonOf({ ...answer, content: cut.content }),
+    stopSequence: cut.reason ? null : stopped.sequence,
+    outputTokens: cut.tokens,
+    thinkingTokens: cut.thinkingTokens,
+  }
+}
+
+/** What a brain says, or what its answer amounts to. */
+export const stopReasonOf = ({ content, stopReason }: Answer): StopReason =>
+  stopReason ?? (content.some(({ type }) => type === "tool_use") ? "tool_use" : "end_turn")
+
+interface Stopped {
+  readonly content: readonly AnswerBlock[]
+  readonly reason?: "stop_sequence"
+  readonly sequence: string | null
+}
+
+/** Ends the answer in front of the first stop sequence in its text. */
+function stopAtSequence(content: readonly AnswerBlock[], sequences: readonly string[]): Stopped {
+  for (const [index, block] of content.entries()) {
+    if (block.type !== "text") continue
+    const found = sequences
+      .map((sequence) => ({ sequence, at: block.text.indexOf(sequence) }))
+      .filter(({ at }) => at >= 0)
+      .sort((a, b) => a.at - b.at)[0]
+    if (!found) continue
+    const text = block.text.slice(0, found.at)
+    const before = content.slice(0, index)
+    return {
+      content: text === "" ? before : [...before, { type: "text", text }],
+      reason: "stop_sequence",
+      sequence: found.sequence,
+    }
+  }
+  return { content, sequence: null }
+}
+
+interface Cut {
+  readonly content: readonly AnswerBlock[]
+  readonly reason?: "max_tokens" | "model_context_window_exceeded"
+  readonly tokens: number
+  readonly thinkingTokens: number
+}
+
+function cutToLimit(content: readonly AnswerBlock[], { maxTokens, windowLeft }: OutputLimits): Cut {
+  const limit = Math.max(0, Math.min(maxTokens, windowLeft))
+  const kept: AnswerBlock[] = []
+  let tokens = 0
+  let thinkingTokens = 0
+  for (const block of content) {
+    const left = limit - tokens
+    const size = countText(spokenText(block))
+    const whole = size <= left
+    if (whole || left > 0) kept.push(whole ? block : shorten(block, left))
+    tokens += Math.min(size, left)
+    if (block.type === "thinking") thinkingTokens += Math.min(size, left)
+    if (!whole) {
+      const reason = maxTokens <= windowLeft ? "max_tokens" : "model_context_window_exceeded"
+      return { content: kept, reason, tokens, thinkingTokens }
+    }
+  }
+  return { content: kept, tokens, thinkingTokens }
+}
+
+/** What the model writes for a block, and so what its size is measured by. */
+function spokenText(block: AnswerBlock): string {
+  switch (block.type) {
+    case "text":
+      return block.text
+    case "thinking":
+      return block.thinking
+    case "tool_use":
+      return block.name + inputTextOf(block)
+  }
+}
+
+const inputTextOf = (block: Extract<AnswerBlock, { type: "tool_use" }>) =>
+  "inputText" in block ? block.inputText : JSON.stringify(block.input ?? {})
+
+function shorten(block: AnswerBlock, tokens: number): AnswerBlock {
+  switch (block.type) {
+    case "text":
+      return { type: "text", text: takeTokens(block.text, tokens) }
+    case "thinking":
+      return { type: "thinking", thinking: takeTokens(block.thinking, tokens) }
+    case "tool_use": {
+      const inputText = takeTokens(spokenText(block), tokens).slice(block.name.length)
+      return { type: "tool_use", id: block.id, name: block.name, inputText }
+    }
+  }
+}
+
+interface Finish {
+  readonly bound: () => BindingState
+  readonly omitThinking: boolean
+}
+
+/** Gives every block its response form; thinking is sealed with all that stands before it. */
+function finish(content: readonly AnswerBlock[], { bound, omitThinking }: Finish): readonly ContentBlock[] {
+  let state = content.some(({ type }) => type === "thinking") ? bound() : undefined
+  return content.map((block): ContentBlock => {
+    if (block.type === "thinking") {
+      const before = state ?? bound()
+      const thinking = omitThinking ? "" : block.thinking
+      const signature = sealThinking(before, thinking)
+      state = { ...before, previous: shortened(signature) }
+      return { type: "thinking", thinking, signature }
+    }
+    const finished: ContentBlock =
+      block.type === "text" ? { type: "text", text: block.text, citations: null } : toolUse(block)
+    state = state && { ...state, chain: extendChain(state.chain, "assistant", finished) }
+    return finished
+  })
+}
+
+/** Input that is no whole JSON object can be streamed, but not given as an object: there it is empty. */
+function toolUse(block: Extract<AnswerBlock, { type: "tool_use" }>): Extract<ContentBlock, { type: "tool_use" }> {
+  const use = { type: "tool_use", id: block.id, name: block.name, caller: { type: "direct" } } as const
+  if (!("inputText" in block)) return { ...use, input: block.input ?? {} }
+  return { ...use, input: parseObject(block.inputText) ?? {}, inputText: block.inputText }
+}
+
+function parseObject(json: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(json)
+    return typeof value === "object" && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}

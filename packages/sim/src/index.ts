@@ -1,0 +1,20 @@
+/** Everything a user of the simulator can import. */
+export type { Answer, AnswerBlock, Brain, BrainBlock, BrainMessage, BrainRequest, BrainTurn } from "./brain.ts"
+export * from "./brains/index.ts"
+export {
+  type CacheOutcome,
+  type CacheRequest,
+  LOOK_BACK,
+  type PrefixItem,
+  PromptCache,
+  TTL_MS,
+} from "./cache/prompt-cache.ts"
+export { type Clock, createClock, frozenClock } from "./clock.ts"
+export { TOKEN_HEADER } from "./control.ts"
+export type { Fault, FaultKind, FaultRule, Faults } from "./faults.ts"
+export type { ModelOverrides } from "./models.ts"
+export type { LogEntry } from "./request-log.ts"
+export { type Simulator, type SimulatorOptions, startSimulator } from "./start.ts"
+export type { Statistics, Tally } from "./statistics.ts"
+export type { BindingEnforcement } from "./thinking/binding.ts"
+export { countText, createTokenCounter, type Measure, type TokenCounter } from "./tokens.ts"

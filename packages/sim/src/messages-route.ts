@@ -1,0 +1,126 @@
+/** `POST /v1/messages` and `POST /v1/messages/count_tokens`. */
+import { setImmediate } from "node:timers/promises"
+import type { HttpBindings } from "@hono/node-server"
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response"
+import type { Context } from "hono"
+import type { Dialect } from "./dialect.ts"
+import { DEFAULT_TIMEOUT_MS, type Fault, faultError } from "./faults.ts"
+import { checkWindow, type Prompt, preparePrompt } from "./prepare.ts"
+import type { RateMeter } from "./rate-headers.ts"
+import { readJson } from "./read-body.ts"
+import type { LogEntry } from "./request-log.ts"
+import { dueCompaction, respond } from "./respond.ts"
+import { type StreamOptions, streamBody } from "./send-stream.ts"
+import type { Simulation } from "./simulation.ts"
+import { priceOf } from "./statistics.ts"
+import type { Endpoint } from "./validate/body-schema.ts"
+import { validate } from "./validate/validate.ts"
+import type { ContentBlock, MessageResponse } from "./wire.ts"
+
+export interface SimulatorEnv {
+  Bindings: HttpBindings
+  Variables: {
+    requestId: string
+    dialect: Dialect
+    /** Adds to the request's entry in the log. */
+    note: (facts: Partial<LogEntry>) => void
+  }
+}
+type SimulatorContext = Context<SimulatorEnv>
+
+const DEFAULT_WORKSPACE = "default"
+const STREAM_HEADERS = { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" }
+
+export async function createMessage(c: SimulatorContext, simulation: Simulation, meter: RateMeter) {
+  const start = simulation.clock.now()
+  const prompt = await readPrompt(c, simulation, "messages")
+  checkWindow(prompt)
+  const fault = chooseFault(c, simulation, prompt)
+  const conditions = {
+    fault,
+    clock: simulation.clock,
+    signal: AbortSignal.any([c.req.raw.signal, simulation.closing.signal]),
+    cutSocket: () => cutSocket(c),
+  }
+  await strike(prompt, conditions)
+
+  const { message, begin } = await respond(prompt, simulation, {
+    start,
+    workspace: c.req.header("anthropic-workspace-id") ?? DEFAULT_WORKSPACE,
+    compactionFails: fault?.kind === "failed-compaction",
+  })
+  begin()
+  const { body, model } = prompt.request
+  simulation.statistics.answered(model, message.usage)
+  meter.count({ input: prompt.inputTokens, output: message.usage.output_tokens })
+  noteMessage(c, message, priceOf(model, message.usage))
+
+  if (body.stream) return c.body(streamBody(message, conditions), 200, STREAM_HEADERS)
+  if (fault?.kind !== "cut-socket") return c.json(withoutInternals(message))
+  await cutSocket(c)
+  return RESPONSE_ALREADY_SENT
+}
+
+export async function countTokens(c: SimulatorContext, simulation: Simulation) {
+  const { inputTokens, originalTokens, request } = await readPrompt(c, simulation, "count_tokens")
+  simulation.statistics.countedTokens()
+  const edits = request.body.context_management
+  return c.json({
+    input_tokens: inputTokens,
+    ...(edits && { context_management: { original_input_tokens: originalTokens } }),
+  })
+}
+
+async function readPrompt(c: SimulatorContext, simulation: Simulation, endpoint: Endpoint): Promise<Prompt> {
+  const dialect = c.get("dialect")
+  const json = await readJson(c.req.raw, simulation.maxRequestBytes)
+  const request = validate({ endpoint, dialect, json, findModel: (name) => simulation.catalog.find(name) })
+  c.get("note")({ model: request.body.model, stream: request.body.stream === true })
+  return preparePrompt(request, simulation)
+}
+
+function chooseFault(c: SimulatorContext, { faultRules }: Simulation, prompt: Prompt): Fault | undefined {
+  const { body } = prompt.request
+  const fault = faultRules.next({
+    inputTokens: prompt.inputTokens,
+    stream: body.stream === true,
+    compacts: Boolean(body.compaction) || dueCompaction(prompt) !== undefined,
+  })
+  if (fault) c.get("note")({ fault: fault.kind })
+  return fault
+}
+
+/** What a fault does before there is an answer: it keeps the client waiting, or throws what it answers instead. */
+async function strike({ request: { body }, inputTokens }: Prompt, { fault, clock, signal }: StreamOptions) {
+  if (!fault) return
+  if (fault.kind === "timeout") await clock.sleep(fault.afterMs ?? DEFAULT_TIMEOUT_MS, signal)
+  if (fault.kind === "slow-stream" && !body.stream) await clock.sleep(fault.delayMs, signal)
+  const error = faultError(fault, { model: body.model, inputTokens })
+  if (error) throw error
+}
+
+async function cutSocket(c: SimulatorContext) {
+  await setImmediate() // what was written goes out first
+  c.env.incoming.socket.destroy()
+}
+
+function noteMessage(c: SimulatorContext, { usage, stop_reason }: MessageResponse, dollars: number | undefined) {
+  c.get("note")({
+    input: {
+      uncached: usage.input_tokens,
+      read: usage.cache_read_input_tokens,
+      written: usage.cache_creation_input_tokens,
+    },
+    output: usage.output_tokens,
+    stopReason: stop_reason,
+    ...(dollars !== undefined && { dollars }),
+  })
+}
+
+const withoutInternals = (message: MessageResponse) => ({ ...message, content: message.content.map(withoutInputText) })
+
+function withoutInputText(block: ContentBlock): ContentBlock {
+  if (block.type !== "tool_use") return block
+  const { inputText: _, ...sent } = block
+  return sent
+}

@@ -1,0 +1,87 @@
+/** The models a simulator offers: those of the facts in core, with what the options change or add. */
+import { findModel, MODEL_FACTS, type ModelFacts } from "@strata/core"
+
+/** By model id: figures to change, or to give for a model nobody knows. */
+export type ModelOverrides = NonNullable<Parameters<typeof findModel>[1]>
+
+const DATED = /^(?<id>.+)-\d{8}$/
+
+export class ModelCatalog {
+  private readonly overrides: ModelOverrides
+  private readonly ids: readonly string[]
+
+  constructor(overrides: ModelOverrides = {}) {
+    this.overrides = overrides
+    this.ids = [...new Set([...MODEL_FACTS.map(({ id }) => id), ...Object.keys(overrides)])]
+  }
+
+  /** By the names the API takes: the id, alone or with a date. */
+  find(name: string): ModelFacts | undefined {
+    const id = this.ids.includes(name) ? name : DATED.exec(name)?.groups?.id
+    if (!id || !this.ids.includes(id)) return undefined
+    return { ...findModel(id, this.overrides).facts, id }
+  }
+
+  list(): readonly ModelFacts[] {
+    return this.ids.flatMap((id) => this.find(id) ?? [])
+  }
+}
+
+const supported = (value: boolean) => ({ supported: value })
+
+/** A model as `/v1/models` describes it. */
+export function describeModel(facts: ModelFacts, name = facts.id) {
+  const { accepts } = facts
+  return {
+    type: "model",
+    id: name,
+    display_name: displayName(facts.id),
+    created_at: "2026-01-01T00:00:00Z", // release dates are not among the facts
+    deprecated_at: null,
+    retires_at: null,
+    lifecycle: "active",
+    line: /haiku|sonnet|opus|fable|mythos/.exec(facts.id)?.[0] ?? null,
+    max_input_tokens: facts.window,
+    max_tokens: facts.maxOutput,
+    capabilities: {
+      batch: supported(false),
+      citations: supported(false),
+      code_execution: supported(false),
+      context_management: {
+        supported: accepts.contextManagement,
+        clear_thinking_20251015: supported(accepts.contextManagement),
+        clear_tool_uses_20250919: supported(accepts.contextManagement),
+        compact_20260112: supported(accepts.contextManagement),
+      },
+      effort: {
+        supported: accepts.adaptiveThinking,
+        low: supported(accepts.adaptiveThinking),
+        medium: supported(accepts.adaptiveThinking),
+        high: supported(accepts.adaptiveThinking),
+        xhigh: supported(accepts.adaptiveThinking),
+        max: supported(accepts.adaptiveThinking),
+      },
+      image_input: supported(true),
+      pdf_input: supported(true),
+      server_tools: { ...supported(false), code_execution: supported(false), web_search: supported(false) },
+      structured_outputs: supported(false),
+      thinking: {
+        supported: true,
+        types: {
+          adaptive: supported(accepts.adaptiveThinking),
+          between_tools: supported(accepts.adaptiveThinking),
+          disabled: supported(accepts.thinkingOff),
+          enabled: supported(accepts.thinkingBudget),
+        },
+      },
+    },
+  }
+}
+
+/** `claude-opus-5-5` is shown as "Claude Opus 5.5". */
+const displayName = (id: string) =>
+  id
+    .replace(/(\d)-(\d)/g, "$1.$2")
+    .split("-")
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join(" ")

@@ -1,0 +1,71 @@
+/** From a valid request to the prompt the model gets: compaction blocks, bound thinking, context edits, and its size. */
+import { invalidRequest } from "./api-error.ts"
+import { type LeveledItem, toPrefix, totalTokens } from "./cache/prefix.ts"
+import { applyCacheEdits, type CacheDeletions } from "./cache-edits.ts"
+import { applyEdits } from "./context-management/edits.ts"
+import { afterCompaction, withoutForgottenThinking } from "./context-management/visible-turns.ts"
+import type { Turn } from "./conversation.ts"
+import type { Simulation } from "./simulation.ts"
+import { type BindingState, checkThinking } from "./thinking/binding.ts"
+import type { ParsedRequest } from "./validate/rule.ts"
+import type { AppliedEdit, InputTransformation } from "./wire.ts"
+
+export interface Prompt {
+  readonly request: ParsedRequest
+  /** What the model gets. */
+  readonly turns: readonly Turn[]
+  readonly items: readonly LeveledItem[]
+  readonly inputTokens: number
+  /** Before context edits. */
+  readonly originalTokens: number
+  readonly appliedEdits: readonly AppliedEdit[]
+  readonly transformations: readonly InputTransformation[]
+  /** What thinking in the answer is bound to. */
+  readonly bound: () => BindingState
+  /** Tokens removed by cache edits, where that mode is on. */
+  readonly cacheDeletedTokens: number | undefined
+}
+
+export function preparePrompt(request: ParsedRequest, simulation: Simulation): Prompt {
+  const { body, model, dialect } = request
+  const { counter } = simulation
+  const bound = checkThinking({
+    body,
+    model,
+    dialect,
+    turns: afterCompaction(request.turns),
+    enforcement: simulation.bindThinking,
+  })
+  const remembered = withoutForgottenThinking(bound.turns, model)
+  const deletions: CacheDeletions | undefined = simulation.cacheEdits ? applyCacheEdits(remembered, counter) : undefined
+  const prefixOf = (turns: readonly Turn[]) =>
+    toPrefix({ body, model, turns, counter, ...(deletions && { deleted: deletions.deleted }) })
+  const countPrompt = (turns: readonly Turn[]) => totalTokens(prefixOf(turns))
+
+  const edits = body.context_management?.edits ?? []
+  const edited = applyEdits({ edits, turns: remembered, model, countPrompt })
+  const items = prefixOf(edited.turns)
+  return {
+    request,
+    turns: deletions ? applyCacheEdits(edited.turns, counter).turns : edited.turns,
+    items,
+    inputTokens: totalTokens(items),
+    originalTokens: edited.applied.length > 0 ? countPrompt(remembered) : totalTokens(items),
+    appliedEdits: edited.applied,
+    transformations: bound.transformations,
+    bound: bound.state,
+    cacheDeletedTokens: deletions?.tokens,
+  }
+}
+
+/** The prompt must fit the window; on models before 4.5 the output it asks for, too. */
+export function checkWindow({ inputTokens, request: { body, model } }: Prompt): void {
+  const { window } = model
+  if (inputTokens > window) throw invalidRequest(`prompt is too long: ${inputTokens} tokens > ${window} maximum`)
+  if (!model.accepts.overflowingOutput && inputTokens + body.max_tokens > window) {
+    throw invalidRequest(
+      `input length and \`max_tokens\` exceed context limit: ${inputTokens} + ${body.max_tokens} > ${window}, ` +
+        "decrease input length or `max_tokens` and try again",
+    )
+  }
+}

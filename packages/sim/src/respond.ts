@@ -1,0 +1,221 @@
+/**
+ * Answers a prompt: looks into the cache, asks the brain, compacts where that was asked for, and puts the message together.
+ * Nothing here knows of HTTP.
+ */
+import { askBrain } from "./ask-brain.ts"
+import { toPrefix, totalTokens } from "./cache/prefix.ts"
+import type { CacheOutcome, PrefixItem } from "./cache/prompt-cache.ts"
+import { sealCompaction } from "./context-management/compaction-seal.ts"
+import { askForSummary, summaryIn } from "./context-management/summarize.ts"
+import type { Turn } from "./conversation.ts"
+import { BETA } from "./dialect.ts"
+import { type Generation, generate, stopReasonOf } from "./generate.ts"
+import type { Prompt } from "./prepare.ts"
+import type { Simulation } from "./simulation.ts"
+import type { BindingState } from "./thinking/binding.ts"
+import { omitsThinking, thinkingMode } from "./thinking/mode.ts"
+import { extendChain } from "./thinking/prefix-chain.ts"
+import { countText } from "./tokens.ts"
+import { compactionIteration, messageIteration, NO_TOKENS, tokenUsage, toUsage } from "./usage.ts"
+import type { ContentBlock, Edit, IterationUsage, MessageResponse, StopReason, TokenUsage } from "./wire.ts"
+
+const DEFAULT_COMPACTION_TRIGGER = 150_000 // input tokens
+
+export interface ResponseOptions {
+  /** When the request came in: cache entries live from then on. */
+  readonly start: number
+  /** Entries of different workspaces are kept apart in the cache. */
+  readonly workspace: string
+  /** A fault: the summary does not come about. */
+  readonly compactionFails: boolean
+}
+
+export interface Reply {
+  readonly message: MessageResponse
+  /** To be called when the response begins: only then can others read what it wrote to the cache. */
+  readonly begin: () => void
+}
+
+type CompactEdit = Extract<Edit, { type: "compact_20260112" }>
+
+/** The compaction edit whose threshold the prompt has passed. */
+export function dueCompaction({ request: { body }, inputTokens }: Prompt): CompactEdit | undefined {
+  const edit = body.context_management?.edits?.find((candidate) => candidate.type === "compact_20260112")
+  return edit && inputTokens > (edit.trigger?.value ?? DEFAULT_COMPACTION_TRIGGER) ? edit : undefined
+}
+
+export async function respond(prompt: Prompt, simulation: Simulation, options: ResponseOptions): Promise<Reply> {
+  const answering = new Answering(prompt, simulation, options)
+  const { body } = prompt.request
+  if (body.max_tokens === 0) return answering.prewarm()
+  if (body.compaction) return answering.compactOnDemand(body.compaction.instructions)
+  const due = dueCompaction(prompt)
+  return due ? answering.compactAndAnswer(due) : answering.answer()
+}
+
+/** One request being answered: collects what it reads and writes, and the iterations it is billed for. */
+class Answering {
+  private readonly prompt: Prompt
+  private readonly simulation: Simulation
+  private readonly options: ResponseOptions
+  private readonly outcomes: CacheOutcome[] = []
+
+  constructor(prompt: Prompt, simulation: Simulation, options: ResponseOptions) {
+    this.prompt = prompt
+    this.simulation = simulation
+    this.options = options
+  }
+
+  /** Fills the cache and says nothing. */
+  prewarm(): Reply {
+    const tokens = tokenUsage(this.lookUp(this.prompt.items), 0)
+    return this.finish({ content: [], stopReason: "max_tokens", tokens, iterations: [messageIteration(tokens)] })
+  }
+
+  async answer(): Promise<Reply> {
+    const { turns, items } = this.prompt
+    const cache = this.lookUp(items)
+    const generation = await this.generateFrom(turns, this.prompt.inputTokens, this.prompt.bound)
+    const tokens = tokenUsage(cache, generation.outputTokens)
+    return this.finish({ ...generation, tokens, iterations: [messageIteration(tokens)] })
+  }
+
+  /** A compaction block, sealed with what it stands for, and nothing else. */
+  async compactOnDemand(instructions: string | null | undefined): Promise<Reply> {
+    const { summary, stopReason, iteration } = await this.summarize(instructions)
+    const parts = { tokens: NO_TOKENS, iterations: [iteration] }
+    const tooLong = iteration.output_tokens > this.prompt.request.body.max_tokens
+    if (summary === undefined || tooLong) {
+      return this.finish({ content: [], stopReason: tooLong ? "max_tokens" : stopReason, ...parts })
+    }
+    const signature = sealCompaction(summary, this.prompt.bound().chain)
+    const content: ContentBlock[] = [{ type: "compaction", content: summary, signature }]
+    return this.finish({ content, stopReason: "compaction", ...parts })
+  }
+
+  /** A compaction block, and unless the client wants a pause, the answer that goes on from it. */
+  async compactAndAnswer({ instructions, pause_after_compaction: pauses }: CompactEdit): Promise<Reply> {
+    const { summary, iteration } = await this.summarize(instructions)
+    const bound = this.prompt.bound()
+    const block: ContentBlock = {
+      type: "compaction",
+      content: summary ?? null,
+      encrypted_content: summary === undefined ? null : sealCompaction(summary, bound.chain),
+    }
+    if (pauses) {
+      return this.finish({ content: [block], stopReason: "compaction", tokens: NO_TOKENS, iterations: [iteration] })
+    }
+    const turns = summary === undefined ? this.prompt.turns : startingWith(block)
+    const items = this.prefixOf(turns)
+    const cache = this.lookUp(items)
+    const chain = extendChain(bound.chain, "assistant", block)
+    const generation = await this.generateFrom(turns, totalTokens(items), () => ({ ...bound, chain }))
+    const tokens = tokenUsage(cache, generation.outputTokens)
+    return this.finish({
+      ...generation,
+      content: [block, ...generation.content],
+      tokens,
+      iterations: [iteration, messageIteration(tokens)],
+    })
+  }
+
+  private async summarize(instructions: string | null | undefined) {
+    const { turns, request, items } = this.prompt
+    const cache = this.lookUp(items)
+    const asked = askForSummary(turns, instructions)
+    const answer = await askBrain(this.simulation, request.body, asked)
+    const summary = this.options.compactionFails ? undefined : summaryIn(answer)
+    const question = totalTokens(this.prefixOf(asked)) - this.prompt.inputTokens
+    const usage = tokenUsage({ ...cache, uncached: cache.uncached + question }, countText(summary ?? ""))
+    return { summary, stopReason: stopReasonOf(answer), iteration: compactionIteration(usage) }
+  }
+
+  private async generateFrom(
+    turns: readonly Turn[],
+    inputTokens: number,
+    bound: () => BindingState,
+  ): Promise<Generation> {
+    const { body, model } = this.prompt.request
+    const answer = await askBrain(this.simulation, body, turns)
+    return generate(
+      answer,
+      {
+        maxTokens: body.max_tokens,
+        windowLeft: model.window - inputTokens,
+        stopSequences: body.stop_sequences ?? [],
+        thinking: thinkingMode(body, model) === "off" ? "off" : omitsThinking(body) ? "omitted" : "on",
+      },
+      bound,
+    )
+  }
+
+  private lookUp(items: readonly PrefixItem[]): CacheOutcome {
+    const { model } = this.prompt.request
+    const outcome = this.simulation.cache.lookUp({
+      items,
+      scope: `${this.options.workspace}/${model.id}`,
+      minimum: model.minCacheable,
+      now: this.options.start,
+    })
+    this.outcomes.push(outcome)
+    return outcome
+  }
+
+  private prefixOf(turns: readonly Turn[]) {
+    const { body, model } = this.prompt.request
+    return toPrefix({ body, model, turns, counter: this.simulation.counter })
+  }
+
+  private finish(parts: FinishedParts): Reply {
+    const { request, items, appliedEdits, transformations, cacheDeletedTokens } = this.prompt
+    const { body, dialect, model } = request
+    const { betas } = dialect
+    const { identity, diagnostics, cache } = this.simulation
+    const id = identity.next("msg")
+    const previous = body.diagnostics?.previous_message_id
+    const reason = previous ? diagnostics.compare(previous, { model: model.id, items }) : undefined
+    diagnostics.remember(id, { model: model.id, items })
+
+    const compacts = betas.has(BETA.compactAtThreshold) || betas.has(BETA.compactOnDemand)
+    const message: MessageResponse = {
+      id,
+      type: "message",
+      role: "assistant",
+      model: body.model,
+      content: parts.content,
+      stop_reason: parts.stopReason,
+      stop_sequence: parts.stopSequence ?? null,
+      stop_details: null,
+      container: null,
+      diagnostics: reason ? { cache_miss_reason: reason } : null,
+      usage: toUsage({
+        tokens: parts.tokens,
+        thinkingTokens: parts.thinkingTokens ?? 0,
+        speed: body.speed ?? "standard",
+        iterations: compacts ? parts.iterations : undefined,
+        cacheDeletedTokens,
+      }),
+      ...(body.context_management && { context_management: { applied_edits: appliedEdits } }),
+      ...(betas.has(BETA.thinkingBinding) && { input_transformations: transformations }),
+    }
+    return {
+      message,
+      begin: () => {
+        for (const outcome of this.outcomes) cache.commit(outcome)
+      },
+    }
+  }
+}
+
+interface FinishedParts {
+  readonly content: readonly ContentBlock[]
+  readonly stopReason: StopReason
+  readonly stopSequence?: string | null
+  readonly tokens: TokenUsage
+  readonly thinkingTokens?: number
+  readonly iterations: readonly IterationUsage[]
+}
+
+const startingWith = (block: ContentBlock): readonly Turn[] => [
+  { role: "assistant", blocks: [{ block, message: 0, position: 0 }] },
+]

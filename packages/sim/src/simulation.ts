@@ -1,0 +1,58 @@
+/** Everything a running simulator owns. Routes get it as an argument; nothing of it is global. */
+import type { Brain } from "./brain.ts"
+import { CacheDiagnostics } from "./cache/diagnostics.ts"
+import { PromptCache } from "./cache/prompt-cache.ts"
+import type { Clock } from "./clock.ts"
+import { type FaultRule, Faults } from "./faults.ts"
+import { createIdentity, type Identity } from "./identity.ts"
+import { ModelCatalog, type ModelOverrides } from "./models.ts"
+import { RequestLog } from "./request-log.ts"
+import { StatisticsKeeper } from "./statistics.ts"
+import type { BindingEnforcement } from "./thinking/binding.ts"
+import { createTokenCounter, type TokenCounter } from "./tokens.ts"
+
+export interface SimulationSettings {
+  readonly brain: Brain
+  readonly clock: Clock
+  readonly seed: number
+  readonly models: ModelOverrides
+  readonly faults: readonly FaultRule[]
+  /** Keys that are accepted; `undefined`: any. */
+  readonly apiKeys: readonly string[] | undefined
+  readonly maxRequestBytes: number
+  readonly bindThinking: BindingEnforcement | undefined
+  readonly cacheEdits: boolean
+  /** Gets each line of the request log. */
+  readonly onLog: ((line: string) => void) | undefined
+}
+
+export interface Simulation extends SimulationSettings {
+  readonly identity: Identity
+  readonly catalog: ModelCatalog
+  readonly counter: TokenCounter
+  readonly cache: PromptCache
+  readonly diagnostics: CacheDiagnostics
+  readonly faultRules: Faults
+  readonly statistics: StatisticsKeeper
+  readonly requestLog: RequestLog
+  /** How many requests the brain has answered. */
+  turnsAnswered: number
+  /** Aborted when the simulator closes, so that nothing goes on sleeping. */
+  readonly closing: AbortController
+}
+
+export function createSimulation(settings: SimulationSettings): Simulation {
+  return {
+    ...settings,
+    identity: createIdentity(settings.seed),
+    catalog: new ModelCatalog(settings.models),
+    counter: createTokenCounter(),
+    cache: new PromptCache(),
+    diagnostics: new CacheDiagnostics(),
+    faultRules: new Faults(settings.faults, settings.seed),
+    statistics: new StatisticsKeeper(),
+    requestLog: new RequestLog(settings.onLog),
+    turnsAnswered: 0,
+    closing: new AbortController(),
+  }
+}

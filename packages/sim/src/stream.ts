@@ -1,0 +1,109 @@
+/**
+ * A message as server-sent events, in the order and the pieces the API sends them: text in small chunks, tool inputs as
+ * fragments of JSON, pings in between, usage that adds up.
+ */
+import type { ContentBlock, MessageResponse } from "./wire.ts"
+
+export type StreamEvent = { readonly type: string } & Readonly<Record<string, unknown>>
+
+const TEXT_CHUNK = 24 // characters; small enough that words are cut, as they are in real streams
+const JSON_CHUNK = 16
+const PING_EVERY = 50 // events
+
+export function* toEvents(message: MessageResponse): Generator<StreamEvent> {
+  const { usage, content, context_management, ...rest } = message
+  const opening = {
+    ...rest,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { ...usage, output_tokens: 1 },
+  }
+  yield { type: "message_start", message: opening }
+  yield { type: "ping" }
+
+  let sent = 0
+  for (const [index, block] of content.entries()) {
+    for (const event of blockEvents(block, index)) {
+      yield event
+      if (++sent % PING_EVERY === 0) yield { type: "ping" }
+    }
+  }
+
+  const { service_tier: _tier, inference_geo: _geo, speed: _speed, ...counts } = usage
+  yield {
+    type: "message_delta",
+    delta: {
+      stop_reason: message.stop_reason,
+      stop_sequence: message.stop_sequence,
+      stop_details: message.stop_details,
+      container: message.container,
+    },
+    usage: counts,
+    ...(context_management !== undefined && { context_management }),
+  }
+  yield { type: "message_stop" }
+}
+
+function* blockEvents(block: ContentBlock, index: number): Generator<StreamEvent> {
+  const { start, deltas } = takeApart(block)
+  yield { type: "content_block_start", index, content_block: start }
+  for (const delta of deltas) yield { type: "content_block_delta", index, delta }
+  yield { type: "content_block_stop", index }
+}
+
+interface BlockInPieces {
+  readonly start: Readonly<Record<string, unknown>>
+  readonly deltas: readonly Readonly<Record<string, unknown>>[]
+}
+
+function takeApart(block: ContentBlock): BlockInPieces {
+  switch (block.type) {
+    case "text":
+      return {
+        start: { ...block, text: "" },
+        deltas: chunks(block.text, TEXT_CHUNK).map((text) => ({ type: "text_delta", text })),
+      }
+    case "thinking":
+      return {
+        start: { ...block, thinking: "", signature: "" },
+        deltas: [
+          ...chunks(block.thinking, TEXT_CHUNK).map((thinking) => ({ type: "thinking_delta", thinking })),
+          { type: "signature_delta", signature: block.signature },
+        ],
+      }
+    case "tool_use": {
+      const { inputText, ...start } = block
+      const json = inputText ?? JSON.stringify(block.input)
+      return {
+        start: { ...start, input: {} },
+        deltas: ["", ...chunks(json, JSON_CHUNK)].map((partial_json) => ({ type: "input_json_delta", partial_json })),
+      }
+    }
+    case "compaction": {
+      // one made on demand comes whole, one made at a threshold in a single delta
+      if (block.signature !== undefined) return { start: { ...block }, deltas: [] }
+      const { content, encrypted_content = null } = block
+      return {
+        start: { type: "compaction", content: null, encrypted_content: null },
+        deltas: [{ type: "compaction_delta", content, encrypted_content }],
+      }
+    }
+  }
+}
+
+/** Pieces of so many characters; never cuts a surrogate pair in two. */
+function chunks(text: string, size: number): readonly string[] {
+  const pieces: string[] = []
+  for (let at = 0; at < text.length; ) {
+    let end = Math.min(at + size, text.length)
+    if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end++
+    pieces.push(text.slice(at, end))
+    at = end
+  }
+  return pieces
+}
+
+const isHighSurrogate = (code: number) => code >= 0xd800 && code <= 0xdbff
+
+export const toFrame = (event: StreamEvent) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`

@@ -1,0 +1,65 @@
+/** Rules about images: how large, in bytes and in pixels, and whether they are what they say. */
+import { readImageSize } from "../image-size.ts"
+import { visitBlocks } from "../visit-blocks.ts"
+import type { Block } from "../wire.ts"
+import type { Rule } from "./rule.ts"
+
+const MAX_BASE64_BYTES = 5 * 1024 * 1024
+const MAX_PIXELS = 8000 // on either side
+const MANY_IMAGES = 20 // more than this many, and the smaller limit holds
+const MAX_PIXELS_AMONG_MANY = 2000
+
+interface PlacedImage {
+  readonly path: string
+  readonly block: Block
+  readonly data: string
+}
+
+export const MEDIA_RULES: readonly Rule[] = [
+  {
+    name: "images of at most 5 MB",
+    refuses: ({ body }) => {
+      const large = embeddedImages(body).find(({ data }) => data.length > MAX_BASE64_BYTES)
+      return (
+        large &&
+        `${large.path}.image.source.base64: image exceeds 5 MB maximum: ${large.data.length} bytes > ${MAX_BASE64_BYTES} bytes`
+      )
+    },
+  },
+  {
+    name: "images can be read and are what they say",
+    refuses: ({ body }) => {
+      for (const { path, block, data } of embeddedImages(body)) {
+        const size = readImageSize(data)
+        if (!size) return `${path}.image.source.base64.data: Could not process image`
+        if (size.mediaType !== block.source?.media_type) {
+          return `${path}.image.source.base64.data: Image does not match the provided media type ${block.source?.media_type}`
+        }
+      }
+      return undefined
+    },
+  },
+  {
+    name: "images of at most 8000 pixels, 2000 among many",
+    refuses: ({ body }) => {
+      const images = embeddedImages(body)
+      const many = images.length > MANY_IMAGES
+      const limit = many ? MAX_PIXELS_AMONG_MANY : MAX_PIXELS
+      const large = images.find(({ block, data }) => {
+        const size = readImageSize(data)
+        const downsized = block.transformations?.oversized_image === "downsize"
+        return size && !downsized && Math.max(size.width, size.height) > limit
+      })
+      return (
+        large &&
+        `${large.path}.image.source.base64.data: At least one of the image dimensions exceed max allowed size${many ? " for many-image requests" : ""}: ${limit} pixels`
+      )
+    },
+  },
+]
+
+function embeddedImages(body: Parameters<typeof visitBlocks>[0]): readonly PlacedImage[] {
+  return [...visitBlocks(body)].flatMap(({ path, block }) =>
+    block.type === "image" && block.source?.type === "base64" ? [{ path, block, data: block.source.data ?? "" }] : [],
+  )
+}

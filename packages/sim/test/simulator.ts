@@ -1,0 +1,79 @@
+/** What the simulator's tests share: a small brain, clients, and bodies that are valid until a test says otherwise. */
+import Anthropic from "@anthropic-ai/sdk"
+import { afterEach } from "vitest"
+import type { Answer, AnswerBlock, Brain, BrainTurn } from "../src/brain.ts"
+import { frozenClock } from "../src/clock.ts"
+import { type Simulator, type SimulatorOptions, startSimulator } from "../src/start.ts"
+
+export const MODEL = "claude-opus-5"
+export const KEY = "sk-sim-test"
+
+export type Script = readonly (string | readonly AnswerBlock[] | Answer | ((turn: BrainTurn) => Answer))[]
+
+/** Answers with what it is given, one after the other; then with "Done." for ever. */
+export function scripted(...answers: Script): Brain {
+  return {
+    name: "test",
+    answer(turn) {
+      const next = answers[turn.index] ?? "Done."
+      if (typeof next === "function") return next(turn)
+      if (typeof next === "string") return { content: [{ type: "text", text: next }] }
+      return "content" in next ? next : { content: next }
+    },
+  }
+}
+
+const running: Simulator[] = []
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((simulator) => simulator.close()))
+})
+
+/** A simulator with a clock that stands still; closed after the test. */
+export async function simulator(options: Partial<SimulatorOptions> = {}): Promise<Simulator> {
+  const started = await startSimulator({ brain: scripted(), clock: frozenClock(), ...options })
+  running.push(started)
+  return started
+}
+
+export const client = ({ url }: Simulator, options: ConstructorParameters<typeof Anthropic>[0] = {}) =>
+  new Anthropic({ baseURL: url, apiKey: KEY, maxRetries: 0, openTelemetry: false, ...options })
+
+export interface RawOptions {
+  readonly betas?: readonly string[]
+  readonly version?: string
+  readonly path?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A request without an SDK, for bodies that no SDK would send. */
+export function post(
+  { url }: Simulator,
+  body: unknown,
+  { betas = [], version = "2026-10-21", path, headers }: RawOptions = {},
+) {
+  return fetch(`${url}${path ?? "/v1/messages"}`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      authorization: `Bearer ${KEY}`,
+      "anthropic-version": version,
+      ...(betas.length > 0 && { "anthropic-beta": betas.join(",") }),
+      ...headers,
+    },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  })
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked at field by field
+export type Json = any
+
+export async function postJson(to: Simulator, body: unknown, options?: RawOptions): Promise<Json> {
+  return (await post(to, body, options)).json()
+}
+
+export const hello = (more: Readonly<Record<string, unknown>> = {}) => ({
+  model: MODEL,
+  max_tokens: 100,
+  messages: [{ role: "user", content: "Hello" }],
+  ...more,
+})

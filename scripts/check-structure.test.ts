@@ -1,0 +1,26 @@
+import { describe, expect, test } from "vitest"
+import { findCycles, importsOf, upwardImports } from "./check-structure.ts"
+
+const sources: Record<string, string> = {
+  "packages/core/src/base/ids.ts": "",
+  "packages/core/src/views/words.ts": 'import { a } from "../base/ids.ts"\nimport type { B } from "../loop/query.ts"',
+  "packages/core/src/loop/query.ts": 'export { c } from "../views/words.ts"',
+  "packages/sim/src/server.ts": 'const lazy = await import("../../core/src/loop/query.ts")',
+}
+const imports = importsOf(Object.keys(sources), (file) => sources[file]!)
+
+describe("the structure check", () => {
+  test("finds static, type-only, lazy and re-exporting imports", () => expect(imports).toHaveLength(4))
+
+  test("reports a floor that imports from one above it", () => {
+    expect(upwardImports(imports)).toEqual([
+      { from: "packages/core/src/views/words.ts", to: "packages/core/src/loop/query.ts" },
+    ])
+  })
+
+  test("reports a circle", () => {
+    expect(findCycles(imports)).toEqual([
+      ["packages/core/src/views/words.ts", "packages/core/src/loop/query.ts", "packages/core/src/views/words.ts"],
+    ])
+  })
+})

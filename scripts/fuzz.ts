@@ -1,0 +1,21 @@
+/**
+ * Tries the invariants on more random conversations than `npm test` does, with a seed of its own, and the simulator on random bodies.
+ *
+ *     npm run fuzz -- 20000          that many conversations for each invariant
+ *     npm run fuzz -- 20000 42       with the seed 42, to see a failure again
+ */
+import { spawnSync } from "node:child_process"
+
+const runs = Number(process.argv[2] ?? 10_000)
+const seed = Number(process.argv[3] ?? Math.floor(Math.random() * 2 ** 31))
+if (!Number.isInteger(runs) || runs < 1 || !Number.isInteger(seed)) {
+  console.error("usage: npm run fuzz -- [number of conversations] [seed]")
+  process.exit(2)
+}
+console.log(`${runs} conversations for each invariant, seed ${seed}`)
+const env = { ...process.env, FUZZ_RUNS: String(runs), FUZZ_SEED: String(seed) }
+const { status } = spawnSync("npx", ["vitest", "run", "--testTimeout", "86400000", "packages/core/test/invariants"], {
+  env,
+  stdio: "inherit",
+})
+process.exit(status ?? 1)
