@@ -59,9 +59,11 @@ export type {
   Store,
 } from "./journal/store.ts"
 export type { Layer, Turn } from "./layers/layer.ts"
-export { Conversation, type ModelResponse, type Prompt } from "./loop/conversation.ts"
+export type { Conversation, ModelResponse, Prompt } from "./loop/conversation.ts"
+export type { ImportOptions, ImportOutcome } from "./loop/import.ts"
 export type { ConversationEvents, Opened, PreparedEvent } from "./loop/events.ts"
-export { type OpenConversation, openConversation } from "./loop/open.ts"
+export { importConversations, openConversation } from "./loop/lazy.ts"
+export type { OpenConversation } from "./loop/open.ts"
 export { type Accounting, account, type DuplicateRead, percentages } from "./tokens/accounting.ts"
 export { type ContextSize, contextSize, usageTotal } from "./tokens/context-size.ts"
 export { createEstimator, type Estimator } from "./tokens/estimate.ts"

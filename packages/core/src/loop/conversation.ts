@@ -236,7 +236,7 @@ export class Conversation {
     for (const notice of this.#standingNotices()) this.#notice(notice)
     await this.#runLayers()
     await this.#renderPromptOnce()
-    if (this.#views.context.messages().messages.length === 0) throw new EmptyConversationError()
+    if (this.#views.context.isEmpty) throw new EmptyConversationError()
     if (this.#views.context.awaitsUser()) {
       await this.#append([
         { type: "user", isMeta: true, message: { role: "user", content: [{ type: "text", text: GO_ON }] } },
@@ -250,7 +250,7 @@ export class Conversation {
     if (fill.state === "blocked") {
       throw new ContextFullError({ used: size.tokens, limit: this.#thresholds.blocking, model: this.#model.facts.id })
     }
-    const { messages, closed } = this.#views.context.messages()
+    const { messages, closed, revision } = this.#views.context.messages()
     const { system, tools } = this.#views.context.prompt!
     const request = buildRequest({
       model: sentModelName(this.#parts.model),
@@ -259,7 +259,7 @@ export class Conversation {
       tools,
       messages,
     })
-    this.#validator.check({ request, model: this.#model.facts, closed })
+    this.#validator.check({ request, model: this.#model.facts, settled: { closed, revision } })
     await this.#parts.journal.sync()
     this.#events.emit("prepared", { request, size, fill })
     return request

@@ -15,7 +15,8 @@ export interface ContextMessages {
   readonly messages: readonly FlatMessage[]
   /** How many of them, from the first, stay as they are until a decision says otherwise. */
   readonly closed: number
-  readonly repairs: readonly Repair[]
+  /** Another number whenever a decision has changed one of those. */
+  readonly revision: number
 }
 
 export type RenderedPrompt = Extract<DecisionEntry, { subtype: "prompt-rendered" }>
@@ -35,8 +36,9 @@ export class ContextView {
   #flattener: Flattener
   /** Messages since the last boundary, kept ones included, in the order they are sent. */
   #messages: Message[] = []
-  /** Closed messages as they are shown; a decision takes out the one it touches. */
-  #shown: (FlatMessage | undefined)[] = []
+  /** Closed messages as they are shown. */
+  #shown: FlatMessage[] = []
+  #revision = 0
   /** In which closed message a block stands. */
   readonly #closedAt = new WeakMap<Block, number>()
   /** Messages kept across the boundary: they follow the summary. */
@@ -66,22 +68,21 @@ export class ContextView {
   /** The messages as they would be sent now. */
   messages(): ContextMessages {
     this.#addKept()
-    const { closed } = this.#flattener
-    for (let at = 0; at < closed.length; at++) {
-      if (at === this.#shown.length) for (const block of closed[at]!.content) this.#closedAt.set(block, at)
-      this.#shown[at] ??= this.#show(closed[at]!)
-    }
-    const open = this.#flattener.open()
-    return {
-      messages: [...(this.#shown as FlatMessage[]), ...open.messages.map((message) => this.#show(message))],
-      closed: closed.length,
-      repairs: [...this.#flattener.closedRepairs, ...open.repairs],
-    }
+    this.#showClosed()
+    const open = this.#flattener.open().messages.map((message) => this.#show(message))
+    return { messages: this.#shown.concat(open), closed: this.#shown.length, revision: this.#revision }
+  }
+
+  get isEmpty(): boolean {
+    this.#addKept()
+    return this.#flattener.closed.length === 0 && this.#flattener.open().messages.length === 0
   }
 
   /** Repairs that the view makes and the journal does not know yet. */
   unrecordedRepairs(): readonly Repair[] {
-    const unrecorded = this.messages().repairs.filter((repair) => !this.#overlay.isRecorded(repair))
+    this.#addKept()
+    const repairs = [...this.#flattener.closedRepairs, ...this.#flattener.open().repairs]
+    const unrecorded = repairs.filter((repair) => !this.#overlay.isRecorded(repair))
     return [...new Map(unrecorded.map((repair) => [`${repair.rule} ${repair.id}`, repair])).values()]
   }
 
@@ -119,7 +120,9 @@ export class ContextView {
 
   /** Whether the assistant spoke last, so that there is nothing for it to answer. A paused turn waits for the server instead. */
   awaitsUser(): boolean {
-    return this.messages().messages.at(-1)?.role === "assistant" && !this.#flattener.awaitsServer
+    this.#addKept()
+    const last = this.#flattener.open().messages.at(-1) ?? this.#flattener.closed.at(-1)
+    return last?.role === "assistant" && !this.#flattener.awaitsServer
   }
 
   save(): SavedContext {
@@ -197,7 +200,9 @@ export class ContextView {
     this.#meter.remove(before - this.#shownSize(touched))
     for (const block of touched) {
       const at = this.#closedAt.get(block)
-      if (at !== undefined) this.#shown[at] = undefined
+      if (at === undefined || at >= this.#shown.length) continue
+      this.#shown[at] = this.#show(this.#flattener.closed[at]!)
+      this.#revision++
     }
     if (decision.subtype === "thinking-dropped") this.#rebuild()
   }
@@ -226,6 +231,7 @@ export class ContextView {
     this.#overlay.forgetPlaces()
     this.#flattener = this.#newFlattener()
     this.#shown = []
+    this.#revision++
   }
 
   /** A flattener that begins with the context preamble, which stands ahead of every conversation (MSG-8). */
@@ -237,6 +243,15 @@ export class ContextView {
 
   #shownSize(blocks: readonly Block[]): number {
     return blocks.reduce((sum, block) => sum + this.#estimator.block(this.#overlay.show(block)), 0)
+  }
+
+  /** Takes in what was closed since the last time. */
+  #showClosed(): void {
+    const { closed } = this.#flattener
+    for (let at = this.#shown.length; at < closed.length; at++) {
+      for (const block of closed[at]!.content) this.#closedAt.set(block, at)
+      this.#shown.push(this.#show(closed[at]!))
+    }
   }
 
   #show(message: FlatMessage): FlatMessage {

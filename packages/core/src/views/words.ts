@@ -13,9 +13,13 @@ export interface Word {
   readonly uuid: Uuid
   readonly timestamp: string
   readonly text: string
+  /** Only the beginning is held here: the whole stands in the journal under the uuid. */
+  readonly isCut?: true
   /** Sentences that say how things are to be done from now on, in the human's own words. */
   readonly rules: readonly string[]
 }
+
+const LONGEST_HELD = 10_000 // characters; longer ones are pasted logs and files, and a view must stay small
 
 export const words: Projection<Words> = {
   name: "words",
@@ -25,7 +29,13 @@ export const words: Projection<Words> = {
     if (!isMessage(entry) || !isHuman(entry)) return state
     const text = textOf(contentOf(entry))
     if (text.trim() === "" || isMachineText(text)) return state
-    state.messages.push({ uuid: entry.uuid, timestamp: entry.timestamp, text, rules: standingRules(text) })
+    const { uuid, timestamp } = entry
+    const rules = standingRules(text)
+    state.messages.push(
+      text.length <= LONGEST_HELD
+        ? { uuid, timestamp, text, rules }
+        : { uuid, timestamp, text: text.slice(0, LONGEST_HELD), isCut: true, rules },
+    )
     return state
   },
 }

@@ -56,10 +56,10 @@ export const REQUEST_RULES: readonly RequestRule[] = [
         .map((field) => ({ path: field, message: "is not a field of a request" })),
   },
   rule("has-messages", ({ request }) =>
-    request.messages.length > 0 ? undefined : ["messages", "at least one message is required"],
+    request.messages?.length === 0 ? ["messages", "at least one message is required"] : undefined,
   ),
   rule("message-count", ({ request }) =>
-    request.messages.length <= MOST_MESSAGES ? undefined : ["messages", `more than ${MOST_MESSAGES} messages`],
+    request.messages?.length > MOST_MESSAGES ? ["messages", `more than ${MOST_MESSAGES} messages`] : undefined,
   ),
   rule("request-bytes", ({ messageBytes }) =>
     messageBytes <= REQUEST_BYTES
@@ -72,17 +72,17 @@ export const REQUEST_RULES: readonly RequestRule[] = [
       : ["messages", `about ${inputTokens} tokens for a window of ${model.window}`],
   ),
   rule("output-fits-window", ({ inputTokens, request, model }) =>
-    inputTokens === undefined || model.accepts.overflowingOutput || inputTokens + request.max_tokens <= model.window
-      ? undefined
-      : [
+    inputTokens !== undefined && !model.accepts.overflowingOutput && inputTokens + request.max_tokens > model.window
+      ? [
           "max_tokens",
           `input and output together exceed the window: ${inputTokens} + ${request.max_tokens} > ${model.window}`,
-        ],
+        ]
+      : undefined,
   ),
   rule("max-tokens-cap", ({ request, model }) =>
-    request.max_tokens <= model.maxOutput
-      ? undefined
-      : ["max_tokens", `${request.max_tokens} > ${model.maxOutput}, the most ${model.id} gives`],
+    request.max_tokens > model.maxOutput
+      ? ["max_tokens", `${request.max_tokens} > ${model.maxOutput}, the most ${model.id} gives`]
+      : undefined,
   ),
   rule("system-text-not-empty", ({ request: { system } }) => {
     const texts = system === undefined ? [] : typeof system === "string" ? [] : system.map((block) => block.text)

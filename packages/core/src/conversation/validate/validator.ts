@@ -12,8 +12,8 @@ export interface ValidationSubject {
   readonly request: ModelRequest
   readonly model: ModelRules
   readonly inputTokens?: number
-  /** How many messages, from the first, will stay as they are in later requests. Only a hint: it saves work. */
-  readonly closed?: number
+  /** Saves work: the first `closed` messages are those of the last request with the same `revision`, and will stay in the next. */
+  readonly settled?: { readonly closed: number; readonly revision: number }
 }
 
 /** Everything that is wrong with a request. */
@@ -26,17 +26,18 @@ export const RULE_NAMES: readonly string[] = [...REQUEST_RULES, ...MESSAGE_RULES
 
 /** What has been learnt from the messages looked at so far. */
 interface Progress {
-  readonly messages: unknown[]
+  messages: number
   readonly usedIds: Set<string>
   readonly breakpoints: Breakpoint[]
   readonly violations: Violation[]
   bytes: number
 }
 
-const noProgress = (): Progress => ({ messages: [], usedIds: new Set(), breakpoints: [], violations: [], bytes: 0 })
+const noProgress = (): Progress => ({ messages: 0, usedIds: new Set(), breakpoints: [], violations: [], bytes: 0 })
 
 export class RequestValidator {
   #done = noProgress()
+  #revision: number | undefined
 
   /** Throws where the API would refuse. */
   check(subject: ValidationSubject): void {
@@ -45,14 +46,15 @@ export class RequestValidator {
   }
 
   violations(subject: ValidationSubject): readonly Violation[] {
-    const { request, model, inputTokens, closed = 0 } = subject
+    const { request, model, inputTokens, settled } = subject
     const messages = request.messages ?? []
-    if (!this.#done.messages.every((message, i) => message === messages[i])) this.#done = noProgress()
+    if (settled?.revision !== this.#revision) this.#done = noProgress()
+    this.#revision = settled?.revision
     // the last message's rules differ, so it is never taken as done
-    const settled = Math.min(closed, messages.length - 1)
-    for (let at = this.#done.messages.length; at < settled; at++) look(this.#done, subject, at)
-    const rest: Progress = { ...this.#done, messages: [], usedIds: new Set(), breakpoints: [], violations: [] }
-    for (let at = this.#done.messages.length; at < messages.length; at++) look(rest, subject, at, this.#done.usedIds)
+    const closed = Math.min(settled?.closed ?? 0, messages.length - 1)
+    for (let at = this.#done.messages; at < closed; at++) look(this.#done, subject, at)
+    const rest: Progress = { ...noProgress(), bytes: this.#done.bytes }
+    for (let at = this.#done.messages; at < messages.length; at++) look(rest, subject, at, this.#done.usedIds)
 
     const breakpoints = [...fixedBreakpoints(request), ...this.#done.breakpoints, ...rest.breakpoints]
     const requestSubject = {
@@ -97,7 +99,7 @@ function look(
     if (block.type === "tool_use") progress.usedIds.add(String(block.id))
     progress.breakpoints.push(...breakpointsOf(block, `${subject.path}.content.${at}`))
   }
-  progress.messages.push(raw)
+  progress.messages++
   progress.bytes += bytesOf(raw)
 }
 

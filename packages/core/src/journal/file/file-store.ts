@@ -6,7 +6,7 @@ import { ConversationNotFoundError } from "../../base/errors.ts"
 import { isSafeId } from "../../base/ids.ts"
 import { type DecisionOf, type Entry, isDecision } from "../entries.ts"
 import type { ConversationListing, FlushMode, Store } from "../store.ts"
-import { openFileJournal } from "./file-journal.ts"
+import type { FileJournal, OpenFileJournal } from "./file-journal.ts"
 import { journalPaths, projectDirectory } from "./layout.ts"
 
 export interface FileStoreOptions {
@@ -21,7 +21,7 @@ export function fileStore({ root, flush = "turn", clock = systemClock }: FileSto
 
     async open(address, { access: mode, create = false }) {
       if (!create || mode === "read") await mustExist(root, address)
-      return openFileJournal({ root, address, access: mode, flush, now: clock.now().toISOString() })
+      return openLazily({ root, address, access: mode, flush, now: clock.now().toISOString() })
     },
 
     async list(project) {
@@ -32,6 +32,12 @@ export function fileStore({ root, flush = "turn", clock = systemClock }: FileSto
       return listings.sort((a, b) => b.touched.localeCompare(a.touched))
     },
   }
+}
+
+/** The journal's code is loaded with the first journal. */
+async function openLazily(options: OpenFileJournal): Promise<FileJournal> {
+  const { openFileJournal } = await import("./file-journal.ts")
+  return openFileJournal(options)
 }
 
 async function mustExist(root: string, address: { project: string; id: string }): Promise<void> {
@@ -47,7 +53,7 @@ async function listingOf(
   directory: string,
 ): Promise<ConversationListing> {
   const file = await stat(join(directory, `${address.id}.jsonl`))
-  const journal = await openFileJournal({ root, address, access: "read", flush: "never", now: "" })
+  const journal = await openLazily({ root, address, access: "read", flush: "never", now: "" })
   try {
     const { entries } = await journal.tail()
     const session = entries.findLast(isSession)

@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import Anthropic from "@anthropic-ai/sdk"
+import { startSimulator, workerBrain } from "@strata/sim"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { ask } from "./own-loop.ts"
+import { readOnlyRunner, readOnlyTools } from "./read-only-tools.ts"
+
+const root = join(import.meta.dirname, "..")
+let dir: string
+let simulator: Awaited<ReturnType<typeof startSimulator>>
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), "strata-example-"))
+  simulator = await startSimulator({ brain: workerBrain({ turns: 5 }) })
+})
+afterAll(async () => {
+  await simulator.close()
+  rmSync(dir, { recursive: true })
+})
+
+test("the README's loop asks, works through tools, and goes on with the same conversation later", async () => {
+  const agent = {
+    client: new Anthropic({ apiKey: "none", baseURL: simulator.url }),
+    model: "claude-opus-5-5",
+    system: `You look around. Working directory: ${root}`,
+    tools: readOnlyTools,
+    run: readOnlyRunner(root),
+  }
+  const first = await ask(agent, "What is here?", { dir })
+  expect(first.views.frontier.answered).toBe(true)
+  const { id } = first
+  await first.close()
+
+  const second = await ask(agent, "And what else?", { dir, id })
+  expect(second.opened).toMatchObject({ resumed: true, tornBytes: 0 })
+  expect(second.views.words.messages.map(({ text }) => text)).toEqual(["What is here?", "And what else?"])
+  await second.close()
+
+  expect(simulator.log.length).toBeGreaterThan(4)
+  expect(simulator.log.every(({ status }) => status === 200)).toBe(true)
+})
+
+test("the example's tools stay inside their directory", async () => {
+  const run = readOnlyRunner(root)
+  await expect(run("Read", { file_path: "../../etc/passwd" })).rejects.toThrow(/outside|ENOENT/)
+  await expect(run("Read", { file_path: "/etc/hostname" })).rejects.toThrow("lies outside")
+})

@@ -1,0 +1,56 @@
+import { existsSync, readdirSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { openTestConversation } from "../../test/open.ts"
+import { findModel, importConversations, memoryStore, serialiseRequest, validateRequest } from "../index.ts"
+
+const RECORDINGS = join(import.meta.dirname, "../../../../../shared/data/transcripts")
+const files = existsSync(RECORDINGS)
+  ? readdirSync(RECORDINGS, { recursive: true, encoding: "utf8" }).filter((name) => /\.(?:jsonl|traj)$/.test(name))
+  : []
+
+describe("JRN-6 importing into a journal", () => {
+  test.skipIf(files.length > 0)("the recordings in ../shared/data are absent: they are not tried", () => undefined)
+
+  test.each(files)("%s can be opened and gone on with", async (name) => {
+    const store = memoryStore()
+    const outcomes = await importConversations({ file: join(RECORDINGS, name), cwd: "/nowhere", store, env: {} })
+    expect(outcomes.length).toBeGreaterThan(0)
+    for (const { id, report } of outcomes) {
+      const counted = [...Object.values(report.understood), ...Object.values(report.notUnderstood)]
+      expect(counted.reduce((sum, count) => sum + count, 0)).toBe(report.lines)
+
+      const chat = await openTestConversation({ store, id, model: "claude-opus-4-6[1m]" })
+      await chat.add({ role: "user", content: "Where were we?" })
+      const request = await chat.prepare()
+      expect(validateRequest({ request, model: findModel("claude-opus-4-6").facts })).toEqual([])
+      expect(request.messages.at(-1)!.content.at(-1)).toEqual({ type: "text", text: "Where were we?" })
+
+      const { total, human, assistant, thinking, commandOutput, other, ...groups } = chat.accounting()
+      const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0)
+      const attachments = Object.values(groups.attachments).map(({ tokens }) => tokens)
+      const tools = [...Object.values(groups.toolRequests), ...Object.values(groups.toolResults)]
+      expect(human + assistant + thinking + commandOutput + other + sum(attachments) + sum(tools)).toBe(total)
+
+      const body = serialiseRequest(request)
+      await chat.close()
+      const again = await openTestConversation({ store, id, model: "claude-opus-4-6[1m]" })
+      expect(serialiseRequest(await again.prepare())).toBe(body)
+    }
+  })
+
+  test("a file that was imported before is refused, and says so", async () => {
+    const [name] = files
+    if (name === undefined) return
+    const store = memoryStore()
+    const options = { file: join(RECORDINGS, name), cwd: "/nowhere", store, env: {} }
+    await importConversations(options)
+    await expect(importConversations(options)).rejects.toThrow(/is in memory already. Nothing was changed/)
+  })
+
+  test("a file that is not there gets a sentence", async () => {
+    await expect(importConversations({ file: "/nowhere/x.jsonl", store: memoryStore(), env: {} })).rejects.toThrow(
+      /cannot be read \(ENOENT\)/,
+    )
+  })
+})
