@@ -3,7 +3,9 @@ import { defineConfig } from "vitest/config"
 export default defineConfig({
   test: {
     include: ["packages/*/{src,test,examples}/**/*.test.{ts,tsx}", "{scripts,examples}/**/*.test.ts"],
-    testTimeout: 60_000,
+    // generous: a loaded machine is slow, a deadlock is for ever
+    testTimeout: 180_000,
+    hookTimeout: 60_000,
     maxWorkers: 2,
   },
 })

@@ -1,6 +1,7 @@
 /** Opens conversations for tests: in memory, with a clock that stands still and ids that repeat. */
 import {
   type Conversation,
+  type Entry,
   manualClock,
   memoryStore,
   type OpenConversation,
@@ -24,4 +25,11 @@ export function openTestConversation(
     ids: seededIds("test"),
     ...options,
   })
+}
+
+/** Everything in a conversation's journal, first to last. */
+export async function entriesOf(chat: Conversation): Promise<Entry[]> {
+  const entries: Entry[] = []
+  for await (const entry of chat.entries()) entries.push(entry)
+  return entries
 }

@@ -68,6 +68,8 @@ const input = fc.oneof(
     '{"b":1,"1":2}',
     '{ "n" : 1.0, "big" : 12345678901234567890 }',
     "{}",
+    '"text"',
+    "null",
     '{"s":"\\u00e9\\/"}',
     '{"__proto__":{"x":1}}',
   ),
@@ -88,7 +90,7 @@ const blockStep: fc.Arbitrary<BlockStep> = fc.oneof(
     weight: 5,
     arbitrary: fc.record({
       block: fc.constant("tool" as const),
-      name: fc.constantFrom("Read", "Bash", "Edit", "TodoWrite", "mcp__x"),
+      name: fc.constantFrom("Read", "Bash", "Edit", "TodoWrite", "mcp__x", "", "not a name"),
       input,
       reuseId: fc.nat(12).map((n) => n === 0),
     }),

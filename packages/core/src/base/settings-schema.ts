@@ -1,6 +1,7 @@
 /** The schema of the settings. Apart from `settings.ts`, so that it is loaded only when settings are. */
 import { z } from "zod"
 import { FIGURES, SWITCHES } from "./flag-names.ts"
+import { HOOK_EVENTS, PERMISSION_MODES } from "./vocabulary.ts"
 
 const tokens = z.int().min(1)
 
@@ -21,6 +22,30 @@ const modelOverride = z.strictObject({
   autoCompactPercent: z.number().exactOptional(),
   autoCompactTokens: z.number().exactOptional(),
 })
+
+/** Rules are `Tool` or `Tool(pattern)`; of several sources all rules count. */
+const permissions = z.strictObject({
+  mode: z.enum(PERMISSION_MODES).exactOptional(),
+  allow: z.array(z.string()).exactOptional(),
+  ask: z.array(z.string()).exactOptional(),
+  deny: z.array(z.string()).exactOptional(),
+})
+
+const hookCommand = z.strictObject({
+  command: z.string().min(1),
+  /** Which tools (or sources) it is for, as a regular expression. Without it, all. */
+  matcher: z.string().exactOptional(),
+  timeoutSeconds: z.number().min(0.1).max(3600).exactOptional(),
+})
+
+const mcpServer = z.union([
+  z.strictObject({
+    command: z.string().min(1),
+    args: z.array(z.string()).exactOptional(),
+    env: z.record(z.string(), z.string()).exactOptional(),
+  }),
+  z.strictObject({ url: z.url(), headers: z.record(z.string(), z.string()).exactOptional() }),
+])
 
 export const settingsSchema = z.strictObject({
   $schema: z.string().optional(),
@@ -45,6 +70,9 @@ export const settingsSchema = z.strictObject({
   figures: z.partialRecord(z.enum(FIGURES.map(({ name }) => name)), z.number()),
   /** Characters from which a tool's results are put aside, by tool name. */
   toolResultLimits: z.record(z.string(), z.int().min(0)),
+  permissions,
+  hooks: z.partialRecord(z.enum(HOOK_EVENTS), z.array(hookCommand)),
+  mcpServers: z.record(z.string(), mcpServer),
 })
 
 export type Settings = z.infer<typeof settingsSchema>

@@ -25,6 +25,9 @@ export const DEFAULT_SETTINGS: Settings = {
   switches: {},
   figures: {},
   toolResultLimits: {},
+  permissions: {},
+  hooks: {},
+  mcpServers: {},
 }
 
 export interface EffectiveSettings {
@@ -61,7 +64,7 @@ interface SettingsLayer {
   readonly values: unknown
 }
 
-/** Later layers win; records (`models`, `switches` …) are merged key by key. */
+/** Later layers win; records (`models`, `switches` …) are merged key by key, lists in them grow. */
 export async function combineSettings(layers: readonly SettingsLayer[]): Promise<EffectiveSettings> {
   const { settingsSchema } = await import("./settings-schema.ts") // zod takes longer to load than everything else together
   const partial = settingsSchema.partial()
@@ -77,7 +80,7 @@ export async function combineSettings(layers: readonly SettingsLayer[]): Promise
     for (const [key, value] of Object.entries(parsed.data)) {
       if (value === undefined || key === "$schema") continue
       if (typeof value === "object") {
-        values[key] = { ...(values[key] as object), ...value }
+        values[key] = mergeRecords(values[key] as Record<string, unknown>, value)
         for (const name of Object.keys(value)) origins[`${key}.${name}`] = source
       } else {
         values[key] = value
@@ -87,6 +90,16 @@ export async function combineSettings(layers: readonly SettingsLayer[]): Promise
   }
   if (problems.length > 0) throw new SettingsError(problems)
   return { values: values as Settings, origins }
+}
+
+/** Key by key; lists (rules, hooks) grow, so that no source can silently take back what another one denies. */
+function mergeRecords(earlier: Readonly<Record<string, unknown>>, later: object): Record<string, unknown> {
+  const merged: Record<string, unknown> = { ...earlier }
+  for (const [key, value] of Object.entries(later)) {
+    const before = merged[key]
+    merged[key] = Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value
+  }
+  return merged
 }
 
 function problemsOf(source: string, issue: SettingsIssue): SettingsProblem[] {

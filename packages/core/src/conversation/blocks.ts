@@ -73,6 +73,23 @@ export function textOf(content: Content): string {
     .join("\n")
 }
 
+const CALL_NAME = /^[A-Za-z0-9_-]{1,128}$/
+const CALL_ID = /^[A-Za-z0-9_-]+$/
+
+/** Whether the API takes the call back. What a model writes is not always so. */
+export function isWellFormedCall({
+  id,
+  name,
+  input,
+}: {
+  readonly id: unknown
+  readonly name: unknown
+  readonly input: unknown
+}): boolean {
+  const isObject = typeof input === "object" && input !== null && !Array.isArray(input)
+  return CALL_ID.test(String(id)) && CALL_NAME.test(String(name)) && isObject
+}
+
 /** Breakpoints are placed anew for every request; one that came with the content would stay for ever. */
 export function withoutBreakpoint(block: Block): Block {
   if (!("cache_control" in block)) return block

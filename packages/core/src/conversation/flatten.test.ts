@@ -159,6 +159,22 @@ describe("MSG-4 pairing", () => {
     ])
   })
 
+  // found by a brain that answers in malformed ways
+  test.each([
+    ["a name", { id: "a", name: "", input: {} }],
+    ["an id", { id: "a b", name: "X", input: {} }],
+    ["an input", { id: "a", name: "X", input: "ls" }],
+  ])("a call with %s that the API does not take back is dropped with its result, and it is recorded", (_what, call) => {
+    const { messages } = conversation()
+      .user("go")
+      .respond([
+        { type: "tool_use", ...call },
+        { type: "text", text: "so" },
+      ])
+    expect(flat(messages)).toEqual(['user: "go"', 'assistant: "so"'])
+    expect(rules(messages)).toEqual(["malformed-tool-use"])
+  })
+
   test("an answer that was made up and sent stands also when the real one comes late", () => {
     const { messages } = conversation().user("go").call("Read").result("late")
     const frozen = flatten(messages, { answeredSynthetically: new Set(["toolu_0"]) })

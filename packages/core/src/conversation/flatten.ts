@@ -14,6 +14,7 @@ import {
   isThinking,
   isToolResult,
   isToolUse,
+  isWellFormedCall,
   type ToolResult,
   toBlocks,
   withoutBreakpoint,
@@ -37,6 +38,7 @@ export interface Repair {
 export type RepairRule =
   | "unanswered-tool-use" // got a synthetic error result
   | "orphan-tool-result" // no call it could answer: dropped
+  | "malformed-tool-use" // a name, id or input that the API does not take back: dropped
   | "duplicate-tool-use" // an id that was used before: the later call is dropped
   | "duplicate-tool-result" // the first result stands
   | "late-tool-result" // the call was answered synthetically in an earlier request: that answer stands
@@ -242,6 +244,7 @@ export class Flattener {
       if (isText(block) && block.text.trim() === "") return drop("empty-text", apiId)
       if (block.type === "thinking" && !block.signature) return drop("unsigned-thinking", apiId)
       if (isToolUse(block)) {
+        if (!isWellFormedCall(block)) return drop("malformed-tool-use", String(block.id))
         if (here.has(block.id) || this.#usedIds.has(block.id)) return drop("duplicate-tool-use", block.id)
         here.add(block.id)
       }

@@ -58,7 +58,7 @@ export function planWithholding(
 
 /** The oldest media, as long as all together are too many bytes for one request. */
 function beyondBody(items: readonly MediaItem[], refused: ReadonlySet<string>, limits: MediaLimits): Withheld[] {
-  const left = items.filter(({ address }) => !refused.has(address))
+  const left = items.filter(({ address, bytes }) => bytes > 0 && !refused.has(address))
   let bytes = left.reduce((sum, item) => sum + item.bytes, 0)
   const withheld: Withheld[] = []
   for (const item of left) {

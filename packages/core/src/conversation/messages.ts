@@ -17,6 +17,8 @@ interface Placed {
   /** Belongs to a sub-agent's own conversation, recorded in the same file. */
   readonly isSidechain?: boolean
   readonly isVisibleInTranscriptOnly?: boolean
+  /** Typed while the system was busy: kept at once, sent only when a decision delivers it. */
+  readonly isQueued?: boolean
   readonly sessionId?: string
 }
 
@@ -135,7 +137,8 @@ export function isShownToPerson(message: Message, where: "conversation" | "trans
 
 /** MSG-13: what can reach the model at all. */
 export function isSentToModel(message: Message): boolean {
-  return message.type !== "progress" && message.type !== "system" && !message.isSidechain && !isSyntheticError(message)
+  if (message.type === "progress" || message.type === "system") return false
+  return !message.isSidechain && !message.isQueued && !isSyntheticError(message)
 }
 
 /** MSG-6: from the last boundary, inclusive; everything where there is none. */

@@ -55,6 +55,8 @@ export type Decision =
   | { readonly subtype: "notes-updated"; readonly throughUuid: Uuid; readonly path: string; readonly tokens: number }
   | { readonly subtype: "compacted"; readonly boundary: Uuid; readonly kept: readonly Uuid[]; readonly audit: unknown }
   | { readonly subtype: "undone"; readonly decision: Uuid }
+  /** A message that was typed while the system was busy takes its place behind the newest one. */
+  | { readonly subtype: "delivered"; readonly queued: Uuid }
   /** The conversation goes on from `parentUuid` (JRN-5). */
   | { readonly subtype: "rewound" }
   /** This journal was copied from another one. */

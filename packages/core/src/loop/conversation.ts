@@ -20,13 +20,14 @@ import type { Attachment } from "../conversation/attachments.ts"
 import { type Block, type Content, isToolResult, toBlocks } from "../conversation/blocks.ts"
 import { planWithholding } from "../conversation/media.ts"
 import { MEDIA_LIMITS } from "../conversation/media-limits.ts"
-import type { Message, Usage, Uuid } from "../conversation/messages.ts"
+import type { Message, Uuid } from "../conversation/messages.ts"
 import { renderPreamble } from "../conversation/preamble.ts"
 import type { ModelRequest, SystemPrompt, ToolDefinition } from "../conversation/request.ts"
 import { RequestValidator } from "../conversation/validate/validator.ts"
 import { type DecisionDraft, type Draft, type Entry, isBoundaryEntry, isDecision } from "../journal/entries.ts"
 import type { Journal, Store } from "../journal/store.ts"
 import type { Layer, Turn } from "../layers/layer.ts"
+import type { ModelResponse } from "../model/model.ts"
 import { type Accounting, account } from "../tokens/accounting.ts"
 import { findModel, type ModelLookup, sentModelName } from "../tokens/models.ts"
 import { costOf, tokenCounts } from "../tokens/price.ts"
@@ -35,16 +36,6 @@ import { blockAt, parseAddress } from "../views/archive.ts"
 import { buildRequest } from "../views/request.ts"
 import { copyPath, loadViews, type Views } from "../views/views.ts"
 import type { ConversationEvents, Opened } from "./events.ts"
-
-/** What a loop hands over after a call to the model: the response of the official SDK fits. */
-export interface ModelResponse {
-  readonly id: string
-  readonly model: string
-  readonly content: readonly unknown[]
-  readonly stop_reason: string | null
-  readonly stop_sequence?: string | null
-  readonly usage: Usage
-}
 
 export interface Prompt {
   readonly system?: SystemPrompt
@@ -88,7 +79,10 @@ export class Conversation {
   #promptCompared = false
   /** Calls are carried out one after the other, in the order they were made. */
   #last: Promise<unknown> = Promise.resolve()
+  /** Entries get their place one batch after the other, also those of calls that do not wait for their turn. */
+  #appending: Promise<unknown> = Promise.resolve()
   #closed = false
+  #closing: Promise<void> | undefined
 
   constructor(parts: ConversationParts) {
     this.#parts = parts
@@ -153,6 +147,15 @@ export class Conversation {
     })
   }
 
+  /** Keeps what the user types while the system is busy. It is delivered with the next request, in order, exactly once, also after a crash. */
+  async enqueue(content: Content): Promise<Uuid> {
+    if (this.#closed) throw new ClosedError()
+    const checked = checkedContent({ role: "user", content })
+    // does not wait for what is under way: it must be safe at once
+    const [entry] = await this.#append([{ type: "user", isQueued: true, message: { role: "user", content: checked } }])
+    return entry!.uuid
+  }
+
   /** Adds something that is neither a person's words nor the model's: a file, a todo list, a hook's output. */
   attach(attachment: Attachment): Promise<Uuid> {
     return this.#inOrder(async () => (await this.#append([{ type: "attachment", attachment }]))[0]!.uuid)
@@ -166,6 +169,21 @@ export class Conversation {
   /** Takes in the model's response. Resolves with its uuid once it is in the journal. */
   record(response: ModelResponse): Promise<Uuid> {
     return this.#inOrder(() => this.#record(response))
+  }
+
+  /** Keeps what was streamed of an answer that never came to its end. */
+  recordPartial(text: string, model: string): Promise<Uuid> {
+    return this.#inOrder(async () => {
+      const id = `partial_${this.#parts.ids.uuid()}`
+      const message = {
+        id,
+        role: "assistant" as const,
+        model,
+        content: [{ type: "text" as const, text }],
+        stop_reason: null,
+      }
+      return (await this.#append([{ type: "assistant", message }]))[0]!.uuid
+    })
   }
 
   /** Uses another system prompt, tool list or context from the next request on. Recorded; the server's cache is lost with it. */
@@ -186,8 +204,8 @@ export class Conversation {
   rewind(uuid: Uuid): Promise<void> {
     return this.#inOrder(async () => {
       await this.#mustBeMessage(uuid)
-      const entry = this.#place({ type: "strata", subtype: "rewound" }, uuid)
-      await this.#write([entry])
+      await this.#appending
+      await this.#write([this.#place({ type: "strata", subtype: "rewound" }, uuid)])
       const options = { family: this.#model.facts.family, models: this.#parts.settings.values.models }
       this.#views = (await loadViews(this.#parts.journal, options)).views
       this.#promptCompared = false
@@ -225,15 +243,17 @@ export class Conversation {
   }
 
   close(): Promise<void> {
-    if (this.#closed) return Promise.resolve()
-    return this.#inOrder(async () => {
+    this.#closing ??= this.#inOrder(async () => {
       this.#closed = true
       await this.#parts.journal.close()
     })
+    return this.#closing
   }
 
   async #prepare(): Promise<ModelRequest> {
     for (const notice of this.#standingNotices()) this.#notice(notice)
+    for (const { uuid } of this.#views.context.queued)
+      await this.#append([{ type: "strata", subtype: "delivered", queued: uuid }])
     await this.#runLayers()
     await this.#renderPromptOnce()
     if (this.#views.context.isEmpty) throw new EmptyConversationError()
@@ -318,11 +338,11 @@ export class Conversation {
             estimate: (text) => this.#views.estimator.text(text),
             limit: await this.#parts.flags.figure("instructions-limit"),
           })
-    const rendered = {
+    const rendered = asJournaled({
       system: prompt.system ?? standing?.system ?? "",
       tools: prompt.tools ?? standing?.tools ?? [],
       context,
-    }
+    })
     this.#promptCompared = true
     if (standing && sameBytes(rendered, { system: standing.system, tools: standing.tools, context: standing.context }))
       return
@@ -403,8 +423,14 @@ export class Conversation {
     }
   }
 
-  /** Places drafts behind the newest message, writes them, and lets the views follow. */
-  async #append(drafts: readonly Draft[]): Promise<readonly Entry[]> {
+  /** Places drafts behind the newest message, writes them, and lets the views follow: one batch at a time, so that each has its place. */
+  #append(drafts: readonly Draft[]): Promise<readonly Entry[]> {
+    const run = this.#appending.then(() => this.#appendNow(drafts))
+    this.#appending = run.catch(() => undefined)
+    return run
+  }
+
+  async #appendNow(drafts: readonly Draft[]): Promise<readonly Entry[]> {
     if (drafts.length === 0) return []
     let parent = this.#views.context.newest?.uuid ?? null
     const entries: Entry[] = []
@@ -434,9 +460,14 @@ export class Conversation {
     await this.#parts.journal.append(entries)
     for (const entry of entries) {
       this.#views.apply(entry)
-      if (isBoundaryEntry(entry)) await this.#parts.journal.writeCheckpoint(this.#views.checkpoint(entry.uuid))
+      if (isBoundaryEntry(entry)) await this.#writeCheckpoint(entry.uuid)
       this.#events.emit("entry", { entry })
     }
+  }
+
+  /** It only saves time at the next opening: one that cannot be written must not keep the views from following the journal. */
+  async #writeCheckpoint(boundary: Uuid): Promise<void> {
+    await this.#parts.journal.writeCheckpoint(this.#views.checkpoint(boundary)).catch(() => undefined)
   }
 
   async #mustBeMessage(uuid: Uuid): Promise<void> {
@@ -490,6 +521,9 @@ function thresholdsFor(
 }
 
 const sameBytes = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
+
+/** A copy, as the journal gives it back: what callers do to their objects later does not reach a request. */
+const asJournaled = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
 
 /** Bad content is refused here, where the caller can still tell where it came from. */
 function checkedContent({ role, content }: { role: string; content: Content }): Content {

@@ -33,14 +33,19 @@ export interface Lesson {
   readonly actual: number
 }
 
+interface Piece {
+  readonly measure: Measure
+  readonly responseId: string | undefined
+}
+
 export class ContextMeter {
   readonly #estimator: Estimator
   /** API id of the newest response with usage: its siblings' own content is in the count already. */
   #anchorId: string | undefined
   #counted = 0
   #estimated = 0
-  /** What follows the anchor, without its siblings. */
-  #since: Measure[] = []
+  /** What follows the anchor, without its siblings. Pieces of a response without usage keep its id. */
+  #since: Piece[] = []
   /** Tokens that decisions took out of what the anchor counted. */
   #removed = 0
 
@@ -83,32 +88,38 @@ export class ContextMeter {
 
   #addAssistant(message: AssistantMessage): Lesson | undefined {
     const { id, usage } = message.message
-    if (usage === undefined || usageTotal(usage) === 0) {
-      this.#count(this.#estimator.measure(contentOf(message)))
-      return undefined
-    }
+    const total = usage === undefined ? 0 : usageTotal(usage)
     if (id !== undefined && id === this.#anchorId) {
       // a later piece of the same response: pieces repeat the usage, and the last one has the whole output
-      this.#counted = Math.max(this.#counted, usageTotal(usage))
+      this.#counted = Math.max(this.#counted, total)
       return undefined
     }
-    const lesson = this.#lessonOf(usage)
+    if (usage === undefined || total === 0) {
+      this.#count(this.#estimator.measure(contentOf(message)), id)
+      return undefined
+    }
+    // the response may have begun in pieces without usage: the results between those are not in the count
+    const first = id === undefined ? -1 : this.#since.findIndex(({ responseId }) => responseId === id)
+    const before = first < 0 ? this.#since : this.#since.slice(0, first)
+    const between = first < 0 ? [] : this.#since.slice(first).filter(({ responseId }) => responseId !== id)
+    const lesson = this.#lessonOf(usage, before)
     this.#anchorId = id
-    this.#counted = usageTotal(usage)
+    this.#counted = total
     this.#estimated = 0
     this.#since = []
     this.#removed = 0
+    for (const { measure, responseId } of between) this.#count(measure, responseId)
     return lesson
   }
 
-  #lessonOf(usage: Usage): Lesson | undefined {
-    if (this.#counted === 0 || this.#removed > 0 || this.#since.length === 0) return undefined
+  #lessonOf(usage: Usage, before: readonly Piece[]): Lesson | undefined {
+    if (this.#counted === 0 || this.#removed > 0 || before.length === 0) return undefined
     const actual = usageTotal(usage) - usage.output_tokens - this.#counted
-    return { measure: this.#estimator.sum(this.#since), actual }
+    return { measure: this.#estimator.sum(before.map(({ measure }) => measure)), actual }
   }
 
-  #count(measure: Measure): void {
-    this.#since.push(measure)
+  #count(measure: Measure, responseId?: string): void {
+    this.#since.push({ measure, responseId })
     this.#estimated += this.#estimator.tokens(measure)
   }
 }

@@ -53,8 +53,11 @@ export const artifacts: Projection<Artifacts> = {
   start: () => ({ files: new Map(), commands: new Map(), open: new Map() }),
   apply(state, entry) {
     for (const call of followCalls(state.open, entry)) {
-      if (SHELL_TOOLS.has(call.tool.toLowerCase())) noteCommand(state, call)
-      for (const effect of fileEffects(call)) noteFile(state, effect, call.uuid)
+      const isCommand = SHELL_TOOLS.has(call.tool.toLowerCase())
+      const exitCode = isCommand ? exitCodeOf(call.output) : undefined
+      const ended = { ...call, failed: call.failed || (exitCode ?? 0) !== 0 }
+      if (isCommand) noteCommand(state, ended, exitCode)
+      for (const effect of fileEffects(ended)) noteFile(state, effect, call.uuid)
     }
     return state
   },
@@ -64,8 +67,10 @@ function noteFile({ files }: Artifacts, effect: FileEffect, uuid: Uuid): void {
   const before = files.get(effect.path)
   const facts = before ?? { reads: 0, changes: 0, created: false, deleted: false, last: uuid }
   facts.last = uuid
-  if (effect.what === "read") facts.reads++
-  else if (effect.what === "deleted") facts.deleted = true
+  if (effect.what === "read") {
+    facts.reads++
+    facts.deleted = false // brought back by something that cannot be seen
+  } else if (effect.what === "deleted") facts.deleted = true
   else {
     const isNew = effect.what === "created" || (effect.what === "written" && (before === undefined || before.deleted))
     if (isNew) facts.created = true
@@ -77,13 +82,11 @@ function noteFile({ files }: Artifacts, effect: FileEffect, uuid: Uuid): void {
   if (!before) files.set(effect.path, facts)
 }
 
-function noteCommand({ commands }: Artifacts, call: FinishedCall): void {
+function noteCommand({ commands }: Artifacts, call: FinishedCall, exitCode: number | undefined): void {
   const command = commandOf(call.input)
   if (command === "") return
-  const exitCode = exitCodeOf(call.output)
-  const failed = call.failed || (exitCode !== undefined && exitCode !== 0)
   commands.delete(command)
-  commands.set(command, { failed, exitCode, isTest: TEST_COMMAND.test(command), last: call.uuid })
+  commands.set(command, { failed: call.failed, exitCode, isTest: TEST_COMMAND.test(command), last: call.uuid })
   if (commands.size > MOST_COMMANDS) commands.delete(commands.keys().next().value!)
 }
 

@@ -27,6 +27,7 @@ export interface SavedContext {
   readonly calibration: CalibrationState
   readonly session?: SessionFacts
   readonly prompt?: RenderedPrompt
+  readonly queued: readonly Message[]
 }
 
 export class ContextView {
@@ -43,6 +44,8 @@ export class ContextView {
   readonly #closedAt = new WeakMap<Block, number>()
   /** Messages kept across the boundary: they follow the summary. */
   #awaitingSummary: readonly Message[] = []
+  /** Typed while the system was busy, in that order; each waits to be delivered. */
+  readonly #queued = new Map<Uuid, Message>()
   /** Decisions about blocks since the view began, so that one can be undone. */
   #decisions: DecisionEntry[] = []
   #base: SavedOverlay
@@ -58,6 +61,7 @@ export class ContextView {
     this.#session = saved?.session
     this.#prompt = saved?.prompt
     this.#flattener = this.#newFlattener()
+    for (const message of saved?.queued ?? []) this.#queued.set(message.uuid, message)
   }
 
   apply(entry: Entry): void {
@@ -118,6 +122,11 @@ export class ContextView {
     return this.#newest
   }
 
+  /** What was typed while the system was busy and has not been delivered yet. */
+  get queued(): readonly Message[] {
+    return [...this.#queued.values()]
+  }
+
   /** Whether the assistant spoke last, so that there is nothing for it to answer. A paused turn waits for the server instead. */
   awaitsUser(): boolean {
     this.#addKept()
@@ -129,6 +138,7 @@ export class ContextView {
     return {
       overlay: this.#overlay.save(),
       calibration: this.#estimator.state(),
+      queued: [...this.#queued.values()],
       ...(this.#session ? { session: this.#session } : {}),
       ...(this.#prompt ? { prompt: this.#prompt } : {}),
     }
@@ -136,7 +146,8 @@ export class ContextView {
 
   #applyMessage(message: Message): void {
     this.#newest = message
-    if (isBoundary(message)) this.#startAnew(message)
+    if (message.isQueued) this.#queued.set(message.uuid, message)
+    else if (isBoundary(message)) this.#startAnew(message)
     else {
       const isSummary = message.type === "user" && message.isCompactSummary === true
       if (!isSummary) this.#addKept()
@@ -179,11 +190,20 @@ export class ContextView {
   #applyDecision(decision: DecisionEntry): void {
     if (decision.subtype === "session") this.#session = sessionFacts(decision)
     else if (decision.subtype === "prompt-rendered") this.#usePrompt(decision)
+    else if (decision.subtype === "delivered") this.#deliver(decision.queued)
     else if (decision.subtype === "undone") this.#undo(decision.decision)
     else {
       this.#decisions.push(decision)
       this.#decide(decision)
     }
+  }
+
+  #deliver(uuid: Uuid): void {
+    const message = this.#queued.get(uuid)
+    if (!message) return
+    this.#queued.delete(uuid)
+    this.#addKept()
+    this.#add({ ...message, isQueued: false })
   }
 
   #usePrompt(prompt: RenderedPrompt): void {

@@ -51,8 +51,9 @@ export class Overlay {
     return this.#thinkingDropped.has(message.uuid)
   }
 
+  /** Images and documents that are sent unless they are withheld. */
   get media(): readonly MediaItem[] {
-    return [...this.#media.values()].map(({ item }) => item)
+    return [...this.#media.values()].filter(({ block }) => !this.#isPutAway(block)).map(({ item }) => item)
   }
 
   get withheldAddresses(): ReadonlySet<string> {
@@ -127,6 +128,13 @@ export class Overlay {
       if (media?.block === block) shown = replaceMedia(shown, media.inner, withheldStub(media.item, why))
     }
     return shown
+  }
+
+  /** Whether a tool result is shown without its content. */
+  #isPutAway(block: Block): boolean {
+    if (!isToolResult(block)) return false
+    const id = block.tool_use_id
+    return this.#results.get(id)?.block === block && (this.#cleared.has(id) || this.#persisted.has(id))
   }
 
   save(): SavedOverlay {

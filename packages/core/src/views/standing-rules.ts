@@ -52,24 +52,30 @@ const MARKERS_OTHER = [
   ...["總是", "始終", "永遠", "絕不", "從現在起", "必須", "務必"],
   ...["常に", "必ず", "いつも", "決して", "しないで", "今後", "禁止"],
   ...["항상", "절대", "반드시", "앞으로", "하지 마"],
-  ...["دائما", "أبدا", "لا تستخدم", "من الآن"],
+  ...["دائما", "دائمًا", "أبدا", "أبدًا", "لا تستخدم", "من الآن"],
   ...["हमेशा", "कभी नहीं", "अब से"],
 ]
 
 const LONGEST_RULE = 600 // characters; longer "sentences" are pasted text
 
 const latin = new RegExp(`(?<![\\p{L}\\p{N}])(?:${MARKERS_LATIN.join("|")})(?![\\p{L}\\p{N}])`, "iu")
-const other = new RegExp(MARKERS_OTHER.join("|"), "u")
+const other = new RegExp(MARKERS_OTHER.join("|"), "iu")
 
 export function standingRules(text: string): readonly string[] {
-  return sentences(text).filter(
-    (sentence) => sentence.length <= LONGEST_RULE && (latin.test(sentence) || other.test(sentence)),
-  )
+  return sentences(text).filter((sentence) => sentence.length <= LONGEST_RULE && isRule(sentence))
 }
 
-/** Sentences as they stand in the text: a piece of it, white space at the ends taken off. */
+function isRule(sentence: string): boolean {
+  const typed = sentence.replaceAll("’", "'") // phones and word processors write don’t
+  return latin.test(typed) || other.test(typed)
+}
+
+/**
+ * Sentences as they stand in the text: a piece of it, white space at the ends taken off. A full stop inside `v1.2` ends none; those of
+ * Chinese and Japanese always do.
+ */
 function sentences(text: string): string[] {
-  return (text.match(/[^\n.!?。！？]+(?:[.!?。！？]+(?!\s|$)[^\n.!?。！？]+)*[.!?。！？]*/gu) ?? [])
+  return (text.match(/[^\n.!?。！？]+(?:[.!?]+(?!\s|$)[^\n.!?。！？]+)*[.!?。！？]*/gu) ?? [])
     .map((sentence) => sentence.trim())
     .filter((sentence) => sentence !== "")
 }

@@ -1,4 +1,5 @@
 /** Rules about messages, one for each thing the API refuses in them. */
+import { isWellFormedCall } from "../blocks.ts"
 import type { CheckedBlock, CheckedMessage, MessageRule, MessageSubject, Violation } from "./rule.ts"
 
 type Found = Omit<Violation, "rule">
@@ -125,6 +126,15 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
         return again ? `a second result for the call ${block.tool_use_id}` : undefined
       })
     },
+  },
+  {
+    name: "well-formed-tool-use",
+    check: (subject) =>
+      atBlocks(subject, (block) =>
+        block.type === "tool_use" && !isWellFormedCall({ id: block.id, name: block.name, input: block.input })
+          ? "a call needs a name and an id of letters, digits, - and _, and an object as its input"
+          : undefined,
+      ),
   },
   {
     name: "unique-tool-use-ids",

@@ -57,6 +57,7 @@ export interface CheckedBlock {
   readonly text?: unknown
   readonly id?: unknown
   readonly name?: unknown
+  readonly input?: unknown
   readonly tool_use_id?: unknown
   readonly content?: unknown
   readonly citations?: unknown

@@ -9,7 +9,7 @@ import { expect, test } from "vitest"
 import { openJournal, pathsIn, temporaryRoot, textsOf, userEntry } from "../../../test/journal-files.ts"
 
 const WRITER = fileURLToPath(new URL("../../../test/crash-writer.ts", import.meta.url))
-const KILLS = Number(process.env.CRASH_KILLS ?? 200)
+const KILLS = Number(process.env.CRASH_KILLS ?? 150)
 
 test("JRN-3 a writer killed at random points loses nothing acknowledged and fuses no two records", {
   timeout: 240_000,

@@ -4,8 +4,8 @@
  */
 import { type FileHandle, mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { ClosedError, ConversationLockedError, JournalWriteError } from "../../base/errors.ts"
-import { checkedId } from "../../base/ids.ts"
+import { ClosedError, ConversationLockedError, InvalidIdError, JournalWriteError } from "../../base/errors.ts"
+import { isSafeId } from "../../base/ids.ts"
 import { type Entry, isBoundaryEntry } from "../entries.ts"
 import { decodeLine, encodeLine, isWhole, peekLine } from "../line.ts"
 import type { BlobReceipt, FlushMode, Journal, JournalAddress, OpeningReport, Segment } from "../store.ts"
@@ -214,7 +214,10 @@ export class FileJournal implements Journal {
     await this.#writing
     if (this.#flush === "never" || !this.#unsynced) return
     this.#unsynced = false
-    await this.#handle.datasync()
+    await this.#handle.datasync().catch((error: unknown) => {
+      this.#unsynced = true
+      throw new JournalWriteError(this.location, error)
+    })
   }
 
   async tail(): Promise<Segment> {
@@ -223,6 +226,7 @@ export class FileJournal implements Journal {
   }
 
   async before(segment: Segment): Promise<Segment | undefined> {
+    this.#mustBeOpen()
     if (segment.start === 0) return undefined
     const previous = await this.#index.record(segment.start - 1)
     const first = await this.#index.record(segment.start)
@@ -234,6 +238,7 @@ export class FileJournal implements Journal {
   }
 
   async find(uuid: string): Promise<Entry | undefined> {
+    this.#mustBeOpen()
     const record = await this.#index.find(uuid)
     if (!record || record.kind === "damaged") return undefined
     const decoded = decodeLine(await readBytes(this.#handle, record.offset, record.length))
@@ -254,8 +259,8 @@ export class FileJournal implements Journal {
 
   async writeBlob(name: string, data: string | Uint8Array): Promise<BlobReceipt> {
     const path = this.#blobPath(name)
-    await mkdir(this.#paths.blobs, { recursive: true, mode: DIRECTORY_MODE })
     try {
+      await mkdir(this.#paths.blobs, { recursive: true, mode: DIRECTORY_MODE })
       await writeWhole(path, data)
     } catch (error) {
       throw new JournalWriteError(path, error)
@@ -298,25 +303,26 @@ export class FileJournal implements Journal {
   }
 
   async #write(lines: Batch["lines"]): Promise<void> {
-    try {
-      await this.#handle.appendFile(Buffer.concat(lines.map((line) => line.bytes)))
-      if (this.#flush === "always") await this.#handle.datasync()
-      else this.#unsynced = true
-    } catch (error) {
-      await this.#handle.truncate(this.#size).catch(() => undefined) // what cannot be cut off now is cut off at the next opening
-      throw error
-    }
     let offset = this.#size
     const records = lines.map(({ uuid, kind, bytes }) => {
       const record = { uuid, kind, offset, length: bytes.length - 1 }
       offset += bytes.length
       return record
     })
+    try {
+      await this.#handle.appendFile(Buffer.concat(lines.map((line) => line.bytes)))
+      if (this.#flush === "always") await this.#handle.datasync()
+      else this.#unsynced = true
+      await this.#index.add(records)
+    } catch (error) {
+      await this.#handle.truncate(this.#size).catch(() => undefined) // what cannot be cut off now is cut off at the next opening
+      throw error
+    }
     this.#size = offset
-    await this.#index.add(records)
   }
 
   async #segment(start: number, end: number): Promise<Segment> {
+    this.#mustBeOpen()
     const first = await this.#index.record(start)
     const entries: Entry[] = []
     for await (const entry of this.#decoded(first?.offset ?? 0, end)) entries.push(entry)
@@ -324,6 +330,7 @@ export class FileJournal implements Journal {
   }
 
   async *#decoded(start: number, end: number): AsyncGenerator<Entry> {
+    this.#mustBeOpen()
     await this.#writing
     for await (const { bytes } of scanLines(this.#handle, start, end)) {
       const decoded = decodeLine(bytes)
@@ -331,15 +338,15 @@ export class FileJournal implements Journal {
     }
   }
 
+  /** A name is an id, perhaps with an extension. */
   #blobPath(name: string): string {
-    const [stem = "", extension = "", ...more] = name.split(".")
-    if (more.length > 0) checkedId("file name", name)
-    return join(
-      this.#paths.blobs,
-      extension
-        ? `${checkedId("file name", stem)}.${checkedId("file extension", extension)}`
-        : checkedId("file name", stem),
-    )
+    const [, stem, extension = ""] = /^([^.]+)(?:\.([^.]+))?$/.exec(name) ?? []
+    if (stem === undefined || !isSafeId(stem + extension)) throw new InvalidIdError("file name", name)
+    return join(this.#paths.blobs, name)
+  }
+
+  #mustBeOpen(): void {
+    if (this.#closed) throw new ClosedError()
   }
 }
 

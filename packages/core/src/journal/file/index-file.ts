@@ -100,10 +100,20 @@ export class IndexFile {
       end = line.offset + line.length + 1
     })
     if (this.#readOnly) this.#unfiled = Buffer.concat([this.#unfiled, bytes])
-    else await this.#handle!.appendFile(bytes)
+    else await this.#append(bytes)
     this.#count = count
     this.#lastBoundary = lastBoundary
     this.#end = end
+  }
+
+  /** All of the bytes or none: a part of a record would put all later ones out of place. */
+  async #append(bytes: Buffer): Promise<void> {
+    try {
+      await this.#handle!.appendFile(bytes)
+    } catch (error) {
+      await this.#handle!.truncate(this.#count * RECORD_BYTES).catch(() => undefined)
+      throw error
+    }
   }
 
   async record(number: number): Promise<LineRecord | undefined> {

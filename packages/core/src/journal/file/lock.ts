@@ -35,7 +35,7 @@ export async function acquireLock(path: string, since: string): Promise<LockAtte
     token: randomUUID(),
   }
   // a finished file is linked into place, so nobody ever sees a lock without an owner
-  const own = `${path}.${owner.token}`
+  const own = `${path}.${owner.token.slice(0, 8)}` // not all of it: the longest id and this must fit into a file name
   await writeFile(own, JSON.stringify(owner))
   try {
     if (await linked(own, path)) return { state: "acquired", lock: lockAt(path, owner.token) }

@@ -1,0 +1,257 @@
+import { type Attributes, context, metrics, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api"
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from "@opentelemetry/sdk-metrics"
+import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace"
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { openTestConversation } from "../../test/open.ts"
+import { createTelemetry, type FailureReason } from "./telemetry.ts"
+
+const ABOUT = { conversation: "c1", model: "claude-opus-4-6", maxTokens: 32_000, purpose: "main" }
+const COUNTS = { input: 10, output: 40, cacheWrite5m: 200, cacheWrite1h: 300, cacheRead: 5_000 }
+const SECRET = "the password is hunter2"
+
+describe("TEL-1 with the OpenTelemetry SDK", () => {
+  let spans: InMemorySpanExporter
+  let metricExporter: InMemoryMetricExporter
+  let meterProvider: MeterProvider
+  let tracerProvider: TracerProvider
+
+  beforeEach(() => {
+    spans = new InMemorySpanExporter()
+    tracerProvider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter: spans })] })
+    trace.setGlobalTracerProvider(tracerProvider)
+    metricExporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
+    meterProvider = new MeterProvider({
+      readers: [new PeriodicExportingMetricReader({ exporter: metricExporter, exportIntervalMillis: 2 ** 30 })],
+    })
+    metrics.setGlobalMeterProvider(meterProvider)
+  })
+  afterEach(async () => {
+    trace.disable()
+    metrics.disable()
+    context.disable()
+    await tracerProvider.shutdown()
+    await meterProvider.shutdown()
+  })
+
+  function onlySpan(): ReadableSpan {
+    const finished = spans.getFinishedSpans()
+    expect(finished).toHaveLength(1)
+    return finished[0]!
+  }
+
+  /** Data points of a metric: what was measured, and by which attributes. */
+  async function pointsOf(name: string): Promise<{ attributes: Attributes; value: unknown }[]> {
+    metricExporter.reset()
+    await meterProvider.forceFlush()
+    return metricExporter
+      .getMetrics()
+      .flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics))
+      .filter(({ descriptor }) => descriptor.name === name)
+      .flatMap(({ dataPoints }) => dataPoints.map(({ attributes, value }) => ({ attributes, value })))
+  }
+
+  test("a request is a client span named after operation and model", async () => {
+    const answer = await createTelemetry().request(ABOUT, async (finish) => {
+      finish({ responseId: "msg_1", responseModel: "claude-opus-4-6-x", stopReason: "end_turn", counts: COUNTS })
+      return "answer"
+    })
+    expect(answer).toBe("answer")
+    const span = onlySpan()
+    expect(span.name).toBe("chat claude-opus-4-6")
+    expect(span.kind).toBe(SpanKind.CLIENT)
+    expect(span.attributes).toEqual({
+      "gen_ai.operation.name": "chat",
+      "gen_ai.provider.name": "anthropic",
+      "gen_ai.request.model": "claude-opus-4-6",
+      "gen_ai.request.max_tokens": 32_000,
+      "gen_ai.conversation.id": "c1",
+      "strata.purpose": "main",
+      "gen_ai.response.id": "msg_1",
+      "gen_ai.response.model": "claude-opus-4-6-x",
+      "gen_ai.response.finish_reasons": ["end_turn"],
+      "gen_ai.usage.input_tokens": 10 + 200 + 300 + 5_000, // by convention with what was cached
+      "gen_ai.usage.output_tokens": 40,
+      "gen_ai.usage.cache_read.input_tokens": 5_000,
+      "gen_ai.usage.cache_write.input_tokens": 200 + 300,
+    })
+  })
+
+  test("a request counts its tokens and its duration", async () => {
+    await createTelemetry().request(ABOUT, async (finish) => finish({ counts: COUNTS }))
+    const labels = {
+      "gen_ai.request.model": "claude-opus-4-6",
+      "gen_ai.provider.name": "anthropic",
+      "strata.purpose": "main",
+    }
+    expect(await pointsOf("gen_ai.client.token.usage")).toEqual([
+      {
+        attributes: { ...labels, "gen_ai.token.type": "input" },
+        value: expect.objectContaining({ count: 1, sum: 5_510 }),
+      },
+      {
+        attributes: { ...labels, "gen_ai.token.type": "output" },
+        value: expect.objectContaining({ count: 1, sum: 40 }),
+      },
+    ])
+    const durations = await pointsOf("gen_ai.client.operation.duration")
+    expect(durations.map(({ value }) => (value as { count: number }).count)).toEqual([1])
+  })
+
+  test("a response that a loop fetched itself gives the same span and the same tokens", async () => {
+    createTelemetry().recorded(ABOUT, { responseId: "msg_1", stopReason: "tool_use", counts: COUNTS })
+    const { name, kind, attributes, status } = onlySpan()
+    expect({ name, kind, status: status.code }).toEqual({
+      name: "chat claude-opus-4-6",
+      kind: SpanKind.CLIENT,
+      status: SpanStatusCode.UNSET,
+    })
+    expect(attributes).toMatchObject({
+      "gen_ai.response.id": "msg_1",
+      "gen_ai.response.finish_reasons": ["tool_use"],
+      "gen_ai.usage.input_tokens": 5_510,
+    })
+    expect(await pointsOf("gen_ai.client.token.usage")).toHaveLength(2)
+  })
+
+  test("a response without usage invents no numbers", async () => {
+    createTelemetry().recorded(ABOUT, { responseId: "msg_1" })
+    const keys = Object.keys(onlySpan().attributes)
+    expect(keys.filter((key) => key.startsWith("gen_ai.usage"))).toEqual([])
+    expect(await pointsOf("gen_ai.client.token.usage")).toEqual([])
+  })
+
+  test("a tool is a span of its own", async () => {
+    const result = await createTelemetry().tool({ conversation: "c1", name: "Read", callId: "toolu_1" }, async () => 42)
+    expect(result).toBe(42)
+    const { name, kind, attributes } = onlySpan()
+    expect({ name, kind }).toEqual({ name: "execute_tool Read", kind: SpanKind.INTERNAL })
+    expect(attributes).toEqual({
+      "gen_ai.operation.name": "execute_tool",
+      "gen_ai.tool.name": "Read",
+      "gen_ai.tool.call.id": "toolu_1",
+      "gen_ai.conversation.id": "c1",
+    })
+  })
+
+  test("a layer's action says trigger, tokens before and after, and counts what it saved", async () => {
+    const about = { conversation: "c1", layer: "tool-results", trigger: "idle" }
+    await createTelemetry().layer(about, async (finish) => finish({ tokensBefore: 90_000, tokensAfter: 30_000 }))
+    const { name, kind, attributes, status } = onlySpan()
+    expect({ name, kind, status: status.code }).toEqual({
+      name: "strata.layer tool-results",
+      kind: SpanKind.INTERNAL,
+      status: SpanStatusCode.UNSET,
+    })
+    expect(attributes).toEqual({
+      "gen_ai.conversation.id": "c1",
+      "strata.layer": "tool-results",
+      "strata.trigger": "idle",
+      "strata.tokens.before": 90_000,
+      "strata.tokens.after": 30_000,
+    })
+    expect(await pointsOf("strata.tokens.saved")).toEqual([
+      { attributes: { "strata.layer": "tool-results" }, value: 60_000 },
+    ])
+  })
+
+  test("an action that made the context larger saved nothing", async () => {
+    const about = { conversation: "c1", layer: "notes", trigger: "growth" }
+    await createTelemetry().layer(about, async (finish) => finish({ tokensBefore: 10, tokensAfter: 30 }))
+    expect(await pointsOf("strata.tokens.saved")).toEqual([{ attributes: { "strata.layer": "notes" }, value: 0 }])
+  })
+
+  const REASONS: readonly FailureReason[] = [
+    "no_summary",
+    "api_error",
+    "prompt_too_long",
+    "threshold_exceeded",
+    "aborted",
+  ]
+  test.each(REASONS)("a failed action says why: %s", async (failure) => {
+    const about = { conversation: "c1", layer: "compact", trigger: "auto" }
+    await createTelemetry().layer(about, async (finish) => finish({ tokensBefore: 90, tokensAfter: 10, failure }))
+    const { attributes, status } = onlySpan()
+    expect(status.code).toBe(SpanStatusCode.ERROR)
+    expect(attributes["error.type"]).toBe(failure)
+    expect(await pointsOf("strata.tokens.saved")).toEqual([])
+  })
+
+  test.each([
+    ["a request", (work: () => Promise<never>) => createTelemetry().request(ABOUT, work)],
+    [
+      "a tool",
+      (work: () => Promise<never>) => createTelemetry().tool({ conversation: "c", name: "t", callId: "i" }, work),
+    ],
+    [
+      "a layer",
+      (work: () => Promise<never>) => createTelemetry().layer({ conversation: "c", layer: "l", trigger: "t" }, work),
+    ],
+  ])(
+    "%s that throws ends its span with the error's class, never its text, and the error goes on",
+    async (_name, run) => {
+      const error = new RangeError(SECRET)
+      await expect(run(() => Promise.reject(error))).rejects.toBe(error)
+      const span = onlySpan()
+      expect(span.status).toEqual({ code: SpanStatusCode.ERROR })
+      expect(span.attributes["error.type"]).toBe("RangeError")
+      expect(span.events).toEqual([])
+      expect(everythingIn(span)).not.toContain("hunter2")
+    },
+  )
+
+  test("content leaves only where it is switched on, and is not even rendered where it is not", () => {
+    let rendered = 0
+    const value = () => {
+      rendered++
+      return SECRET
+    }
+    expect(createTelemetry().content("gen_ai.input.messages", value)).toEqual({})
+    expect(rendered).toBe(0)
+    expect(createTelemetry({ exportContent: true }).content("gen_ai.input.messages", value)).toEqual({
+      "gen_ai.input.messages": SECRET,
+    })
+  })
+
+  test("a conversation exports a span for each response, and nothing of what was said", async () => {
+    const chat = await openTestConversation({ system: SECRET })
+    await chat.add({ role: "user", content: SECRET })
+    await chat.prepare()
+    await chat.record({
+      id: "msg_1",
+      model: "claude-opus-4-6",
+      content: [{ type: "text", text: SECRET }],
+      stop_reason: "end_turn",
+      usage: { input_tokens: 7, output_tokens: 3, cache_read_input_tokens: 100 },
+    })
+    const span = onlySpan()
+    expect(span.name).toBe("chat claude-opus-4-6")
+    expect(span.attributes).toMatchObject({ "gen_ai.conversation.id": "test", "gen_ai.usage.input_tokens": 107 })
+    await meterProvider.forceFlush()
+    expect(everythingIn(span) + JSON.stringify(metricExporter.getMetrics())).not.toContain("hunter2")
+  })
+})
+
+test("TEL-1 with no provider registered everything works and costs no span", async () => {
+  const telemetry = createTelemetry()
+  telemetry.recorded(ABOUT, { counts: COUNTS })
+  const request = telemetry.request(ABOUT, async (finish) => {
+    finish({ counts: COUNTS })
+    return "r"
+  })
+  expect(await request).toBe("r")
+  expect(await telemetry.tool({ conversation: "c", name: "t", callId: "i" }, async () => "t")).toBe("t")
+  expect(await telemetry.layer({ conversation: "c", layer: "l", trigger: "t" }, async () => "l")).toBe("l")
+  const error = new Error("as it was")
+  await expect(telemetry.request(ABOUT, () => Promise.reject(error))).rejects.toBe(error)
+  expect(trace.getTracer("@strata/core").startSpan("x").isRecording()).toBe(false)
+})
+
+/** All that an exporter could send of a span. */
+function everythingIn({ name, attributes, events, status, links, resource }: ReadableSpan): string {
+  return JSON.stringify({ name, attributes, events, status, links, resource: resource.attributes })
+}

@@ -1,0 +1,254 @@
+/**
+ * An agent, ready to work: a conversation, a model, tools, permissions, hooks, instruction files, wired together. Everything it is made of
+ * can be brought along; what is not given is filled in.
+ */
+import { realpath } from "node:fs/promises"
+import { z } from "zod"
+import { type Clock, systemClock } from "../base/clock.ts"
+import type { Ids } from "../base/ids.ts"
+import { loadSettings, type SettingsInput } from "../base/settings.ts"
+import { createTelemetry, type Telemetry } from "../base/telemetry.ts"
+import type { PermissionMode } from "../base/vocabulary.ts"
+import type { Todo } from "../conversation/attachments.ts"
+import type { Content } from "../conversation/blocks.ts"
+import type { Uuid } from "../conversation/messages.ts"
+import type { ToolDefinition } from "../conversation/request.ts"
+import { defaultRoot } from "../journal/file/layout.ts"
+import type { Store } from "../journal/store.ts"
+import type { Layer } from "../layers/layer.ts"
+import type { Model } from "../model/model.ts"
+import type { PersonQuestion, ReadState, Tool, ToolContext } from "../tools/tool.ts"
+import type { Conversation } from "./conversation.ts"
+import { commandHooks, type Hook, type HookInput, runHooks } from "./hooks.ts"
+import { InstructionWatch } from "./instruction-watch.ts"
+import { openConversation } from "./open.ts"
+import type { PermissionPolicy } from "./permissions.ts"
+import { query } from "./query.ts"
+import type { QueryEnd, QueryEvent } from "./query-events.ts"
+import type { PermissionAnswer, PermissionRequest } from "./run-tools.ts"
+import { codingPrompt } from "./system-prompt.ts"
+
+export interface AgentOptions {
+  readonly model: Model
+  readonly tools: readonly Tool[]
+  /** The project's directory: paths are relative to it, and reading in it needs no permission. */
+  readonly cwd: string
+  readonly system?: string
+  readonly id?: string
+  readonly mustExist?: boolean
+  readonly dir?: string
+  readonly title?: string
+  readonly mode?: PermissionMode
+  readonly askPermission?: (request: PermissionRequest) => Promise<PermissionAnswer>
+  readonly askPerson?: (question: PersonQuestion) => Promise<string | undefined>
+  /** Shows a plan and asks to go ahead. Without it, plans are approved by nobody. */
+  readonly approvePlan?: (plan: string) => Promise<{ readonly approved: boolean; readonly remark?: string }>
+  readonly hooks?: readonly Hook[]
+  readonly reads: ReadState
+  readonly settings?: SettingsInput
+  readonly layers?: readonly Layer[]
+  readonly store?: Store
+  readonly clock?: Clock
+  readonly ids?: Ids
+  readonly env?: Readonly<Record<string, string | undefined>>
+}
+
+export interface AskOptions {
+  readonly signal?: AbortSignal
+  readonly maxTurns?: number
+  readonly costLimit?: number
+}
+
+export async function openAgent(options: AgentOptions): Promise<Agent> {
+  const { clock = systemClock, env = process.env } = options
+  const cwd = await realpath(options.cwd)
+  const root = options.dir ?? defaultRoot(env)
+  const settings = await loadSettings({ home: root, cwd, env, ...(options.settings ? { code: options.settings } : {}) })
+  const { permissions } = settings.values
+  const hooks = [...(options.hooks ?? []), ...commandHooks(settings.values.hooks, env)]
+  const instructions = await InstructionWatch.start({ home: root, project: cwd, cwd, mayRead: () => true })
+  const chat = await openConversation({
+    model: options.model.name,
+    cwd,
+    dir: root,
+    env,
+    clock,
+    system: options.system ?? systemPrompt({ cwd, date: clock.now() }),
+    tools: options.tools.map(toolDefinition),
+    context: instructions.texts,
+    ...pick(options, ["id", "mustExist", "title", "settings", "layers", "store", "ids"]),
+  })
+  const policy: PermissionPolicy = {
+    mode: options.mode ?? permissions.mode ?? "ask",
+    allow: permissions.allow ?? [],
+    ask: permissions.ask ?? [],
+    deny: permissions.deny ?? [],
+    project: cwd,
+    kept: [root],
+  }
+  const agent = new Agent({
+    ...options,
+    clock,
+    env,
+    cwd,
+    chat,
+    policy,
+    hooks,
+    instructions,
+    telemetry: createTelemetry({ exportContent: settings.values.exportContent }),
+  })
+  await agent.start()
+  return agent
+}
+
+interface AgentParts extends AgentOptions {
+  readonly chat: Conversation
+  readonly clock: Clock
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly policy: PermissionPolicy
+  readonly hooks: readonly Hook[]
+  readonly instructions: InstructionWatch
+  readonly telemetry: Telemetry
+}
+
+export class Agent {
+  readonly chat: Conversation
+  readonly #parts: AgentParts
+  #policy: PermissionPolicy
+  #directory: string
+  #todos: readonly Todo[]
+  #closed = false
+
+  constructor(parts: AgentParts) {
+    this.#parts = parts
+    this.chat = parts.chat
+    this.#policy = parts.policy
+    this.#directory = parts.cwd
+    this.#todos = parts.chat.views.frontier.todos
+  }
+
+  get model(): Model {
+    return this.#parts.model
+  }
+
+  get mode(): PermissionMode {
+    return this.#policy.mode
+  }
+
+  setMode(mode: PermissionMode): void {
+    this.#policy = { ...this.#policy, mode }
+  }
+
+  /** Allows what a rule names for the rest of this conversation. */
+  allow(rule: string): void {
+    this.#policy = { ...this.#policy, allow: [...this.#policy.allow, rule] }
+  }
+
+  /** Asks the agent for something and watches it work. Without a prompt it goes on where it was interrupted. */
+  query(prompt: Content | undefined, ask: AskOptions = {}): AsyncGenerator<QueryEvent, QueryEnd> {
+    const { model, tools, hooks, telemetry, clock, askPermission, instructions } = this.#parts
+    return query(prompt, {
+      chat: this.chat,
+      model,
+      cwd: () => this.#directory,
+      attachmentsFor: (touched) => instructions.due(touched),
+      tools: {
+        tools,
+        hooks,
+        telemetry,
+        context: this.#toolContext(),
+        policy: () => this.#policy,
+        now: () => clock.now().getTime(),
+        ...(askPermission ? { askPermission } : {}),
+      },
+      ...ask,
+    })
+  }
+
+  /** What the user types while the agent is busy: kept at once, delivered at the next round. */
+  enqueue(text: string): Promise<Uuid> {
+    return this.chat.enqueue(text)
+  }
+
+  async start(): Promise<void> {
+    this.#parts.instructions.remember(this.chat.views.context.storedMessages())
+    for (const path of this.#parts.instructions.paths) {
+      await this.#hook("InstructionsLoaded", { file_path: path, load_reason: "session_start" })
+    }
+    const outcome = await this.#hook("SessionStart", {
+      source: this.chat.opened.resumed ? "resume" : "startup",
+      model: this.model.name,
+    })
+    for (const { hook, text } of outcome.contexts) await this.chat.attach({ type: "hook_output", hook, content: text })
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    await this.#hook("SessionEnd", { reason: "exit" })
+    await this.chat.close()
+  }
+
+  #hook(event: HookInput["hook_event_name"], more: Record<string, unknown>) {
+    const { hooks } = this.#parts
+    const input = {
+      hook_event_name: event,
+      session_id: this.chat.id,
+      transcript_path: this.chat.location,
+      cwd: this.#directory,
+      ...more,
+    }
+    return runHooks(hooks, input, String(more.source ?? ""))
+  }
+
+  #toolContext(): Omit<ToolContext, "signal" | "progress" | "toolUseId"> {
+    const { clock, env, reads, askPerson, approvePlan } = this.#parts
+    return {
+      clock,
+      env,
+      reads,
+      directory: {
+        get: () => this.#directory,
+        set: (path) => {
+          this.#directory = path
+        },
+      },
+      todos: {
+        get: () => this.#todos,
+        set: (todos) => {
+          this.#todos = todos
+        },
+      },
+      plan: {
+        isActive: () => this.#policy.mode === "plan",
+        enter: () => this.setMode("plan"),
+        leave: async (plan) => {
+          const answer = (await approvePlan?.(plan)) ?? { approved: false, remark: "there is nobody to approve it" }
+          if (answer.approved) this.setMode("accept-edits")
+          return answer
+        },
+      },
+      ...(askPerson ? { askPerson } : {}),
+    }
+  }
+}
+
+/** What the model is told about a tool. */
+export function toolDefinition({ name, description, schema, jsonSchema }: Tool): ToolDefinition {
+  const { $schema: _, ...input_schema } = (jsonSchema ?? z.toJSONSchema(schema, { io: "input" })) as Record<
+    string,
+    unknown
+  >
+  return { name, description, input_schema: input_schema as { type: "object" } }
+}
+
+/** Said to every model we run. Rendered once: the date is that of the start. */
+function systemPrompt({ cwd, date }: { cwd: string; date: Date }): string {
+  return `${codingPrompt()}\n\nWorking directory: ${cwd}\nPlatform: ${process.platform}\nDate at the start: ${date.toISOString().slice(0, 10)}`
+}
+
+function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Partial<Pick<T, K>> {
+  return Object.fromEntries(keys.filter((key) => from[key] !== undefined).map((key) => [key, from[key]])) as Partial<
+    Pick<T, K>
+  >
+}

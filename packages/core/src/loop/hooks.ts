@@ -1,0 +1,185 @@
+/**
+ * Hooks (HOOK-1, HOOK-2): functions given in code and shell commands from settings that may look on, add context, or block. A hook that
+ * fails is reported and passed over; it never breaks the conversation.
+ */
+import { spawn } from "node:child_process"
+import { reasonOf } from "../base/errors.ts"
+import type { Settings } from "../base/settings.ts"
+import type { HookEvent } from "../base/vocabulary.ts"
+
+/** What a hook is told. Shell commands get it as JSON on standard input, with the names other agents' hooks know. */
+export interface HookInput {
+  readonly hook_event_name: HookEvent
+  readonly session_id: string
+  readonly transcript_path: string
+  readonly cwd: string
+  readonly [more: string]: unknown
+}
+
+export interface HookAnswer {
+  /** Where blocking has a meaning: the tool is not run, the prompt not sent, the stop not made. */
+  readonly block?: string
+  /** Said to the model. */
+  readonly context?: string
+  /** Said to the person. */
+  readonly message?: string
+  /** PreToolUse: decides instead of asking. */
+  readonly permission?: "allow" | "deny" | "ask"
+  /** PostToolUse: stands in place of the tool's result. */
+  readonly output?: string
+}
+
+export type HookFunction = (input: HookInput) => HookAnswer | undefined | Promise<HookAnswer | undefined>
+
+export interface Hook {
+  readonly event: HookEvent
+  /** A regular expression for the tool or source it is about. */
+  readonly matcher?: string
+  readonly run: HookFunction
+  readonly name: string
+}
+
+export interface HookOutcome {
+  readonly blocked: string | undefined
+  readonly permission: HookAnswer["permission"]
+  readonly contexts: readonly { readonly hook: string; readonly text: string }[]
+  readonly messages: readonly string[]
+  readonly output: string | undefined
+}
+
+const DEFAULT_TIMEOUT_SECONDS = 60
+const BLOCKING_EXIT = 2
+const MOST_OUTPUT = 100_000 // characters
+
+/** Runs every hook for an event, in the order they were given. */
+export async function runHooks(hooks: readonly Hook[], input: HookInput, subject = ""): Promise<HookOutcome> {
+  const contexts: { hook: string; text: string }[] = []
+  const messages: string[] = []
+  let blocked: string | undefined
+  let permission: HookAnswer["permission"]
+  let output: string | undefined
+  for (const hook of hooks) {
+    if (hook.event !== input.hook_event_name || !fits(hook.matcher, subject)) continue
+    try {
+      const answer = await hook.run(input)
+      if (answer?.context) contexts.push({ hook: hook.name, text: answer.context })
+      if (answer?.message) messages.push(answer.message)
+      blocked ??= answer?.block
+      permission = stricter(permission, answer?.permission)
+      output = answer?.output ?? output
+    } catch (error) {
+      messages.push(`The hook "${hook.name}" failed and was passed over: ${reasonOf(error)}`)
+    }
+  }
+  return { blocked, permission, contexts, messages, output }
+}
+
+const STRICTNESS = ["allow", "ask", "deny"] as const
+
+function stricter(a: HookAnswer["permission"], b: HookAnswer["permission"]): HookAnswer["permission"] {
+  if (a === undefined || b === undefined) return a ?? b
+  return STRICTNESS[Math.max(STRICTNESS.indexOf(a), STRICTNESS.indexOf(b))]
+}
+
+function fits(matcher: string | undefined, subject: string): boolean {
+  return matcher === undefined || matcher === "" || matcher === "*" || new RegExp(`^(?:${matcher})$`).test(subject)
+}
+
+/** The hooks of the settings: shell commands. */
+export function commandHooks(
+  settings: Settings["hooks"],
+  env: Readonly<Record<string, string | undefined>>,
+): readonly Hook[] {
+  return Object.entries(settings).flatMap(([event, commands]) =>
+    (commands ?? []).map(({ command, matcher, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS }) => ({
+      event: event as HookEvent,
+      name: command,
+      ...(matcher === undefined ? {} : { matcher }),
+      run: (input: HookInput) => runCommand({ command, input, timeoutMs: timeoutSeconds * 1000, env }),
+    })),
+  )
+}
+
+interface CommandRun {
+  readonly command: string
+  readonly input: HookInput
+  readonly timeoutMs: number
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+function runCommand({ command, input, timeoutMs, env }: CommandRun): Promise<HookAnswer | undefined> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, { shell: true, cwd: input.cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe"] })
+    let late = false
+    const timer = setTimeout(() => {
+      late = true
+      killGroup(child.pid)
+    }, timeoutMs)
+    let [stdout, stderr] = ["", ""]
+    child.stdout.on("data", (data: Buffer) => {
+      stdout = (stdout + data).slice(0, MOST_OUTPUT)
+    })
+    child.stderr.on("data", (data: Buffer) => {
+      stderr = (stderr + data).slice(0, MOST_OUTPUT)
+    })
+    child.stdin.on("error", () => undefined) // a hook need not read what it is told
+    child.stdin.end(JSON.stringify(input))
+    child.on("error", (error) => {
+      clearTimeout(timer)
+      reject(error)
+    })
+    child.on("close", (code) => {
+      clearTimeout(timer)
+      if (late) reject(new Error(`it took longer than ${timeoutMs / 1000} s`))
+      else if (code === BLOCKING_EXIT) resolve({ block: stderr.trim() || "blocked by a hook" })
+      else if (code !== 0) reject(new Error(`exit code ${code}${stderr ? `: ${stderr.trim().slice(0, 500)}` : ""}`))
+      else resolve(parseAnswer(stdout, input.hook_event_name))
+    })
+  })
+}
+
+function killGroup(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, "SIGKILL")
+  } catch {
+    // it ended by itself
+  }
+}
+
+/** Events whose plain output is context for the model; elsewhere plain output is for nobody. */
+const OUTPUT_IS_CONTEXT: ReadonlySet<HookEvent> = new Set(["SessionStart", "UserPromptSubmit", "PreCompact"])
+
+/** JSON in the shape that other agents' hooks use, or plain text. */
+function parseAnswer(stdout: string, event: HookEvent): HookAnswer | undefined {
+  const text = stdout.trim()
+  if (text === "") return undefined
+  let parsed: ForeignAnswer
+  try {
+    parsed = JSON.parse(text) as ForeignAnswer
+  } catch {
+    return OUTPUT_IS_CONTEXT.has(event) ? { context: text } : undefined
+  }
+  if (typeof parsed !== "object" || parsed === null) return OUTPUT_IS_CONTEXT.has(event) ? { context: text } : undefined
+  const specific = parsed.hookSpecificOutput ?? {}
+  const blocked = parsed.decision === "block" || parsed.continue === false
+  return {
+    ...(blocked ? { block: parsed.reason ?? parsed.stopReason ?? "blocked by a hook" } : {}),
+    ...(specific.additionalContext === undefined ? {} : { context: specific.additionalContext }),
+    ...(parsed.systemMessage === undefined ? {} : { message: parsed.systemMessage }),
+    ...(specific.permissionDecision === undefined ? {} : { permission: specific.permissionDecision }),
+    ...(specific.updatedToolOutput === undefined ? {} : { output: specific.updatedToolOutput }),
+  }
+}
+
+interface ForeignAnswer {
+  readonly continue?: boolean
+  readonly decision?: string
+  readonly reason?: string
+  readonly stopReason?: string
+  readonly systemMessage?: string
+  readonly hookSpecificOutput?: {
+    readonly additionalContext?: string
+    readonly permissionDecision?: "allow" | "deny" | "ask"
+    readonly updatedToolOutput?: string
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * Instruction files (NEST-1 to NEST-3): `AGENTS.md`, `CLAUDE.md` and rules directories. Those above the working directory are loaded at
+ * the start; those below it when a tool touches a file near them, once, and again when they change. `@path` imports are followed.
+ */
+import { readdir, readFile, realpath } from "node:fs/promises"
+import { dirname, isAbsolute, join, matchesGlob, relative, resolve } from "node:path"
+import { parse } from "yaml"
+import { isInside } from "./permissions.ts"
+
+export interface InstructionFile {
+  readonly path: string
+  /** With imports filled in and frontmatter taken off. */
+  readonly content: string
+  /** Globs of files it is for, where it is not for all. */
+  readonly paths?: readonly string[]
+}
+
+const FILE_NAMES = ["AGENTS.md", "CLAUDE.md"]
+const LOCAL_FILE_NAMES = ["AGENTS.local.md", "CLAUDE.local.md"]
+const RULE_DIRECTORIES = [join(".strata", "rules"), join(".claude", "rules")]
+const DEEPEST_IMPORT = 4
+
+export interface InstructionOptions {
+  /** Where the system's and the user's own instructions lie. */
+  readonly home: string
+  readonly project: string
+  readonly cwd: string
+  /** Whether a file may be read. Paths come resolved. */
+  readonly mayRead: (path: string) => boolean
+}
+
+/** Loads what holds for the whole conversation: the user's, then from the project's root down to the working directory. */
+export async function loadInstructions(options: InstructionOptions): Promise<readonly InstructionFile[]> {
+  const directories = [options.home, ...directoriesBetween(options.project, options.cwd)]
+  const files = await Promise.all(directories.map((directory) => instructionsIn(directory, options)))
+  return files.flat().filter(({ paths }) => paths === undefined)
+}
+
+/** Those that become relevant because a file was touched: below the working directory, and path-scoped rules of any level. */
+export async function instructionsFor(file: string, options: InstructionOptions): Promise<readonly InstructionFile[]> {
+  const above = [options.home, ...directoriesBetween(options.project, options.cwd)]
+  const below = directoriesBetween(options.cwd, dirname(file)).slice(1)
+  const scoped = (await Promise.all(above.map((directory) => instructionsIn(directory, options)))).flat()
+  const nested = (await Promise.all(below.map((directory) => instructionsIn(directory, options)))).flat()
+  const fits = ({ paths }: InstructionFile) => paths?.some((glob) => globFits(glob, file, options.project)) ?? false
+  return [...scoped.filter(fits), ...nested.filter((found) => found.paths === undefined || fits(found))]
+}
+
+/** The directories from the first to the second, both included; none where the second does not lie inside the first. */
+function directoriesBetween(from: string, to: string): readonly string[] {
+  if (!isInside(to, from)) return from === to ? [from] : []
+  const steps = relative(from, to)
+    .split(/[\\/]/)
+    .filter((step) => step !== "")
+  return [from, ...steps.map((_, i) => join(from, ...steps.slice(0, i + 1)))]
+}
+
+async function instructionsIn(directory: string, options: InstructionOptions): Promise<readonly InstructionFile[]> {
+  const named = [...FILE_NAMES, ...LOCAL_FILE_NAMES].map((name) => join(directory, name))
+  const rules = await Promise.all(RULE_DIRECTORIES.map((name) => markdownIn(join(directory, name))))
+  const found = await Promise.all([...named, ...rules.flat()].map((path) => load(path, options)))
+  // AGENTS.md and CLAUDE.md are often the same file under two names
+  const byContent = new Map(found.filter((file) => file !== undefined).map((file) => [file.content, file]))
+  return [...byContent.values()]
+}
+
+async function markdownIn(directory: string): Promise<readonly string[]> {
+  const names = await readdir(directory).catch(() => [] as string[])
+  return names
+    .filter((name) => name.endsWith(".md"))
+    .toSorted()
+    .map((name) => join(directory, name))
+}
+
+async function load(path: string, options: InstructionOptions): Promise<InstructionFile | undefined> {
+  const text = await readAllowed(path, options)
+  if (text === undefined) return undefined
+  const { body, paths } = splitFrontmatter(text)
+  const content = (await withImports(body, { path, options, depth: 0, seen: new Set([path]) })).trim()
+  return content === "" ? undefined : { path, content, ...(paths ? { paths } : {}) }
+}
+
+async function readAllowed(path: string, { mayRead }: InstructionOptions): Promise<string | undefined> {
+  try {
+    const resolved = await realpath(path)
+    return mayRead(resolved) ? await readFile(resolved, "utf8") : undefined
+  } catch {
+    return undefined // not there, or not readable: there is nothing to load
+  }
+}
+
+function splitFrontmatter(text: string): { body: string; paths: readonly string[] | undefined } {
+  const match = /^---\r?\n([\s\S]*?)\r?\n---\r?\n?/.exec(text)
+  if (!match) return { body: text, paths: undefined }
+  try {
+    const { paths } = (parse(match[1]!) ?? {}) as { paths?: unknown }
+    const list = typeof paths === "string" ? paths.split(",").map((path) => path.trim()) : paths
+    return { body: text.slice(match[0].length), paths: Array.isArray(list) ? list.map(String) : undefined }
+  } catch {
+    return { body: text, paths: undefined } // not YAML: then it is part of the text
+  }
+}
+
+interface ImportStep {
+  readonly path: string
+  readonly options: InstructionOptions
+  readonly depth: number
+  readonly seen: ReadonlySet<string>
+}
+
+/** Fills in `@path` imports, outside of code, at most four deep, never in a circle. */
+async function withImports(text: string, { path, options, depth, seen }: ImportStep): Promise<string> {
+  if (depth >= DEEPEST_IMPORT) return text
+  const parts = text.split(/(```[\s\S]*?```|`[^`\n]*`)/)
+  const filled = await Promise.all(
+    parts.map(async (part, i) => {
+      if (i % 2 === 1) return part // code
+      const imports = [...part.matchAll(/(^|\s)@([^\s@`]+)/g)]
+      let result = part
+      for (const [whole, before, target] of imports) {
+        const file = resolveImport(target!, path, options)
+        if (seen.has(file)) continue
+        const content = await readAllowed(file, options)
+        if (content === undefined) continue
+        const { body } = splitFrontmatter(content)
+        const inner = await withImports(body, { path: file, options, depth: depth + 1, seen: new Set([...seen, file]) })
+        result = result.split(whole!).join(`${before}${inner.trim()}`)
+      }
+      return result
+    }),
+  )
+  return filled.join("")
+}
+
+function resolveImport(target: string, from: string, { home }: InstructionOptions): string {
+  if (target.startsWith("~/")) return join(dirname(home), target.slice(2))
+  return isAbsolute(target) ? target : resolve(dirname(from), target)
+}
+
+function globFits(glob: string, file: string, project: string): boolean {
+  return matchesGlob(relative(project, file), glob) || matchesGlob(file, glob)
+}

@@ -1,0 +1,119 @@
+import { describe, expect, test } from "vitest"
+import type { PermissionQuestion } from "../tools/tool.ts"
+import { type Judgement, judge, type PermissionPolicy, simpleCommands } from "./permissions.ts"
+
+const policy = (change: Partial<PermissionPolicy> = {}): PermissionPolicy => ({
+  mode: "ask",
+  allow: [],
+  ask: [],
+  deny: [],
+  project: "/work/project",
+  kept: ["/home/me/.strata"],
+  ...change,
+})
+
+const read = (path: string): PermissionQuestion => ({ kind: "read", summary: `read ${path}`, paths: [path] })
+const write = (path: string): PermissionQuestion => ({ kind: "write", summary: `write ${path}`, paths: [path] })
+const execute = (command: string): PermissionQuestion => ({ kind: "execute", summary: command, subject: command })
+
+type Call = { tool: string; question: PermissionQuestion; isReadOnly?: boolean }
+const verdict = (
+  { tool, question, isReadOnly = question.kind === "read" }: Call,
+  change: Partial<PermissionPolicy> = {},
+): Judgement["verdict"] => judge({ tool, isReadOnly, question }, policy(change)).verdict
+
+describe("PERM-1 modes", () => {
+  const edit = { tool: "Edit", question: write("/work/project/a.ts") }
+  const bash = { tool: "Bash", question: execute("npm install") }
+  const look = { tool: "Read", question: read("/work/project/a.ts") }
+
+  test.each([
+    ["ask", "allow", "ask", "ask"],
+    ["accept-edits", "allow", "allow", "ask"],
+    ["plan", "allow", "deny", "deny"],
+    ["bypass", "allow", "allow", "allow"],
+  ] as const)("%s: reading %s, editing %s, running %s", (mode, reading, editing, running) => {
+    expect(verdict(look, { mode })).toBe(reading)
+    expect(verdict(edit, { mode })).toBe(editing)
+    expect(verdict(bash, { mode })).toBe(running)
+  })
+
+  test("a command that changes nothing runs in the project without a question, also in plan mode", () => {
+    const list = { tool: "Bash", question: execute("ls -l"), isReadOnly: true }
+    expect(verdict(list)).toBe("allow")
+    expect(verdict(list, { mode: "plan" })).toBe("allow")
+  })
+
+  test("outside the project reading is asked for, and accepted edits end at its border", () => {
+    expect(verdict({ tool: "Read", question: read("/etc/passwd") })).toBe("ask")
+    expect(verdict({ tool: "Write", question: write("/work/project-two/a.ts") }, { mode: "accept-edits" })).toBe("ask")
+  })
+
+  test("a question to the person needs no permission, also in plan mode", () => {
+    expect(verdict({ tool: "AskUser", question: { kind: "ask", summary: "which one?" } }, { mode: "plan" })).toBe(
+      "allow",
+    )
+  })
+})
+
+describe("PERM-1 rules", () => {
+  test("deny wins over allow and over bypass", () => {
+    const rules = { allow: ["Edit"], deny: ["Edit(/work/project/secret/**)"] }
+    expect(verdict({ tool: "Edit", question: write("/work/project/a.ts") }, rules)).toBe("allow")
+    expect(verdict({ tool: "Edit", question: write("/work/project/secret/key.pem") }, rules)).toBe("deny")
+    expect(
+      verdict({ tool: "Edit", question: write("/work/project/secret/key.pem") }, { ...rules, mode: "bypass" }),
+    ).toBe("deny")
+  })
+
+  test("ask wins over allow", () => {
+    expect(
+      verdict({ tool: "Bash", question: execute("git push") }, { allow: ["Bash"], ask: ["Bash(git push:*)"] }),
+    ).toBe("ask")
+  })
+
+  test.each([
+    ["npm test", "allow"],
+    ["npm test -- --watch", "allow"],
+    ["npm testing", "ask"],
+    ["npm test && rm -rf /", "ask"],
+    ["npm test; npm test a", "allow"],
+    ["npm test $(rm -rf /)", "ask"],
+    ["npm test `rm x`", "ask"],
+    ["echo x | npm test", "ask"],
+  ] as const)("a rule for `npm test` says to `%s`: %s", (command, expected) => {
+    expect(verdict({ tool: "Bash", question: execute(command) }, { allow: ["Bash(npm test:*)"] })).toBe(expected)
+  })
+
+  test("to deny, one command in a line is enough", () => {
+    expect(
+      verdict({ tool: "Bash", question: execute("ls && rm -rf x") }, { mode: "bypass", deny: ["Bash(rm:*)"] }),
+    ).toBe("deny")
+  })
+
+  test("a rule can name all tools of an MCP server, or one host", () => {
+    const call = { tool: "mcp__db__drop", question: { kind: "other", summary: "drop" } as PermissionQuestion }
+    expect(verdict(call, { allow: ["mcp__db"] })).toBe("allow")
+    expect(verdict(call, { allow: ["mcp__db__*"] })).toBe("allow")
+    expect(verdict(call, { allow: ["mcp__d"] })).toBe("ask")
+    const fetch = (url: string) => ({
+      tool: "WebFetch",
+      question: { kind: "network", summary: url, subject: url } as PermissionQuestion,
+    })
+    expect(verdict(fetch("https://example.com/a"), { allow: ["WebFetch(domain:example.com)"] })).toBe("allow")
+    expect(verdict(fetch("https://example.com.evil.net/a"), { allow: ["WebFetch(domain:example.com)"] })).toBe("ask")
+  })
+})
+
+describe("PERM-2 what the system keeps", () => {
+  test("journals, locks and memories cannot be written by any tool, whatever the mode and rules", () => {
+    for (const path of ["/home/me/.strata/projects/p/c.jsonl", "/home/me/.strata"]) {
+      expect(verdict({ tool: "Write", question: write(path) }, { mode: "bypass", allow: ["*"] })).toBe("deny")
+    }
+    expect(verdict({ tool: "Read", question: read("/home/me/.strata/settings.json") })).toBe("ask")
+  })
+})
+
+test("a command line is taken apart where it runs several commands", () => {
+  expect(simpleCommands("a b && c || d; e | f & g\nh")).toEqual(["a b", "c", "d", "e", "f", "g", "h"])
+})

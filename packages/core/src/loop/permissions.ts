@@ -1,0 +1,140 @@
+/**
+ * Who may do what (PERM-1, PERM-2). A judgement is a pure function of the mode, the rules and what a call wants to do; paths come
+ * resolved, symlinks followed. Deny wins over everything, and files that the system itself keeps cannot be written by any tool.
+ */
+import { matchesGlob, sep } from "node:path"
+import type { PermissionMode } from "../base/vocabulary.ts"
+import type { PermissionQuestion } from "../tools/tool.ts"
+
+export interface PermissionPolicy {
+  readonly mode: PermissionMode
+  /** Rules: `Tool`, `Tool(pattern)`. A pattern is a glob for paths, a beginning (`npm test:*`) or the whole for commands. */
+  readonly allow: readonly string[]
+  readonly ask: readonly string[]
+  readonly deny: readonly string[]
+  /** The project: reading in it needs no permission. */
+  readonly project: string
+  /** Directories that tools may never write to: where journals, locks and memories are kept. */
+  readonly kept: readonly string[]
+}
+
+export interface Request {
+  readonly tool: string
+  readonly isReadOnly: boolean
+  readonly question: PermissionQuestion
+}
+
+export type Judgement =
+  | { readonly verdict: "allow"; readonly why: string }
+  | { readonly verdict: "ask"; readonly why: string }
+  | { readonly verdict: "deny"; readonly why: string }
+
+export function judge(request: Request, policy: PermissionPolicy): Judgement {
+  const { tool, isReadOnly, question } = request
+  const writes = question.kind === "write" || question.kind === "execute"
+  const keptPath = writes && question.paths?.find((path) => policy.kept.some((kept) => isInside(path, kept)))
+  if (keptPath) return deny(`${keptPath} is kept by the system itself: no tool may write it`)
+  const denied = findRule(policy.deny, request, "any")
+  if (denied) return deny(`the rule "${denied}" forbids it`)
+  if (policy.mode === "plan" && !isReadOnly && question.kind !== "ask")
+    return deny("plan mode is on: look and think, change nothing")
+  if (policy.mode === "bypass") return allow("permissions are bypassed")
+  const asked = findRule(policy.ask, request, "any")
+  if (asked) return ask(`the rule "${asked}" asks for it`)
+  const allowed = findRule(policy.allow, request, "all")
+  if (allowed) return allow(`the rule "${allowed}" allows it`)
+  return judgeByKind(tool, request, policy)
+}
+
+function judgeByKind(tool: string, { isReadOnly, question }: Request, { mode, project }: PermissionPolicy): Judgement {
+  const inProject = (question.paths ?? []).every((path) => isInside(path, project))
+  if (question.kind === "ask") return allow("it only asks the person")
+  if (question.kind === "other" && isReadOnly) return allow("it changes nothing")
+  if (question.kind === "read") return inProject ? allow("reading in the project") : ask("it reads outside the project")
+  if (question.kind === "execute" && isReadOnly)
+    return inProject ? allow("the command changes nothing") : ask("it looks outside the project")
+  if (question.kind === "write" && mode === "accept-edits") {
+    return inProject ? allow("edits in the project are accepted") : ask("it writes outside the project")
+  }
+  return ask(`${tool} needs permission`)
+}
+
+const allow = (why: string): Judgement => ({ verdict: "allow", why })
+const ask = (why: string): Judgement => ({ verdict: "ask", why })
+const deny = (why: string): Judgement => ({ verdict: "deny", why })
+
+/**
+ * The first rule that fits. To deny or ask, one of several paths or commands is enough; to allow, a rule must be found for every one of
+ * them: `npm test && rm -rf /` is not allowed by a rule for `npm test`.
+ */
+function findRule(
+  rules: readonly string[],
+  { tool, question }: Request,
+  quantifier: "any" | "all",
+): string | undefined {
+  const subjects = subjectsOf(question)
+  const fitting = rules.map(parseRule).filter((rule) => toolFits(rule.tool, tool))
+  const whole = fitting.find((rule) => rule.pattern === undefined)
+  if (whole) return whole.text
+  if (subjects.length === 0 || (quantifier === "all" && hidesCommands(question))) return undefined
+  const found = subjects.map((subject) => fitting.find((rule) => patternFits(rule.pattern!, subject, question)))
+  const fits = quantifier === "any" ? found.some((rule) => rule) : found.every((rule) => rule)
+  return fits ? found.find((rule) => rule)?.text : undefined
+}
+
+/** What patterns are held against: each path, or each simple command of a command line. */
+function subjectsOf(question: PermissionQuestion): readonly string[] {
+  if (question.kind === "execute" && question.subject !== undefined) return simpleCommands(question.subject)
+  if (question.subject !== undefined) return [question.subject]
+  return question.paths ?? []
+}
+
+/** The commands that a line runs one after the other. */
+export function simpleCommands(line: string): readonly string[] {
+  return line
+    .split(/\s*(?:&&|\|\||[;|&\n])\s*/)
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+}
+
+/** A line with a command inside a command cannot be judged by how its commands begin. */
+function hidesCommands({ kind, subject = "" }: PermissionQuestion): boolean {
+  return kind === "execute" && /`|\$\(|[<>]\(/.test(subject)
+}
+
+interface Rule {
+  readonly text: string
+  readonly tool: string
+  readonly pattern: string | undefined
+}
+
+function parseRule(text: string): Rule {
+  const match = /^([^()\s]+)(?:\((.*)\))?$/s.exec(text.trim())
+  const pattern = match?.[2]
+  return { text, tool: match?.[1] ?? text, pattern: pattern === "" || pattern === "*" ? undefined : pattern }
+}
+
+/** `mcp__server` and `mcp__server__*` name all tools of a server. */
+function toolFits(rule: string, tool: string): boolean {
+  if (rule === tool || rule === "*") return true
+  const prefix = rule.endsWith("*") ? rule.slice(0, -1) : rule.startsWith("mcp__") ? `${rule}__` : undefined
+  return prefix !== undefined && tool.startsWith(prefix)
+}
+
+function patternFits(pattern: string, subject: string, question: PermissionQuestion): boolean {
+  if (question.kind === "execute") {
+    if (!pattern.endsWith(":*")) return subject === pattern
+    const beginning = pattern.slice(0, -2)
+    return subject === beginning || subject.startsWith(`${beginning} `)
+  }
+  if (question.kind === "network") return subject === pattern || hostOf(subject) === pattern.replace(/^domain:/, "")
+  return matchesGlob(subject, pattern) || isInside(subject, pattern.replace(/\/\*\*$/, ""))
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).hostname : ""
+}
+
+export function isInside(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep)
+}

@@ -1,0 +1,55 @@
+/** What a query tells while it runs: enough to show everything, and nothing that must be looked up. */
+import type { ToolResult } from "../conversation/blocks.ts"
+import type { Uuid } from "../conversation/messages.ts"
+import type { ModelResponse } from "../model/model.ts"
+import type { ContextSize } from "../tokens/context-size.ts"
+import type { Cost } from "../tokens/price.ts"
+import type { Fill } from "../tokens/window.ts"
+import type { PermissionQuestion } from "../tools/tool.ts"
+
+export type QueryEvent =
+  /** The user's words are in the journal. `queued`: they were typed while the system was busy. */
+  | { readonly type: "user"; readonly uuid: Uuid; readonly text: string; readonly queued: boolean }
+  /** A request is about to be sent. */
+  | { readonly type: "request"; readonly turn: number; readonly size: ContextSize; readonly fill: Fill }
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "thinking"; readonly text: string }
+  /** The attempt failed and is made again: what was streamed of it is void. */
+  | { readonly type: "retry"; readonly attempt: number; readonly delayMs: number; readonly reason: string }
+  | { readonly type: "response"; readonly uuid: Uuid; readonly response: ModelResponse; readonly cost: Cost }
+  | {
+      readonly type: "tool-start"
+      readonly id: string
+      readonly name: string
+      readonly input: unknown
+      readonly summary: string
+    }
+  | { readonly type: "tool-progress"; readonly id: string; readonly text: string }
+  | {
+      readonly type: "tool-denied"
+      readonly id: string
+      readonly name: string
+      readonly question: PermissionQuestion
+      readonly why: string
+    }
+  | {
+      readonly type: "tool-result"
+      readonly id: string
+      readonly name: string
+      readonly result: ToolResult
+      readonly ms: number
+    }
+  | { readonly type: "attached"; readonly kind: string; readonly about: string }
+  | { readonly type: "notice"; readonly message: string }
+  | ({ readonly type: "done"; readonly turns: number } & QueryEnd)
+
+/** How a query ended. */
+export type QueryEnd =
+  | { readonly reason: "answer"; readonly text: string }
+  | { readonly reason: "refusal" }
+  | { readonly reason: "max-turns"; readonly limit: number }
+  | { readonly reason: "cost-limit"; readonly limit: number; readonly spent: number }
+  | { readonly reason: "stopped-by-hook"; readonly why: string }
+  | { readonly reason: "aborted" }
+  /** The error's sentence; the error itself stands in `error`. */
+  | { readonly reason: "error"; readonly message: string; readonly error: unknown }

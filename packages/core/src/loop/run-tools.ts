@@ -1,0 +1,240 @@
+/**
+ * Runs the tool calls of one response (LOOP-3, LOOP-4): checked input, a permission, hooks, an abort signal. Calls that change nothing run
+ * side by side, others in order. Every call gets exactly one result, whatever happens: an error or an interruption is a result, too.
+ */
+import { Channel } from "../base/channel.ts"
+import { reasonOf } from "../base/errors.ts"
+import type { Telemetry } from "../base/telemetry.ts"
+import type { Attachment } from "../conversation/attachments.ts"
+import type { ToolResult, ToolUse } from "../conversation/blocks.ts"
+import { checkToolInput, invalidInputResult } from "../conversation/tool-input.ts"
+import type { PermissionQuestion, Tool, ToolContext, ToolOutput } from "../tools/tool.ts"
+import { type Hook, type HookInput, type HookOutcome, runHooks } from "./hooks.ts"
+import { judge, type PermissionPolicy } from "./permissions.ts"
+import type { QueryEvent } from "./query-events.ts"
+
+export interface PermissionRequest {
+  readonly id: string
+  readonly tool: string
+  readonly question: PermissionQuestion
+  /** Why it must be asked. */
+  readonly why: string
+}
+
+export type PermissionAnswer =
+  | { readonly allowed: true; readonly remember?: boolean }
+  | { readonly allowed: false; readonly remark?: string }
+
+export interface ToolRun {
+  readonly tools: readonly Tool[]
+  readonly context: Omit<ToolContext, "signal" | "progress" | "toolUseId">
+  readonly signal: AbortSignal
+  readonly policy: () => PermissionPolicy
+  /** Asks a person. Without one, what must be asked is denied. */
+  readonly askPermission?: (request: PermissionRequest) => Promise<PermissionAnswer>
+  readonly hooks: readonly Hook[]
+  readonly hookInput: (event: HookInput["hook_event_name"], more: Record<string, unknown>) => HookInput
+  readonly telemetry: Telemetry
+  readonly conversation: string
+  readonly now: () => number
+}
+
+export interface ToolRunOutcome {
+  /** In the order of the calls. */
+  readonly results: readonly ToolResult[]
+  readonly attachments: readonly Attachment[]
+  readonly touched: readonly string[]
+}
+
+interface Finished {
+  readonly result: ToolResult
+  readonly attachments: readonly Attachment[]
+  readonly touched: readonly string[]
+}
+
+const INTERRUPTED = "Interrupted by the user before it finished."
+
+/** Yields what happens; returns what goes into the conversation. */
+export async function* runTools(calls: readonly ToolUse[], run: ToolRun): AsyncGenerator<QueryEvent, ToolRunOutcome> {
+  const finished: Finished[] = []
+  for (const group of groupsOf(calls, run.tools)) {
+    const events = new Channel<QueryEvent>()
+    const work = Promise.all(group.map((call) => runCall(call, run, (event) => events.push(event)))).finally(() =>
+      events.end(),
+    )
+    yield* events
+    finished.push(...(await work))
+  }
+  return {
+    results: finished.map(({ result }) => result),
+    attachments: finished.flatMap(({ attachments }) => attachments),
+    touched: [...new Set(finished.flatMap(({ touched }) => touched))],
+  }
+}
+
+/** Neighbouring calls that change nothing form one group; every other call is a group of its own. */
+function groupsOf(calls: readonly ToolUse[], tools: readonly Tool[]): readonly (readonly ToolUse[])[] {
+  const groups: ToolUse[][] = []
+  let joinable = false
+  for (const call of calls) {
+    const readOnly = isReadOnly(call, tools)
+    if (readOnly && joinable) groups.at(-1)!.push(call)
+    else groups.push([call])
+    joinable = readOnly
+  }
+  return groups
+}
+
+function isReadOnly(call: ToolUse, tools: readonly Tool[]): boolean {
+  const tool = tools.find(({ name }) => name === call.name)
+  if (!tool) return true // it is only told that there is no such tool
+  const checked = checkToolInput(tool.schema, call.input)
+  return checked.state === "invalid" || tool.isReadOnly(checked.input)
+}
+
+type Tell = (event: QueryEvent) => void
+
+async function runCall(call: ToolUse, run: ToolRun, tell: Tell): Promise<Finished> {
+  const started = run.now()
+  const finished = await runChecked(call, run, tell)
+  tell({ type: "tool-result", id: call.id, name: call.name, result: finished.result, ms: run.now() - started })
+  return finished
+}
+
+async function runChecked(call: ToolUse, run: ToolRun, tell: Tell): Promise<Finished> {
+  if (run.signal.aborted) return failure(call, INTERRUPTED)
+  const tool = run.tools.find(({ name }) => name === call.name)
+  if (!tool)
+    return failure(
+      call,
+      `There is no tool named ${call.name}. The tools are: ${run.tools.map(({ name }) => name).join(", ")}.`,
+    )
+  const checked = checkToolInput(tool.schema, call.input)
+  if (checked.state === "invalid")
+    return { result: invalidInputResult(call.id, tool.name, checked.why), attachments: [], touched: [] }
+  const context: ToolContext = {
+    ...run.context,
+    signal: run.signal,
+    toolUseId: call.id,
+    progress: (text) => tell({ type: "tool-progress", id: call.id, text }),
+  }
+  try {
+    const question = await tool.question(checked.input, context)
+    tell({ type: "tool-start", id: call.id, name: tool.name, input: checked.input, summary: question.summary })
+    const before = await runHooks(
+      run.hooks,
+      run.hookInput("PreToolUse", { tool_name: tool.name, tool_input: checked.input }),
+      tool.name,
+    )
+    for (const message of before.messages) tell({ type: "notice", message })
+    const denied = await permissionFor(
+      { call, tool, question, before, isReadOnly: tool.isReadOnly(checked.input) },
+      run,
+    )
+    if (denied !== undefined) {
+      tell({ type: "tool-denied", id: call.id, name: tool.name, question, why: denied })
+      return failure(call, `Not allowed: ${denied}`, before)
+    }
+    const about = { conversation: run.conversation, name: tool.name, callId: call.id }
+    const output = await run.telemetry.tool(about, () => untilAborted(tool.run(checked.input, context), run.signal))
+    return await withPostHooks({ call, tool, input: checked.input, output, before }, run, tell)
+  } catch (error) {
+    return failure(call, run.signal.aborted ? INTERRUPTED : messageOf(error))
+  }
+}
+
+interface Asked {
+  readonly call: ToolUse
+  readonly tool: Tool
+  readonly question: PermissionQuestion
+  readonly before: HookOutcome
+  readonly isReadOnly: boolean
+}
+
+/** Why the call may not run; nothing where it may. A hook may be stricter or answer for the person, but never overrule a denial. */
+async function permissionFor(
+  { call, tool, question, before, isReadOnly }: Asked,
+  run: ToolRun,
+): Promise<string | undefined> {
+  if (before.blocked !== undefined) return before.blocked
+  const judgement = judge({ tool: tool.name, isReadOnly, question }, run.policy())
+  if (judgement.verdict === "deny") return judgement.why
+  if (before.permission === "deny") return "a hook forbids it"
+  const verdict = before.permission ?? judgement.verdict
+  if (verdict === "allow") return undefined
+  const asked = await runHooks(
+    run.hooks,
+    run.hookInput("PermissionRequest", { tool_name: tool.name, summary: question.summary }),
+    tool.name,
+  )
+  if (asked.permission === "allow") return undefined
+  if (asked.permission === "deny" || asked.blocked !== undefined) return asked.blocked ?? "a hook forbids it"
+  if (!run.askPermission) return `${judgement.why}, and there is nobody to ask`
+  const answer = await untilAborted(
+    run.askPermission({ id: call.id, tool: tool.name, question, why: judgement.why }),
+    run.signal,
+  )
+  return answer.allowed ? undefined : `the user said no${answer.remark ? `: ${answer.remark}` : ""}`
+}
+
+interface Done {
+  readonly call: ToolUse
+  readonly tool: Tool
+  readonly input: unknown
+  readonly output: ToolOutput
+  readonly before: HookOutcome
+}
+
+async function withPostHooks({ call, tool, input, output, before }: Done, run: ToolRun, tell: Tell): Promise<Finished> {
+  const response = typeof output.content === "string" ? output.content : output.content.map((block) => block.type)
+  const about = { tool_name: tool.name, tool_input: input, tool_response: response }
+  const after = await runHooks(run.hooks, run.hookInput("PostToolUse", about), tool.name)
+  for (const message of after.messages) tell({ type: "notice", message })
+  const content = after.output ?? output.content
+  const result = {
+    type: "tool_result" as const,
+    tool_use_id: call.id,
+    content: content as string,
+    ...(output.isError ? { is_error: true } : {}),
+  }
+  const blocked = after.blocked === undefined ? [] : [{ hook: tool.name, text: after.blocked }]
+  return {
+    result,
+    attachments: [
+      ...(output.attachments ?? []),
+      ...contextsOf(before),
+      ...contextsOf(after),
+      ...blocked.map(asAttachment),
+    ],
+    touched: output.touched ?? [],
+  }
+}
+
+const asAttachment = ({ hook, text }: { hook: string; text: string }): Attachment => ({
+  type: "hook_output",
+  hook,
+  content: text,
+})
+const contextsOf = ({ contexts }: HookOutcome): readonly Attachment[] => contexts.map(asAttachment)
+
+function failure(call: ToolUse, text: string, hooks?: HookOutcome): Finished {
+  return {
+    result: { type: "tool_result", tool_use_id: call.id, content: text, is_error: true },
+    attachments: hooks ? contextsOf(hooks) : [],
+    touched: [],
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error && error.message !== "" ? error.message : reasonOf(error)
+}
+
+/** The work's outcome, or an end at once when the user interrupts: a tool that does not listen cannot hold up the conversation. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) return Promise.reject(new Error(INTERRUPTED))
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(new Error(INTERRUPTED))
+    signal.addEventListener("abort", stop, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop))
+  })
+}

@@ -1,0 +1,194 @@
+/**
+ * A request as the AI SDK takes it. Text, media, calls, results and reasoning have counterparts; results stand in messages of their own.
+ * What has none (search results, what servers' tools did) is passed on as text, so that the model knows of it. Tool inputs lose the
+ * model's spelling here: the AI SDK takes them as values.
+ */
+import {
+  asServerResult,
+  asServerUse,
+  type Block,
+  isToolUse,
+  resultBlocks,
+  type ToolResult,
+  textOf,
+  toBlocks,
+} from "../../conversation/blocks.ts"
+import type { ModelRequest, ToolDefinition } from "../../conversation/request.ts"
+import { InvalidModelRequestError } from "../errors.ts"
+import type { CallOptions, FilePart, PromptMessage, ProviderOptions, ToolOutput, ToolResultPart } from "./interface.ts"
+import { readThinking } from "./provider-notes.ts"
+
+type Message = ModelRequest["messages"][number]
+type UserPart = Extract<PromptMessage, { role: "user" }>["content"][number]
+type AssistantPart = Extract<PromptMessage, { role: "assistant" }>["content"][number]
+type FunctionTool = Extract<NonNullable<CallOptions["tools"]>[number], { type: "function" }>
+interface TextPart {
+  type: "text"
+  text: string
+  providerOptions?: ProviderOptions
+}
+
+export function toCallOptions(request: ModelRequest, provider: string): CallOptions {
+  const { messages, system = [], tools = [], tool_choice, stop_sequences } = request
+  const nameOfCall = callNames(messages)
+  const reasoning = reasoningOf(request)
+  return {
+    prompt: [
+      ...toBlocks(system).map((block) => systemMessage(block)),
+      ...messages.flatMap((message) => promptMessages(message, nameOfCall)),
+    ],
+    maxOutputTokens: request.max_tokens,
+    ...(tools.length > 0 ? { tools: tools.map((tool) => functionTool(tool, provider)) } : {}),
+    ...(tool_choice ? { toolChoice: toolChoice(tool_choice) } : {}),
+    ...(stop_sequences?.length ? { stopSequences: stop_sequences } : {}),
+    ...(reasoning ? { reasoning } : {}),
+  }
+}
+
+function reasoningOf({ thinking, output_config }: ModelRequest): CallOptions["reasoning"] {
+  return thinking?.type === "disabled" ? "none" : (output_config?.effort ?? undefined)
+}
+
+function systemMessage(block: Block): PromptMessage {
+  return { role: "system", content: textOf([block]), ...breakpoint(block) }
+}
+
+/** Results have to name the tool, and only the call knows it. */
+function callNames(messages: readonly Message[]): ReadonlyMap<string, string> {
+  const calls = messages.flatMap(({ content }) => toBlocks(content).filter(isToolUse))
+  return new Map(calls.map(({ id, name }) => [id, name]))
+}
+
+function promptMessages({ role, content }: Message, nameOfCall: ReadonlyMap<string, string>): PromptMessage[] {
+  const blocks = toBlocks(content)
+  if (role === "system") return blocks.map((block) => systemMessage(block))
+  if (role === "assistant") return nonEmpty({ role, content: assistantParts(blocks) })
+  const results = blocks.filter((block) => block.type === "tool_result")
+  const rest = blocks.filter((block) => block.type !== "tool_result")
+  return [
+    ...nonEmpty({ role: "tool", content: results.map((result) => resultPart(result, nameOfCall)) }),
+    ...nonEmpty({ role, content: rest.map(userPart) }),
+  ]
+}
+
+const nonEmpty = (message: PromptMessage): PromptMessage[] => (message.content.length > 0 ? [message] : [])
+
+function userPart(block: Block): UserPart {
+  return filePart(block) ?? textPart(block)
+}
+
+function assistantParts(blocks: readonly Block[]): AssistantPart[] {
+  const parts: AssistantPart[] = []
+  let notes: ProviderOptions | undefined
+  for (const block of blocks) {
+    if (block.type === "thinking" || block.type === "redacted_thinking") {
+      const meaning = readThinking(block)
+      if (meaning.kind === "carrier") notes = meaning.notes
+      else parts.push({ type: "reasoning", text: meaning.text, providerOptions: meaning.notes })
+      continue
+    }
+    const providerOptions = { ...notes, ...breakpoint(block).providerOptions }
+    const extra = Object.keys(providerOptions).length > 0 ? { providerOptions } : {}
+    notes = undefined
+    parts.push(
+      isToolUse(block)
+        ? { type: "tool-call", toolCallId: block.id, toolName: block.name, input: block.input, ...extra }
+        : { ...textPart(block), ...extra },
+    )
+  }
+  return parts
+}
+
+function textPart(block: Block): TextPart {
+  return { type: "text", text: asText(block), ...breakpoint(block) }
+}
+
+function asText(block: Block): string {
+  if (block.type === "text") return block.text
+  if (block.type === "search_result") return `${block.title} (${block.source})\n${textOf(block.content)}`
+  const use = asServerUse(block)
+  if (use) return `[${use.name} was called with ${JSON.stringify(use.input)}]`
+  const result = asServerResult(block)
+  if (result) return `[${result.type}: ${JSON.stringify(result.content)}]`
+  const { content } = block as { content?: unknown } // a compaction block is its summary
+  return typeof content === "string" ? content : JSON.stringify(block)
+}
+
+/** Images and documents; those made of text stay files, so that they keep their names. */
+function filePart(block: Block): FilePart | undefined {
+  if (block.type !== "image" && block.type !== "document") return undefined
+  const { source } = block
+  const title = block.type === "document" ? block.title : undefined
+  const file = { type: "file" as const, ...(title ? { filename: title } : {}), ...breakpoint(block) }
+  switch (source.type) {
+    case "base64":
+      return { ...file, mediaType: source.media_type, data: { type: "data", data: source.data } }
+    case "text":
+      return { ...file, mediaType: source.media_type, data: { type: "text", text: source.data } }
+    case "url": {
+      const mediaType = block.type === "image" ? "image" : "application/pdf"
+      return { ...file, mediaType, data: { type: "url", url: new URL(source.url) } }
+    }
+    case "content":
+      return {
+        ...file,
+        mediaType: "text/plain",
+        data: { type: "text", text: textOf(source.content as string | Block[]) },
+      }
+    default:
+      return undefined // a file kept at Anthropic: nobody else can read it
+  }
+}
+
+function resultPart(result: ToolResult, nameOfCall: ReadonlyMap<string, string>): ToolResultPart {
+  return {
+    type: "tool-result",
+    toolCallId: result.tool_use_id,
+    toolName: nameOfCall.get(result.tool_use_id) ?? "unknown",
+    output: resultOutput(result),
+    ...breakpoint(result),
+  }
+}
+
+function resultOutput(result: ToolResult): ToolOutput {
+  const blocks = resultBlocks(result)
+  if (blocks.some((block) => filePart(block))) {
+    return { type: "content", value: blocks.map((block) => filePart(block) ?? { type: "text", text: asText(block) }) }
+  }
+  const value = blocks.map(asText).join("\n")
+  return { type: result.is_error ? "error-text" : "text", value }
+}
+
+function functionTool(tool: ToolDefinition, provider: string): FunctionTool {
+  if (!("input_schema" in tool)) {
+    throw new InvalidModelRequestError({
+      provider,
+      said: `a tool of type "${tool.type}" runs on Anthropic's servers only`,
+    })
+  }
+  const { name, description, input_schema } = tool
+  return {
+    type: "function",
+    name,
+    ...(description === undefined ? {} : { description }),
+    inputSchema: input_schema as FunctionTool["inputSchema"],
+    ...breakpoint(tool),
+  }
+}
+
+function toolChoice(choice: NonNullable<ModelRequest["tool_choice"]>): NonNullable<CallOptions["toolChoice"]> {
+  switch (choice.type) {
+    case "tool":
+      return { type: "tool", toolName: choice.name }
+    case "any":
+      return { type: "required" }
+    default:
+      return { type: choice.type }
+  }
+}
+
+/** Claude's breakpoints, for Claude behind the AI SDK. Other providers pass over them. */
+function breakpoint(item: object): { providerOptions?: ProviderOptions } {
+  const mark = "cache_control" in item && item.cache_control
+  return mark ? { providerOptions: { anthropic: { cacheControl: mark as { type: string } } } } : {}
+}

@@ -1,0 +1,59 @@
+/**
+ * What providers want to have back: signatures of reasoning, ids of items, thought signatures on tool calls (without which Gemini refuses
+ * the next request). Our messages are those of the Messages API, which has one place for such things: the signature of a thinking block.
+ *
+ * - A signature of Claude's is kept as it is, so that the conversation can go on with `anthropicModel`.
+ * - Other notes on reasoning are written into the signature.
+ * - Notes on a text or a call stand in an empty thinking block right before it.
+ */
+import type { Block } from "../../conversation/blocks.ts"
+import type { ProviderOptions } from "./interface.ts"
+
+const PREFIX = "ai-sdk:"
+const ANTHROPIC = "anthropic"
+
+type Thinking = Extract<Block, { type: "thinking" | "redacted_thinking" }>
+
+/** Reasoning as a block; `undefined` where there is nothing in it. */
+export function toThinking(text: string, notes: ProviderOptions | undefined): Thinking | undefined {
+  const { signature, redactedData } = notes?.[ANTHROPIC] ?? {}
+  if (typeof redactedData === "string") return { type: "redacted_thinking", data: redactedData }
+  if (typeof signature === "string") return { type: "thinking", thinking: text, signature }
+  if (text === "" && !hasNotes(notes)) return undefined
+  return { type: "thinking", thinking: text, signature: encode({ notes: notes ?? {} }) }
+}
+
+/** The block that carries notes on the one after it. Claude's own notes on texts and calls are not asked for again. */
+export function toCarrier(notes: ProviderOptions | undefined): readonly Thinking[] {
+  const { [ANTHROPIC]: _, ...others } = notes ?? {}
+  return hasNotes(others)
+    ? [{ type: "thinking", thinking: "", signature: encode({ notes: others, forNext: true }) }]
+    : []
+}
+
+export type ThinkingMeaning =
+  | { readonly kind: "reasoning"; readonly text: string; readonly notes: ProviderOptions }
+  | { readonly kind: "carrier"; readonly notes: ProviderOptions }
+
+/** What a thinking block is, on its way back to a provider. */
+export function readThinking(block: Thinking): ThinkingMeaning {
+  if (block.type === "redacted_thinking") {
+    return { kind: "reasoning", text: "", notes: { [ANTHROPIC]: { redactedData: block.data } } }
+  }
+  const { thinking: text, signature } = block
+  if (!signature.startsWith(PREFIX)) return { kind: "reasoning", text, notes: { [ANTHROPIC]: { signature } } }
+  const { notes, forNext } = decode(signature)
+  return forNext ? { kind: "carrier", notes } : { kind: "reasoning", text, notes }
+}
+
+interface Written {
+  readonly notes: ProviderOptions
+  readonly forNext?: boolean
+}
+
+const hasNotes = (notes: ProviderOptions | undefined) => Object.keys(notes ?? {}).length > 0
+
+const encode = (written: Written) => PREFIX + Buffer.from(JSON.stringify(written)).toString("base64url")
+
+const decode = (signature: string) =>
+  JSON.parse(Buffer.from(signature.slice(PREFIX.length), "base64url").toString()) as Written

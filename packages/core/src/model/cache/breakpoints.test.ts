@@ -1,0 +1,166 @@
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import type { Block } from "../../conversation/blocks.ts"
+import { exactInputOf, withExactInput } from "../../conversation/exact-json.ts"
+import type { ModelRequest } from "../../conversation/request.ts"
+import { validateRequest } from "../../conversation/validate/validator.ts"
+import { findModel } from "../../tokens/models.ts"
+import { serialiseRequest } from "../../views/request.ts"
+import { placeBreakpoints } from "./breakpoints.ts"
+
+type Message = ModelRequest["messages"][number]
+
+const MODEL = "claude-opus-5"
+const text = (words: string): Block => ({ type: "text", text: words })
+const call = (id: string): Block => ({ type: "tool_use", id, name: "Read", input: {} })
+const result = (id: string): Block => ({ type: "tool_result", tool_use_id: id, content: "…" })
+const thinking: Block = { type: "thinking", thinking: "Hm.", signature: "s" }
+const user = (...content: Block[]): Message => ({ role: "user", content })
+const assistant = (...content: Block[]): Message => ({ role: "assistant", content })
+const tool = (name: string, more: object = {}) => ({ name, input_schema: { type: "object" as const }, ...more })
+
+const request = (messages: Message[], more: Partial<ModelRequest> = {}): ModelRequest => ({
+  model: MODEL,
+  max_tokens: 100,
+  tools: [tool("Read"), tool("Write")],
+  system: [text("You help."), text("Be brief.")] as never,
+  messages,
+  ...more,
+})
+
+/** Where the marks are: `tools.1`, `messages.0.content.2`, … */
+function marksIn(value: unknown, path = ""): string[] {
+  if (typeof value !== "object" || value === null) return []
+  const here = "cache_control" in value && value.cache_control ? [path] : []
+  return [...here, ...Object.entries(value).flatMap(([key, item]) => marksIn(item, path ? `${path}.${key}` : key))]
+}
+const withoutMarks = (placed: ModelRequest) =>
+  serialiseRequest(placed).replaceAll(',"cache_control":{"type":"ephemeral"}', "")
+
+const TURN = [user(text("a")), assistant(thinking, call("toolu_1")), user(result("toolu_1"), text("b"))]
+
+describe("CACHE-3 breakpoints", () => {
+  test("tools, system, the end of the previous request, the end of this one", () => {
+    expect(marksIn(placeBreakpoints(request(TURN)))).toEqual([
+      "tools.1",
+      "system.1",
+      "messages.0.content.0",
+      "messages.2.content.1",
+    ])
+  })
+
+  test("the first request has no previous one; without tools and system there are fewer", () => {
+    const { tools: _, system: __, ...bare } = request([user(text("a"), text("b"))])
+    expect(marksIn(placeBreakpoints(bare))).toEqual(["messages.0.content.1"])
+  })
+
+  test("never on thinking, and not on a tool that is deferred", () => {
+    const messages = [user(text("a")), assistant(text("b"), thinking)]
+    const tools = [tool("Read"), tool("Rare", { defer_loading: true })] as never
+    expect(marksIn(placeBreakpoints(request(messages, { tools })))).toEqual([
+      "tools.0",
+      "system.1",
+      "messages.0.content.0",
+      "messages.1.content.0",
+    ])
+  })
+
+  test("a fork stops where its parent's last request ended", () => {
+    const fork = [...TURN, assistant(text("c")), user(text("Summarise all that."))]
+    const marks = ["tools.1", "system.1", "messages.2.content.1"]
+    expect(marksIn(placeBreakpoints(request(fork), { writesCache: false }))).toEqual(marks)
+    const further = [...fork, assistant(text("d")), user(text("More."))]
+    const options = { writesCache: false, sharedMessages: TURN.length }
+    expect(marksIn(placeBreakpoints(request(further), options))).toEqual(marks)
+  })
+
+  test("marks that came with the content do not count, also nested ones", () => {
+    const mark = { cache_control: { type: "ephemeral" as const } }
+    const nested = { ...result("toolu_1"), content: [{ ...text("x"), ...mark }] } as Block
+    const marked = [{ ...text("a"), ...mark } as Block, { ...text("b"), ...mark } as Block]
+    const messages = [user(...marked), assistant(call("toolu_1")), user(nested, text("c"))]
+    expect(marksIn(placeBreakpoints(request(messages)))).toEqual([
+      "tools.1",
+      "system.1",
+      "messages.0.content.1",
+      "messages.2.content.1",
+    ])
+  })
+
+  test("strings become blocks everywhere, so that a message's bytes do not depend on its place", () => {
+    const messages: Message[] = [
+      { role: "user", content: "a" },
+      { role: "assistant", content: "b" },
+      { role: "user", content: "c" },
+    ]
+    const placed = placeBreakpoints(request(messages, { system: "You help." }))
+    expect(withoutMarks(placed)).toBe(
+      serialiseRequest(
+        request([user(text("a")), assistant(text("b")), user(text("c"))], { system: [text("You help.")] as never }),
+      ),
+    )
+  })
+
+  test("automatic caching is left to the server", () => {
+    const automatic = request(TURN, { cache_control: { type: "ephemeral" } })
+    expect(placeBreakpoints(automatic)).toBe(automatic)
+  })
+
+  test("a call keeps its spelling under a mark", () => {
+    const exact = withExactInput(call("toolu_1") as { input: unknown }, '{"n":1.0}') as Block
+    const placed = placeBreakpoints(request([user(text("a")), assistant(exact)]))
+    expect(exactInputOf(placed.messages[1]!.content[0] as object)).toBe('{"n":1.0}')
+    expect(marksIn(placed)).toContain("messages.1.content.0")
+  })
+})
+
+describe("CACHE-3 properties", () => {
+  const blockCount = fc.integer({ min: 1, max: 30 })
+  /** Turns as the API takes them: an answer with thinking and calls, then their results and words. */
+  const conversation = fc
+    .array(fc.record({ calls: fc.integer({ min: 0, max: 30 }), words: blockCount, thinks: fc.boolean() }), {
+      maxLength: 6,
+    })
+    .map((turns) => [
+      user(text("Begin.")),
+      ...turns.flatMap(({ calls, words, thinks }, turn) => {
+        const ids = Array.from({ length: calls }, (_, i) => `toolu_${turn}_${i}`)
+        const said = Array.from({ length: words }, (_, i) => text(`${turn}.${i}`))
+        return [
+          assistant(...(thinks ? [thinking] : []), text("So."), ...ids.map(call)),
+          user(...ids.map(result), ...said),
+        ]
+      }),
+    ])
+  const requests = fc.record({ messages: conversation, tools: fc.boolean(), system: fc.boolean() }).map((given) => {
+    const { tools, system, ...rest } = request(given.messages)
+    return { ...rest, ...(given.tools ? { tools } : {}), ...(given.system ? { system } : {}) } as ModelRequest
+  })
+  const options = fc.record({ writesCache: fc.boolean() })
+
+  test("at most four, accepted by the validator, nothing changed but marks, the input untouched", () => {
+    fc.assert(
+      fc.property(requests, options, (given, how) => {
+        const before = serialiseRequest(given)
+        const placed = placeBreakpoints(given, how)
+        expect(marksIn(placed).length).toBeLessThanOrEqual(4)
+        expect(validateRequest({ request: placed, model: findModel(MODEL).facts })).toEqual([])
+        expect(withoutMarks(placed)).toBe(before)
+        expect(serialiseRequest(given)).toBe(before)
+      }),
+    )
+  })
+
+  test("a fork sets no mark that its parent did not set", () => {
+    fc.assert(
+      fc.property(requests, fc.boolean(), (parent, knowsParent) => {
+        const messages = [...parent.messages, assistant(text("So.")), user(text("Now aside."))]
+        const shared = knowsParent ? { sharedMessages: parent.messages.length } : {}
+        const fork = placeBreakpoints({ ...parent, messages }, { writesCache: false, ...shared })
+        const own = marksIn(placeBreakpoints(parent))
+        expect(own).toEqual(expect.arrayContaining(marksIn(fork)))
+        expect(marksIn(fork)).toContain(own.at(-1))
+      }),
+    )
+  })
+})

@@ -1,0 +1,141 @@
+/**
+ * CACHE-3: where a request asks for its prefix to be cached. At most four places:
+ *
+ * 1. the end of the tools, and
+ * 2. the end of the system prompt: the part that stays when the conversation is compacted, and that other conversations share;
+ * 3. the end of the previous request, which is where that one wrote its newest entry;
+ * 4. the end of the last message, where this one writes its own.
+ *
+ * The server looks back from a breakpoint over 20 blocks only, and a turn with many calls has more; the third place makes sure that the
+ * previous entry is found whatever the turn was like. A fork that must not write stops at the third: it reads what its parent wrote.
+ *
+ * A pure function: what it is given stays as it was. Apart from the marks only the spelling of texts without blocks changes (a string
+ * cannot carry a mark), and for every message alike, so that a message's bytes do not depend on whether it is the last.
+ */
+import { type Block, isText, toBlocks, withoutBreakpoint } from "../../conversation/blocks.ts"
+import type { ModelRequest, ToolDefinition } from "../../conversation/request.ts"
+
+export interface BreakpointOptions {
+  /** Default true. */
+  readonly writesCache?: boolean
+  /**
+   * For forks that make several requests: how many messages, from the first, are the parent's. Default: those before the last answer,
+   * which is right for a fork that asks once.
+   */
+  readonly sharedMessages?: number
+}
+
+type Message = ModelRequest["messages"][number]
+
+/** Where a block stands among the messages. */
+interface Place {
+  readonly message: number
+  readonly block: number
+}
+
+const MARK = { cache_control: { type: "ephemeral" as const } }
+
+/** Kinds that take a mark, besides results of server tools. Thinking is cached as part of a prefix, but takes none. */
+const MARKABLE = new Set([
+  ...["text", "image", "document", "search_result", "tool_use", "tool_result", "container_upload"],
+  ...["server_tool_use", "mcp_tool_use", "compaction"],
+])
+
+export function placeBreakpoints(request: ModelRequest, options: BreakpointOptions = {}): ModelRequest {
+  if (request.cache_control) return request // automatic caching: the caller leaves it to the server
+  const messages = request.messages.map(inBlocks)
+  const { tools, system } = request
+  return {
+    ...request,
+    ...(tools ? { tools: markTools(tools) } : {}),
+    ...(system === undefined ? {} : { system: markSystem(system) }),
+    messages: markPlaces(messages, placesIn(messages, options)),
+  }
+}
+
+/** A deferred tool is not part of the prompt until it is called for, so it cannot end the cached part. */
+function markTools(tools: readonly ToolDefinition[]): ToolDefinition[] {
+  const bare = tools.map((tool) => withoutMark(tool))
+  return markAt(
+    bare,
+    bare.findLastIndex((tool) => !("defer_loading" in tool && tool.defer_loading)),
+  )
+}
+
+function markSystem(system: NonNullable<ModelRequest["system"]>): NonNullable<ModelRequest["system"]> {
+  if (typeof system === "string" && system.trim() === "") return system
+  const bare = (toBlocks(system) as { type: "text"; text: string }[]).map((block) => withoutMark(block))
+  return markAt(
+    bare,
+    bare.findLastIndex(({ text }) => text !== ""),
+  )
+}
+
+function placesIn(messages: readonly Message[], { writesCache = true, sharedMessages }: BreakpointOptions): Place[] {
+  const previousEnd = lastPlace(
+    messages.slice(0, writesCache ? previousLength(messages) : (sharedMessages ?? previousLength(messages))),
+  )
+  const end = writesCache ? lastPlace(messages) : undefined
+  return [previousEnd, end].filter((place) => place !== undefined)
+}
+
+/** How many messages the previous request had: the last answer, and what follows it, came after. */
+function previousLength(messages: readonly Message[]): number {
+  return Math.max(
+    0,
+    messages.findLastIndex(({ role }) => role === "assistant"),
+  )
+}
+
+/** The last block that can be marked. */
+function lastPlace(messages: readonly Message[]): Place | undefined {
+  for (let message = messages.length - 1; message >= 0; message--) {
+    const block = blocksOf(messages[message]!).findLastIndex(isMarkable)
+    if (block >= 0) return { message, block }
+  }
+  return undefined
+}
+
+function isMarkable(block: Block): boolean {
+  if (isText(block)) return block.text !== ""
+  return MARKABLE.has(block.type) || block.type.endsWith("_tool_result")
+}
+
+function markPlaces(messages: readonly Message[], places: readonly Place[]): Message[] {
+  return messages.map((message, index) =>
+    places
+      .filter((place) => place.message === index)
+      .reduce((marked, { block }) => withContent(marked, markAt(blocksOf(marked), block)), message),
+  )
+}
+
+const markAt = <T extends object>(items: readonly T[], at: number): T[] =>
+  items.map((item, index) => (index === at ? { ...item, ...MARK } : item))
+
+/** A message in blocks, without marks that came with its content. Most messages are so already and stay the same object. */
+function inBlocks(message: Message): Message {
+  const { content } = message
+  if (typeof content === "string") return content === "" ? message : withContent(message, toBlocks(content))
+  return content.some(isMarked) ? withContent(message, content.map(unmarked)) : message
+}
+
+const nestedIn = (block: Block): readonly Block[] =>
+  block.type === "tool_result" && Array.isArray(block.content) ? (block.content as Block[]) : []
+
+const isMarked = (block: Block): boolean => "cache_control" in block || nestedIn(block).some(isMarked)
+
+function unmarked(block: Block): Block {
+  const bare = withoutBreakpoint(block)
+  const nested = nestedIn(bare)
+  return nested.some(isMarked) ? ({ ...bare, content: nested.map(unmarked) } as Block) : bare
+}
+
+function withoutMark<T extends object>(item: T): T {
+  if (!("cache_control" in item)) return item
+  const { cache_control: _, ...rest } = item
+  return rest as T
+}
+
+const blocksOf = ({ content }: Message): readonly Block[] => toBlocks(content)
+
+const withContent = (message: Message, content: readonly Block[]) => ({ ...message, content }) as Message

@@ -1,0 +1,71 @@
+import { describe, expect, test } from "vitest"
+import {
+  AuthenticationError,
+  InvalidModelRequestError,
+  ModelAbortedError,
+  ModelError,
+  OverloadedError,
+  PromptTooLongError,
+  RateLimitedError,
+} from "./errors.ts"
+import { redact } from "./redact.ts"
+
+const provider = "anthropic"
+
+describe("LOOP-5 errors are sentences for a person", () => {
+  test("what happened, what was kept, what to do", () => {
+    expect(new PromptTooLongError({ tokens: 215_000, limit: 200_000 }, { provider }).message).toBe(
+      "The request is too long for anthropic (215,000 tokens, at most 200,000 are taken, 15,000 too many). Nothing was answered. The conversation is unchanged. Compact the conversation, go back to an earlier message, or use a model with a larger window.",
+    )
+    expect(new RateLimitedError({ provider, status: 429, retryAfterMs: 61_500, attempts: 3 }).message).toBe(
+      "anthropic limits how much may be asked for, and the limit is reached after 3 attempts (429). The conversation is unchanged. Send the message again in 62 seconds.",
+    )
+    expect(
+      new InvalidModelRequestError({ provider, status: 400, said: "max_tokens: Field required", requestId: "req_1" })
+        .message,
+    ).toBe(
+      'anthropic refuses the request (400, request req_1): "max_tokens: Field required". The conversation is unchanged. Sending it again will not help; the message says what has to change.',
+    )
+    expect(new ModelAbortedError(provider).message).toBe(
+      "The request to anthropic was stopped before it was answered. The conversation is unchanged.",
+    )
+  })
+
+  test("sizes that were not told are left out, and a gap is taken as told", () => {
+    expect(new PromptTooLongError({}, { provider }).message).toMatch(/^The request is too long for anthropic\. /)
+    expect(new PromptTooLongError({ gap: 12 }, { provider })).toMatchObject({ gap: 12, tokens: undefined })
+  })
+
+  test("every kind is a ModelError with its own name", () => {
+    const errors = [
+      new OverloadedError({ provider }),
+      new AuthenticationError({ provider }),
+      new ModelAbortedError(provider),
+    ]
+    expect(errors.every((error) => error instanceof ModelError)).toBe(true)
+    expect(errors.map(({ name }) => name)).toEqual(["OverloadedError", "AuthenticationError", "ModelAbortedError"])
+  })
+})
+
+describe("keys never get into a text", () => {
+  test.each([
+    ["sk-ant-api03-abcdef", "Incorrect API key provided: sk-ant-api03-abcdef."],
+    ["AIzaSyA1234567890abcdefghij", "https://x/v1beta?alt=sse&key=AIzaSyA1234567890abcdefghij"],
+    ["hunter2hunter2", "GET https://gateway.example/v1?api_key=hunter2hunter2&x=1 failed"],
+    ["abc.def.ghi", "authorization: Bearer abc.def.ghi"],
+    ["swordfish", '{"x-api-key": "swordfish"}'],
+  ])("%s", (key, text) => {
+    const error = new AuthenticationError({ provider, said: text })
+    expect(`${redact(text)} ${error.message} ${error.said} ${JSON.stringify(error)} ${error.stack}`).not.toContain(key)
+  })
+
+  test("a key in use is removed whatever it looks like", () => {
+    expect(redact("bad key: plain-word", ["plain-word"])).toBe("bad key: [key removed]")
+    expect(redact("nothing to hide", [""])).toBe("nothing to hide")
+  })
+
+  test("ordinary words stay", () => {
+    const text = 'messages.3: text "task-list" is too long, see https://docs.example/token?page=2'
+    expect(redact(text)).toBe(text)
+  })
+})

@@ -1,0 +1,195 @@
+/**
+ * What can go wrong between us and a model: one class for each kind a caller can act on. Each message says what happened, what was
+ * kept and what to do; none holds a key. Errors of a provider's SDK are not attached as causes: they carry headers and whole prompts.
+ */
+import { StrataError } from "../base/errors.ts"
+import { redact } from "./redact.ts"
+
+/** What is known about a failure, whatever its kind. */
+export interface FailureDetails {
+  readonly provider: string
+  /** HTTP status, where there was an answer. */
+  readonly status?: number | undefined
+  /** The provider's own words. */
+  readonly said?: string | undefined
+  readonly requestId?: string | undefined
+  /** How often it was tried. Default 1. */
+  readonly attempts?: number
+}
+
+const KEPT = "The conversation is unchanged."
+
+export class ModelError extends StrataError {
+  override readonly name: string = "ModelError"
+  readonly provider: string
+  readonly status: number | undefined
+  /** The provider's own words, without keys. */
+  readonly said: string | undefined
+  /** What the provider's support asks for. */
+  readonly requestId: string | undefined
+  readonly attempts: number
+
+  constructor(message: string, { provider, status, said, requestId, attempts = 1 }: FailureDetails) {
+    super(redact(message))
+    this.provider = provider
+    this.status = status
+    this.said = said === undefined ? undefined : redact(said)
+    this.requestId = requestId
+    this.attempts = attempts
+  }
+}
+
+/** The prompt does not fit. The conversation has to shrink before it is sent again. */
+export class PromptTooLongError extends ModelError {
+  override readonly name = "PromptTooLongError"
+  /** Size of what was sent, where the provider told. */
+  readonly tokens: number | undefined
+  /** The most it takes. */
+  readonly limit: number | undefined
+  /** By how much it was too long. */
+  readonly gap: number | undefined
+
+  constructor(
+    sizes: { readonly tokens?: number; readonly limit?: number; readonly gap?: number },
+    details: FailureDetails,
+  ) {
+    const { tokens, limit } = sizes
+    const gap = sizes.gap ?? (tokens !== undefined && limit !== undefined ? tokens - limit : undefined)
+    const figures = [
+      tokens === undefined ? "" : `${grouped(tokens)} tokens`,
+      limit === undefined ? "" : `at most ${grouped(limit)} are taken`,
+      gap === undefined ? "" : `${grouped(gap)} too many`,
+    ].filter(Boolean)
+    super(
+      `The request is too long for ${details.provider}${figures.length > 0 ? ` (${figures.join(", ")})` : ""}. Nothing was answered. ${KEPT} Compact the conversation, go back to an earlier message, or use a model with a larger window.`,
+      details,
+    )
+    this.tokens = tokens
+    this.limit = limit
+    this.gap = gap
+  }
+}
+
+/** The key is missing, wrong, or may not do this. */
+export class AuthenticationError extends ModelError {
+  override readonly name = "AuthenticationError"
+
+  constructor(details: FailureDetails) {
+    super(
+      details.status === 403
+        ? `${details.provider} does not allow this with the key it was given${inWords(details)}. ${KEPT} Use a key with access to the model.`
+        : `${details.provider} does not accept the key${inWords(details)}. ${KEPT} Check the key and the address it is sent to.`,
+      details,
+    )
+  }
+}
+
+/** A limit on spending, or no credit: waiting does not help. */
+export class SpendLimitError extends ModelError {
+  override readonly name = "SpendLimitError"
+
+  constructor(details: FailureDetails) {
+    super(
+      `${details.provider} refuses further requests until more may be spent${inWords(details)}. ${KEPT} Raise the limit or add credit, then send the message again.`,
+      details,
+    )
+  }
+}
+
+/** The provider refuses the request as it is; sent again it would be refused again. */
+export class InvalidModelRequestError extends ModelError {
+  override readonly name = "InvalidModelRequestError"
+
+  constructor(details: FailureDetails) {
+    super(
+      `${details.provider} refuses the request${inWords(details)}. ${KEPT} Sending it again will not help; the message says what has to change.`,
+      details,
+    )
+  }
+}
+
+/** A failure that passes: the same request may succeed later. Thrown only when trying again has not helped. */
+export abstract class PassingModelError extends ModelError {
+  /** How long the provider asked to wait. */
+  readonly retryAfterMs: number | undefined
+  /** The provider said that trying again is of no use now. */
+  readonly forbidsRetry: boolean
+  /** In a few words, for whoever watches it being tried again. */
+  abstract readonly reason: string
+
+  constructor(message: string, { retryAfterMs, forbidsRetry = false, ...details }: PassingDetails) {
+    super(message, details)
+    this.retryAfterMs = retryAfterMs
+    this.forbidsRetry = forbidsRetry
+  }
+}
+
+export interface PassingDetails extends FailureDetails {
+  readonly retryAfterMs?: number | undefined
+  readonly forbidsRetry?: boolean
+}
+
+/** The provider is overloaded or failing: its fault, and it will pass. */
+export class OverloadedError extends PassingModelError {
+  override readonly name = "OverloadedError"
+  readonly reason: string
+
+  constructor(details: PassingDetails) {
+    super(
+      `${details.provider} could not answer${tried(details)}${inWords(details)}. ${KEPT} It is overloaded or failing: send the message again in a while.`,
+      details,
+    )
+    this.reason = `${this.status === 529 || /overload/i.test(this.said ?? "") ? "overloaded" : "server error"}${statusOf(details)}`
+  }
+}
+
+/** Too much was asked for in too short a time. */
+export class RateLimitedError extends PassingModelError {
+  override readonly name = "RateLimitedError"
+  readonly reason: string
+
+  constructor(details: PassingDetails) {
+    const { retryAfterMs } = details
+    const when = retryAfterMs === undefined ? "in a minute" : `in ${grouped(Math.ceil(retryAfterMs / 1000))} seconds`
+    super(
+      `${details.provider} limits how much may be asked for, and the limit is reached${tried(details)}${inWords(details)}. ${KEPT} Send the message again ${when}.`,
+      details,
+    )
+    this.reason = `rate limit${statusOf(details)}`
+  }
+}
+
+/** No connection, or one that broke before the answer was whole. */
+export class ConnectionLostError extends PassingModelError {
+  override readonly name = "ConnectionLostError"
+  readonly reason: string
+
+  constructor(details: PassingDetails) {
+    super(
+      `The connection to ${details.provider} failed before the answer was whole${tried(details)}${inWords(details)}. ${KEPT} What had arrived of the answer is void. Check the network and the address, then send the message again.`,
+      details,
+    )
+    this.reason = `connection lost${this.said ? `: ${this.said}` : ""}`
+  }
+}
+
+/** Somebody asked for it to stop. */
+export class ModelAbortedError extends ModelError {
+  override readonly name = "ModelAbortedError"
+
+  constructor(provider: string) {
+    super(`The request to ${provider} was stopped before it was answered. ${KEPT}`, { provider })
+  }
+}
+
+const grouped = (count: number) => count.toLocaleString("en-US")
+
+const tried = ({ attempts = 1 }: FailureDetails) => (attempts > 1 ? ` after ${attempts} attempts` : "")
+
+const statusOf = ({ status }: FailureDetails) => (status === undefined ? "" : ` (${status})`)
+
+/** ` (400, request req_1): "max_tokens: Field required"`: as much of it as there is. */
+function inWords({ status, requestId, said }: FailureDetails): string {
+  const facts = [status === undefined ? "" : `${status}`, requestId ? `request ${requestId}` : ""].filter(Boolean)
+  return `${facts.length > 0 ? ` (${facts.join(", ")})` : ""}${said ? `: "${said}"` : ""}`
+}

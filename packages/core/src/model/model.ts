@@ -1,0 +1,50 @@
+/**
+ * The Model port: what the loop needs of a model, whoever provides it. A model streams the answer to a request and says what it can
+ * do; retrying, recognising errors and placing cache breakpoints are its business, not the loop's.
+ */
+import type { Usage } from "../conversation/messages.ts"
+import type { ModelRequest } from "../conversation/request.ts"
+import type { ModelFacts } from "../tokens/model-facts.ts"
+import type { ModelLookup } from "../tokens/models.ts"
+
+export interface Model {
+  /** As the user named it. */
+  readonly name: string
+  readonly provider: string
+  /** Window, output, prices, what a request may carry. */
+  readonly facts: ModelFacts
+  /** Streams the answer; the last event is the `response`. Throws a `ModelError` where there will be none. */
+  stream(request: ModelRequest, options?: StreamOptions): AsyncIterable<ModelEvent>
+  /** The size of a request in tokens, where the provider counts. */
+  count?(request: ModelRequest, options?: { readonly signal?: AbortSignal }): Promise<number>
+  /** Asks the provider about a model that is not in the data file (WIN-8); what it says is in `facts` from then on. */
+  learn?(options?: { readonly signal?: AbortSignal }): Promise<ModelLookup>
+}
+
+export interface StreamOptions {
+  readonly signal?: AbortSignal
+  /** Forks that share the parent's cache write no entries of their own. */
+  readonly writesCache?: boolean
+  /** In a fork that makes several requests: how many of its messages, from the first, are the parent's. */
+  readonly sharedMessages?: number
+}
+
+export type ModelEvent =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "thinking"; readonly text: string }
+  /** A piece of a tool call's input, as JSON text. */
+  | { readonly type: "tool-input"; readonly id: string; readonly name: string; readonly text: string }
+  /** The attempt failed and will be made again. What was streamed of it is void. */
+  | { readonly type: "retry"; readonly attempt: number; readonly delayMs: number; readonly reason: string }
+  | { readonly type: "response"; readonly response: ModelResponse }
+
+/** A whole response: that of the official SDK fits. */
+export interface ModelResponse {
+  readonly id: string
+  readonly model: string
+  /** Tool inputs carry the model's own spelling where it matters. */
+  readonly content: readonly unknown[]
+  readonly stop_reason: string | null
+  readonly stop_sequence?: string | null
+  readonly usage: Usage
+}

@@ -1,0 +1,172 @@
+/**
+ * From what a provider or a network says to the errors of `errors.ts`. Each SDK has error classes of its own, and a program may hold
+ * several copies of one; so failures are told by what they say (status, type, code, words), never by their class.
+ */
+import {
+  AuthenticationError,
+  ConnectionLostError,
+  InvalidModelRequestError,
+  ModelError,
+  OverloadedError,
+  PromptTooLongError,
+  RateLimitedError,
+  SpendLimitError,
+} from "./errors.ts"
+import { redact } from "./redact.ts"
+import { recogniseTooLong } from "./too-long-patterns.ts"
+
+/** A refusal or a failure, as a provider told it. */
+export interface ProviderFailure {
+  /** Absent where the answer had already begun. */
+  readonly status?: number | undefined
+  /** `overloaded_error`, `invalid_request_error`, … */
+  readonly type?: string | undefined
+  /** Finer than the type, where there is one. */
+  readonly code?: string | undefined
+  readonly said: string
+  readonly requestId?: string | undefined
+  readonly header?: (name: string) => string | undefined
+}
+
+/** Whom it happened with, and when. */
+export interface FailureContext {
+  readonly provider: string
+  readonly attempts: number
+  /** Keys in use, to be kept out of every text. */
+  readonly secrets: readonly string[]
+}
+
+type FailureKind = "authentication" | "spend-limit" | "rate-limit" | "overload" | "connection" | "invalid"
+
+const KIND_OF_CODE: Readonly<Record<string, FailureKind>> = {
+  enforced_spend_limit_reached: "spend-limit", // Anthropic: a 429 that waiting does not lift
+  insufficient_quota: "spend-limit", // OpenAI: likewise
+}
+
+const KIND_OF_STATUS: Readonly<Record<number, FailureKind>> = {
+  401: "authentication",
+  402: "spend-limit",
+  403: "authentication",
+  408: "overload", // the server's timeout
+  409: "overload", // a lock it could not get in time
+  429: "rate-limit",
+}
+
+/** Errors in the middle of a stream have a type, but no status. */
+const KIND_OF_TYPE: Readonly<Record<string, FailureKind>> = {
+  authentication_error: "authentication",
+  permission_error: "authentication",
+  billing_error: "spend-limit",
+  rate_limit_error: "rate-limit",
+  overloaded_error: "overload",
+  api_error: "overload",
+  timeout_error: "overload",
+  conflict_error: "overload",
+  invalid_request_error: "invalid",
+  request_too_large: "invalid",
+  not_found_error: "invalid",
+}
+
+export function modelErrorFrom(failure: ProviderFailure, { provider, attempts, secrets }: FailureContext): ModelError {
+  const { status, requestId } = failure
+  const said = redact(failure.said, secrets)
+  const details = { provider, status, said, requestId, attempts }
+  const passing = { ...details, ...retryAdvice(failure) }
+  const kind = kindOf(failure)
+  const tooLong =
+    kind === "authentication" || kind === "rate-limit"
+      ? undefined
+      : recogniseTooLong([failure.code, failure.type, failure.said].filter(Boolean).join(" "))
+  if (tooLong) return new PromptTooLongError(tooLong, details)
+  switch (kind) {
+    case "authentication":
+      return new AuthenticationError(details)
+    case "spend-limit":
+      return new SpendLimitError(details)
+    case "rate-limit":
+      return new RateLimitedError(passing)
+    case "overload":
+      return new OverloadedError(passing)
+    case "connection":
+      return new ConnectionLostError(passing)
+    case "invalid":
+      return new InvalidModelRequestError(details)
+  }
+}
+
+function kindOf({ status, type, code }: ProviderFailure): FailureKind {
+  if (code !== undefined && code in KIND_OF_CODE) return KIND_OF_CODE[code]!
+  if (status !== undefined) return KIND_OF_STATUS[status] ?? (status >= 500 ? "overload" : "invalid")
+  // a request whose answer had begun was a good one
+  return KIND_OF_TYPE[type ?? ""] ?? "connection"
+}
+
+function retryAdvice({ header = () => undefined }: ProviderFailure) {
+  return { retryAfterMs: retryAfterMs(header), forbidsRetry: header("x-should-retry") === "false" }
+}
+
+/** `retry-after-ms`, then `retry-after` in seconds or as a date, which is held against the server's own clock. */
+function retryAfterMs(header: (name: string) => string | undefined): number | undefined {
+  const ms = Number.parseFloat(header("retry-after-ms") ?? "")
+  if (ms >= 0) return ms
+  const given = header("retry-after") ?? ""
+  const seconds = Number(given)
+  if (given !== "" && seconds >= 0) return seconds * 1000
+  const wait = Date.parse(given) - Date.parse(header("date") ?? "")
+  return wait >= 0 ? wait : undefined
+}
+
+/** What a broken connection looks like, in the words of Node, undici and the SDKs. */
+const CONNECTION_SIGNS: readonly RegExp[] = [
+  /\bE(?:CONN\w+|PIPE|AI_AGAIN|NOTFOUND|HOSTUNREACH|NETUNREACH|TIMEDOUT)\b/,
+  /\bUND_ERR_\w+/,
+  /^terminated$|fetch failed|socket hang up|other side closed|premature close|network error|connection error/i,
+  /timed? ?out/i,
+  /^stream ended without/i,
+]
+
+/** The words of a network failure; `undefined` where the error is something else, such as a fault in a program. */
+export function connectionTrouble(error: unknown): string | undefined {
+  const chain = causes(error)
+  const texts = chain.map((link) => `${link.code ?? ""} ${link.message}`.trim())
+  // a frame that is no JSON: the stream was damaged on its way
+  const broken = chain.some(({ name }) => name === "SyntaxError")
+  const isConnection = broken || chain.some((link, i) => isSign(texts[i]!) || isSign(link.message) || isSign(link.name))
+  if (!isConnection) return undefined
+  return chain.findLast(({ code }) => code !== undefined)?.code ?? chain.at(-1)?.message
+}
+
+const isSign = (text: string) => CONNECTION_SIGNS.some((sign) => sign.test(text))
+
+interface Link {
+  readonly name: string
+  readonly message: string
+  readonly code: string | undefined
+}
+
+/** An error and what caused it, outermost first. */
+function causes(error: unknown): Link[] {
+  const chain: Link[] = []
+  for (let link = error; link instanceof Error && chain.length < 5; link = link.cause) {
+    const { code } = link as { code?: unknown }
+    chain.push({ name: link.name, message: link.message, code: typeof code === "string" ? code : undefined })
+  }
+  return chain
+}
+
+/**
+ * Any error as a `ModelError`, by way of `read`, which knows the SDK's own; network failures are the same everywhere. What is neither is
+ * handed back as it is: a fault in a program must not be tried again, and not be dressed up.
+ */
+export function asModelError(
+  error: unknown,
+  { read, context }: { read(error: unknown): ProviderFailure | undefined; context: FailureContext },
+): unknown {
+  if (error instanceof ModelError) return error
+  const failure = read(error)
+  if (failure) return modelErrorFrom(failure, context)
+  const trouble = connectionTrouble(error)
+  if (trouble === undefined) return error
+  const { provider, attempts, secrets } = context
+  return new ConnectionLostError({ provider, attempts, said: redact(trouble, secrets) })
+}

@@ -1,0 +1,84 @@
+/**
+ * LOOP-5: what passes is tried again, and everybody can see it. `planRetry` is the policy, a pure function; `withRetries` carries it out.
+ * Chance and waiting are given from outside, so tests neither wait nor guess.
+ */
+import { setTimeout } from "node:timers/promises"
+import { ModelAbortedError, PassingModelError } from "./errors.ts"
+import type { ModelEvent } from "./model.ts"
+
+const MAX_ATTEMPTS = 8 // together about a minute of waiting, which outlasts most overloads
+const MAX_WAIT_MS = 5 * 60_000 // in all; a person at a terminal has given up by then
+const FIRST_DELAY_MS = 500
+const LONGEST_DELAY_MS = 30_000
+const JITTER = 0.25 // share of a delay that is left to chance, so that clients do not come back all at once
+
+export interface RetryOptions {
+  /** How often a request is made at most. Default 8. */
+  readonly maxAttempts?: number
+  /** How long is waited at most for one request, all pauses together. Default 5 minutes. */
+  readonly maxWaitMs?: number
+  /** In [0, 1). Default: `Math.random`. */
+  readonly random?: () => number
+  /** Waits; rejects at once when the signal is aborted. */
+  readonly delay?: (ms: number, signal: AbortSignal | undefined) => Promise<unknown>
+}
+
+export interface FailedAttempt {
+  readonly error: unknown
+  /** Counted from 1. */
+  readonly attempt: number
+  /** What was waited before, for the same request. */
+  readonly waitedMs: number
+}
+
+export type RetryPlan =
+  | { readonly step: "retry"; readonly delayMs: number; readonly reason: string }
+  | { readonly step: "give-up" }
+
+const GIVE_UP: RetryPlan = { step: "give-up" }
+
+export function planRetry(
+  { error, attempt, waitedMs }: FailedAttempt,
+  { maxAttempts = MAX_ATTEMPTS, maxWaitMs = MAX_WAIT_MS, random = Math.random }: RetryOptions = {},
+): RetryPlan {
+  if (!(error instanceof PassingModelError) || error.forbidsRetry || attempt >= maxAttempts) return GIVE_UP
+  const delayMs = Math.round(delayFor(attempt, error.retryAfterMs, random()))
+  return waitedMs + delayMs > maxWaitMs ? GIVE_UP : { step: "retry", delayMs, reason: error.reason }
+}
+
+/** Twice as long each time; where the provider said how long, at least that. */
+function delayFor(attempt: number, retryAfterMs: number | undefined, chance: number): number {
+  if (retryAfterMs !== undefined) return retryAfterMs + chance * JITTER * FIRST_DELAY_MS
+  return Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), LONGEST_DELAY_MS) * (1 - chance * JITTER)
+}
+
+export interface RetriedWork extends RetryOptions {
+  readonly provider: string
+  readonly signal?: AbortSignal | undefined
+  /** One attempt, counted from 1. Throws `ModelError`s. */
+  attempt(number: number): AsyncIterable<ModelEvent>
+}
+
+/** Makes attempts until one succeeds or the policy gives up. Before each further one stands a `retry` event. */
+export async function* withRetries({ attempt, provider, signal, ...options }: RetriedWork): AsyncGenerator<ModelEvent> {
+  const delay = options.delay ?? wait
+  let waitedMs = 0
+  for (let number = 1; ; number++) {
+    if (signal?.aborted) throw new ModelAbortedError(provider)
+    try {
+      return yield* attempt(number)
+    } catch (error) {
+      const plan = planRetry({ error, attempt: number, waitedMs }, options)
+      if (plan.step === "give-up") throw error
+      const { delayMs, reason } = plan
+      yield { type: "retry", attempt: number, delayMs, reason }
+      waitedMs += delayMs
+      await delay(delayMs, signal).catch((interruption: unknown) => {
+        if (!signal?.aborted) throw interruption
+      })
+    }
+  }
+}
+
+const wait = (ms: number, signal: AbortSignal | undefined) =>
+  setTimeout(ms, undefined, signal === undefined ? {} : { signal })

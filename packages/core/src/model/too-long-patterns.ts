@@ -1,0 +1,114 @@
+/**
+ * How providers say that a prompt does not fit. Nobody has a code for it that all share, so the words are matched. A row tells whose
+ * words they are and what they mean; the groups `tokens`, `input`, `output`, `limit` and `gap` pick out the numbers where there are any.
+ * Rows with numbers stand before those without.
+ */
+
+export interface TooLong {
+  /** Whose words they are, as far as they tell: gateways pass on the words of others. */
+  readonly provider: string
+  readonly reason: string
+  readonly tokens?: number
+  readonly limit?: number
+  /** By how much, where only that is told. */
+  readonly gap?: number
+}
+
+interface TooLongPattern {
+  readonly provider: string
+  readonly reason: string
+  readonly pattern: RegExp
+}
+
+const INPUT = "the input is larger than the window"
+const INPUT_AND_OUTPUT = "input and reserved output together are larger than the window"
+
+export const TOO_LONG_PATTERNS: readonly TooLongPattern[] = [
+  {
+    provider: "anthropic", // Bedrock and Vertex pass the same sentence on for Claude
+    reason: INPUT,
+    pattern: /prompt is too long: (?<tokens>[\d,]+) tokens > (?<limit>[\d,]+)/i,
+  },
+  {
+    provider: "anthropic", // models before 4.5 only: later ones stop at the edge of the window
+    reason: INPUT_AND_OUTPUT,
+    pattern: /exceed context limit: (?<input>[\d,]+) \+ (?<output>[\d,]+) > (?<limit>[\d,]+)/i,
+  },
+  {
+    provider: "openrouter", // "This endpoint's …", with an estimate of its own
+    reason: INPUT_AND_OUTPUT,
+    pattern: /endpoint's maximum context length is (?<limit>[\d,]+) tokens.*?requested about (?<tokens>[\d,]+)/is,
+  },
+  {
+    provider: "openai", // also vLLM and others that speak its protocol
+    reason: INPUT,
+    pattern:
+      /maximum context length is (?<limit>[\d,]+) tokens.*?(?:resulted in|requested|has) (?:a total of )?(?<tokens>[\d,]+)/is,
+  },
+  {
+    provider: "google",
+    reason: INPUT,
+    pattern:
+      /input token count \(?(?<tokens>[\d,]+)\)? exceeds the maximum number of tokens allowed \(?(?<limit>[\d,]+)/i,
+  },
+  {
+    provider: "google", // without its own count
+    reason: INPUT,
+    pattern: /input token count exceeds the maximum number of tokens allowed \(?(?<limit>[\d,]+)/i,
+  },
+  {
+    provider: "vertex",
+    reason: INPUT,
+    pattern: /input token count is (?<tokens>[\d,]+) but model only supports up to (?<limit>[\d,]+)/i,
+  },
+  {
+    provider: "xai",
+    reason: INPUT,
+    pattern: /maximum prompt length is (?<limit>[\d,]+) but the request contains (?<tokens>[\d,]+)/i,
+  },
+  {
+    provider: "ollama", // tells the difference only
+    reason: INPUT,
+    pattern: /prompt too long; exceeded (?:max )?context length by (?<gap>[\d,]+)/i,
+  },
+  {
+    provider: "llama.cpp",
+    reason: INPUT,
+    pattern: /request \((?<tokens>[\d,]+) tokens\) exceeds the available context size \((?<limit>[\d,]+)/i,
+  },
+  { provider: "gateway", reason: "a gateway knows the window", pattern: /capability_rejected: prompt_too_long/i },
+  { provider: "anthropic", reason: INPUT, pattern: /prompt is too long/i },
+  { provider: "anthropic", reason: INPUT_AND_OUTPUT, pattern: /input length and `?max_tokens`? exceed context limit/i },
+  { provider: "bedrock", reason: INPUT, pattern: /input is too long for requested model/i },
+  { provider: "bedrock", reason: INPUT, pattern: /number of input tokens exceeds maximum length/i }, // Nova
+  { provider: "openai", reason: INPUT, pattern: /context_length_exceeded|exceeds the context window of this model/i },
+  { provider: "openai", reason: INPUT, pattern: /maximum context length is (?<limit>[\d,]+)/i },
+  { provider: "ollama", reason: INPUT, pattern: /prompt too long|input length exceeds the context length/i },
+  { provider: "llama.cpp", reason: INPUT, pattern: /exceeds the available context size/i },
+  // bytes, not tokens; shrinking the conversation is the remedy all the same
+  {
+    provider: "anthropic",
+    reason: "the body has too many bytes",
+    pattern: /request_too_large|maximum allowed number of bytes/i,
+  },
+]
+
+/** What a provider's words say about a prompt that does not fit; `undefined` where they are about something else. */
+export function recogniseTooLong(words: string): TooLong | undefined {
+  for (const { provider, reason, pattern } of TOO_LONG_PATTERNS) {
+    const match = pattern.exec(words)
+    if (!match) continue
+    const { tokens, input, output, limit, gap } = match.groups ?? {}
+    const size = tokens ?? (input !== undefined && output !== undefined ? `${count(input) + count(output)}` : undefined)
+    return {
+      provider,
+      reason,
+      ...(size === undefined ? {} : { tokens: count(size) }),
+      ...(limit === undefined ? {} : { limit: count(limit) }),
+      ...(gap === undefined ? {} : { gap: count(gap) }),
+    }
+  }
+  return undefined
+}
+
+const count = (digits: string) => Number(digits.replaceAll(",", ""))

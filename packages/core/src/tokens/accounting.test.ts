@@ -1,0 +1,210 @@
+import { describe, expect, test } from "vitest"
+import { conversation } from "../../test/builders.ts"
+import { openTestConversation } from "../../test/open.ts"
+import type { Block } from "../conversation/blocks.ts"
+import { type Message, sinceLastBoundary } from "../conversation/messages.ts"
+import { mainPath } from "../journal/import/main-path.ts"
+import {
+  CLAUDE_CODE_FILES,
+  CODEX_FILES,
+  importReal,
+  OPENHANDS_FILES,
+  PI_FILES,
+  SWE_AGENT_FILES,
+  TRANSCRIPTS_ARE_HERE,
+  WHERE_THEY_ARE,
+} from "../journal/import/real-transcripts.ts"
+import { type Accounting, account, percentages } from "./accounting.ts"
+import { createEstimator } from "./estimate.ts"
+import { findModel } from "./models.ts"
+
+const accountOf = (messages: readonly Message[]) => account(messages, createEstimator("unknown"))
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
+
+/** Every class there is, added up. */
+const sumOfClasses = (accounting: Accounting) =>
+  sum([
+    accounting.human,
+    accounting.assistant,
+    accounting.thinking,
+    accounting.commandOutput,
+    accounting.other,
+    ...Object.values(accounting.toolRequests),
+    ...Object.values(accounting.toolResults),
+    ...Object.values(accounting.attachments).map(({ tokens }) => tokens),
+  ])
+
+/** 300 characters are 100 tokens of an unknown model: 4 bytes a token, and a third more. */
+const HUNDRED = "x".repeat(300)
+
+describe("TOK-6 accounting by class", () => {
+  test("each block belongs to one class, and the classes sum to the total", () => {
+    const { messages } = conversation()
+      .user(HUNDRED)
+      .user(`<local-command-stdout>${"y".repeat(255)}</local-command-stdout>`)
+      .user(HUNDRED, { isMeta: true })
+      .respond([
+        { type: "thinking", thinking: HUNDRED, signature: "s" },
+        { type: "text", text: HUNDRED },
+      ])
+      .call("Read", { file_path: "a" })
+      .result(HUNDRED)
+      .attach({ type: "hook_output", hook: "h", content: "c" })
+      .attach({ type: "hook_output", hook: "h", content: "d" })
+      .attach({ type: "hook_output", hook: "h", content: "e", audience: "person" })
+    const accounting = accountOf(messages)
+    expect(accounting).toMatchObject({
+      human: 100,
+      commandOutput: 100,
+      other: 100,
+      thinking: 100,
+      assistant: 100,
+      toolResults: { Read: 100 },
+      attachments: { hook_output: { count: 3, tokens: expect.any(Number) } },
+    })
+    expect(accounting.toolRequests.Read).toBeGreaterThan(0)
+    expect(accounting.attachments.hook_output!.tokens).toBeGreaterThan(0)
+    expect(sumOfClasses(accounting)).toBe(accounting.total)
+  })
+
+  test("requests and results are kept apart by tool, and a result without its call has an unknown one", () => {
+    const { messages } = conversation()
+      .call("Read", {})
+      .call("Bash", { command: "ls" })
+      .result(HUNDRED)
+      .result(HUNDRED + HUNDRED)
+      .result(HUNDRED)
+    const { toolRequests, toolResults } = accountOf(messages)
+    expect(Object.keys(toolRequests)).toEqual(["Read", "Bash"])
+    expect(toolResults).toEqual({ Read: 100, Bash: 200, unknown: 100 })
+  })
+
+  test("a tool by the name of an object's own parts is a tool like any other", () => {
+    const { messages } = conversation().call("__proto__", {}).result(HUNDRED).call("constructor").result(HUNDRED)
+    const accounting = accountOf(messages)
+    expect(Object.entries(accounting.toolResults)).toEqual([
+      ["__proto__", 100],
+      ["constructor", 100],
+    ])
+    expect(sumOfClasses(accounting)).toBe(accounting.total)
+  })
+
+  test("what is not sent is not counted", () => {
+    const { messages } = conversation()
+      .progress()
+      .system(HUNDRED)
+      .user(HUNDRED, { isSidechain: true })
+      .say(HUNDRED, { model: "<synthetic>", isApiErrorMessage: true })
+    expect(accountOf(messages).total).toBe(0)
+  })
+
+  test("a summary is not the human's", () => {
+    const { messages } = conversation().boundary().user(HUNDRED, { isCompactSummary: true }).user(HUNDRED)
+    expect(accountOf(messages)).toMatchObject({ other: 100, human: 100, total: 200 })
+  })
+})
+
+describe("TOK-6 files that were read more than once", () => {
+  const reads = (...sizes: number[]) => {
+    const builder = conversation()
+    for (const size of sizes) builder.call("Read", { file_path: "/a.ts" }).result("x".repeat(size * 3))
+    return accountOf(builder.messages).duplicateReads
+  }
+
+  test("waste floor(total / n) · (n − 1)", () => {
+    expect(reads(100)).toEqual([])
+    expect(reads(100, 100)).toEqual([{ path: "/a.ts", reads: 2, tokens: 200, wasted: 100 }])
+    expect(reads(100, 50, 21)).toEqual([{ path: "/a.ts", reads: 3, tokens: 171, wasted: 57 * 2 }])
+    expect(reads(100, 51, 21)).toEqual([{ path: "/a.ts", reads: 3, tokens: 172, wasted: 57 * 2 }]) // floor(57.33…)
+  })
+
+  test("are told apart by path; other tools and calls without a path do not count", () => {
+    const { messages } = conversation()
+      .call("Read", { file_path: "/a.ts" })
+      .result(HUNDRED)
+      .call("read_file", { path: "/a.ts" })
+      .result(HUNDRED)
+      .call("Read", { file_path: "/b.ts" })
+      .result(HUNDRED)
+      .call("Edit", { file_path: "/b.ts" })
+      .result(HUNDRED)
+      .call("Read", {})
+      .result(HUNDRED)
+      .call("Read", { file_path: 7 })
+      .result(HUNDRED)
+    expect(accountOf(messages).duplicateReads).toEqual([{ path: "/a.ts", reads: 2, tokens: 200, wasted: 100 }])
+  })
+})
+
+describe("TOK-6 percentages", () => {
+  test("are rounded shares of the total", () => {
+    const { messages } = conversation()
+      .user("x".repeat(1_200)) // 400
+      .say("y".repeat(597)) // 199
+      .respond([{ type: "thinking", thinking: "z".repeat(3), signature: "s" }]) // 1
+    expect(percentages(accountOf(messages))).toEqual({
+      human: 67, // 66.7
+      assistant: 33, // 33.2
+      thinking: 0, // 0.2
+      commandOutput: 0,
+      other: 0,
+    })
+  })
+
+  test("name tools and attachments one by one", () => {
+    const { messages } = conversation().call("Read").result(HUNDRED).attach({ type: "memory", path: "m", content: "c" })
+    expect(Object.keys(percentages(accountOf(messages)))).toEqual([
+      ...["human", "assistant", "thinking", "commandOutput", "other"],
+      ...["toolRequests.Read", "toolResults.Read", "attachments.memory"],
+    ])
+  })
+
+  test("there are none where there is nothing", () => {
+    expect(percentages(accountOf([]))).toEqual({})
+  })
+})
+
+describe("TOK-6 of a conversation", () => {
+  test("counts what is shown: a cleared result costs what its marker does", async () => {
+    const clear = {
+      name: "clearing",
+      beforeRequest: async () => [
+        { type: "strata", subtype: "tool-results-cleared", toolUseIds: ["toolu_1"], why: "size" } as const,
+      ],
+    }
+    const chat = await openTestConversation({ layers: [clear], model: "someone-else" })
+    await chat.add({ role: "user", content: HUNDRED })
+    await chat.record({
+      id: "msg_1",
+      model: "someone-else",
+      content: [{ type: "tool_use", id: "toolu_1", name: "Read", input: {} }],
+      stop_reason: "tool_use",
+      usage: { input_tokens: 0, output_tokens: 0 },
+    })
+    const result: Block = { type: "tool_result", tool_use_id: "toolu_1", content: HUNDRED.repeat(50) }
+    await chat.add({ role: "user", content: [result] })
+    expect(chat.accounting()).toMatchObject({ human: 100, toolResults: { Read: 5_000 } })
+    await chat.prepare()
+    expect(chat.accounting().toolResults.Read).toBeLessThan(50)
+    expect(sumOfClasses(chat.accounting())).toBe(chat.accounting().total)
+  })
+})
+
+const ALL_FILES = [...CLAUDE_CODE_FILES, ...CODEX_FILES, ...PI_FILES, ...SWE_AGENT_FILES, ...OPENHANDS_FILES]
+
+describe.skipIf(!TRANSCRIPTS_ARE_HERE)(`TOK-6 ${WHERE_THEY_ARE} (skipped where they are not)`, () => {
+  test.each(ALL_FILES)("%s: the classes sum to the total, and shares to a hundred", (name) => {
+    for (const { messages, model } of importReal(name)) {
+      const estimator = createEstimator(findModel(model ?? "unknown").facts.family)
+      const accounting = account(sinceLastBoundary(mainPath(messages)), estimator)
+      expect(accounting.total).toBeGreaterThan(0)
+      expect(sumOfClasses(accounting)).toBe(accounting.total)
+      const shares = Object.values(percentages(accounting))
+      expect(Math.abs(sum(shares) - 100)).toBeLessThanOrEqual(shares.length / 2) // each rounded by a half at most
+      for (const { reads, tokens, wasted } of accounting.duplicateReads) {
+        expect(reads).toBeGreaterThan(1)
+        expect(wasted).toBeLessThan(tokens)
+      }
+    }
+  })
+})

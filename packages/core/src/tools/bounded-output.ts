@@ -1,0 +1,148 @@
+/**
+ * Output of a process, however much there is of it: beginning and end stay in memory, the middle is counted and, where there is a
+ * directory for it, kept in a file. What comes out is text that can stand in a request: well-formed, without control characters.
+ */
+import { closeSync, mkdirSync, openSync, writeSync } from "node:fs"
+import { join } from "node:path"
+import { stripVTControlCharacters } from "node:util"
+
+export interface OutputLimits {
+  /** Beginning and end together, in characters. */
+  readonly characters: number
+  /** Where the whole goes when it is more than that. */
+  readonly directory?: string
+  /** Names the file. */
+  readonly name?: string
+}
+
+/** What came since the last piece was taken. */
+export interface OutputPiece {
+  readonly text: string
+  /** Characters of the middle that the text leaves out. */
+  readonly omitted: number
+  readonly file?: string
+}
+
+const MOST_FILE_CHARACTERS = 64 * 1024 * 1024 // a command that prints without end must not fill the disk
+const LINE_END_WITHIN = 500 // a cut moves to a line end that is at most this many characters away
+
+export class BoundedOutput {
+  readonly #limits: OutputLimits
+  readonly #half: number
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+  #start = ""
+  #end = ""
+  #characters = 0
+  #spill: Spill | undefined
+  #pieces = 0
+
+  constructor(limits: OutputLimits) {
+    this.#limits = limits
+    this.#half = Math.ceil(limits.characters / 2)
+  }
+
+  /** Takes in what the process wrote; a character cut in two waits for its rest. Gives it back as text. */
+  append(bytes: Uint8Array): string {
+    const text = this.#decoder.decode(bytes, { stream: true })
+    this.#add(text)
+    return text
+  }
+
+  /** The process has ended: a character whose rest never came shows as one that cannot be read. */
+  finish(): void {
+    this.#add(this.#decoder.decode())
+  }
+
+  /** What came since the last time, and begins anew. */
+  take(): OutputPiece {
+    const omitted = Math.max(0, this.#characters - 2 * this.#half)
+    const file = this.#spill?.close()
+    const text =
+      omitted === 0
+        ? safeText(this.#start + this.#end)
+        : [
+            safeText(cutAtLastLine(this.#start)),
+            omissionNote(omitted, file),
+            safeText(cutAtFirstLine(this.#end.slice(-this.#half))),
+          ].join("\n")
+    this.#start = this.#end = ""
+    this.#characters = 0
+    this.#spill = undefined
+    return { text, omitted, ...(file === undefined ? {} : { file }) }
+  }
+
+  #add(text: string): void {
+    const room = Math.max(0, this.#half - this.#start.length)
+    this.#start += text.slice(0, room)
+    this.#end += text.slice(room)
+    this.#characters += text.length
+    if (this.#characters <= 2 * this.#half) return
+    if (this.#spill) this.#spill.write(text)
+    else if (this.#limits.directory !== undefined) {
+      this.#spill = new Spill(this.#limits.directory, `${this.#limits.name ?? "output"}-${++this.#pieces}.txt`)
+      this.#spill.write(this.#start + this.#end)
+    }
+    if (this.#end.length > 2 * this.#half) this.#end = this.#end.slice(-this.#half)
+  }
+}
+
+/** The whole output on disk. A disk that takes no more loses the file, never the command. */
+class Spill {
+  readonly #path: string
+  #file: number | undefined
+  #left = MOST_FILE_CHARACTERS
+
+  constructor(directory: string, name: string) {
+    this.#path = join(directory, name)
+    try {
+      mkdirSync(directory, { recursive: true })
+      this.#file = openSync(this.#path, "w", 0o600)
+    } catch {
+      this.#file = undefined
+    }
+  }
+
+  /** Written at once rather than queued: a fast writer is held back instead of filling memory. */
+  write(text: string): void {
+    if (this.#file === undefined || this.#left <= 0) return
+    try {
+      writeSync(this.#file, text.slice(0, this.#left))
+      this.#left -= text.length
+    } catch {
+      this.close()
+    }
+  }
+
+  /** Where it is, if it could be written. */
+  close(): string | undefined {
+    if (this.#file === undefined) return undefined
+    closeSync(this.#file)
+    this.#file = undefined
+    return this.#path
+  }
+}
+
+/** Colours and cursor movements go; other control characters show as pictures of themselves (NUL as ␀). */
+export function safeText(text: string): string {
+  return stripVTControlCharacters(text)
+    .replace(/[\p{Cc}--[\t\n\r]]/gv, (character) => {
+      const code = character.charCodeAt(0)
+      return code < 0x20 ? String.fromCharCode(0x2400 + code) : "\u{FFFD}"
+    })
+    .toWellFormed()
+}
+
+function omissionNote(omitted: number, file: string | undefined): string {
+  const where = file === undefined ? "" : `; the whole output is in ${file}`
+  return `[… ${omitted.toLocaleString("en-US")} characters left out here${where} …]`
+}
+
+function cutAtLastLine(text: string): string {
+  const at = text.lastIndexOf("\n")
+  return at >= text.length - LINE_END_WITHIN && at > 0 ? text.slice(0, at) : text
+}
+
+function cutAtFirstLine(text: string): string {
+  const at = text.indexOf("\n")
+  return at >= 0 && at < LINE_END_WITHIN && at < text.length - 1 ? text.slice(at + 1) : text
+}

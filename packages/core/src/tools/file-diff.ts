@@ -1,0 +1,30 @@
+/** What a change does to a text, as a unified diff that stays short. */
+import { structuredPatch } from "diff"
+import { countLines, withPlainEnds } from "./line-endings.ts"
+import { shortenLine } from "./numbered-lines.ts"
+
+const CONTEXT_LINES = 3
+const MOST_DIFF_CHARACTERS_PER_LINE = 300
+const DIFF_MS = 300 // beyond this two texts have little in common, and a diff would say nothing
+
+export interface TextChange {
+  readonly before: string
+  readonly after: string
+  /** Lines of the diff shown. */
+  readonly mostLines: number
+}
+
+/** The hunks without a file header; empty where nothing changes but line ends. */
+export function diffOf({ before, after, mostLines }: TextChange): string {
+  const [old, fresh] = [withPlainEnds(before), withPlainEnds(after)]
+  const patch = structuredPatch("", "", old, fresh, "", "", { context: CONTEXT_LINES, timeout: DIFF_MS })
+  if (patch === undefined) {
+    return `[too different for a diff: ${countLines(old)} before, ${countLines(fresh)} after]`
+  }
+  const lines = patch.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+    `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
+    ...lines.map((line) => shortenLine(line, MOST_DIFF_CHARACTERS_PER_LINE)),
+  ])
+  const rest = lines.length - mostLines
+  return rest > 0 ? [...lines.slice(0, mostLines), `[${rest} more lines of diff]`].join("\n") : lines.join("\n")
+}

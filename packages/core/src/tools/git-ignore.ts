@@ -1,0 +1,67 @@
+/**
+ * What git would leave out of a directory tree, told while it is walked: rules of every `.gitignore` on the way hold, the deepest
+ * first, and an ignored directory is never entered.
+ */
+import type { Dirent } from "node:fs"
+import { access, readdir, readFile } from "node:fs/promises"
+import { dirname, join, relative, resolve, sep } from "node:path"
+import ignore, { type Ignore } from "ignore"
+
+/** Never of interest in a search, and often larger than all the rest. Searched when they are where the search begins. */
+export const NEVER_ENTERED: readonly string[] = [".git", ".hg", ".svn", ".jj", "node_modules"]
+const RULES_FILE = ".gitignore"
+
+export class VisibleFiles {
+  readonly #rules = new Map<string, Ignore>()
+
+  private constructor() {}
+
+  /** For a walk that begins at `root`. Whoever begins inside an ignored directory wants to see it. */
+  static async under(root: string): Promise<VisibleFiles> {
+    const visible = new VisibleFiles()
+    const above = await directoriesInRepository(root)
+    for (const directory of above) await visible.#addRules(directory)
+    if (visible.#isIgnored(root, true)) visible.#rules.clear()
+    return visible
+  }
+
+  async list(walked: string): Promise<readonly Dirent[]> {
+    const directory = resolve(walked) // walkers end directories with a slash
+    const entries = await readdir(directory, { withFileTypes: true })
+    if (entries.some(({ name }) => name === RULES_FILE)) await this.#addRules(directory)
+    return entries.filter(
+      (entry) =>
+        !NEVER_ENTERED.includes(entry.name) && !this.#isIgnored(join(directory, entry.name), entry.isDirectory()),
+    )
+  }
+
+  async #addRules(directory: string): Promise<void> {
+    const text = await readFile(join(directory, RULES_FILE), "utf8").catch(() => undefined) // one that cannot be read rules nothing
+    if (text !== undefined) this.#rules.set(directory, ignore().add(text))
+  }
+
+  #isIgnored(path: string, isDirectory: boolean): boolean {
+    for (let directory = dirname(path); ; directory = dirname(directory)) {
+      const way = relative(directory, path).split(sep).join("/")
+      const verdict = this.#rules.get(directory)?.test(isDirectory ? `${way}/` : way)
+      if (verdict?.ignored) return true
+      if (verdict?.unignored || dirname(directory) === directory) return false
+    }
+  }
+}
+
+/** The directories above one, up to the top of the repository it is in; none where it is in none. */
+async function directoriesInRepository(root: string): Promise<readonly string[]> {
+  const above: string[] = []
+  for (let directory = root; ; directory = dirname(directory)) {
+    if (directory !== root) above.push(directory)
+    if (await exists(join(directory, ".git"))) return above
+    if (dirname(directory) === directory) return []
+  }
+}
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  )

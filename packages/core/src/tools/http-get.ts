@@ -1,0 +1,161 @@
+/**
+ * One GET over HTTP(S) within limits. Where it may not reach private addresses, the address that is connected to is the one that was
+ * checked: names are resolved once, through a hook, at each hop. Redirects are followed a few times, and each is checked like the first.
+ */
+import { lookup as dnsLookup } from "node:dns/promises"
+import { request as httpRequest, type IncomingMessage } from "node:http"
+import { request as httpsRequest } from "node:https"
+import { isIP, type LookupFunction } from "node:net"
+import { pipeline, type Readable } from "node:stream"
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib"
+import { isPrivateAddress } from "./private-addresses.ts"
+
+export interface GetOptions {
+  readonly signal: AbortSignal
+  readonly mostBytes: number
+  /** None, all, or these. */
+  readonly allowPrivateAddresses: boolean | readonly string[]
+  /** Asked before each hop; the address is checked whatever it answers. */
+  readonly allowUrl?: (url: URL) => boolean | Promise<boolean>
+  /** All addresses of a name; the system's resolver where it is not given. */
+  readonly resolve?: (name: string) => Promise<readonly string[]>
+  /** By its type, before the body is read. */
+  readonly wantsBody: (contentType: string) => boolean
+}
+
+export interface HttpAnswer {
+  /** After redirects. */
+  readonly url: URL
+  readonly status: number
+  readonly statusText: string
+  readonly contentType: string
+  /** As announced. */
+  readonly length?: number
+  /** Absent where the body is not wanted. */
+  readonly body?: Buffer
+  /** The body was longer than allowed. */
+  readonly isCut: boolean
+}
+
+/** A page that is not fetched, with a sentence that says why. */
+export class FetchRefusedError extends Error {
+  override readonly name = "FetchRefusedError"
+}
+
+const MOST_REDIRECTS = 5
+const REDIRECTS = new Set([301, 302, 303, 307, 308])
+const HEADERS = {
+  "user-agent": "strata/0.1",
+  accept: "text/markdown, text/html;q=0.9, text/*;q=0.8, application/json;q=0.8, */*;q=0.1",
+  "accept-encoding": "gzip, br",
+}
+
+export async function httpGet(start: string, options: GetOptions): Promise<HttpAnswer> {
+  let url = await checkUrl(start, options)
+  for (let hop = 0; hop <= MOST_REDIRECTS; hop++) {
+    const response = await send(url, options)
+    const { statusCode = 0, headers } = response
+    if (!REDIRECTS.has(statusCode) || headers.location === undefined) return read(response, url, options)
+    response.destroy()
+    url = await checkUrl(headers.location, options, url)
+  }
+  throw new FetchRefusedError(`more than ${MOST_REDIRECTS} redirects, the last one to ${url.href}`)
+}
+
+async function checkUrl(given: string, options: GetOptions, base?: URL): Promise<URL> {
+  const url = URL.parse(given, base?.href)
+  if (!url) throw new FetchRefusedError(`${JSON.stringify(given)} is not a URL`)
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    throw new FetchRefusedError(`only http and https are fetched, not ${url.protocol}`)
+  }
+  if (url.username !== "" || url.password !== "") throw new FetchRefusedError("the URL holds a user name or a password")
+  if ((await options.allowUrl?.(url)) === false) throw new FetchRefusedError(`${url.href} is not allowed`)
+  return url
+}
+
+function send(url: URL, options: GetOptions): Promise<IncomingMessage> {
+  const host = url.hostname.replace(/^\[|\]$/g, "")
+  if (isIP(host) && !isAllowed(host, options)) throw refusedAddress(host, host) // no name, no lookup
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  const request = url.protocol === "https:" ? httpsRequest : httpRequest
+  request(url, { headers: HEADERS, signal: options.signal, agent: false, lookup: checkedLookup(options) }, resolve)
+    .on("error", reject)
+    .end()
+  return promise
+}
+
+function checkedLookup(options: GetOptions): LookupFunction {
+  const { resolve = resolveBySystem } = options
+  return (name, { all }, callback) => {
+    resolve(name)
+      .then((addresses) => {
+        const refused = addresses.find((address) => !isAllowed(address, options))
+        if (refused !== undefined) throw refusedAddress(name, refused)
+        if (addresses.length === 0) throw new FetchRefusedError(`${name} has no address`)
+        const found = addresses.map((address) => ({ address, family: isIP(address) }))
+        if (all) callback(null, found)
+        else callback(null, found[0]!.address, found[0]!.family)
+      })
+      .catch((error) => callback(error, "", 0))
+  }
+}
+
+async function resolveBySystem(name: string): Promise<readonly string[]> {
+  return (await dnsLookup(name, { all: true })).map(({ address }) => address)
+}
+
+function isAllowed(address: string, { allowPrivateAddresses: allowed }: GetOptions): boolean {
+  return (typeof allowed === "boolean" ? allowed : allowed.includes(address)) || !isPrivateAddress(address)
+}
+
+const refusedAddress = (name: string, address: string) =>
+  new FetchRefusedError(
+    `${name}${name === address ? "" : ` (${address})`} is this machine or a private network, which is not allowed`,
+  )
+
+async function read(response: IncomingMessage, url: URL, options: GetOptions): Promise<HttpAnswer> {
+  const { statusCode = 0, statusMessage = "", headers } = response
+  const contentType = headers["content-type"] ?? ""
+  const length = Number(headers["content-length"])
+  const answer = {
+    url,
+    status: statusCode,
+    statusText: statusMessage,
+    contentType,
+    ...(Number.isSafeInteger(length) ? { length } : {}),
+  }
+  if (!options.wantsBody(contentType)) {
+    response.destroy()
+    return { ...answer, isCut: false }
+  }
+  return { ...answer, ...(await collect(response, options.mostBytes)) }
+}
+
+/** Bytes are counted as they are unpacked: a small answer cannot become a large one. */
+async function collect(
+  response: IncomingMessage,
+  mostBytes: number,
+): Promise<Pick<HttpAnswer, "isCut"> & { body: Buffer }> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of unpacked(response) as AsyncIterable<Buffer>) {
+      chunks.push(chunk)
+      bytes += chunk.length
+      if (bytes > mostBytes) break
+    }
+  } finally {
+    response.destroy()
+  }
+  return { body: Buffer.concat(chunks).subarray(0, mostBytes), isCut: bytes > mostBytes }
+}
+
+function unpacked(response: IncomingMessage): Readable {
+  const encoding = (response.headers["content-encoding"] ?? "identity").trim().toLowerCase()
+  if (encoding === "identity") return response
+  const unpacker = { gzip: createGunzip, "x-gzip": createGunzip, deflate: createInflate, br: createBrotliDecompress }[
+    encoding
+  ]
+  if (!unpacker) throw new FetchRefusedError(`the answer is packed in a way that is not known here: ${encoding}`)
+  return pipeline(response, unpacker(), () => undefined) // whoever reads gets the error
+}

@@ -1,0 +1,34 @@
+/** Line ends. The model sees and writes `\n`; a file keeps the ends it has. */
+
+export const withPlainEnds = (text: string): string => text.replaceAll("\r\n", "\n")
+
+/** Whether most of a text's lines end in CR LF. */
+export function mostlyCrlf(text: string): boolean {
+  const crlf = occurrences(text, "\r\n")
+  return crlf > 0 && crlf * 2 >= occurrences(text, "\n")
+}
+
+/** The text with the line ends that `example` has. */
+export function withEndsOf(example: string, text: string): string {
+  return mostlyCrlf(example) ? withPlainEnds(text).replaceAll("\n", "\r\n") : text
+}
+
+/** The lines of a text without their ends. A last line end closes a line and begins none. */
+export function linesOf(text: string): readonly string[] {
+  if (text === "") return []
+  const lines = withPlainEnds(text).split("\n")
+  if (lines.at(-1) === "") lines.pop()
+  return lines
+}
+
+/** `1 line`, `12 lines`. */
+export function countLines(text: string): string {
+  const { length } = linesOf(text)
+  return `${length} line${length === 1 ? "" : "s"}`
+}
+
+function occurrences(text: string, part: string): number {
+  let count = 0
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) count++
+  return count
+}

@@ -1,0 +1,16 @@
+/** Lines of a file as the model sees them: numbered, and none so long that it fills the window by itself. */
+
+export const MOST_LINE_CHARACTERS = 2_000
+
+const NUMBER_WIDTH = 6
+
+/** `     1\tthe first line`, one for each line. */
+export function numberLines(lines: readonly string[], first: number): readonly string[] {
+  return lines.map((line, at) => `${String(first + at).padStart(NUMBER_WIDTH)}\t${shortenLine(line)}`)
+}
+
+/** Well-formed in any case: half a surrogate pair would spoil the whole request. */
+export function shortenLine(line: string, most = MOST_LINE_CHARACTERS): string {
+  if (line.length <= most) return line.toWellFormed()
+  return `${line.slice(0, most).toWellFormed()}… [line cut: ${most} of ${line.length} characters shown]`
+}

@@ -1,0 +1,78 @@
+/**
+ * Puts content in a file's place, whole or not at all: it is written beside it and renamed. Mode is kept. Where a rename would cut
+ * hard links or take the file from its owner, or is not possible, it is written in place instead.
+ */
+import { randomUUID } from "node:crypto"
+import type { Stats } from "node:fs"
+import { access, chmod, constants, mkdir, rename, rm, stat, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { asFileError, codeOf, FileError, isMissing } from "./file-error.ts"
+import type { Target } from "./paths.ts"
+
+/** The directory takes no new file, or the file is mounted by itself: it may still be written to. */
+const NO_REPLACING = ["EACCES", "EPERM", "EBUSY"]
+
+export interface FileReplacement {
+  readonly target: Target
+  readonly bytes: Buffer
+  /** The file as it was when the new content was made from it; nothing where there was none. */
+  readonly before?: Stats
+}
+
+/** Resolves with what the file is now. Refuses where it is no longer what `before` says. */
+export async function replaceFile(replacement: FileReplacement): Promise<Stats> {
+  const { target, before } = replacement
+  try {
+    if (before)
+      await access(target.path, constants.W_OK) // a rename would not ask
+    else await mkdir(dirname(target.path), { recursive: true })
+    if (before && mustStayInPlace(before)) await writeInPlace(replacement)
+    else await writeBeside(replacement)
+    return await stat(target.path)
+  } catch (error) {
+    if (codeOf(error) === "EEXIST")
+      throw new FileError(`${target.given}: a part of its path is a file, not a directory.`)
+    throw asFileError(target.given, error)
+  }
+}
+
+async function writeBeside(replacement: FileReplacement): Promise<void> {
+  const { target, bytes, before } = replacement
+  const draft = join(dirname(target.path), `.strata-${randomUUID()}.tmp`) // the file's own name may have the longest length
+  try {
+    await writeFile(draft, bytes, { flag: "wx", flush: true })
+    if (before) await chmod(draft, before.mode & 0o7777)
+    await refuseIfChanged(target, before)
+    await rename(draft, target.path)
+  } catch (error) {
+    await rm(draft, { force: true })
+    if (!before || !NO_REPLACING.includes(codeOf(error) ?? "")) throw error
+    await writeInPlace(replacement)
+  }
+}
+
+async function writeInPlace({ target, bytes, before }: FileReplacement): Promise<void> {
+  await refuseIfChanged(target, before)
+  await writeFile(target.path, bytes, { flush: true })
+}
+
+function mustStayInPlace({ nlink, uid }: Stats): boolean {
+  return nlink > 1 || (process.getuid !== undefined && process.getuid() !== uid)
+}
+
+/** The last look before the old content goes. */
+async function refuseIfChanged(target: Target, before: Stats | undefined): Promise<void> {
+  const now = await statIfPresent(target.path)
+  const same = now?.ino === before?.ino && now?.mtimeMs === before?.mtimeMs && now?.size === before?.size
+  if (!same)
+    throw new FileError(`${target.given} was changed by something else just now. Nothing was written. Read it again.`)
+}
+
+async function statIfPresent(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path)
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * Runs ripgrep. Its output is taken line by line and only as far as it is wanted: then, or when it takes too long, or when the caller
+ * gives up, it is killed.
+ */
+import { type ChildProcessByStdio, spawn } from "node:child_process"
+import { createInterface } from "node:readline"
+import type { Readable } from "node:stream"
+
+export interface RipgrepRun {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly signal: AbortSignal
+  readonly timeoutMs: number
+  /** It is stopped behind this many lines or characters. */
+  readonly most: { readonly lines: number; readonly characters: number }
+}
+
+export interface RipgrepOutput {
+  readonly lines: readonly string[]
+  /** Why there may be more than `lines`. */
+  readonly stopped?: "enough" | "time"
+  /** What it said against the call: a pattern or an option it cannot use. */
+  readonly problem?: string
+}
+
+const MOST_PROBLEM_CHARACTERS = 2_000
+const EXIT_PROBLEM = 2
+
+export async function runRipgrep(run: RipgrepRun): Promise<RipgrepOutput> {
+  const { program, args, cwd, env, signal, timeoutMs, most } = run
+  signal.throwIfAborted()
+  const tooLong = AbortSignal.timeout(timeoutMs)
+  const stop = AbortSignal.any([signal, tooLong])
+  const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] })
+  const kill = () => child.kill("SIGKILL")
+  stop.addEventListener("abort", kill, { once: true })
+  let problem = ""
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    problem = (problem + text).slice(0, MOST_PROBLEM_CHARACTERS)
+  })
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.on("error", reject).on("close", resolve)
+  })
+  try {
+    const [{ lines, isEnough }, code] = await Promise.all([takeLines(child, most), ended])
+    signal.throwIfAborted()
+    if (isEnough) return { lines, stopped: "enough" }
+    if (tooLong.aborted) return { lines, stopped: "time" }
+    return code === EXIT_PROBLEM && problem !== "" ? { lines, problem: problem.trim() } : { lines }
+  } finally {
+    stop.removeEventListener("abort", kill)
+  }
+}
+
+async function takeLines(child: ChildProcessByStdio<null, Readable, Readable>, most: RipgrepRun["most"]) {
+  const lines: string[] = []
+  let characters = 0
+  for await (const line of createInterface({ input: child.stdout, crlfDelay: Number.POSITIVE_INFINITY })) {
+    if (lines.length === most.lines || characters + line.length > most.characters) {
+      child.kill("SIGKILL")
+      child.stdout.destroy() // what nobody reads would keep it from ending
+      return { lines, isEnough: true }
+    }
+    lines.push(line)
+    characters += line.length + 1
+  }
+  return { lines, isEnough: false }
+}

@@ -1,0 +1,74 @@
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { standingRules } from "./standing-rules.ts"
+
+describe("L4-29 standing rules are found in the human's own words", () => {
+  test.each([
+    ["English", "Never push to main."],
+    ["English", "ALWAYS run the tests first."],
+    ["English, typed on a phone", "Don’t touch the lock file."],
+    ["English", "From now on use tabs."],
+    ["German", "Antworte immer auf Deutsch."],
+    ["German", "Ab sofort keine Kommentare."],
+    ["French", "Réponds toujours en français."],
+    ["French, typed on a phone", "N’utilise pas de tabulations."],
+    ["Spanish", "Nunca borres los archivos."],
+    ["Portuguese", "Sempre responda em português."],
+    ["Italian", "D'ora in poi usa pnpm."],
+    ["Dutch", "Gebruik altijd pnpm."],
+    ["Russian", "отвечай всегда по-русски."],
+    ["Russian, at the start of a sentence", "Никогда не удаляй файлы."],
+    ["Chinese", "总是用中文回答。"],
+    ["Chinese", "不要修改测试。"],
+    ["Chinese, traditional", "請務必先執行測試。"],
+    ["Japanese", "必ず日本語で答えてください。"],
+    ["Japanese", "勝手に消さないでください。今後は確認して。"],
+    ["Korean", "항상 한국어로 대답해."],
+    ["Arabic", "استخدم العربية دائما."],
+    ["Arabic, with marks", "استخدم العربية دائمًا."],
+    ["Arabic, with marks", "لا تحذف الملفات أبداً."],
+    ["Hindi", "हमेशा हिंदी में जवाब दो।"],
+  ])("%s: %s", (_language, sentence) => {
+    expect(standingRules(sentence).join("")).not.toBe("")
+    expect(sentence).toContain(standingRules(sentence)[0])
+  })
+
+  test.each([
+    "Fix the failing test.",
+    "What does this nevertheless mean?", // "never" inside a word
+    "The mustard is in the pantry.",
+    "Quelle est la maison de Jean ?",
+    "Bitte sieh dir die Datei an.",
+    "Посмотри этот файл.",
+    "看一下这个文件。",
+    "",
+    " \n\t",
+  ])("not in %j", (text) => {
+    expect(standingRules(text)).toEqual([])
+  })
+
+  test("only the sentence is taken, as it was written", () => {
+    expect(standingRules("Look at  this. Never  push,\tplease! Thanks.\n- always use v1.2.3 of it\nok")).toEqual([
+      "Never  push,\tplease!",
+      "- always use v1.2.3 of it",
+    ])
+  })
+
+  test("sentences that have no space between them are told apart", () => {
+    expect(standingRules("こんにちは。常に日本語で。ありがとう！")).toEqual(["常に日本語で。"])
+    expect(standingRules(`${"这是一个很长的说明。".repeat(100)}绝不推送。`)).toEqual(["绝不推送。"])
+  })
+
+  test("what is as long as pasted text is not a rule", () => {
+    expect(standingRules(`always ${"x ".repeat(400)}`)).toEqual([])
+  })
+
+  test("every rule is a piece of the text, whatever the text", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), fc.string({ unit: "grapheme" }), (before, after) => {
+        const text = `${before} never ${after}`
+        for (const rule of standingRules(text)) expect(text).toContain(rule)
+      }),
+    )
+  })
+})

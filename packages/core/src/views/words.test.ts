@@ -1,0 +1,58 @@
+import { describe, expect, test } from "vitest"
+import { conversation } from "../../test/builders.ts"
+import { openTestConversation } from "../../test/open.ts"
+import { project } from "./projection.ts"
+import { words } from "./words.ts"
+
+describe("L4-29 the words view: every message of the human, verbatim", () => {
+  test("keeps text, uuid and time, and the standing rules in it", () => {
+    const { messages } = conversation().user("  Hello \n there. Never push. ")
+    expect(project(words, messages).messages).toEqual([
+      {
+        uuid: messages[0]!.uuid,
+        timestamp: messages[0]!.timestamp,
+        text: "  Hello \n there. Never push. ",
+        rules: ["Never push."],
+      },
+    ])
+  })
+
+  test("leaves out what the human did not say", () => {
+    const { messages } = conversation()
+      .user("mine")
+      .user("internal", { isMeta: true })
+      .user("a summary", { isCompactSummary: true })
+      .user("a sub-agent's", { isSidechain: true })
+      .say("never mind")
+      .call("Read")
+      .result("always read this")
+      .attach({ type: "hook_output", hook: "h", content: "never" })
+      .user("<local-command-stdout>out</local-command-stdout>")
+      .user("<system-reminder>psst</system-reminder>")
+      .user("<command-name>/clear</command-name>")
+      .user("[Request interrupted by user]")
+      .user(" \n ")
+    expect(project(words, messages).messages.map(({ text }) => text)).toEqual(["mine"])
+  })
+
+  test("takes the text beside results and pictures", () => {
+    const { messages } = conversation()
+      .call("Read")
+      .user([
+        { type: "tool_result", tool_use_id: "toolu_0", content: "always" },
+        { type: "text", text: "and mind" },
+        { type: "image", source: { type: "url", url: "https://example.com/a.png" } },
+        { type: "text", text: "the gap" },
+      ])
+    expect(project(words, messages).messages.map(({ text }) => text)).toEqual(["and mind\nthe gap"])
+  })
+
+  test("words on a branch that was left are not the conversation's any more", async () => {
+    const chat = await openTestConversation()
+    const first = await chat.add({ role: "user", content: "first" })
+    await chat.add({ role: "user", content: "left behind" })
+    await chat.rewind(first)
+    await chat.add({ role: "user", content: "instead" })
+    expect(chat.views.words.messages.map(({ text }) => text)).toEqual(["first", "instead"])
+  })
+})

@@ -1,0 +1,92 @@
+/** What the loop's end-to-end tests share: a real project directory, real tools, the real SDK, the simulator over HTTP. */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { afterEach } from "vitest"
+import { type Agent, type AgentOptions, openAgent } from "../../../core/src/loop/agent.ts"
+import type { QueryEnd, QueryEvent } from "../../../core/src/loop/query-events.ts"
+import { anthropicModel } from "../../../core/src/model/anthropic.ts"
+import { bashTool } from "../../../core/src/tools/bash.ts"
+import { edit } from "../../../core/src/tools/edit.ts"
+import { read } from "../../../core/src/tools/read.ts"
+import { FileReads } from "../../../core/src/tools/read-state.ts"
+import { ShellSession } from "../../../core/src/tools/shell-session.ts"
+import type { Tool } from "../../../core/src/tools/tool.ts"
+import type { AnswerBlock } from "../../src/brain.ts"
+import type { ScriptedTurn } from "../../src/brains/scripted.ts"
+import type { Simulator } from "../../src/start.ts"
+import { KEY } from "../simulator.ts"
+
+export const MODEL = "claude-opus-5-5"
+
+const roots: string[] = []
+const agents: Agent[] = []
+afterEach(async () => {
+  await Promise.all(agents.splice(0).map((agent) => agent.close()))
+  for (const root of roots.splice(0)) rmSync(root, { recursive: true, force: true })
+})
+
+/** A project directory with the given files, beside a home of its own. */
+export function project(files: Readonly<Record<string, string>> = {}): { cwd: string; dir: string } {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "strata-loop-")))
+  roots.push(root)
+  const cwd = join(root, "project")
+  mkdirSync(cwd)
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(cwd, name)), { recursive: true })
+    writeFileSync(join(cwd, name), content)
+  }
+  return { cwd, dir: join(root, "home") }
+}
+
+export const codingTools = (): readonly Tool[] => [read, edit, bashTool(new ShellSession())] as readonly Tool[]
+
+export async function agentFor(
+  simulator: Simulator,
+  where: { cwd: string; dir: string },
+  options: Partial<AgentOptions> = {},
+): Promise<Agent> {
+  const agent = await openAgent({
+    model: anthropicModel({
+      model: MODEL,
+      apiKey: KEY,
+      baseURL: simulator.url,
+      random: () => 0,
+      delay: async () => undefined,
+    }),
+    tools: codingTools(),
+    reads: new FileReads(),
+    env: { PATH: process.env.PATH },
+    ...where,
+    ...options,
+  })
+  agents.push(agent)
+  return agent
+}
+
+/** Runs a query to its end. `watch` sees every event as it comes. */
+export async function ask(
+  agent: Agent,
+  prompt: string | undefined,
+  options: Parameters<Agent["query"]>[1] & { watch?: (event: QueryEvent) => unknown } = {},
+): Promise<{ events: readonly QueryEvent[]; end: QueryEnd }> {
+  const { watch, ...rest } = options
+  const events: QueryEvent[] = []
+  const query = agent.query(prompt, rest)
+  for (;;) {
+    const step = await query.next()
+    if (step.done) return { events, end: step.value }
+    events.push(step.value)
+    await watch?.(step.value)
+  }
+}
+
+/** A turn of the brain that calls tools: `calls(["Read", { file_path: "a" }])`. */
+export const calls =
+  (...wanted: readonly (readonly [name: string, input: unknown])[]): ScriptedTurn =>
+  (turn) => ({
+    content: wanted.map(([name, input]): AnswerBlock => ({ type: "tool_use", id: turn.nextToolUseId(), name, input })),
+  })
+
+export const ofType = <T extends QueryEvent["type"]>(events: readonly QueryEvent[], type: T) =>
+  events.filter((event): event is Extract<QueryEvent, { type: T }> => event.type === type)
