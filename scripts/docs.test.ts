@@ -8,19 +8,28 @@ const root = join(import.meta.dirname, "..")
 const settings = readFileSync(join(root, "docs/settings.md"), "utf8")
 
 describe("documentation", () => {
-  test.each(SWITCHES.map((flag) => [flag.name, flag] as const))("FLG-1 names the switch %s with its default", (name, { env, on, about }) => {
-    expect(settings).toContain(`| \`${name}\` | \`${env}\` | ${on ? "on" : "off"} | ${about} |`)
-  })
+  test.each(SWITCHES.map((flag) => [flag.name, flag] as const))(
+    "FLG-1 names the switch %s with its default",
+    (name, { env, on, about }) => {
+      expect(settings).toContain(`| \`${name}\` | \`${env}\` | ${on ? "on" : "off"} | ${about} |`)
+    },
+  )
 
-  test.each(FIGURES.map((figure) => [figure.name, figure] as const))("FLG-2 names the figure %s with its default", (name, { env, value }) => {
-    expect(settings).toContain(`| \`${name}\` | \`${env}\` | ${value.toLocaleString("en-US")} `)
-  })
+  test.each(FIGURES.map((figure) => [figure.name, figure] as const))(
+    "FLG-2 names the figure %s with its default",
+    (name, { env, value }) => {
+      expect(settings).toContain(`| \`${name}\` | \`${env}\` | ${value.toLocaleString("en-US")} `)
+    },
+  )
 
   test("every dependency is named with its reason", () => {
     const reasons = readFileSync(join(root, "docs/dependencies.md"), "utf8")
     for (const file of globSync("packages/*/package.json", { cwd: root })) {
-      const { dependencies = {} } = JSON.parse(readFileSync(join(root, file), "utf8")) as { dependencies?: Record<string, string> }
-      for (const name of Object.keys(dependencies)) if (!name.startsWith("@strata/")) expect(reasons).toContain(`\`${name}\``)
+      const { dependencies = {} } = JSON.parse(readFileSync(join(root, file), "utf8")) as {
+        dependencies?: Record<string, string>
+      }
+      for (const name of Object.keys(dependencies))
+        if (!name.startsWith("@strata/")) expect(reasons).toContain(`\`${name}\``)
     }
   })
 
@@ -34,7 +43,9 @@ describe("documentation", () => {
   })
 
   test("npm scripts that the documentation names exist", () => {
-    const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: Record<string, string> }
+    const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+      scripts: Record<string, string>
+    }
     for (const file of ["README.md", ...globSync("{docs,packages/*}/*.md", { cwd: root })]) {
       const text = readFileSync(join(root, file), "utf8")
       for (const [, name] of text.matchAll(/npm run ([\w-]+)/g)) expect(Object.keys(scripts), file).toContain(name)

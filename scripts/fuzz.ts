@@ -14,8 +14,20 @@ if (!Number.isInteger(runs) || runs < 1 || !Number.isInteger(seed)) {
 }
 console.log(`${runs} conversations for each invariant, seed ${seed}`)
 const env = { ...process.env, FUZZ_RUNS: String(runs), FUZZ_SEED: String(seed) }
-const { status } = spawnSync("npx", ["vitest", "run", "--testTimeout", "86400000", "packages/core/test/invariants"], {
-  env,
-  stdio: "inherit",
-})
+const { status } = spawnSync(
+  "npx",
+  [
+    "vitest",
+    "run",
+    "--testTimeout",
+    "86400000",
+    "packages/core/test/invariants",
+    "packages/sim/test/core-requests.test.ts",
+    "packages/sim/test/loop/malformed.test.ts",
+  ],
+  {
+    env,
+    stdio: "inherit",
+  },
+)
 process.exit(status ?? 1)

@@ -64,7 +64,31 @@ export type { ConversationEvents, Opened, PreparedEvent } from "./loop/events.ts
 export type { ImportOptions, ImportOutcome } from "./loop/import.ts"
 export { importConversations, openConversation } from "./loop/lazy.ts"
 export type { OpenConversation } from "./loop/open.ts"
+export type { AiSdkLanguageModel } from "./model/ai-sdk/interface.ts"
+export { type AiSdkModelOptions, aiSdkModel } from "./model/ai-sdk.ts"
+export {
+  type AnthropicClient,
+  type AnthropicModel,
+  type AnthropicModelOptions,
+  anthropicModel,
+} from "./model/anthropic.ts"
+export { type BreakpointOptions, placeBreakpoints } from "./model/cache/breakpoints.ts"
+export {
+  AuthenticationError,
+  ConnectionLostError,
+  InvalidModelRequestError,
+  ModelAbortedError,
+  ModelError,
+  OverloadedError,
+  PassingModelError,
+  PromptTooLongError,
+  RateLimitedError,
+  SpendLimitError,
+} from "./model/errors.ts"
 export type { Model, ModelEvent, ModelResponse, StreamOptions } from "./model/model.ts"
+export type { RetryOptions } from "./model/retry.ts"
+export { recogniseTooLong, type TooLong } from "./model/too-long-patterns.ts"
+export { type UnusableInput, unusableInputOf } from "./model/tool-input-text.ts"
 export { type Accounting, account, type DuplicateRead, percentages } from "./tokens/accounting.ts"
 export { type ContextSize, contextSize, usageTotal } from "./tokens/context-size.ts"
 export { createEstimator, type Estimator } from "./tokens/estimate.ts"

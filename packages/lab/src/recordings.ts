@@ -8,12 +8,14 @@ import { mainPath } from "../../core/src/journal/import/main-path.ts"
 
 export interface RecordedConversation {
   readonly name: string
+  /** The program that recorded it: "claude-code", "pi", … */
+  readonly format: string
   /** The path that the conversation would go on from: no abandoned branches, no sub-agents. */
   readonly messages: readonly Message[]
   readonly model: string
 }
 
-const BESIDE_THE_REPOSITORY = fileURLToPath(new URL("../../../../shared/data/transcripts", import.meta.url))
+export const BESIDE_THE_REPOSITORY = fileURLToPath(new URL("../../../../shared/data/transcripts", import.meta.url))
 const RECORDINGS = [".jsonl", ".json", ".traj"]
 
 /** Conversations in which a model is named; without one there is no usage either. */
@@ -24,5 +26,7 @@ export function recordedConversations(folder = BESIDE_THE_REPOSITORY): RecordedC
     .flatMap((name) =>
       importTranscript({ name, text: readFileSync(join(folder, name), "utf8") }).map((found) => ({ name, found })),
     )
-    .flatMap(({ name, found: { messages, model } }) => (model ? [{ name, messages: mainPath(messages), model }] : []))
+    .flatMap(({ name, found: { format, messages, model } }) =>
+      model ? [{ name, format, messages: mainPath(messages), model }] : [],
+    )
 }

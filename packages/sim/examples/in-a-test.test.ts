@@ -1,4 +1,4 @@
-/** The examples of the README, run. */
+/** The examples of the README with what they promise; `readme.test.ts` runs them as they stand there. */
 import Anthropic from "@anthropic-ai/sdk"
 import { frozenClock, PromptCache, scriptedBrain, startSimulator } from "@strata/sim"
 import { expect, test } from "vitest"

@@ -1,12 +1,20 @@
 /** Puts a conversation before the brain, in the form brains know, and gets its answer. */
+import { chanceOf } from "./answer-chance.ts"
 import { ApiError } from "./api-error.ts"
 import type { Answer, BrainBlock, BrainMessage, BrainRequest } from "./brain.ts"
 import { blocksOf, type Turn } from "./conversation.ts"
 import type { Simulation } from "./simulation.ts"
 import type { Block, MessagesBody, Role } from "./wire.ts"
 
-export async function askBrain(simulation: Simulation, body: MessagesBody, turns: readonly Turn[]): Promise<Answer> {
-  const { brain, identity } = simulation
+export interface Question {
+  readonly body: MessagesBody
+  readonly turns: readonly Turn[]
+  /** Present where a summary is wanted: what the last block asks for. */
+  readonly summary?: { readonly instructions: string }
+}
+
+export async function askBrain(simulation: Simulation, { body, turns, summary }: Question): Promise<Answer> {
+  const { brain, seed, counter } = simulation
   const request: BrainRequest = {
     model: body.model,
     max_tokens: body.max_tokens,
@@ -20,8 +28,8 @@ export async function askBrain(simulation: Simulation, body: MessagesBody, turns
     return await brain.answer({
       request,
       index: simulation.turnsAnswered++,
-      random: identity.random,
-      nextToolUseId: () => identity.next("toolu"),
+      ...chanceOf({ seed, body, turns, counter }),
+      ...(summary && { summary }),
     })
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)

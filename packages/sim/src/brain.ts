@@ -38,10 +38,15 @@ export interface BrainTurn {
   readonly request: BrainRequest
   /** Counts the requests this simulator has answered, from 0. */
   readonly index: number
-  /** Seeded: the same requests in the same order give the same answers. In [0, 1). */
+  /** In [0, 1), from the simulator's seed and the request alone: when it came, and what else came, changes nothing. */
   readonly random: () => number
-  /** A new tool_use id, `toolu_…`, deterministic like everything else. */
+  /** A new tool_use id, `toolu_…`, from the seed and the request as well. */
   readonly nextToolUseId: () => string
+  /**
+   * Present where the server compacts: the answer is to be a summary. The instructions, the API's or the client's own,
+   * stand at the end of the request as its last block, and need not say that a summary is wanted.
+   */
+  readonly summary?: { readonly instructions: string }
 }
 
 export type AnswerBlock =

@@ -32,7 +32,7 @@ describe("BEY-8 faults", () => {
   })
 
   test("the SDK retries a 429 until it is answered", async () => {
-    const sim = await failing({ fault: { kind: "rate-limit", retryAfterSeconds: 0 }, times: 2 })
+    const sim = await failing({ fault: { kind: "rate-limit", retryAfterSeconds: 0.01 }, times: 2 })
     const message = await client(sim, { maxRetries: 2 }).messages.create(body)
     expect(message.stop_reason).toBe("end_turn")
     expect(sim.log.map(({ status }) => status)).toEqual([429, 429, 200])

@@ -1,15 +1,11 @@
-/**
- * Ids and chance, both from one seed: the same requests in the same order get the same ids and the same answers.
- */
+/** Ids and chance from a seed: the same requests in the same order get the same ids. */
 import { createHash } from "node:crypto"
 
 const ID_LENGTH = 22 // characters after the prefix, as in the API's own ids
 
 export interface Identity {
   /** A new id such as `msg_01…`; each prefix counts for itself. */
-  next(prefix: "msg" | "req" | "toolu"): string
-  /** In [0, 1). */
-  random(): number
+  next(prefix: "msg" | "req"): string
 }
 
 export function createIdentity(seed: number): Identity {
@@ -18,11 +14,15 @@ export function createIdentity(seed: number): Identity {
     next(prefix) {
       const count = (counters.get(prefix) ?? 0) + 1
       counters.set(prefix, count)
-      const digest = createHash("sha256").update(`${seed}:${prefix}:${count}`).digest("base64url")
-      return `${prefix}_01${digest.replace(/[-_]/g, "x").slice(0, ID_LENGTH)}`
+      return idFrom(prefix, `${seed}:${prefix}:${count}`)
     },
-    random: seededRandom(seed),
   }
+}
+
+/** An id that looks like the API's own, the same for the same origin. */
+export function idFrom(prefix: "msg" | "req" | "toolu", origin: string): string {
+  const digest = createHash("sha256").update(origin).digest("base64url")
+  return `${prefix}_01${digest.replace(/[-_]/g, "x").slice(0, ID_LENGTH)}`
 }
 
 /** The small generator known as mulberry32: 32 bits of state, good enough to choose with. */

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { BRAIN_NAMES, brainByName } from "./brains/index.ts"
-import { type Simulator, startSimulator } from "./start.ts"
+import type { Simulator } from "./start.ts"
 import type { BindingEnforcement } from "./thinking/binding.ts"
 
 const HELP = `A local server that speaks the Messages API.
@@ -48,13 +48,16 @@ async function start(options: Options): Promise<Simulator> {
   if (bindThinking !== undefined && !BINDINGS.includes(bindThinking)) {
     throw new Error(`--bind-thinking must be one of ${BINDINGS.join(", ")}, not "${bindThinking}".`)
   }
+  const port = wholeNumber("port", options.port, 65_535)
+  const brain = brainByName(options.brain, {
+    seed,
+    ...(options.script && { script: readList("script", options.script) }),
+    ...(options.conversation && { conversation: readList("conversation", options.conversation) }),
+  })
+  const { startSimulator } = await import("./start.ts") // loads the tokenizer, which mistakes need not wait for
   return startSimulator({
-    brain: brainByName(options.brain, {
-      seed,
-      ...(options.script && { script: readList("script", options.script) }),
-      ...(options.conversation && { conversation: readList("conversation", options.conversation) }),
-    }),
-    port: wholeNumber("port", options.port, 65_535),
+    brain,
+    port,
     seed,
     cacheEdits: options["cache-edits"],
     ...(bindThinking && { bindThinking: bindThinking as BindingEnforcement }),

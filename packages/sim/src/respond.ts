@@ -6,7 +6,7 @@ import { askBrain } from "./ask-brain.ts"
 import { toPrefix, totalTokens } from "./cache/prefix.ts"
 import type { CacheOutcome, PrefixItem } from "./cache/prompt-cache.ts"
 import { sealCompaction } from "./context-management/compaction-seal.ts"
-import { askForSummary, summaryIn } from "./context-management/summarize.ts"
+import { askForSummary, summaryIn, summaryInstructions } from "./context-management/summarize.ts"
 import type { Turn } from "./conversation.ts"
 import { BETA } from "./dialect.ts"
 import { type Generation, generate, stopReasonOf } from "./generate.ts"
@@ -119,11 +119,12 @@ class Answering {
     })
   }
 
-  private async summarize(instructions: string | null | undefined) {
+  private async summarize(ownInstructions: string | null | undefined) {
     const { turns, request, items } = this.prompt
     const cache = this.lookUp(items)
+    const instructions = summaryInstructions(ownInstructions)
     const asked = askForSummary(turns, instructions)
-    const answer = await askBrain(this.simulation, request.body, asked)
+    const answer = await askBrain(this.simulation, { body: request.body, turns: asked, summary: { instructions } })
     const summary = this.options.compactionFails ? undefined : summaryIn(answer)
     const question = totalTokens(this.prefixOf(asked)) - this.prompt.inputTokens
     const usage = tokenUsage({ ...cache, uncached: cache.uncached + question }, countText(summary ?? ""))
@@ -136,7 +137,7 @@ class Answering {
     bound: () => BindingState,
   ): Promise<Generation> {
     const { body, model } = this.prompt.request
-    const answer = await askBrain(this.simulation, body, turns)
+    const answer = await askBrain(this.simulation, { body, turns })
     return generate(
       answer,
       {

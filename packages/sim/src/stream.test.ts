@@ -34,6 +34,7 @@ describe("BEY-8 streaming", () => {
       type: "message_start",
       message: { content: [], stop_reason: null, usage: { input_tokens: 5, output_tokens: 1 } },
     })
+    expect(events[0].message.usage).not.toHaveProperty("output_tokens_details") // nothing has been generated yet
     expect(events[1]).toEqual({ type: "ping" })
     const kinds = events.map(({ type, delta }) => (type === "content_block_delta" ? delta.type : type))
     expect(kinds.filter((kind, index) => kind !== kinds[index - 1])).toEqual([

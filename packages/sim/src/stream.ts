@@ -2,7 +2,7 @@
  * A message as server-sent events, in the order and the pieces the API sends them: text in small chunks, tool inputs as
  * fragments of JSON, pings in between, usage that adds up.
  */
-import type { ContentBlock, MessageResponse } from "./wire.ts"
+import type { ContentBlock, MessageResponse, Usage } from "./wire.ts"
 
 export type StreamEvent = { readonly type: string } & Readonly<Record<string, unknown>>
 
@@ -17,7 +17,7 @@ export function* toEvents(message: MessageResponse): Generator<StreamEvent> {
     content: [],
     stop_reason: null,
     stop_sequence: null,
-    usage: { ...usage, output_tokens: 1 },
+    usage: openingUsage(usage),
   }
   yield { type: "message_start", message: opening }
   yield { type: "ping" }
@@ -43,6 +43,11 @@ export function* toEvents(message: MessageResponse): Generator<StreamEvent> {
     ...(context_management !== undefined && { context_management }),
   }
   yield { type: "message_stop" }
+}
+
+/** What is known before anything is generated. */
+function openingUsage({ output_tokens_details: _, iterations: __, ...usage }: Usage) {
+  return { ...usage, output_tokens: 1 }
 }
 
 function* blockEvents(block: ContentBlock, index: number): Generator<StreamEvent> {

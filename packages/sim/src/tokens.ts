@@ -12,7 +12,7 @@
  * A block is counted once: counts are remembered by the hash of the content, so that a request which repeats a long
  * prefix costs only what is new.
  */
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import { countTokens, decode, encode } from "gpt-tokenizer/encoding/o200k_base"
 import { readImageSize } from "./image-size.ts"
 import type { Block, ToolParam } from "./wire.ts"
@@ -67,14 +67,14 @@ export function createTokenCounter(): TokenCounter {
   const measure = <T extends Block | ToolParam>(value: T, count: (value: T) => number): Measure => {
     const known = measured.get(value)
     if (known) return known
-    const hash = contentHash(value)
-    let tokens = remembered.get(hash)
+    const key = contentHash(value)
+    let tokens = remembered.get(key)
     if (tokens === undefined) {
       tokens = count(value)
-      remembered.set(hash, tokens)
+      remembered.set(key, tokens)
       if (remembered.size > MAX_REMEMBERED) remembered.delete(remembered.keys().next().value as string)
     }
-    const measure = { hash, tokens }
+    const measure = { hash: key, tokens }
     measured.set(value, measure)
     return measure
   }
@@ -83,9 +83,12 @@ export function createTokenCounter(): TokenCounter {
 
 /** Hash of the bytes that count: everything but the marks for caching. Key order matters, as it does on the wire. */
 export function contentHash(value: unknown): string {
-  const json = JSON.stringify(value, (key, inner) => (key === "cache_control" ? undefined : inner))
-  return createHash("sha256").update(json).digest("base64url")
+  const json = JSON.stringify(value)
+  const isMarked = json.includes('"cache_control"') // looking at each key takes five times as long, and few blocks have a mark
+  return hash("sha256", isMarked ? JSON.stringify(value, withoutMarks) : json, "base64url")
 }
+
+const withoutMarks = (key: string, inner: unknown) => (key === "cache_control" ? undefined : inner)
 
 const countTool = (tool: ToolParam) => TOOL_TOKENS + countText(JSON.stringify({ ...tool, cache_control: undefined }))
 

@@ -181,6 +181,19 @@ export const MESSAGE_CASES: readonly Refused[] = [
       "messages.1.content.0: `web_search` tool use with id `srvtoolu_1` was found without a corresponding `web_search_tool_result` block",
   },
   {
+    refused: "every server tool has its result beside it",
+    body: messages(
+      user("Hi"),
+      assistant([
+        { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} },
+        text("Found."),
+        { type: "server_tool_use", id: "srvtoolu_2", name: "web_search", input: {} },
+      ]),
+    ),
+    message:
+      "messages.1.content.0: `web_search` tool use with id `srvtoolu_1` was found without a corresponding `web_search_tool_result` block",
+  },
+  {
     refused: "thinking stands first in a running round of tool calls",
     body: {
       ...messages(user("Hi"), assistant([toolUse("toolu_1")]), user([toolResult("toolu_1")])),
@@ -255,5 +268,12 @@ export const MESSAGE_CASES: readonly Refused[] = [
     message:
       "messages.2.content.0.content.0.cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' " +
       "cache_control block. Note that blocks are processed in the following order: `tools`, `system`, `messages`.",
+  },
+  {
+    refused: "one-hour breakpoints before five-minute ones",
+    body: { ...messages(user("Hi")), system: [text("Be brief", marked)], ...markedFor1h },
+    message:
+      "cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. " +
+      "Note that blocks are processed in the following order: `tools`, `system`, `messages`.",
   },
 ]

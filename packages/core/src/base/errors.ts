@@ -58,6 +58,14 @@ export class ConversationNotFoundError extends StrataError {
   }
 }
 
+export class ConversationExistsError extends StrataError {
+  override readonly name = "ConversationExistsError"
+
+  constructor(id: string, where: string) {
+    super(`There is a conversation ${id} in ${where} already. Nothing was changed. Choose another id.`)
+  }
+}
+
 /** A write that did not happen: a full disk, missing rights. What was acknowledged before is safe. */
 export class JournalWriteError extends StrataError {
   override readonly name = "JournalWriteError"

@@ -71,7 +71,8 @@ export function createTelemetry({ exportContent = false }: { exportContent?: boo
       throw error
     } finally {
       span.end()
-      if (options.kind === SpanKind.CLIENT) duration.record((performance.now() - started) / 1000, options.attributes)
+      if (options.kind === SpanKind.CLIENT)
+        duration.record((performance.now() - started) / 1000, metricLabels(options.attributes))
     }
   }
 
@@ -137,6 +138,11 @@ export function createTelemetry({ exportContent = false }: { exportContent?: boo
 
     content: (name, value) => (exportContent ? { [name]: value() } : {}),
   }
+}
+
+/** Metrics have no label that grows with the number of conversations. */
+function metricLabels({ "gen_ai.conversation.id": _, ...labels }: Attributes): Attributes {
+  return labels
 }
 
 function requestAttributes(about: RequestSpan): Attributes {

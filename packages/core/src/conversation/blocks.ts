@@ -73,6 +73,18 @@ export function textOf(content: Content): string {
     .join("\n")
 }
 
+/**
+ * A copy that nobody else can change, with the invisible marks that blocks may carry. What was added is what is sent, whatever the
+ * caller does with its own object afterwards.
+ */
+export function frozenCopy<T>(value: T): T {
+  if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy)) as T
+  if (typeof value !== "object" || value === null) return value
+  const copy = { ...value } as Record<PropertyKey, unknown>
+  for (const key of Object.keys(copy)) copy[key] = frozenCopy(copy[key])
+  return Object.freeze(copy) as T
+}
+
 const CALL_NAME = /^[A-Za-z0-9_-]{1,128}$/
 const CALL_ID = /^[A-Za-z0-9_-]+$/
 

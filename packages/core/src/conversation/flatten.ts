@@ -45,6 +45,7 @@ export type RepairRule =
   | "unanswered-server-tool" // a server's call cut off before its result: dropped
   | "orphan-server-result" // dropped
   | "empty-text" // the API takes no empty text: dropped
+  | "trailing-thinking" // nothing but thinking, with nothing behind it: left out, for ever once it was left out
   | "unsigned-thinking" // cut off while it was streamed, or another provider's: dropped
   | "starts-with-assistant" // got a first user message
 
@@ -239,7 +240,7 @@ export class Flattener {
     }
     const here = new Set<string>()
     const served = pairServerTools(assistant)
-    const waiting = awaitsServer(this.#open, served)
+    const waiting = awaitsServer(this.#open, served) ? trailingServerCalls(assistant) : new Set<string>()
     const content = assistant.filter((block) => {
       if (isText(block) && block.text.trim() === "") return drop("empty-text", apiId)
       if (block.type === "thinking" && !block.signature) return drop("unsigned-thinking", apiId)
@@ -249,7 +250,7 @@ export class Flattener {
         here.add(block.id)
       }
       const use = asServerUse(block)
-      if (use && !served.has(use.id) && !waiting) return drop("unanswered-server-tool", use.id)
+      if (use && !served.has(use.id) && !waiting.has(use.id)) return drop("unanswered-server-tool", use.id)
       const result = asServerResult(block)
       if (result && !served.has(result.tool_use_id)) return drop("orphan-server-result", result.tool_use_id)
       return true
@@ -293,8 +294,10 @@ function join(first: Exchange, second: Exchange): [Exchange] | undefined {
 
 /** An answer that is nothing but thinking, with nothing behind it, is not sent. */
 function withoutTrailingThinking(exchange: Exchange, userTurn: (exchange: Exchange) => Turn): Exchange {
-  if (!exchange.answer.content.every(isThinking) || userTurn(exchange).content.length > 0) return exchange
-  return { ...exchange, answer: { ...exchange.answer, content: [] } }
+  const { content, repairs } = exchange.answer
+  if (content.length === 0 || !content.every(isThinking) || userTurn(exchange).content.length > 0) return exchange
+  const repair: Repair = { rule: "trailing-thinking", id: exchange.apiId }
+  return { ...exchange, answer: { content: [], repairs: [...repairs, repair] } }
 }
 
 const callsIn = (blocks: readonly Block[]): string[] => blocks.filter(isToolUse).map(({ id }) => id)
@@ -303,6 +306,12 @@ function awaitsServer({ paused, results, rest, assistant }: OpenExchange, served
   const last = assistant.at(-1)
   if (!paused || results.length > 0 || rest.length > 0 || last === undefined || assistant.some(isToolUse)) return false
   return asServerUse(last) !== undefined || served.has(asServerResult(last)?.tool_use_id ?? "")
+}
+
+/** The server's calls at the end of a turn: those it is interrupted in. */
+function trailingServerCalls(blocks: readonly Block[]): ReadonlySet<string> {
+  const from = blocks.findLastIndex((block) => !asServerUse(block) && !asServerResult(block)) + 1
+  return new Set(blocks.slice(from).flatMap((block) => asServerUse(block)?.id ?? []))
 }
 
 /** Ids of server calls that have their result behind them in the same turn. */

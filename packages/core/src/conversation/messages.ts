@@ -3,7 +3,7 @@
  * it. The shape is that of Claude Code transcript lines, so that tools made for those can read ours (MSG-1, JRN-1).
  */
 import type { Attachment } from "./attachments.ts"
-import { type Block, type Content, isToolResult, toBlocks } from "./blocks.ts"
+import { type Block, type Content, isToolResult, textOf, toBlocks } from "./blocks.ts"
 
 export type Uuid = string
 
@@ -122,9 +122,14 @@ export function isHuman(message: Message): message is UserMessage {
     !message.isMeta &&
     !message.isSidechain &&
     !message.isCompactSummary &&
-    !contentOf(message).every(isToolResult)
+    !contentOf(message).every(isToolResult) &&
+    !MACHINE_TEXT.test(textOf(contentOf(message)).slice(0, 200))
   )
 }
+
+/** What programs put into user messages: command output, reminders, notices of an interruption. */
+const MACHINE_TEXT =
+  /^\s*(?:<(?:local-command-|command-name|command-message|system-reminder|bash-std|task-notification)|\[Request interrupted)/
 
 /** MSG-13: what a person sees while the conversation runs; `transcript` is the full view with summaries. */
 export function isShownToPerson(message: Message, where: "conversation" | "transcript" = "conversation"): boolean {

@@ -38,6 +38,7 @@ export function memoryStore(): Store {
           bytes: lines.reduce((sum, line) => sum + line.length, 0),
           touched: entryAt(lines, lines.length - 1)?.timestamp ?? "",
         }))
+        .sort((a, b) => b.touched.localeCompare(a.touched))
     },
   }
 }

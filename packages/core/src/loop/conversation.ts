@@ -6,6 +6,7 @@ import type { Clock } from "../base/clock.ts"
 import {
   ClosedError,
   ContextFullError,
+  ConversationExistsError,
   EmptyConversationError,
   InvalidContentError,
   MessageNotFoundError,
@@ -17,14 +18,21 @@ import type { Ids } from "../base/ids.ts"
 import { compactionAllowed, type EffectiveSettings } from "../base/settings.ts"
 import type { Telemetry } from "../base/telemetry.ts"
 import type { Attachment } from "../conversation/attachments.ts"
-import { type Block, type Content, isToolResult, toBlocks } from "../conversation/blocks.ts"
+import { type Block, type Content, frozenCopy, isToolResult, toBlocks } from "../conversation/blocks.ts"
 import { planWithholding } from "../conversation/media.ts"
 import { MEDIA_LIMITS } from "../conversation/media-limits.ts"
 import type { Message, Uuid } from "../conversation/messages.ts"
 import { renderPreamble } from "../conversation/preamble.ts"
 import type { ModelRequest, SystemPrompt, ToolDefinition } from "../conversation/request.ts"
 import { RequestValidator } from "../conversation/validate/validator.ts"
-import { type DecisionDraft, type Draft, type Entry, isBoundaryEntry, isDecision } from "../journal/entries.ts"
+import {
+  type DecisionDraft,
+  type DecisionOf,
+  type Draft,
+  type Entry,
+  isBoundaryEntry,
+  isDecision,
+} from "../journal/entries.ts"
 import type { Journal, Store } from "../journal/store.ts"
 import type { Layer, Turn } from "../layers/layer.ts"
 import type { ModelResponse } from "../model/model.ts"
@@ -60,6 +68,8 @@ export interface ConversationParts {
   readonly clock: Clock
   readonly ids: Ids
   readonly layers: readonly Layer[]
+  /** Flag values that were refused so far: told once each. */
+  readonly refusals: readonly string[]
 }
 
 /** Said in the user's place where the assistant spoke last and is to go on. */
@@ -77,6 +87,8 @@ export class Conversation {
   #prompt: Prompt
   /** Whether the prompt given was held against the one that stands in the journal. */
   #promptCompared = false
+  /** A boundary costs the cache anyway: there the prompt may be rendered anew. */
+  #afterBoundary = false
   /** Calls are carried out one after the other, in the order they were made. */
   #last: Promise<unknown> = Promise.resolve()
   /** Entries get their place one batch after the other, also those of calls that do not wait for their turn. */
@@ -135,7 +147,7 @@ export class Conversation {
   /** Adds a user message: a person's words, or tool results. Resolves with its uuid once it is in the journal. */
   add(message: { readonly role: "user"; readonly content: Content; readonly isMeta?: boolean }): Promise<Uuid> {
     return this.#inOrder(async () => {
-      const content = checkedContent(message)
+      const content = frozenCopy(checkedContent(message))
       const draft: Draft = {
         type: "user",
         message: { role: "user", content },
@@ -150,7 +162,7 @@ export class Conversation {
   /** Keeps what the user types while the system is busy. It is delivered with the next request, in order, exactly once, also after a crash. */
   async enqueue(content: Content): Promise<Uuid> {
     if (this.#closed) throw new ClosedError()
-    const checked = checkedContent({ role: "user", content })
+    const checked = frozenCopy(checkedContent({ role: "user", content }))
     // does not wait for what is under way: it must be safe at once
     const [entry] = await this.#append([{ type: "user", isQueued: true, message: { role: "user", content: checked } }])
     return entry!.uuid
@@ -158,7 +170,8 @@ export class Conversation {
 
   /** Adds something that is neither a person's words nor the model's: a file, a todo list, a hook's output. */
   attach(attachment: Attachment): Promise<Uuid> {
-    return this.#inOrder(async () => (await this.#append([{ type: "attachment", attachment }]))[0]!.uuid)
+    const own = frozenCopy(attachment)
+    return this.#inOrder(async () => (await this.#append([{ type: "attachment", attachment: own }]))[0]!.uuid)
   }
 
   /** The next request. It is valid, and the same journal always gives the same bytes. */
@@ -219,6 +232,7 @@ export class Conversation {
       const { journal, store } = this.#parts
       const copy = await store.open({ ...journal.address, id }, { access: "write", create: true })
       try {
+        if (!copy.opening.created) throw new ConversationExistsError(id, store.description)
         await copyPath(journal, copy, uuid)
         await copy.append([
           this.#place({ type: "strata", subtype: "branched", from: { conversation: this.id, uuid } }, uuid),
@@ -293,7 +307,7 @@ export class Conversation {
       type: "message",
       role: "assistant" as const,
       model,
-      content: content as Block[],
+      content: frozenCopy(content as Block[]),
       stop_reason,
       stop_sequence,
       usage,
@@ -324,10 +338,11 @@ export class Conversation {
   /** CACHE-2: the prompt is rendered once and then sent as it was. What is given at opening counts; what is not given goes on. */
   async #renderPromptOnce(): Promise<void> {
     if (this.#promptCompared) return
-    await this.#renderPrompt(this.#views.context.prompt ? "changed" : "start")
+    const why = this.#afterBoundary ? "boundary" : "changed"
+    await this.#renderPrompt(this.#views.context.prompt ? why : "start")
   }
 
-  async #renderPrompt(why: "start" | "changed"): Promise<void> {
+  async #renderPrompt(why: DecisionOf<"prompt-rendered">["why"]): Promise<void> {
     const prompt = this.#prompt
     const standing = this.#views.context.prompt
     const context =
@@ -344,6 +359,7 @@ export class Conversation {
       context,
     })
     this.#promptCompared = true
+    this.#afterBoundary = false
     if (standing && sameBytes(rendered, { system: standing.system, tools: standing.tools, context: standing.context }))
       return
     const [entry] = await this.#append([{ type: "strata", subtype: "prompt-rendered", why, ...rendered }])
@@ -382,7 +398,7 @@ export class Conversation {
   async #runLayers(): Promise<void> {
     if (this.#parts.settings.values.off) return
     for (const layer of this.#parts.layers) {
-      await this.#guarded(layer, async () => this.#append((await layer.beforeRequest?.(this.#turn())) ?? []))
+      await this.#guarded(layer, async () => this.#carryOut(layer, (await layer.beforeRequest?.(this.#turn())) ?? []))
     }
   }
 
@@ -390,9 +406,22 @@ export class Conversation {
     if (this.#parts.settings.values.off) return
     for (const result of blocks.filter(isToolResult)) {
       for (const layer of this.#parts.layers) {
-        await this.#guarded(layer, async () => this.#append((await layer.onToolResult?.(result, this.#turn())) ?? []))
+        await this.#guarded(layer, async () =>
+          this.#carryOut(layer, (await layer.onToolResult?.(result, this.#turn())) ?? []),
+        )
       }
     }
+  }
+
+  /** Journals what a layer decided, and tells what it saved. */
+  async #carryOut(layer: Layer, drafts: readonly Draft[]): Promise<void> {
+    if (drafts.length === 0) return
+    const trigger = drafts.map((draft) => ("subtype" in draft ? draft.subtype : draft.type)).join(" ")
+    await this.#parts.telemetry.layer({ conversation: this.id, layer: layer.name, trigger }, async (finish) => {
+      const tokensBefore = this.#views.context.size().tokens
+      await this.#append(drafts)
+      finish({ tokensBefore, tokensAfter: this.#views.context.size().tokens })
+    })
   }
 
   #inBackground(moment: "afterResponse" | "afterQuery"): void {
@@ -460,7 +489,11 @@ export class Conversation {
     await this.#parts.journal.append(entries)
     for (const entry of entries) {
       this.#views.apply(entry)
-      if (isBoundaryEntry(entry)) await this.#writeCheckpoint(entry.uuid)
+      if (isBoundaryEntry(entry)) {
+        await this.#writeCheckpoint(entry.uuid)
+        this.#promptCompared = false
+        this.#afterBoundary = true
+      }
       this.#events.emit("entry", { entry })
     }
   }
@@ -476,7 +509,7 @@ export class Conversation {
   }
 
   #standingNotices(): string[] {
-    return [...(this.#model.known ? [] : [this.#model.notice]), ...this.#thresholds.notices]
+    return [...(this.#model.known ? [] : [this.#model.notice]), ...this.#thresholds.notices, ...this.#parts.refusals]
   }
 
   #notice(message: string): void {

@@ -42,6 +42,7 @@ export async function openConversation(options: OpenConversation): Promise<Conve
   const root = options.dir ?? defaultRoot(env)
   const settings = await loadSettings({ home: root, cwd, env, ...(options.settings ? { code: options.settings } : {}) })
   const store = options.store ?? fileStore({ root, flush: settings.values.flush, clock })
+  const refusals: string[] = []
   const address = { project: projectName(cwd), id: options.id ?? ids.uuid() }
   const journal = await store.open(address, { access: "write", create: !options.mustExist })
   try {
@@ -58,7 +59,9 @@ export async function openConversation(options: OpenConversation): Promise<Conve
       ...(options.title === undefined ? {} : { title: options.title }),
       betas,
       settings,
+      refusals,
       flags: createFlags({
+        onRefused: (message) => refusals.push(message),
         settings: settings.values,
         context: { targetingKey: address.id, model },
         ...(options.flags ? { client: options.flags } : {}),

@@ -8,6 +8,8 @@ import type { Telemetry } from "../base/telemetry.ts"
 import type { Attachment } from "../conversation/attachments.ts"
 import type { ToolResult, ToolUse } from "../conversation/blocks.ts"
 import { checkToolInput, invalidInputResult } from "../conversation/tool-input.ts"
+import { unusableInputOf } from "../model/tool-input-text.ts"
+import { forgetCalls } from "../tools/read-state.ts"
 import type { PermissionQuestion, Tool, ToolContext, ToolOutput } from "../tools/tool.ts"
 import { type Hook, type HookInput, type HookOutcome, runHooks } from "./hooks.ts"
 import { judge, type PermissionPolicy } from "./permissions.ts"
@@ -109,6 +111,8 @@ async function runChecked(call: ToolUse, run: ToolRun, tell: Tell): Promise<Fini
       call,
       `There is no tool named ${call.name}. The tools are: ${run.tools.map(({ name }) => name).join(", ")}.`,
     )
+  const unusable = unusableInputOf(call)
+  if (unusable) return { result: invalidInputResult(call.id, tool.name, unusable.why), attachments: [], touched: [] }
   const checked = checkToolInput(tool.schema, call.input)
   if (checked.state === "invalid")
     return { result: invalidInputResult(call.id, tool.name, checked.why), attachments: [], touched: [] }
@@ -127,10 +131,9 @@ async function runChecked(call: ToolUse, run: ToolRun, tell: Tell): Promise<Fini
       tool.name,
     )
     for (const message of before.messages) tell({ type: "notice", message })
-    const denied = await permissionFor(
-      { call, tool, question, before, isReadOnly: tool.isReadOnly(checked.input) },
-      run,
-    )
+    const asked = { call, tool, question, before, isReadOnly: tool.isReadOnly(checked.input) }
+    const askAgain = async () => tool.question(checked.input, context)
+    const denied = (await permissionFor(asked, run)) ?? (await changedMeanwhile(question, askAgain))
     if (denied !== undefined) {
       tell({ type: "tool-denied", id: call.id, name: tool.name, question, why: denied })
       return failure(call, `Not allowed: ${denied}`, before)
@@ -139,6 +142,7 @@ async function runChecked(call: ToolUse, run: ToolRun, tell: Tell): Promise<Fini
     const output = await run.telemetry.tool(about, () => untilAborted(tool.run(checked.input, context), run.signal))
     return await withPostHooks({ call, tool, input: checked.input, output, before }, run, tell)
   } catch (error) {
+    forgetCalls(run.context.reads, new Set([call.id])) // what it may have read is not in the conversation
     return failure(call, run.signal.aborted ? INTERRUPTED : messageOf(error))
   }
 }
@@ -177,6 +181,17 @@ async function permissionFor(
   return answer.allowed ? undefined : `the user said no${answer.remark ? `: ${answer.remark}` : ""}`
 }
 
+/** A link that was turned elsewhere while somebody decided must not carry the permission along. */
+async function changedMeanwhile(
+  before: PermissionQuestion,
+  ask: () => Promise<PermissionQuestion>,
+): Promise<string | undefined> {
+  if (before.paths === undefined) return undefined
+  const { paths = [] } = await ask()
+  const same = paths.length === before.paths.length && paths.every((path, i) => path === before.paths?.[i])
+  return same ? undefined : "the files it is about changed while it was being decided; ask again"
+}
+
 interface Done {
   readonly call: ToolUse
   readonly tool: Tool
@@ -190,6 +205,7 @@ async function withPostHooks({ call, tool, input, output, before }: Done, run: T
   const about = { tool_name: tool.name, tool_input: input, tool_response: response }
   const after = await runHooks(run.hooks, run.hookInput("PostToolUse", about), tool.name)
   for (const message of after.messages) tell({ type: "notice", message })
+  if (after.output !== undefined) forgetCalls(run.context.reads, new Set([call.id]))
   const content = after.output ?? output.content
   const result = {
     type: "tool_result" as const,

@@ -30,13 +30,19 @@ export interface AiSdkModelOptions extends RetryOptions {
   readonly models?: Readonly<Record<string, ModelOverride>>
 }
 
+interface Attempt {
+  /** How many there have been, this one included. */
+  readonly attempts: number
+  readonly signal: AbortSignal | undefined
+}
+
 export function aiSdkModel(languageModel: AiSdkLanguageModel, options: AiSdkModelOptions = {}): Model {
   const { provider, modelId } = languageModel
   const { name = modelId } = options
   const { facts } = findModel(name, options.models)
   const isClaude = /anthropic/i.test(provider)
 
-  async function* attempt(request: ModelRequest, attempts: number, signal?: AbortSignal): AsyncGenerator<ModelEvent> {
+  async function* attempt(request: ModelRequest, { attempts, signal }: Attempt): AsyncGenerator<ModelEvent> {
     const collector = new PartCollector(modelId)
     try {
       const call = toCallOptions(request, provider)
@@ -62,7 +68,12 @@ export function aiSdkModel(languageModel: AiSdkLanguageModel, options: AiSdkMode
     facts,
     stream(request: ModelRequest, { signal, ...caching }: StreamOptions = {}) {
       const placed = isClaude ? placeBreakpoints(request, caching) : request
-      return withRetries({ ...options, provider, signal, attempt: (number) => attempt(placed, number, signal) })
+      return withRetries({
+        ...options,
+        provider,
+        signal,
+        attempt: (attempts) => attempt(placed, { attempts, signal }),
+      })
     },
   }
 }

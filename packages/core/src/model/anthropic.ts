@@ -9,7 +9,6 @@
  */
 import type { Anthropic, APIError, Middleware } from "@anthropic-ai/sdk"
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages"
-import { reasonOf } from "../base/errors.ts"
 import { hasExactInput } from "../conversation/exact-json.ts"
 import type { ModelRequest } from "../conversation/request.ts"
 import { findModel, type ModelLookup, type ModelOverride, sentModelName } from "../tokens/models.ts"
@@ -17,10 +16,9 @@ import { serialiseRequest } from "../views/request.ts"
 import { MessageCollector } from "./anthropic/collect.ts"
 import { factsFrom } from "./anthropic/learn.ts"
 import { placeBreakpoints } from "./cache/breakpoints.ts"
-import { AuthenticationError, ConnectionLostError, ModelAbortedError } from "./errors.ts"
+import { AuthenticationError, ConnectionLostError, ModelAbortedError, ModelError } from "./errors.ts"
 import type { Model, ModelEvent, StreamOptions } from "./model.ts"
 import { asModelError, type ProviderFailure } from "./provider-failure.ts"
-import { redact } from "./redact.ts"
 import { type RetryOptions, withRetries } from "./retry.ts"
 
 const PROVIDER = "anthropic"
@@ -47,6 +45,12 @@ export interface AnthropicModel extends Model {
   learn(options?: { readonly signal?: AbortSignal }): Promise<ModelLookup>
 }
 
+interface Attempt {
+  /** How many there have been, this one included. */
+  readonly attempts: number
+  readonly signal: AbortSignal | undefined
+}
+
 export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
   const { model: name, apiKey, betas = [] } = options
   const secrets = apiKey ? [apiKey] : []
@@ -69,12 +73,12 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
   }
 
   /** Our own error for whatever went wrong; stopping on purpose comes before all else, since it looks like a failure too. */
-  function explain(error: unknown, { attempts, signal }: { attempts: number; signal: AbortSignal | undefined }) {
+  function explain(error: unknown, { attempts, signal }: Attempt) {
     if (signal?.aborted) return new ModelAbortedError(PROVIDER)
     return asModelError(error, { read: readFailure, context: { provider: PROVIDER, attempts, secrets } })
   }
 
-  async function* attempt(body: ModelRequest, attempts: number, signal?: AbortSignal): AsyncGenerator<ModelEvent> {
+  async function* attempt(body: ModelRequest, { attempts, signal }: Attempt): AsyncGenerator<ModelEvent> {
     const collector = new MessageCollector()
     try {
       const { messages } = await connect()
@@ -105,7 +109,12 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
 
     stream(request: ModelRequest, { signal, ...caching }: StreamOptions = {}) {
       const body = placeBreakpoints({ ...request, model: sentModelName(request.model) }, caching)
-      return withRetries({ ...options, provider: PROVIDER, signal, attempt: (number) => attempt(body, number, signal) })
+      return withRetries({
+        ...options,
+        provider: PROVIDER,
+        signal,
+        attempt: (attempts) => attempt(body, { attempts, signal }),
+      })
     },
 
     async count(request, { signal } = {}) {
@@ -125,12 +134,12 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
         const { models } = await connect()
         const info = await models.retrieve(sentModelName(name), {}, { maxRetries: 0, ...(signal ? { signal } : {}) })
         known = { known: true, facts: factsFrom(info, assumed.facts) }
-      } catch (error) {
-        if (signal?.aborted) throw new ModelAbortedError(PROVIDER)
-        const why = redact(reasonOf(error), secrets)
-        return { ...assumed, notice: `${assumed.notice} The API could not be asked about it: ${why}` }
+        return known
+      } catch (thrown) {
+        const error = explain(thrown, { attempts: 1, signal })
+        if (!(error instanceof ModelError) || error instanceof ModelAbortedError) throw error
+        return { ...assumed, notice: `${assumed.notice} Asked about it, the API said: "${error.said}"` }
       }
-      return known
     },
   }
 }
@@ -158,7 +167,10 @@ function exactBody(body: ModelRequest) {
 }
 
 /** The fields of a request that say how large it is: the counting endpoint refuses all others. */
-const COUNTED_FIELDS = new Set(["model", "messages", "system", "tools", "tool_choice", "thinking", "output_config"])
+const COUNTED_FIELDS = new Set([
+  ...["model", "tools", "system", "messages"],
+  ...["tool_choice", "thinking", "output_config", "context_management"],
+])
 
 function countedPart(request: ModelRequest): ModelRequest {
   const counted = Object.entries(request).filter(([field]) => COUNTED_FIELDS.has(field))
@@ -167,8 +179,8 @@ function countedPart(request: ModelRequest): ModelRequest {
 
 /** The SDK's error for an answer that is none, whichever copy of the SDK it is from. */
 function readFailure(error: unknown): ProviderFailure | undefined {
-  const { status, type, errorCode, apiMessage, message, requestID, headers } = error as Partial<APIError>
-  if (status === undefined && !type) return undefined
+  const { status, type, errorCode, apiMessage, message, requestID, headers } = (error ?? {}) as Partial<APIError>
+  if (status === undefined && !type && !headers) return undefined // no answer at all: a matter of the network
   return {
     status,
     type: type ?? undefined,

@@ -42,15 +42,16 @@ export function planRetry(
   { maxAttempts = MAX_ATTEMPTS, maxWaitMs = MAX_WAIT_MS, random = Math.random }: RetryOptions = {},
 ): RetryPlan {
   if (!(error instanceof PassingModelError) || error.forbidsRetry || attempt >= maxAttempts) return GIVE_UP
-  const delayMs = Math.round(delayFor(attempt, error.retryAfterMs, random()))
+  const { retryAfterMs } = error
+  const jitter = random() * JITTER
+  // where the provider said how long, never less; else twice as long each time
+  const delayMs = Math.round(
+    retryAfterMs === undefined ? backoff(attempt) * (1 - jitter) : retryAfterMs + FIRST_DELAY_MS * jitter,
+  )
   return waitedMs + delayMs > maxWaitMs ? GIVE_UP : { step: "retry", delayMs, reason: error.reason }
 }
 
-/** Twice as long each time; where the provider said how long, at least that. */
-function delayFor(attempt: number, retryAfterMs: number | undefined, chance: number): number {
-  if (retryAfterMs !== undefined) return retryAfterMs + chance * JITTER * FIRST_DELAY_MS
-  return Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), LONGEST_DELAY_MS) * (1 - chance * JITTER)
-}
+const backoff = (attempt: number) => Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), LONGEST_DELAY_MS)
 
 export interface RetriedWork extends RetryOptions {
   readonly provider: string

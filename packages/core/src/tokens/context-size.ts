@@ -82,7 +82,8 @@ export class ContextMeter {
   }
 
   size(): ContextSize {
-    const tokens = Math.max(0, this.#counted + Math.ceil(this.#estimated) - Math.ceil(this.#removed))
+    const ROUNDING = 1e-6 // what was taken out and put back again may leave a trace of itself
+    const tokens = Math.max(0, this.#counted + Math.ceil(this.#estimated - this.#removed - ROUNDING))
     return { tokens, counted: this.#counted, estimated: tokens - this.#counted }
   }
 

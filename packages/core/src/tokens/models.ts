@@ -50,7 +50,8 @@ export function findModel(name: string, overrides: Readonly<Record<string, Model
 }
 
 function guessFamily(id: string): TokenizerFamily {
-  if (/^claude-.*-5(?:-\d+)?$/.test(id)) return "claude-5"
+  const generation = Number(/^claude-[a-z]+-(\d+)/.exec(id)?.[1] ?? 0)
+  if (generation >= 5) return "claude-5" // newer ones are likelier to cut text like the newest known
   if (id.startsWith("claude")) return "claude-4"
   if (/^(?:gpt-[45]|o[1-9]|codex)/.test(id)) return "gpt-5"
   return "unknown"

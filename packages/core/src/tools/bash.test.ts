@@ -1,8 +1,8 @@
-import { execFileSync } from "node:child_process"
+import { execFileSync, spawn } from "node:child_process"
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
-import { afterEach, describe, expect, it } from "vitest"
+import { afterEach, describe, expect, it, vi } from "vitest"
 import { bashOutputTool, killShellTool } from "./background-shells.ts"
 import { bashTool } from "./bash.ts"
 import { type ShellOptions, ShellSession } from "./shell-session.ts"
@@ -10,6 +10,7 @@ import { call, scratchDirectory, testContext, textIn } from "./test-context.ts"
 
 const sessions: ShellSession[] = []
 afterEach(async () => {
+  vi.useRealTimers()
   await Promise.all(sessions.splice(0).map((session) => session.close()))
 })
 
@@ -197,15 +198,24 @@ describe("Bash: nothing outlives it", () => {
     `bash -c 'trap "" TERM; echo $$ >> ${file}; bash -c "trap \\"\\" TERM; echo \\$\\$ >> ${file}; while :; do sleep 60; done" & while :; do sleep 60; done'`
 
   it("LOOP-3: cannot outlive its timeout, and its children die with it, also those that ignore SIGTERM", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
     const file = join(scratchDirectory(), "pids")
-    const result = call(shell().bash, { command: `echo started; echo $$ >> ${file}; ${stubborn(file)}`, timeout: 150 })
+    const result = call(shell().bash, { command: `echo started; echo $$ >> ${file}; ${stubborn(file)}` })
     const pids = await pidsIn(file, 3)
+    vi.advanceTimersByTime(119_999)
     expect(pids.map(isRunning)).toEqual([true, true, true])
+    vi.advanceTimersByTime(1)
+    vi.useRealTimers()
     expect(await result).toEqual({
-      content: "Timed out after 0.15 s. The command and everything it started were ended.\nstarted",
+      content: "Timed out after 120 s. The command and everything it started were ended.\nstarted",
       isError: true,
     })
     expect(pids.map(isRunning)).toEqual([false, false, false])
+  })
+
+  it("takes the timeout of the call, but not more than there may be", async () => {
+    const text = textIn(await call(shell({ mostTimeoutMs: 10 }).bash, { command: "sleep 60", timeout: 900_000 }))
+    expect(text).toMatch(/^Timed out after 0\.01 s\./)
   })
 
   it("LOOP-3: an abort in the middle ends the command and its children, and keeps what was printed", async () => {
@@ -237,6 +247,19 @@ describe("Bash: nothing outlives it", () => {
     abort.abort()
     await result
     expect(isRunning(pid!)).toBe(false)
+  })
+
+  it("dies with the program, also when that is killed", async () => {
+    const file = join(scratchDirectory(), "pids")
+    const from = (name: string) => JSON.stringify(join(import.meta.dirname, name))
+    const program = `import { BoundedOutput } from ${from("bounded-output.ts")}
+      import { ShellProcess } from ${from("shell-process.ts")}
+      const command = "echo $$ >> ${file}; sleep 60 & echo $! >> ${file}; wait"
+      new ShellProcess({ command, directory: "/", env: process.env, output: new BoundedOutput({ characters: 100 }) })`
+    const host = spawn(process.execPath, ["--input-type=module", "--eval", program], { stdio: "inherit" })
+    const pids = await pidsIn(file, 2)
+    host.kill("SIGKILL")
+    while (pids.some(isRunning)) await wait(2)
   })
 
   it("ends what a command leaves behind with &, and does not wait for it", async () => {

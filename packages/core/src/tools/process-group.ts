@@ -103,18 +103,3 @@ function deliver(target: number, signal: NodeJS.Signals): void {
     // gone already, which is what was wanted; another user's cannot be ended by anyone here
   }
 }
-
-const tiedGroups = new Set<number>()
-let isTied = false
-
-/** The group dies with this process, also when nobody closed it. Returns how to undo that. */
-export function tieToThisProcess(group: number): () => void {
-  tiedGroups.add(group)
-  if (!isTied) {
-    isTied = true
-    process.once("exit", () => {
-      for (const tied of tiedGroups) deliver(-tied, "SIGKILL")
-    })
-  }
-  return () => tiedGroups.delete(group)
-}

@@ -1,6 +1,6 @@
 /**
  * One command line in a shell of its own: its own process group, no input, no terminal, standard output and error in one stream as they
- * come. When it ends, by itself or not, what it left behind in its group ends too.
+ * come. When it ends, by itself or not, what it left behind in its group ends too; and it never outlives this process.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
@@ -10,7 +10,8 @@ import type { Readable } from "node:stream"
 import { setTimeout as wait } from "node:timers/promises"
 import { reasonOf } from "../base/errors.ts"
 import type { BoundedOutput } from "./bounded-output.ts"
-import { endProcesses, groupExists, MARK_VARIABLE, tieToThisProcess } from "./process-group.ts"
+import { groupGuard } from "./group-guard.ts"
+import { endProcesses, groupExists, MARK_VARIABLE } from "./process-group.ts"
 
 export interface ShellCommand {
   readonly command: string
@@ -71,6 +72,7 @@ export class ShellProcess {
   }
 
   async #run({ command, directory, env, output, shell = DEFAULT_SHELL, onText }: ShellCommand): Promise<ShellEnd> {
+    const guard = groupGuard()
     const marks = [env[MARK_VARIABLE], this.#mark].filter((mark) => mark !== undefined).join(":")
     const child = spawn(shell, ["-c", WRAPPER, "bash", command], {
       cwd: directory,
@@ -78,6 +80,7 @@ export class ShellProcess {
       detached: true, // a session and group of its own, and with that no terminal to ask at
       stdio: ["ignore", "pipe", "ignore", "pipe"],
     })
+    if (child.pid !== undefined) guard.add(child.pid)
     this.#child = child
     child.stdout!.on("data", (bytes: Buffer) => {
       this.#chunks++
@@ -87,7 +90,6 @@ export class ShellProcess {
     const told = collect(child.stdio[3] as Readable)
     const closed = once(child, "close").catch(() => undefined)
     const exit = once(child, "exit") // rejects where the shell could not be started
-    const untie = child.pid === undefined ? () => undefined : tieToThisProcess(child.pid)
     try {
       const [code, signal] = (await exit) as [number | null, NodeJS.Signals | null]
       await this.#endLeftovers(child.pid!)
@@ -96,7 +98,7 @@ export class ShellProcess {
       return this.#describe(code, signal, told())
     } finally {
       for (const stream of [child.stdout, child.stdio[3] as Readable]) stream?.destroy()
-      untie()
+      if (child.pid !== undefined) guard.remove(child.pid)
     }
   }
 

@@ -98,7 +98,10 @@ export class ContextView {
   /** Messages since the last boundary as they are shown: what accounting counts. */
   storedMessages(): readonly Message[] {
     this.#addKept()
-    return this.#messages.map((message) => mapBlocks(message, (block) => this.#overlay.show(block)))
+    return this.#messages.map((message) => {
+      const standing = this.#overlay.isWithoutThinking(message) ? withoutThinking(message) : message
+      return mapBlocks(standing, (block) => this.#overlay.show(block))
+    })
   }
 
   get media(): readonly MediaItem[] {
@@ -215,25 +218,25 @@ export class ContextView {
   /** The messages that a decision touches are shown anew, and the size follows. */
   #decide(decision: DecisionEntry): void {
     const touched = this.#overlay.touchedBy(decision)
-    const before = this.#shownSize(touched)
+    const before = this.#shownSize(touched) + this.#thinkingSize(decision)
     this.#overlay.decide(decision, this.#messages)
-    this.#meter.remove(before - this.#shownSize(touched))
+    this.#meter.remove(before - this.#shownSize(touched) - this.#thinkingSize(decision))
     for (const block of touched) {
       const at = this.#closedAt.get(block)
       if (at === undefined || at >= this.#shown.length) continue
       this.#shown[at] = this.#show(this.#flattener.closed[at]!)
       this.#revision++
     }
-    if (decision.subtype === "thinking-dropped") this.#rebuild()
+    if (dropsThinking(decision)) this.#rebuild()
   }
 
   #undo(uuid: Uuid): void {
-    const size = this.#shownSize(this.#messages.flatMap(blocksOf))
+    const size = this.#sentSize()
     this.#decisions = this.#decisions.filter((decision) => decision.uuid !== uuid)
     this.#overlay = Overlay.restore(this.#base)
     for (const decision of this.#decisions) this.#overlay.decide(decision, this.#before(decision))
     this.#rebuild()
-    this.#meter.remove(size - this.#shownSize(this.#messages.flatMap(blocksOf)))
+    this.#meter.remove(size - this.#sentSize())
   }
 
   /** The messages that were there when a decision was made. */
@@ -259,6 +262,20 @@ export class ContextView {
     const flattener = new Flattener({ answeredSynthetically: this.#overlay.answeredSynthetically })
     if (this.#prompt?.context) flattener.add(preambleMessage(this.#prompt))
     return flattener
+  }
+
+  /** Of the thinking that is sent, for decisions that may take some of it away. */
+  #thinkingSize(decision: DecisionEntry): number {
+    if (!dropsThinking(decision)) return 0
+    const sent = this.#messages.filter((message) => !this.#overlay.isWithoutThinking(message))
+    return this.#shownSize(sent.flatMap(blocksOf).filter(isThinking))
+  }
+
+  #sentSize(): number {
+    const sent = this.#messages.map((message) =>
+      this.#overlay.isWithoutThinking(message) ? withoutThinking(message) : message,
+    )
+    return this.#shownSize(sent.flatMap(blocksOf))
   }
 
   #shownSize(blocks: readonly Block[]): number {
@@ -293,6 +310,10 @@ function sessionFacts({ title, mode, model, cwd, prompt }: DecisionOf<"session">
 function preambleMessage({ uuid, timestamp, context }: RenderedPrompt): Message {
   return { type: "user", uuid, parentUuid: null, timestamp, isMeta: true, message: { role: "user", content: context } }
 }
+
+const dropsThinking = (decision: DecisionEntry): boolean =>
+  decision.subtype === "thinking-dropped" ||
+  (decision.subtype === "repaired" && decision.repairs.some(({ rule }) => rule === "trailing-thinking"))
 
 const blocksOf = (message: Message): readonly Block[] =>
   message.type === "user" || message.type === "assistant" ? toBlocks(message.message.content) : []

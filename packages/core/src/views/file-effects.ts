@@ -24,14 +24,18 @@ const withPath =
     return path === undefined ? [] : [effect(path, call)]
   }
 
+/** What our Read says in place of a file's content: that it is unchanged, empty, or an image. */
+const NOT_CONTENT = /^\[[^\n]* (?:is unchanged since you read it|is empty)[^\n]*\]\s*$/
+
 const read = withPath((path, call) => {
+  if (NOT_CONTENT.test(call.output) || call.output === "") return { path, what: "read" }
   const partial = call.input.offset !== undefined || call.input.limit !== undefined
   return partial ? { path, what: "read" } : { path, what: "read", content: call.output }
 })
 const changed = withPath((path) => ({ path, what: "changed" }))
 const written = withPath((path, call) => {
   const content = call.input.content ?? call.input.file_text
-  const what = /\bcreated\b/i.test(call.output.slice(0, 300)) ? "created" : "written"
+  const what = /^(?:Created |File created)/.test(call.output) ? "created" : "written"
   return typeof content === "string" ? { path, what, content } : { path, what }
 })
 const patched: Effects = (call) => patchEffects(String(call.input.input ?? call.input.patch ?? ""))

@@ -109,6 +109,9 @@ export class Overlay {
       for (const repair of decision.repairs) {
         this.#recorded.add(repairKey(repair))
         if (repair.rule === "unanswered-tool-use") this.#answered.add(repair.id)
+        // what a request left out must not come back: thinking is bound to what stood before it
+        if (repair.rule === "trailing-thinking")
+          for (const uuid of piecesOf(repair.id, present)) this.#thinkingDropped.add(uuid)
       }
     }
   }
@@ -159,5 +162,8 @@ export class Overlay {
     return overlay
   }
 }
+
+const piecesOf = (apiId: string, messages: readonly Message[]): readonly Uuid[] =>
+  messages.flatMap((message) => (message.type === "assistant" && message.message.id === apiId ? message.uuid : []))
 
 const repairKey = ({ rule, id }: Repair) => `${rule} ${id}`

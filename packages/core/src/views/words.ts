@@ -28,7 +28,7 @@ export const words: Projection<Words> = {
   apply(state, entry) {
     if (!isMessage(entry) || !isHuman(entry)) return state
     const text = textOf(contentOf(entry))
-    if (text.trim() === "" || isMachineText(text)) return state
+    if (text.trim() === "") return state
     const { uuid, timestamp } = entry
     const rules = standingRules(text)
     state.messages.push(
@@ -38,11 +38,4 @@ export const words: Projection<Words> = {
     )
     return state
   },
-}
-
-/** What a program put into a user message: command output, reminders, notices of an interruption. */
-function isMachineText(text: string): boolean {
-  return /^\s*(?:<(?:local-command-|command-name|command-message|system-reminder|bash-std|task-notification)|\[Request interrupted)/.test(
-    text,
-  )
 }

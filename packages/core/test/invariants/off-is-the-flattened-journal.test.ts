@@ -1,7 +1,9 @@
 /** Invariant 6: with everything switched off, the request is the flattened journal and nothing else. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
+import { isThinking, toBlocks } from "../../src/conversation/blocks.ts"
 import { Flattener } from "../../src/conversation/flatten.ts"
+import type { AssistantMessage, Conversation } from "../../src/index.ts"
 import { openTestConversation } from "../open.ts"
 import { fuzz } from "../runs.ts"
 import { conversations, newPlayer, play } from "../steps.ts"
@@ -19,8 +21,10 @@ test("invariant 6, FLG-3: with STRATA_OFF the messages of a request are the flat
         // an answer made up for a request stands from then on, so it takes part in the order of the journal
         const answered = new Set<string>()
         const flattener = new Flattener({ answeredSynthetically: answered })
+        const leftOut = await thinkingLeftOut(chat)
         for await (const entry of chat.entries()) {
-          if (entry.type !== "strata") flattener.add(entry)
+          if (entry.type === "assistant" && leftOut.has(entry.message.id!)) flattener.add(withoutThinking(entry))
+          else if (entry.type !== "strata") flattener.add(entry)
           else if (entry.subtype === "repaired") {
             for (const { rule, id } of entry.repairs) if (rule === "unanswered-tool-use") answered.add(id)
           }
@@ -31,3 +35,18 @@ test("invariant 6, FLG-3: with STRATA_OFF the messages of a request are the flat
     fuzz,
   )
 })
+
+/** Responses whose thinking a request left out: it stays out. */
+async function thinkingLeftOut(chat: Conversation): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>()
+  for await (const entry of chat.entries()) {
+    if (entry.type !== "strata" || entry.subtype !== "repaired") continue
+    for (const { rule, id } of entry.repairs) if (rule === "trailing-thinking") ids.add(id)
+  }
+  return ids
+}
+
+function withoutThinking(message: AssistantMessage): AssistantMessage {
+  const content = toBlocks(message.message.content).filter((block) => !isThinking(block))
+  return { ...message, message: { ...message.message, content } }
+}

@@ -4,6 +4,7 @@
  */
 
 import type { BrainTurn } from "../brain.ts"
+import { seededRandom } from "../identity.ts"
 
 export interface Dice {
   /** In [0, 1). */
@@ -19,7 +20,7 @@ export interface Dice {
 export type Seed = number | string
 
 export function throwDice(seed: Seed, turn: Pick<BrainTurn, "random">): Dice {
-  const next = mulberry32(hashText(`${seed}`) ^ Math.floor(turn.random() * 2 ** 32))
+  const next = seededRandom(hashText(`${seed}`) ^ Math.floor(turn.random() * 2 ** 32))
   const between = (low: number, high: number) => low + Math.floor(next() * (Math.max(low, high) - low + 1))
   return {
     next,
@@ -42,14 +43,4 @@ export function hashText(text: string): number {
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
   }
   return hash >>> 0
-}
-
-/** A small generator with a 32-bit state; its constants are its definition. */
-export function mulberry32(state: number): () => number {
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

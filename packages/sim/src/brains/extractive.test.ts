@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { Answer, BrainMessage } from "../brain.ts"
-import { askForSummary, summaryIn } from "../context-management/summarize.ts"
+import { summaryIn, summaryInstructions } from "../context-management/summarize.ts"
 import { extractiveAnswer, extractiveBrain, summarise } from "./extractive.ts"
 import { makeTurn, requestOf, TEST_TOOLS } from "./test-tools.ts"
 
@@ -227,8 +227,7 @@ describe("BEY-8 extractive summaries", () => {
   })
 
   test("BEY-8 the simulator's own compactions get a summary that counts as one when it comes back", () => {
-    const [asked] = askForSummary([], undefined).flatMap(({ blocks }) => blocks)
-    const text = summaryIn(ask(asked!.block.text!)!)!
+    const text = summaryIn(ask(summaryInstructions(undefined))!)!
     expect(text).toBe(summarise(CONVERSATION))
     const later = summarise([says(text, "And now the rest.")])
     const section = /6\. All User Messages:\n([\s\S]*?)\n\n7\. Pending/.exec(later)![1]!

@@ -30,7 +30,7 @@ const DOING: Readonly<Record<Role, string>> = {
 
 /** Nothing where the request continues the conversation instead of asking about it. */
 export function extractiveAnswer(turn: BrainTurn): Answer | undefined {
-  const demand = recogniseDemand(turn.request)
+  const demand = recogniseDemand(turn)
   if (demand === undefined) return undefined
   const facts = gatherFacts(demand.moments)
   switch (demand.kind) {

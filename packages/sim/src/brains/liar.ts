@@ -97,7 +97,7 @@ export function lyingBrain(inner: Brain, lies: readonly LieName[] = LIE_NAMES): 
     told,
     async answer(turn) {
       const honest = await inner.answer(turn)
-      const demand = recogniseDemand(turn.request)
+      const demand = recogniseDemand(turn)
       if (demand?.kind !== "summary" && demand?.kind !== "notes") return honest
       const facts = gatherFacts(demand.moments)
       const dice = throwDice("lies", turn)

@@ -146,6 +146,7 @@ function quotedPosition(messages: readonly BrainMessage[], { texts }: Recording)
 
 /** Whether the user's newest words are the recording's own, so that the recorded answer is due, whatever they ask. */
 function isRecorded(turn: BrainTurn, { texts }: Recording): boolean {
+  if (turn.summary) return false
   const newest = turn.request.messages
     .flatMap(({ role, content }) => (role === "assistant" ? [] : textsOf(content)))
     .at(-1)

@@ -8,7 +8,7 @@ import { globSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, w
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import type { Answer, Brain, BrainBlock, BrainMessage, BrainRequest } from "../brain.ts"
-import { mulberry32 } from "./dice.ts"
+import { seededRandom } from "../identity.ts"
 import { findProblems, type Schema } from "./schema.ts"
 
 type Input = Record<string, string>
@@ -199,7 +199,7 @@ export function makeTurn(request: BrainRequest, index = 0) {
   return {
     request,
     index,
-    random: mulberry32(index + 1),
+    random: seededRandom(index + 1),
     nextToolUseId: () => `toolu_${index}_${ids++}`,
   }
 }

@@ -167,10 +167,25 @@ describe("BEY-8 what invalidates the cache", () => {
     },
   ]
 
+  const withCitations = [
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "Hello", ...marked },
+        {
+          type: "document",
+          source: { type: "text", media_type: "text/plain", data: "x" },
+          citations: { enabled: true },
+        },
+      ],
+    },
+  ]
+
   test.each([
     { change: "nothing", body: {}, read: ALL },
     { change: "the definition of a tool", body: { tools: [{ ...TOOLS[0], description: "else", ...marked }] }, read: 0 },
     { change: "speed", body: { speed: "fast" }, read: TOOL_SIZE },
+    { change: "asking for citations", body: { messages: withCitations }, read: TOOL_SIZE },
     { change: "the system prompt", body: { system: [{ type: "text", text: "else", ...marked }] }, read: TOOL_SIZE },
     { change: "tool_choice", body: { tool_choice: { type: "none" } }, read: TOOL_SIZE + SYSTEM_SIZE },
     {

@@ -2,7 +2,7 @@
 import type { CacheMissReason } from "../wire.ts"
 import { type Level, type LeveledItem, totalTokens } from "./prefix.ts"
 
-const MAX_REMEMBERED = 1000 // responses
+const MAX_REMEMBERED = 100 // responses; each holds its whole prefix
 
 const REASON_OF = { tools: "tools_changed", system: "system_changed", messages: "messages_changed" } as const
 

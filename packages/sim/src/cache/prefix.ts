@@ -2,8 +2,8 @@
  * A request's prefix as the cache sees it: its tools, system blocks and message blocks, each with hash, tokens and mark.
  *
  * Some settings are part of the prompt without being blocks. A change in one of them changes the prefix from a certain
- * level on: `speed` from the system blocks, tool choice, images, thinking and effort from the messages. They are folded
- * into the hash of the first item of their level.
+ * level on: `speed` and citations from the system blocks, tool choice, images, thinking and effort from the messages.
+ * They are folded into the hash of the first item of their level.
  */
 import type { ModelFacts } from "@strata/core"
 import { blocksOf, isServerToolResult, nestedBlocks, type Turn } from "../conversation.ts"
@@ -98,10 +98,11 @@ function markAutomatically(body: MessagesBody, items: readonly LeveledItem[], bl
 
 function foldSettings(items: readonly LeveledItem[], { body, model, turns }: PromptParts): readonly LeveledItem[] {
   const toolChoice = body.tool_choice
+  const system = [body.speed ?? "standard", flat(turns).some(asksForCitations)]
   const settingsOf: Partial<Record<Level, unknown>> = {
-    system: [body.speed ?? "standard"],
+    system,
     messages: [
-      body.speed ?? "standard",
+      ...system,
       [toolChoice?.type ?? "auto", toolChoice?.name ?? "", toolChoice?.disable_parallel_tool_use ?? false],
       flat(turns).some(holdsImage),
       thinkingMode(body, model),
@@ -115,6 +116,11 @@ function foldSettings(items: readonly LeveledItem[], { body, model, turns }: Pro
     const settings = settingsOf[item.level]
     return isFirst && settings ? { ...item, hash: `${item.hash}+${contentHash(settings)}` } : item
   })
+}
+
+function asksForCitations(block: Block): boolean {
+  const { citations } = block as { readonly citations?: { readonly enabled?: boolean } | null }
+  return citations?.enabled === true || nestedBlocks(block).blocks.some(asksForCitations)
 }
 
 const holdsImage = (block: Block): boolean => block.type === "image" || nestedBlocks(block).blocks.some(holdsImage)

@@ -8,7 +8,7 @@
  * Two steps, because parallel requests miss: `lookUp` says what a request would read and write; `commit`, called when
  * its response begins, makes the new entries readable.
  */
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import type { Ttl } from "../wire.ts"
 
 export const TTL_MS: Readonly<Record<Ttl, number>> = { "5m": 5 * 60_000, "1h": 60 * 60_000 }
@@ -124,7 +124,7 @@ function cumulate(items: readonly PrefixItem[], scope: string): readonly Prefix[
   let key = scope
   let tokens = 0
   return items.map((item, index) => {
-    key = createHash("sha256").update(key).update("\0").update(item.hash).digest("base64url")
+    key = hash("sha256", `${key}\0${item.hash}`, "base64url")
     tokens += item.tokens
     return { index, key, tokens, breakpoint: item.breakpoint }
   })

@@ -5,9 +5,12 @@ import type { Turn } from "../conversation.ts"
 
 const DEFAULT_INSTRUCTIONS = readFileSync(new URL("summary-prompt.md", import.meta.url), "utf8").trim()
 
-/** The conversation with the request for a summary at its end. Own instructions take the place of the default ones. */
-export function askForSummary(turns: readonly Turn[], instructions: string | null | undefined): readonly Turn[] {
-  const block = { type: "text", text: instructions?.trim() || DEFAULT_INSTRUCTIONS }
+/** Own instructions take the place of the default ones. */
+export const summaryInstructions = (own: string | null | undefined) => own?.trim() || DEFAULT_INSTRUCTIONS
+
+/** The conversation with the request for a summary at its end, as its last block. */
+export function askForSummary(turns: readonly Turn[], instructions: string): readonly Turn[] {
+  const block = { type: "text", text: instructions }
   const placed = { block, message: -1, position: 0 }
   const last = turns.at(-1)
   if (last?.role !== "user") return [...turns, { role: "user", blocks: [placed] }]

@@ -1,5 +1,5 @@
 /** Rules about where `cache_control` may stand. */
-import { explicitBreakpoints, lastCacheable } from "../cache/breakpoints.ts"
+import { type Breakpoint, explicitBreakpoints, lastCacheable } from "../cache/breakpoints.ts"
 import type { Rule } from "./rule.ts"
 
 const MAX_BREAKPOINTS = 4
@@ -36,12 +36,15 @@ export const CACHE_CONTROL_RULES: readonly Rule[] = [
   {
     name: "one-hour breakpoints before five-minute ones",
     refuses: ({ body }) => {
-      const marks = explicitBreakpoints(body)
+      const marks: readonly Pick<Breakpoint, "path" | "ttl">[] = [
+        ...explicitBreakpoints(body).map(({ path, ttl }) => ({ path: `${path}.cache_control`, ttl })),
+        ...(body.cache_control ? [{ path: "cache_control", ttl: body.cache_control.ttl ?? "5m" }] : []), // stands last
+      ]
       const firstShort = marks.findIndex(({ ttl }) => ttl === "5m")
       const late = firstShort < 0 ? undefined : marks.slice(firstShort).find(({ ttl }) => ttl === "1h")
       return (
         late &&
-        `${late.path}.cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. ` +
+        `${late.path}.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. ` +
           "Note that blocks are processed in the following order: `tools`, `system`, `messages`."
       )
     },

@@ -1,5 +1,5 @@
 /** Rules about tool calls and their results: every call is answered at once, every answer has a call. */
-import { isServerToolUse, type PlacedBlock, pathOf, type Turn } from "../conversation.ts"
+import { isServerToolResult, isServerToolUse, type PlacedBlock, pathOf, type Turn } from "../conversation.ts"
 import type { Rule } from "./rule.ts"
 
 const toolUses = (turn: Turn | undefined) => (turn?.blocks ?? []).filter(({ block }) => block.type === "tool_use")
@@ -70,12 +70,14 @@ export const PAIRING_RULES: readonly Rule[] = [
   {
     name: "every server tool has its result beside it",
     refuses: ({ turns }) => {
-      const lastTurn = turns.at(-1)
       for (const turn of turns) {
         const answered = new Set(turn.blocks.map(({ block }) => block.tool_use_id))
-        const open = turn.blocks.find(({ block }) => isServerToolUse(block) && !answered.has(block.id))
-        // an assistant turn that the API paused is sent back with its call still open
-        if (!open || (turn === lastTurn && open === turn.blocks.at(-1))) continue
+        // an assistant turn that the API paused is sent back with the calls at its end still open
+        const paused = turn === turns.at(-1) ? trailingServerTools(turn) : []
+        const open = turn.blocks
+          .slice(0, turn.blocks.length - paused.length)
+          .find(({ block }) => isServerToolUse(block) && !answered.has(block.id))
+        if (!open) continue
         const result = open.block.type === "mcp_tool_use" ? "mcp_tool_result" : serverResultType(open.block.name ?? "")
         return `${pathOf(open)}: \`${open.block.name}\` tool use with id \`${open.block.id}\` was found without a corresponding \`${result}\` block`
       }
@@ -89,6 +91,10 @@ function leadingResults(turn: Turn | undefined): readonly PlacedBlock[] {
   const blocks = turn?.blocks ?? []
   const end = blocks.findIndex(({ block }) => block.type !== "tool_result")
   return end < 0 ? blocks : blocks.slice(0, end)
+}
+
+function trailingServerTools({ blocks }: Turn): readonly PlacedBlock[] {
+  return blocks.slice(blocks.findLastIndex(({ block }) => !isServerToolUse(block) && !isServerToolResult(block)) + 1)
 }
 
 const serverResultType = (name: string) =>

@@ -49,6 +49,16 @@ describe("BEY-8 what the API refuses, the simulator refuses with the same words"
 
 describe("BEY-8 what the API takes, the simulator takes", () => {
   const taken: readonly { name: string; body: Record<string, unknown>; headers?: Record<string, string> }[] = [
+    {
+      name: "a turn that the API paused, with the calls at its end still open",
+      body: messages(
+        user("Hi"),
+        assistant([
+          text("Searching."),
+          ...["srvtoolu_1", "srvtoolu_2"].map((id) => ({ type: "server_tool_use", id, name: "web_search", input: {} })),
+        ]),
+      ),
+    },
     { name: "messages of one role in a row", body: messages(user("Hi"), user("there")) },
     { name: "temperature in the old version", body: hello({ temperature: 0.5, top_k: 3 }), headers: OLD_API },
     {

@@ -154,9 +154,11 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
       const answered = new Set(
         subject.message.content.filter((b) => SERVER_RESULT.test(b.type)).map((b) => b.tool_use_id),
       )
+      const { content } = subject.message
+      const end = content.findLastIndex(({ type }) => !SERVER_USE.test(type) && !SERVER_RESULT.test(type)) + 1
       const paused = subject.isLast && endsInServerTool(subject.message)
-      return atBlocks(subject, (block) =>
-        SERVER_USE.test(block.type) && !answered.has(block.id) && !paused
+      return atBlocks(subject, (block, at) =>
+        SERVER_USE.test(block.type) && !answered.has(block.id) && !(paused && at >= end)
           ? `the server's call ${block.id} was found without its result`
           : undefined,
       )

@@ -20,6 +20,7 @@ const KNOWN_FIELDS = new Set([
 const SAMPLING_FIELDS = ["temperature", "top_p", "top_k"]
 const MOST_MESSAGES = 100_000
 const MOST_BREAKPOINTS = 4
+const LEAST_BUDGET = 1_024
 
 const rule = (
   name: string,
@@ -93,6 +94,19 @@ export const REQUEST_RULES: readonly RequestRule[] = [
       ? ["thinking", `${model.id} takes no thinking budget`]
       : undefined,
   ),
+  rule("thinking-budget-range", ({ request: { thinking, max_tokens } }) =>
+    thinking?.type === "enabled" && (thinking.budget_tokens < LEAST_BUDGET || thinking.budget_tokens >= max_tokens)
+      ? ["thinking.budget_tokens", `must be at least ${LEAST_BUDGET} and less than max_tokens`]
+      : undefined,
+  ),
+  {
+    name: "tools-have-schemas",
+    check: ({ request: { tools = [] } }) =>
+      tools.flatMap((tool, i) => {
+        const isOurs = !("type" in tool) || tool.type === undefined || tool.type === "custom"
+        return isOurs && !("input_schema" in tool) ? [{ path: `tools.${i}`, message: "input_schema is required" }] : []
+      }),
+  },
   rule("thinking-off-supported", ({ request, model }) =>
     request.thinking?.type === "disabled" && !model.accepts.thinkingOff
       ? ["thinking", `${model.id} always thinks`]

@@ -73,8 +73,19 @@ const CASES: Readonly<Record<string, Case>> = {
   "thinking-budget-supported": {
     model: "claude-opus-4-7",
     valid: { thinking: { type: "adaptive" } },
-    broken: { thinking: { type: "enabled", budget_tokens: 2_000 } },
+    broken: { max_tokens: 4_000, thinking: { type: "enabled", budget_tokens: 2_000 } },
     path: "thinking",
+  },
+  "thinking-budget-range": {
+    model: "claude-sonnet-4-5",
+    valid: { max_tokens: 4_000, thinking: { type: "enabled", budget_tokens: 2_000 } },
+    broken: { max_tokens: 4_000, thinking: { type: "enabled", budget_tokens: 4_000 } },
+    path: "thinking.budget_tokens",
+  },
+  "tools-have-schemas": {
+    valid: { tools: [{ name: "A", input_schema: { type: "object" } }] },
+    broken: { tools: [{ name: "A" } as never] },
+    path: "tools.0",
   },
   "thinking-off-supported": {
     model: "claude-fable-5",
@@ -177,10 +188,12 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "thinking-starts-turn": {
     valid: {
+      max_tokens: 4_000,
       thinking: { type: "enabled", budget_tokens: 2_000 },
       ...messages(HI, assistant(thinking(), call("a")), user(result("a"))),
     },
     broken: {
+      max_tokens: 4_000,
       thinking: { type: "enabled", budget_tokens: 2_000 },
       ...messages(HI, assistant(text("so"), call("a")), user(result("a"))),
     },

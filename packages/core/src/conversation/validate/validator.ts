@@ -48,9 +48,10 @@ export class RequestValidator {
   violations(subject: ValidationSubject): readonly Violation[] {
     const { request, model, inputTokens, settled } = subject
     const messages = request.messages ?? []
-    if (settled?.revision !== this.#revision) this.#done = noProgress()
-    this.#revision = settled?.revision
     // the last message's rules differ, so it is never taken as done
+    const isLastDone = this.#done.messages >= messages.length
+    if (settled?.revision !== this.#revision || isLastDone) this.#done = noProgress()
+    this.#revision = settled?.revision
     const closed = Math.min(settled?.closed ?? 0, messages.length - 1)
     for (let at = this.#done.messages; at < closed; at++) look(this.#done, subject, at)
     const rest: Progress = { ...noProgress(), bytes: this.#done.bytes }

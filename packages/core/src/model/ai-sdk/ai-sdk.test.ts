@@ -149,7 +149,8 @@ describe("a request as the AI SDK takes it", () => {
       const { prompt, reasoning } = await promptFor(CONVERSATION, { version })
       expect(reasoning).toBeUndefined()
       const [, , , results] = prompt
-      return [prompt[1]?.content[1], (results?.content[0] as { output: { value: unknown[] } }).output.value[1]]
+      const { output } = results!.content[0] as { output: { value: unknown[] } }
+      return [prompt[1]?.content[1], output.value[1]]
     }
     const file = { type: "file", mediaType: "image/png", data: "iVBO" }
     expect(await files("v3")).toEqual([file, { type: "file-data", mediaType: "image/png", data: "iVBO" }])

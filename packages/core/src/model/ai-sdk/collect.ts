@@ -59,7 +59,7 @@ export class PartCollector {
         return { type: "thinking", text: part.delta }
       case "tool-input-start":
         if (part.providerExecuted) return undefined
-        return told(this.#grow("call", part, part.toolName), "")
+        return told(this.#grow("call", { ...part, name: part.toolName }), "")
       case "tool-input-delta": {
         const call = this.#parts.get(key("call", part.id))
         if (!call) return undefined
@@ -98,12 +98,12 @@ export class PartCollector {
   /** A call comes whole at its end; providers that do not stream inputs tell of it only here. */
   #takeCall(part: Extract<StreamPart, { type: "tool-call" }>): ModelEvent | undefined {
     const isNew = !this.#parts.has(key("call", part.toolCallId))
-    const call = this.#grow("call", { ...part, id: part.toolCallId }, part.toolName)
+    const call = this.#grow("call", { ...part, id: part.toolCallId, name: part.toolName })
     call.text = part.input
     return isNew ? told(call, part.input) : undefined
   }
 
-  #grow(kind: Growing["kind"], { id, providerMetadata }: Noted, name = ""): Growing {
+  #grow(kind: Growing["kind"], { id, name = "", providerMetadata }: Noted): Growing {
     const part = this.#parts.get(key(kind, id)) ?? { kind, id, name, text: "", notes: undefined }
     part.notes = mergeNotes(part.notes, providerMetadata)
     this.#parts.set(key(kind, id), part)
@@ -113,6 +113,7 @@ export class PartCollector {
 
 interface Noted {
   readonly id: string
+  readonly name?: string
   readonly providerMetadata?: ProviderOptions
 }
 

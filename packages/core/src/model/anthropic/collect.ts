@@ -17,7 +17,7 @@ interface GrowingBlock {
 }
 
 export class MessageCollector {
-  readonly #blocks: GrowingBlock[] = []
+  readonly #blocks = new Map<number, GrowingBlock>()
   #message: (Record<string, unknown> & { usage: Usage; stop_reason: string | null }) | undefined
 
   /** Takes the next event of the stream. */
@@ -28,11 +28,11 @@ export class MessageCollector {
         return undefined
       case "content_block_start": {
         const block = { ...event.content_block } as GrowingBlock["block"]
-        this.#blocks[event.index] = { block, inputText: undefined }
+        this.#blocks.set(event.index, { block, inputText: undefined })
         return announce(block)
       }
       case "content_block_delta": {
-        const growing = this.#blocks[event.index]
+        const growing = this.#blocks.get(event.index)
         return growing && grow(growing, event.delta)
       }
       case "message_delta": {
@@ -51,7 +51,7 @@ export class MessageCollector {
   response(): ModelResponse | undefined {
     const message = this.#message
     if (!message || message.stop_reason === null) return undefined
-    const content = this.#blocks.map(({ block, inputText }) =>
+    const content = [...this.#blocks.values()].map(({ block, inputText }) =>
       inputText === undefined
         ? block
         : withInputText({ input: {}, ...block }, { text: inputText, stopReason: message.stop_reason }),

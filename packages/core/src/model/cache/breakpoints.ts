@@ -72,9 +72,8 @@ function markSystem(system: NonNullable<ModelRequest["system"]>): NonNullable<Mo
 }
 
 function placesIn(messages: readonly Message[], { writesCache = true, sharedMessages }: BreakpointOptions): Place[] {
-  const previousEnd = lastPlace(
-    messages.slice(0, writesCache ? previousLength(messages) : (sharedMessages ?? previousLength(messages))),
-  )
+  const previous = (writesCache ? undefined : sharedMessages) ?? previousLength(messages)
+  const previousEnd = lastPlace(messages.slice(0, previous))
   const end = writesCache ? lastPlace(messages) : undefined
   return [previousEnd, end].filter((place) => place !== undefined)
 }

@@ -1,9 +1,10 @@
 /**
  * Recognises a request that asks about the conversation instead of continuing it: for a summary, for session notes, for
- * memories, for a line on progress. The prompt decides what is asked; the wording of any one client is not assumed.
+ * memories, for a line on progress. Where the server compacts, it says so; else the prompt decides what is asked, and the
+ * wording of any one client is not assumed.
  */
 
-import type { BrainRequest } from "../../brain.ts"
+import type { BrainMessage, BrainTurn } from "../../brain.ts"
 import { callsOf, type Moment, readTimeline, type ToolCall } from "../timeline.ts"
 import { type Section, splitDocument } from "./document.ts"
 
@@ -34,7 +35,8 @@ const BRIEFLY = /\b(?:one|a single|single|short|brief) (?:\w+ )?(?:line|sentence
 const PROGRESS_PROMPT = 1500 // characters; a longer prompt asks for more than a line
 const FEWEST_SECTIONS = 3
 
-export function recogniseDemand(request: BrainRequest): Demand | undefined {
+export function recogniseDemand({ request, summary }: Pick<BrainTurn, "request" | "summary">): Demand | undefined {
+  if (summary) return summaryDemand(request.messages, summary.instructions)
   const moments = readTimeline(request.messages)
   const last = moments.findLastIndex((moment) => moment.kind === "human")
   const prompt = moments[last]
@@ -44,6 +46,19 @@ export function recogniseDemand(request: BrainRequest): Demand | undefined {
   if (kind === undefined) return undefined
   const calls = callsOf(moments.slice(last + 1))
   return { kind, prompt: prompt.text, sections, moments: moments.slice(0, last), calls }
+}
+
+/** The server says that it wants a summary: whatever the instructions read like, the last block is not the conversation's. */
+function summaryDemand(messages: readonly BrainMessage[], prompt: string): Demand {
+  const last = messages.at(-1)
+  const conversation = last ? messages.with(-1, { ...last, content: last.content.slice(0, -1) }) : messages
+  return {
+    kind: "summary",
+    prompt,
+    sections: splitDocument(prompt),
+    moments: readTimeline(conversation),
+    calls: [],
+  }
 }
 
 function classify(prompt: string, sections: readonly Section[]): DemandKind | undefined {

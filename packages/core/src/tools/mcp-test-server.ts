@@ -1,0 +1,77 @@
+/** An MCP server for tests, with a tool for each thing that can happen. Run as a program it speaks over its input and output. */
+import { spawn } from "node:child_process"
+import { appendFileSync, existsSync, writeFileSync } from "node:fs"
+import { McpServer } from "@modelcontextprotocol/server"
+import { StdioServerTransport } from "@modelcontextprotocol/server/stdio"
+import { z } from "zod"
+
+const text = (given: string) => ({ content: [{ type: "text" as const, text: given }] })
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+export function createTestServer(): McpServer {
+  const server = new McpServer({ name: "test", version: "1.0.0" }, { instructions: "Say please." })
+  server.registerTool(
+    "echo",
+    { description: "Says it again.", inputSchema: z.object({ text: z.string() }), annotations: { readOnlyHint: true } },
+    async ({ text: given }) => text(`echo: ${given}`),
+  )
+  server.registerTool("dotted.name", { inputSchema: z.object({}) }, async () => text("with a dot"))
+  server.registerTool("dotted_name", { inputSchema: z.object({}) }, async () => text("without"))
+  server.registerTool(`long_${"x".repeat(80)}`, { inputSchema: z.object({}) }, async () => text("long"))
+  server.registerTool("parts", { inputSchema: z.object({}) }, async () => ({
+    content: [
+      { type: "image", mimeType: "image/png", data: PIXEL },
+      { type: "image", mimeType: "image/tiff", data: "AAAA" },
+      { type: "audio", mimeType: "audio/wav", data: "AAAA" },
+      { type: "resource", resource: { uri: "memory://note", mimeType: "text/plain", text: "a note" } },
+      { type: "resource", resource: { uri: "memory://blob", mimeType: "application/zip", blob: "AAAA" } },
+      { type: "resource_link", uri: "memory://more", name: "more", description: "where more is" },
+    ],
+  }))
+  server.registerTool("fail", { inputSchema: z.object({}) }, async () => ({ ...text("no such thing"), isError: true }))
+  server.registerTool("env", { inputSchema: z.object({}) }, async () => text(JSON.stringify(process.env)))
+  server.registerTool("wait", { inputSchema: z.object({ log: z.string() }) }, async ({ log }, { mcpReq }) => {
+    const progressToken = mcpReq._meta?.progressToken
+    if (progressToken !== undefined) {
+      await mcpReq.notify({
+        method: "notifications/progress",
+        params: { progressToken, progress: 1, total: 4, message: "waiting" },
+      })
+    }
+    await new Promise((resolve) => mcpReq.signal.addEventListener("abort", resolve))
+    appendFileSync(log, "cancelled\n")
+    return text("never seen")
+  })
+  for (const readOnlyHint of [true, false]) {
+    const name = readOnlyHint ? "die_reading" : "die_writing"
+    /** Dies while `once` does not exist, and makes it. */
+    server.registerTool(
+      name,
+      { inputSchema: z.object({ once: z.string() }), annotations: { readOnlyHint } },
+      async ({ once }) => {
+        if (existsSync(once)) return text("alive")
+        writeFileSync(once, "")
+        process.exit(1)
+      },
+    )
+  }
+  server.registerTool("die", { inputSchema: z.object({}), annotations: { readOnlyHint: true } }, async () =>
+    process.exit(1),
+  )
+  return server
+}
+
+if (import.meta.main) {
+  const [mode, file] = process.argv.slice(2)
+  if (mode === "broken") {
+    console.error("no configuration found")
+    process.exit(3)
+  }
+  if (mode === "stubborn") {
+    process.on("SIGTERM", () => undefined)
+    const child = spawn("sleep", ["60"], { detached: true, stdio: "ignore" })
+    writeFileSync(file!, `${process.pid}\n${child.pid}\n`)
+    setInterval(() => undefined, 1_000)
+  }
+  await createTestServer().connect(new StdioServerTransport())
+}

@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest"
+import { z } from "zod"
+import { openShellTools, sessionTools, webTools } from "./tool-lists.ts"
+
+const skill = { name: "s", description: "", directory: "/s", path: "/s/SKILL.md" }
+
+describe("the lists of tools", () => {
+  it("CACHE-2: are always in the same order", () => {
+    const names = [...openShellTools().tools, ...webTools(), ...sessionTools({ skills: [skill] })].map(
+      ({ name }) => name,
+    )
+    expect(names).toEqual([
+      "Bash",
+      "BashOutput",
+      "KillShell",
+      "WebFetch",
+      "TodoWrite",
+      "Skill",
+      "EnterPlanMode",
+      "ExitPlanMode",
+      "AskUser",
+    ])
+    expect(sessionTools().map(({ name }) => name)).not.toContain("Skill")
+  })
+
+  it("hold tools whose inputs are objects with described fields", () => {
+    for (const tool of [...openShellTools().tools, ...webTools(), ...sessionTools({ skills: [skill] })]) {
+      expect(z.toJSONSchema(tool.schema, { io: "input" })).toMatchObject({ type: "object" })
+      expect(tool.description.length).toBeGreaterThan(80)
+    }
+  })
+})

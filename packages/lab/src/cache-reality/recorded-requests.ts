@@ -1,0 +1,204 @@
+/**
+ * The requests behind a recorded conversation: for each response of the API everything that stood before it since the last
+ * boundary, when it was sent, and what the API said it read from and wrote to the prompt cache.
+ *
+ * Pieces of one response carry the same API id and count once; the last piece's usage holds. System prompt and tools are
+ * not recorded and not part of a request here.
+ */
+import { renderAttachment } from "../../../core/src/conversation/attachments.ts"
+import {
+  type Block,
+  isMedia,
+  isText,
+  isThinking,
+  isToolResult,
+  resultBlocks,
+} from "../../../core/src/conversation/blocks.ts"
+import {
+  type AssistantMessage,
+  contentOf,
+  isBoundary,
+  isHuman,
+  isSentToModel,
+  type Message,
+  type Usage,
+} from "../../../core/src/conversation/messages.ts"
+import { createEstimator, type Estimator } from "../../../core/src/tokens/estimate.ts"
+import { findModel } from "../../../core/src/tokens/models.ts"
+import type { Ttl } from "../../../sim/src/wire.ts"
+
+export interface RecordedRequest {
+  /** Milliseconds. No request's start is recorded: the time of the last thing that was sent with it. */
+  readonly startedAt: number
+  readonly model: string
+  readonly blocks: readonly RecordedBlock[]
+  readonly usage: RecordedUsage
+  /** How long its entries live; as the usage before it where it wrote nothing. */
+  readonly ttl: Ttl
+  readonly circumstances: Circumstances
+}
+
+/** What the API counted, in tokens; the first three add up to the input. */
+export interface RecordedUsage {
+  readonly read: number
+  readonly write: number
+  readonly uncached: number
+  readonly output: number
+}
+
+export interface RecordedBlock {
+  readonly id: string
+  readonly role: "user" | "assistant"
+  readonly estimate: number
+  readonly isThinking: boolean
+  readonly holdsImage: boolean
+  /** Opens a new turn: in a user message, and neither a tool result nor a reminder put beside one. */
+  readonly opensTurn: boolean
+}
+
+/** What the record tells about the moment: evidence for the causes of misses. */
+export interface Circumstances {
+  /** Counts the contexts: one more at the beginning and behind each boundary. */
+  readonly context: number
+  readonly opensContext: boolean
+  /** A person spoke since the last response. */
+  readonly newTurn: boolean
+  readonly interrupted: boolean
+  /** The record says that tools, skills or a tool server's instructions changed. */
+  readonly toolsChanged: boolean
+  /** Whether the turn's first response has thinking, which tells the setting on models with a thinking budget only. */
+  readonly thinking: boolean
+}
+
+const INTERRUPTED = /^\[Request interrupted by user/
+const TOOL_CHANGES = new Set(["tool_delta", "mcp_instructions", "mcp_instructions_delta"])
+
+export const inputOf = ({ read, write, uncached }: RecordedUsage) => read + write + uncached
+
+export function recordedRequests(messages: readonly Message[], model: string): RecordedRequest[] {
+  const recorder = new Recorder(createEstimator(findModel(model).facts.family))
+  for (const message of messages) recorder.add(message)
+  return recorder.requests
+}
+
+class Recorder {
+  readonly requests: RecordedRequest[] = []
+  readonly #estimator: Estimator
+  #blocks: RecordedBlock[] = []
+  /** Where the request of each response stands. */
+  readonly #places = new Map<string, number>()
+  #startedAt = 0
+  #ttl: Ttl = "5m"
+  #turnThinks = false
+  #since = nothingYet(0)
+
+  constructor(estimator: Estimator) {
+    this.#estimator = estimator
+  }
+
+  add(message: Message): void {
+    if (isBoundary(message)) this.#openContext(message.compactMetadata?.preservedMessages?.uuids ?? [])
+    else if (message.type === "assistant" && isSentToModel(message)) this.#answer(message)
+    else if (isSentToModel(message)) this.#send(message)
+    if (message.type !== "assistant") this.#startedAt = Math.max(this.#startedAt, Date.parse(message.timestamp))
+  }
+
+  /** What a boundary keeps stands behind the summary, which is not there yet: it stays and the summary follows. */
+  #openContext(kept: readonly string[]): void {
+    const isKept = new Set(kept)
+    this.#blocks = this.#blocks.filter(({ id }) => isKept.has(id.split(":")[0] as string))
+    this.#since = nothingYet(this.#since.context + 1)
+  }
+
+  #send(message: Message): void {
+    if (message.type === "attachment") {
+      const { attachment } = message
+      const kind = attachment.type === "foreign" ? attachment.kind : attachment.type
+      this.#since.toolsChanged ||= TOOL_CHANGES.has(kind)
+      this.#push(renderAttachment(attachment), { uuid: message.uuid, kind: "reminder" })
+    } else if (message.type === "user") {
+      const blocks = contentOf(message)
+      this.#since.newTurn ||= isHuman(message)
+      this.#since.interrupted ||= blocks.some((block) => isText(block) && INTERRUPTED.test(block.text))
+      this.#since.toolsChanged ||= blocks.some(loadsTools)
+      this.#push(blocks, { uuid: message.uuid, kind: "words" })
+    }
+  }
+
+  #answer(message: AssistantMessage): void {
+    const { id = message.uuid, model, usage } = message.message
+    const blocks = contentOf(message)
+    const place = this.#places.get(id)
+    if (usage && model !== undefined && inputOf(countsOf(usage)) > 0) {
+      if (place === undefined) {
+        this.#places.set(id, this.requests.length)
+        this.#request({ model, usage, at: Date.parse(message.timestamp) })
+      } else this.#change(place, { usage: countsOf(usage) })
+      if (blocks.some(isThinking)) this.#learnThinking(this.#places.get(id) as number)
+    }
+    this.#push(blocks, { uuid: message.uuid, kind: "answer" })
+  }
+
+  #request({ model, usage, at }: { model: string; usage: Usage; at: number }): void {
+    this.#ttl = ttlOf(usage) ?? this.#ttl
+    if (this.#since.newTurn || this.requests.length === 0) this.#turnThinks = false
+    this.requests.push({
+      startedAt: this.#startedAt || at,
+      model,
+      blocks: [...this.#blocks],
+      usage: countsOf(usage),
+      ttl: this.#ttl,
+      circumstances: { ...this.#since, thinking: this.#turnThinks },
+    })
+    this.#since = { ...nothingYet(this.#since.context), opensContext: false }
+  }
+
+  /** Thinking in the response that opens a turn, in whichever piece, tells the setting for the turn. */
+  #learnThinking(place: number): void {
+    const { circumstances } = this.requests[place] as RecordedRequest
+    if (!circumstances.newTurn && place > 0) return
+    this.#turnThinks = true
+    this.#change(place, { circumstances: { ...circumstances, thinking: true } })
+  }
+
+  #change(place: number, changes: Partial<RecordedRequest>): void {
+    this.requests[place] = { ...(this.requests[place] as RecordedRequest), ...changes }
+  }
+
+  #push(blocks: readonly Block[], { uuid, kind }: { uuid: string; kind: "words" | "reminder" | "answer" }): void {
+    blocks.forEach((block, index) => {
+      this.#blocks.push({
+        id: `${uuid}:${index}`,
+        role: kind === "answer" ? "assistant" : "user",
+        estimate: this.#estimator.block(block),
+        isThinking: isThinking(block),
+        holdsImage: holdsImage(block),
+        opensTurn: kind === "words" && !isToolResult(block),
+      })
+    })
+  }
+}
+
+function nothingYet(context: number) {
+  return { context, opensContext: true, newTurn: false, interrupted: false, toolsChanged: false }
+}
+
+function countsOf(usage: Usage): RecordedUsage {
+  return {
+    read: usage.cache_read_input_tokens ?? 0,
+    write: usage.cache_creation_input_tokens ?? 0,
+    uncached: usage.input_tokens,
+    output: usage.output_tokens,
+  }
+}
+
+function ttlOf({ cache_creation }: Usage): Ttl | undefined {
+  if ((cache_creation?.ephemeral_1h_input_tokens ?? 0) > 0) return "1h"
+  return (cache_creation?.ephemeral_5m_input_tokens ?? 0) > 0 ? "5m" : undefined
+}
+
+const holdsImage = (block: Block): boolean =>
+  isMedia(block) || (isToolResult(block) && resultBlocks(block).some((inner) => isMedia(inner as Block)))
+
+const loadsTools = (block: Block) =>
+  isToolResult(block) && resultBlocks(block).some(({ type }) => (type as string) === "tool_reference")

@@ -1,0 +1,168 @@
+/**
+ * What each block of a recorded request took, in the tokens of the model that was asked. Nothing of this is recorded; what
+ * the API counted for whole requests is. From one request to the next the input grows by the answer and what was sent
+ * since, so their sum is known exactly, and with it the size of every prefix that ends where a request ended. Inside such
+ * a step the answer has the output tokens that were recorded for it, and the rest is spread in proportion to estimates.
+ *
+ * Three things are no blocks of the record:
+ * - `system`: system prompt and tools, in as many parts as they have marks, which is one or two. A mark stands where the
+ *   first request's read ended (other conversations had cached that much) and where most other reads ended that are
+ *   shorter than the first request; where there are none, behind what estimates leave over.
+ * - `unrecorded`: what a context opens with and the record lacks (instructions, reminders, the rest of the system prompt).
+ * - `tail`: a few tokens that the API puts behind the last block. They are never cached and counted as plain input.
+ */
+import { inputOf, type RecordedBlock, type RecordedRequest } from "./recorded-requests.ts"
+
+/** More plain input than this is no tail: then the last mark stood before the last block. Recorded tails are 0 to 13. */
+export const LARGEST_TAIL = 16
+
+export interface ShapedItem {
+  readonly id: string
+  readonly tokens: number
+  readonly block?: RecordedBlock
+}
+
+export interface ShapedRequest {
+  readonly request: RecordedRequest
+  /** System, unrecorded, blocks; they add up to the input without the tail. */
+  readonly items: readonly ShapedItem[]
+  readonly tail: number
+  /** The context has become smaller than what is known to be in it: something was taken out that the record still has. */
+  readonly shrank: boolean
+}
+
+export const isSystem = ({ id }: ShapedItem) => id.startsWith("system:")
+
+/** Where the marks on system and tools stand, in tokens from the start. */
+export function systemEnds({ items }: ShapedRequest): number[] {
+  let end = 0
+  return items.filter(isSystem).map(({ tokens }) => {
+    end += tokens
+    return end
+  })
+}
+
+export const tailOf = ({ usage }: RecordedRequest) => (usage.uncached <= LARGEST_TAIL ? usage.uncached : 0)
+
+/** `strip` says which blocks of a request the server leaves out. */
+export function shapeRequests(
+  requests: readonly RecordedRequest[],
+  strip: (request: RecordedRequest) => readonly RecordedBlock[],
+): ShapedRequest[] {
+  const [first] = requests
+  if (!first) return []
+  const shares = new Shares(systemMarks(requests, first))
+  return requests.map((request) => shares.shape(request, strip(request)))
+}
+
+/** Where system and tools are marked, in tokens from the start. */
+function systemMarks(requests: readonly RecordedRequest[], first: RecordedRequest): number[] {
+  const total = inputOf(first.usage) - tailOf(first)
+  const reads = requests.map(({ usage }) => usage.read).filter((read) => read > 0 && read < total)
+  const byFrequency = [...Map.groupBy(reads, (read) => read)].sort(([, a], [, b]) => b.length - a.length)
+  const places = new Set([first.usage.read, ...byFrequency.map(([read]) => read)].filter((place) => place > 0))
+  const marks = [...places].slice(0, SYSTEM_MARKS).sort((a, b) => a - b)
+  return marks.length > 0 ? marks : [Math.max(0, total - Math.round(sumOf(first.blocks.map(estimateOf))))]
+}
+
+const SYSTEM_MARKS = 2
+
+/** Old Claude Code versions logged the usage that opens a response: an output of a few tokens, whatever it became. */
+const UNFINISHED_SHARE = 0.6
+
+class Shares {
+  readonly #marks: readonly number[]
+  readonly #tokens = new Map<string, number>()
+  #before: { readonly blocks: readonly RecordedBlock[]; readonly output: number } = { blocks: [], output: 0 }
+
+  constructor(marks: readonly number[]) {
+    this.#marks = marks
+  }
+
+  shape(request: RecordedRequest, blocks: readonly RecordedBlock[]): ShapedRequest {
+    const { usage, circumstances } = request
+    const tail = tailOf(request)
+    const all = inputOf(usage) - tail
+    const ends = this.#marks.map((mark) => Math.min(mark, all))
+    const system = ends.map((end, index) => ({ id: `system:${index}`, tokens: end - (ends[index - 1] ?? 0) }))
+    const room = all - (ends.at(-1) ?? 0)
+    const unrecorded = `unrecorded:${circumstances.context}`
+    this.#forgetBehindAnEdit(blocks)
+    const ids = [unrecorded, ...blocks.map(({ id }) => id)]
+    const known = sumOf(ids.map((id) => this.#tokens.get(id) ?? 0))
+    const fresh = blocks.filter(({ id }) => !this.#tokens.has(id))
+    if (known > room) this.#shrink(ids, room)
+    else if (this.#tokens.has(unrecorded)) this.#grow(fresh, room - known)
+    else this.#open(fresh, { unrecorded, room: room - known })
+    this.#before = { blocks, output: usage.output }
+    const items = ids.map((id, index) => ({
+      id,
+      tokens: this.#tokens.get(id) ?? 0,
+      ...(index > 0 && { block: blocks[index - 1] as RecordedBlock }),
+    }))
+    return { request, items: [...system, ...items], tail, shrank: known > room }
+  }
+
+  /** Where earlier blocks were stripped, what stood behind them is known only as a sum: it is spread anew. */
+  #forgetBehindAnEdit(blocks: readonly RecordedBlock[]): void {
+    const changed = this.#before.blocks.findIndex(({ id }, index) => blocks[index]?.id !== id)
+    if (changed < 0) return
+    for (const { id } of blocks.slice(changed)) this.#tokens.delete(id)
+  }
+
+  /** A step: the answer and what was sent since. */
+  #grow(fresh: readonly RecordedBlock[], room: number): void {
+    const { true: answer = [], false: sent = [] } = Object.groupBy(fresh, ({ role }) => String(role === "assistant"))
+    const { output } = this.#before
+    const isKnown = output > UNFINISHED_SHARE * sumOf(answer.map(estimateOf)) && output <= room && sent.length > 0
+    if (!isKnown || answer.length === 0) {
+      this.#assign(fresh, room)
+    } else {
+      this.#assign(answer, output)
+      this.#assign(sent, room - output)
+    }
+  }
+
+  /** A context begins: what estimates do not account for is unrecorded. */
+  #open(fresh: readonly RecordedBlock[], { unrecorded, room }: { unrecorded: string; room: number }): void {
+    const spoken = Math.min(room, Math.round(sumOf(fresh.map(estimateOf))))
+    this.#assign(fresh, spoken)
+    this.#tokens.set(unrecorded, room - spoken)
+  }
+
+  /** Nobody knows what was taken out: everything is made smaller alike, and new blocks get nothing. */
+  #shrink(ids: readonly string[], room: number): void {
+    const shares = spread(
+      room,
+      ids.map((id) => this.#tokens.get(id) ?? 0),
+    )
+    ids.forEach((id, index) => {
+      this.#tokens.set(id, shares[index] ?? 0)
+    })
+  }
+
+  #assign(blocks: readonly RecordedBlock[], tokens: number): void {
+    const shares = spread(tokens, blocks.map(estimateOf))
+    blocks.forEach(({ id }, index) => {
+      this.#tokens.set(id, shares[index] ?? 0)
+    })
+  }
+}
+
+const estimateOf = ({ estimate }: RecordedBlock) => estimate
+
+/** Whole numbers that add up to `total`, in proportion to the weights. */
+export function spread(total: number, weights: readonly number[]): number[] {
+  const all = sumOf(weights)
+  let weight = 0
+  let given = 0
+  return weights.map((each, index) => {
+    weight += each
+    const until = index === weights.length - 1 ? total : Math.round(all > 0 ? (total * weight) / all : 0)
+    const share = until - given
+    given = until
+    return share
+  })
+}
+
+const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, each) => sum + each, 0)

@@ -1,0 +1,74 @@
+/** What a brain is told beside the request: chance, ids, and whether a summary is wanted. */
+import { describe, expect, test } from "vitest"
+import { hello, type Json, postJson, simulator } from "../test/simulator.ts"
+import type { Brain, BrainTurn } from "./brain.ts"
+import { extractiveBrain, workerBrain } from "./brains/index.ts"
+
+const words = (text: string) => ({ role: "user", content: text })
+
+/** Shows its chance and its ids. */
+const gambler: Brain = {
+  name: "gambler",
+  answer: ({ random, nextToolUseId }: BrainTurn) => ({
+    content: [0, 1].map(() => ({ type: "tool_use", id: nextToolUseId(), name: "bet", input: { on: random() } })),
+  }),
+}
+
+describe("BEY-8 chance", () => {
+  const asking = (text: string) => hello({ messages: [words(text)] })
+  const contentsOf = async (bodies: readonly object[], seed = 1) => {
+    const sim = await simulator({ brain: gambler, seed })
+    const contents = new Map<object, unknown>()
+    for (const body of bodies) contents.set(body, (await postJson(sim, body)).content)
+    return contents
+  }
+
+  test("does not depend on the order in which requests come", async () => {
+    const [one, two, three] = [asking("One"), asking("Two"), asking("Three")]
+    const forwards = await contentsOf([one, two, three])
+    const backwards = await contentsOf([three, two, one])
+    for (const body of [one, two, three]) expect(backwards.get(body)).toEqual(forwards.get(body))
+    expect(new Set([...forwards.values()].map((content) => JSON.stringify(content))).size).toBe(3)
+  })
+
+  test("depends on the seed", async () => {
+    const body = asking("One")
+    expect((await contentsOf([body], 1)).get(body)).not.toEqual((await contentsOf([body], 2)).get(body))
+  })
+
+  test("is the same in another directory; ids are new wherever a byte is", async () => {
+    const sim = await simulator({ brain: gambler })
+    const [here, there] = await Promise.all(
+      ["/tmp/a/src", "/tmp/bcd/src"].map((path) => postJson(sim, asking(`Read ${path} now`))),
+    )
+    const bets = ({ content }: Json) => content.map(({ input }: Json) => input)
+    const ids = [here, there].flatMap(({ content }: Json) => content.map(({ id }: Json) => id))
+    expect(bets(here)).toEqual(bets(there))
+    expect(new Set(ids).size).toBe(4)
+  })
+})
+
+describe("BEY-8 a summary is asked for in so many words", () => {
+  const compact = { betas: ["compact-2026-09-04"] }
+  const messages = [
+    words("Rename the parser to reader. Never touch the lexer."),
+    { role: "assistant", content: "Renamed." },
+    words("Thank you."),
+  ]
+
+  test.each([
+    ["without instructions", undefined],
+    ["with instructions that do not name it", "Keep the names of files."],
+    ["with instructions that look like a client's notice", "<house-rules>short</house-rules>"],
+  ])("%s", async (_how, instructions) => {
+    for (const brain of [extractiveBrain(), workerBrain()]) {
+      const sim = await simulator({ brain })
+      const compaction = { type: "summarize", ...(instructions && { instructions }) }
+      const { content, stop_reason } = await postJson(sim, hello({ messages, compaction, max_tokens: 4000 }), compact)
+      expect(stop_reason).toBe("compaction")
+      expect(content[0].content).toContain("Never touch the lexer.")
+      expect(content[0].content).toContain("Thank you.")
+      if (instructions) expect(content[0].content).not.toContain(instructions)
+    }
+  })
+})
