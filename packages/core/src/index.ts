@@ -3,7 +3,7 @@ export { type Clock, manualClock, systemClock } from "./base/clock.ts"
 export * from "./base/errors.ts"
 export { FIGURES, type FigureName, SWITCHES, type SwitchName } from "./base/flag-names.ts"
 export { createFlags, type Flags } from "./base/flags.ts"
-export { type Ids, randomIds, seededIds, uuidFrom } from "./base/ids.ts"
+export { type Ids, isSafeId, projectName, randomIds, seededIds, uuidFrom } from "./base/ids.ts"
 export {
   DEFAULT_SETTINGS,
   type EffectiveSettings,
@@ -48,6 +48,8 @@ export type {
   SessionFacts,
 } from "./journal/entries.ts"
 export { type FileStoreOptions, fileStore } from "./journal/file/file-store.ts"
+export { defaultRoot } from "./journal/file/layout.ts"
+export type { ImportedConversation, ImportReport } from "./journal/import/importer.ts"
 export { memoryStore } from "./journal/memory-store.ts"
 export type {
   ConversationListing,

@@ -6,7 +6,7 @@ import { realpath } from "node:fs/promises"
 import { z } from "zod"
 import { type Clock, systemClock } from "../base/clock.ts"
 import type { Ids } from "../base/ids.ts"
-import { loadSettings, type SettingsInput } from "../base/settings.ts"
+import { loadSettings, type Settings, type SettingsInput } from "../base/settings.ts"
 import { createTelemetry, type Telemetry } from "../base/telemetry.ts"
 import type { PermissionMode } from "../base/vocabulary.ts"
 import type { Todo } from "../conversation/attachments.ts"
@@ -17,6 +17,7 @@ import { defaultRoot } from "../journal/file/layout.ts"
 import type { Store } from "../journal/store.ts"
 import type { Layer } from "../layers/layer.ts"
 import type { Model } from "../model/model.ts"
+import { findModel } from "../tokens/models.ts"
 import type { PersonQuestion, ReadState, Tool, ToolContext } from "../tools/tool.ts"
 import type { Conversation } from "./conversation.ts"
 import { commandHooks, type Hook, type HookInput, runHooks } from "./hooks.ts"
@@ -65,6 +66,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   const root = options.dir ?? defaultRoot(env)
   const settings = await loadSettings({ home: root, cwd, env, ...(options.settings ? { code: options.settings } : {}) })
   const { permissions } = settings.values
+  const learned = await learnModel(options.model, settings.values.models)
   const hooks = [...(options.hooks ?? []), ...commandHooks(settings.values.hooks, env)]
   const instructions = await InstructionWatch.start({ home: root, project: cwd, cwd, mayRead: () => true })
   const chat = await openConversation({
@@ -76,7 +78,8 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     system: options.system ?? systemPrompt({ cwd, date: clock.now() }),
     tools: options.tools.map(toolDefinition),
     context: instructions.texts,
-    ...pick(options, ["id", "mustExist", "title", "settings", "layers", "store", "ids"]),
+    ...pick(options, ["id", "mustExist", "title", "layers", "store", "ids"]),
+    settings: { ...options.settings, models: { ...learned, ...options.settings?.models } },
   })
   const policy: PermissionPolicy = {
     mode: options.mode ?? permissions.mode ?? "ask",
@@ -99,6 +102,15 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   })
   await agent.start()
   return agent
+}
+
+/** WIN-8: what the provider tells about a model that the data file does not have. */
+async function learnModel(model: Model, known: Settings["models"]): Promise<Settings["models"]> {
+  if (findModel(model.name, known).known) return {}
+  const lookup = await model.learn?.().catch(() => undefined)
+  if (!lookup?.known) return {}
+  const { id, family, window, maxOutput, minCacheable, price } = lookup.facts
+  return { [id]: { family, window, maxOutput, minCacheable, ...(price ? { price } : {}) } }
 }
 
 interface AgentParts extends AgentOptions {

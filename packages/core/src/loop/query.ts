@@ -59,6 +59,7 @@ async function* run(
   const blocked = prompt === undefined ? undefined : yield* submit(prompt, options)
   if (blocked) return blocked
   let continuations = 0
+  let goesOnForHook = false
   for (;;) {
     if (options.signal?.aborted) return { reason: "aborted" }
     if (turns.count >= maxTurns) return { reason: "max-turns", limit: maxTurns }
@@ -81,8 +82,8 @@ async function* run(
       continue
     }
     if (chat.views.context.queued.length > 0) continue // words typed meanwhile are answered before the query ends
-    const goOn = yield* stop(content, options)
-    if (!goOn) return { reason: "answer", text: textOf(content) }
+    goesOnForHook = yield* stop(content, options, goesOnForHook)
+    if (!goesOnForHook) return { reason: "answer", text: textOf(content) }
   }
 }
 
@@ -164,12 +165,16 @@ async function* attach(
   }
 }
 
-/** A hook may ask for more work instead of an end. */
-async function* stop(content: readonly Block[], options: QueryOptions): AsyncGenerator<QueryEvent, boolean> {
+/** A hook may ask for more work instead of an end. It is told when it has done so before. */
+async function* stop(
+  content: readonly Block[],
+  options: QueryOptions,
+  isRepeated: boolean,
+): AsyncGenerator<QueryEvent, boolean> {
   const last = textOf(content.filter(isText))
   const outcome = await runHooks(
     options.tools.hooks,
-    hookInput(options, "Stop", { stop_hook_active: false, last_assistant_message: last }),
+    hookInput(options, "Stop", { stop_hook_active: isRepeated, last_assistant_message: last }),
   )
   for (const message of outcome.messages) yield { type: "notice", message }
   if (outcome.blocked === undefined) return false

@@ -268,9 +268,12 @@ describe("Bash: nothing outlives it", () => {
   })
 
   it("does not wait for a daemon that holds the output open", async () => {
-    const result = textIn(await call(shell().bash, { command: "setsid sleep 60 & echo $!; sleep 0.02" }))
-    expect(isRunning(Number(result))).toBe(true)
-    process.kill(Number(result), "SIGKILL")
+    const file = join(scratchDirectory(), "pids")
+    const command = `setsid sh -c 'echo $$ > ${file}; exec sleep 60' & until [ -s ${file} ]; do sleep 0.01; done`
+    await call(shell().bash, { command })
+    const [pid] = await pidsIn(file, 1)
+    expect(isRunning(pid!)).toBe(true)
+    process.kill(pid!, "SIGKILL")
   })
 })
 

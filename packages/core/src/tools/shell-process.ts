@@ -10,7 +10,7 @@ import type { Readable } from "node:stream"
 import { setTimeout as wait } from "node:timers/promises"
 import { reasonOf } from "../base/errors.ts"
 import type { BoundedOutput } from "./bounded-output.ts"
-import { groupGuard } from "./group-guard.ts"
+import { GUARD_ME, groupGuard } from "./group-guard.ts"
 import { endProcesses, groupExists, MARK_VARIABLE } from "./process-group.ts"
 
 export interface ShellCommand {
@@ -40,7 +40,7 @@ const QUIET_MS = 50 // after which a pipe that somebody still holds open (a daem
  * On one line, so that line numbers in error messages are the command's own. `eval` keeps a syntax error inside the command; the
  * command sees neither the descriptor on which the directory is told nor itself as an argument.
  */
-const WRAPPER = `trap 'pwd -P 2>/dev/null >&3' EXIT; exec 2>&1; eval "set --; $1" 3>&-`
+const WRAPPER = `${GUARD_ME}; trap 'pwd -P 2>/dev/null >&3' EXIT; exec 2>&1; eval "set --; $1" 3>&-`
 
 export class ShellProcess {
   /** Settles when the command and its group are gone; never rejects. */
@@ -78,9 +78,8 @@ export class ShellProcess {
       cwd: directory,
       env: { ...env, [MARK_VARIABLE]: marks },
       detached: true, // a session and group of its own, and with that no terminal to ask at
-      stdio: ["ignore", "pipe", "ignore", "pipe"],
+      stdio: ["ignore", "pipe", "ignore", "pipe", guard.input],
     })
-    if (child.pid !== undefined) guard.add(child.pid)
     this.#child = child
     child.stdout!.on("data", (bytes: Buffer) => {
       this.#chunks++
