@@ -3,7 +3,7 @@ import { resolve } from "node:path"
 import { z } from "zod"
 import { resolveTarget } from "./paths.ts"
 import { isReadOnlyCommand, pathsNamedBy } from "./read-only-commands.ts"
-import type { ShellEnd } from "./shell-process.ts"
+import type { ShellEnd, StopReason } from "./shell-process.ts"
 import {
   DEFAULT_TIMEOUT_MS,
   isDirectory,
@@ -46,13 +46,13 @@ export function bashTool(session: ShellSession): Tool<BashInput> {
     isReadOnly: ({ command, run_in_background }) => !run_in_background && isReadOnlyCommand(command),
     question,
     async run(input, context) {
-      if (context.signal.aborted) return failed("Interrupted before the command was started.")
       const gone = await leaveMissingDirectory(context.directory)
       if (gone !== undefined) {
         return failed(
           `The working directory ${gone} no longer exists, so the command was not run. It is ${context.directory.get()} now.`,
         )
       }
+      if (context.signal.aborted) return failed("Interrupted before the command was started.")
       const shell = session.start(input.command, context)
       if (input.run_in_background) return runInBackground(session, shell, input)
       const timeoutMs = timeoutOf(input, session)
@@ -104,10 +104,11 @@ async function endWithin({ process }: RunningShell, timeoutMs: number, signal: A
   }
 }
 
-function runInBackground(session: ShellSession, shell: RunningShell, { timeout }: BashInput): ToolOutput {
+/** In the background only a limit that was asked for holds: a server runs as long as the conversation. */
+function runInBackground(session: ShellSession, shell: RunningShell, input: BashInput): ToolOutput {
   session.sendToBackground(shell)
-  if (timeout !== undefined) {
-    const timer = setTimeout(() => shell.process.stop("timeout"), timeout)
+  if (input.timeout !== undefined) {
+    const timer = setTimeout(() => shell.process.stop("timeout"), timeoutOf(input, session))
     shell.process.ended.then(() => clearTimeout(timer))
   }
   return { content: `Running in the background as ${shell.id}. BashOutput reads what it prints, KillShell ends it.` }
@@ -150,7 +151,7 @@ export function headingOf(end: ShellEnd, timeoutMs?: number): string | undefined
   }
 }
 
-function stopHeading(why: "timeout" | "aborted" | "killed" | "closed", timeoutMs: number | undefined): string {
+function stopHeading(why: StopReason, timeoutMs: number | undefined): string {
   switch (why) {
     case "timeout":
       return timeoutMs === undefined ? "Timed out." : `Timed out after ${timeoutMs / 1_000} s.`

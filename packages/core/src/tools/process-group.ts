@@ -15,6 +15,7 @@ export interface ProcessGroup {
   readonly mark?: string
 }
 
+const SEES_PROCESSES = process.platform === "linux" // through /proc; elsewhere only the group as a whole can be asked
 const FIRST_LOOK_MS = 2
 const LONGEST_LOOK_MS = 50
 const KILL_ROUNDS = 20 // processes that fork while they are being killed; each round finds the children of the one before
@@ -57,8 +58,6 @@ async function anyLeft(processes: ProcessGroup): Promise<boolean> {
   if (!SEES_PROCESSES) return processes.group !== undefined && groupExists(processes.group)
   return (await membersOf(processes)).length > 0
 }
-
-const SEES_PROCESSES = process.platform === "linux" // through /proc
 
 /** Live processes that belong. Zombies do not count: in a container nobody may ever collect them. */
 async function membersOf({ group, mark }: ProcessGroup): Promise<readonly number[]> {

@@ -57,10 +57,6 @@ export class ShellProcess {
     this.ended = this.#run(command).catch((error) => ({ state: "not started" as const, why: reasonOf(error) }))
   }
 
-  get pid(): number | undefined {
-    return this.#child?.pid
-  }
-
   /** Ends the command and everything it started, also what left its group. The first reason stands. */
   async stop(why: StopReason): Promise<ShellEnd> {
     const group = this.#child?.pid
@@ -98,6 +94,7 @@ export class ShellProcess {
     } finally {
       for (const stream of [child.stdout, child.stdio[3] as Readable]) stream?.destroy()
       if (child.pid !== undefined) guard.remove(child.pid)
+      this.#child = undefined // from here on its number may be another's: `stop` signals nobody
     }
   }
 
