@@ -7,5 +7,7 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
+    // tests keep to their own files and close what they open, so workers can be shared: half the time
+    isolate: false,
   },
 })

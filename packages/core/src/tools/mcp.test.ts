@@ -151,7 +151,7 @@ describe("MCP calls", () => {
       content: "t did not carry out wait: interrupted.",
       isError: true,
     })
-    while (!existsSync(log)) await wait(2)
+    while (!existsSync(log) || readFileSync(log, "utf8") === "") await wait(2) // written in two steps by another process
     expect(readFileSync(log, "utf8")).toBe("cancelled\n")
     expect(textIn(await call(tool("mcp__t__echo"), { text: "on" }))).toBe("echo: on")
   })
