@@ -1,9 +1,32 @@
-/** `@strata/core/agent`: the loop. Apart from the library's front door, because it loads more: tools, hooks, permissions. */
+/** `@strata/core/agent`: the loop and its models. Apart from the library's front door, because it loads more. */
 export { HOOK_EVENTS, type HookEvent, PERMISSION_MODES, type PermissionMode } from "./base/vocabulary.ts"
 export { Agent, type AgentOptions, type AskOptions, openAgent, toolDefinition } from "./loop/agent.ts"
 export { commandHooks, type Hook, type HookAnswer, type HookFunction, type HookInput } from "./loop/hooks.ts"
 export { type InstructionFile, loadInstructions } from "./loop/instructions.ts"
-export { type Judgement, judge, type PermissionPolicy } from "./loop/permissions.ts"
+export { type Judgement, judge, type PermissionPolicy, simpleCommands } from "./loop/permissions.ts"
 export { type QueryOptions, query } from "./loop/query.ts"
 export type { QueryEnd, QueryEvent } from "./loop/query-events.ts"
 export type { PermissionAnswer, PermissionRequest, ToolRun } from "./loop/run-tools.ts"
+export { type AiSdkModelOptions, aiSdkModel } from "./model/ai-sdk.ts"
+export {
+  type AnthropicClient,
+  type AnthropicModel,
+  type AnthropicModelOptions,
+  anthropicModel,
+} from "./model/anthropic.ts"
+export { type BreakpointOptions, placeBreakpoints } from "./model/cache/breakpoints.ts"
+export {
+  AuthenticationError,
+  ConnectionLostError,
+  InvalidModelRequestError,
+  ModelAbortedError,
+  ModelError,
+  OverloadedError,
+  PassingModelError,
+  PromptTooLongError,
+  RateLimitedError,
+  SpendLimitError,
+} from "./model/errors.ts"
+export type { RetryOptions } from "./model/retry.ts"
+export { recogniseTooLong, type TooLong } from "./model/too-long-patterns.ts"
+export { type UnusableInput, unusableInputOf } from "./model/tool-input-text.ts"

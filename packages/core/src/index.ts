@@ -48,7 +48,7 @@ export type {
   SessionFacts,
 } from "./journal/entries.ts"
 export { type FileStoreOptions, fileStore } from "./journal/file/file-store.ts"
-export { defaultRoot } from "./journal/file/layout.ts"
+export { defaultRoot, projectDirectory } from "./journal/file/layout.ts"
 export type { ImportedConversation, ImportReport } from "./journal/import/importer.ts"
 export { memoryStore } from "./journal/memory-store.ts"
 export type {
@@ -67,35 +67,12 @@ export type { ImportOptions, ImportOutcome } from "./loop/import.ts"
 export { importConversations, openConversation } from "./loop/lazy.ts"
 export type { OpenConversation } from "./loop/open.ts"
 export type { AiSdkLanguageModel } from "./model/ai-sdk/interface.ts"
-export { type AiSdkModelOptions, aiSdkModel } from "./model/ai-sdk.ts"
-export {
-  type AnthropicClient,
-  type AnthropicModel,
-  type AnthropicModelOptions,
-  anthropicModel,
-} from "./model/anthropic.ts"
-export { type BreakpointOptions, placeBreakpoints } from "./model/cache/breakpoints.ts"
-export {
-  AuthenticationError,
-  ConnectionLostError,
-  InvalidModelRequestError,
-  ModelAbortedError,
-  ModelError,
-  OverloadedError,
-  PassingModelError,
-  PromptTooLongError,
-  RateLimitedError,
-  SpendLimitError,
-} from "./model/errors.ts"
 export type { Model, ModelEvent, ModelResponse, StreamOptions } from "./model/model.ts"
-export type { RetryOptions } from "./model/retry.ts"
-export { recogniseTooLong, type TooLong } from "./model/too-long-patterns.ts"
-export { type UnusableInput, unusableInputOf } from "./model/tool-input-text.ts"
 export { type Accounting, account, type DuplicateRead, percentages } from "./tokens/accounting.ts"
 export { type ContextSize, contextSize, usageTotal } from "./tokens/context-size.ts"
 export { createEstimator, type Estimator } from "./tokens/estimate.ts"
 export { MODEL_FACTS, MODEL_FACTS_DATE, type ModelAccepts, type ModelFacts, type Price } from "./tokens/model-facts.ts"
-export { canonicalModelId, findModel, type ModelLookup, sentModelName } from "./tokens/models.ts"
+export { canonicalModelId, findModel, type ModelLookup, type ModelOverride, sentModelName } from "./tokens/models.ts"
 export { type Cost, costOf, tokenCounts } from "./tokens/price.ts"
 export { type Fill, fillOf, resolveThresholds, resolveWindow, type Thresholds } from "./tokens/window.ts"
 export { type LedgerSummary, summarise } from "./views/ledger.ts"

@@ -3,6 +3,7 @@ export { fileTools } from "./tools/coding-tools.ts"
 export { connectMcpServers, type McpServers } from "./tools/mcp.ts"
 export { FileReads, forgetCalls } from "./tools/read-state.ts"
 export { loadSkills, type Skill, skillListing } from "./tools/skills.ts"
+export { todoWrite } from "./tools/todo-write.ts"
 export type {
   FileRead,
   PermissionQuestion,
