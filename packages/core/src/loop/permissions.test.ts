@@ -112,6 +112,14 @@ describe("PERM-2 what the system keeps", () => {
     }
     expect(verdict({ tool: "Read", question: read("/home/me/.strata/settings.json") })).toBe("ask")
   })
+
+  test("results that were put aside can be read without a question, and only read", () => {
+    const readable = ["/home/me/.strata/projects/p/tool-results"]
+    expect(verdict({ tool: "Read", question: read(`${readable[0]}/c/toolu_1.txt`) }, { readable })).toBe("allow")
+    expect(
+      verdict({ tool: "Write", question: write(`${readable[0]}/c/toolu_1.txt`) }, { readable, mode: "bypass" }),
+    ).toBe("deny")
+  })
 })
 
 test("a command line is taken apart where it runs several commands", () => {

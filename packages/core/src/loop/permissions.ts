@@ -14,6 +14,8 @@ export interface PermissionPolicy {
   readonly deny: readonly string[]
   /** The project: reading in it needs no permission. */
   readonly project: string
+  /** Other directories that may be read freely: where this project's large results were put aside. */
+  readonly readable?: readonly string[]
   /** Directories that tools may never write to: where journals, locks and memories are kept. */
   readonly kept: readonly string[]
 }
@@ -46,11 +48,13 @@ export function judge(request: Request, policy: PermissionPolicy): Judgement {
   return judgeByKind(tool, request, policy)
 }
 
-function judgeByKind(tool: string, { isReadOnly, question }: Request, { mode, project }: PermissionPolicy): Judgement {
+function judgeByKind(tool: string, { isReadOnly, question }: Request, policy: PermissionPolicy): Judgement {
+  const { mode, project, readable = [] } = policy
   const inProject = (question.paths ?? []).every((path) => isInside(path, project))
+  const mayRead = (question.paths ?? []).every((path) => [project, ...readable].some((place) => isInside(path, place)))
   if (question.kind === "ask") return allow("it only asks the person")
   if (question.kind === "other" && isReadOnly) return allow("it changes nothing")
-  if (question.kind === "read") return inProject ? allow("reading in the project") : ask("it reads outside the project")
+  if (question.kind === "read") return mayRead ? allow("reading in the project") : ask("it reads outside the project")
   if (question.kind === "execute" && isReadOnly)
     return inProject ? allow("the command changes nothing") : ask("it looks outside the project")
   if (question.kind === "write" && mode === "accept-edits") {
