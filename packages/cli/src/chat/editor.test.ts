@@ -1,0 +1,58 @@
+import { describe, expect, test } from "vitest"
+import { editorAfter } from "./editing.ts"
+import { type Edit, edit, editorWith, insert, moveLine } from "./editor.ts"
+import { historyOf, remember } from "./input-history.ts"
+
+/** `ab|c`: the bar is the cursor. */
+const at = (text: string) => ({ text: text.replace("|", ""), cursor: text.indexOf("|") })
+const drawn = ({ text, cursor }: { text: string; cursor: number }) => `${text.slice(0, cursor)}|${text.slice(cursor)}`
+
+test.each<[Edit, string, string]>([
+  ["backspace", "ab|c", "a|c"],
+  ["backspace", "|abc", "|abc"],
+  ["backspace", "a👩‍👧|", "a|"],
+  ["delete", "a|bc", "a|c"],
+  ["delete-word", "one two |three", "one |three"],
+  ["delete-to-start", "one\ntwo| three", "one\n| three"],
+  ["delete-to-end", "one |two\nthree", "one |\nthree"],
+  ["left", "é|", "|é"],
+  ["word-left", "one two|", "one |two"],
+  ["word-right", "one| two", "one two|"],
+  ["home", "one\ntwo|", "one\n|two"],
+  ["end", "o|ne\ntwo", "one|\ntwo"],
+])("%s: %s", (change, before, after) => {
+  expect(drawn(edit(at(before), change))).toBe(after)
+})
+
+test("what is inserted stands before the cursor", () => {
+  expect(drawn(insert(at("a|d"), "bc"))).toBe("abc|d")
+})
+
+test("lines are moved between at the same column, where there is one", () => {
+  expect(drawn(moveLine(at("long line\nab|"), "up")!)).toBe("lo|ng line\nab")
+  expect(drawn(moveLine(at("long li|ne\nab"), "down")!)).toBe("long line\nab|")
+  expect(moveLine(at("on|e"), "up")).toBeUndefined()
+})
+
+describe("earlier inputs", () => {
+  const history = historyOf(["first", "second"])
+
+  test("up goes back, down comes back to what was being typed", () => {
+    const start = { editor: editorWith("draft"), history }
+    const once = editorAfter(start, { type: "up" })
+    const twice = editorAfter(once, { type: "up" })
+    expect([once.editor.text, twice.editor.text]).toEqual(["second", "first"])
+    expect(editorAfter(twice, { type: "up" })).toEqual(twice)
+    const back = editorAfter(editorAfter(twice, { type: "down" }), { type: "down" })
+    expect(back.editor.text).toBe("draft")
+  })
+
+  test("the same input twice is remembered once", () => {
+    expect(remember(remember(history, "third"), "third").inputs).toEqual(["first", "second", "third"])
+  })
+
+  test("Tab completes a command where only one begins like it", () => {
+    expect(editorAfter({ editor: editorWith("/con"), history }, { type: "complete" }).editor.text).toBe("/context ")
+    expect(editorAfter({ editor: editorWith("/c"), history }, { type: "complete" }).editor.text).toBe("/c")
+  })
+})

@@ -1,0 +1,105 @@
+/** The input line as a value: text, a cursor, and what keys do to them. Letters are what people call letters (graphemes). */
+
+export interface Editor {
+  readonly text: string
+  /** Between 0 and the text's length, never inside a letter. */
+  readonly cursor: number
+}
+
+export const EMPTY_EDITOR: Editor = { text: "", cursor: 0 }
+
+export type Edit =
+  | "backspace"
+  | "delete"
+  | "delete-word"
+  | "delete-to-start"
+  | "delete-to-end"
+  | "left"
+  | "right"
+  | "word-left"
+  | "word-right"
+  | "home"
+  | "end"
+
+const letters = new Intl.Segmenter()
+
+/** An editor with the cursor behind the text. */
+export function editorWith(text: string): Editor {
+  return { text, cursor: text.length }
+}
+
+export function insert({ text, cursor }: Editor, added: string): Editor {
+  return { text: text.slice(0, cursor) + added + text.slice(cursor), cursor: cursor + added.length }
+}
+
+export function edit(editor: Editor, change: Edit): Editor {
+  const { text, cursor } = editor
+  switch (change) {
+    case "backspace":
+      return cut(editor, { from: letterBefore(editor), to: cursor })
+    case "delete":
+      return cut(editor, { from: cursor, to: letterBehind(editor) })
+    case "delete-word":
+      return cut(editor, { from: wordBefore(editor), to: cursor })
+    case "delete-to-start":
+      return cut(editor, { from: lineStart(editor), to: cursor })
+    case "delete-to-end":
+      return cut(editor, { from: cursor, to: lineEnd(editor) })
+    case "left":
+      return { text, cursor: letterBefore(editor) }
+    case "right":
+      return { text, cursor: letterBehind(editor) }
+    case "word-left":
+      return { text, cursor: wordBefore(editor) }
+    case "word-right":
+      return { text, cursor: wordBehind(editor) }
+    case "home":
+      return { text, cursor: lineStart(editor) }
+    case "end":
+      return { text, cursor: lineEnd(editor) }
+  }
+}
+
+/** One line up or down, at the same column where there is one; nothing where there is no such line. */
+export function moveLine(editor: Editor, direction: "up" | "down"): Editor | undefined {
+  const { text } = editor
+  const start = lineStart(editor)
+  const column = editor.cursor - start
+  if (direction === "up") {
+    if (start === 0) return undefined
+    const above = lineStart({ text, cursor: start - 1 })
+    return { text, cursor: Math.min(above + column, start - 1) }
+  }
+  const end = lineEnd(editor)
+  if (end === text.length) return undefined
+  return { text, cursor: Math.min(end + 1 + column, lineEnd({ text, cursor: end + 1 })) }
+}
+
+function cut({ text }: Editor, { from, to }: { from: number; to: number }): Editor {
+  return { text: text.slice(0, from) + text.slice(to), cursor: from }
+}
+
+function letterBefore({ text, cursor }: Editor): number {
+  if (cursor === 0) return 0
+  return letters.segment(text).containing(cursor - 1)!.index
+}
+
+function letterBehind({ text, cursor }: Editor): number {
+  const letter = letters.segment(text).containing(cursor)
+  return letter ? letter.index + letter.segment.length : text.length
+}
+
+function wordBefore({ text, cursor }: Editor): number {
+  return /\S*\s*$/.exec(text.slice(0, cursor))!.index
+}
+
+function wordBehind({ text, cursor }: Editor): number {
+  return cursor + /^\s*\S*/.exec(text.slice(cursor))![0].length
+}
+
+const lineStart = ({ text, cursor }: Editor): number => text.lastIndexOf("\n", cursor - 1) + 1
+
+function lineEnd({ text, cursor }: Editor): number {
+  const at = text.indexOf("\n", cursor)
+  return at < 0 ? text.length : at
+}

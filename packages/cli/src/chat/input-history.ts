@@ -1,0 +1,72 @@
+/** What was typed before, to be had again with the up key. Kept for each project under the root, one JSON text per line. */
+import { appendFile, mkdir, readFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { projectDirectory } from "../../../core/src/journal/file/layout.ts"
+
+const MOST_REMEMBERED = 500 // inputs
+const OWNER_ONLY = { mode: 0o600 }
+
+export interface InputHistory {
+  /** The oldest first. */
+  readonly inputs: readonly string[]
+  /** Where the up key has gone: an index into the inputs, or their number when it has not been used. */
+  readonly at: number
+  /** What was being typed when it was used. */
+  readonly draft: string
+}
+
+export function historyOf(inputs: readonly string[]): InputHistory {
+  return { inputs, at: inputs.length, draft: "" }
+}
+
+export function remember({ inputs }: InputHistory, input: string): InputHistory {
+  const kept = inputs.at(-1) === input ? inputs : [...inputs, input]
+  return historyOf(kept.slice(-MOST_REMEMBERED))
+}
+
+export interface HistoryStep {
+  readonly direction: "up" | "down"
+  /** What stands in the input line now. */
+  readonly text: string
+}
+
+/** The input before or behind the one that is shown; nothing where there is none. */
+export function step(
+  history: InputHistory,
+  { direction, text }: HistoryStep,
+): { history: InputHistory; text: string } | undefined {
+  const { inputs, at } = history
+  const next = at + (direction === "up" ? -1 : 1)
+  if (next < 0 || next > inputs.length) return undefined
+  const draft = at === inputs.length ? text : history.draft
+  return { history: { inputs, at: next, draft }, text: inputs[next] ?? draft }
+}
+
+export interface HistoryFile {
+  read(): Promise<readonly string[]>
+  add(input: string): Promise<void>
+}
+
+export function historyFile(root: string, project: string): HistoryFile {
+  const path = join(projectDirectory(root, project), "input-history")
+  return {
+    async read() {
+      const text = await readFile(path, "utf8").catch(() => "") // there is none yet
+      return text.split("\n").flatMap(inputIn).slice(-MOST_REMEMBERED)
+    },
+    async add(input) {
+      await mkdir(dirname(path), { recursive: true })
+      await appendFile(path, `${JSON.stringify(input)}\n`, OWNER_ONLY)
+    },
+  }
+}
+
+/** A line that is not what we write, such as one that was cut off, is passed over. */
+function inputIn(line: string): readonly string[] {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === "string" ? [value] : []
+  } catch {
+    return []
+  }
+}

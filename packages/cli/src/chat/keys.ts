@@ -1,0 +1,85 @@
+/** From key presses to what they mean. The one place that knows keys; `KEYS` is what `/help` prints. */
+import type { Key } from "ink"
+import type { Edit } from "./editor.ts"
+
+export type Intent =
+  | { readonly type: "insert"; readonly text: string }
+  | { readonly type: "edit"; readonly edit: Edit }
+  /** Words and Enter in one piece, as fast typing or another program sends them. */
+  | { readonly type: "submit"; readonly text?: string }
+  | { readonly type: "newline" }
+  | { readonly type: "up" | "down" }
+  | { readonly type: "escape" | "interrupt" | "leave" }
+  | { readonly type: "next-mode" | "expand" | "complete" }
+
+export const KEYS: readonly (readonly [keys: string, meaning: string])[] = [
+  ["Enter", "send; while the agent works: queue"],
+  ["Alt-Enter, or \\ and Enter", "a new line"],
+  ["Up, Down", "earlier input"],
+  ["Esc", "interrupt"],
+  ["Shift-Tab", "the next permission mode"],
+  ["Ctrl-O", "show the last folded result"],
+  ["Tab", "complete a command"],
+  ["Ctrl-C twice, Ctrl-D", "exit"],
+]
+
+const CONTROL: Readonly<Record<string, Intent>> = {
+  a: { type: "edit", edit: "home" },
+  b: { type: "edit", edit: "left" },
+  c: { type: "interrupt" },
+  d: { type: "leave" },
+  e: { type: "edit", edit: "end" },
+  f: { type: "edit", edit: "right" },
+  h: { type: "edit", edit: "backspace" },
+  j: { type: "newline" },
+  k: { type: "edit", edit: "delete-to-end" },
+  n: { type: "down" },
+  o: { type: "expand" },
+  p: { type: "up" },
+  u: { type: "edit", edit: "delete-to-start" },
+  w: { type: "edit", edit: "delete-word" },
+}
+
+const META: Readonly<Record<string, Intent>> = {
+  b: { type: "edit", edit: "word-left" },
+  f: { type: "edit", edit: "word-right" },
+}
+
+export function intentOf(input: string, key: Key): Intent | undefined {
+  if (key.eventType === "release") return undefined
+  if (key.return) return key.meta || key.shift ? { type: "newline" } : { type: "submit" }
+  if (key.escape) return { type: "escape" }
+  if (key.tab) return key.shift ? { type: "next-mode" } : { type: "complete" }
+  if (key.upArrow) return { type: "up" }
+  if (key.downArrow) return { type: "down" }
+  const edited = editOf(key)
+  if (edited) return { type: "edit", edit: edited }
+  if (key.ctrl) return CONTROL[input]
+  if (key.meta) return META[input]
+  return typed(input)
+}
+
+function editOf(key: Key): Edit | undefined {
+  const byWord = key.ctrl || key.meta
+  if (key.backspace) return byWord ? "delete-word" : "backspace"
+  if (key.delete) return "delete"
+  if (key.leftArrow) return byWord ? "word-left" : "left"
+  if (key.rightArrow) return byWord ? "word-right" : "right"
+  if (key.home) return "home"
+  if (key.end) return "end"
+  return undefined
+}
+
+/**
+ * A piece that ends with Enter was typed and sent, perhaps before the chat had begun to listen; Enters inside it mean that it was pasted,
+ * and it is kept whole. A line feed alone is Ctrl-J.
+ */
+function typed(input: string): Intent | undefined {
+  if (input === "") return undefined
+  if (input === "\n") return { type: "newline" }
+  const text = withPlainEnds(input)
+  const isSent = text.indexOf("\n") === text.length - 1
+  return isSent ? { type: "submit", text: text.slice(0, -1) } : { type: "insert", text }
+}
+
+export const withPlainEnds = (text: string): string => text.replace(/\r\n?/g, "\n")

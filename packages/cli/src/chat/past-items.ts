@@ -1,0 +1,51 @@
+/** A conversation that was kept, as it was seen: what is shown when it is resumed. */
+import { type Block, isShownToPerson, type Message, type ToolResult } from "@strata/core"
+import { isText, isThinking, isToolResult, isToolUse, textOf, toBlocks } from "../../../core/src/conversation/blocks.ts"
+import { contentOf } from "../../../core/src/conversation/messages.ts"
+import { firstLine, resultSummary, resultText } from "../wording.ts"
+import type { Item } from "./state.ts"
+
+const MOST_SHOWN = 60 // items: a few screens, which is as far as people scroll back
+
+export function pastItems(messages: readonly Message[]): readonly Item[] {
+  const results = resultsIn(messages)
+  const items = messages.filter((message) => isShownToPerson(message)).flatMap((message) => itemsOf(message, results))
+  const left = items.length - MOST_SHOWN
+  if (left <= 0) return items
+  return [
+    { kind: "notice", tone: "plain", text: `${left} earlier items are not shown. The model knows them.` },
+    ...items.slice(left),
+  ]
+}
+
+function resultsIn(messages: readonly Message[]): ReadonlyMap<string, ToolResult> {
+  const blocks = messages.flatMap((message) => (message.type === "user" ? contentOf(message) : []))
+  return new Map(blocks.filter(isToolResult).map((result) => [result.tool_use_id, result]))
+}
+
+function itemsOf(message: Message, results: ReadonlyMap<string, ToolResult>): readonly Item[] {
+  if (message.type === "user") {
+    const text = textOf(contentOf(message))
+    return text.trim() === "" ? [] : [{ kind: "user", text }]
+  }
+  if (message.type === "assistant") return toBlocks(message.message.content).flatMap((block) => itemOf(block, results))
+  return []
+}
+
+function itemOf(block: Block, results: ReadonlyMap<string, ToolResult>): readonly Item[] {
+  if (isText(block)) return block.text.trim() === "" ? [] : [{ kind: "answer", text: block.text }]
+  if (isThinking(block))
+    return block.type === "thinking" && block.thinking ? [{ kind: "thinking", text: block.thinking }] : []
+  if (!isToolUse(block)) return []
+  const result = results.get(block.id)
+  const outcome = result
+    ? { ...resultSummary(result), whole: resultText(result), ms: 0 }
+    : { state: "failed" as const, text: "interrupted", whole: "interrupted", ms: 0 }
+  return [{ kind: "tool", id: block.id, name: block.name, summary: summaryOf(block.input), outcome }]
+}
+
+/** The journal keeps inputs, not summaries: the first text among the values says most. */
+function summaryOf(input: unknown): string {
+  const values = typeof input === "object" && input !== null ? Object.values(input) : []
+  return firstLine(values.find((value): value is string => typeof value === "string") ?? "", 80)
+}

@@ -1,0 +1,96 @@
+/** What an event of a query adds to what is shown. */
+import type { QueryEvent } from "../../../core/src/loop/query-events.ts"
+import { sentenceOf } from "../exit-codes.ts"
+import { firstLine, resultSummary, resultText } from "../wording.ts"
+import type { Item, ToolItem, ToolOutcome } from "./state.ts"
+
+type EventOf<T extends QueryEvent["type"]> = Extract<QueryEvent, { type: T }>
+
+export function itemsAfter(items: readonly Item[], event: QueryEvent): readonly Item[] {
+  switch (event.type) {
+    case "user":
+      return [...items, { kind: "user", text: event.text }]
+    case "text":
+      return arriving(items, { kind: "answer", text: event.text })
+    case "thinking":
+      return arriving(items, { kind: "thinking", text: event.text })
+    case "retry":
+      return items.filter((item) => !("isArriving" in item)) // what was streamed is void
+    case "response":
+      return arrived(items)
+    case "tool-start":
+      return [...items, { kind: "tool", id: event.id, name: event.name, summary: event.summary }]
+    case "tool-progress":
+      return items.map(changing(event.id, (item) => ({ ...item, progress: firstLine(event.text) })))
+    case "tool-denied":
+      return withOutcome(items, { ...event, outcome: { state: "denied", text: event.why, whole: event.why, ms: 0 } })
+    case "tool-result":
+      return withOutcome(items, { ...event, outcome: outcomeOf(event) })
+    case "attached":
+      return [
+        ...items,
+        {
+          kind: "notice",
+          tone: "plain",
+          text: `Attached: ${[event.kind.replaceAll("_", " "), event.about].filter(Boolean).join(" ")}`,
+        },
+      ]
+    case "notice":
+      return [...items, { kind: "notice", tone: "warning", text: event.message }]
+    case "done":
+      return ended(items, event)
+    case "request":
+      return items
+  }
+}
+
+/** Text that arrives goes on in the newest item, if that is of its kind. */
+function arriving(
+  items: readonly Item[],
+  { kind, text }: { kind: "answer" | "thinking"; text: string },
+): readonly Item[] {
+  const last = items.at(-1)
+  if (last?.kind !== kind || !last.isArriving) return [...items, { kind, text, isArriving: true }]
+  return [...items.slice(0, -1), { kind, text: last.text + text, isArriving: true }]
+}
+
+/** What has arrived is whole now; what holds no words is not shown. */
+function arrived(items: readonly Item[]): readonly Item[] {
+  return items.flatMap((item) => {
+    if (!("isArriving" in item)) return [item]
+    const { isArriving: _, ...whole } = item
+    return whole.text.trim() === "" ? [] : [whole]
+  })
+}
+
+function outcomeOf({ result, ms }: EventOf<"tool-result">): ToolOutcome {
+  return { ...resultSummary(result), whole: resultText(result), ms }
+}
+
+interface FinishedCall {
+  readonly id: string
+  readonly name: string
+  readonly outcome: ToolOutcome
+}
+
+function withOutcome(items: readonly Item[], { id, name, outcome }: FinishedCall): readonly Item[] {
+  const isKnown = items.some((item) => item.kind === "tool" && item.id === id)
+  // a call that could not even be judged, such as one of an unknown tool, has only a result
+  if (!isKnown) return [...items, { kind: "tool", id, name, summary: "", outcome }]
+  return items.map(changing(id, ({ progress: _, ...item }) => ({ ...item, outcome: item.outcome ?? outcome })))
+}
+
+function changing(id: string, change: (item: ToolItem) => ToolItem): (item: Item) => Item {
+  return (item) => (item.kind === "tool" && item.id === id ? change(item) : item)
+}
+
+const NEVER_ENDED: ToolOutcome = { state: "failed", text: "interrupted", whole: "interrupted", ms: 0 }
+
+function ended(items: readonly Item[], end: EventOf<"done">): readonly Item[] {
+  const settled = arrived(items).map((item) =>
+    item.kind === "tool" && !item.outcome ? { ...item, outcome: NEVER_ENDED } : item,
+  )
+  const sentence = sentenceOf(end)
+  if (sentence === undefined) return settled
+  return [...settled, { kind: "notice", tone: end.reason === "error" ? "error" : "warning", text: sentence }]
+}

@@ -1,0 +1,139 @@
+import { describe, expect, test } from "vitest"
+import type { QueryEvent } from "../../../core/src/loop/query-events.ts"
+import { historyOf } from "./input-history.ts"
+import { type Action, reduce } from "./reduce.ts"
+import { type ChatState, type Item, initialState, settledItems } from "./state.ts"
+
+const STATUS = {
+  conversation: "c1",
+  model: "claude-opus-5-5",
+  mode: "ask",
+  percentLeft: 100,
+  isContextLow: false,
+  dollars: 0,
+  isPriceIncomplete: false,
+  turns: 0,
+} as const
+
+const start = initialState(STATUS, historyOf([]))
+const after = (...actions: readonly Action[]): ChatState => actions.reduce(reduce, start)
+const at = 1_000
+const event = (event: QueryEvent): Action => ({ type: "event", event, at })
+const text = (text: string) => event({ type: "text", text })
+const response = event({ type: "response", uuid: "r", response: {} as never, cost: { known: true, dollars: 0 } })
+const toolStart = (id: string) => event({ type: "tool-start", id, name: "Read", input: {}, summary: `file ${id}` })
+const toolResult = (id: string, is_error = false) =>
+  event({
+    type: "tool-result",
+    id,
+    name: "Read",
+    ms: 5,
+    result: { type: "tool_result", tool_use_id: id, content: "first\nsecond", ...(is_error ? { is_error } : {}) },
+  })
+const done = (end: Extract<QueryEvent, { type: "done" }>) => event(end)
+const answer = done({ type: "done", turns: 1, reason: "answer", text: "" })
+
+/** Items as short texts. */
+const drawn = (items: readonly Item[]) =>
+  items.map((item) => {
+    if (item.kind === "tool") return `tool ${item.id} ${item.outcome?.state ?? "running"}`
+    if (item.kind === "panel") return `panel ${item.title}`
+    return `${item.kind} ${item.text}`
+  })
+
+describe("streaming", () => {
+  test("pieces of an answer are one item, settled when the response is whole", () => {
+    const streaming = after(text("Hel"), text("lo"))
+    expect(drawn(streaming.items)).toEqual(["answer Hello"])
+    expect(settledItems(streaming.items)).toBe(0)
+    expect(settledItems(reduce(streaming, response).items)).toBe(1)
+  })
+
+  test("LOOP-5: a retry voids what was streamed, and says until when it waits", () => {
+    const retry = event({ type: "retry", attempt: 1, delayMs: 3_000, reason: "overloaded (529)" })
+    const state = after(text("half"), event({ type: "thinking", text: "hm" }), retry)
+    expect(state.items).toEqual([])
+    expect(state.work).toEqual({
+      type: "retrying",
+      since: at,
+      until: at + 3_000,
+      attempt: 1,
+      reason: "overloaded (529)",
+    })
+    expect(reduce(state, text("again")).work).toEqual({ type: "working", since: at })
+  })
+
+  test("thinking and answer are items of their own; an empty one is not shown", () => {
+    expect(drawn(after(event({ type: "thinking", text: "hm" }), text("Yes."), response).items)).toEqual([
+      "thinking hm",
+      "answer Yes.",
+    ])
+    expect(after(text(" \n"), response).items).toEqual([])
+  })
+})
+
+describe("tools", () => {
+  test("calls that run side by side settle from the first on", () => {
+    const oneDone = after(toolStart("a"), toolStart("b"), toolResult("b"))
+    expect(drawn(oneDone.items)).toEqual(["tool a running", "tool b ok"])
+    expect(settledItems(oneDone.items)).toBe(0)
+    expect(settledItems(reduce(oneDone, toolResult("a")).items)).toBe(2)
+  })
+
+  test("a denied call stays denied though it has a result", () => {
+    const denied = event({
+      type: "tool-denied",
+      id: "a",
+      name: "Read",
+      why: "the user said no",
+      question: { kind: "read", summary: "" },
+    })
+    expect(drawn(after(toolStart("a"), denied, toolResult("a", true)).items)).toEqual(["tool a denied"])
+  })
+
+  test("a call of an unknown tool has a result only", () => {
+    expect(drawn(after(toolResult("a", true)).items)).toEqual(["tool a failed"])
+  })
+})
+
+describe("the end", () => {
+  test("an interruption settles everything and says so", () => {
+    const state = after(text("half"), toolStart("a"), done({ type: "done", turns: 1, reason: "aborted" }))
+    expect(drawn(state.items)).toEqual([
+      "answer half",
+      "tool a failed",
+      "notice Interrupted. Everything so far is kept.",
+    ])
+    expect(settledItems(state.items)).toBe(3)
+    expect(state.work).toEqual({ type: "idle" })
+  })
+
+  test("an answer needs no further words", () => {
+    expect(drawn(after(text("Yes."), response, answer).items)).toEqual(["answer Yes."])
+  })
+})
+
+test("LOOP-7: a queued input waits until it is delivered", () => {
+  const queued = after(
+    { type: "queued", input: { uuid: "q1", text: "and this" } },
+    { type: "queued", input: { uuid: "q2", text: "and that" } },
+  )
+  const delivered = reduce(queued, event({ type: "user", uuid: "q1", text: "and this", queued: true }))
+  expect(delivered.queued).toEqual([{ uuid: "q2", text: "and that" }])
+  expect(drawn(delivered.items)).toEqual(["user and this"])
+})
+
+test("while it is being interrupted, late events do not look like work", () => {
+  expect(after({ type: "work", work: { type: "interrupting" } }, text("late")).work).toEqual({ type: "interrupting" })
+})
+
+test("another conversation takes the place of the one that is shown", () => {
+  const state = after(text("old"), {
+    type: "opened",
+    status: STATUS,
+    items: [{ kind: "user", text: "new" }],
+    queued: [],
+  })
+  expect(drawn(state.items)).toEqual(["user new"])
+  expect(state.showing).toBe(1)
+})

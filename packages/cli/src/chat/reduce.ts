@@ -1,0 +1,86 @@
+/** From what happens to what is shown. Pure: the same actions give the same state, without a terminal and without a clock. */
+import type { QueryEvent } from "../../../core/src/loop/query-events.ts"
+import type { Dialog } from "./dialog.ts"
+import { type Editor, EMPTY_EDITOR } from "./editor.ts"
+import { type InputHistory, remember } from "./input-history.ts"
+import { itemsAfter } from "./query-items.ts"
+import type { ChatState, Item, QueuedInput, Status, Work } from "./state.ts"
+
+export type Action =
+  /** Another conversation is shown. */
+  | {
+      readonly type: "opened"
+      readonly status: Status
+      readonly items: readonly Item[]
+      readonly queued: readonly QueuedInput[]
+    }
+  | { readonly type: "event"; readonly event: QueryEvent; readonly at: number }
+  | { readonly type: "work"; readonly work: Work }
+  | { readonly type: "status"; readonly status: Status }
+  | { readonly type: "said"; readonly item: Item }
+  | { readonly type: "queued"; readonly input: QueuedInput }
+  | { readonly type: "edited"; readonly editor: Editor; readonly history?: InputHistory }
+  | { readonly type: "submitted"; readonly text: string }
+  | { readonly type: "asked"; readonly dialog: Dialog }
+  /** The first dialog changed. */
+  | { readonly type: "dialog"; readonly dialog: Dialog }
+  | { readonly type: "answered"; readonly id: string }
+  | { readonly type: "leaving"; readonly isLeaving: boolean }
+
+export function reduce(state: ChatState, action: Action): ChatState {
+  switch (action.type) {
+    case "opened":
+      return {
+        ...state,
+        status: action.status,
+        items: action.items,
+        queued: action.queued,
+        showing: state.showing + 1,
+        work: { type: "idle" },
+        dialogs: [],
+      }
+    case "event":
+      return reduceEvent(state, action)
+    case "work":
+      return { ...state, work: action.work }
+    case "status":
+      return { ...state, status: action.status }
+    case "said":
+      return { ...state, items: [...state.items, action.item] }
+    case "queued":
+      return { ...state, queued: [...state.queued, action.input] }
+    case "edited":
+      return { ...state, editor: action.editor, history: action.history ?? state.history }
+    case "submitted":
+      return { ...state, editor: EMPTY_EDITOR, history: remember(state.history, action.text) }
+    case "asked":
+      return { ...state, dialogs: [...state.dialogs, action.dialog] }
+    case "dialog":
+      return { ...state, dialogs: [action.dialog, ...state.dialogs.slice(1)] }
+    case "answered":
+      return { ...state, dialogs: state.dialogs.filter(({ id }) => id !== action.id) }
+    case "leaving":
+      return { ...state, isLeaving: action.isLeaving }
+  }
+}
+
+interface HappenedEvent {
+  readonly event: QueryEvent
+  readonly at: number
+}
+
+function reduceEvent(state: ChatState, { event, at }: HappenedEvent): ChatState {
+  const queued = event.type === "user" ? state.queued.filter(({ uuid }) => uuid !== event.uuid) : state.queued
+  return { ...state, items: itemsAfter(state.items, event), queued, work: workAfter(state.work, { event, at }) }
+}
+
+function workAfter(work: Work, { event, at }: HappenedEvent): Work {
+  if (event.type === "done") return { type: "idle" }
+  if (work.type === "interrupting") return work
+  const since = "since" in work ? work.since : at
+  if (event.type === "retry") {
+    const { attempt, reason, delayMs } = event
+    return { type: "retrying", since, until: at + delayMs, attempt, reason }
+  }
+  return { type: "working", since }
+}

@@ -1,0 +1,28 @@
+import { expect, test } from "vitest"
+import { helpLines } from "./panels.ts"
+import { findCommand, SLASH_COMMANDS } from "./slash-commands.ts"
+
+test("a command is found by its name, with what stands behind it", () => {
+  expect(findCommand("/resume abc")).toMatchObject({ type: "command", command: { name: "resume" }, argument: "abc" })
+  expect(findCommand("  /HELP ")).toMatchObject({ type: "command", command: { name: "help" }, argument: "" })
+})
+
+test("a misspelt one gets a suggestion", () => {
+  expect(findCommand("/contxt")).toEqual({
+    type: "unknown",
+    message: "There is no command /contxt. Did you mean /context? /help lists them.",
+  })
+  expect(findCommand("/weather")).toEqual({
+    type: "unknown",
+    message: "There is no command /weather. /help lists them.",
+  })
+})
+
+test("words that only begin with a slash are words", () => {
+  expect(findCommand("/usr/bin/env is a path")).toBeUndefined()
+  expect(findCommand("hello /help")).toBeUndefined()
+})
+
+test("the list of commands fits into 80 columns", () => {
+  for (const line of helpLines(SLASH_COMMANDS)) expect(line.length).toBeLessThanOrEqual(76)
+})

@@ -1,0 +1,77 @@
+/** Holds the state of a chat, tells those who show it when it changed, and asks the person questions. */
+import type { PermissionMode } from "../../../core/src/base/vocabulary.ts"
+import { type Dialog, type DialogAnswer, pressInDialog } from "./dialog.ts"
+import { historyOf } from "./input-history.ts"
+import type { Intent } from "./keys.ts"
+import type { Ask } from "./person.ts"
+import { type Action, reduce } from "./reduce.ts"
+import { type ChatState, initialState, type Status } from "./state.ts"
+
+/** Shown until a conversation is open. */
+const NO_CONVERSATION: Status = {
+  conversation: "",
+  model: "",
+  mode: "ask" satisfies PermissionMode,
+  percentLeft: 100,
+  isContextLow: false,
+  dollars: 0,
+  isPriceIncomplete: false,
+  turns: 0,
+}
+
+export class ChatStore {
+  readonly #listeners = new Set<() => void>()
+  readonly #answers = new Map<string, (answer: DialogAnswer) => void>()
+  #state: ChatState
+  #asked = 0
+  #isTelling = false
+
+  constructor(inputs: readonly string[]) {
+    this.#state = initialState(NO_CONVERSATION, historyOf(inputs))
+  }
+
+  readonly snapshot = (): ChatState => this.#state
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  dispatch(action: Action): void {
+    this.#state = reduce(this.#state, action)
+    if (this.#isTelling) return
+    // a stream brings many changes at once: they are drawn together
+    this.#isTelling = true
+    setImmediate(() => {
+      this.#isTelling = false
+      for (const listener of this.#listeners) listener()
+    })
+  }
+
+  readonly ask: Ask = (draft) => {
+    const id = `question-${++this.#asked}`
+    const { promise, resolve } = Promise.withResolvers<DialogAnswer>()
+    this.#answers.set(id, resolve)
+    this.dispatch({ type: "asked", dialog: { selected: 0, from: "command", ...draft, id } })
+    return promise
+  }
+
+  pressInDialog(dialog: Dialog, intent: Intent): DialogAnswer | undefined {
+    const step = pressInDialog(dialog, intent)
+    if (step.type === "open") this.dispatch({ type: "dialog", dialog: step.dialog })
+    else this.#answer(dialog.id, step.answer)
+    return step.type === "answered" ? step.answer : undefined
+  }
+
+  /** The agent waits for no answer any more. */
+  dismissAgent(): void {
+    const open = this.#state.dialogs.filter(({ from }) => from === "agent")
+    for (const { id } of open) this.#answer(id, { type: "dismissed" })
+  }
+
+  #answer(id: string, answer: DialogAnswer): void {
+    this.#answers.get(id)?.(answer)
+    this.#answers.delete(id)
+    this.dispatch({ type: "answered", id })
+  }
+}

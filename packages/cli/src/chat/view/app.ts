@@ -1,0 +1,57 @@
+/** The whole screen, from the top: the conversation, what the agent is doing, questions or the input line, the status line. */
+import { Box, Text, useInput, usePaste, useWindowSize } from "ink"
+import { type ReactNode, useSyncExternalStore } from "react"
+import { printable } from "../../display/text.ts"
+import { firstLine } from "../../wording.ts"
+import type { Chat } from "../chat.ts"
+import { press } from "../keyboard.ts"
+import { intentOf, withPlainEnds } from "../keys.ts"
+import type { ChatState, QueuedInput } from "../state.ts"
+import { DialogBox } from "./dialog-box.ts"
+import { h } from "./element.ts"
+import { InputBox } from "./input-box.ts"
+import { StatusLine } from "./status-line.ts"
+import { useTheme } from "./theme.ts"
+import { Transcript } from "./transcript.ts"
+import { WorkLine } from "./work-line.ts"
+
+const ROWS_AROUND = 8 // work line, input with its borders, status line, and a row to spare: a frame as high as the window would scroll
+const ROWS_BESIDE_DIALOG = 16 // the same with a question and its choices
+
+export function App({ chat }: { readonly chat: Chat }): ReactNode {
+  useInput((input, key) => {
+    const intent = intentOf(input, key)
+    if (intent) press(chat, intent)
+  })
+  usePaste((text) => press(chat, { type: "insert", text: withPlainEnds(text) }))
+  return h(Screen, { state: useSyncExternalStore(chat.store.subscribe, chat.store.snapshot) })
+}
+
+export function Screen({ state }: { readonly state: ChatState }): ReactNode {
+  const { rows, columns } = useWindowSize()
+  const [dialog] = state.dialogs
+  const around = dialog ? ROWS_BESIDE_DIALOG : ROWS_AROUND
+  return h(
+    Box,
+    { flexDirection: "column", width: columns },
+    h(Transcript, { items: state.items, showing: state.showing, rows: Math.max(3, dialog?.body ? 4 : rows - around) }),
+    dialog ? null : h(WorkLine, { work: state.work }),
+    h(QueuedLines, { queued: state.queued }),
+    dialog
+      ? h(DialogBox, { dialog, rows: rows - around })
+      : h(InputBox, { editor: state.editor, placeholder: placeholderFor(state) }),
+    h(StatusLine, { status: state.status, queued: state.queued.length, isLeaving: state.isLeaving }),
+  )
+}
+
+function placeholderFor({ work, items }: ChatState): string {
+  if (work.type !== "idle") return "type to queue a message"
+  return items.length <= 1 ? "ask for something" : ""
+}
+
+function QueuedLines({ queued }: { readonly queued: readonly QueuedInput[] }): ReactNode {
+  const theme = useTheme()
+  return queued.map(({ uuid, text }) =>
+    h(Text, { key: uuid, ...theme.quiet, wrap: "truncate-end" }, ` queued: ${printable(firstLine(text))}`),
+  )
+}

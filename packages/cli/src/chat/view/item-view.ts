@@ -1,0 +1,134 @@
+/** One item of the conversation. Tool calls and thinking are folded to a line. */
+import { Box, Text, type TextProps, useWindowSize } from "ink"
+import type { ReactNode } from "react"
+import { duration } from "../../display/numbers.ts"
+import { printable } from "../../display/text.ts"
+import { callWords, firstLine } from "../../wording.ts"
+import type { Item, ToolItem, ToolOutcome } from "../state.ts"
+import { wrapSpans } from "../wrap.ts"
+import { h } from "./element.ts"
+import { MarkdownView } from "./markdown-view.ts"
+import { type Role, useTheme } from "./theme.ts"
+
+const MOST_PANEL_LINES = 400 // what a terminal's scrollback holds easily; the whole stands in the journal
+
+export interface ItemViewProps {
+  readonly item: Item
+  /** The item above it. */
+  readonly previous: Item | undefined
+}
+
+/** Lines of one kind stand together; everything else stands apart. */
+export function ItemView({ item, previous }: ItemViewProps): ReactNode {
+  const isLine = item.kind === "tool" || item.kind === "notice"
+  const marginTop =
+    item.kind !== "heading" && (previous === undefined || (isLine && previous.kind === item.kind)) ? 0 : 1
+  return h(Box, { marginTop, flexShrink: 0, flexDirection: "column" }, h(ItemContent, { item }))
+}
+
+function ItemContent({ item }: { readonly item: Item }): ReactNode {
+  switch (item.kind) {
+    case "heading":
+      return h(HeadingView, item)
+    case "user":
+      return h(UserView, { text: item.text })
+    case "answer":
+      return h(MarkdownView, { text: item.text })
+    case "thinking":
+      return h(ThinkingView, item)
+    case "tool":
+      return h(ToolView, { item })
+    case "notice":
+      return h(NoticeView, item)
+    case "panel":
+      return h(PanelView, item)
+  }
+}
+
+function HeadingView({ text }: { readonly text: string }): ReactNode {
+  return h(Text, { ...useTheme().quiet, wrap: "truncate-end" }, `── ${printable(text)} ──`)
+}
+
+function UserView({ text }: { readonly text: string }): ReactNode {
+  const { accent } = useTheme()
+  return h(Rows, { lead: h(Text, accent, "> "), text, bold: true })
+}
+
+interface RowsProps extends Pick<TextProps, "bold" | "color" | "dimColor"> {
+  /** Two columns that stand in front of the first row. */
+  readonly lead: ReactNode
+  readonly text: string
+}
+
+/** Plain text, wrapped, behind a mark. */
+function Rows({ lead, text, ...style }: RowsProps): ReactNode {
+  const columns = useWindowSize().columns - 2
+  const rows = text.split("\n").flatMap((line) => wrapSpans([{ text: printable(line) }], columns))
+  return rows.map((row, i) =>
+    h(
+      Box,
+      { key: i, flexShrink: 0 },
+      i === 0 ? lead : h(Text, null, "  "),
+      h(Text, { ...style, wrap: "truncate-end" }, row.map((span) => span.text).join("") || " "),
+    ),
+  )
+}
+
+function ThinkingView({
+  text,
+  isArriving = false,
+}: {
+  readonly text: string
+  readonly isArriving?: boolean
+}): ReactNode {
+  const words = text.split(/\s+/).filter(Boolean).length
+  const now = firstLine(text.trimEnd().split("\n").at(-1) ?? "")
+  const line = isArriving ? `Thinking: ${now}` : `Thought, ${words} words (ctrl-o)`
+  return h(Box, { flexShrink: 0 }, h(Text, { ...useTheme().quiet, wrap: "truncate-end" }, `∴ ${printable(line)}`))
+}
+
+const OUTCOME_ROLES: Readonly<Record<ToolOutcome["state"], Role>> = { ok: "good", failed: "bad", denied: "warning" }
+
+function ToolView({ item }: { readonly item: ToolItem }): ReactNode {
+  const theme = useTheme()
+  const { name, summary, progress, outcome } = item
+  const colour = outcome ? theme[OUTCOME_ROLES[outcome.state]] : theme.accent
+  const below = outcome ? (outcome.state === "ok" ? "" : outcome.text) : (progress ?? "")
+  return h(
+    Box,
+    { flexDirection: "column", flexShrink: 0 },
+    h(
+      Box,
+      { gap: 1 },
+      h(Box, { flexShrink: 0 }, h(Text, colour, outcome ? "●" : "○"), h(Text, { bold: true }, ` ${name}`)),
+      h(Text, { wrap: "truncate-end" }, printable(callWords(name, summary).slice(name.length + 1))),
+      h(Box, { flexShrink: 0 }, h(Text, colour, outcome ? outcomeWords(outcome) : "…")),
+    ),
+    below === "" ? null : h(Text, { ...theme.quiet, wrap: "truncate-end" }, `  └ ${printable(below)}`),
+  )
+}
+
+const outcomeWords = ({ state, ms }: ToolOutcome): string => (ms > 0 ? `${state}, ${duration(ms)}` : state)
+
+const NOTICE_MARKS = { plain: ["·", "quiet"], warning: ["!", "warning"], error: ["!", "bad"] } as const
+
+function NoticeView({ tone, text }: { readonly tone: keyof typeof NOTICE_MARKS; readonly text: string }): ReactNode {
+  const theme = useTheme()
+  const [mark, role] = NOTICE_MARKS[tone]
+  return h(Rows, { lead: h(Text, theme[role], `${mark} `), text, ...theme[role] })
+}
+
+function PanelView({ title, lines }: { readonly title: string; readonly lines: readonly string[] }): ReactNode {
+  const left = lines.length - MOST_PANEL_LINES
+  const shown = left > 0 ? [...lines.slice(0, MOST_PANEL_LINES), `… ${left} more lines`] : lines
+  return h(
+    Box,
+    { flexDirection: "column", flexShrink: 0 },
+    h(Text, { bold: true, wrap: "truncate-end" }, printable(title)),
+    h(
+      Box,
+      { flexDirection: "column", paddingLeft: 2 },
+      shown.map((line, i) => h(Text, { key: i }, printable(line.replaceAll("\t", "  ")) || " ")),
+    ),
+  )
+}

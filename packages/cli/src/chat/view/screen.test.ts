@@ -1,0 +1,112 @@
+/** The whole screen as text: 80 columns, no colours. */
+import { renderToString } from "ink"
+import { expect, test } from "vitest"
+import { editorWith } from "../editor.ts"
+import { historyOf } from "../input-history.ts"
+import { type ChatState, initialState } from "../state.ts"
+import { Screen } from "./app.ts"
+import { h } from "./element.ts"
+import { wordsFor } from "./work-line.ts"
+
+const STATE = initialState(
+  {
+    conversation: "c1",
+    model: "claude-opus-5-5",
+    mode: "ask",
+    percentLeft: 75,
+    isContextLow: false,
+    dollars: 0.0123,
+    isPriceIncomplete: false,
+    turns: 3,
+  },
+  historyOf([]),
+)
+const screen = (change: Partial<ChatState>) =>
+  renderToString(h(Screen, { state: { ...STATE, ...change } }), { columns: 80 }).trimEnd()
+
+test("an answer, tools folded to a line, the input line, the status line", () => {
+  const outcome = { state: "failed", text: "File not found", whole: "File not found", ms: 12 } as const
+  expect(
+    screen({
+      items: [
+        { kind: "user", text: "Look at it" },
+        { kind: "thinking", text: "three small words" },
+        { kind: "answer", text: "# So\n\nIt is **here**." },
+        {
+          kind: "tool",
+          id: "1",
+          name: "Read",
+          summary: "read a.ts",
+          outcome: { state: "ok", text: "", whole: "", ms: 4 },
+        },
+        { kind: "tool", id: "2", name: "Read", summary: "read b.ts", outcome },
+        { kind: "tool", id: "3", name: "Bash", summary: "npm test", progress: "12 passed" },
+      ],
+      editor: editorWith("first\nsecond"),
+      queued: [{ uuid: "q", text: "and then this" }],
+    }),
+  ).toBe(`> Look at it
+
+∴ Thought, 3 words (ctrl-o)
+
+So
+
+It is here.
+
+● Read a.ts ok, 4 ms
+● Read b.ts failed, 12 ms
+  └ File not found
+○ Bash npm test …
+  └ 12 passed
+ queued: and then this
+
+────────────────────────────────────────
+> first
+  second
+ claude-opus-5-5 · ask · ██████░░ 75% left · $0.0123 · 3 turns · 1 queued`)
+})
+
+test("a permission question with its diff and choices", () => {
+  const shown = screen({
+    dialogs: [
+      {
+        id: "1",
+        from: "agent",
+        title: "Edit a.ts",
+        why: "Edit needs permission",
+        body: { form: "diff", text: "@@ -1,1 +1,1 @@\n-old\n+new" },
+        options: [
+          { label: "Yes", letter: "y" },
+          { label: "No, and say why", letter: "n", asksWords: "optional" },
+        ],
+        selected: 1,
+        words: editorWith("because"),
+      },
+    ],
+  })
+  expect(shown.split("\n").map((line) => line.trimEnd())).toEqual([
+    "",
+    "│ Edit a.ts",
+    "│ Edit needs permission",
+    "│",
+    "│ @@ -1,1 +1,1 @@",
+    "│ -old",
+    "│ +new",
+    "│",
+    "│   y Yes",
+    "│ > n No, and say why",
+    "│ > because",
+    "│ Enter sends, Esc goes back",
+    " claude-opus-5-5 · ask · ██████░░ 75% left · $0.0123 · 3 turns",
+  ])
+})
+
+test("a retry counts down and says why", () => {
+  const retrying = { type: "retrying", since: 0, until: 5_000, attempt: 2, reason: "overloaded (529)" } as const
+  expect(wordsFor(retrying, 1_500)).toBe("overloaded (529): attempt 2 failed, trying again in 4 s (Esc interrupts)")
+  expect(wordsFor({ type: "working", since: 0 }, 65_000)).toBe("Working, 1:05 (Esc interrupts)")
+})
+
+test("Ctrl-C says what the next one does", () => {
+  expect(screen({ isLeaving: true })).toContain("Ctrl-C again exits; the conversation is kept")
+})

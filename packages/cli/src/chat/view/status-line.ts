@@ -1,0 +1,35 @@
+/** The last line: model, permission mode, how much context is left, money, turns. Words that do not fit go from the end. */
+import { Text } from "ink"
+import type { ReactNode } from "react"
+import { counted, dollars } from "../../display/numbers.ts"
+import { bar } from "../panels.ts"
+import type { Status } from "../state.ts"
+import { h } from "./element.ts"
+import { useTheme } from "./theme.ts"
+
+const BAR_COLUMNS = 8
+
+export interface StatusLineProps {
+  readonly status: Status
+  readonly queued: number
+  readonly isLeaving: boolean
+}
+
+export function StatusLine({ status, queued, isLeaving }: StatusLineProps): ReactNode {
+  const theme = useTheme()
+  const colour = isLeaving || status.isContextLow ? theme.warning : theme.quiet
+  const text = isLeaving ? "Ctrl-C again exits; the conversation is kept" : statusWords(status, queued)
+  return h(Text, { ...colour, wrap: "truncate-end" }, ` ${text}`)
+}
+
+export function statusWords(status: Status, queued: number): string {
+  const { model, mode, percentLeft, turns, isPriceIncomplete } = status
+  return [
+    model,
+    mode,
+    `${bar(percentLeft / 100, BAR_COLUMNS)} ${percentLeft}% left`,
+    `${dollars(status.dollars)}${isPriceIncomplete ? "+" : ""}`,
+    counted(turns, "turn"),
+    ...(queued === 0 ? [] : [`${queued} queued`]),
+  ].join(" · ")
+}

@@ -1,0 +1,35 @@
+/**
+ * The conversation. What will not change any more is printed once and belongs to the terminal's own scrollback; what still changes is drawn
+ * below it, its end where it is longer than the screen.
+ */
+import { Box, Static } from "ink"
+import type { ReactNode } from "react"
+import { type Item, settledItems } from "../state.ts"
+import { h } from "./element.ts"
+import { ItemView } from "./item-view.ts"
+
+export interface TranscriptProps {
+  readonly items: readonly Item[]
+  readonly showing: number
+  /** How many rows what still changes may take. */
+  readonly rows: number
+}
+
+export function Transcript({ items, showing, rows }: TranscriptProps): ReactNode {
+  const settled = settledItems(items)
+  const open = items.slice(settled)
+  return h(
+    Box,
+    { flexDirection: "column" },
+    h(Static<Item>, {
+      key: showing,
+      items: items.slice(0, settled),
+      children: (item, i) => h(ItemView, { key: i, item, previous: items[i - 1] }),
+    }),
+    h(
+      Box,
+      { flexDirection: "column", maxHeight: rows, overflow: "hidden", justifyContent: "flex-end" },
+      open.map((item, i) => h(ItemView, { key: settled + i, item, previous: items[settled + i - 1] })),
+    ),
+  )
+}

@@ -1,0 +1,29 @@
+/** `strata config`: shows the settings in force in this directory, or says what is wrong with them. */
+import { SettingsError } from "@strata/core"
+import { defaultRoot } from "../../../core/src/journal/file/layout.ts"
+import { readArguments } from "../arguments.ts"
+import type { Run } from "../command.ts"
+import { CONFIG } from "../descriptions.ts"
+import { effectiveConfiguration, settingsFiles } from "./effective.ts"
+import { configurationPage, filesPart, problemLines } from "./page.ts"
+
+const DONE = 0
+const UNUSABLE = 1
+
+export const run: Run = async ({ args, cwd, env, terminal }) => {
+  const { values } = readArguments(CONFIG, args)
+  const place = { home: defaultRoot(env), cwd, env }
+  const show = (lines: readonly string[]) => terminal.print(`${lines.join("\n")}\n`)
+  try {
+    const configuration = await effectiveConfiguration(place)
+    show(values.json ? [JSON.stringify(configuration, undefined, 2)] : configurationPage(configuration, terminal))
+    return DONE
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error
+    const files = await settingsFiles(place)
+    if (values.json) show([JSON.stringify({ files, problems: error.problems }, undefined, 2)])
+    else show(filesPart(files, terminal))
+    terminal.complain(`\nThe settings cannot be used:\n${problemLines(error.problems, terminal.columns).join("\n")}\n`)
+    return UNUSABLE
+  }
+}

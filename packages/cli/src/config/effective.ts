@@ -1,0 +1,120 @@
+/** The settings in force, as plain data: each with its value and where it came from. This is what `strata config --json` prints. */
+import { access } from "node:fs/promises"
+import { join } from "node:path"
+import { createFlags, DEFAULT_SETTINGS, FIGURES, loadSettings, SWITCHES } from "@strata/core"
+import { ENVIRONMENT } from "../../../core/src/base/settings.ts"
+import { settingsSchema } from "../../../core/src/base/settings-schema.ts"
+
+export interface Configuration {
+  readonly files: readonly SettingsFile[]
+  readonly settings: readonly Setting[]
+  readonly switches: readonly Flag<boolean>[]
+  readonly figures: readonly (Flag<number> & { readonly unit: string })[]
+  /** Values that were refused. */
+  readonly remarks: readonly string[]
+}
+
+export interface SettingsFile {
+  readonly whose: "user" | "project" | "local"
+  readonly path: string
+  readonly found: boolean
+}
+
+export interface Setting {
+  /** Dotted: `models.claude-x`. */
+  readonly key: string
+  /** `null` where it is not set and has no default. */
+  readonly value: unknown
+  readonly origin: string
+  /** Variables of the environment that set it. */
+  readonly environment: readonly string[]
+}
+
+export interface Flag<T> {
+  readonly name: string
+  readonly value: T
+  readonly origin: string
+  readonly environment: string
+  readonly about: string
+}
+
+export interface Place {
+  readonly home: string
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+const BY_DEFAULT = "default"
+const HIDDEN = "(hidden)"
+const NOT_LISTED = new Set(["$schema", "switches", "figures"]) // flags have tables of their own
+
+export async function effectiveConfiguration(place: Place): Promise<Configuration> {
+  const { values, origins } = await loadSettings(place)
+  const remarks: string[] = []
+  const flags = createFlags({ settings: values, onRefused: (remark) => remarks.push(remark) })
+  const originOf = (key: string) => origins[key] ?? BY_DEFAULT
+  return {
+    files: await settingsFiles(place),
+    settings: Object.keys(settingsSchema.shape)
+      .filter((key) => !NOT_LISTED.has(key))
+      .flatMap((key) => settingsOf(key, values[key as keyof typeof values], originOf)),
+    switches: await Promise.all(
+      SWITCHES.map(async ({ name, env, about }) => {
+        const origin = values.off ? originOf("off") : originOf(`switches.${name}`)
+        return { name, value: await flags.isOn(name), origin, environment: env, about }
+      }),
+    ),
+    figures: await Promise.all(
+      FIGURES.map(async ({ name, env, about, unit }) => {
+        return {
+          name,
+          value: await flags.figure(name),
+          unit,
+          origin: originOf(`figures.${name}`),
+          environment: env,
+          about,
+        }
+      }),
+    ),
+    remarks,
+  }
+}
+
+export async function settingsFiles({ home, cwd }: Pick<Place, "home" | "cwd">): Promise<readonly SettingsFile[]> {
+  const files = [
+    { whose: "user" as const, path: join(home, "settings.json") },
+    { whose: "project" as const, path: join(cwd, ".strata", "settings.json") },
+    { whose: "local" as const, path: join(cwd, ".strata", "settings.local.json") },
+  ]
+  return Promise.all(files.map(async (file) => ({ ...file, found: await exists(file.path) })))
+}
+
+const exists = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  )
+
+/** A record gives one line for each of its keys, since each may come from elsewhere. */
+function settingsOf(key: string, value: unknown, originOf: (key: string) => string): readonly Setting[] {
+  const environment = ENVIRONMENT.find((entry) => entry.key === key)?.names ?? []
+  const isRecord = typeof DEFAULT_SETTINGS[key as keyof typeof DEFAULT_SETTINGS] === "object"
+  const entries = isRecord ? Object.entries(value as object) : []
+  if (entries.length === 0) return [{ key, value: value ?? null, origin: originOf(key), environment }]
+  return entries.map(([name, one]) => ({
+    key: `${key}.${name}`,
+    value: key === "mcpServers" ? withoutSecrets(one) : one,
+    origin: originOf(`${key}.${name}`),
+    environment,
+  }))
+}
+
+/** Keys and tokens stand in the variables and headers of MCP servers: their names are shown, their values are not. */
+function withoutSecrets(server: { readonly env?: object; readonly headers?: object }): unknown {
+  const hide = (values: object) => Object.fromEntries(Object.keys(values).map((name) => [name, HIDDEN]))
+  return {
+    ...server,
+    ...(server.env ? { env: hide(server.env) } : {}),
+    ...(server.headers ? { headers: hide(server.headers) } : {}),
+  }
+}

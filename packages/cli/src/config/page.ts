@@ -1,0 +1,95 @@
+/** The settings in force as a page for a person. What differs from the defaults stands out. */
+import { grouped } from "../display/numbers.ts"
+import { type Column, table } from "../display/table.ts"
+import type { Style } from "../display/terminal.ts"
+import { indented, printable, wrapped } from "../display/text.ts"
+import type { Configuration, Setting, SettingsFile } from "./effective.ts"
+
+export interface Look {
+  readonly style: Style
+  readonly columns: number
+}
+
+const WIDEST = 130
+
+export function configurationPage(configuration: Configuration, look: Look): readonly string[] {
+  const { style } = look
+  const width = Math.min(look.columns, WIDEST)
+  const { settings, switches, figures, files, remarks } = configuration
+  const from = (origin: string) => originName(origin, files)
+  const grid = (columns: readonly Column[], rows: readonly (readonly string[])[]) =>
+    table({ columns, rows, width, titles: style.dim }).map((line, i) =>
+      i > 0 && isChanged(rows[i - 1]!) ? style.green(line) : line,
+    )
+  return [
+    ...filesPart(files, look),
+    "",
+    style.bold("Settings"),
+    ...grid(
+      [{ title: "setting" }, { title: "value", gives: "end" }, { title: "from" }],
+      settings.map((setting) => [setting.key, valueText(setting), from(setting.origin)]),
+    ),
+    "",
+    `${style.bold("Switches")}  ${style.dim("each mechanism can be turned off")}`,
+    ...grid(
+      [{ title: "switch" }, { title: "value" }, { title: "about", gives: "wrap" }, { title: "from" }],
+      switches.map(({ name, value, origin, about }) => [name, value ? "on" : "off", about, from(origin)]),
+    ),
+    "",
+    style.bold("Figures"),
+    ...grid(
+      [
+        { title: "figure" },
+        { title: "value", align: "right" },
+        { title: "" },
+        { title: "about", gives: "wrap" },
+        { title: "from" },
+      ],
+      figures.map(({ name, value, unit, origin, about }) => [name, grouped(value), unit, about, from(origin)]),
+    ),
+    ...(remarks.length === 0 ? [] : ["", ...remarks.flatMap((remark) => wrapped(remark, width)).map(style.yellow)]),
+    "",
+    ...wrapped(
+      'Later wins: user, project, local file, environment. In a file: "autoCompactPercent": 80, "switches": { "notes": false }, "figures": { "idle-gap": 30 }. In the environment: STRATA_AUTOCOMPACT_PCT=80, STRATA_NOTES=0, STRATA_IDLE_GAP=30; "strata config --json" names the variable of each.',
+      width,
+    ).map(style.dim),
+  ]
+}
+
+/** Also shown where the settings cannot be used: it says where to look. */
+export function filesPart(files: readonly SettingsFile[], { style, columns }: Look): readonly string[] {
+  return [
+    style.bold("Files looked at"),
+    ...table({
+      width: Math.min(columns, WIDEST),
+      columns: [{ title: "" }, { title: "", gives: "beginning" }, { title: "" }],
+      rows: files.map(({ whose, path, found }) => [whose, printable(path), found ? "read" : "not there"]),
+    }),
+  ]
+}
+
+const isChanged = (row: readonly string[]) =>
+  row.some((cell) => /^(?:user file|project file|local file|environment )/.test(cell))
+
+/** A file by its role; a variable by its name. */
+function originName(origin: string, files: readonly SettingsFile[]): string {
+  const file = files.find(({ path }) => path === origin)
+  return file ? `${file.whose} file` : origin
+}
+
+function valueText({ value }: Setting): string {
+  if (value === null) return "not set"
+  if (typeof value === "number") return grouped(value)
+  if (typeof value === "boolean") return value ? "yes" : "no"
+  if (typeof value === "string") return printable(value)
+  return Object.keys(value as object).length === 0 ? "none" : printable(JSON.stringify(value))
+}
+
+export const problemLines = (
+  problems: readonly { source: string; key: string; reason: string }[],
+  width: number,
+): string[] =>
+  problems.flatMap(({ source, key, reason }) => [
+    printable(source),
+    ...indented(wrapped(printable(`${key === "" ? "the whole file" : key}: ${reason}`), width - 2), 2),
+  ])

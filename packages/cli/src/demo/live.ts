@@ -1,0 +1,39 @@
+/** A picture that is drawn over itself. Whatever ends the process, the cursor comes back. */
+import type { Terminal } from "../display/terminal.ts"
+
+const ESCAPE = "\u001b["
+const HIDE_CURSOR = `${ESCAPE}?25l`
+const SHOW_CURSOR = `${ESCAPE}?25h`
+const CLEAR_LINE = `${ESCAPE}K`
+const CLEAR_BELOW = `${ESCAPE}J`
+/** Terminals that know it show the picture when it is whole; others ignore it. */
+const BEGIN_FRAME = `${ESCAPE}?2026h`
+const END_FRAME = `${ESCAPE}?2026l`
+
+export class LivePicture {
+  readonly #terminal: Terminal
+  readonly #restore: () => void
+  #drawn = 0
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal
+    this.#restore = () => terminal.print(SHOW_CURSOR)
+    terminal.print(HIDE_CURSOR)
+    process.once("exit", this.#restore)
+  }
+
+  /** Draws lines that are no wider than the window over those drawn before. */
+  draw(lines: readonly string[]): void {
+    const shown = lines.slice(0, Math.max(1, this.#terminal.rows - 1)) // the last row would scroll
+    const up = this.#drawn === 0 ? "" : `${ESCAPE}${this.#drawn}A`
+    const text = shown.map((line) => `${line}${CLEAR_LINE}\n`).join("")
+    this.#terminal.print(`${BEGIN_FRAME}\r${up}${text}${CLEAR_BELOW}${END_FRAME}`)
+    this.#drawn = shown.length
+  }
+
+  /** Leaves the last picture where it is and gives the cursor back. */
+  end(): void {
+    process.off("exit", this.#restore)
+    this.#restore()
+  }
+}

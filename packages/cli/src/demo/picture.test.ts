@@ -1,0 +1,183 @@
+import { findModel, resolveThresholds } from "@strata/core"
+import { describe, expect, it } from "vitest"
+import type { QueryEvent } from "../../../core/src/loop/query-events.ts"
+import { colourStyle, plainStyle as style } from "../display/terminal.ts"
+import { widthOf } from "../display/text.ts"
+import { picture } from "./picture.ts"
+import { after, beginning, type DemoState, type Reading } from "./state.ts"
+import { summary } from "./summary.ts"
+
+const { facts } = findModel("claude-opus-5-5")
+const thresholds = resolveThresholds({ window: 100_000, facts, maxOutput: 32_000, autoCompact: true })
+const first = beginning({ model: "claude-opus-5-5", thresholds, planned: 25 })
+
+/** What the conversation says at a size of so many tokens. */
+const reading = (tokens: number): Reading => ({
+  accounting: {
+    total: 40_000,
+    human: 200,
+    assistant: 1_800,
+    thinking: 1_000,
+    commandOutput: 0,
+    toolRequests: { Read: 2_000, Bash: 1_000 },
+    toolResults: { Read: 20_000, Bash: 9_000, Grep: 4_000, Edit: 1_000 },
+    attachments: {},
+    other: 0,
+    duplicateReads: [],
+  },
+  size: { tokens, counted: tokens, estimated: 0 },
+  fill: { used: tokens, percentLeft: 30, state: tokens > thresholds.warning ? "warning" : "fine" },
+  spent: {
+    requests: 12,
+    counts: { input: 0, output: 4_000, cacheWrite5m: 50_000, cacheWrite1h: 0, cacheRead: 400_000 },
+    hitRatio: 0.89,
+    dollars: 0.4567,
+    unpriced: [],
+  },
+})
+
+const call = (id: string, name: string, summary: string): QueryEvent => ({
+  type: "tool-start",
+  id,
+  name,
+  input: {},
+  summary,
+})
+const result = (id: string, content: string, is_error = false): QueryEvent => ({
+  type: "tool-result",
+  id,
+  name: "Tool",
+  ms: 12,
+  result: { type: "tool_result", tool_use_id: id, content, is_error },
+})
+const response: QueryEvent = {
+  type: "response",
+  uuid: "1",
+  cost: { known: true, dollars: 0.01 },
+  response: {
+    id: "r",
+    model: "claude-opus-5-5",
+    content: [{ type: "text", text: "I will look\nat it." }],
+    stop_reason: "tool_use",
+    usage: { input_tokens: 1, output_tokens: 1 },
+  },
+}
+
+function stateAfter(events: readonly QueryEvent[], tokens = 50_000): DemoState {
+  return events.reduce((state, event) => after(state, { event, read: () => reading(tokens) }), first)
+}
+
+const atWork: readonly QueryEvent[] = [
+  { type: "user", uuid: "0", text: "Tidy up.", queued: false },
+  {
+    type: "request",
+    turn: 1,
+    size: { tokens: 0, counted: 0, estimated: 0 },
+    fill: { used: 0, percentLeft: 100, state: "fine" },
+  },
+  { type: "retry", attempt: 1, delayMs: 600, reason: "overloaded (529)" },
+  response,
+  call("a", "Read", "read src/main.ts"),
+  call("b", "Bash", "npm test"),
+  result("a", "const answer = 42"),
+  result("b", "\u001b[31mtwo tests failed\u001b[39m", true),
+  { type: "attached", kind: "nested_memory", about: "src/AGENTS.md" },
+  call("c", "Grep", 'search "answer" in .'),
+]
+
+describe("the live picture", () => {
+  it("shows the window, what fills it and what just happened", () => {
+    const lines = picture(stateAfter(atWork), { style, columns: 80, rows: 24, elapsedMs: 7_400 })
+    expect(`\n${lines.join("\n")}\n`).toMatchInlineSnapshot(`
+      "
+       strata demo  claude-opus-5-5, simulated               turn 1 of about 25  0:07
+
+       The window  50.0K of 100K tokens, 50%: nearly full
+       SSSSSSSSATCCRRRRRRRRRRRRRRRRBBBBBBBGGGO·······································
+                                           w              c       b
+                                    w warning 47.0K  c compact 67.0K  b blocked 77.0K
+
+       R files read               20.0K  40%  C tool calls                3.0K   6%
+       S system prompt and tools  10.0K  20%  A the model's words         1.8K   4%
+       B command output            9.0K  18%  T thinking                  1.0K   2%
+       G search results            4.0K   8%  O other results             1.0K   2%
+
+       cache 89% of the input  ·  450K in  ·  4.0K out  ·  $0.4567  ·  12 requests
+       growth ▄
+
+         0 · You: Tidy up.
+         1 ↻ overloaded (529): tried again                                  in 600 ms
+         1 › I will look at it.
+         1 ✓ read src/main.ts                                                   12 ms
+         1 ✗ $ npm test: two tests failed                                       12 ms
+         1 + nested_memory src/AGENTS.md
+         1 … search "answer" in .
+      "
+    `)
+  })
+
+  it("is readable before anything has happened", () => {
+    const lines = picture(first, { style, columns: 80, rows: 24, elapsedMs: 0 })
+    expect(lines.join("\n")).toContain("0 of 100K tokens, 0%: fine")
+  })
+
+  it.each([
+    [78, 12],
+    [80, 24],
+    [200, 60],
+  ])("fits %i columns and %i rows", (columns, rows) => {
+    for (const look of [style, colourStyle]) {
+      const lines = picture(stateAfter(atWork), { style: look, columns, rows, elapsedMs: 0 })
+      for (const line of lines) expect(widthOf(line), line).toBeLessThan(columns)
+    }
+  })
+
+  it("keeps as many lines while there is room, so that nothing jumps", () => {
+    const heights = [0, 3, 6, 9].map(
+      (count) => picture(stateAfter(atWork.slice(0, count)), { style, columns: 80, rows: 24, elapsedMs: 0 }).length,
+    )
+    expect(new Set(heights).size).toBe(1)
+  })
+
+  it("shows parts that add up to what the API counted", () => {
+    const { parts, size } = stateAfter(atWork)
+    expect(parts.reduce((sum, { tokens }) => sum + tokens, 0)).toBeCloseTo(size, -1)
+    expect(parts[0]).toEqual({ kind: "prompt", tokens: 10_000 })
+  })
+})
+
+it("ends with a table and what to try next", () => {
+  const artifacts = {
+    files: new Map([
+      ["a.ts", { reads: 2, changes: 1, created: false, deleted: false, last: "1" }],
+      ["b.ts", { reads: 0, changes: 0, created: true, deleted: false, last: "1" }],
+    ]),
+    commands: new Map([["npm test", { failed: true, exitCode: 1, isTest: true, last: "1" }]]),
+  }
+  const lines = summary(
+    { state: stateAfter(atWork), elapsedMs: 20_000, artifacts, strata: "strata" },
+    { style, columns: 80 },
+  )
+  expect(`\n${lines.join("\n")}\n`).toMatchInlineSnapshot(`
+    "
+    What happened
+      turns       1 in 0:20
+      context     50,000 of 100,000 tokens
+      input       400K from the cache, 50.0K written to it, 0 neither
+      cache hits  89% of the input
+      output      4,000 tokens
+      money       $0.4567 if it had been a real model
+      files       1 read, 2 changed
+      commands    1 run, 1 failed
+      journal     removed with the scratch copy (--keep keeps both)
+
+    What to try next
+      strata demo --window 80000
+          a small window: watch the thresholds come near
+      strata inspect ~/.claude/projects/*/*.jsonl
+          the same questions about conversations you had
+      strata chat
+          a real model, with your key
+    "
+  `)
+})

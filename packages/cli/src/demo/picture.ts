@@ -1,0 +1,129 @@
+/** The live picture: a state as lines that fit the window. Pure. */
+import { marksBelow, sparkline, stackedBar } from "../display/bars.ts"
+import { type ContextPart, PARTS, partSign } from "../display/context-parts.ts"
+import { clockTime, dollars, grouped, percent, short } from "../display/numbers.ts"
+import type { Style } from "../display/terminal.ts"
+import { fitted, padEnd, padStart, widthOf } from "../display/text.ts"
+import type { DemoState, Happening } from "./state.ts"
+
+export interface Look {
+  readonly style: Style
+  readonly columns: number
+  readonly rows: number
+  readonly elapsedMs: number
+}
+
+const WIDEST = 100
+const FEWEST_HAPPENINGS = 3
+const LEGEND_COLUMN = 39
+
+export function picture(state: DemoState, { style, columns, rows, elapsedMs }: Look): readonly string[] {
+  const width = Math.min(columns, WIDEST) - 2
+  const above = [
+    ...headLine(state, { style, width, elapsedMs }),
+    "",
+    ...windowPart(state, { style, width }),
+    "",
+    ...legend(state, style),
+    "",
+    ...figures(state, { style, width }),
+    "",
+  ]
+  const room = Math.max(FEWEST_HAPPENINGS, rows - above.length - 2)
+  const happenings = state.happenings.slice(-room).map((one) => happeningLine(one, { style, width }))
+  const filled = [...happenings, ...Array<string>(Math.max(0, Math.min(room, 9) - happenings.length)).fill("")]
+  return [...above, ...filled].map((line) => (line === "" ? "" : ` ${line}`))
+}
+
+interface Room {
+  readonly style: Style
+  readonly width: number
+}
+
+function headLine(state: DemoState, { style, width, elapsedMs }: Room & { readonly elapsedMs: number }): string[] {
+  const left = `${style.bold("strata demo")}  ${style.dim(`${state.model}, simulated`)}`
+  const right = `turn ${state.turn} of about ${state.planned}  ${clockTime(elapsedMs)}`
+  return [left + padStart(right, width - widthOf(left))]
+}
+
+/** The window as one bar, the thresholds below it. */
+function windowPart({ parts, size, thresholds, fill }: DemoState, { style, width }: Room): string[] {
+  const { window, warning, autoCompact, blocking } = thresholds
+  const marks = [
+    { at: warning, sign: "w" },
+    { at: autoCompact, sign: "c" },
+    { at: blocking, sign: "b" },
+  ]
+  const used = `${short(size)} of ${short(window)} tokens`
+  const state = {
+    fine: style.green("fine"),
+    warning: style.yellow("nearly full"),
+    compact: style.yellow("full"),
+    blocked: style.red("blocked"),
+  }[fill]
+  const meaning = `w warning ${short(warning)}  c compact ${short(autoCompact)}  b blocked ${short(blocking)}`
+  const left = `${style.bold("The window")}  ${used}, ${percent(size, window)}: ${state}`
+  return [
+    left,
+    stackedBar({ parts, capacity: window, width, style }),
+    style.dim(marksBelow(marks, { capacity: window, width })),
+    style.dim(padStart(meaning, width)),
+  ]
+}
+
+/** Two columns of what the bar shows, the largest first. Always as many lines, so that nothing jumps. */
+function legend({ parts, size }: DemoState, style: Style): string[] {
+  const shown = parts.toSorted((a, b) => b.tokens - a.tokens).slice(0, 8)
+  const half = Math.ceil(Math.max(shown.length, 8) / 2)
+  return Array.from({ length: half }, (_, i) => {
+    const left = legendEntry(shown[i], { size, style })
+    const right = legendEntry(shown[i + half], { size, style })
+    return `${padEnd(left, LEGEND_COLUMN)}${right}`.trimEnd()
+  })
+}
+
+function legendEntry(part: ContextPart | undefined, { size, style }: { size: number; style: Style }): string {
+  if (part === undefined) return ""
+  const { label } = PARTS[part.kind]
+  return `${partSign(part.kind, { style })} ${padEnd(label, 23)} ${padStart(short(part.tokens), 6)} ${padStart(percent(part.tokens, size), 4)}`
+}
+
+function figures({ spent, sizes, thresholds }: DemoState, { style, width }: Room): string[] {
+  const counts = spent?.counts
+  const input = counts ? counts.input + counts.cacheRead + counts.cacheWrite5m + counts.cacheWrite1h : 0
+  const facts = [
+    `cache ${style.bold(percent(spent?.hitRatio ?? 0, 1))} of the input`,
+    `${short(input)} in`,
+    `${short(counts?.output ?? 0)} out`,
+    `${style.bold(dollars(spent?.dollars ?? 0))}`,
+    `${grouped(spent?.requests ?? 0)} requests`,
+  ]
+  const label = "growth "
+  return [
+    facts.join("  ·  "),
+    `${style.dim(label)}${style.cyan(sparkline(sizes, { most: thresholds.window, width: width - label.length }))}`,
+  ]
+}
+
+const SIGNS: Readonly<
+  Record<
+    Happening["kind"],
+    { readonly sign: string; readonly colour: "cyan" | "green" | "red" | "blue" | "yellow" | "dim" }
+  >
+> = {
+  running: { sign: "…", colour: "cyan" },
+  done: { sign: "✓", colour: "green" },
+  failed: { sign: "✗", colour: "red" },
+  said: { sign: "›", colour: "blue" },
+  retry: { sign: "↻", colour: "yellow" },
+  attached: { sign: "+", colour: "dim" },
+  notice: { sign: "·", colour: "yellow" },
+}
+
+export function happeningLine({ turn, kind, text, detail }: Happening, { style, width }: Room): string {
+  const { sign, colour } = SIGNS[kind]
+  const front = `${padStart(String(turn), 3)} `
+  const room = width - front.length - 2 - (detail === "" ? 0 : detail.length + 1)
+  const shown = padEnd(fitted(text, room), room)
+  return `${style.dim(front)}${style[colour](sign)} ${shown}${detail === "" ? "" : ` ${style.dim(detail)}`}`.trimEnd()
+}

@@ -1,0 +1,108 @@
+/** A scratch copy of a repository, so that an agent may do there as it pleases. Bounded, and removed whatever happens. */
+import {
+  cpSync,
+  type Dirent,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { basename, dirname, join, relative } from "node:path"
+
+export interface Scratch {
+  /** What was copied. */
+  readonly source: string
+  /** The copy. */
+  readonly project: string
+  /** Where the conversation is kept. */
+  readonly home: string
+  readonly files: number
+  /** Removes everything; once is enough. */
+  remove(): void
+}
+
+export interface CopyLimits {
+  readonly files: number
+  readonly bytes: number
+  /** Of one file: what is larger is no source. */
+  readonly fileBytes: number
+}
+
+const MB = 1024 * 1024
+const LIMITS: CopyLimits = { files: 2_000, bytes: 24 * MB, fileBytes: MB / 2 }
+const LEFT_OUT = new Set(["node_modules", ".git", ".strata", "dist", "build", "coverage", "target", ".venv", ".cache"])
+const CHECKOUT_NAME = "strata-workspace"
+
+/** The checkout this very file lies in, or the current directory where strata was installed as a package. */
+export function repositoryToShow(cwd: string, here = import.meta.dirname): string {
+  const root = join(here, "..", "..", "..", "..")
+  const description = join(root, "package.json")
+  if (!existsSync(description)) return cwd
+  const { name } = JSON.parse(readFileSync(description, "utf8")) as { name?: string }
+  return name === CHECKOUT_NAME ? root : cwd
+}
+
+export function makeScratch(
+  source: string,
+  { keep = false, limits = LIMITS }: { keep?: boolean; limits?: CopyLimits } = {},
+): Scratch {
+  const root = mkdtempSync(join(tmpdir(), "strata-demo-"))
+  const remove = () => rmSync(root, { recursive: true, force: true, maxRetries: 3 })
+  const hangUp = () => process.exit(129) // a closed terminal would end the process without its exit handlers
+  if (!keep) {
+    process.once("exit", remove) // also where the process is ended in the middle
+    process.once("SIGHUP", hangUp)
+  }
+  const project = join(root, basename(source) || "project")
+  const home = join(root, "home")
+  mkdirSync(project)
+  mkdirSync(home)
+  const files = copyBounded({ source, target: project, limits })
+  return {
+    source,
+    project,
+    home,
+    files,
+    remove() {
+      if (keep) return
+      process.off("exit", remove)
+      process.off("SIGHUP", hangUp)
+      remove()
+    },
+  }
+}
+
+/** Nearest directories first, so that a bound cuts off the depths. Links are left out: they could lead anywhere. */
+function copyBounded({ source, target, limits }: { source: string; target: string; limits: CopyLimits }): number {
+  const waiting = [source]
+  let files = 0
+  let bytes = 0
+  for (let directory = waiting.shift(); directory !== undefined; directory = waiting.shift()) {
+    for (const entry of entriesOf(directory)) {
+      const path = join(directory, entry.name)
+      if (entry.isDirectory() && !LEFT_OUT.has(entry.name)) waiting.push(path)
+      if (!entry.isFile()) continue
+      const { size } = statSync(path)
+      if (size > limits.fileBytes || bytes + size > limits.bytes) continue
+      if (files >= limits.files) return files
+      const copy = join(target, relative(source, path))
+      mkdirSync(dirname(copy), { recursive: true })
+      cpSync(path, copy, { preserveTimestamps: true })
+      files++
+      bytes += size
+    }
+  }
+  return files
+}
+
+function entriesOf(directory: string): readonly Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  } catch {
+    return [] // not readable: then it is not shown
+  }
+}

@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest"
+import { bar, columnChart, marksBelow, sparkline, stackedBar } from "./bars.ts"
+import { colourStyle, plainStyle as style } from "./terminal.ts"
+import { widthOf } from "./text.ts"
+
+describe("bars", () => {
+  it("draws eighths, and something for the smallest value", () => {
+    expect(bar({ value: 5, most: 10, width: 3 })).toBe("█▌")
+    expect(bar({ value: 1, most: 1_000_000, width: 10 })).toBe("▏")
+    expect(bar({ value: 0, most: 10, width: 3 })).toBe("")
+  })
+
+  it("stacks parts by letters without colours, and by blocks with them", () => {
+    const parts = [
+      { kind: "prompt" as const, tokens: 20 },
+      { kind: "files" as const, tokens: 30 },
+    ]
+    expect(stackedBar({ parts, capacity: 100, width: 20, style })).toBe("SSSSRRRRRR··········")
+    const coloured = stackedBar({ parts, capacity: 100, width: 20, style: colourStyle })
+    expect(widthOf(coloured)).toBe(20)
+    expect(coloured).toContain("█")
+  })
+
+  it("never draws beyond its width, however much there is", () => {
+    const parts = [{ kind: "files" as const, tokens: 500 }]
+    expect(stackedBar({ parts, capacity: 100, width: 10, style })).toBe("RRRRRRRRRR")
+  })
+
+  it("puts marks under their places", () => {
+    const marks = [
+      { at: 50, sign: "w" },
+      { at: 51, sign: "c" },
+      { at: 100, sign: "b" },
+    ]
+    expect(marksBelow(marks, { capacity: 100, width: 10 })).toBe("    wc   b")
+  })
+
+  it("squeezes many values into few columns, keeping the peaks", () => {
+    expect(sparkline([1, 8, 1, 1, 4, 1], { most: 8, width: 3 })).toBe("█▁▄")
+  })
+})
+
+it("charts growth with a scale and marks where it was cut", () => {
+  const values = [10, 20, 40, 80, 160, 30, 60, 90]
+  const chart = columnChart({ values, marked: [5], width: 32, height: 4, style })
+  expect(`\n${chart.join("\n")}\n`).toMatchInlineSnapshot(`
+    "
+       160 ┤            ███
+           ┤            ███      ▂▂▂
+        80 ┤         ██████   ▄▄▄███
+           ┤▂▂▂▄▄▄█████████▆▆▆██████
+         0 └────────────────────────
+                           ▲
+    "
+  `)
+})

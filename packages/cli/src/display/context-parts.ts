@@ -1,0 +1,105 @@
+/** What fills a context, in the few classes a picture can show. Each has a letter, so that a picture without colours says the same. */
+import type { Accounting } from "@strata/core"
+import type { Style } from "./terminal.ts"
+
+export interface ContextPart {
+  readonly kind: PartKind
+  readonly tokens: number
+}
+
+export interface PartLook {
+  readonly label: string
+  readonly letter: string
+  readonly colour:
+    | "gray"
+    | "green"
+    | "blue"
+    | "magenta"
+    | "yellow"
+    | "cyan"
+    | "red"
+    | "white"
+    | "greenBright"
+    | "blueBright"
+}
+
+export const PARTS = {
+  prompt: { label: "system prompt and tools", letter: "S", colour: "gray" },
+  human: { label: "your words", letter: "U", colour: "green" },
+  assistant: { label: "the model's words", letter: "A", colour: "blue" },
+  thinking: { label: "thinking", letter: "T", colour: "magenta" },
+  calls: { label: "tool calls", letter: "C", colour: "yellow" },
+  files: { label: "files read", letter: "R", colour: "cyan" },
+  commands: { label: "command output", letter: "B", colour: "red" },
+  searches: { label: "search results", letter: "G", colour: "greenBright" },
+  results: { label: "other results", letter: "O", colour: "white" },
+  attachments: { label: "attachments", letter: "M", colour: "blueBright" },
+  other: { label: "summaries and the rest", letter: "Z", colour: "gray" },
+} as const satisfies Readonly<Record<string, PartLook>>
+
+export type PartKind = keyof typeof PARTS
+
+/** Tool names of the agents whose transcripts are known, in lower case. */
+const RESULTS_OF: readonly { readonly kind: PartKind; readonly tools: ReadonlySet<string> }[] = [
+  { kind: "files", tools: new Set(["read", "read_file", "view", "open", "notebookread"]) },
+  {
+    kind: "commands",
+    tools: new Set([
+      "bash",
+      "bashoutput",
+      "shell",
+      "exec_command",
+      "shell_command",
+      "execute_bash",
+      "local_shell",
+      "write_stdin",
+      "bashexecution",
+      "run",
+    ]),
+  },
+  {
+    kind: "searches",
+    tools: new Set([
+      "grep",
+      "glob",
+      "ls",
+      "find",
+      "search",
+      "websearch",
+      "web_search",
+      "find_file",
+      "search_dir",
+      "search_file",
+    ]),
+  },
+]
+
+/** `prompt`: what the API counted beyond the messages, where that is known. */
+export function contextParts(accounting: Accounting, prompt = 0): readonly ContextPart[] {
+  const sums = new Map<PartKind, number>()
+  const add = (kind: PartKind, tokens: number) => sums.set(kind, (sums.get(kind) ?? 0) + tokens)
+  add("prompt", Math.max(0, prompt))
+  add("human", accounting.human)
+  add("assistant", accounting.assistant)
+  add("thinking", accounting.thinking)
+  add("calls", total(Object.values(accounting.toolRequests)))
+  for (const [tool, tokens] of Object.entries(accounting.toolResults)) add(kindOfResult(tool), tokens)
+  add("attachments", total(Object.values(accounting.attachments).map(({ tokens }) => tokens)))
+  add("other", accounting.other + accounting.commandOutput)
+  return (Object.keys(PARTS) as PartKind[])
+    .map((kind) => ({ kind, tokens: sums.get(kind) ?? 0 }))
+    .filter(({ tokens }) => tokens > 0)
+}
+
+export function kindOfResult(tool: string): PartKind {
+  const name = tool.toLowerCase()
+  return RESULTS_OF.find(({ tools }) => tools.has(name))?.kind ?? "results"
+}
+
+/** The sign of a part: a block in its colour, or its letter. */
+export function partSign(kind: PartKind, { style, count = 1 }: { style: Style; count?: number }): string {
+  const { colour, letter } = PARTS[kind]
+  return style.isColorSupported ? style[colour]("█".repeat(count)) : letter.repeat(count)
+}
+
+const total = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0)

@@ -1,0 +1,75 @@
+/**
+ * Tables: columns as wide as their content, one of them giving way where the screen is too narrow. A column without
+ * title and content is left out; a wrapped row holds line ends.
+ */
+import { fitted, fittedAtEnd, padEnd, padStart, widthOf, wrapped } from "./text.ts"
+
+export interface Column {
+  readonly title: string
+  /** Numbers stand at the right. Default: left. */
+  readonly align?: "left" | "right"
+  /** The column that gives way where the table is too wide: cut at its end, at its beginning as paths are, or wrapped. */
+  readonly gives?: "end" | "beginning" | "wrap"
+}
+
+export interface TableOptions {
+  readonly columns: readonly Column[]
+  readonly rows: readonly (readonly string[])[]
+  readonly width: number
+  readonly indent?: number
+  /** Applied to the line of titles; without it there is none. */
+  readonly titles?: (text: string) => string
+}
+
+const GAP = 2
+const NARROWEST = 8
+
+export function table({ columns: all, rows: given, width, indent = 2, titles }: TableOptions): string[] {
+  const isUsed = ({ title }: Column, i: number) => title !== "" || given.some((row) => row[i] !== "")
+  const columns = all.filter(isUsed)
+  const rows = given.map((row) => row.filter((_, i) => isUsed(all[i]!, i)))
+  const head = columns.map(({ title }) => title)
+  const lines = titles ? [head, ...rows] : rows
+  const wanted = columns.map((_, i) => Math.max(0, ...lines.map((row) => widthOf(row[i] ?? ""))))
+  const widths = shrunk(wanted, { columns, width: width - indent })
+  const line = (cells: readonly string[]) =>
+    `${" ".repeat(indent)}${columns.map((column, i) => cell(cells[i] ?? "", { width: widths[i]!, column })).join(" ".repeat(GAP))}`.trimEnd()
+  const row = (cells: readonly string[]) => wrappedRow(cells, { columns, widths }).map(line).join("\n")
+  return [...(titles ? [titles(line(head))] : []), ...rows.map(row)]
+}
+
+/** A row as one line, or as many as its wrapping cell takes. */
+function wrappedRow(
+  cells: readonly string[],
+  { columns, widths }: { readonly columns: readonly Column[]; readonly widths: readonly number[] },
+): readonly (readonly string[])[] {
+  const at = columns.findIndex(({ gives }) => gives === "wrap")
+  const [first = "", ...others] = at < 0 ? [] : wrapped(cells[at] ?? "", widths[at]!)
+  return at < 0
+    ? [cells]
+    : [cells.with(at, first), ...others.map((text) => columns.map((_, i) => (i === at ? text : "")))]
+}
+
+/** Takes what is too much from the columns that give, always from the widest of them. */
+function shrunk(
+  wanted: readonly number[],
+  { columns, width }: Pick<TableOptions, "columns" | "width">,
+): readonly number[] {
+  const widths = [...wanted]
+  let over = sum(wanted) + GAP * (columns.length - 1) - width
+  while (over-- > 0) {
+    const giving = widths.flatMap((one, i) => (columns[i]!.gives && one > NARROWEST ? [{ one, i }] : []))
+    const widest = giving.toSorted((a, b) => b.one - a.one)[0]
+    if (widest === undefined) break
+    widths[widest.i] = widest.one - 1
+  }
+  return widths
+}
+
+const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)
+
+function cell(text: string, { width, column }: { readonly width: number; readonly column: Column }): string {
+  const { align, gives } = column
+  const cut = gives === "beginning" ? fittedAtEnd(text, width) : gives === "end" ? fitted(text, width) : text
+  return align === "right" ? padStart(cut, width) : padEnd(cut, width)
+}

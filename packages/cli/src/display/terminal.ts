@@ -1,0 +1,53 @@
+/** The terminal as commands see it: where text goes, how wide it is, whether pictures can be redrawn in place and colours be used. */
+import picocolors from "picocolors"
+
+export type Style = ReturnType<typeof picocolors.createColors>
+
+export interface Terminal {
+  /** Output for the person or the next program. */
+  print(text: string): void
+  /** Problems and remarks: never mixed into output that a program reads. */
+  complain(text: string): void
+  readonly columns: number
+  readonly rows: number
+  /** Output goes to a screen, where it can be drawn over. */
+  readonly isScreen: boolean
+  readonly style: Style
+}
+
+const USUAL_SIZE = { columns: 80, rows: 24 } // of output that is no screen
+const NARROWEST = 40 // less is not legible: lines wrap then
+
+export const plainStyle: Style = picocolors.createColors(false)
+export const colourStyle: Style = picocolors.createColors(true)
+
+export interface TerminalOptions {
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** `--no-color` was given. */
+  readonly noColour: boolean
+}
+
+export function processTerminal({ env, noColour }: TerminalOptions): Terminal {
+  const { stdout, stderr } = process
+  const isScreen = stdout.isTTY === true && env.TERM !== "dumb"
+  return {
+    print: (text) => stdout.write(text),
+    complain: (text) => stderr.write(text),
+    // read anew each time: the window may be resized
+    get columns() {
+      return Math.max(NARROWEST, stdout.columns ?? USUAL_SIZE.columns)
+    },
+    get rows() {
+      return stdout.rows ?? USUAL_SIZE.rows
+    },
+    isScreen,
+    style: wantsColour({ env, noColour, isScreen }) ? colourStyle : plainStyle,
+  }
+}
+
+/** `--no-color` and `NO_COLOR` say no; `FORCE_COLOR` says yes to output that is no screen. */
+function wantsColour({ env, noColour, isScreen }: TerminalOptions & { readonly isScreen: boolean }): boolean {
+  if (noColour || (env.NO_COLOR !== undefined && env.NO_COLOR !== "")) return false
+  if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== "0"
+  return isScreen
+}

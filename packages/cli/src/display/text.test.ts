@@ -1,0 +1,27 @@
+import { describe, expect, it } from "vitest"
+import { fitted, fittedAtEnd, padEnd, printable, widthOf, wrapped } from "./text.ts"
+
+describe("text for a terminal", () => {
+  it("makes one harmless line of whatever a transcript holds", () => {
+    expect(printable("a\u001b[2Jb\u001b]0;title\u0007c\r\nd\u202ee")).toBe("abc d e")
+  })
+
+  it("knows what takes two columns", () => {
+    expect(widthOf("日本")).toBe(4)
+    expect(widthOf("\u001b[31mred\u001b[39m")).toBe(3)
+    expect(padEnd("日", 4)).toBe("日  ")
+  })
+
+  it("cuts a text at its end and a path at its beginning", () => {
+    expect(fitted("packages/cli/src/main.ts", 12)).toBe("packages/cl…")
+    expect(fittedAtEnd("packages/cli/src/main.ts", 12)).toBe("…src/main.ts")
+    expect(fitted("日本語", 4)).toBe("日…")
+    expect(fitted("short", 12)).toBe("short")
+  })
+
+  it("wraps at spaces and leaves long words whole", () => {
+    expect(wrapped("to be or not to be", 8)).toEqual(["to be or", "not to", "be"])
+    expect(wrapped("a incomprehensible b", 5)).toEqual(["a", "incomprehensible", "b"])
+    expect(wrapped("", 5)).toEqual([])
+  })
+})

@@ -1,0 +1,60 @@
+/** What the exit code of `strata run` says. Data: help texts print it as a table, scripts rely on it. */
+import type { QueryEnd } from "../../core/src/loop/query-events.ts"
+
+import { counted, dollars } from "./display/numbers.ts"
+
+export const EXIT = {
+  answer: 0,
+  error: 1,
+  usage: 2,
+  noKey: 3,
+  maxTurns: 4,
+  costLimit: 5,
+  aborted: 6,
+  refused: 7,
+} as const
+
+export const EXIT_MEANINGS: readonly { readonly code: number; readonly meaning: string }[] = [
+  { code: EXIT.answer, meaning: "the model gave a final answer" },
+  { code: EXIT.error, meaning: "something failed, or a hook stopped it" },
+  { code: EXIT.usage, meaning: "the command line could not be understood" },
+  { code: EXIT.noKey, meaning: "there is no API key" },
+  { code: EXIT.maxTurns, meaning: "--max-turns was reached" },
+  { code: EXIT.costLimit, meaning: "--cost-limit was reached" },
+  { code: EXIT.aborted, meaning: "it was interrupted; the conversation is kept" },
+  { code: EXIT.refused, meaning: "the model refused to answer" },
+]
+
+const BY_REASON: Readonly<Record<QueryEnd["reason"], number>> = {
+  answer: EXIT.answer,
+  error: EXIT.error,
+  "stopped-by-hook": EXIT.error,
+  "max-turns": EXIT.maxTurns,
+  "cost-limit": EXIT.costLimit,
+  aborted: EXIT.aborted,
+  refusal: EXIT.refused,
+}
+
+export function exitCodeOf({ reason }: QueryEnd): number {
+  return BY_REASON[reason]
+}
+
+/** How it ended, as a sentence; nothing where the answer itself says it. */
+export function sentenceOf(end: QueryEnd): string | undefined {
+  switch (end.reason) {
+    case "answer":
+      return undefined
+    case "refusal":
+      return "The model refused to answer."
+    case "max-turns":
+      return `Stopped after ${counted(end.limit, "turn")}, as --max-turns says. Everything so far is kept.`
+    case "cost-limit":
+      return `Stopped at ${dollars(end.spent)}: the limit for this conversation is ${dollars(end.limit)}. Everything so far is kept.`
+    case "stopped-by-hook":
+      return `A hook stopped it: ${end.why}`
+    case "aborted":
+      return "Interrupted. Everything so far is kept."
+    case "error":
+      return end.message
+  }
+}

@@ -1,0 +1,187 @@
+/** Everything `strata inspect` says about a conversation, as plain data: this is what `--json` prints. */
+import { type Accounting, account, findModel, type Message, summarise, type TokenCounts } from "@strata/core"
+import { isBoundary, isSyntheticError } from "../../../core/src/conversation/messages.ts"
+import { isMessage } from "../../../core/src/journal/entries.ts"
+import type { ImportReport } from "../../../core/src/journal/import/importer.ts"
+import { tokenCounts } from "../../../core/src/tokens/price.ts"
+import { Views } from "../../../core/src/views/views.ts"
+import { type CacheBreak, cacheBreaks, type RecordedRequest } from "./cache-breaks.ts"
+import { type FileTotal, type ToolCall, type ToolTotal, toolCalls, totalsByFile, totalsByTool } from "./tool-use.ts"
+import type { Transcript } from "./transcript.ts"
+
+export interface Analysis {
+  readonly file: string
+  readonly format: string
+  readonly id: string
+  readonly title?: string
+  readonly cwd?: string
+  readonly model?: string
+  readonly report: ImportReport
+  readonly messages: number
+  /** First and last message; nothing where the format has no times. */
+  readonly time?: { readonly from: string; readonly to: string }
+  /** Everything that ever entered the context, by class. Sizes are estimates, calibrated by the API's counts. */
+  readonly content: Accounting
+  readonly byTool: readonly ToolTotal[]
+  readonly byFile: readonly FileTotal[]
+  readonly largestResults: readonly ToolCall[]
+  readonly growth: Growth
+  readonly cache: CacheReport
+  readonly money: MoneyReport
+}
+
+export interface Growth {
+  /** `counted`: by the API. `estimated`: without system prompt and tools. */
+  readonly source: "counted" | "estimated"
+  /** Tokens in the context after each response. */
+  readonly sizes: readonly number[]
+  readonly boundaries: readonly BoundaryFacts[]
+  /** Now, by class. */
+  readonly last: Accounting
+}
+
+export interface BoundaryFacts {
+  /** Responses before it. */
+  readonly turn: number
+  readonly before: number
+  /** The context after the first response behind it; nothing where it is the end. */
+  readonly after?: number
+}
+
+export interface CacheReport {
+  readonly requests: number
+  readonly counts: TokenCounts
+  /** Share of the input that was read from the cache. */
+  readonly hitRatio: number
+  readonly breaks: readonly CacheBreak[]
+}
+
+export interface MoneyReport {
+  readonly dollars: number
+  readonly unpriced: readonly string[]
+  readonly lines: readonly {
+    readonly model: string
+    readonly purpose: string
+    readonly requests: number
+    readonly counts: TokenCounts
+    /** Nothing where the price is unknown. */
+    readonly dollars?: number
+  }[]
+}
+
+const MOST_RESULTS = 10
+const NO_TIME = "1970-01-01" // importers of formats without times begin here
+
+export function analyse(transcript: Transcript): Analysis {
+  const { entries, aside, ...about } = transcript
+  const { facts } = findModel(about.model ?? "unknown")
+  const views = new Views({ family: facts.family })
+  const course = new Course()
+  for (const entry of aside) views.apply(entry, false)
+  for (const entry of entries) {
+    if (isMessage(entry) && isBoundary(entry))
+      course.boundary(entry.compactMetadata?.preTokens || views.context.size().tokens)
+    views.apply(entry)
+    if (isMessage(entry)) course.message(entry, views.context.size())
+  }
+  const messages = entries.filter(isMessage)
+  const calls = toolCalls(messages, views.estimator)
+  const time = timeOf(messages)
+  return {
+    ...about,
+    messages: messages.length,
+    ...(time ? { time } : {}),
+    content: account(messages, views.estimator),
+    byTool: totalsByTool(calls),
+    byFile: totalsByFile(calls),
+    largestResults: calls.toSorted((a, b) => b.resultTokens - a.resultTokens).slice(0, MOST_RESULTS),
+    growth: { ...course.growth(), last: account(views.context.storedMessages(), views.estimator) },
+    cache: cacheOf(course.requests()),
+    money: moneyOf(views),
+  }
+}
+
+/** Follows the main path: how large the context was after each response, and what each request was billed for. */
+class Course {
+  readonly #sizes: { readonly id: string; tokens: number }[] = []
+  readonly #boundaries: { readonly turn: number; readonly before: number }[] = []
+  readonly #requests = new Map<string, RecordedRequest>()
+  #isCounted = false
+  #afterBoundary = false
+
+  boundary(before: number): void {
+    this.#boundaries.push({ turn: this.#sizes.length, before })
+    this.#afterBoundary = true
+  }
+
+  message(message: Message, size: { readonly tokens: number; readonly counted: number }): void {
+    if (message.type !== "assistant" || message.isSidechain || isSyntheticError(message)) return
+    const { id = message.uuid, model = "unknown", usage } = message.message
+    const last = this.#sizes.at(-1)
+    if (last?.id === id) last.tokens = size.tokens
+    else this.#sizes.push({ id, tokens: size.tokens })
+    if (size.counted > 0) this.#isCounted = true
+    if (usage === undefined) return
+    const first = this.#requests.get(id) // a response in pieces: its first has the time, its last the whole usage
+    this.#requests.set(id, {
+      turn: first?.turn ?? this.#sizes.length,
+      model,
+      counts: tokenCounts(usage),
+      afterBoundary: first?.afterBoundary ?? this.#afterBoundary,
+      ...(first?.at === undefined ? timed(message.timestamp) : { at: first.at }),
+    })
+    this.#afterBoundary = false
+  }
+
+  growth(): Omit<Growth, "last"> {
+    const boundaries = this.#boundaries.map(({ turn, before }) => {
+      const after = this.#sizes[turn]?.tokens
+      return { turn, before, ...(after === undefined ? {} : { after }) }
+    })
+    return {
+      source: this.#isCounted ? "counted" : "estimated",
+      sizes: this.#sizes.map(({ tokens }) => tokens),
+      boundaries,
+    }
+  }
+
+  requests(): readonly RecordedRequest[] {
+    return [...this.#requests.values()]
+  }
+}
+
+const timed = (timestamp: string) => (timestamp.startsWith(NO_TIME) ? {} : { at: timestamp })
+
+function timeOf(messages: readonly Message[]): Analysis["time"] {
+  const times = messages.map(({ timestamp }) => timestamp).filter((time) => !time.startsWith(NO_TIME))
+  const from = times[0]
+  const to = times.at(-1)
+  return from === undefined || to === undefined ? undefined : { from, to }
+}
+
+function cacheOf(requests: readonly RecordedRequest[]): CacheReport {
+  const sum = (key: keyof TokenCounts) => requests.reduce((all, { counts }) => all + counts[key], 0)
+  const counts = {
+    input: sum("input"),
+    output: sum("output"),
+    cacheWrite5m: sum("cacheWrite5m"),
+    cacheWrite1h: sum("cacheWrite1h"),
+    cacheRead: sum("cacheRead"),
+  }
+  const input = counts.input + counts.cacheWrite5m + counts.cacheWrite1h + counts.cacheRead
+  return {
+    requests: requests.length,
+    counts,
+    hitRatio: input === 0 ? 0 : counts.cacheRead / input,
+    breaks: cacheBreaks(requests),
+  }
+}
+
+function moneyOf(views: Views): MoneyReport {
+  const { dollars, unpriced } = summarise(views.ledger)
+  const lines = [...views.ledger.lines.values()].map(({ dollars: spent, ...line }) => ({
+    ...line,
+    ...(spent === undefined ? {} : { dollars: spent }),
+  }))
+  return { dollars, unpriced, lines }
+}

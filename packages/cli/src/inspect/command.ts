@@ -1,0 +1,35 @@
+/** `strata inspect`: reads recorded conversations and says where their context and money went. */
+import { StrataError } from "@strata/core"
+import { readArguments } from "../arguments.ts"
+import { type Run, UsageError } from "../command.ts"
+import { INSPECT } from "../descriptions.ts"
+import { type Analysis, analyse } from "./analysis.ts"
+import { comparison } from "./comparison.ts"
+import { report } from "./report.ts"
+import { readTranscripts } from "./transcript.ts"
+
+const DONE = 0
+const SOME_FAILED = 1
+
+export const run: Run = async ({ args, terminal }) => {
+  const { values, operands } = readArguments(INSPECT, args)
+  const analyses: Analysis[] = []
+  let failures = 0
+  for (const file of operands) {
+    try {
+      for (const transcript of await readTranscripts(file)) {
+        const analysis = analyse(transcript)
+        analyses.push(analysis)
+        if (!values.json) terminal.print(`${report(analysis, terminal).join("\n")}\n\n`)
+      }
+    } catch (error) {
+      // of several files the others are still worth looking at
+      if (!(error instanceof StrataError || error instanceof UsageError) || operands.length === 1) throw error
+      terminal.complain(`${error.message}\n`)
+      failures++
+    }
+  }
+  if (values.json) terminal.print(`${JSON.stringify({ conversations: analyses }, undefined, 2)}\n`)
+  else if (analyses.length > 1) terminal.print(`${comparison(analyses, terminal).join("\n")}\n`)
+  return failures === 0 ? DONE : SOME_FAILED
+}

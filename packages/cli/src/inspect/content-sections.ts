@@ -1,0 +1,148 @@
+/** The sections about what was in the context: by class, tool and file, what was read twice, the largest results. */
+import { bar } from "../display/bars.ts"
+import { contextParts, PARTS, partSign } from "../display/context-parts.ts"
+import { counted, grouped, percent, short } from "../display/numbers.ts"
+import { table } from "../display/table.ts"
+import { padEnd, padStart, printable } from "../display/text.ts"
+import { more, type Page, titled, total, within } from "./page.ts"
+
+const SHOWN = { tools: 8, files: 8, duplicates: 5, results: 5 }
+
+export function content(page: Page): string[] {
+  const { analysis, style, width } = page
+  const { total: all } = analysis.content
+  if (all === 0) return []
+  const parts = contextParts(analysis.content).toSorted((a, b) => b.tokens - a.tokens)
+  const most = parts[0]?.tokens ?? 1
+  const label = Math.max(...parts.map(({ kind }) => PARTS[kind].label.length))
+  const room = width - label - 20
+  return [
+    ...titled(page, { title: "Where the context went", about: `about ${short(all)} tokens entered it` }),
+    ...parts.map(({ kind, tokens }) => {
+      const drawn = style[PARTS[kind].colour](padEnd(bar({ value: tokens, most, width: room }), room))
+      const sign = style.isColorSupported ? partSign(kind, { style }) : " "
+      return ` ${sign} ${padEnd(PARTS[kind].label, label)}  ${drawn} ${padStart(short(tokens), 6)} ${padStart(percent(tokens, all), 5)}`
+    }),
+  ]
+}
+
+export function tools(page: Page): string[] {
+  const { analysis, style, width } = page
+  const { byTool, content: all } = analysis
+  if (byTool.length === 0) return []
+  return [
+    ...titled(page, { title: "By tool", about: "tokens of its calls and results" }),
+    ...table({
+      width,
+      titles: style.dim,
+      columns: [
+        { title: "tool", gives: "end" },
+        { title: "calls", align: "right" },
+        { title: "failed", align: "right" },
+        { title: "asked", align: "right" },
+        { title: "answered", align: "right" },
+        { title: "share", align: "right" },
+      ],
+      rows: byTool
+        .slice(0, SHOWN.tools)
+        .map((one) => [
+          printable(one.tool),
+          grouped(one.calls),
+          one.failed === 0 ? "" : grouped(one.failed),
+          short(one.requestTokens),
+          short(one.resultTokens),
+          percent(one.requestTokens + one.resultTokens, all.total),
+        ]),
+    }),
+    ...more(byTool.length - SHOWN.tools, "tool"),
+  ]
+}
+
+export function files(page: Page): string[] {
+  const { analysis, style, width } = page
+  const { byFile, content: all, cwd } = analysis
+  if (byFile.length === 0) return []
+  return [
+    ...titled(page, { title: "By file", about: `${counted(byFile.length, "file")} named in calls` }),
+    ...table({
+      width,
+      titles: style.dim,
+      columns: [
+        { title: "file", gives: "beginning" },
+        { title: "calls", align: "right" },
+        { title: "tokens", align: "right" },
+        { title: "share", align: "right" },
+      ],
+      rows: byFile
+        .slice(0, SHOWN.files)
+        .map(({ path, calls, tokens }) => [
+          within(path, cwd),
+          grouped(calls),
+          short(tokens),
+          percent(tokens, all.total),
+        ]),
+    }),
+    ...more(byFile.length - SHOWN.files, "file"),
+  ]
+}
+
+export function duplicates(page: Page): string[] {
+  const { analysis, style, width } = page
+  const found = analysis.content.duplicateReads.toSorted((a, b) => b.wasted - a.wasted)
+  if (found.length === 0) return []
+  const wasted = total(found.map((one) => one.wasted))
+  return [
+    ...titled(page, {
+      title: "Read more than once",
+      about: `${counted(found.length, "file")}; about ${short(wasted)} tokens (${percent(wasted, analysis.content.total)}) for what was there already`,
+    }),
+    ...table({
+      width,
+      titles: style.dim,
+      columns: [
+        { title: "file", gives: "beginning" },
+        { title: "reads", align: "right" },
+        { title: "tokens", align: "right" },
+        { title: "wasted", align: "right" },
+      ],
+      rows: found
+        .slice(0, SHOWN.duplicates)
+        .map(({ path, reads, tokens, wasted: lost }) => [
+          within(path, analysis.cwd),
+          grouped(reads),
+          short(tokens),
+          short(lost),
+        ]),
+    }),
+    ...more(found.length - SHOWN.duplicates, "file"),
+  ]
+}
+
+export function results(page: Page): string[] {
+  const { analysis, style, width } = page
+  const { largestResults, cwd, content: all } = analysis
+  if (largestResults.length === 0) return []
+  return [
+    ...titled(page, { title: "Largest results" }),
+    ...table({
+      width,
+      columns: [
+        { title: "tokens", align: "right" },
+        { title: "share", align: "right" },
+        { title: "turn", align: "right" },
+        { title: "tool" },
+        { title: "about", gives: "end" },
+      ],
+      titles: style.dim,
+      rows: largestResults
+        .slice(0, SHOWN.results)
+        .map(({ resultTokens, tool, about, turn }) => [
+          short(resultTokens),
+          percent(resultTokens, all.total),
+          grouped(turn),
+          printable(tool),
+          within(about, cwd),
+        ]),
+    }),
+  ]
+}

@@ -1,0 +1,109 @@
+/** The sections about size and cost over time: growth, the cache, money. */
+import { columnChart } from "../display/bars.ts"
+import { counted, dollars, grouped, pause, percent, short } from "../display/numbers.ts"
+import { table } from "../display/table.ts"
+import { indented, printable } from "../display/text.ts"
+import { CAUSES } from "./cache-breaks.ts"
+import { more, type Page, titled, total } from "./page.ts"
+
+const CHART_HEIGHT = 8
+const MOST_BREAKS = 8
+
+export function growth(page: Page): string[] {
+  const { analysis, style, width } = page
+  const { source, sizes, boundaries } = analysis.growth
+  if (sizes.length === 0) return []
+  const how = source === "counted" ? "as the API counted" : "estimated, without system prompt and tools"
+  const peak = Math.max(...sizes)
+  return [
+    ...titled(page, {
+      title: "Growth over turns",
+      about: `at most ${short(peak)} tokens, ${short(sizes.at(-1)!)} at the end; ${how}`,
+    }),
+    ...indented(
+      columnChart({
+        values: sizes,
+        marked: boundaries.map(({ turn }) => turn),
+        width: width - 2,
+        height: CHART_HEIGHT,
+        style,
+      }),
+      1,
+    ),
+    ...boundaries.map(
+      ({ turn, before, after }) =>
+        `${" ".repeat(9)}${style.yellow("▲")} compacted after turn ${turn}: ${short(before)} to ${after === undefined ? "?" : short(after)}`,
+    ),
+  ]
+}
+
+export function cache(page: Page): string[] {
+  const { analysis, style, width } = page
+  const { requests, counts, hitRatio, breaks } = analysis.cache
+  if (requests === 0) return titled(page, { title: "Cache", about: "the recording does not say what was billed" })
+  if (counts.cacheRead === 0)
+    return titled(page, { title: "Cache", about: `no request of ${grouped(requests)} read from a cache` })
+  const written = counts.cacheWrite5m + counts.cacheWrite1h
+  const facts = `${percent(hitRatio, 1)} of the input read from it; ${short(counts.cacheRead)} read, ${short(written)} written, ${short(counts.input)} neither`
+  if (breaks.length === 0) return [...titled(page, { title: "Cache", about: facts }), "  never broken"]
+  const shown = breaks.toSorted((a, b) => b.paidAnew - a.paidAnew).slice(0, MOST_BREAKS)
+  return [
+    ...titled(page, { title: "Cache", about: facts }),
+    `  broken ${counted(breaks.length, "time")}, with ${short(total(breaks.map(({ paidAnew }) => paidAnew)))} tokens paid anew:`,
+    ...table({
+      width,
+      titles: style.dim,
+      columns: [
+        { title: "turn", align: "right" },
+        { title: "pause", align: "right" },
+        { title: "read", align: "right" },
+        { title: "paid anew", align: "right" },
+        { title: "probable cause", gives: "end" },
+      ],
+      rows: shown
+        .toSorted((a, b) => a.turn - b.turn)
+        .map(({ turn, gapMinutes, readBefore, read, paidAnew, cause }) => [
+          grouped(turn),
+          gapMinutes === undefined ? "?" : pause(gapMinutes),
+          `${short(readBefore)} to ${short(read)}`,
+          short(paidAnew),
+          CAUSES[cause],
+        ]),
+    }),
+    ...more(breaks.length - shown.length, "break"),
+  ]
+}
+
+export function money(page: Page): string[] {
+  const { analysis, style, width } = page
+  const { lines, dollars: all, unpriced } = analysis.money
+  if (lines.length === 0) return []
+  const unknown = `no price is known for ${unpriced.map(printable).join(", ")}`
+  const sum =
+    unpriced.length === 0 ? dollars(all) : unpriced.length === lines.length ? unknown : `${dollars(all)}; ${unknown}`
+  return [
+    ...titled(page, { title: "Money", about: sum }),
+    ...table({
+      width,
+      titles: style.dim,
+      columns: [
+        { title: "model", gives: "end" },
+        { title: "", gives: "end" },
+        { title: "requests", align: "right" },
+        { title: "input", align: "right" },
+        { title: "cached", align: "right" },
+        { title: "output", align: "right" },
+        { title: "cost", align: "right" },
+      ],
+      rows: lines.map(({ model, purpose, requests, counts, dollars: spent }) => [
+        printable(model),
+        purpose === "main" ? "" : "sub-agents",
+        grouped(requests),
+        short(counts.input + counts.cacheWrite5m + counts.cacheWrite1h),
+        short(counts.cacheRead),
+        short(counts.output),
+        spent === undefined ? "unknown" : dollars(spent),
+      ]),
+    }),
+  ]
+}

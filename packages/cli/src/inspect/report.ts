@@ -1,0 +1,68 @@
+/** An analysis as a page for a person: one section for each question, and none where there is nothing to say. */
+import { counted, grouped } from "../display/numbers.ts"
+import type { Style } from "../display/terminal.ts"
+import { fitted, fittedAtEnd, indented, printable, wrapped } from "../display/text.ts"
+import type { Analysis } from "./analysis.ts"
+import { content, duplicates, files, results, tools } from "./content-sections.ts"
+import { cache, growth, money } from "./cost-sections.ts"
+import { more, type Page, titled, total } from "./page.ts"
+
+export interface Look {
+  readonly style: Style
+  readonly columns: number
+}
+
+const WIDEST = 110
+const MOST_NOTES = 8
+
+export function report(analysis: Analysis, { style, columns }: Look): readonly string[] {
+  const page: Page = { analysis, style, width: Math.min(columns, WIDEST) }
+  const sections = [content, tools, files, duplicates, growth, cache, money, results, notes]
+  return [...heading(page), ...sections.flatMap((section) => withGap(section(page)))]
+}
+
+const withGap = (lines: readonly string[]) => (lines.length === 0 ? [] : ["", ...lines])
+
+function heading({ analysis, style, width }: Page): string[] {
+  const { file, format, title, cwd, model, time, report: read, messages, growth: course } = analysis
+  const name = fittedAtEnd(printable(file), width - 6)
+  const facts = [
+    format,
+    printable(model ?? "model unknown"),
+    ...(time ? [spanOf(time)] : []),
+    ...(cwd ? [printable(cwd)] : []),
+  ]
+  const strange = Object.entries(read.notUnderstood)
+  const lost =
+    strange.length === 0 ? "all understood" : `${grouped(total(strange.map(([, count]) => count)))} not understood`
+  const size = [
+    `${counted(read.lines, "line")}, ${lost}`,
+    counted(messages, "message"),
+    counted(course.sizes.length, "turn"),
+    ...(course.boundaries.length > 0 ? [counted(course.boundaries.length, "compaction")] : []),
+  ]
+  return [
+    `${style.dim("──")} ${style.bold(name)} ${style.dim("─".repeat(Math.max(0, width - 4 - name.length)))}`,
+    ...(title ? [fitted(printable(title), width)] : []),
+    ...wrapped(facts.join(" · "), width),
+    ...wrapped(size.join(" · "), width),
+    ...strange.map(([kind, count]) => style.yellow(`  not understood: ${printable(kind)} (${grouped(count)})`)),
+  ]
+}
+
+function notes(page: Page): string[] {
+  const { analysis, width } = page
+  const said = analysis.report.notes
+  if (said.length === 0) return []
+  return [
+    ...titled(page, { title: "Notes of the import" }),
+    ...said.slice(0, MOST_NOTES).flatMap((note) => indented(wrapped(printable(note), width - 4), 2)),
+    ...more(said.length - MOST_NOTES, "note"),
+  ]
+}
+
+function spanOf({ from, to }: { readonly from: string; readonly to: string }): string {
+  const first = from.slice(0, 16).replace("T", " ")
+  const last = to.slice(0, 16).replace("T", " ")
+  return first.slice(0, 10) === last.slice(0, 10) ? `${first} to ${last.slice(11)}` : `${first} to ${last}`
+}

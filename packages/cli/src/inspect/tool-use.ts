@@ -1,0 +1,92 @@
+/** What the tools of a conversation took: by tool, by file, and the largest results. */
+import type { Block, Estimator, Message } from "@strata/core"
+import { isToolResult, isToolUse } from "../../../core/src/conversation/blocks.ts"
+import { contentOf, isSentToModel } from "../../../core/src/conversation/messages.ts"
+import { commandOf } from "../../../core/src/views/artifacts.ts"
+
+export interface ToolCall {
+  readonly tool: string
+  readonly path?: string
+  /** What it was about, in one line: a path, a command, a pattern. */
+  readonly about: string
+  readonly requestTokens: number
+  readonly resultTokens: number
+  readonly failed: boolean
+  /** Requests made before it. */
+  readonly turn: number
+}
+
+export interface ToolTotal {
+  readonly tool: string
+  readonly calls: number
+  readonly failed: number
+  readonly requestTokens: number
+  readonly resultTokens: number
+}
+
+export interface FileTotal {
+  readonly path: string
+  readonly calls: number
+  /** Of calls and results. */
+  readonly tokens: number
+}
+
+/** Every call with its result, in the order of the results. A call without one is left out: it took no more than its words. */
+export function toolCalls(messages: readonly Message[], estimator: Estimator): readonly ToolCall[] {
+  const open = new Map<string, Omit<ToolCall, "resultTokens" | "failed" | "turn">>()
+  const responses = new Set<string>()
+  const calls: ToolCall[] = []
+  for (const message of messages) {
+    if (!isSentToModel(message) || (message.type !== "user" && message.type !== "assistant")) continue
+    if (message.type === "assistant") responses.add(message.message.id ?? message.uuid)
+    for (const block of contentOf(message)) {
+      if (isToolUse(block))
+        open.set(block.id, { ...describe(block.name, block.input), requestTokens: tokensOf(block, estimator) })
+      const call = isToolResult(block) ? open.get(block.tool_use_id) : undefined
+      if (!call || !isToolResult(block)) continue
+      calls.push({
+        ...call,
+        resultTokens: tokensOf(block, estimator),
+        failed: block.is_error === true,
+        turn: responses.size,
+      })
+    }
+  }
+  return calls
+}
+
+const tokensOf = (block: Block, estimator: Estimator) => Math.round(estimator.block(block))
+
+function describe(tool: string, input: unknown): { tool: string; about: string; path?: string } {
+  const fields = typeof input === "object" && input !== null ? (input as Record<string, unknown>) : {}
+  const path = [fields.file_path, fields.notebook_path, fields.path, fields.filePath].find(isText)
+  const about = path ?? (commandOf(fields) || Object.values(fields).find(isText) || "")
+  return { tool, about: about.slice(0, 500), ...(path === undefined ? {} : { path }) }
+}
+
+const isText = (value: unknown): value is string => typeof value === "string" && value !== ""
+
+export function totalsByTool(calls: readonly ToolCall[]): readonly ToolTotal[] {
+  return [...Map.groupBy(calls, ({ tool }) => tool)]
+    .map(([tool, of]) => ({
+      tool,
+      calls: of.length,
+      failed: of.filter(({ failed }) => failed).length,
+      requestTokens: sum(of.map(({ requestTokens }) => requestTokens)),
+      resultTokens: sum(of.map(({ resultTokens }) => resultTokens)),
+    }))
+    .toSorted((a, b) => b.resultTokens + b.requestTokens - a.resultTokens - a.requestTokens)
+}
+
+export function totalsByFile(calls: readonly ToolCall[]): readonly FileTotal[] {
+  return [...Map.groupBy(calls, ({ path }) => path ?? "")]
+    .filter(([path]) => path !== "")
+    .map(([path, of]) => ({
+      path,
+      calls: of.length,
+      tokens: sum(of.map(({ requestTokens, resultTokens }) => requestTokens + resultTokens)),
+    }))
+    .toSorted((a, b) => b.tokens - a.tokens)
+}
+
+const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)

@@ -1,0 +1,111 @@
+/** A recorded conversation of any program, as entries in the order they were said. Reads one file; writes nothing. */
+import { readFile } from "node:fs/promises"
+import { basename } from "node:path"
+import { type Entry, ImportError } from "@strata/core"
+import { reasonOf } from "../../../core/src/base/errors.ts"
+import { isDecision, isMessage } from "../../../core/src/journal/entries.ts"
+import { importTranscript } from "../../../core/src/journal/import/import-file.ts"
+import type { ImportedConversation, ImportReport } from "../../../core/src/journal/import/importer.ts"
+import { mainPath } from "../../../core/src/journal/import/main-path.ts"
+import { decodeLine, isWhole } from "../../../core/src/journal/line.ts"
+import { isOnPath, Links } from "../../../core/src/views/path.ts"
+import { UsageError } from "../command.ts"
+
+export interface Transcript {
+  readonly file: string
+  readonly format: string
+  readonly id: string
+  readonly title?: string
+  readonly cwd?: string
+  readonly model?: string
+  readonly report: ImportReport
+  /** On the path that the conversation would go on from. */
+  readonly entries: readonly Entry[]
+  /** Branches that were left, and sub-agents: they cost money, but fill no window of this conversation. */
+  readonly aside: readonly Entry[]
+}
+
+const JOURNAL_FORMAT = "strata"
+const LINE_END = 0x0a
+
+/** The conversations in a file: one, for most formats. */
+export async function readTranscripts(file: string): Promise<readonly Transcript[]> {
+  const bytes = await readBytes(file)
+  if (isWhole(firstLine(bytes))) return [fromJournal(file, bytes)]
+  return importTranscript({ name: basename(file), text: bytes.toString("utf8") }).map((found) =>
+    fromImport(file, found),
+  )
+}
+
+async function readBytes(file: string): Promise<Buffer> {
+  try {
+    return await readFile(file)
+  } catch (error) {
+    const reason = reasonOf(error)
+    if (reason === "ENOENT") throw new UsageError(`There is no file ${file}.`)
+    if (reason === "EISDIR")
+      throw new UsageError(`${file} is a directory. Name the files in it, as in ${file}/*.jsonl.`)
+    throw new ImportError(`${file} cannot be read (${reason}).`, { cause: error })
+  }
+}
+
+function firstLine(bytes: Buffer): Buffer {
+  const end = bytes.indexOf(LINE_END)
+  return bytes.subarray(0, end < 0 ? bytes.length : end)
+}
+
+function fromImport(file: string, imported: ImportedConversation): Transcript {
+  const { messages, system: _system, tools: _tools, ...about } = imported
+  const entries = mainPath(messages)
+  const onPath = new Set(entries)
+  return { file, ...about, entries, aside: messages.filter((message) => !onPath.has(message)) }
+}
+
+function fromJournal(file: string, bytes: Buffer): Transcript {
+  const understood: Record<string, number> = {}
+  const notUnderstood: Record<string, number> = {}
+  const all: Entry[] = []
+  for (const line of linesOf(bytes)) {
+    const decoded = decodeLine(line)
+    if (decoded.state === "whole") all.push(decoded.entry)
+    const counts = decoded.state === "whole" ? understood : notUnderstood
+    const kind = decoded.state === "whole" ? kindOf(decoded.entry) : decoded.why
+    counts[kind] = (counts[kind] ?? 0) + 1
+  }
+  const links = new Links()
+  for (const entry of all) links.add(entry)
+  const path = links.path()
+  const session = all.findLast((entry) => isDecision(entry) && entry.subtype === "session")
+  const { title, model, cwd } = (session ?? {}) as { title?: string; model?: string; cwd?: string }
+  const entries = all.filter((entry) => isOnPath(entry, path))
+  const aside = all.filter((entry) => !isOnPath(entry, path))
+  const abandoned = aside.filter((entry) => isMessage(entry) && !entry.isSidechain).length
+  return {
+    file,
+    format: JOURNAL_FORMAT,
+    id: basename(file, ".jsonl"),
+    ...(title === undefined ? {} : { title }),
+    ...(model === undefined ? {} : { model }),
+    ...(cwd === undefined ? {} : { cwd }),
+    report: {
+      lines: sum(understood) + sum(notUnderstood),
+      understood,
+      notUnderstood,
+      notes: abandoned > 0 ? [`messages that stand on abandoned branches: ${abandoned}`] : [],
+    },
+    entries,
+    aside,
+  }
+}
+
+function* linesOf(bytes: Buffer): Generator<Buffer> {
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(LINE_END, start)
+    const stop = end < 0 ? bytes.length : end
+    if (stop > start) yield bytes.subarray(start, stop)
+    start = stop + 1
+  }
+}
+
+const kindOf = (entry: Entry) => (isDecision(entry) ? `strata:${entry.subtype}` : entry.type)
+const sum = (counts: Readonly<Record<string, number>>) => Object.values(counts).reduce((all, one) => all + one, 0)

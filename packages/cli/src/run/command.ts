@@ -1,0 +1,94 @@
+/**
+ * `strata run`: one task, no questions. The answer streams to standard output, everything else goes to standard error; the exit code
+ * says how it ended. Nobody is there to ask, so whatever would need asking is denied, and said to be.
+ */
+import { text as readAll } from "node:stream/consumers"
+import { summarise } from "@strata/core"
+import type { QueryEnd, QueryEvent } from "../../../core/src/loop/query-events.ts"
+import { type Call, UsageError } from "../command.ts"
+import { connectionFrom, NO_KEY } from "../connection.ts"
+import { EXIT, EXIT_MEANINGS, exitCodeOf } from "../exit-codes.ts"
+import { findConversation, openSession, openWorkspace } from "../session.ts"
+import { readCommandLine, SHARED_OPTIONS_HELP } from "../session-options.ts"
+import { firstLine, TITLE_CHARACTERS } from "../wording.ts"
+import { interruptible } from "./interruption.ts"
+import { jsonReport } from "./json-report.ts"
+import type { Report } from "./report.ts"
+import { textReport } from "./text-report.ts"
+
+export const help = `strata run "task": lets the agent do a task and prints its answer.
+
+Usage
+  strata run "task" [options]
+  some-command | strata run [options]     the task is read from standard input
+
+Options
+${SHARED_OPTIONS_HELP}
+  --json                one event per line on standard output
+  --help
+
+The answer goes to standard output, tool calls and notices to standard error.
+Nobody can be asked: what needs permission is denied unless --mode, --allow or
+a rule in the settings allows it. Ctrl-C interrupts and keeps the conversation;
+a second Ctrl-C ends the process at once.
+
+Exit codes
+${EXIT_MEANINGS.map(({ code, meaning }) => `  ${code}  ${meaning}`).join("\n")}
+
+Examples
+  strata run "Why does the build fail?"
+  strata run "Fix the test" --mode accept-edits --allow "Bash(npm test:*)"
+  strata run "And now the linter" --continue --max-turns 20
+  git diff | strata run --json > events.jsonl
+`
+
+export async function run({ args, cwd, env, terminal }: Call): Promise<number> {
+  const { options, positionals, flags, wantsHelp } = readCommandLine({ args, env, cwd, flags: ["json"] })
+  if (wantsHelp) {
+    terminal.print(help)
+    return EXIT.answer
+  }
+  const connection = connectionFrom(env)
+  if (!connection) {
+    terminal.complain(NO_KEY)
+    return EXIT.noKey
+  }
+  const task = await readTask(positionals)
+  const workspace = await openWorkspace({ options, connection, env })
+  const resumed = await findConversation(workspace, options.beginning)
+  const session = await openSession({ workspace, person: {}, resumed, title: firstLine(task, TITLE_CHARACTERS) })
+  const { agent } = session
+  const { chat, model } = agent
+  const interruption = interruptible()
+  const report = flags.has("json") ? jsonReport(terminal.print) : textReport(terminal)
+  try {
+    report.begin({ conversation: chat.id, model: model.name, cwd: workspace.cwd, resumed: resumed !== undefined })
+    for (const message of session.problems) report.event({ type: "notice", message })
+    const end = await follow(agent.query(task, { ...workspace.limits, signal: interruption.signal }), report)
+    const exitCode = exitCodeOf(end)
+    report.end({ end, exitCode, conversation: chat.id, dollars: summarise(chat.views.ledger).dollars })
+    return exitCode
+  } finally {
+    await session.close()
+    interruption.stop()
+  }
+}
+
+async function follow(query: AsyncGenerator<QueryEvent, QueryEnd>, report: Report): Promise<QueryEnd> {
+  for (;;) {
+    const { value, done } = await query.next()
+    if (done) return value
+    report.event(value)
+  }
+}
+
+/** From the command line, or from standard input where that is not a keyboard. */
+async function readTask(positionals: readonly string[]): Promise<string> {
+  const [task, ...more] = positionals
+  if (more.length > 0)
+    throw new UsageError(`A task is one argument. Put it in quotes: strata run "${positionals.join(" ")}"`)
+  const isPiped = task === "-" || (task === undefined && !process.stdin.isTTY)
+  const text = isPiped ? await readAll(process.stdin) : (task ?? "")
+  if (text.trim() === "") throw new UsageError('There is no task. Give one: strata run "Explain this project"')
+  return text.trim()
+}

@@ -1,0 +1,84 @@
+/** A run for people: the answer on standard output, exactly as it comes; one line for each tool call and notice on standard error. */
+import type { QueryEvent } from "../../../core/src/loop/query-events.ts"
+import { counted, duration } from "../display/numbers.ts"
+import { printable } from "../display/text.ts"
+import { sentenceOf } from "../exit-codes.ts"
+import { callWords, resultSummary } from "../wording.ts"
+import type { Report, RunEnd } from "./report.ts"
+
+export interface Outputs {
+  print(text: string): void
+  complain(text: string): void
+}
+
+export function textReport({ print, complain }: Outputs): Report {
+  const calls = new ToolLines()
+  let isLineOpen = false
+  const say = (text: string) => {
+    if (text === "") return
+    print(text)
+    isLineOpen = !text.endsWith("\n")
+  }
+  /** Both outputs often share a terminal: a note begins on a line of its own. */
+  const note = (text: string) => {
+    if (isLineOpen) say("\n")
+    complain(`${text}\n`)
+  }
+  return {
+    begin: () => {},
+    event(event) {
+      if (event.type === "text") return say(event.text)
+      if (event.type === "response" && isLineOpen) say("\n")
+      const line = calls.lineOf(event) ?? lineOf(event)
+      if (line !== undefined) note(`- ${printable(line)}`)
+    },
+    end(end) {
+      for (const line of closingLines(end, calls.denied)) note(line)
+    },
+  }
+}
+
+/** Tool calls as a line each, told when they are over. */
+class ToolLines {
+  readonly #summaries = new Map<string, string>()
+  readonly #denied = new Set<string>()
+
+  get denied(): number {
+    return this.#denied.size
+  }
+
+  lineOf(event: QueryEvent): string | undefined {
+    if (event.type === "tool-start") this.#summaries.set(event.id, event.summary)
+    if (event.type === "tool-denied") {
+      this.#denied.add(event.id)
+      return `${callWords(event.name, event.question.summary)}: denied, because ${event.why}`
+    }
+    if (event.type !== "tool-result" || this.#denied.has(event.id)) return undefined
+    const { state, text } = resultSummary(event.result)
+    const call = callWords(event.name, this.#summaries.get(event.id) ?? "")
+    return `${call}: ${state}, ${duration(event.ms)}${state === "failed" ? `: ${text}` : ""}`
+  }
+}
+
+function lineOf(event: QueryEvent): string | undefined {
+  switch (event.type) {
+    case "retry":
+      return `trying again in ${duration(event.delayMs)}: ${event.reason}. What was printed of this answer is void.`
+    case "attached":
+      return `attached: ${[event.kind, event.about].filter(Boolean).join(" ")}`
+    case "notice":
+      return event.message
+    default:
+      return undefined
+  }
+}
+
+function closingLines({ end, exitCode, conversation }: RunEnd, denied: number): readonly string[] {
+  const sentence = sentenceOf(end)
+  const calls = counted(denied, "call was", "calls were")
+  return [
+    ...(sentence === undefined ? [] : [sentence]),
+    ...(denied === 0 ? [] : [`${calls} denied: nobody can be asked here. Allow such calls with --mode or --allow.`]),
+    ...(exitCode === 0 ? [] : [`To go on: strata run --resume ${conversation} "…"`]),
+  ]
+}

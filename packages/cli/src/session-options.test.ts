@@ -1,0 +1,58 @@
+import { describe, expect, test } from "vitest"
+import { UsageError } from "./command.ts"
+import { connectionFrom } from "./connection.ts"
+import { readCommandLine } from "./session-options.ts"
+import { nearestTo } from "./suggestion.ts"
+
+const read = (args: readonly string[], env = {}) => readCommandLine({ args, env, cwd: "/work", flags: ["json"] })
+
+test("the model comes from the option, the environment, or is the default", () => {
+  expect(read(["--model", "a"], { STRATA_MODEL: "b" }).options).toMatchObject({ model: "a", isModelGiven: true })
+  expect(read([], { STRATA_MODEL: "b" }).options).toMatchObject({ model: "b", isModelGiven: true })
+  expect(read([]).options).toMatchObject({ model: "claude-opus-5-5", isModelGiven: false, cwd: "/work" })
+})
+
+test("--resume takes an id or none", () => {
+  expect(read(["--resume"]).options.beginning).toEqual({ from: "list" })
+  expect(read(["--resume", "abc-1"]).options.beginning).toEqual({ from: "id", id: "abc-1" })
+  expect(read(["--resume", "--json"])).toMatchObject({
+    options: { beginning: { from: "list" } },
+    flags: new Set(["json"]),
+  })
+  const withTask = read(["--resume", "go on with it"])
+  expect(withTask.options.beginning).toEqual({ from: "list" })
+  expect(withTask.positionals).toEqual(["go on with it"])
+  expect(read(["--continue"]).options.beginning).toEqual({ from: "newest" })
+})
+
+test("rules may be given several times", () => {
+  expect(read(["--allow", "Edit", "--allow", "Bash(npm test:*)"]).options.allow).toEqual(["Edit", "Bash(npm test:*)"])
+})
+
+test.each([
+  [["--modell", "x"], "There is no option --modell. Did you mean --model?"],
+  [["--mode", "yolo"], '--mode must be one of ask, accept-edits, plan, bypass, not "yolo".'],
+  [["--max-turns", "1.5"], '--max-turns must be a whole number above 0, not "1.5".'],
+  [["--cost-limit", "0"], '--cost-limit must be a number of dollars above 0, not "0".'],
+  [["--continue", "--resume", "abc"], "Give either --continue or --resume, not both."],
+])("%j is answered with a sentence", (args, sentence) => {
+  expect(() => read(args)).toThrow(new UsageError(sentence))
+})
+
+test("a suggestion is a word that begins like it or differs in a letter or two", () => {
+  expect(nearestTo("con", ["cost", "context"])).toBe("context")
+  expect(nearestTo("cots", ["cost", "context"])).toBe("cost")
+  expect(nearestTo("weather", ["cost", "context"])).toBeUndefined()
+})
+
+describe("the way to the model", () => {
+  test("needs a key, unless the server is on this machine", () => {
+    expect(connectionFrom({})).toBeUndefined()
+    expect(connectionFrom({ ANTHROPIC_BASE_URL: "https://example.com" })).toBeUndefined()
+    expect(connectionFrom({ ANTHROPIC_BASE_URL: "http://127.0.0.1.example.com" })).toBeUndefined()
+    for (const url of ["http://127.0.0.1:4010", "http://localhost:4010", "http://[::1]:4010"]) {
+      expect(connectionFrom({ ANTHROPIC_BASE_URL: url })).toBeDefined()
+    }
+    expect(connectionFrom({ ANTHROPIC_API_KEY: "key" })).toBeDefined()
+  })
+})

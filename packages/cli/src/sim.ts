@@ -1,0 +1,8 @@
+/** `strata sim`: the simulator's own command, which reads its own arguments. */
+import type { Run } from "./command.ts"
+
+export const run: Run = async ({ args }) => {
+  process.argv.splice(2, process.argv.length, ...args)
+  await import("../../sim/src/main.ts")
+  return Number(process.exitCode ?? 0)
+}

@@ -1,0 +1,65 @@
+/** From arguments to an exit code: help, version, the command that is asked for, and a sentence where it fails. */
+import { readFileSync } from "node:fs"
+import { type Call, type Command, UsageError } from "./command.ts"
+import { COMMANDS } from "./commands.ts"
+import { processTerminal, type Terminal } from "./display/terminal.ts"
+import { commandHelp, overview } from "./help.ts"
+import { nearestTo } from "./suggestion.ts"
+
+const EXIT_FAILED = 1
+const EXIT_USAGE = 2
+const HELP = new Set(["--help", "-h"])
+
+export async function strata(argv: readonly string[]): Promise<number> {
+  const { env } = process
+  const ownArgs = argv.slice(0, argv.includes("--") ? argv.indexOf("--") : undefined)
+  const terminal = processTerminal({ env, noColour: ownArgs.includes("--no-color") })
+  const [name, ...args] = ownArgs[0] === "--no-color" ? argv.slice(1) : argv
+  const call = { args, cwd: process.cwd(), env, terminal }
+  try {
+    if (name === undefined || HELP.has(name) || name === "help") return await help(args[0], call)
+    if (name === "--version" || name === "-v") return print(`${version()}\n`, terminal)
+    const command = find(name)
+    if (!command.forwards && ownArgs.some((arg) => HELP.has(arg))) return await help(name, call)
+    const { run } = await command.load()
+    return await run(call)
+  } catch (error) {
+    terminal.complain(`${sentence(error, env)}\n`)
+    return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED
+  }
+}
+
+async function help(name: string | undefined, call: Call): Promise<number> {
+  const { terminal } = call
+  if (name === undefined || name.startsWith("-")) return print(overview(COMMANDS, terminal), terminal)
+  const command = find(name)
+  if (!command.forwards) return print(commandHelp(command, terminal), terminal)
+  const { run } = await command.load()
+  return run({ ...call, args: ["--help"] })
+}
+
+function print(text: string, terminal: Terminal): number {
+  terminal.print(text)
+  return 0
+}
+
+function find(name: string): Command {
+  const command = COMMANDS.find((candidate) => candidate.name === name)
+  if (command) return command
+  const names = COMMANDS.map((candidate) => candidate.name)
+  const near = nearestTo(name, names)
+  const what = name.startsWith("-") ? "option" : "command"
+  const hint = near === undefined ? ` There are: ${names.join(", ")}.` : ` Did you mean "strata ${near}"?`
+  throw new UsageError(`There is no ${what} ${name}.${hint} "strata --help" says more.`)
+}
+
+/** For a person: the error's message. The stack is there for those who ask. */
+function sentence(error: unknown, env: NodeJS.ProcessEnv): string {
+  if (env.STRATA_DEBUG && error instanceof Error) return error.stack ?? error.message
+  return error instanceof Error ? error.message : String(error)
+}
+
+function version(): string {
+  const file = new URL("../package.json", import.meta.url)
+  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version
+}

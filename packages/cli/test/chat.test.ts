@@ -1,0 +1,184 @@
+/** `strata chat` in a real terminal, over HTTP against the simulator. */
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { TERMINALS } from "./terminal.ts"
+import { calls, type Workbench, type WorkbenchOptions, workbench } from "./workbench.ts"
+
+const SLOW = { kind: "slow-stream", delayMs: 300 } as const
+const GREEK =
+  "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon"
+
+if (TERMINALS.length === 0)
+  test.skip("there is neither tmux nor python3 here, so no terminal to drive the chat in", () => {})
+
+describe.each(TERMINALS)("the chat in $name", ({ open }) => {
+  const chat = (bench: Workbench, ...args: readonly string[]) =>
+    open({ command: [...bench.command, "chat", ...args], cwd: bench.project, env: bench.env })
+
+  /** A workbench and a chat that is ready for input. */
+  async function started(options: WorkbenchOptions) {
+    const bench = await workbench(options)
+    const terminal = chat(bench)
+    await terminal.sees("ask for something")
+    return { bench, terminal }
+  }
+
+  test("a question, an answer, a tool, a permission; exit, resume, and the old words are there", async () => {
+    const { bench, terminal } = await started({
+      turns: [
+        calls({ Read: { file_path: "notes.txt" } }, "Let me **look**."),
+        calls({ Write: { file_path: "copy.txt", content: "hello again\n" } }),
+        "I have made a copy.",
+        "Yes, I remember the copy.",
+      ],
+      files: { "notes.txt": "hello\n" },
+    })
+    await using _bench = bench
+    await using first = terminal
+    first.type("Copy the notes, please")
+    first.press("enter")
+    await first.sees("> Copy the notes, please")
+    await first.sees("Let me look.")
+    await first.sees(/● Read notes\.txt ok/)
+    await first.sees("Write needs permission")
+    await first.sees("+hello again")
+    await first.sees(/a Yes, and don't ask again for Write\(.*\*\*\)/)
+    first.type("y")
+    await first.sees(/● Write create copy\.txt ok/)
+    await first.sees("I have made a copy.")
+    await first.sees("3 turns")
+    expect(readFileSync(join(bench.project, "copy.txt"), "utf8")).toBe("hello again\n")
+    first.press("ctrl-d")
+    await first.sees(/strata chat --resume [0-9a-f-]{36}/)
+
+    const id = /--resume ([0-9a-f-]{36})/.exec(first.screen())![1]!
+    await using second = chat(bench, "--resume", id)
+    await second.sees("> Copy the notes, please")
+    await second.sees("I have made a copy.")
+    second.type("Do you remember?")
+    second.press("enter")
+    await second.sees("Yes, I remember the copy.")
+  })
+
+  test("LOOP-4: Esc interrupts a slow stream, and the conversation goes on", async () => {
+    const { bench, terminal } = await started({ turns: [GREEK, "Here I am again."], faults: [{ nth: 1, fault: SLOW }] })
+    await using _bench = bench
+    await using _terminal = terminal
+    terminal.type("Recite")
+    terminal.press("enter")
+    await terminal.sees("alpha beta")
+    await terminal.sees("Esc interrupts")
+    terminal.press("escape")
+    await terminal.sees("Interrupted. Everything so far is kept.")
+    expect(terminal.screen()).not.toContain("upsilon")
+    terminal.type("Still there?")
+    terminal.press("enter")
+    await terminal.sees("Here I am again.")
+  })
+
+  test("LOOP-7: what is typed while the agent works is queued, shown, and answered", async () => {
+    const { bench, terminal } = await started({
+      turns: [GREEK, "And this answers the second."],
+      faults: [{ nth: 1, fault: SLOW }],
+    })
+    await using _bench = bench
+    await using _terminal = terminal
+    terminal.type("First")
+    terminal.press("enter")
+    await terminal.sees("alpha")
+    terminal.type("Second")
+    terminal.press("enter")
+    await terminal.sees("queued: Second")
+    await terminal.sees("1 queued")
+    await terminal.sees("> Second")
+    await terminal.sees("And this answers the second.")
+  })
+
+  test("a denied permission goes to the model with the reason", async () => {
+    const { bench, terminal } = await started({
+      turns: [
+        calls({ Bash: { command: "git push --force" } }),
+        ({ request }) => `I was told: ${JSON.stringify(request.messages.at(-1)!.content[0]!.content)}`,
+      ],
+    })
+    await using _bench = bench
+    await using _terminal = terminal
+    terminal.type("Push")
+    terminal.press("enter")
+    await terminal.sees("Bash(git push:*)")
+    terminal.type("n")
+    await terminal.sees("Enter sends, Esc goes back")
+    terminal.type("not on a Friday")
+    await terminal.sees("> not on a Friday")
+    terminal.press("enter")
+    await terminal.sees("the user said no: not on a Friday")
+    await terminal.sees("I was told:")
+  })
+
+  test("questions of the agent, a plan, todos", async () => {
+    const { bench, terminal } = await started({
+      turns: [
+        calls({ TodoWrite: { todos: [{ content: "Choose a colour", status: "in_progress" }] } }),
+        calls({ AskUser: { question: "Which colour?", options: ["Red", "Green"] } }),
+        ({ request }) => `Colour: ${JSON.stringify(request.messages.at(-1)!.content[0]!.content)}`,
+      ],
+    })
+    await using _bench = bench
+    await using _terminal = terminal
+    terminal.type("Paint it")
+    terminal.press("enter")
+    await terminal.sees("Which colour?")
+    await terminal.sees("2 Green")
+    terminal.type("2")
+    await terminal.sees(/Colour: .*Green/)
+    terminal.type("/todos")
+    terminal.press("enter")
+    await terminal.sees("[>] Choose a colour")
+    terminal.press("shift-tab")
+    await terminal.sees("· accept-edits ·")
+  })
+
+  test("many lines pasted stay one input, and come back with the up key", async () => {
+    const { bench, terminal } = await started({
+      turns: [({ request }) => `${request.messages[0]!.content.at(-1)!.text!.split("\n").length} lines`],
+    })
+    await using _bench = bench
+    await using _terminal = terminal
+    terminal.paste("one\ntwo\nthree")
+    await terminal.sees("three")
+    terminal.press("alt-enter")
+    terminal.type("four")
+    await terminal.sees("four")
+    terminal.press("enter")
+    await terminal.sees("4 lines")
+    terminal.press("up")
+    await terminal.sees(/────\s+> one/)
+  })
+
+  test("commands, a misspelt one, Ctrl-C twice", async () => {
+    const { bench, terminal } = await started({ turns: ["Hello."] })
+    await using _bench = bench
+    await using _terminal = terminal
+    terminal.type("Hi")
+    terminal.press("enter")
+    await terminal.sees("Hello.")
+    terminal.type("/context")
+    terminal.press("enter")
+    await terminal.sees("your words")
+    terminal.type("/cots")
+    terminal.press("enter")
+    await terminal.sees("Did you mean /cost?")
+    terminal.press("ctrl-c")
+    await terminal.sees("Ctrl-C again exits")
+    terminal.press("ctrl-c")
+    await terminal.sees("To go on: strata chat --resume")
+  })
+})
+
+test("without a terminal or a key it says what to do instead", async () => {
+  await using bench = await workbench({ turns: [] })
+  expect(await bench.strata(["chat"]).ended).toMatchObject({ code: 2, stderr: expect.stringContaining("strata run") })
+  const keyless = await bench.strata(["chat"], { env: { ANTHROPIC_BASE_URL: "" } }).ended
+  expect(keyless).toMatchObject({ code: 3, stderr: expect.stringContaining("ANTHROPIC_API_KEY") })
+})

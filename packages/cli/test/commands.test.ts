@@ -1,0 +1,141 @@
+/** The commands as processes: what they print, what they complain about, how they end. */
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { emptyPlace, type Place, strata } from "./strata-process.ts"
+
+const RECORDINGS = join(import.meta.dirname, "..", "..", "..", "..", "shared", "data", "transcripts")
+const hasRecordings = existsSync(RECORDINGS)
+if (!hasRecordings) console.warn("No recordings lie beside the repository: inspecting them is not tested.")
+
+let place: Place
+beforeAll(() => {
+  place = emptyPlace()
+})
+afterAll(() => place.remove())
+const run = (...args: string[]) => strata(args, place)
+
+describe("strata", () => {
+  it("explains itself without arguments, with --help and with help", async () => {
+    const [bare, option, word] = await Promise.all([run(), run("--help"), run("help")])
+    expect(bare).toMatchObject({ code: 0, stderr: "" })
+    expect(bare.stdout).toContain("strata COMMAND [options]")
+    expect(option).toEqual(bare)
+    expect(word).toEqual(bare)
+  })
+
+  it("explains a command", async () => {
+    const { code, stdout } = await run("inspect", "--help")
+    expect(code).toBe(0)
+    expect(stdout).toContain("strata inspect FILE… [options]")
+  })
+
+  it.each([
+    [["inspekt"], 'There is no command inspekt. Did you mean "strata inspect"? "strata --help" says more.\n'],
+    [
+      ["demo", "--wndow", "5"],
+      'There is no option --wndow. Did you mean --window? "strata demo --help" lists what there is.\n',
+    ],
+    [["inspect", "nothing.jsonl"], "There is no file nothing.jsonl.\n"],
+    [["inspect", "."], ". is a directory. Name the files in it, as in ./*.jsonl.\n"],
+  ])("answers %j with a sentence and exit code 2", async (args, sentence) => {
+    expect(await run(...args)).toEqual({ code: 2, stdout: "", stderr: sentence })
+  })
+
+  it("says its version", async () => {
+    expect((await run("--version")).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+
+  it("colours only where it is asked to, and never against --no-color", async () => {
+    const env = { ...place.env, FORCE_COLOR: "1" }
+    expect((await strata(["--help"], { ...place, env })).stdout).toContain("\u001b[")
+    expect((await strata(["--help", "--no-color"], { ...place, env })).stdout).not.toContain("\u001b[")
+    expect((await strata(["--help"], { ...place, env: { ...env, NO_COLOR: "1" } })).stdout).not.toContain("\u001b[")
+  })
+
+  it("hands the simulator its arguments", async () => {
+    expect(await run("sim", "--help")).toMatchObject({ code: 0, stdout: expect.stringContaining("--brain") })
+    expect(await run("sim", "--port", "none")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("--port must be"),
+    })
+  })
+})
+
+describe("strata config", () => {
+  it("shows where each value came from (SET-1)", async () => {
+    mkdirSync(join(place.cwd, ".strata"), { recursive: true })
+    mkdirSync(place.env.STRATA_HOME!, { recursive: true })
+    writeFileSync(join(place.env.STRATA_HOME!, "settings.json"), '{ "autoCompactPercent": 70, "flush": "never" }')
+    writeFileSync(join(place.cwd, ".strata", "settings.json"), '{ "autoCompactPercent": 80 }')
+    const { code, stdout } = await strata(["config"], { ...place, env: { ...place.env, STRATA_NOTES: "0" } })
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/autoCompactPercent +80 +project file/)
+    expect(stdout).toMatch(/flush +never +user file/)
+    expect(stdout).toMatch(/maxOutputTokens +32,000 +default/)
+    expect(stdout).toMatch(/notes +off .* environment STRATA_NOTES/)
+    expect(stdout).toMatch(/user +\S+settings\.json +read/)
+  })
+
+  it("gives a program the same, without secrets", async () => {
+    const servers = {
+      gh: { command: "npx", env: { TOKEN: "very-secret" } },
+      web: { url: "https://x.test", headers: { A: "very-secret" } },
+    }
+    writeFileSync(join(place.cwd, ".strata", "settings.json"), JSON.stringify({ mcpServers: servers }))
+    const { stdout } = await run("config", "--json")
+    expect(stdout).not.toContain("very-secret")
+    expect(JSON.parse(stdout).settings).toContainEqual({
+      key: "mcpServers.gh",
+      value: { command: "npx", env: { TOKEN: "(hidden)" } },
+      origin: join(place.cwd, ".strata", "settings.json"),
+      environment: [],
+    })
+  })
+
+  it("says what is wrong with a file, and where", async () => {
+    const file = join(place.cwd, ".strata", "settings.json")
+    writeFileSync(file, '{ "flsh": "turn", "contextWindow": -1 }')
+    const { code, stdout, stderr } = await run("config")
+    expect(code).toBe(1)
+    expect(stdout).toContain("Files looked at")
+    expect(stderr).toContain(file)
+    expect(stderr).toContain("flsh: there is no such setting")
+    expect(stderr).toContain("contextWindow: ")
+    writeFileSync(file, "{}")
+  })
+})
+
+describe.skipIf(!hasRecordings)("strata inspect", () => {
+  const recordings = hasRecordings
+    ? readdirSync(RECORDINGS, { recursive: true, encoding: "utf8" })
+        .filter((name) => /\.(?:jsonl|json|traj)$/.test(name))
+        .map((name) => join(RECORDINGS, name))
+    : []
+
+  it("reads every recording, in 80 columns", async () => {
+    const { code, stdout, stderr } = await run("inspect", ...recordings)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    expect(stdout).toMatch(/^\d+ conversations$/m)
+    for (const line of stdout.split("\n")) expect([...line].length, line).toBeLessThanOrEqual(80)
+  })
+
+  it("gives a program everything as JSON", async () => {
+    const { code, stdout } = await run("inspect", "--json", ...recordings.slice(0, 3))
+    expect(code).toBe(0)
+    for (const { content, growth, cache, money } of JSON.parse(stdout).conversations) {
+      expect(content.total).toBeGreaterThan(0)
+      expect(growth.sizes.length).toBeGreaterThan(0)
+      expect(cache.hitRatio).toBeGreaterThanOrEqual(0)
+      expect(Array.isArray(money.lines)).toBe(true)
+    }
+  })
+
+  it("looks at the other files where one cannot be read", async () => {
+    writeFileSync(join(place.cwd, "poem.jsonl"), "not a transcript")
+    const { code, stdout, stderr } = await run("inspect", "poem.jsonl", recordings[0]!)
+    expect(code).toBe(1)
+    expect(stderr).toContain("poem.jsonl was not imported")
+    expect(stdout).toContain("Where the context went")
+  })
+})

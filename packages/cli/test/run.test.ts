@@ -1,0 +1,143 @@
+/** `strata run` as a real process, over HTTP against the simulator. */
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { expect, test } from "vitest"
+import { calls, type Workbench, workbench } from "./workbench.ts"
+
+/** Lines of standard output as JSON. */
+const jsonLines = (text: string) =>
+  text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown> & { type: string })
+
+const journalOf = ({ home }: Workbench, id: string): readonly Record<string, unknown>[] => {
+  const [project] = readdirSync(join(home, "projects"))
+  return jsonLines(readFileSync(join(home, "projects", project!, `${id}.jsonl`), "utf8"))
+}
+
+test("the answer goes to standard output, tool calls to standard error", async () => {
+  await using bench = await workbench({
+    turns: [calls({ Read: { file_path: "notes.txt" } }, "Let me look."), "It says hello."],
+    files: { "notes.txt": "hello\n" },
+  })
+  const { code, stdout, stderr } = await bench.strata(["run", "What do the notes say?"]).ended
+  expect(stdout).toBe("Let me look.\nIt says hello.\n")
+  expect(stderr).toMatch(/^- Read .*notes\.txt.*: ok, \d+ ms\n$/)
+  expect(code).toBe(0)
+})
+
+test("the task is read from standard input", async () => {
+  await using bench = await workbench({
+    turns: [({ request }) => `You said: ${request.messages.at(-1)!.content.at(-1)!.text}`],
+  })
+  expect(await bench.strata(["run"], { stdin: "a piped task\n" }).ended).toMatchObject({
+    code: 0,
+    stdout: "You said: a piped task\n",
+  })
+})
+
+test("--json gives one event per line, the conversation first, the end last", async () => {
+  await using bench = await workbench({ turns: [calls({ Bash: { command: "ls" } }), "Done."] })
+  const { code, stdout } = await bench.strata(["run", "--json", "List the files."]).ended
+  const events = jsonLines(stdout)
+  expect(events[0]).toMatchObject({ type: "conversation", resumed: false, cwd: bench.project })
+  expect(events.at(-1)).toMatchObject({
+    type: "end",
+    reason: "answer",
+    exitCode: 0,
+    conversation: events[0]!.conversation,
+  })
+  expect(new Set(events.map(({ type }) => type))).toEqual(
+    new Set(["conversation", "user", "request", "response", "tool-start", "tool-result", "text", "done", "end"]),
+  )
+  expect(code).toBe(0)
+})
+
+test("PERM-1: without a person, ask means no, and it is said clearly", async () => {
+  await using bench = await workbench({
+    turns: [calls({ Write: { file_path: "new.txt", content: "x" } }), "I was not allowed to."],
+  })
+  const { code, stderr } = await bench.strata(["run", "Write a file."]).ended
+  expect(stderr).toContain("denied, because Write needs permission, and there is nobody to ask")
+  expect(stderr).toContain("Allow such calls with --mode or --allow.")
+  expect(existsSync(join(bench.project, "new.txt"))).toBe(false)
+  expect(code).toBe(0)
+})
+
+test("--allow and --mode allow what would be asked", async () => {
+  await using bench = await workbench({
+    turns: [calls({ Write: { file_path: "new.txt", content: "x" }, Bash: { command: "touch made.txt" } }), "Written."],
+  })
+  const args = ["run", "Write.", "--mode", "accept-edits", "--allow", "Bash(touch:*)"]
+  expect(await bench.strata(args).ended).toMatchObject({ code: 0, stdout: "Written.\n" })
+  expect(readdirSync(bench.project).sort()).toEqual(["made.txt", "new.txt"])
+})
+
+test("LOOP-6: max turns and the cost limit end it with a code of their own", async () => {
+  const turns = Array.from({ length: 5 }, () => calls({ Bash: { command: "ls" } }))
+  await using bench = await workbench({ turns })
+  const stopped = await bench.strata(["run", "Go on for ever.", "--max-turns", "2"]).ended
+  expect(stopped.code).toBe(4)
+  expect(stopped.stderr).toContain("Stopped after 2 turns")
+  const poor = await bench.strata(["run", "--continue", "Again.", "--cost-limit", "0.000001"]).ended
+  expect(poor.code).toBe(5)
+  expect(poor.stderr).toMatch(/the limit for this conversation is \$0\.00/)
+})
+
+test("errors, refusals and wrong command lines have codes of their own", async () => {
+  await using bench = await workbench({
+    turns: [{ content: [{ type: "text", text: "No." }], stopReason: "refusal" }],
+    faults: [{ nth: 2, fault: { kind: "rate-limit", retryAfterSeconds: null } }],
+  })
+  expect((await bench.strata(["run", "Do harm."]).ended).code).toBe(7)
+  const failed = await bench.strata(["run", "Hello."]).ended
+  expect(failed.code).toBe(1)
+  expect(failed.stderr).not.toContain("    at ") // no stack
+  const misspelt = await bench.strata(["run", "--contine", "Hello."]).ended
+  expect(misspelt).toMatchObject({ code: 2, stderr: expect.stringContaining("Did you mean --continue?") })
+  const keyless = await bench.strata(["run", "Hello."], { env: { ANTHROPIC_BASE_URL: "" } }).ended
+  expect(keyless).toMatchObject({ code: 3, stderr: expect.stringContaining("ANTHROPIC_API_KEY") })
+  expect(keyless.stderr).toContain("strata demo")
+})
+
+test("--continue and --resume go on in a new process", async () => {
+  const echo: Parameters<typeof workbench>[0]["turns"][number] = ({ request }) =>
+    `I know ${request.messages.length} messages.`
+  await using bench = await workbench({ turns: [echo, echo, echo] })
+  const [begun] = jsonLines((await bench.strata(["run", "--json", "One."]).ended).stdout)
+  const id = String(begun!.conversation)
+  expect((await bench.strata(["run", "--continue", "Two."]).ended).stdout).toBe("I know 3 messages.\n")
+  expect((await bench.strata(["run", "--resume", id.slice(0, 8), "Three."]).ended).stdout).toBe("I know 5 messages.\n")
+  const unknown = await bench.strata(["run", "--resume", "nothing", "Four."]).ended
+  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("There is no conversation nothing") })
+})
+
+test("LOOP-4: an interrupt in the middle of a stream leaves a conversation that goes on", async () => {
+  await using bench = await workbench({
+    turns: ["One two three four five six seven eight nine ten eleven twelve thirteen fourteen.", "I am back."],
+    faults: [{ nth: 1, fault: { kind: "slow-stream", delayMs: 200 } }],
+  })
+  const slow = bench.strata(["run", "Count."])
+  await slow.said("One")
+  slow.signal("SIGINT")
+  const { code, stderr } = await slow.ended
+  expect(code).toBe(6)
+  const id = /--resume (\S+)/.exec(stderr)![1]!
+  expect(journalOf(bench, id).some((line) => line.type === "assistant")).toBe(true)
+  expect(await bench.strata(["run", "--resume", id, "Are you there?"]).ended).toMatchObject({
+    code: 0,
+    stdout: "I am back.\n",
+  })
+})
+
+test("LOOP-4: an interrupt in the middle of a command ends it, and every call is answered", async () => {
+  await using bench = await workbench({ turns: [calls({ Bash: { command: "sleep 600" } }, "Waiting."), "Awake."] })
+  const slow = bench.strata(["run", "Sleep.", "--json", "--mode", "bypass"])
+  await slow.said('"tool-start"')
+  slow.signal("SIGINT")
+  const { code, stdout } = await slow.ended
+  expect(code).toBe(6)
+  expect(jsonLines(stdout).find(({ type }) => type === "tool-result")).toMatchObject({ result: { is_error: true } })
+  expect((await bench.strata(["run", "--continue", "Wake up."]).ended).stdout).toBe("Awake.\n")
+})

@@ -1,0 +1,52 @@
+/** Runs `strata` as people do: a process of its own, with an empty home. */
+import { type SpawnOptions, spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+
+export const MAIN = join(import.meta.dirname, "..", "src", "main.ts")
+
+export interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Place {
+  readonly cwd: string
+  readonly env: Record<string, string>
+  remove(): void
+}
+
+/** A directory to work in, a home and a temporary directory, all empty. */
+export function emptyPlace(): Place {
+  const root = mkdtempSync(join(tmpdir(), "strata-cli-test-"))
+  const env = {
+    PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+    HOME: root,
+    STRATA_HOME: join(root, "strata-home"),
+    TMPDIR: root,
+    TERM: "xterm-256color",
+  }
+  return { cwd: root, env, remove: () => rmSync(root, { recursive: true, force: true }) }
+}
+
+export function strata(args: readonly string[], { cwd, env }: Pick<Place, "cwd" | "env">): Promise<Ended> {
+  return runProcess([process.execPath, MAIN, ...args], { cwd, env })
+}
+
+export function runProcess([program, ...args]: readonly string[], options: SpawnOptions): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program!, args, { ...options, stdio: ["ignore", "pipe", "pipe"] })
+    let stdout = ""
+    let stderr = ""
+    child.stdout?.on("data", (data: Buffer) => {
+      stdout += data
+    })
+    child.stderr?.on("data", (data: Buffer) => {
+      stderr += data
+    })
+    child.once("error", reject)
+    child.once("close", (code) => resolve({ code, stdout, stderr }))
+  })
+}

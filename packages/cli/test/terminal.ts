@@ -1,0 +1,118 @@
+/** Real terminals to drive programs in: tmux where it is installed, else a pseudo terminal through python3. */
+import { execFileSync, spawn, spawnSync } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { stripVTControlCharacters } from "node:util"
+
+const COLUMNS = 80
+const ROWS = 30
+const DEADLINE_MS = 30_000
+const POLL_MS = 50
+
+export interface TerminalProgram {
+  readonly command: readonly string[]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+export interface TestTerminal extends AsyncDisposable {
+  /** What is to be seen. Without tmux: everything that was printed. */
+  screen(): string
+  /** Waits until the screen shows it. */
+  sees(text: string | RegExp): Promise<void>
+  type(text: string): void
+  press(key: keyof typeof KEYS): void
+  paste(text: string): void
+}
+
+const KEYS = {
+  enter: { tmux: "Enter", bytes: "\r" },
+  escape: { tmux: "Escape", bytes: "\u001b" },
+  "ctrl-c": { tmux: "C-c", bytes: "\u0003" },
+  "ctrl-d": { tmux: "C-d", bytes: "\u0004" },
+  "ctrl-o": { tmux: "C-o", bytes: "\u000f" },
+  "shift-tab": { tmux: "BTab", bytes: "\u001b[Z" },
+  "alt-enter": { tmux: "M-Enter", bytes: "\u001b\r" },
+  up: { tmux: "Up", bytes: "\u001b[A" },
+} as const
+
+export const TERMINALS: readonly {
+  readonly name: string
+  readonly open: (program: TerminalProgram) => TestTerminal
+}[] = [
+  ...(spawnSync("tmux", ["-V"]).status === 0 ? [{ name: "tmux", open: openTmux }] : []),
+  ...(spawnSync("python3", ["--version"]).status === 0 ? [{ name: "a pseudo terminal", open: openPty }] : []),
+]
+
+/** Only the variables given: what the machine has set must not change what is seen. */
+function inEnvironment(env: TerminalProgram["env"], term: string): readonly string[] {
+  return ["env", "-i", `TERM=${term}`, ...Object.entries(env).map(([name, value]) => `${name}=${value}`)]
+}
+
+let opened = 0
+
+function openTmux({ command, cwd, env }: TerminalProgram): TestTerminal {
+  const socket = `strata-test-${process.pid}-${++opened}` // a server of its own, so that nobody's sessions are touched
+  const tmux = (...args: readonly string[]) =>
+    execFileSync("tmux", ["-L", socket, "-f", "/dev/null", ...args], { encoding: "utf8" })
+  tmux(
+    "new-session",
+    "-d",
+    "-x",
+    `${COLUMNS}`,
+    "-y",
+    `${ROWS}`,
+    "-c",
+    cwd,
+    ...inEnvironment(env, "screen-256color"),
+    ...command,
+  )
+  tmux("set-option", "remain-on-exit", "on")
+  return withWaiting({
+    screen: () => tmux("capture-pane", "-p", "-J"),
+    type: (text) => void tmux("send-keys", "-l", text),
+    press: (key) => void tmux("send-keys", KEYS[key].tmux),
+    paste: (text) => {
+      tmux("set-buffer", text)
+      tmux("paste-buffer", "-p")
+    },
+    async [Symbol.asyncDispose]() {
+      tmux("kill-server")
+    },
+  })
+}
+
+function openPty({ command, cwd, env }: TerminalProgram): TestTerminal {
+  const driver = fileURLToPath(new URL("pseudo-terminal.py", import.meta.url))
+  const program = [...inEnvironment(env, "xterm-256color"), ...command]
+  const child = spawn("python3", [driver, `${COLUMNS}`, `${ROWS}`, ...program], { cwd })
+  let printed = ""
+  for (const output of [child.stdout, child.stderr]) {
+    output.setEncoding("utf8").on("data", (text: string) => {
+      printed += text
+    })
+  }
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()))
+  return withWaiting({
+    screen: () => stripVTControlCharacters(printed),
+    type: (text) => void child.stdin.write(text),
+    press: (key) => void child.stdin.write(KEYS[key].bytes),
+    paste: (text) => void child.stdin.write(`\u001b[200~${text}\u001b[201~`),
+    async [Symbol.asyncDispose]() {
+      child.kill()
+      await ended
+    },
+  })
+}
+
+function withWaiting(terminal: Omit<TestTerminal, "sees">): TestTerminal {
+  return {
+    ...terminal,
+    async sees(text) {
+      const isThere = () => (typeof text === "string" ? terminal.screen().includes(text) : text.test(terminal.screen()))
+      for (const deadline = Date.now() + DEADLINE_MS; !isThere(); ) {
+        if (Date.now() > deadline) throw new Error(`It never showed ${text}. The screen:\n${terminal.screen()}`)
+        await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+      }
+    },
+  }
+}

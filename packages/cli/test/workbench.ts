@@ -1,0 +1,124 @@
+/** A place to try `strata` in: a simulator on loopback, a home and a project of its own, and the command as a real process. */
+import { spawn } from "node:child_process"
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import {
+  type AnswerBlock,
+  type FaultRule,
+  type ScriptedTurn,
+  type Simulator,
+  scriptedBrain,
+  startSimulator,
+} from "@strata/sim"
+
+const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+
+export interface Workbench extends AsyncDisposable {
+  readonly sim: Simulator
+  readonly home: string
+  readonly project: string
+  readonly env: Readonly<Record<string, string>>
+  /** The command line that starts `strata`, for whatever runs it. */
+  readonly command: readonly string[]
+  strata(args: readonly string[], options?: StrataOptions): StrataProcess
+}
+
+export interface StrataOptions {
+  readonly stdin?: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface StrataProcess {
+  readonly ended: Promise<Ended>
+  /** Resolves when standard output holds the text. */
+  said(text: string): Promise<void>
+  signal(name: NodeJS.Signals): void
+}
+
+export interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface WorkbenchOptions {
+  readonly turns: readonly ScriptedTurn[]
+  readonly faults?: readonly FaultRule[]
+  /** Files of the project. */
+  readonly files?: Readonly<Record<string, string>>
+}
+
+export async function workbench({ turns, faults = [], files = {} }: WorkbenchOptions): Promise<Workbench> {
+  const sim = await startSimulator({ brain: scriptedBrain(turns), faults })
+  const place = realpathSync(mkdtempSync(join(tmpdir(), "strata-cli-")))
+  const [home, project] = [join(place, "home"), join(place, "project")]
+  mkdirSync(project)
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(project, name)), { recursive: true })
+    writeFileSync(join(project, name), text)
+  }
+  const env = {
+    PATH: process.env.PATH ?? "",
+    HOME: place,
+    STRATA_HOME: home,
+    ANTHROPIC_BASE_URL: sim.url,
+    NO_COLOR: "1",
+    LANG: "C.UTF-8",
+  }
+  return {
+    sim,
+    home,
+    project,
+    env,
+    command: [process.execPath, MAIN],
+    strata: (args, options = {}) => start(args, { ...options, env: { ...env, ...options.env }, cwd: project }),
+    async [Symbol.asyncDispose]() {
+      await sim.close()
+      rmSync(place, { recursive: true, force: true })
+    },
+  }
+}
+
+function start(
+  args: readonly string[],
+  { stdin = "", env, cwd }: StrataOptions & { readonly cwd: string },
+): StrataProcess {
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd, env: env as NodeJS.ProcessEnv })
+  const texts = { stdout: "", stderr: "" }
+  const listeners = new Set<() => void>()
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name].setEncoding("utf8").on("data", (text: string) => {
+      texts[name] += text
+      for (const listener of listeners) listener()
+    })
+  }
+  child.stdin.end(stdin)
+  return {
+    ended: new Promise((resolve, reject) => {
+      child.once("error", reject)
+      child.once("close", (code) => resolve({ code, ...texts }))
+    }),
+    said: (text) =>
+      new Promise((resolve, reject) => {
+        const check = () => texts.stdout.includes(text) && resolve()
+        listeners.add(check)
+        child.once("close", () => reject(new Error(`It ended without saying "${text}": ${JSON.stringify(texts)}`)))
+        check()
+      }),
+    signal: (name) => void child.kill(name),
+  }
+}
+
+/** A turn in which the model calls tools, after a few words where there are some. */
+export function calls(tools: Readonly<Record<string, unknown>>, words = ""): ScriptedTurn {
+  return ({ nextToolUseId }) => ({
+    content: [
+      ...(words === "" ? [] : [{ type: "text" as const, text: words }]),
+      ...Object.entries(tools).map(
+        ([name, input]): AnswerBlock => ({ type: "tool_use", id: nextToolUseId(), name, input }),
+      ),
+    ],
+  })
+}
