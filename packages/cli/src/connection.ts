@@ -1,7 +1,6 @@
 /** How the model is reached: the key and the address, from the environment. The key goes to the model and nowhere else. */
-import { anthropicModel } from "../../core/src/model/anthropic.ts"
-import type { Model } from "../../core/src/model/model.ts"
-import type { ModelOverride } from "../../core/src/tokens/models.ts"
+import { anthropicModel } from "@strata/core/agent"
+import type { Model, ModelOverride } from "@strata/core/parts"
 import type { Environment } from "./session-options.ts"
 
 const LOCAL_KEY = "local" // a server on this machine, such as the simulator, takes any

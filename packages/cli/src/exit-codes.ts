@@ -1,5 +1,5 @@
 /** What the exit code of `strata run` says. Data: help texts print it as a table, scripts rely on it. */
-import type { QueryEnd } from "../../core/src/loop/query-events.ts"
+import type { QueryEnd } from "@strata/core/agent"
 
 import { counted, dollars } from "./display/numbers.ts"
 

@@ -1,7 +1,7 @@
 /** The options that `chat` and `run` share, read from a command line and the environment. Pure: nothing is opened or looked up here. */
 import { parseArgs } from "node:util"
-import { isSafeId } from "../../core/src/base/ids.ts"
-import { PERMISSION_MODES, type PermissionMode } from "../../core/src/base/vocabulary.ts"
+import { PERMISSION_MODES, type PermissionMode } from "@strata/core/agent"
+import { isSafeId } from "@strata/core/parts"
 import { UsageError } from "./command.ts"
 import { nearestTo } from "./suggestion.ts"
 
@@ -48,10 +48,10 @@ const SHARED = {
 
 export const SHARED_OPTIONS_HELP = `  --model <name>        default: STRATA_MODEL, else ${DEFAULT_MODEL}
   --continue            go on with the project's newest conversation
-  --resume [id]         go on with this conversation; the beginning of its id is enough
+  --resume [id]         go on with this one; the beginning of its id will do
   --cwd <directory>     the project; default: the current directory
   --mode <mode>         ${PERMISSION_MODES.join(", ")}
-  --allow <rule>        allow without asking: 'Edit', 'Bash(npm test:*)'; may be repeated
+  --allow <rule>        allow without asking: 'Edit', 'Bash(npm test:*)' …
   --max-turns <n>       stop after so many requests to the model
   --cost-limit <usd>    stop when the conversation has cost so much
   --system <text>       a system prompt of your own

@@ -4,10 +4,9 @@
  */
 import { realpath } from "node:fs/promises"
 import { type ConversationListing, fileStore, loadSettings } from "@strata/core"
-import { projectName } from "../../core/src/base/ids.ts"
-import { defaultRoot } from "../../core/src/journal/file/layout.ts"
-import { type Agent, type AgentOptions, type AskOptions, openAgent } from "../../core/src/loop/agent.ts"
-import { FileReads } from "../../core/src/tools/read-state.ts"
+import { type Agent, type AgentOptions, type AskOptions, openAgent } from "@strata/core/agent"
+import { defaultRoot, projectName } from "@strata/core/parts"
+import { FileReads } from "@strata/core/tools"
 import { UsageError } from "./command.ts"
 import type { Connection } from "./connection.ts"
 import type { Beginning, Environment, SessionOptions } from "./session-options.ts"

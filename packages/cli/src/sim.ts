@@ -3,6 +3,6 @@ import type { Run } from "./command.ts"
 
 export const run: Run = async ({ args }) => {
   process.argv.splice(2, process.argv.length, ...args)
-  await import("../../sim/src/main.ts")
+  await import("@strata/sim/command")
   return Number(process.exitCode ?? 0)
 }

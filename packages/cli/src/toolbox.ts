@@ -1,11 +1,18 @@
 /** The tools of one conversation: ours, those of MCP servers, skills from their directories. What runs behind them ends with it. */
 import { join } from "node:path"
 import type { Attachment, Settings } from "@strata/core"
-import { fileTools } from "../../core/src/tools/coding-tools.ts"
-import { connectMcpServers, type McpServers } from "../../core/src/tools/mcp.ts"
-import { loadSkills, type Skill, skillListing } from "../../core/src/tools/skills.ts"
-import type { Tool } from "../../core/src/tools/tool.ts"
-import { openShellTools, sessionTools, webTools } from "../../core/src/tools/tool-lists.ts"
+import {
+  connectMcpServers,
+  fileTools,
+  loadSkills,
+  type McpServers,
+  openShellTools,
+  type Skill,
+  sessionTools,
+  skillListing,
+  type Tool,
+  webTools,
+} from "@strata/core/tools"
 
 export interface Toolbox {
   readonly tools: readonly Tool[]

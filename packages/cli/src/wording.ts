@@ -1,6 +1,6 @@
 /** How calls, results and times read in one line, wherever they are shown. */
 import type { ToolResult } from "@strata/core"
-import { resultBlocks, textOf } from "../../core/src/conversation/blocks.ts"
+import { resultBlocks, textOf } from "@strata/core/parts"
 
 const LINE_CHARACTERS = 120
 

@@ -9,6 +9,9 @@ const SLOW = { kind: "slow-stream", delayMs: 300 } as const
 const GREEK =
   "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon"
 
+/** The input line is empty and the agent rests: behind the last rule stand only the prompt and the status. */
+const RESTS = /─{40}\s+>\s+claude-opus-5-5[^─]*$/
+
 if (TERMINALS.length === 0)
   test.skip("there is neither tmux nor python3 here, so no terminal to drive the chat in", () => {})
 
@@ -116,12 +119,14 @@ describe.each(TERMINALS)("the chat in $name", ({ open }) => {
     await terminal.sees("I was told:")
   })
 
-  test("questions of the agent, a plan, todos", async () => {
+  test("questions of the agent, todos, a plan that is approved", async () => {
     const { bench, terminal } = await started({
       turns: [
         calls({ TodoWrite: { todos: [{ content: "Choose a colour", status: "in_progress" }] } }),
         calls({ AskUser: { question: "Which colour?", options: ["Red", "Green"] } }),
-        ({ request }) => `Colour: ${JSON.stringify(request.messages.at(-1)!.content[0]!.content)}`,
+        calls({ EnterPlanMode: {} }),
+        calls({ ExitPlanMode: { plan: "1. Buy **paint**" } }),
+        "It will be painted.",
       ],
     })
     await using _bench = bench
@@ -131,12 +136,49 @@ describe.each(TERMINALS)("the chat in $name", ({ open }) => {
     await terminal.sees("Which colour?")
     await terminal.sees("2 Green")
     terminal.type("2")
-    await terminal.sees(/Colour: .*Green/)
+    await terminal.sees("Go ahead with this plan?")
+    await terminal.sees("1. Buy paint")
+    await terminal.sees("· plan ·")
+    terminal.type("y")
+    await terminal.sees("It will be painted.")
+    await terminal.sees("· accept-edits ·")
     terminal.type("/todos")
     terminal.press("enter")
     await terminal.sees("[>] Choose a colour")
-    terminal.press("shift-tab")
-    await terminal.sees("· accept-edits ·")
+  })
+
+  test("JRN-5: back to an earlier message, a new conversation, and the old one again", async () => {
+    const { bench, terminal } = await started({ turns: ["One.", "Two.", "Two again."] })
+    await using _bench = bench
+    await using _terminal = terminal
+    for (const [words, answer] of [
+      ["Say one", "One."],
+      ["Say two", "Two."],
+    ] as const) {
+      terminal.type(words)
+      terminal.press("enter")
+      await terminal.sees(answer)
+      await terminal.sees(RESTS)
+    }
+    terminal.type("/rewind")
+    terminal.press("enter")
+    await terminal.sees("> 1 Say two (just now)")
+    terminal.press("enter")
+    await terminal.sees("What came after is kept in the journal.")
+    await terminal.sees(/────\s+> Say two/)
+    terminal.press("enter")
+    await terminal.sees("Two again.")
+    await terminal.sees(RESTS)
+    terminal.type("/clear")
+    terminal.press("enter")
+    await terminal.sees("0 turns")
+    await terminal.sees(/ask for something\s+claude/)
+    terminal.type("/resume")
+    terminal.press("enter")
+    await terminal.sees("> 1 Say one (just now, claude-opus-5-5)")
+    terminal.press("enter")
+    await terminal.sees(/── Say one \([0-9a-f]{8}\) ──/)
+    await terminal.sees("3 turns")
   })
 
   test("many lines pasted stay one input, and come back with the up key", async () => {

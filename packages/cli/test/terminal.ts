@@ -15,7 +15,7 @@ export interface TerminalProgram {
 }
 
 export interface TestTerminal extends AsyncDisposable {
-  /** What is to be seen. Without tmux: everything that was printed. */
+  /** What is to be seen. Without tmux: everything that was printed since the last key. */
   screen(): string
   /** Waits until the screen shows it. */
   sees(text: string | RegExp): Promise<void>
@@ -86,6 +86,10 @@ function openPty({ command, cwd, env }: TerminalProgram): TestTerminal {
   const program = [...inEnvironment(env, "xterm-256color"), ...command]
   const child = spawn("python3", [driver, `${COLUMNS}`, `${ROWS}`, ...program], { cwd })
   let printed = ""
+  const send = (text: string) => {
+    printed = ""
+    child.stdin.write(text)
+  }
   for (const output of [child.stdout, child.stderr]) {
     output.setEncoding("utf8").on("data", (text: string) => {
       printed += text
@@ -94,9 +98,9 @@ function openPty({ command, cwd, env }: TerminalProgram): TestTerminal {
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()))
   return withWaiting({
     screen: () => stripVTControlCharacters(printed),
-    type: (text) => void child.stdin.write(text),
-    press: (key) => void child.stdin.write(KEYS[key].bytes),
-    paste: (text) => void child.stdin.write(`\u001b[200~${text}\u001b[201~`),
+    type: send,
+    press: (key) => send(KEYS[key].bytes),
+    paste: (text) => send(`\u001b[200~${text}\u001b[201~`),
     async [Symbol.asyncDispose]() {
       child.kill()
       await ended

@@ -4,7 +4,7 @@
  *
  *     npm run bench -- turn
  */
-import { openConversation } from "../src/index.ts"
+import { openConversation } from "../src/parts.ts"
 import { inTemporaryDirectory, isShort, milliseconds, quantile } from "./measure.ts"
 
 interface Size {

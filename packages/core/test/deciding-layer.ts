@@ -5,7 +5,7 @@
 import { isToolResult } from "../src/conversation/blocks.ts"
 import { contentOf } from "../src/conversation/messages.ts"
 import { rounds } from "../src/conversation/rounds.ts"
-import type { Draft, Layer, Message, Turn } from "../src/index.ts"
+import type { Draft, Layer, Message, Turn } from "../src/parts.ts"
 
 export type Order =
   | { readonly what: "clear" | "persist"; readonly which: number }

@@ -8,7 +8,7 @@ import {
   openConversation,
   type Store,
   seededIds,
-} from "../src/index.ts"
+} from "../src/parts.ts"
 
 export function openTestConversation(
   options: Partial<OpenConversation> & { readonly store?: Store } = {},

@@ -4,8 +4,8 @@
  * conversation.
  */
 import fc from "fast-check"
-import type { Block, Conversation, ModelRequest, ModelResponse } from "../src/index.ts"
-import { withExactInput } from "../src/index.ts"
+import type { Block, Conversation, ModelRequest, ModelResponse } from "../src/parts.ts"
+import { withExactInput } from "../src/parts.ts"
 import type { DecidingLayer, Order } from "./deciding-layer.ts"
 
 export type Step =

@@ -1,5 +1,5 @@
 /** The models a simulator offers: those of the facts in core, with what the options change or add. */
-import { findModel, MODEL_FACTS, type ModelFacts } from "@strata/core"
+import { findModel, MODEL_FACTS, type ModelFacts } from "@strata/core/parts"
 
 /** By model id: figures to change, or to give for a model nobody knows. */
 export type ModelOverrides = NonNullable<Parameters<typeof findModel>[1]>

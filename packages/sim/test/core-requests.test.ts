@@ -5,7 +5,7 @@
  * `FUZZ_RUNS` sets how many conversations, `FUZZ_SEED` which.
  */
 import Anthropic from "@anthropic-ai/sdk"
-import { type Conversation, type ModelRequest, type ModelResponse, serialiseRequest } from "@strata/core"
+import { type Conversation, type ModelRequest, type ModelResponse, serialiseRequest } from "@strata/core/parts"
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { type DecidingLayer, decidingLayer } from "../../core/test/deciding-layer.ts"

@@ -2,12 +2,9 @@
  * The chat between screen and agent: takes what the person does, lets the agent work, and keeps what is shown up to date. It knows nothing
  * of ink.
  */
-import { type ConversationListing, summarise } from "@strata/core"
-import { reasonOf } from "../../../core/src/base/errors.ts"
-import type { PermissionMode } from "../../../core/src/base/vocabulary.ts"
-import { textOf } from "../../../core/src/conversation/blocks.ts"
-import type { Agent } from "../../../core/src/loop/agent.ts"
-import type { QueryEvent } from "../../../core/src/loop/query-events.ts"
+import type { ConversationListing } from "@strata/core"
+import type { Agent, PermissionMode, QueryEnd, QueryEvent } from "@strata/core/agent"
+import { reasonOf, textOf } from "@strata/core/parts"
 import { conversationsOf, openSession, type Session, type SessionQuestion, type Workspace } from "../session.ts"
 import { firstLine, TITLE_CHARACTERS } from "../wording.ts"
 import { editorWith } from "./editor.ts"
@@ -15,7 +12,8 @@ import { type HistoryFile, historyFile } from "./input-history.ts"
 import { pastItems } from "./past-items.ts"
 import { type Ask, personAt } from "./person.ts"
 import { type CommandTarget, findCommand } from "./slash-commands.ts"
-import type { Item, Status } from "./state.ts"
+import { headingOf, queuedOf, statusOf } from "./snapshot.ts"
+import type { Item } from "./state.ts"
 import { ChatStore } from "./store.ts"
 
 /** Events behind which the figures of the status line may be others. */
@@ -55,6 +53,7 @@ export class Chat implements CommandTarget {
   readonly #left = Promise.withResolvers<void>()
   #session: Session
   #interruption: AbortController | undefined
+  #isClosing = false
   #work: Promise<void> = Promise.resolve()
 
   constructor({ workspace, store, session, inputs }: ChatParts) {
@@ -83,6 +82,7 @@ export class Chat implements CommandTarget {
   }
 
   async close(): Promise<void> {
+    this.#isClosing = true
     this.interrupt()
     await this.#work
     await this.#session.close()
@@ -186,8 +186,8 @@ export class Chat implements CommandTarget {
   /** LOOP-7: what is typed while the agent works is kept at once and delivered at its next turn. */
   async #send(text: string): Promise<void> {
     if (!this.#interruption) return this.#start(text)
-    const uuid = await this.agent.enqueue(text)
-    this.store.dispatch({ type: "queued", input: { uuid, text } })
+    await this.agent.enqueue(text)
+    this.#refresh()
     if (!this.#interruption) this.#start(undefined)
   }
 
@@ -195,24 +195,28 @@ export class Chat implements CommandTarget {
     this.#interruption = new AbortController()
     this.#work = this.#follow(prompt, this.#interruption.signal)
       .catch((error: unknown) => this.#fail(error))
-      .then(() => this.#rest())
+      .then((end) => this.#rest(end))
   }
 
-  async #follow(prompt: string | undefined, signal: AbortSignal): Promise<void> {
+  async #follow(prompt: string | undefined, signal: AbortSignal): Promise<QueryEnd["reason"] | undefined> {
+    let end: QueryEnd["reason"] | undefined
     this.store.dispatch({ type: "work", work: { type: "working", since: this.now().getTime() } })
     for await (const event of this.agent.query(prompt, { ...this.#workspace.limits, signal })) {
       this.store.dispatch({ type: "event", event, at: this.now().getTime() })
       if (event.type === "user") await this.#nameOnce(event.text)
+      if (event.type === "done") end = event.reason
       if (CHANGES_STATUS.has(event.type)) this.#refresh()
     }
+    return end
   }
 
-  /** After the work: words that came too late for it begin another one. */
-  async #rest(): Promise<void> {
+  /** After the work: words that still wait begin another one, unless the work ended because nothing more can be sent. */
+  #rest(end: QueryEnd["reason"] | undefined): void {
     this.#interruption = undefined
     this.store.dismissAgent()
     this.store.dispatch({ type: "work", work: { type: "idle" } })
-    if (this.agent.chat.views.context.queued.length > 0) this.#start(undefined)
+    const mayGoOn = !this.#isClosing && (end === "answer" || end === "aborted")
+    if (mayGoOn && this.agent.chat.views.context.queued.length > 0) this.#start(undefined)
   }
 
   /** A list of conversations is read by their titles: without one, the first words stand for it. */
@@ -234,18 +238,16 @@ export class Chat implements CommandTarget {
   }
 
   #show(): void {
-    const { chat } = this.agent
-    const items = pastItems(chat.views.context.storedMessages())
-    const queued = chat.views.context.queued.flatMap((message) =>
-      message.type === "user" ? [{ uuid: message.uuid, text: textOf(message.message.content) }] : [],
-    )
-    const heading = headingOf(this.agent, this.#workspace)
-    this.store.dispatch({ type: "opened", status: statusOf(this.agent), items: [heading, ...items], queued })
+    const items = [
+      headingOf(this.agent, this.#workspace.cwd),
+      ...pastItems(this.agent.chat.views.context.storedMessages()),
+    ]
+    this.store.dispatch({ type: "opened", status: statusOf(this.agent), queued: queuedOf(this.agent), items })
     for (const text of this.#session.problems) this.#warnOnce(text)
   }
 
   #refresh(): void {
-    this.store.dispatch({ type: "status", status: statusOf(this.agent) })
+    this.store.dispatch({ type: "status", status: statusOf(this.agent), queued: queuedOf(this.agent) })
   }
 
   #warnOnce(text: string): void {
@@ -262,32 +264,7 @@ export class Chat implements CommandTarget {
     work.catch((error: unknown) => this.#fail(error))
   }
 
-  #fail(error: unknown): void {
+  #fail(error: unknown): undefined {
     this.#say({ kind: "notice", tone: "error", text: error instanceof Error ? error.message : reasonOf(error) })
   }
-}
-
-function statusOf(agent: Agent): Status {
-  const { chat, model, mode } = agent
-  const { percentLeft, state } = chat.fill()
-  const { dollars, unpriced, requests } = summarise(chat.views.ledger)
-  const title = chat.views.context.session?.title
-  return {
-    conversation: chat.id,
-    model: model.name,
-    mode,
-    percentLeft,
-    isContextLow: state !== "fine",
-    dollars,
-    isPriceIncomplete: unpriced.length > 0,
-    turns: requests,
-    ...(title === undefined ? {} : { title }),
-  }
-}
-
-function headingOf({ chat }: Agent, { cwd }: Workspace): Item {
-  const title = chat.views.context.session?.title
-  if (chat.views.words.messages.length === 0)
-    return { kind: "heading", text: `Strata in ${cwd}. /help lists what you can do.` }
-  return { kind: "heading", text: `${title ?? "A conversation without a title"} (${chat.id.slice(0, 8)})` }
 }

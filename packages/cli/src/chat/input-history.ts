@@ -1,7 +1,7 @@
 /** What was typed before, to be had again with the up key. Kept for each project under the root, one JSON text per line. */
 import { appendFile, mkdir, readFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { projectDirectory } from "../../../core/src/journal/file/layout.ts"
+import { projectDirectory } from "@strata/core/parts"
 
 const MOST_REMEMBERED = 500 // inputs
 const OWNER_ONLY = { mode: 0o600 }

@@ -1,5 +1,5 @@
 /** What keys do: answer a question where one is asked, otherwise edit the input line or tell the chat to do something. */
-import type { PermissionMode } from "../../../core/src/base/vocabulary.ts"
+import type { PermissionMode } from "@strata/core/agent"
 import type { Chat } from "./chat.ts"
 import type { Dialog } from "./dialog.ts"
 import { editorAfter } from "./editing.ts"

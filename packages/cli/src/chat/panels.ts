@@ -1,7 +1,6 @@
 /** What commands print: the context as bars, the ledger, todos, help. Plain lines for 80 columns; no colour is needed to read them. */
 import type { Accounting, LedgerSummary, Thresholds, Todo } from "@strata/core"
-import { inputTokens } from "../../../core/src/base/token-counts.ts"
-import type { LedgerLine } from "../../../core/src/views/ledger.ts"
+import { inputTokens, type LedgerLine } from "@strata/core/parts"
 import { counted, dollars, percent, short } from "../display/numbers.ts"
 import { KEYS } from "./keys.ts"
 

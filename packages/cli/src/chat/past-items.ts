@@ -1,7 +1,17 @@
 /** A conversation that was kept, as it was seen: what is shown when it is resumed. */
-import { type Block, isShownToPerson, type Message, type ToolResult } from "@strata/core"
-import { isText, isThinking, isToolResult, isToolUse, textOf, toBlocks } from "../../../core/src/conversation/blocks.ts"
-import { contentOf } from "../../../core/src/conversation/messages.ts"
+import {
+  type Block,
+  contentOf,
+  isShownToPerson,
+  isText,
+  isThinking,
+  isToolResult,
+  isToolUse,
+  type Message,
+  type ToolResult,
+  textOf,
+  toBlocks,
+} from "@strata/core/parts"
 import { firstLine, resultSummary, resultText } from "../wording.ts"
 import type { Item } from "./state.ts"
 

@@ -1,6 +1,6 @@
+import { judge } from "@strata/core/agent"
+import type { PermissionQuestion } from "@strata/core/tools"
 import { expect, test } from "vitest"
-import { judge } from "../../../core/src/loop/permissions.ts"
-import type { PermissionQuestion } from "../../../core/src/tools/tool.ts"
 import { rulesFor } from "./permission-rules.ts"
 
 const PROJECT = "/work/project"

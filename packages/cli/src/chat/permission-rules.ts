@@ -2,8 +2,8 @@
  * "Yes, and don't ask again": the rules that would have allowed a call. They are as narrow as a person expects: a command with its
  * sub-command, a directory, a host. The person sees them before choosing.
  */
-import { simpleCommands } from "../../../core/src/loop/permissions.ts"
-import type { PermissionRequest } from "../../../core/src/loop/run-tools.ts"
+
+import { type PermissionRequest, simpleCommands } from "@strata/core/agent"
 
 /** Programs whose first word says what is done: `git commit` may be allowed without allowing `git push`. */
 const WITH_SUBCOMMANDS = new Set([

@@ -1,5 +1,5 @@
 /** The person at the terminal, as the agent knows them: somebody who can be asked. */
-import type { PermissionRequest } from "../../../core/src/loop/run-tools.ts"
+import type { PermissionRequest } from "@strata/core/agent"
 import type { Person } from "../session.ts"
 import { callWords } from "../wording.ts"
 import type { Dialog, DialogAnswer, DialogOption } from "./dialog.ts"

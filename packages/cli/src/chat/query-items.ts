@@ -1,5 +1,5 @@
 /** What an event of a query adds to what is shown. */
-import type { QueryEvent } from "../../../core/src/loop/query-events.ts"
+import type { QueryEvent } from "@strata/core/agent"
 import { sentenceOf } from "../exit-codes.ts"
 import { firstLine, resultSummary, resultText } from "../wording.ts"
 import type { Item, ToolItem, ToolOutcome } from "./state.ts"

@@ -1,11 +1,10 @@
+import type { QueryEvent } from "@strata/core/agent"
 import { describe, expect, test } from "vitest"
-import type { QueryEvent } from "../../../core/src/loop/query-events.ts"
 import { historyOf } from "./input-history.ts"
 import { type Action, reduce } from "./reduce.ts"
 import { type ChatState, type Item, initialState, settledItems } from "./state.ts"
 
 const STATUS = {
-  conversation: "c1",
   model: "claude-opus-5-5",
   mode: "ask",
   percentLeft: 100,
@@ -113,14 +112,23 @@ describe("the end", () => {
   })
 })
 
-test("LOOP-7: a queued input waits until it is delivered", () => {
-  const queued = after(
-    { type: "queued", input: { uuid: "q1", text: "and this" } },
-    { type: "queued", input: { uuid: "q2", text: "and that" } },
-  )
-  const delivered = reduce(queued, event({ type: "user", uuid: "q1", text: "and this", queued: true }))
-  expect(delivered.queued).toEqual([{ uuid: "q2", text: "and that" }])
-  expect(drawn(delivered.items)).toEqual(["user and this"])
+describe("LOOP-7: a queued input", () => {
+  const [first, second] = [
+    { uuid: "q1", text: "and this" },
+    { uuid: "q2", text: "and that" },
+  ]
+  const queued = after({ type: "status", status: STATUS, queued: [first, second] })
+
+  test("waits until it is delivered", () => {
+    const delivered = reduce(queued, event({ type: "user", uuid: "q1", text: "and this", queued: true }))
+    expect(delivered.queued).toEqual([second])
+    expect(drawn(delivered.items)).toEqual(["user and this"])
+    expect(reduce(delivered, { type: "status", status: STATUS, queued: [second] }).items).toEqual(delivered.items)
+  })
+
+  test("does not vanish from the screen if nobody says that it was delivered", () => {
+    expect(drawn(reduce(queued, { type: "status", status: STATUS, queued: [second] }).items)).toEqual(["user and this"])
+  })
 })
 
 test("while it is being interrupted, late events do not look like work", () => {

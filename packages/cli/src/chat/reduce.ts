@@ -1,5 +1,5 @@
 /** From what happens to what is shown. Pure: the same actions give the same state, without a terminal and without a clock. */
-import type { QueryEvent } from "../../../core/src/loop/query-events.ts"
+import type { QueryEvent } from "@strata/core/agent"
 import type { Dialog } from "./dialog.ts"
 import { type Editor, EMPTY_EDITOR } from "./editor.ts"
 import { type InputHistory, remember } from "./input-history.ts"
@@ -16,9 +16,9 @@ export type Action =
     }
   | { readonly type: "event"; readonly event: QueryEvent; readonly at: number }
   | { readonly type: "work"; readonly work: Work }
-  | { readonly type: "status"; readonly status: Status }
+  /** Figures have changed; what no longer waits has been delivered. */
+  | { readonly type: "status"; readonly status: Status; readonly queued: readonly QueuedInput[] }
   | { readonly type: "said"; readonly item: Item }
-  | { readonly type: "queued"; readonly input: QueuedInput }
   | { readonly type: "edited"; readonly editor: Editor; readonly history?: InputHistory }
   | { readonly type: "submitted"; readonly text: string }
   | { readonly type: "asked"; readonly dialog: Dialog }
@@ -44,11 +44,14 @@ export function reduce(state: ChatState, action: Action): ChatState {
     case "work":
       return { ...state, work: action.work }
     case "status":
-      return { ...state, status: action.status }
+      return {
+        ...state,
+        status: action.status,
+        queued: action.queued,
+        items: [...state.items, ...delivered(state.queued, action.queued)],
+      }
     case "said":
       return { ...state, items: [...state.items, action.item] }
-    case "queued":
-      return { ...state, queued: [...state.queued, action.input] }
     case "edited":
       return { ...state, editor: action.editor, history: action.history ?? state.history }
     case "submitted":
@@ -62,6 +65,12 @@ export function reduce(state: ChatState, action: Action): ChatState {
     case "leaving":
       return { ...state, isLeaving: action.isLeaving }
   }
+}
+
+/** Words that were delivered without an event of their own: nothing a person typed may vanish from the screen. */
+function delivered(before: readonly QueuedInput[], now: readonly QueuedInput[]): readonly Item[] {
+  const waiting = new Set(now.map(({ uuid }) => uuid))
+  return before.filter(({ uuid }) => !waiting.has(uuid)).map(({ text }) => ({ kind: "user", text }))
 }
 
 interface HappenedEvent {

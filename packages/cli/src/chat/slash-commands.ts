@@ -1,7 +1,7 @@
 /** The commands of the chat, as a table: `/help` prints it, Tab completes from it, a misspelt one gets a suggestion from it. */
-import { type ConversationListing, MODEL_FACTS, summarise } from "@strata/core"
-import { PERMISSION_MODES, type PermissionMode } from "../../../core/src/base/vocabulary.ts"
-import type { Agent } from "../../../core/src/loop/agent.ts"
+
+import { type Agent, PERMISSION_MODES, type PermissionMode } from "@strata/core/agent"
+import { type ConversationListing, MODEL_FACTS, summarise } from "@strata/core/parts"
 import { findById } from "../session.ts"
 import { nearestTo } from "../suggestion.ts"
 import { firstLine, timeAgo } from "../wording.ts"

@@ -1,5 +1,5 @@
 /** What the chat shows, as plain data. Everything on the screen is a function of this. */
-import type { PermissionMode } from "../../../core/src/base/vocabulary.ts"
+import type { PermissionMode } from "@strata/core/agent"
 import type { Dialog } from "./dialog.ts"
 import { type Editor, EMPTY_EDITOR } from "./editor.ts"
 import type { InputHistory } from "./input-history.ts"
@@ -36,8 +36,6 @@ export interface ToolOutcome {
 }
 
 export interface Status {
-  readonly conversation: string
-  readonly title?: string
   readonly model: string
   readonly mode: PermissionMode
   readonly percentLeft: number

@@ -1,5 +1,4 @@
 /** Holds the state of a chat, tells those who show it when it changed, and asks the person questions. */
-import type { PermissionMode } from "../../../core/src/base/vocabulary.ts"
 import { type Dialog, type DialogAnswer, pressInDialog } from "./dialog.ts"
 import { historyOf } from "./input-history.ts"
 import type { Intent } from "./keys.ts"
@@ -9,9 +8,8 @@ import { type ChatState, initialState, type Status } from "./state.ts"
 
 /** Shown until a conversation is open. */
 const NO_CONVERSATION: Status = {
-  conversation: "",
   model: "",
-  mode: "ask" satisfies PermissionMode,
+  mode: "ask",
   percentLeft: 100,
   isContextLow: false,
   dollars: 0,

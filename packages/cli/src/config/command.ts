@@ -1,6 +1,6 @@
 /** `strata config`: shows the settings in force in this directory, or says what is wrong with them. */
 import { SettingsError } from "@strata/core"
-import { defaultRoot } from "../../../core/src/journal/file/layout.ts"
+import { defaultRoot } from "@strata/core/parts"
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { CONFIG } from "../descriptions.ts"

@@ -1,9 +1,15 @@
 /** The settings in force, as plain data: each with its value and where it came from. This is what `strata config --json` prints. */
 import { access } from "node:fs/promises"
 import { join } from "node:path"
-import { createFlags, DEFAULT_SETTINGS, FIGURES, loadSettings, SWITCHES } from "@strata/core"
-import { ENVIRONMENT } from "../../../core/src/base/settings.ts"
-import { settingsSchema } from "../../../core/src/base/settings-schema.ts"
+import {
+  createFlags,
+  DEFAULT_SETTINGS,
+  ENVIRONMENT,
+  FIGURES,
+  loadSettings,
+  SWITCHES,
+  settingsSchema,
+} from "@strata/core/parts"
 
 export interface Configuration {
   readonly files: readonly SettingsFile[]

@@ -1,8 +1,7 @@
 /** `strata demo`: an agent at work on a scratch copy, and the terminal shows what fills its window. */
 import { setTimeout as sleep } from "node:timers/promises"
-import { ContextFullError, summarise } from "@strata/core"
-import type { Agent } from "../../../core/src/loop/agent.ts"
-import type { QueryEnd, QueryEvent } from "../../../core/src/loop/query-events.ts"
+import type { Agent, QueryEnd, QueryEvent } from "@strata/core/agent"
+import { ContextFullError, summarise } from "@strata/core/parts"
 import { readArguments } from "../arguments.ts"
 import type { Call, Run, Values } from "../command.ts"
 import { DEMO } from "../descriptions.ts"

@@ -1,6 +1,6 @@
-import { findModel, resolveThresholds } from "@strata/core"
+import type { QueryEvent } from "@strata/core/agent"
+import { findModel, resolveThresholds } from "@strata/core/parts"
 import { describe, expect, it } from "vitest"
-import type { QueryEvent } from "../../../core/src/loop/query-events.ts"
 import { colourStyle, plainStyle as style } from "../display/terminal.ts"
 import { widthOf } from "../display/text.ts"
 import { picture } from "./picture.ts"

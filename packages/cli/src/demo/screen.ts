@@ -1,5 +1,5 @@
 /** Where the demo is shown: a picture redrawn in place on a screen, one line for each event elsewhere. */
-import type { QueryEvent } from "../../../core/src/loop/query-events.ts"
+import type { QueryEvent } from "@strata/core/agent"
 import { percent, short } from "../display/numbers.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { fittedAtEnd, wrapped } from "../display/text.ts"

@@ -1,6 +1,6 @@
 /** What the demo shows, as a value that grows with each event. Pure: the clock and the conversation are read elsewhere. */
 import type { Accounting, ContextSize, Fill, LedgerSummary, Thresholds } from "@strata/core"
-import type { QueryEvent } from "../../../core/src/loop/query-events.ts"
+import type { QueryEvent } from "@strata/core/agent"
 import { type ContextPart, contextParts } from "../display/context-parts.ts"
 import { duration } from "../display/numbers.ts"
 import { printable } from "../display/text.ts"

@@ -1,5 +1,5 @@
 /** What the demo says when it is over: a table, and what to try next. */
-import type { Artifacts } from "../../../core/src/views/artifacts.ts"
+import type { Artifacts } from "@strata/core/parts"
 import { clockTime, dollars, grouped, percent, short } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"

@@ -1,13 +1,8 @@
 /** Everything the demo runs on: a simulator on loopback, a model on the official SDK, an agent with the real tools in a scratch copy. */
 import type { Settings } from "@strata/core"
+import { type Agent, anthropicModel, openAgent } from "@strata/core/agent"
+import { FileReads, fileTools, openShellTools, type Tool, todoWrite } from "@strata/core/tools"
 import { type Simulator, startSimulator, workerBrain } from "@strata/sim"
-import { type Agent, openAgent } from "../../../core/src/loop/agent.ts"
-import { anthropicModel } from "../../../core/src/model/anthropic.ts"
-import { fileTools } from "../../../core/src/tools/coding-tools.ts"
-import { FileReads } from "../../../core/src/tools/read-state.ts"
-import { todoWrite } from "../../../core/src/tools/todo-write.ts"
-import type { Tool } from "../../../core/src/tools/tool.ts"
-import { openShellTools } from "../../../core/src/tools/tool-lists.ts"
 import type { Scratch } from "./scratch.ts"
 
 export const MODEL = "claude-opus-5-5"

@@ -1,10 +1,19 @@
 /** Everything `strata inspect` says about a conversation, as plain data: this is what `--json` prints. */
-import { type Accounting, account, findModel, type Message, summarise, type TokenCounts } from "@strata/core"
-import { isBoundary, isSyntheticError } from "../../../core/src/conversation/messages.ts"
-import { isMessage } from "../../../core/src/journal/entries.ts"
-import type { ImportReport } from "../../../core/src/journal/import/importer.ts"
-import { tokenCounts } from "../../../core/src/tokens/price.ts"
-import { Views } from "../../../core/src/views/views.ts"
+
+import {
+  type Accounting,
+  account,
+  findModel,
+  type ImportReport,
+  isBoundary,
+  isMessage,
+  isSyntheticError,
+  type Message,
+  summarise,
+  type TokenCounts,
+  tokenCounts,
+  Views,
+} from "@strata/core/parts"
 import { type CacheBreak, cacheBreaks, type RecordedRequest } from "./cache-breaks.ts"
 import { type FileTotal, type ToolCall, type ToolTotal, toolCalls, totalsByFile, totalsByTool } from "./tool-use.ts"
 import type { Transcript } from "./transcript.ts"

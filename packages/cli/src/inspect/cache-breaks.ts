@@ -1,6 +1,6 @@
 /** Where the server's cache helped less than it had before, and the probable reason. */
 import type { TokenCounts } from "@strata/core"
-import { inputTokens } from "../../../core/src/base/token-counts.ts"
+import { inputTokens } from "@strata/core/parts"
 
 /** One request to the model, as far as the record tells. */
 export interface RecordedRequest {

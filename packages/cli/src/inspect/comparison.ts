@@ -1,6 +1,6 @@
 /** Several conversations side by side, one line each. */
 import { basename } from "node:path"
-import { canonicalModelId } from "@strata/core"
+import { canonicalModelId } from "@strata/core/parts"
 import { dollars, grouped, percent, short } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import { printable, wrapped } from "../display/text.ts"

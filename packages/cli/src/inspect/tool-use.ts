@@ -1,8 +1,6 @@
 /** What the tools of a conversation took: by tool, by file, and the largest results. */
 import type { Block, Estimator, Message } from "@strata/core"
-import { isToolResult, isToolUse } from "../../../core/src/conversation/blocks.ts"
-import { contentOf, isSentToModel } from "../../../core/src/conversation/messages.ts"
-import { commandOf } from "../../../core/src/views/artifacts.ts"
+import { commandOf, contentOf, isSentToModel, isToolResult, isToolUse } from "@strata/core/parts"
 
 export interface ToolCall {
   readonly tool: string

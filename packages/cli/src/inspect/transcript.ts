@@ -2,13 +2,19 @@
 import { readFile } from "node:fs/promises"
 import { basename } from "node:path"
 import { type Entry, ImportError } from "@strata/core"
-import { reasonOf } from "../../../core/src/base/errors.ts"
-import { isDecision, isMessage } from "../../../core/src/journal/entries.ts"
-import { importTranscript } from "../../../core/src/journal/import/import-file.ts"
-import type { ImportedConversation, ImportReport } from "../../../core/src/journal/import/importer.ts"
-import { mainPath } from "../../../core/src/journal/import/main-path.ts"
-import { decodeLine, isWhole } from "../../../core/src/journal/line.ts"
-import { isOnPath, Links } from "../../../core/src/views/path.ts"
+import {
+  decodeLine,
+  type ImportedConversation,
+  type ImportReport,
+  importTranscript,
+  isDecision,
+  isMessage,
+  isOnPath,
+  isWhole,
+  Links,
+  mainPath,
+  reasonOf,
+} from "@strata/core/parts"
 import { UsageError } from "../command.ts"
 
 export interface Transcript {

@@ -3,8 +3,8 @@
  * says how it ended. Nobody is there to ask, so whatever would need asking is denied, and said to be.
  */
 import { text as readAll } from "node:stream/consumers"
-import { summarise } from "@strata/core"
-import type { QueryEnd, QueryEvent } from "../../../core/src/loop/query-events.ts"
+import type { QueryEnd, QueryEvent } from "@strata/core/agent"
+import { summarise } from "@strata/core/parts"
 import { type Call, UsageError } from "../command.ts"
 import { connectionFrom, NO_KEY } from "../connection.ts"
 import { EXIT, EXIT_MEANINGS, exitCodeOf } from "../exit-codes.ts"

@@ -1,5 +1,5 @@
 /** One JSON object per line: first the conversation, then every event of the query as it comes, last how it ended. */
-import type { QueryEvent } from "../../../core/src/loop/query-events.ts"
+import type { QueryEvent } from "@strata/core/agent"
 import type { Report } from "./report.ts"
 
 export function jsonReport(print: (text: string) => void): Report {

@@ -1,5 +1,5 @@
 /** What a headless run tells, whatever the form. */
-import type { QueryEnd, QueryEvent } from "../../../core/src/loop/query-events.ts"
+import type { QueryEnd, QueryEvent } from "@strata/core/agent"
 
 export interface RunBegin {
   readonly conversation: string

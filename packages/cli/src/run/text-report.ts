@@ -1,5 +1,5 @@
 /** A run for people: the answer on standard output, exactly as it comes; one line for each tool call and notice on standard error. */
-import type { QueryEvent } from "../../../core/src/loop/query-events.ts"
+import type { QueryEvent } from "@strata/core/agent"
 import { counted, duration } from "../display/numbers.ts"
 import { printable } from "../display/text.ts"
 import { sentenceOf } from "../exit-codes.ts"

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { openTestConversation } from "../../test/open.ts"
-import { findModel, importConversations, memoryStore, serialiseRequest, validateRequest } from "../index.ts"
+import { findModel, importConversations, memoryStore, serialiseRequest, validateRequest } from "../parts.ts"
 
 const RECORDINGS = join(import.meta.dirname, "../../../../../shared/data/transcripts")
 const files = existsSync(RECORDINGS)

@@ -2,7 +2,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { toBlocks } from "../../src/conversation/blocks.ts"
-import { stringifyExact } from "../../src/index.ts"
+import { stringifyExact } from "../../src/parts.ts"
 import { openTestConversation } from "../open.ts"
 import { fuzz } from "../runs.ts"
 import { conversations, newPlayer, play } from "../steps.ts"

@@ -1,7 +1,7 @@
 /** Invariant 1: whatever was said, added or left out, the request that leaves is one the API accepts. */
 import fc from "fast-check"
 import { test } from "vitest"
-import { findModel, validateRequest } from "../../src/index.ts"
+import { findModel, validateRequest } from "../../src/parts.ts"
 import { decidingLayer } from "../deciding-layer.ts"
 import { openTestConversation } from "../open.ts"
 import { fuzz } from "../runs.ts"

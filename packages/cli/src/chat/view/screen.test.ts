@@ -10,7 +10,6 @@ import { wordsFor } from "./work-line.ts"
 
 const STATE = initialState(
   {
-    conversation: "c1",
     model: "claude-opus-5-5",
     mode: "ask",
     percentLeft: 75,

@@ -1,0 +1,58 @@
+/** What the layers' end-to-end tests share: an agent whose clock is the simulator's, a tool that says as much as it is asked to. */
+import { z } from "zod"
+import type { Agent, AgentOptions } from "../../../core/src/loop/agent.ts"
+import { anthropicModel } from "../../../core/src/model/anthropic.ts"
+import type { Tool } from "../../../core/src/tools/tool.ts"
+import type { BrainRequest } from "../../src/brain.ts"
+import type { ScriptedTurn } from "../../src/brains/scripted.ts"
+import type { Simulator } from "../../src/start.ts"
+import { agentFor, calls, codingTools, project } from "../loop/agents.ts"
+import { KEY } from "../simulator.ts"
+
+export const MINUTE = 60_000
+
+const schema = z.object({ words: z.number() })
+
+/** Named like a tool whose results can be had again. It says this many words. */
+export const say: Tool = {
+  name: "Grep",
+  description: "says words",
+  schema,
+  isReadOnly: () => true,
+  question: () => ({ kind: "other", summary: "say" }),
+  run: async (input) => ({ content: `${"many words ".repeat((input as z.infer<typeof schema>).words / 2)}end` }),
+}
+
+export const saying = (words: number) => calls(["Grep", { words }])
+
+/** So many rounds of it, then an answer. */
+export const rounds = (count: number, words: number): readonly ScriptedTurn[] => [
+  ...Array.from({ length: count }, () => saying(words)),
+  "Done.",
+]
+
+export function layeredAgent(sim: Simulator, options: Partial<AgentOptions> & { name?: string } = {}): Promise<Agent> {
+  const { name = "claude-opus-5-5", ...rest } = options
+  return agentFor(sim, project(), {
+    model: anthropicModel({
+      model: name,
+      apiKey: KEY,
+      baseURL: sim.url,
+      random: () => 0,
+      delay: async () => undefined,
+    }),
+    mode: "bypass",
+    clock: { now: () => new Date(sim.clock.now()) },
+    tools: [...codingTools(), say],
+    ...rest,
+  })
+}
+
+/** The texts of the results in a request, as the simulator got them. */
+export const resultsIn = ({ messages }: BrainRequest): readonly string[] =>
+  messages.flatMap(({ content }) =>
+    content.filter(({ type }) => type === "tool_result").map((block) => String(block.content)),
+  )
+
+export const cleared = (texts: readonly string[]) =>
+  texts.filter((text) => text.startsWith("[Old tool result content cleared]")).length
