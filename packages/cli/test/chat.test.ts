@@ -21,14 +21,16 @@ describe.each(TERMINALS)("the chat in $name", ({ open }) => {
 
   /** A workbench and a chat that is ready for input. */
   async function started(options: WorkbenchOptions) {
-    const bench = await workbench(options)
-    const terminal = chat(bench)
+    await using opened = new AsyncDisposableStack()
+    const bench = opened.use(await workbench(options))
+    const terminal = opened.use(chat(bench))
     await terminal.sees("ask for something")
-    return { bench, terminal }
+    const kept = opened.move()
+    return { bench, terminal, [Symbol.asyncDispose]: () => kept.disposeAsync() }
   }
 
   test("a question, an answer, a tool, a permission; exit, resume, and the old words are there", async () => {
-    const { bench, terminal } = await started({
+    await using at = await started({
       turns: [
         calls({ Read: { file_path: "notes.txt" } }, "Let me **look**."),
         calls({ Write: { file_path: "copy.txt", content: "hello again\n" } }),
@@ -37,8 +39,7 @@ describe.each(TERMINALS)("the chat in $name", ({ open }) => {
       ],
       files: { "notes.txt": "hello\n" },
     })
-    await using _bench = bench
-    await using first = terminal
+    const { bench, terminal: first } = at
     first.type("Copy the notes, please")
     first.press("enter")
     await first.sees("> Copy the notes, please")
@@ -65,9 +66,8 @@ describe.each(TERMINALS)("the chat in $name", ({ open }) => {
   })
 
   test("LOOP-4: Esc interrupts a slow stream, and the conversation goes on", async () => {
-    const { bench, terminal } = await started({ turns: [GREEK, "Here I am again."], faults: [{ nth: 1, fault: SLOW }] })
-    await using _bench = bench
-    await using _terminal = terminal
+    await using at = await started({ turns: [GREEK, "Here I am again."], faults: [{ nth: 1, fault: SLOW }] })
+    const { terminal } = at
     terminal.type("Recite")
     terminal.press("enter")
     await terminal.sees("alpha beta")
@@ -81,12 +81,11 @@ describe.each(TERMINALS)("the chat in $name", ({ open }) => {
   })
 
   test("LOOP-7: what is typed while the agent works is queued, shown, and answered", async () => {
-    const { bench, terminal } = await started({
+    await using at = await started({
       turns: [GREEK, "And this answers the second."],
       faults: [{ nth: 1, fault: SLOW }],
     })
-    await using _bench = bench
-    await using _terminal = terminal
+    const { terminal } = at
     terminal.type("First")
     terminal.press("enter")
     await terminal.sees("alpha")
@@ -99,14 +98,13 @@ describe.each(TERMINALS)("the chat in $name", ({ open }) => {
   })
 
   test("a denied permission goes to the model with the reason", async () => {
-    const { bench, terminal } = await started({
+    await using at = await started({
       turns: [
         calls({ Bash: { command: "git push --force" } }),
         ({ request }) => `I was told: ${JSON.stringify(request.messages.at(-1)!.content[0]!.content)}`,
       ],
     })
-    await using _bench = bench
-    await using _terminal = terminal
+    const { terminal } = at
     terminal.type("Push")
     terminal.press("enter")
     await terminal.sees("Bash(git push:*)")
@@ -120,7 +118,7 @@ describe.each(TERMINALS)("the chat in $name", ({ open }) => {
   })
 
   test("questions of the agent, todos, a plan that is approved", async () => {
-    const { bench, terminal } = await started({
+    await using at = await started({
       turns: [
         calls({ TodoWrite: { todos: [{ content: "Choose a colour", status: "in_progress" }] } }),
         calls({ AskUser: { question: "Which colour?", options: ["Red", "Green"] } }),
@@ -129,8 +127,7 @@ describe.each(TERMINALS)("the chat in $name", ({ open }) => {
         "It will be painted.",
       ],
     })
-    await using _bench = bench
-    await using _terminal = terminal
+    const { terminal } = at
     terminal.type("Paint it")
     terminal.press("enter")
     await terminal.sees("Which colour?")
@@ -148,9 +145,8 @@ describe.each(TERMINALS)("the chat in $name", ({ open }) => {
   })
 
   test("JRN-5: back to an earlier message, a new conversation, and the old one again", async () => {
-    const { bench, terminal } = await started({ turns: ["One.", "Two.", "Two again."] })
-    await using _bench = bench
-    await using _terminal = terminal
+    await using at = await started({ turns: ["One.", "Two.", "Two again."] })
+    const { terminal } = at
     for (const [words, answer] of [
       ["Say one", "One."],
       ["Say two", "Two."],
@@ -182,11 +178,10 @@ describe.each(TERMINALS)("the chat in $name", ({ open }) => {
   })
 
   test("many lines pasted stay one input, and come back with the up key", async () => {
-    const { bench, terminal } = await started({
+    await using at = await started({
       turns: [({ request }) => `${request.messages[0]!.content.at(-1)!.text!.split("\n").length} lines`],
     })
-    await using _bench = bench
-    await using _terminal = terminal
+    const { terminal } = at
     terminal.paste("one\ntwo\nthree")
     await terminal.sees("three")
     terminal.press("alt-enter")
@@ -199,9 +194,8 @@ describe.each(TERMINALS)("the chat in $name", ({ open }) => {
   })
 
   test("commands, a misspelt one, Ctrl-C twice", async () => {
-    const { bench, terminal } = await started({ turns: ["Hello."] })
-    await using _bench = bench
-    await using _terminal = terminal
+    await using at = await started({ turns: ["Hello."] })
+    const { terminal } = at
     terminal.type("Hi")
     terminal.press("enter")
     await terminal.sees("Hello.")

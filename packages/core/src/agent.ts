@@ -1,6 +1,9 @@
 /** `@strata/core/agent`: the loop and its models. Apart from the library's front door, because it loads more. */
 export { HOOK_EVENTS, type HookEvent, PERMISSION_MODES, type PermissionMode } from "./base/vocabulary.ts"
+export { toolResultStorage } from "./layers/1-tool-results/tool-result-storage.ts"
+export { microcompaction } from "./layers/2-microcompact/microcompaction.ts"
 export { Agent, type AgentOptions, type AskOptions, openAgent, toolDefinition } from "./loop/agent.ts"
+export { defaultLayers } from "./loop/default-layers.ts"
 export { commandHooks, type Hook, type HookAnswer, type HookFunction, type HookInput } from "./loop/hooks.ts"
 export { type InstructionFile, loadInstructions } from "./loop/instructions.ts"
 export { type Judgement, judge, type PermissionPolicy, simpleCommands } from "./loop/permissions.ts"

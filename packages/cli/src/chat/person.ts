@@ -26,7 +26,7 @@ export function personAt({ project, allow, ...parts }: PersonParts): Required<Pe
       if (chosen === NO) return { allowed: false, ...(answer.words === undefined ? {} : { remark: answer.words }) }
       if (chosen === YES) return { allowed: true }
       for (const rule of rules) allow(rule)
-      return { allowed: true, remember: true }
+      return { allowed: true }
     },
 
     async askPerson({ text, options = [] }) {

@@ -2,5 +2,13 @@
 import type { MessageCreateParamsNonStreaming } from "@anthropic-ai/sdk/resources/messages"
 
 export type ModelRequest = MessageCreateParamsNonStreaming
+/** What a request may carry besides the conversation. */
+export interface RequestExtras {
+  /** Asks the server to edit its copy of the conversation. */
+  readonly context_management?: { readonly edits: readonly unknown[] }
+  /** Features that must be asked for by name; sent as a header. */
+  readonly betas?: readonly string[]
+}
+
 export type SystemPrompt = NonNullable<ModelRequest["system"]>
 export type ToolDefinition = NonNullable<ModelRequest["tools"]>[number]

@@ -44,12 +44,22 @@ export type Decision =
       /** How many characters of the result stay in the context, from its beginning and from its end. */
       readonly head: number
       readonly tail: number
+      /** Where the beginning ends. */
+      readonly cut?: "line-end" | "mid-line"
+      /** What a JSON text is made of, in a line. */
+      readonly shape?: string
+      /** Images and documents in the result, each in a file of its own. */
+      readonly media?: readonly { readonly path: string; readonly mediaType: string; readonly bytes: number }[]
     }
+  /** A result without content is shown as a marker that names its tool (L1-6). */
+  | { readonly subtype: "tool-result-empty"; readonly toolUseId: string; readonly tool: string }
   | {
       readonly subtype: "tool-results-cleared"
       readonly toolUseIds: readonly string[]
       readonly why: "idle" | "size" | "api" | "cache-edit"
     }
+  /** What the server reports to have cleared from its own copy of a request (L2-5). */
+  | { readonly subtype: "server-edited"; readonly edits: readonly unknown[] }
   /** Thinking in all messages up to this decision is no longer sent: what it was bound to has changed (CACHE-6). */
   | { readonly subtype: "thinking-dropped"; readonly why: string }
   | { readonly subtype: "notes-updated"; readonly throughUuid: Uuid; readonly path: string; readonly tokens: number }

@@ -3,9 +3,10 @@
  * can be brought along; what is not given is filled in.
  */
 import { realpath } from "node:fs/promises"
+import { join } from "node:path"
 import { z } from "zod"
 import { type Clock, systemClock } from "../base/clock.ts"
-import type { Ids } from "../base/ids.ts"
+import { type Ids, projectName } from "../base/ids.ts"
 import { loadSettings, type Settings, type SettingsInput } from "../base/settings.ts"
 import { createTelemetry, type Telemetry } from "../base/telemetry.ts"
 import type { PermissionMode } from "../base/vocabulary.ts"
@@ -13,13 +14,14 @@ import type { Todo } from "../conversation/attachments.ts"
 import type { Content } from "../conversation/blocks.ts"
 import type { Uuid } from "../conversation/messages.ts"
 import type { ToolDefinition } from "../conversation/request.ts"
-import { defaultRoot } from "../journal/file/layout.ts"
+import { defaultRoot, projectDirectory } from "../journal/file/layout.ts"
 import type { Store } from "../journal/store.ts"
 import type { Layer } from "../layers/layer.ts"
 import type { Model } from "../model/model.ts"
 import { findModel } from "../tokens/models.ts"
 import type { PersonQuestion, ReadState, Tool, ToolContext } from "../tools/tool.ts"
 import type { Conversation } from "./conversation.ts"
+import { defaultLayers } from "./default-layers.ts"
 import { commandHooks, type Hook, type HookInput, runHooks } from "./hooks.ts"
 import { InstructionWatch } from "./instruction-watch.ts"
 import { openConversation } from "./open.ts"
@@ -47,6 +49,7 @@ export interface AgentOptions {
   readonly hooks?: readonly Hook[]
   readonly reads: ReadState
   readonly settings?: SettingsInput
+  /** Default: those of `defaultLayers`, each behind its switch. */
   readonly layers?: readonly Layer[]
   readonly store?: Store
   readonly clock?: Clock
@@ -78,7 +81,8 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     system: options.system ?? systemPrompt({ cwd, date: clock.now() }),
     tools: options.tools.map(toolDefinition),
     context: instructions.texts,
-    ...pick(options, ["id", "mustExist", "title", "layers", "store", "ids"]),
+    layers: options.layers ?? defaultLayers(options),
+    ...pick(options, ["id", "mustExist", "title", "store", "ids"]),
     settings: { ...options.settings, models: { ...learned, ...options.settings?.models } },
   })
   const policy: PermissionPolicy = {
@@ -88,6 +92,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     deny: permissions.deny ?? [],
     project: cwd,
     kept: [root],
+    readable: [join(projectDirectory(root, projectName(cwd)), "tool-results")],
   }
   const agent = new Agent({
     ...options,

@@ -23,7 +23,7 @@ import { planWithholding } from "../conversation/media.ts"
 import { MEDIA_LIMITS } from "../conversation/media-limits.ts"
 import type { Message, Uuid } from "../conversation/messages.ts"
 import { renderPreamble } from "../conversation/preamble.ts"
-import type { ModelRequest, SystemPrompt, ToolDefinition } from "../conversation/request.ts"
+import type { ModelRequest, RequestExtras, SystemPrompt, ToolDefinition } from "../conversation/request.ts"
 import { RequestValidator } from "../conversation/validate/validator.ts"
 import {
   type DecisionDraft,
@@ -41,7 +41,7 @@ import { findModel, type ModelLookup, sentModelName } from "../tokens/models.ts"
 import { costOf, tokenCounts } from "../tokens/price.ts"
 import { type Fill, fillOf, resolveThresholds, resolveWindow, type Thresholds } from "../tokens/window.ts"
 import { blockAt, parseAddress } from "../views/archive.ts"
-import { buildRequest } from "../views/request.ts"
+import { buildRequest, mergeExtras } from "../views/request.ts"
 import { copyPath, loadViews, type Views } from "../views/views.ts"
 import type { ConversationEvents, Opened } from "./events.ts"
 
@@ -292,6 +292,7 @@ export class Conversation {
       system,
       tools,
       messages,
+      extras: await this.#requestExtras(),
     })
     this.#validator.check({ request, model: this.#model.facts, settled: { closed, revision } })
     await this.#parts.journal.sync()
@@ -313,6 +314,8 @@ export class Conversation {
       usage,
     }
     const [entry] = await this.#append([{ type: "assistant", message }])
+    const edits = response.context_management?.applied_edits ?? []
+    if (edits.length > 0) await this.#append([{ type: "strata", subtype: "server-edited", edits }])
     await this.#parts.journal.sync()
     const counts = usage ? tokenCounts(usage) : undefined
     const { facts } = findModel(model, this.#parts.settings.values.models)
@@ -402,12 +405,23 @@ export class Conversation {
     }
   }
 
+  /** What the layers want the request to carry, put together. */
+  async #requestExtras(): Promise<RequestExtras> {
+    const extras: RequestExtras[] = []
+    if (this.#parts.settings.values.off) return {}
+    for (const layer of this.#parts.layers) {
+      await this.#guarded(layer, async () => extras.push((await layer.requestExtras?.(this.#turn())) ?? {}))
+    }
+    return mergeExtras(extras)
+  }
+
   async #tellLayersOfResults(blocks: readonly Block[]): Promise<void> {
     if (this.#parts.settings.values.off) return
-    for (const result of blocks.filter(isToolResult)) {
+    const results = blocks.filter(isToolResult)
+    for (const result of results) {
       for (const layer of this.#parts.layers) {
         await this.#guarded(layer, async () =>
-          this.#carryOut(layer, (await layer.onToolResult?.(result, this.#turn())) ?? []),
+          this.#carryOut(layer, (await layer.onToolResult?.(result, this.#turn(), results)) ?? []),
         )
       }
     }
@@ -420,7 +434,10 @@ export class Conversation {
     await this.#parts.telemetry.layer({ conversation: this.id, layer: layer.name, trigger }, async (finish) => {
       const tokensBefore = this.#views.context.size().tokens
       await this.#append(drafts)
-      finish({ tokensBefore, tokensAfter: this.#views.context.size().tokens })
+      const tokensAfter = this.#views.context.size().tokens
+      finish({ tokensBefore, tokensAfter })
+      const message = layer.describe?.(drafts, { saved: Math.max(0, tokensBefore - tokensAfter) })
+      this.#events.emit("layerActed", { layer: layer.name, message, tokensBefore, tokensAfter })
     })
   }
 
@@ -442,6 +459,7 @@ export class Conversation {
     return {
       conversation: this.id,
       model: this.#parts.model,
+      facts: this.#model.facts,
       views: this.#views,
       size: this.#views.context.size(),
       thresholds: this.#thresholds,

@@ -18,6 +18,13 @@ export interface ConversationEvents {
   prepared: PreparedEvent
   /** A response is in the journal. */
   recorded: { readonly counts: TokenCounts | undefined; readonly cost: Cost; readonly stopReason: string | undefined }
+  /** A layer did something. `message` is one line for a person, where there is anything to say. */
+  layerActed: {
+    readonly layer: string
+    readonly message: string | undefined
+    readonly tokensBefore: number
+    readonly tokensAfter: number
+  }
   /** A layer failed; the conversation goes on without what it would have done. */
   layerFailed: { readonly layer: string; readonly reason: string }
   /** Something a person should know, said once. */

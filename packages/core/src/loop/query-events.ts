@@ -40,7 +40,8 @@ export type QueryEvent =
       readonly ms: number
     }
   | { readonly type: "attached"; readonly kind: string; readonly about: string }
-  | { readonly type: "notice"; readonly message: string }
+  /** `quiet`: all is well, a layer did its work. */
+  | { readonly type: "notice"; readonly message: string; readonly quiet?: true }
   | ({ readonly type: "done"; readonly turns: number } & QueryEnd)
 
 /** How a query ended. */

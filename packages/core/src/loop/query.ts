@@ -32,9 +32,35 @@ const MOST_CONTINUATIONS = 3 // answers cut at the output limit that are asked t
 
 export async function* query(prompt: Content | undefined, options: QueryOptions): AsyncGenerator<QueryEvent, QueryEnd> {
   const turns = { count: 0 }
-  const end = yield* guarded(run(prompt, options, turns), options)
+  const end = yield* withNotices(guarded(run(prompt, options, turns), options), options.chat)
   yield { type: "done", turns: turns.count, ...end }
   return end
+}
+
+/** Tells between the events what the conversation has to say: what a layer did, what it could not do (L1-5, L2-8). */
+async function* withNotices(
+  events: AsyncGenerator<QueryEvent, QueryEnd>,
+  chat: Conversation,
+): AsyncGenerator<QueryEvent, QueryEnd> {
+  const waiting: Extract<QueryEvent, { type: "notice" }>[] = []
+  const stops = [
+    chat.on("notice", ({ message }) => waiting.push({ type: "notice", message })),
+    chat.on("layerFailed", ({ layer, reason }) => waiting.push({ type: "notice", message: `${layer}: ${reason}` })),
+    chat.on("layerActed", ({ message }) => {
+      if (message !== undefined) waiting.push({ type: "notice", message, quiet: true })
+    }),
+  ]
+  try {
+    for (;;) {
+      const step = await events.next()
+      yield* waiting.splice(0)
+      if (step.done) return step.value
+      yield step.value
+    }
+  } finally {
+    for (const stop of stops) stop()
+    await events.return({ reason: "aborted" })
+  }
 }
 
 /** An error ends the query with a sentence; an abort is no error. */
@@ -104,12 +130,8 @@ async function* submit(prompt: Content, options: QueryOptions): AsyncGenerator<Q
 /** Sends the next request and takes in the answer. What was streamed before an interruption is kept. */
 async function* ask(options: QueryOptions, turn: number): AsyncGenerator<QueryEvent, ModelResponse | "aborted"> {
   const { chat, model, signal } = options
-  const waiting = chat.views.context.queued
-  const request = await chat.prepare()
-  for (const message of waiting) {
-    if (message.type === "user")
-      yield { type: "user", uuid: message.uuid, text: textOf(message.message.content), queued: true }
-  }
+  const { request, delivered } = await prepareAndDeliver(chat)
+  for (const { uuid, text } of delivered) yield { type: "user", uuid, text, queued: true }
   yield { type: "request", turn, size: chat.views.context.size(), fill: chat.fill() }
   let streamed = ""
   try {
@@ -134,6 +156,28 @@ async function* ask(options: QueryOptions, turn: number): AsyncGenerator<QueryEv
     throw error
   }
   throw new Error("The model ended its stream without a response. Nothing was lost; ask again.")
+}
+
+/** The next request, and the words typed meanwhile that it delivers: also those typed while it was being prepared. */
+async function prepareAndDeliver(chat: Conversation) {
+  const queued = [...chat.views.context.queued]
+  const stop = chat.on("entry", ({ entry }) => {
+    if (entry.type === "user" && entry.isQueued) queued.push(entry)
+  })
+  try {
+    const request = await chat.prepare()
+    const waiting = new Set(chat.views.context.queued.map(({ uuid }) => uuid))
+    const delivered = queued.filter((message) => message.type === "user" && !waiting.has(message.uuid))
+    return {
+      request,
+      delivered: delivered.map((message) => ({
+        uuid: message.uuid,
+        text: message.type === "user" ? textOf(message.message.content) : "",
+      })),
+    }
+  } finally {
+    stop()
+  }
 }
 
 /** Runs the calls and adds their results, then whatever the round has made relevant. */

@@ -24,7 +24,7 @@ export interface PermissionRequest {
 }
 
 export type PermissionAnswer =
-  | { readonly allowed: true; readonly remember?: boolean }
+  | { readonly allowed: true }
   | { readonly allowed: false; readonly remark?: string }
 
 export interface ToolRun {
@@ -97,13 +97,19 @@ function isReadOnly(call: ToolUse, tools: readonly Tool[]): boolean {
 type Tell = (event: QueryEvent) => void
 
 async function runCall(call: ToolUse, run: ToolRun, tell: Tell): Promise<Finished> {
-  const started = run.now()
-  const finished = await runChecked(call, run, tell)
-  tell({ type: "tool-result", id: call.id, name: call.name, result: finished.result, ms: run.now() - started })
+  const timer = { started: run.now() }
+  const finished = await runChecked({ call, timer }, run, tell)
+  tell({ type: "tool-result", id: call.id, name: call.name, result: finished.result, ms: run.now() - timer.started })
   return finished
 }
 
-async function runChecked(call: ToolUse, run: ToolRun, tell: Tell): Promise<Finished> {
+interface TimedCall {
+  readonly call: ToolUse
+  /** Set anew when the tool itself begins: what a person took to decide is not its time. */
+  readonly timer: { started: number }
+}
+
+async function runChecked({ call, timer }: TimedCall, run: ToolRun, tell: Tell): Promise<Finished> {
   if (run.signal.aborted) return failure(call, INTERRUPTED)
   const tool = run.tools.find(({ name }) => name === call.name)
   if (!tool)
@@ -139,6 +145,7 @@ async function runChecked(call: ToolUse, run: ToolRun, tell: Tell): Promise<Fini
       return failure(call, `Not allowed: ${denied}`, before)
     }
     const about = { conversation: run.conversation, name: tool.name, callId: call.id }
+    timer.started = run.now()
     const output = await run.telemetry.tool(about, () => untilAborted(tool.run(checked.input, context), run.signal))
     return await withPostHooks({ call, tool, input: checked.input, output, before }, run, tell)
   } catch (error) {

@@ -10,7 +10,7 @@
 import type { Anthropic, APIError, Middleware } from "@anthropic-ai/sdk"
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages"
 import { hasExactInput } from "../conversation/exact-json.ts"
-import type { ModelRequest } from "../conversation/request.ts"
+import type { ModelRequest, RequestExtras } from "../conversation/request.ts"
 import { findModel, type ModelLookup, type ModelOverride, sentModelName } from "../tokens/models.ts"
 import { serialiseRequest } from "../views/request.ts"
 import { MessageCollector } from "./anthropic/collect.ts"
@@ -45,10 +45,15 @@ export interface AnthropicModel extends Model {
   learn(options?: { readonly signal?: AbortSignal }): Promise<ModelLookup>
 }
 
-interface Attempt {
+interface Sending {
+  /** Betas that the request itself asks for. */
+  readonly asked: readonly string[]
+  readonly signal: AbortSignal | undefined
+}
+
+interface Attempt extends Sending {
   /** How many there have been, this one included. */
   readonly attempts: number
-  readonly signal: AbortSignal | undefined
 }
 
 export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
@@ -63,29 +68,30 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
   }
 
   /** What every request to the API carries besides its body. */
-  function requestOptions(body: ModelRequest, signal: AbortSignal | undefined) {
+  function requestOptions(body: ModelRequest, { asked, signal }: Sending) {
+    const named = [...new Set([...betas, ...asked])]
     return {
       maxRetries: 0,
-      ...(betas.length > 0 ? { headers: { "anthropic-beta": betas.join(",") } } : {}),
+      ...(named.length > 0 ? { headers: { "anthropic-beta": named.join(",") } } : {}),
       ...(signal ? { signal } : {}),
       ...exactBody(body),
     }
   }
 
   /** Our own error for whatever went wrong; stopping on purpose comes before all else, since it looks like a failure too. */
-  function explain(error: unknown, { attempts, signal }: Attempt) {
+  function explain(error: unknown, { attempts, signal }: Omit<Attempt, "asked">) {
     if (signal?.aborted) return new ModelAbortedError(PROVIDER)
     return asModelError(error, { read: readFailure, context: { provider: PROVIDER, attempts, secrets } })
   }
 
-  async function* attempt(body: ModelRequest, { attempts, signal }: Attempt): AsyncGenerator<ModelEvent> {
+  async function* attempt(body: ModelRequest, { attempts, asked, signal }: Attempt): AsyncGenerator<ModelEvent> {
     const collector = new MessageCollector()
     try {
       const { messages } = await connect()
       const streamed = { ...body, stream: true as const }
       const events: AsyncIterable<RawMessageStreamEvent> = await messages.create(
         streamed,
-        requestOptions(streamed as unknown as ModelRequest, signal),
+        requestOptions(streamed as unknown as ModelRequest, { asked, signal }),
       )
       for await (const event of events) {
         const told = collector.take(event)
@@ -108,12 +114,13 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
     },
 
     stream(request: ModelRequest, { signal, ...caching }: StreamOptions = {}) {
-      const body = placeBreakpoints({ ...request, model: sentModelName(request.model) }, caching)
+      const { asked, body: bare } = withoutBetas(request)
+      const body = placeBreakpoints({ ...bare, model: sentModelName(request.model) }, caching)
       return withRetries({
         ...options,
         provider: PROVIDER,
         signal,
-        attempt: (attempts) => attempt(body, { attempts, signal }),
+        attempt: (attempts) => attempt(body, { attempts, asked, signal }),
       })
     },
 
@@ -121,7 +128,8 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
       const body = countedPart(request)
       try {
         const { messages } = await connect()
-        return (await messages.countTokens(body, requestOptions(body, signal))).input_tokens
+        const { asked } = withoutBetas(request)
+        return (await messages.countTokens(body, requestOptions(body, { asked, signal }))).input_tokens
       } catch (error) {
         throw explain(error, { attempts: 1, signal })
       }
@@ -156,6 +164,12 @@ async function createClient({ apiKey, baseURL, timeoutMs }: AnthropicModelOption
     openTelemetry: false, // we have spans of our own
     logLevel: "off", // whatever it would print, it also throws
   })
+}
+
+/** Betas are sent as a header. */
+function withoutBetas(request: ModelRequest): { readonly asked: readonly string[]; readonly body: ModelRequest } {
+  const { betas: asked = [], ...body } = request as ModelRequest & RequestExtras
+  return { asked, body }
 }
 
 /** Replaces the body the SDK wrote, where inputs have to be sent as the model spelled them. */

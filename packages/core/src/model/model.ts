@@ -47,4 +47,6 @@ export interface ModelResponse {
   readonly stop_reason: string | null
   readonly stop_sequence?: string | null
   readonly usage: Usage
+  /** What the server cleared from its own copy of the request, where it was asked to. */
+  readonly context_management?: { readonly applied_edits?: readonly unknown[] } | null
 }

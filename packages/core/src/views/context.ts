@@ -5,7 +5,7 @@
 import { type Block, isThinking, toBlocks, withoutBreakpoint } from "../conversation/blocks.ts"
 import { type FlatMessage, Flattener, type Repair } from "../conversation/flatten.ts"
 import type { MediaItem } from "../conversation/media.ts"
-import { type Boundary, isBoundary, type Message, type Uuid } from "../conversation/messages.ts"
+import { type AssistantMessage, type Boundary, isBoundary, type Message, type Uuid } from "../conversation/messages.ts"
 import { type DecisionEntry, type DecisionOf, type Entry, isDecision, type SessionFacts } from "../journal/entries.ts"
 import { ContextMeter, type ContextSize } from "../tokens/context-size.ts"
 import type { CalibrationState, Estimator } from "../tokens/estimate.ts"
@@ -98,10 +98,30 @@ export class ContextView {
   /** Messages since the last boundary as they are shown: what accounting counts. */
   storedMessages(): readonly Message[] {
     this.#addKept()
-    return this.#messages.map((message) => {
-      const standing = this.#overlay.isWithoutThinking(message) ? withoutThinking(message) : message
-      return mapBlocks(standing, (block) => this.#overlay.show(block))
-    })
+    return this.#messages.map((message) => this.#stored(message))
+  }
+
+  /** Those of them behind the newest response. */
+  sinceResponse(): readonly Message[] {
+    this.#addKept()
+    const at = this.#messages.findLastIndex(({ type }) => type === "assistant")
+    return this.#messages.slice(at + 1).map((message) => this.#stored(message))
+  }
+
+  /** The newest response since the last boundary. */
+  get lastResponse(): AssistantMessage | undefined {
+    this.#addKept()
+    return this.#messages.findLast((message): message is AssistantMessage => message.type === "assistant")
+  }
+
+  /** Whether a tool result was cleared. */
+  isCleared(toolUseId: string): boolean {
+    return this.#overlay.isCleared(toolUseId)
+  }
+
+  /** Where the result that is shown for a call stands: of several the first. */
+  resultAddress(toolUseId: string): string | undefined {
+    return this.#overlay.resultAddress(toolUseId)
   }
 
   get media(): readonly MediaItem[] {
@@ -145,6 +165,11 @@ export class ContextView {
       ...(this.#session ? { session: this.#session } : {}),
       ...(this.#prompt ? { prompt: this.#prompt } : {}),
     }
+  }
+
+  #stored(message: Message): Message {
+    const standing = this.#overlay.isWithoutThinking(message) ? withoutThinking(message) : message
+    return mapBlocks(standing, (block) => this.#overlay.show(block))
   }
 
   #applyMessage(message: Message): void {

@@ -7,12 +7,13 @@ import type { Repair } from "../conversation/flatten.ts"
 import { type MediaItem, mediaIn, replaceMedia, withheldStub } from "../conversation/media.ts"
 import { isSentToModel, type Message, type Uuid } from "../conversation/messages.ts"
 import type { DecisionEntry, DecisionOf } from "../journal/entries.ts"
-import { renderCleared, renderPersisted } from "./render-decisions.ts"
+import { renderCleared, renderEmpty, renderPersisted } from "./render-decisions.ts"
 
 /** Everything decided, as plain data for a checkpoint. */
 export interface SavedOverlay {
   readonly cleared: readonly string[]
   readonly persisted: readonly DecisionOf<"tool-result-persisted">[]
+  readonly empty: readonly DecisionOf<"tool-result-empty">[]
   readonly withheld: readonly (readonly [address: string, why: string])[]
   readonly thinkingDropped: readonly Uuid[]
   readonly answered: readonly string[]
@@ -29,6 +30,7 @@ interface PlacedMedia {
 export class Overlay {
   readonly #cleared = new Set<string>()
   readonly #persisted = new Map<string, DecisionOf<"tool-result-persisted">>()
+  readonly #empty = new Map<string, DecisionOf<"tool-result-empty">>()
   readonly #withheld = new Map<string, string>()
   readonly #thinkingDropped = new Set<Uuid>()
   readonly #answered = new Set<string>()
@@ -49,6 +51,15 @@ export class Overlay {
 
   isWithoutThinking(message: Message): boolean {
     return this.#thinkingDropped.has(message.uuid)
+  }
+
+  isCleared(toolUseId: string): boolean {
+    return this.#cleared.has(toolUseId)
+  }
+
+  /** Where the result that is shown for a call stands. */
+  resultAddress(toolUseId: string): string | undefined {
+    return this.#results.get(toolUseId)?.address
   }
 
   /** Images and documents that are sent unless they are withheld. */
@@ -90,6 +101,7 @@ export class Overlay {
       case "tool-results-cleared":
         return decision.toolUseIds.flatMap((id) => this.#results.get(id)?.block ?? [])
       case "tool-result-persisted":
+      case "tool-result-empty":
         return [this.#results.get(decision.toolUseId)?.block ?? []].flat()
       case "media-withheld":
         return decision.blocks.flatMap(({ address }) => this.#media.get(address)?.block ?? [])
@@ -102,6 +114,7 @@ export class Overlay {
   decide(decision: DecisionEntry, present: readonly Message[]): void {
     if (decision.subtype === "tool-results-cleared") for (const id of decision.toolUseIds) this.#cleared.add(id)
     else if (decision.subtype === "tool-result-persisted") this.#persisted.set(decision.toolUseId, decision)
+    else if (decision.subtype === "tool-result-empty") this.#empty.set(decision.toolUseId, decision)
     else if (decision.subtype === "media-withheld")
       for (const { address, why } of decision.blocks) this.#withheld.set(address, why)
     else if (decision.subtype === "thinking-dropped") for (const { uuid } of present) this.#thinkingDropped.add(uuid)
@@ -122,8 +135,10 @@ export class Overlay {
       const id = block.tool_use_id
       const place = this.#results.get(id)
       const persisted = this.#persisted.get(id)
+      const empty = this.#empty.get(id)
       if (place?.block === block && this.#cleared.has(id)) return renderCleared(block, place.address)
       if (place?.block === block && persisted) return renderPersisted(block, persisted, place.address)
+      if (place?.block === block && empty) return renderEmpty(block, empty)
     }
     let shown = block
     for (const [address, why] of this.#withheld) {
@@ -144,6 +159,7 @@ export class Overlay {
     return {
       cleared: [...this.#cleared],
       persisted: [...this.#persisted.values()],
+      empty: [...this.#empty.values()],
       withheld: [...this.#withheld],
       thinkingDropped: [...this.#thinkingDropped],
       answered: [...this.#answered],
@@ -155,6 +171,7 @@ export class Overlay {
     const overlay = new Overlay()
     for (const id of saved.cleared) overlay.#cleared.add(id)
     for (const decision of saved.persisted) overlay.#persisted.set(decision.toolUseId, decision)
+    for (const decision of saved.empty) overlay.#empty.set(decision.toolUseId, decision)
     for (const [address, why] of saved.withheld) overlay.#withheld.set(address, why)
     for (const uuid of saved.thinkingDropped) overlay.#thinkingDropped.add(uuid)
     for (const id of saved.answered) overlay.#answered.add(id)

@@ -4,7 +4,7 @@
  */
 import { hasExactInput, stringifyExact } from "../conversation/exact-json.ts"
 import type { FlatMessage } from "../conversation/flatten.ts"
-import type { ModelRequest, SystemPrompt, ToolDefinition } from "../conversation/request.ts"
+import type { ModelRequest, RequestExtras, SystemPrompt, ToolDefinition } from "../conversation/request.ts"
 
 export interface RequestParts {
   /** As it is sent: without a `[1m]` suffix. */
@@ -13,16 +13,25 @@ export interface RequestParts {
   readonly system: unknown
   readonly tools: unknown
   readonly messages: readonly FlatMessage[]
+  readonly extras?: RequestExtras
 }
 
-export function buildRequest({ model, maxTokens, system, tools, messages }: RequestParts): ModelRequest {
+export function buildRequest({ model, maxTokens, system, tools, messages, extras }: RequestParts): ModelRequest {
   return {
     model,
     max_tokens: maxTokens,
     ...(system ? { system: system as SystemPrompt } : {}),
     ...(Array.isArray(tools) && tools.length > 0 ? { tools: tools as ToolDefinition[] } : {}),
     messages: messages as ModelRequest["messages"],
-  }
+    ...extras,
+  } as ModelRequest
+}
+
+/** All edits in their order, every beta once. */
+export function mergeExtras(extras: readonly RequestExtras[]): RequestExtras {
+  const edits = extras.flatMap(({ context_management }) => context_management?.edits ?? [])
+  const betas = [...new Set(extras.flatMap((each) => each.betas ?? []))]
+  return { ...(edits.length > 0 ? { context_management: { edits } } : {}), ...(betas.length > 0 ? { betas } : {}) }
 }
 
 /** The body of a request, with tool inputs spelled as the model wrote them. Where none needs it, `JSON.stringify` gives the same. */

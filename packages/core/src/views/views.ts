@@ -36,7 +36,7 @@ interface Checkpoint {
   readonly states: ViewStates
 }
 
-const CHECKPOINT_VERSION = 1 // one more whenever the shape of a state changes
+const CHECKPOINT_VERSION = 2 // one more whenever the shape of a state changes
 
 export class Views {
   readonly estimator: Estimator

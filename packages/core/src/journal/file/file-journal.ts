@@ -2,8 +2,8 @@
  * A journal in a file. Appending is one write per batch, in order, by one writer; what one caller appends is written whole
  * or taken back. Opening reads the index, mends what a crash left and nothing more.
  */
-import { type FileHandle, mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { type FileHandle, lstat, mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
 import { ClosedError, ConversationLockedError, InvalidIdError, JournalWriteError } from "../../base/errors.ts"
 import { isSafeId } from "../../base/ids.ts"
 import { type Entry, isBoundaryEntry } from "../entries.ts"
@@ -261,6 +261,7 @@ export class FileJournal implements Journal {
     const path = this.#blobPath(name)
     try {
       await mkdir(this.#paths.blobs, { recursive: true, mode: DIRECTORY_MODE })
+      for (const directory of [dirname(this.#paths.blobs), this.#paths.blobs]) await mustNotBeLink(directory)
       await writeWhole(path, data)
     } catch (error) {
       throw new JournalWriteError(path, error)
@@ -348,6 +349,11 @@ export class FileJournal implements Journal {
   #mustBeOpen(): void {
     if (this.#closed) throw new ClosedError()
   }
+}
+
+/** A link in the place of a directory of ours would lead what is written to somewhere else. */
+async function mustNotBeLink(directory: string): Promise<void> {
+  if ((await lstat(directory)).isSymbolicLink()) throw new Error(`${directory} is a symbolic link`)
 }
 
 /** Replaces a file in one step: readers see the old content or the new, never a part. */

@@ -1,0 +1,44 @@
+/**
+ * What of a large text stays in the context: its beginning and a little of its end, cut at line ends where one is near, and for JSON
+ * what it is made of. A preview is two lengths, not a text: content is written once.
+ */
+import { jsonShape } from "./json-shape.ts"
+
+export interface Preview {
+  /** Characters from the beginning and from the end. */
+  readonly head: number
+  readonly tail: number
+  readonly cut: "line-end" | "mid-line"
+  readonly shape?: string
+}
+
+const TAIL_SHARE = 1 / 4 // of the beginning: errors and totals stand at the end
+const NEAR = 1 / 4 // a line end within this part of a piece is near enough to cut there
+
+export function previewOf(text: string, size: number): Preview {
+  const head = headOf(text, size)
+  const tail = tailOf(text, Math.min(Math.floor(size * TAIL_SHARE), text.length - head.length))
+  const shape = jsonShape(text)
+  return { head: head.length, tail, cut: head.cut, ...(shape === undefined ? {} : { shape }) }
+}
+
+function headOf(text: string, size: number): { length: number; cut: Preview["cut"] } {
+  if (text.length <= size) return { length: text.length, cut: "line-end" }
+  const lineEnd = text.lastIndexOf("\n", size)
+  if (lineEnd >= size * (1 - NEAR)) return { length: lineEnd, cut: "line-end" }
+  return { length: splitsPair(text, size) ? size - 1 : size, cut: "mid-line" }
+}
+
+function tailOf(text: string, size: number): number {
+  if (size <= 0) return 0
+  const start = text.length - size
+  const lineStart = text.indexOf("\n", start - 1) + 1
+  if (lineStart > 0 && lineStart <= start + size * NEAR) return text.length - lineStart
+  return splitsPair(text, start) ? size - 1 : size
+}
+
+/** Whether a cut here would leave half a character on each side. */
+function splitsPair(text: string, at: number): boolean {
+  const before = text.charCodeAt(at - 1)
+  return before >= 0xd800 && before <= 0xdbff
+}

@@ -1,0 +1,46 @@
+/** What a tool result holds: how much text, whether anything at all, and the files it is stored as (L1-1, L1-6, L1-7). */
+import { type Block, isMedia, isText, type Media, resultBlocks, type ToolResult } from "../../conversation/blocks.ts"
+
+/**
+ * Characters that count against limits. An image takes the same room in the context whatever the length of its encoding, and is looked
+ * after by the media limits, so it does not count.
+ */
+export function charactersOf(result: ToolResult): number {
+  if (typeof result.content === "string") return result.content.length
+  return resultBlocks(result).reduce((sum, block) => sum + blockCharacters(block), 0)
+}
+
+function blockCharacters(block: Block): number {
+  if (isText(block)) return block.text.length
+  if (!isMedia(block)) return JSON.stringify(block).length
+  return block.source.type === "text" ? block.source.data.length : 0
+}
+
+export function isEmptyResult(result: ToolResult): boolean {
+  return resultBlocks(result).every((block) => isText(block) && block.text.trim() === "")
+}
+
+export interface StoredFile {
+  readonly name: string
+  readonly data: string | Uint8Array
+}
+
+/** The whole result: text as it is, a list of blocks as JSON. */
+export function wholeFile({ tool_use_id: id, content = "" }: ToolResult): StoredFile {
+  return typeof content === "string"
+    ? { name: `${id}.txt`, data: content }
+    : { name: `${id}.json`, data: JSON.stringify(content) }
+}
+
+/** Its images and documents, each as what it is. */
+export function mediaFiles(result: ToolResult): readonly (StoredFile & { readonly mediaType: string })[] {
+  return resultBlocks(result)
+    .filter(isMedia)
+    .flatMap(({ source }: Media, at) => {
+      if (source.type !== "base64") return []
+      const name = `${result.tool_use_id}-${at + 1}.${extensionOf(source.media_type)}`
+      return [{ name, data: Buffer.from(source.data, "base64"), mediaType: source.media_type }]
+    })
+}
+
+const extensionOf = (mediaType: string) => mediaType.replace(/^.*\//, "").replace(/[^a-z0-9]/gi, "") || "bin"

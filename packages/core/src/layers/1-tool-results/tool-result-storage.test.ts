@@ -1,0 +1,185 @@
+import { mkdirSync, readFileSync, symlinkSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { temporaryRoot } from "../../../test/journal-files.ts"
+import { entriesOf, openTestConversation } from "../../../test/open.ts"
+import type { Block, ToolResult } from "../../conversation/blocks.ts"
+import { fileStore } from "../../journal/file/file-store.ts"
+import { memoryStore } from "../../journal/memory-store.ts"
+import type { Store } from "../../journal/store.ts"
+import type { Conversation } from "../../loop/conversation.ts"
+import type { OpenConversation } from "../../loop/open.ts"
+import { serialiseRequest } from "../../views/request.ts"
+import { toolResultStorage } from "./tool-result-storage.ts"
+
+const LARGE = Array.from({ length: 10_000 }, (_, i) => `line ${i}`).join("\n")
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+const image: Block = { type: "image", source: { type: "base64", media_type: "image/png", data: PIXEL } }
+
+const open = (options: Partial<OpenConversation> = {}) =>
+  openTestConversation({ layers: [toolResultStorage({ limitsItself: ["Read"] })], ...options })
+
+let count = 0
+/** A round in which the tools answer this. Resolves with the ids of the calls. */
+async function round(chat: Conversation, ...results: (readonly [tool: string, content: unknown, id?: string])[]) {
+  const ids = results.map(([, , id]) => id ?? `toolu_${count++}`)
+  await chat.add({ role: "user", content: "go on" })
+  await chat.record({
+    id: `msg_${count++}`,
+    model: "claude-opus-4-6",
+    content: results.map(([name], i) => ({ type: "tool_use", id: ids[i], name, input: {} })),
+    stop_reason: "tool_use",
+    usage: { input_tokens: 10, output_tokens: 5 },
+  })
+  const content = results.map(([, given], i) => ({ type: "tool_result", tool_use_id: ids[i], content: given }))
+  await chat.add({ role: "user", content: content as Block[] })
+  return ids
+}
+
+/** What the next request carries for the newest round. */
+async function sentResults(chat: Conversation): Promise<unknown[]> {
+  const { messages } = await chat.prepare()
+  return (messages.at(-1)!.content as ToolResult[]).map(({ content }) => content)
+}
+
+function failures(chat: Conversation): string[] {
+  const told: string[] = []
+  chat.on("layerFailed", ({ reason }) => told.push(reason))
+  return told
+}
+
+describe("layer 1", () => {
+  test("L1-1, L1-2 a large result is in a file, and the context has a preview that says where", async () => {
+    const { root, remove } = await temporaryRoot()
+    const chat = await open({ store: fileStore({ root }), dir: root })
+    await round(chat, ["Bash", LARGE, "toolu_big"])
+    const [text] = (await sentResults(chat)) as string[]
+    const path = /All of it is in (\S+);/.exec(text!)?.[1]
+    expect(path).toBe(join(root, "projects", "-nowhere", "tool-results", "test", "toolu_big.txt"))
+    expect(text).toContain(`<persisted-output>\nThe result is large: ${LARGE.length} bytes.`)
+    expect(text).toContain("Its beginning:\nline 0\nline 1\n")
+    expect(text!.length).toBeLessThan(3_500)
+    expect(readFileSync(path!, "utf8")).toBe(LARGE)
+    await chat.close()
+    await remove()
+  })
+
+  test("L1-1 a tool that limits itself is left alone, settings change the limit of one tool, the switch ends it all", async () => {
+    const settings = { toolResultLimits: { mcp__docs__find: 3_000 } }
+    const chat = await open({ settings })
+    await round(chat, ["Read", LARGE], ["mcp__docs__find", "y".repeat(4_000)], ["Bash", "z".repeat(4_000)])
+    const [read, found, bash] = (await sentResults(chat)) as string[]
+    expect(read).toBe(LARGE)
+    expect(found).toMatch(/^<persisted-output>.*4000 bytes/s)
+    expect(found).toContain("cut inside a long line")
+    expect(bash).toBe("z".repeat(4_000))
+
+    const off = await open({ id: "off", settings: { switches: { "tool-result-storage": false } } })
+    await round(off, ["Bash", LARGE])
+    expect(await sentResults(off)).toEqual([LARGE])
+  })
+
+  test("L1-3 the results of a round fit their budget", async () => {
+    const put: string[] = []
+    const chat = await open({ layers: [toolResultStorage({ onPutAside: (ids) => put.push(...ids) })] })
+    const ids = await round(chat, ...[40, 45, 49, 48, 46].map((k) => ["Bash", "x".repeat(k * 1_000)] as const))
+    const sizes = ((await sentResults(chat)) as string[]).map(({ length }) => length)
+    expect(sizes.map((size) => size < 4_000)).toEqual([false, false, true, false, false])
+    expect(put).toEqual([ids[2]])
+  })
+
+  test("L1-4 decisions are made once: other figures after a resume change nothing, and a branch sees the same", async () => {
+    const store = memoryStore()
+    const chat = await open({ store })
+    await round(chat, ["Bash", LARGE], ["Bash", "kept ".repeat(2_000)])
+    const before = serialiseRequest(await chat.prepare())
+    const branch = await chat.branch(chat.views.context.newest!.uuid, "branch")
+    await chat.close()
+    for (const id of ["test", branch]) {
+      const again = await open({ store, id, settings: { figures: { "tool-result-limit": 1_000 } } })
+      expect(serialiseRequest(await again.prepare())).toBe(before)
+      await again.close()
+    }
+  })
+
+  test("L1-4 a second result for the same call changes nothing", async () => {
+    const chat = await open()
+    const [id] = await round(chat, ["Bash", "small"])
+    const before = await sentResults(chat)
+    await chat.add({ role: "user", content: [{ type: "tool_result", tool_use_id: id!, content: LARGE }] })
+    expect(await sentResults(chat)).toEqual(before)
+  })
+
+  test("L1-5 a full disk: the result stays whole, and the user is told", async () => {
+    const chat = await open({ store: fullDisk() })
+    const told = failures(chat)
+    await round(chat, ["Bash", LARGE, "toolu_full"])
+    expect(await sentResults(chat)).toEqual([LARGE])
+    expect(told).toEqual([
+      expect.stringMatching(/"toolu_full" could not be put aside: .*no space left.*stays in the context/),
+    ])
+  })
+
+  test("L1-5 a directory that is a link: nothing is written through it", async () => {
+    const { root, remove } = await temporaryRoot()
+    const elsewhere = join(root, "elsewhere")
+    mkdirSync(elsewhere)
+    mkdirSync(join(root, "projects", "-nowhere", "tool-results"), { recursive: true })
+    symlinkSync(elsewhere, join(root, "projects", "-nowhere", "tool-results", "test"))
+    const chat = await open({ store: fileStore({ root }), dir: root })
+    const told = failures(chat)
+    await round(chat, ["Bash", LARGE])
+    expect(await sentResults(chat)).toEqual([LARGE])
+    expect(told).toEqual([expect.stringContaining("symbolic link")])
+    await chat.close()
+    await remove()
+  })
+
+  test.each(["../../etc/passwd", "a/b", "..", "x".repeat(300)])("L1-5 the id %.20s names no file", async (id) => {
+    const chat = await open()
+    const told = failures(chat)
+    await round(chat, ["Bash", LARGE, id])
+    expect(told).toEqual([expect.stringContaining("cannot be the name of a file")])
+    expect((await entriesOf(chat)).some((entry) => "path" in entry)).toBe(false)
+  })
+
+  test.each([[""], ["  \n"], [[]]])(
+    "L1-6 an empty result %j is a marker that names its tool, from the first request on",
+    async (content) => {
+      const store = memoryStore()
+      const chat = await open({ store })
+      await round(chat, ["mcp__git__status", content])
+      expect(await sentResults(chat)).toEqual(["[mcp__git__status finished without output]"])
+      const before = serialiseRequest(await chat.prepare())
+      await chat.close()
+      expect(serialiseRequest(await (await open({ store })).prepare())).toBe(before)
+    },
+  )
+
+  test("L1-7 an image stays; in a result that is put aside it is stored as what it is", async () => {
+    const { root, remove } = await temporaryRoot()
+    const chat = await open({ store: fileStore({ root }), dir: root })
+    await round(chat, ["Shot", [image]])
+    expect(await sentResults(chat)).toEqual([[image]])
+    await round(chat, ["Shot", [{ type: "text", text: LARGE }, image], "toolu_shot"])
+    const [text] = (await sentResults(chat)) as string[]
+    const bytes = Buffer.from(PIXEL, "base64")
+    expect(text).toMatch(/toolu_shot\.json;/)
+    const path = new RegExp(`image/png, ${bytes.length} bytes: (\\S+toolu_shot-1\\.png)`).exec(text!)?.[1]
+    expect(readFileSync(path!)).toEqual(bytes)
+    await chat.close()
+    await remove()
+  })
+})
+
+/** A store that has no room for files. */
+function fullDisk(): Store {
+  const store = memoryStore()
+  return {
+    ...store,
+    async open(address, options) {
+      const journal = await store.open(address, options)
+      return { ...journal, writeBlob: () => Promise.reject(new Error("no space left on device")) }
+    },
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * Layer 1: a large tool result is written to a file before it is first sent; in the context stands a preview that says where the rest
+ * is. The one gate for every tool, those of MCP servers included.
+ *
+ * A decision is made when a result arrives and never again: what was kept stays, also when the figures change (L1-4). Where a result
+ * cannot be written, it stays in the context whole, and the error tells the user so (L1-5).
+ */
+import { reasonOf, StrataError } from "../../base/errors.ts"
+import { isSafeId } from "../../base/ids.ts"
+import { isToolResult, resultBlocks, type ToolResult, textOf } from "../../conversation/blocks.ts"
+import { contentOf } from "../../conversation/messages.ts"
+import type { DecisionDraft } from "../../journal/entries.ts"
+import { parseAddress } from "../../views/archive.ts"
+import type { Layer, Turn } from "../layer.ts"
+import { toolOf } from "../tool-of.ts"
+import { type ArrivedResult, type Placement, planRound } from "./plan.ts"
+import { previewOf } from "./preview.ts"
+import { charactersOf, isEmptyResult, mediaFiles, wholeFile } from "./result-content.ts"
+
+export interface ToolResultStorageOptions {
+  /** Tools that keep their results short themselves. */
+  readonly limitsItself?: readonly string[]
+  /** Hears which results are no longer whole in view, so that files they showed can be read again. */
+  readonly onPutAside?: (toolUseIds: readonly string[]) => void
+}
+
+export function toolResultStorage({ limitsItself = [], onPutAside }: ToolResultStorageOptions = {}): Layer {
+  const selfLimiting = new Set(limitsItself)
+  /** One plan for all results of a message: what is done to the first does not change what becomes of the last. */
+  const plans = new WeakMap<readonly ToolResult[], ReadonlyMap<string, Placement>>()
+  return {
+    name: "tool-results",
+
+    async onToolResult(result, turn, together) {
+      if (!(await turn.flags.isOn("tool-result-storage")) || !isFirstResult(result, turn)) return []
+      if (isEmptyResult(result)) return [await emptyMarker(result, turn)]
+      const plan = plans.get(together) ?? (await planFor(together, turn))
+      plans.set(together, plan)
+      if (plan.get(result.tool_use_id) === "stays") return []
+      const decision = await putAside(result, turn)
+      onPutAside?.([result.tool_use_id])
+      return [decision]
+    },
+
+    describe: (drafts, { saved }) =>
+      drafts.some((draft) => draft.type === "strata" && draft.subtype === "tool-result-persisted")
+        ? `A large tool result was put aside: ${saved.toLocaleString("en-US")} tokens saved.`
+        : undefined,
+  }
+
+  async function planFor(together: readonly ToolResult[], turn: Turn): Promise<ReadonlyMap<string, Placement>> {
+    return planRound({
+      results: await Promise.all(together.map((result) => arrived(result, turn))),
+      standing: standingCharacters(turn, together),
+      budget: await turn.flags.figure("message-results-limit"),
+      previewSize: await turn.flags.figure("tool-result-preview"),
+    })
+  }
+
+  async function arrived(result: ToolResult, turn: Turn): Promise<ArrivedResult> {
+    const tool = await toolOf(result.tool_use_id, turn)
+    return {
+      toolUseId: result.tool_use_id,
+      characters: charactersOf(result),
+      limit: await turn.flags.toolResultLimit(tool),
+      limitsItself: selfLimiting.has(tool),
+    }
+  }
+}
+
+/** A second result for the same call is not shown, so nothing is decided about it. */
+function isFirstResult({ tool_use_id: id }: ToolResult, { views }: Turn): boolean {
+  const shown = parseAddress(views.context.resultAddress(id) ?? "")
+  const newest = parseAddress(views.archive.results.get(id) ?? "")
+  return shown !== undefined && shown.uuid === newest?.uuid
+}
+
+/** Of results in the same round that came before these. */
+function standingCharacters({ views }: Turn, together: readonly ToolResult[]): number {
+  const arriving = new Set(together.map(({ tool_use_id }) => tool_use_id))
+  return views.context
+    .sinceResponse()
+    .flatMap((message) => (message.type === "user" ? contentOf(message).filter(isToolResult) : []))
+    .filter(({ tool_use_id }) => !arriving.has(tool_use_id))
+    .reduce((sum, result) => sum + charactersOf(result), 0)
+}
+
+async function emptyMarker({ tool_use_id }: ToolResult, turn: Turn): Promise<DecisionDraft> {
+  return {
+    type: "strata",
+    subtype: "tool-result-empty",
+    toolUseId: tool_use_id,
+    tool: await toolOf(tool_use_id, turn),
+  }
+}
+
+async function putAside(result: ToolResult, { journal, flags }: Turn): Promise<DecisionDraft> {
+  const { tool_use_id: toolUseId } = result
+  if (!isSafeId(toolUseId)) throw new ResultNotStoredError(toolUseId, "its id cannot be the name of a file")
+  try {
+    const whole = wholeFile(result)
+    const media = []
+    for (const { name, data, mediaType } of mediaFiles(result)) {
+      const { location, bytes } = await journal.writeBlob(name, data)
+      media.push({ path: location, mediaType, bytes })
+    }
+    const { location, bytes } = await journal.writeBlob(whole.name, whole.data)
+    const text = typeof result.content === "string" ? result.content : textOf(resultBlocks(result))
+    return {
+      type: "strata",
+      subtype: "tool-result-persisted",
+      toolUseId,
+      path: location,
+      bytes,
+      ...previewOf(text, await flags.figure("tool-result-preview")),
+      ...(media.length > 0 ? { media } : {}),
+    }
+  } catch (error) {
+    throw new ResultNotStoredError(toolUseId, reasonOf(error))
+  }
+}
+
+/** L1-5: nothing was lost, but the context is fuller than it had to be. */
+export class ResultNotStoredError extends StrataError {
+  override readonly name = "ResultNotStoredError"
+
+  constructor(toolUseId: string, why: string) {
+    super(
+      `The large result of the call ${JSON.stringify(toolUseId)} could not be put aside: ${why}. It stays in the context whole.`,
+    )
+  }
+}

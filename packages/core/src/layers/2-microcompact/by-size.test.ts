@@ -1,0 +1,103 @@
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { findModel } from "../../tokens/models.ts"
+import { planBySize, type SizeFigures, type SizeQuestion } from "./by-size.ts"
+import { cachePrices, extraCost, paybackTurns } from "./payback.ts"
+import type { Survey } from "./survey.ts"
+
+const FIGURES: SizeFigures = { keep: 40_000, least: 20_000, protect: 3, horizon: 20 }
+const PRICES = { write: 1.25, read: 0.1 }
+
+/** A conversation of results of these sizes, one after the other, with as much other content behind each. */
+function surveyOf(sizes: readonly number[], { between = 0, thinking = 0 } = {}): Survey {
+  const results = []
+  const thoughts = []
+  let before = 0
+  for (const [i, tokens] of sizes.entries()) {
+    if (thinking > 0) thoughts.push({ tokens: thinking, before })
+    before += thinking
+    results.push({ toolUseId: `r${i}`, tokens, saving: tokens - 30, before })
+    before += tokens + between
+  }
+  return { results, thinking: thoughts, tokens: before }
+}
+
+const plan = (survey: Survey, more: Partial<SizeQuestion> = {}) =>
+  planBySize({ survey, figures: FIGURES, cache: { state: "warm" }, prices: PRICES, boundThinking: false, ...more })
+
+describe("L2-10 payback", () => {
+  test("the formula of the requirement: 11.5·S/D − 1 at usual prices", () => {
+    expect(paybackTurns({ removed: 20_000, behind: 20_000 }, PRICES)).toBeCloseTo(10.5)
+    expect(paybackTurns({ removed: 20_000, behind: 40_000 }, PRICES)).toBeCloseTo(22)
+  })
+
+  test("prices are the model's own; usual ones where none is known", () => {
+    expect(cachePrices(findModel("claude-opus-5-5").facts, 1)).toEqual({ write: 1.25, read: 0.05 })
+    expect(cachePrices(findModel("nobody-knows").facts, 1)).toEqual(PRICES)
+    expect(cachePrices(findModel("claude-haiku-5-5").facts, 200_000)).toEqual({ write: 1.25, read: 0.1 })
+  })
+
+  test("it has paid exactly when the extra cost is gone", () => {
+    const clearing = { removed: 30_000, behind: 45_000 }
+    const turns = paybackTurns(clearing, PRICES)
+    expect(extraCost(clearing, PRICES, turns)).toBeCloseTo(0)
+    expect(extraCost(clearing, PRICES, turns + 1)).toBeLessThan(0)
+  })
+})
+
+describe("L2-6 clearing by size", () => {
+  test("oldest first, until the rest is small enough, never the newest three", () => {
+    expect(plan(surveyOf(Array(10).fill(20_000)))).toMatchObject({
+      clears: true,
+      toolUseIds: ["r0", "r1", "r2", "r3", "r4", "r5", "r6"],
+    })
+    expect(plan(surveyOf([50_000, 5_000, 30_000, 1_000, 1_000, 1_000]))).toMatchObject({ toolUseIds: ["r0"] })
+  })
+
+  test("not where there is little to clear or little to save", () => {
+    expect(plan(surveyOf([20_000, 10_000, 5_000, 5_000]))).toEqual({ clears: false, why: "little to clear" })
+    expect(plan(surveyOf([19_000, 20_000, 20_000, 20_000]))).toEqual({ clears: false, why: "little to save" })
+  })
+
+  test("L2-10 from a warm cache only where it pays; from a cold one, or one about to be lost, always", () => {
+    const costly = surveyOf([30_000, 20_000, 10_000, 10_000], { between: 40_000 })
+    expect(plan(costly)).toMatchObject({ clears: false, why: "does not pay" })
+    expect(plan(costly, { cache: { state: "cold", why: "idle" } })).toMatchObject({ clears: true, payback: 0 })
+    expect(plan(costly, { cache: { state: "leaving" } })).toMatchObject({ clears: true, payback: 0 })
+  })
+
+  test("L2-11 bound thinking goes along: its first place is where the cache breaks", () => {
+    const change = (boundThinking: boolean) => {
+      const found = plan(surveyOf(Array(8).fill(20_000), { thinking: 1_000 }), { boundThinking })
+      return found.clears ? found.change : undefined
+    }
+    expect(change(false)).toEqual({ removed: 5 * 19_970, behind: 8 * 21_000 - 1_000 - 5 * 19_970 })
+    expect(change(true)).toEqual({ removed: 5 * 19_970 + 8_000, behind: 8 * 21_000 - 5 * 19_970 - 8_000 })
+  })
+
+  const workload = fc.record({
+    sizes: fc.array(fc.integer({ min: 1, max: 60_000 }), { maxLength: 30 }),
+    between: fc.nat(20_000),
+    thinking: fc.nat(2_000),
+    boundThinking: fc.boolean(),
+    horizon: fc.nat(60),
+    read: fc.double({ min: 0.01, max: 0.5, noNaN: true }),
+  })
+
+  test("L2-10 property: no clearing from a warm cache whose payback exceeds the horizon, and none that costs more than doing nothing", () => {
+    fc.assert(
+      fc.property(workload, ({ sizes, between, thinking, boundThinking, horizon, read }) => {
+        const prices = { write: 1.25, read }
+        const survey = surveyOf(sizes, { between, thinking })
+        const found = plan(survey, { figures: { ...FIGURES, horizon }, prices, boundThinking })
+        if (!found.clears) return
+        expect(paybackTurns(found.change, prices)).toBeLessThanOrEqual(horizon)
+        expect(extraCost(found.change, prices, horizon)).toBeLessThanOrEqual(1e-6)
+        const newest = survey.results.slice(-FIGURES.protect).map(({ toolUseId }) => toolUseId)
+        expect(found.toolUseIds.some((id) => newest.includes(id))).toBe(false)
+        expect(found.change.behind).toBeGreaterThanOrEqual(0)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+})

@@ -1,0 +1,225 @@
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { entriesOf, openTestConversation } from "../../../test/open.ts"
+import { manualClock } from "../../base/clock.ts"
+import { seededIds } from "../../base/ids.ts"
+import type { Block, ToolResult } from "../../conversation/blocks.ts"
+import type { ModelRequest } from "../../conversation/request.ts"
+import { memoryStore } from "../../journal/memory-store.ts"
+import type { Conversation } from "../../loop/conversation.ts"
+import type { OpenConversation } from "../../loop/open.ts"
+import { findModel } from "../../tokens/models.ts"
+import { CLEARED_MARKER } from "../../views/render-decisions.ts"
+import { serialiseRequest } from "../../views/request.ts"
+import { microcompaction } from "./microcompaction.ts"
+import { mechanismsFor, POLICY } from "./policy.ts"
+
+const MINUTE = 60_000
+const open = (options: Partial<OpenConversation> = {}) =>
+  openTestConversation({ layers: [microcompaction()], ...options })
+
+let count = 0
+async function call(
+  chat: Conversation,
+  tool = "Bash",
+  { text = "output ".repeat(200), model = "claude-opus-4-6" } = {},
+) {
+  const id = `toolu_${count++}`
+  await chat.record({
+    id: `msg_${count++}`,
+    model,
+    content: [
+      { type: "thinking", thinking: "hm", signature: "s" },
+      { type: "tool_use", id, name: tool, input: {} },
+    ],
+    stop_reason: "tool_use",
+    usage: { input_tokens: Math.max(10, chat.views.context.size().tokens), output_tokens: 5 },
+  })
+  await chat.add({ role: "user", content: [{ type: "tool_result", tool_use_id: id, content: text }] })
+  return id
+}
+
+async function calls(chat: Conversation, tools: readonly string[], options: Parameters<typeof call>[2] = {}) {
+  await chat.add({ role: "user", content: "go" })
+  const ids: string[] = []
+  for (const tool of tools) ids.push(await call(chat, tool, options))
+  return ids
+}
+
+const clearedIn = (request: ModelRequest) =>
+  request.messages
+    .flatMap(({ content }) => content as Block[])
+    .filter((block): block is ToolResult => block.type === "tool_result")
+    .filter(({ content }) => String(content).startsWith(CLEARED_MARKER))
+    .map(({ tool_use_id }) => tool_use_id)
+
+const decisions = async (chat: Conversation) =>
+  (await entriesOf(chat)).flatMap((entry) =>
+    entry.type === "strata" && ["tool-results-cleared", "thinking-dropped"].includes(entry.subtype) ? entry : [],
+  )
+
+describe("L2-12 which mechanism applies to which model", () => {
+  const flags = (off: readonly string[] = []) => ({
+    isOn: async (name: string) => !off.includes(name),
+    figure: async () => 0,
+    toolResultLimit: async () => 0,
+  })
+  const { accepts } = findModel("claude-opus-5-5").facts
+  const able = { accepts, serverHasRoom: true }
+  const unable = { accepts: { ...accepts, contextManagement: false }, serverHasRoom: true }
+
+  test("by time everywhere; the server where it can; by size where it cannot, or must not", async () => {
+    expect(POLICY.map(({ name }) => name)).toEqual(["by-time", "by-api", "by-size"])
+    expect([...(await mechanismsFor(able, flags()))]).toEqual(["by-time", "by-api"])
+    expect([...(await mechanismsFor(unable, flags()))]).toEqual(["by-time", "by-size"])
+    expect([...(await mechanismsFor({ ...able, serverHasRoom: false }, flags()))]).toEqual(["by-time", "by-size"])
+    expect([...(await mechanismsFor(able, flags(["clear-by-api"])))]).toEqual(["by-time", "by-size"])
+    expect([...(await mechanismsFor(able, flags(POLICY.map((row) => row.switch))))]).toEqual([])
+  })
+})
+
+describe("L2-1 by time", () => {
+  test("after an idle hour all clearable results but the newest five; other tools' results stay", async () => {
+    const clock = manualClock()
+    const chat = await open({ clock })
+    const ids = await calls(chat, ["Read", "TodoWrite", "Bash", "mcp__x", "Edit", "Grep", "Glob", "Write", "Read"])
+    clock.advance(60 * MINUTE)
+    expect(clearedIn(await chat.prepare())).toEqual([])
+    clock.advance(1)
+    expect(clearedIn(await chat.prepare())).toEqual([ids[0], ids[2]])
+  })
+
+  test("L2-7, L2-8 once: a cleared result is neither counted nor cleared again, and listeners learn of it", async () => {
+    const clock = manualClock()
+    const told: string[][] = []
+    const chat = await open({ clock, layers: [microcompaction({ onCleared: (ids) => told.push([...ids]) })] })
+    const lines: unknown[] = []
+    chat.on("layerActed", ({ message }) => lines.push(message))
+    const ids = await calls(chat, Array(8).fill("Bash"))
+    clock.advance(61 * MINUTE)
+    await chat.prepare()
+    await chat.prepare()
+    clock.advance(61 * MINUTE)
+    await chat.prepare()
+    expect(told).toEqual([ids.slice(0, 3)])
+    expect(await decisions(chat)).toMatchObject([{ toolUseIds: ids.slice(0, 3), why: "idle" }])
+    expect(lines).toEqual([expect.stringMatching(/^3 old tool results were cleared: [\d,]+ tokens saved\.$/)])
+  })
+
+  test("a result smaller than the marker stays, since clearing must shrink", async () => {
+    const clock = manualClock()
+    const chat = await open({ clock })
+    await calls(chat, Array(8).fill("Bash"), { text: "ok" })
+    clock.advance(61 * MINUTE)
+    expect(clearedIn(await chat.prepare())).toEqual([])
+  })
+
+  test.each(["clear-by-time", "disableMicrocompact"])("FLG-1 not with %s off", async (name) => {
+    const clock = manualClock()
+    const settings = name === "clear-by-time" ? { switches: { [name]: false } } : { [name]: true }
+    const chat = await open({ clock, settings })
+    await calls(chat, Array(8).fill("Bash"))
+    clock.advance(61 * MINUTE)
+    expect(clearedIn(await chat.prepare())).toEqual([])
+  })
+
+  test("L2-11, CACHE-6 where thinking is bound it goes along, and is recorded; elsewhere it stays", async () => {
+    for (const [model, dropped] of [
+      ["claude-opus-5-5", true],
+      ["claude-opus-4-6", false],
+    ] as const) {
+      const clock = manualClock()
+      const chat = await open({ clock, model })
+      await calls(chat, Array(8).fill("Bash"), { model })
+      clock.advance(61 * MINUTE)
+      const request = await chat.prepare()
+      const thinks = request.messages.some(({ content }) =>
+        (content as Block[]).some(({ type }) => type === "thinking"),
+      )
+      expect(thinks).toBe(!dropped)
+      expect((await decisions(chat)).map(({ subtype }) => subtype)).toEqual(
+        dropped ? ["tool-results-cleared", "thinking-dropped"] : ["tool-results-cleared"],
+      )
+    }
+  })
+})
+
+describe("L2-6 by size", () => {
+  const text = "many words about nothing much ".repeat(2_000) // some 12,000 tokens
+  const settings = { switches: { "clear-by-api": false } }
+
+  test("above the warning threshold, where it pays or the cache is cold; at most one mechanism acts", async () => {
+    const clock = manualClock()
+    const chat = await open({ clock, settings, model: "claude-sonnet-4-5" })
+    const ids = await calls(chat, Array(10).fill("Bash"), { text, model: "claude-sonnet-4-5" })
+    expect(clearedIn(await chat.prepare())).toEqual([])
+    while (chat.fill().state === "fine") ids.push(await call(chat, "Bash", { text, model: "claude-sonnet-4-5" }))
+    clock.advance(6 * MINUTE)
+    const cleared = clearedIn(await chat.prepare())
+    expect(cleared).toEqual(ids.slice(0, cleared.length))
+    expect(ids.length - cleared.length).toBe(3)
+    expect(await decisions(chat)).toMatchObject([{ why: "size" }])
+  })
+
+  test("L2-5 not where the server is asked instead", async () => {
+    const tools = [{ name: "Bash", description: "", input_schema: { type: "object" as const } }]
+    const chat = await open({ model: "claude-sonnet-4-5", tools })
+    await calls(chat, ["Bash"], { text, model: "claude-sonnet-4-5" })
+    while (chat.fill().state === "fine") await call(chat, "Bash", { text, model: "claude-sonnet-4-5" })
+    const request = await chat.prepare()
+    expect(clearedIn(request)).toEqual([])
+    expect(request).toMatchObject({
+      betas: ["context-management-2025-06-27"],
+      context_management: { edits: [{ type: "clear_tool_uses_20250919" }] },
+    })
+  })
+})
+
+test("L2-5 what the server reports as applied is recorded", async () => {
+  const chat = await open()
+  await chat.add({ role: "user", content: "go" })
+  const applied = { type: "clear_tool_uses_20250919", cleared_tool_uses: 8, cleared_input_tokens: 50_000 }
+  await chat.record({
+    id: "msg_edited",
+    model: "claude-opus-4-6",
+    content: [{ type: "text", text: "done" }],
+    stop_reason: "end_turn",
+    usage: { input_tokens: 10, output_tokens: 5 },
+    context_management: { applied_edits: [applied] },
+  })
+  expect(await entriesOf(chat)).toContainEqual(expect.objectContaining({ subtype: "server-edited", edits: [applied] }))
+})
+
+test("L2-7 property: decisions never change once made, and a resume sends the same bytes", async () => {
+  const steps = fc.array(
+    fc.oneof(
+      fc.record({ tool: fc.constantFrom("Read", "Bash", "Edit", "TodoWrite"), words: fc.nat(400) }),
+      fc.record({ minutes: fc.integer({ min: 1, max: 90 }) }),
+    ),
+    { minLength: 5, maxLength: 25 },
+  )
+  await fc.assert(
+    fc.asyncProperty(steps, fc.constantFrom("claude-opus-5-5", "claude-opus-4-6"), async (taken, model) => {
+      const store = memoryStore()
+      const clock = manualClock()
+      const options = { store, clock, model, ids: seededIds("property") }
+      let chat = await open(options)
+      await chat.add({ role: "user", content: "go" })
+      let known: readonly string[] = []
+      for (const step of taken) {
+        if ("minutes" in step) clock.advance(step.minutes * MINUTE)
+        else await call(chat, step.tool, { text: "word ".repeat(step.words) || "-", model })
+        const request = await chat.prepare()
+        const cleared = clearedIn(request)
+        expect(cleared).toEqual(expect.arrayContaining([...known]))
+        known = cleared
+        await chat.close()
+        chat = await open(options)
+        expect(serialiseRequest(await chat.prepare())).toBe(serialiseRequest(request))
+      }
+      const all = (await decisions(chat)).flatMap((each) => ("toolUseIds" in each ? each.toolUseIds : []))
+      expect(new Set(all).size).toBe(all.length)
+    }),
+    { numRuns: 50 },
+  )
+})

@@ -1,0 +1,38 @@
+/**
+ * L2-10: when clearing pays. Taking D tokens out of a warm cache makes the S tokens behind them be written again, once, and saves
+ * reading D on every turn from then on. With w and r the prices of writing and reading, relative to plain input:
+ *
+ *     n ≥ S·(w − r) / (D·r) − 1     turns until it has paid; with w 1.25 and r 0.1 that is 11.5·S/D − 1
+ */
+import type { ModelFacts } from "../../tokens/model-facts.ts"
+
+/** Relative to the price of uncached input. */
+export interface CachePrices {
+  readonly write: number
+  readonly read: number
+}
+
+const USUAL: CachePrices = { write: 1.25, read: 0.1 } // of most models; assumed where no price is known
+
+/** Long prompts cost more on some models. */
+export function cachePrices({ price: standard, longPrompt }: ModelFacts, tokens: number): CachePrices {
+  const price = longPrompt && tokens > longPrompt.above ? longPrompt.price : standard
+  return price ? { write: price.cacheWrite5m / price.input, read: price.cacheRead / price.input } : USUAL
+}
+
+export interface Clearing {
+  /** D: tokens taken away. */
+  readonly removed: number
+  /** S: tokens behind the first place that changes, which are written again. */
+  readonly behind: number
+}
+
+export function paybackTurns({ removed, behind }: Clearing, { write, read }: CachePrices): number {
+  if (removed <= 0) return Number.POSITIVE_INFINITY
+  return (behind * (write - read)) / (removed * read) - 1
+}
+
+/** What a clearing costs more than doing nothing, by the end of so many later turns, in tokens of plain input. Below 0 it has paid. */
+export function extraCost({ removed, behind }: Clearing, { write, read }: CachePrices, turns: number): number {
+  return behind * (write - read) - removed * read * (turns + 1) // the request that clears saves its first read
+}

@@ -1,0 +1,60 @@
+/**
+ * Which mechanism applies to which model (L2-12). Of those that change the view, at most one acts before a request: the first in this
+ * table that has something to do. What the server is asked to do rides along.
+ */
+import type { SwitchName } from "../../base/flag-names.ts"
+import type { Flags } from "../../base/flags.ts"
+import type { ModelAccepts } from "../../tokens/model-facts.ts"
+
+export type MechanismName = "by-time" | "by-size" | "by-api"
+
+/** What the choice depends on. */
+export interface Circumstances {
+  readonly accepts: ModelAccepts
+  /** The window is large enough for the server to clear well before a compaction. */
+  readonly serverHasRoom: boolean
+}
+
+export interface Mechanism {
+  readonly name: MechanismName
+  readonly switch: SwitchName
+  readonly changes: "the view" | "the server's copy"
+  readonly fits: (here: Circumstances) => boolean
+  /** It stays out of the way where one of these applies. */
+  readonly insteadOf?: readonly MechanismName[]
+  readonly why: string
+}
+
+export const POLICY: readonly Mechanism[] = [
+  {
+    name: "by-time",
+    switch: "clear-by-time",
+    changes: "the view",
+    fits: () => true,
+    why: "after a long pause the cache is gone, so clearing costs nothing",
+  },
+  {
+    name: "by-api",
+    switch: "clear-by-api",
+    changes: "the server's copy",
+    fits: ({ accepts, serverHasRoom }) => accepts.contextManagement && serverHasRoom,
+    why: "the server clears what it holds; nothing changes here, and thinking stays bound",
+  },
+  {
+    name: "by-size",
+    switch: "clear-by-size",
+    changes: "the view",
+    fits: () => true,
+    insteadOf: ["by-api"],
+    why: "the last resort before a compaction, and only where it pays",
+  },
+]
+
+/** The mechanisms in force, in the order of the table. */
+export async function mechanismsFor(here: Circumstances, flags: Flags): Promise<ReadonlySet<MechanismName>> {
+  const inForce = new Set<MechanismName>()
+  for (const { name, switch: flag, fits, insteadOf = [] } of POLICY) {
+    if (fits(here) && !insteadOf.some((other) => inForce.has(other)) && (await flags.isOn(flag))) inForce.add(name)
+  }
+  return inForce
+}

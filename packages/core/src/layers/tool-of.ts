@@ -1,0 +1,24 @@
+/** Which tool a call was for: nearly always one of the newest response, else the journal knows. */
+import { type Block, isToolUse } from "../conversation/blocks.ts"
+import { contentOf } from "../conversation/messages.ts"
+import { blockAt, parseAddress } from "../views/archive.ts"
+import type { Turn } from "./layer.ts"
+
+const UNKNOWN_TOOL = "tool"
+
+export async function toolOf(toolUseId: string, turn: Turn): Promise<string> {
+  const call = callInLastResponse(toolUseId, turn) ?? (await callInJournal(toolUseId, turn))
+  return call && isToolUse(call) ? call.name : UNKNOWN_TOOL
+}
+
+function callInLastResponse(toolUseId: string, { views }: Turn): Block | undefined {
+  const last = views.context.lastResponse
+  return last && contentOf(last).find((block) => isToolUse(block) && block.id === toolUseId)
+}
+
+/** Where a response came in pieces, its first calls stand in an earlier message. */
+async function callInJournal(toolUseId: string, { views, journal }: Turn): Promise<Block | undefined> {
+  const address = parseAddress(views.archive.calls.get(toolUseId) ?? "")
+  const entry = address && (await journal.find(address.uuid))
+  return entry && blockAt(entry, address)
+}
