@@ -10,7 +10,6 @@ import {
   EmptyConversationError,
   InvalidContentError,
   MessageNotFoundError,
-  reasonOf,
 } from "../base/errors.ts"
 import { Events } from "../base/events.ts"
 import type { Flags } from "../base/flags.ts"
@@ -23,7 +22,7 @@ import { planWithholding } from "../conversation/media.ts"
 import { MEDIA_LIMITS } from "../conversation/media-limits.ts"
 import type { Message, Uuid } from "../conversation/messages.ts"
 import { renderPreamble } from "../conversation/preamble.ts"
-import type { ModelRequest, RequestExtras, SystemPrompt, ToolDefinition } from "../conversation/request.ts"
+import type { ModelRequest, SystemPrompt, ToolDefinition } from "../conversation/request.ts"
 import { RequestValidator } from "../conversation/validate/validator.ts"
 import {
   type DecisionDraft,
@@ -35,15 +34,18 @@ import {
 } from "../journal/entries.ts"
 import type { Journal, Store } from "../journal/store.ts"
 import type { Layer, Turn } from "../layers/layer.ts"
+import { LayerPipeline } from "../layers/pipeline.ts"
 import type { ModelResponse } from "../model/model.ts"
 import { type Accounting, account } from "../tokens/accounting.ts"
 import { findModel, type ModelLookup, sentModelName } from "../tokens/models.ts"
 import { costOf, tokenCounts } from "../tokens/price.ts"
-import { type Fill, fillOf, resolveThresholds, resolveWindow, type Thresholds } from "../tokens/window.ts"
+import { type Fill, fillOf, type Thresholds } from "../tokens/window.ts"
 import { blockAt, parseAddress } from "../views/archive.ts"
-import { buildRequest, mergeExtras } from "../views/request.ts"
+import { buildRequest } from "../views/request.ts"
 import { copyPath, loadViews, type Views } from "../views/views.ts"
+import { checkedContent } from "./checked-content.ts"
 import type { ConversationEvents, Opened } from "./events.ts"
+import { thresholdsFor } from "./thresholds.ts"
 
 export interface Prompt {
   readonly system?: SystemPrompt
@@ -82,6 +84,7 @@ export class Conversation {
   readonly #validator = new RequestValidator()
   readonly #model: ModelLookup
   readonly #thresholds: Thresholds
+  readonly #layers: LayerPipeline
   readonly #noticed = new Set<string>()
   #views: Views
   #prompt: Prompt
@@ -102,7 +105,18 @@ export class Conversation {
     this.#prompt = parts.prompt
     this.opened = parts.opened
     this.#model = findModel(parts.model, parts.settings.values.models)
-    this.#thresholds = thresholdsFor(parts, this.#model)
+    this.#thresholds = thresholdsFor(
+      { name: parts.model, values: parts.settings.values, betas: parts.betas },
+      this.#model,
+    )
+    this.#layers = new LayerPipeline({
+      layers: parts.settings.values.off ? [] : parts.layers,
+      telemetry: parts.telemetry,
+      turn: () => this.#turn(),
+      append: (drafts) => this.#append(drafts),
+      onActed: (event) => this.#events.emit("layerActed", event),
+      onFailed: (event) => this.#events.emit("layerFailed", event),
+    })
   }
 
   get id(): string {
@@ -154,7 +168,7 @@ export class Conversation {
         ...(message.isMeta ? { isMeta: true } : {}),
       }
       const [entry] = await this.#append([draft])
-      await this.#tellLayersOfResults(toBlocks(content))
+      await this.#layers.onToolResults(toBlocks(content).filter(isToolResult))
       return entry!.uuid
     })
   }
@@ -268,7 +282,7 @@ export class Conversation {
     for (const notice of this.#standingNotices()) this.#notice(notice)
     for (const { uuid } of this.#views.context.queued)
       await this.#append([{ type: "strata", subtype: "delivered", queued: uuid }])
-    await this.#runLayers()
+    await this.#layers.beforeRequest()
     await this.#renderPromptOnce()
     if (this.#views.context.isEmpty) throw new EmptyConversationError()
     if (this.#views.context.awaitsUser()) {
@@ -292,7 +306,7 @@ export class Conversation {
       system,
       tools,
       messages,
-      extras: await this.#requestExtras(),
+      extras: await this.#layers.requestExtras(),
     })
     this.#validator.check({ request, model: this.#model.facts, settled: { closed, revision } })
     await this.#parts.journal.sync()
@@ -329,8 +343,8 @@ export class Conversation {
       cost: counts ? costOf(facts, counts) : { known: false, why: "no usage was reported" },
       stopReason,
     })
-    this.#inBackground("afterResponse")
-    if (stop_reason === "end_turn") this.#inBackground("afterQuery")
+    this.#layers.inBackground("afterResponse")
+    if (stop_reason === "end_turn") this.#layers.inBackground("afterQuery")
     return entry!.uuid
   }
 
@@ -396,63 +410,6 @@ export class Conversation {
     if (repairs.length === 0) return
     await this.#append([{ type: "strata", subtype: "repaired", repairs }])
     this.#events.emit("repaired", { repairs })
-  }
-
-  async #runLayers(): Promise<void> {
-    if (this.#parts.settings.values.off) return
-    for (const layer of this.#parts.layers) {
-      await this.#guarded(layer, async () => this.#carryOut(layer, (await layer.beforeRequest?.(this.#turn())) ?? []))
-    }
-  }
-
-  /** What the layers want the request to carry, put together. */
-  async #requestExtras(): Promise<RequestExtras> {
-    const extras: RequestExtras[] = []
-    if (this.#parts.settings.values.off) return {}
-    for (const layer of this.#parts.layers) {
-      await this.#guarded(layer, async () => extras.push((await layer.requestExtras?.(this.#turn())) ?? {}))
-    }
-    return mergeExtras(extras)
-  }
-
-  async #tellLayersOfResults(blocks: readonly Block[]): Promise<void> {
-    if (this.#parts.settings.values.off) return
-    const results = blocks.filter(isToolResult)
-    for (const result of results) {
-      for (const layer of this.#parts.layers) {
-        await this.#guarded(layer, async () =>
-          this.#carryOut(layer, (await layer.onToolResult?.(result, this.#turn(), results)) ?? []),
-        )
-      }
-    }
-  }
-
-  /** Journals what a layer decided, and tells what it saved. */
-  async #carryOut(layer: Layer, drafts: readonly Draft[]): Promise<void> {
-    if (drafts.length === 0) return
-    const trigger = drafts.map((draft) => ("subtype" in draft ? draft.subtype : draft.type)).join(" ")
-    await this.#parts.telemetry.layer({ conversation: this.id, layer: layer.name, trigger }, async (finish) => {
-      const tokensBefore = this.#views.context.size().tokens
-      await this.#append(drafts)
-      const tokensAfter = this.#views.context.size().tokens
-      finish({ tokensBefore, tokensAfter })
-      const message = layer.describe?.(drafts, { saved: Math.max(0, tokensBefore - tokensAfter) })
-      this.#events.emit("layerActed", { layer: layer.name, message, tokensBefore, tokensAfter })
-    })
-  }
-
-  #inBackground(moment: "afterResponse" | "afterQuery"): void {
-    if (this.#parts.settings.values.off) return
-    for (const layer of this.#parts.layers) void this.#guarded(layer, async () => layer[moment]?.(this.#turn()))
-  }
-
-  /** A layer that fails is reported and passed over. */
-  async #guarded(layer: Layer, work: () => Promise<unknown>): Promise<void> {
-    try {
-      await work()
-    } catch (error) {
-      this.#events.emit("layerFailed", { layer: layer.name, reason: reasonOf(error) })
-    }
   }
 
   #turn(): Turn {
@@ -546,49 +503,7 @@ export class Conversation {
   }
 }
 
-function thresholdsFor(
-  { model: name, settings: { values }, betas }: ConversationParts,
-  model: ModelLookup,
-): Thresholds {
-  const { facts } = model
-  const own = values.models[facts.id] ?? values.models[name]
-  const window = resolveWindow({
-    name,
-    facts,
-    known: model.known,
-    betas,
-    ...(values.contextWindow ? { override: values.contextWindow } : {}),
-  })
-  const percent = own?.autoCompactPercent ?? values.autoCompactPercent
-  const tokens = own?.autoCompactTokens ?? values.autoCompactTokens
-  return resolveThresholds({
-    window: window.tokens,
-    facts,
-    maxOutput: Math.min(values.maxOutputTokens, facts.maxOutput),
-    autoCompact: compactionAllowed(values).auto,
-    ...(percent === undefined ? {} : { percent }),
-    ...(tokens === undefined ? {} : { tokens }),
-  })
-}
-
 const sameBytes = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
 /** A copy, as the journal gives it back: what callers do to their objects later does not reach a request. */
 const asJournaled = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
-
-/** Bad content is refused here, where the caller can still tell where it came from. */
-function checkedContent({ role, content }: { role: string; content: Content }): Content {
-  if (role !== "user")
-    throw new InvalidContentError(
-      `its role is ${JSON.stringify(role)}; only "user" can be added, a response is recorded`,
-    )
-  if (typeof content === "string") {
-    if (content.trim() === "") throw new InvalidContentError("it is empty")
-    return content
-  }
-  if (!Array.isArray(content) || content.length === 0)
-    throw new InvalidContentError("its content is neither text nor a list of blocks")
-  const odd = content.findIndex((block) => typeof (block as { type?: unknown } | null)?.type !== "string")
-  if (odd >= 0) throw new InvalidContentError(`block ${odd} of its content has no type`)
-  return content
-}

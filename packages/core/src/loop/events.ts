@@ -5,6 +5,7 @@ import type { Repair } from "../conversation/flatten.ts"
 import type { ModelRequest } from "../conversation/request.ts"
 import type { Entry } from "../journal/entries.ts"
 import type { OpeningReport } from "../journal/store.ts"
+import type { LayerActed } from "../layers/pipeline.ts"
 import type { ContextSize } from "../tokens/context-size.ts"
 import type { Cost } from "../tokens/price.ts"
 import type { Fill } from "../tokens/window.ts"
@@ -19,12 +20,7 @@ export interface ConversationEvents {
   /** A response is in the journal. */
   recorded: { readonly counts: TokenCounts | undefined; readonly cost: Cost; readonly stopReason: string | undefined }
   /** A layer did something. `message` is one line for a person, where there is anything to say. */
-  layerActed: {
-    readonly layer: string
-    readonly message: string | undefined
-    readonly tokensBefore: number
-    readonly tokensAfter: number
-  }
+  layerActed: LayerActed
   /** A layer failed; the conversation goes on without what it would have done. */
   layerFailed: { readonly layer: string; readonly reason: string }
   /** Something a person should know, said once. */

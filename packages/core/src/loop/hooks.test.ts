@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, describe, expect, test } from "vitest"
 import type { HookEvent } from "../base/vocabulary.ts"
-import { commandHooks, type Hook, type HookInput, runHooks } from "./hooks.ts"
+import { commandHooks, type Hook, type HookInput, runHooks, runPreCompact } from "./hooks.ts"
 
 const directory = mkdtempSync(join(tmpdir(), "strata-hooks-"))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -90,6 +90,21 @@ function runningInGroup(group: number): string[] {
   const lines = execFileSync("ps", ["-A", "-o", "pgid=,stat=,args="], { encoding: "utf8" }).split("\n")
   return lines.filter((line) => Number(line.trim().split(/\s+/)[0]) === group && !/^\s*\d+\s+Z/.test(line))
 }
+
+test("HOOK-3 PreCompact gets trigger, instructions, conversation and transcript; what it says comes behind the user's", async () => {
+  const hooks = command("PreCompact", "cat > compact.json; echo keep the test names", { matcher: "auto" })
+  const session = { session_id: "s", transcript_path: "/t.jsonl", cwd: directory }
+  const answer = await runPreCompact(hooks, { trigger: "auto", customInstructions: "Keep numbers.", session })
+  expect(answer).toEqual({ instructions: "Keep numbers.\n\nkeep the test names", messages: [], blocked: undefined })
+  expect(JSON.parse(readFileSync(join(directory, "compact.json"), "utf8"))).toEqual({
+    ...session,
+    hook_event_name: "PreCompact",
+    trigger: "auto",
+    custom_instructions: "Keep numbers.",
+  })
+  const manual = await runPreCompact(hooks, { trigger: "manual", customInstructions: "", session })
+  expect(manual.instructions).toBe("")
+})
 
 describe("HOOK-2 functions", () => {
   test("run in order; the stricter permission and the first block win; one that throws is passed over", async () => {

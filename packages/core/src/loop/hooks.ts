@@ -74,6 +74,27 @@ export async function runHooks(hooks: readonly Hook[], input: HookInput, subject
   return { blocked, permission, contexts, messages, output }
 }
 
+export interface CompactionRequest {
+  readonly trigger: "auto" | "manual"
+  readonly customInstructions: string
+  readonly session: Pick<HookInput, "session_id" | "transcript_path" | "cwd">
+}
+
+/** HOOK-3: before a compaction. What hooks say comes behind the user's own instructions. */
+export async function runPreCompact(
+  hooks: readonly Hook[],
+  { trigger, customInstructions, session }: CompactionRequest,
+): Promise<{
+  readonly instructions: string
+  readonly messages: readonly string[]
+  readonly blocked: string | undefined
+}> {
+  const input = { ...session, hook_event_name: "PreCompact" as const, trigger, custom_instructions: customInstructions }
+  const { contexts, messages, blocked } = await runHooks(hooks, input, trigger)
+  const instructions = [customInstructions, ...contexts.map(({ text }) => text)].filter((text) => text !== "")
+  return { instructions: instructions.join("\n\n"), messages, blocked }
+}
+
 const STRICTNESS = ["allow", "ask", "deny"] as const
 
 function stricter(a: HookAnswer["permission"], b: HookAnswer["permission"]): HookAnswer["permission"] {

@@ -23,9 +23,7 @@ export interface PermissionRequest {
   readonly why: string
 }
 
-export type PermissionAnswer =
-  | { readonly allowed: true }
-  | { readonly allowed: false; readonly remark?: string }
+export type PermissionAnswer = { readonly allowed: true } | { readonly allowed: false; readonly remark?: string }
 
 export interface ToolRun {
   readonly tools: readonly Tool[]

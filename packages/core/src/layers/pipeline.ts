@@ -1,0 +1,92 @@
+/**
+ * Runs the layers, the cheapest first. What a layer decides is journaled before the next one looks; a layer that fails is reported and
+ * passed over, so none can break the conversation or another layer.
+ */
+import { reasonOf } from "../base/errors.ts"
+import type { Telemetry } from "../base/telemetry.ts"
+import type { ToolResult } from "../conversation/blocks.ts"
+import type { RequestExtras } from "../conversation/request.ts"
+import type { Draft } from "../journal/entries.ts"
+import { mergeExtras } from "../views/request.ts"
+import type { Layer, Turn } from "./layer.ts"
+
+export interface PipelineParts {
+  readonly layers: readonly Layer[]
+  readonly telemetry: Telemetry
+  /** The conversation as it stands now. */
+  readonly turn: () => Turn
+  readonly append: (drafts: readonly Draft[]) => Promise<unknown>
+  readonly onActed: (event: LayerActed) => void
+  readonly onFailed: (event: { readonly layer: string; readonly reason: string }) => void
+}
+
+export interface LayerActed {
+  readonly layer: string
+  /** One line for a person, where there is anything to say. */
+  readonly message: string | undefined
+  readonly tokensBefore: number
+  readonly tokensAfter: number
+}
+
+export class LayerPipeline {
+  readonly #parts: PipelineParts
+
+  constructor(parts: PipelineParts) {
+    this.#parts = parts
+  }
+
+  async onToolResults(results: readonly ToolResult[]): Promise<void> {
+    for (const result of results) {
+      for (const layer of this.#parts.layers) {
+        await this.#guarded(layer, async () =>
+          this.#carryOut(layer, (await layer.onToolResult?.(result, this.#parts.turn(), results)) ?? []),
+        )
+      }
+    }
+  }
+
+  async beforeRequest(): Promise<void> {
+    for (const layer of this.#parts.layers) {
+      await this.#guarded(layer, async () =>
+        this.#carryOut(layer, (await layer.beforeRequest?.(this.#parts.turn())) ?? []),
+      )
+    }
+  }
+
+  /** What the layers want the request to carry, put together. */
+  async requestExtras(): Promise<RequestExtras> {
+    const extras: RequestExtras[] = []
+    for (const layer of this.#parts.layers) {
+      await this.#guarded(layer, async () => extras.push((await layer.requestExtras?.(this.#parts.turn())) ?? {}))
+    }
+    return mergeExtras(extras)
+  }
+
+  /** Whatever takes long runs on by itself. */
+  inBackground(moment: "afterResponse" | "afterQuery"): void {
+    for (const layer of this.#parts.layers) void this.#guarded(layer, async () => layer[moment]?.(this.#parts.turn()))
+  }
+
+  /** Journals what a layer decided, and tells what it saved. */
+  async #carryOut(layer: Layer, drafts: readonly Draft[]): Promise<void> {
+    if (drafts.length === 0) return
+    const { conversation, views } = this.#parts.turn()
+    const trigger = drafts.map((draft) => ("subtype" in draft ? draft.subtype : draft.type)).join(" ")
+    await this.#parts.telemetry.layer({ conversation, layer: layer.name, trigger }, async (finish) => {
+      const tokensBefore = views.context.size().tokens
+      await this.#parts.append(drafts)
+      const tokensAfter = views.context.size().tokens
+      finish({ tokensBefore, tokensAfter })
+      const message = layer.describe?.(drafts, { saved: Math.max(0, tokensBefore - tokensAfter) })
+      this.#parts.onActed({ layer: layer.name, message, tokensBefore, tokensAfter })
+    })
+  }
+
+  async #guarded(layer: Layer, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      this.#parts.onFailed({ layer: layer.name, reason: reasonOf(error) })
+    }
+  }
+}
