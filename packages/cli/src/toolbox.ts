@@ -1,6 +1,6 @@
 /** The tools of one conversation: ours, those of MCP servers, skills from their directories. What runs behind them ends with it. */
 import { join } from "node:path"
-import type { Attachment, Settings } from "@strata/core"
+import { type Attachment, projectDirectory, projectName, type Settings } from "@strata/core"
 import {
   connectMcpServers,
   fileTools,
@@ -20,8 +20,8 @@ export interface Toolbox {
 }
 
 /** Tools for files and commands: all that work on a directory needs. */
-export function openToolbox(): Toolbox {
-  const shell = openShellTools()
+export function openToolbox({ outputDirectory }: { readonly outputDirectory?: string } = {}): Toolbox {
+  const shell = openShellTools(outputDirectory === undefined ? {} : { outputDirectory })
   return { tools: [...fileTools, ...shell.tools], close: () => shell.close() }
 }
 
@@ -44,7 +44,9 @@ export async function openProjectToolbox({ root, cwd, servers }: ProjectTools): 
     loadSkills(skillDirectories(root, cwd)),
     connectMcpServers(servers),
   ])
-  const own = openToolbox()
+  // beside the results that are put aside, which the agent may read without asking
+  const outputDirectory = join(projectDirectory(root, projectName(cwd)), "tool-results", "shell")
+  const own = openToolbox({ outputDirectory })
   return {
     tools: [...own.tools, ...webTools(), ...sessionTools({ skills }), ...mcp.tools],
     introductions: introductionsOf(skills, mcp),
