@@ -52,11 +52,12 @@ export type {
   Store,
 } from "./journal/store.ts"
 export type { Layer, Turn } from "./layers/layer.ts"
-export type { Conversation, Prompt } from "./loop/conversation.ts"
+export type { Conversation } from "./loop/conversation.ts"
 export type { ConversationEvents, Opened, PreparedEvent } from "./loop/events.ts"
 export type { ImportOptions, ImportOutcome } from "./loop/import.ts"
 export { importConversations, openConversation } from "./loop/lazy.ts"
 export type { OpenConversation } from "./loop/open.ts"
+export type { Prompt } from "./loop/prompt.ts"
 export type { AiSdkLanguageModel } from "./model/ai-sdk/interface.ts"
 export type { Model, ModelEvent, ModelResponse, StreamOptions } from "./model/model.ts"
 export type { Accounting, DuplicateRead } from "./tokens/accounting.ts"

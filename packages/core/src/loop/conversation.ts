@@ -21,8 +21,7 @@ import { type Block, type Content, frozenCopy, isToolResult, toBlocks } from "..
 import { planWithholding } from "../conversation/media.ts"
 import { MEDIA_LIMITS } from "../conversation/media-limits.ts"
 import type { Message, Uuid } from "../conversation/messages.ts"
-import { renderPreamble } from "../conversation/preamble.ts"
-import type { ModelRequest, SystemPrompt, ToolDefinition } from "../conversation/request.ts"
+import type { ModelRequest } from "../conversation/request.ts"
 import { RequestValidator } from "../conversation/validate/validator.ts"
 import {
   type DecisionDraft,
@@ -45,14 +44,8 @@ import { buildRequest } from "../views/request.ts"
 import { copyPath, loadViews, type Views } from "../views/views.ts"
 import { checkedContent } from "./checked-content.ts"
 import type { ConversationEvents, Opened } from "./events.ts"
+import { isSamePrompt, type Prompt, renderPrompt } from "./prompt.ts"
 import { thresholdsFor } from "./thresholds.ts"
-
-export interface Prompt {
-  readonly system?: SystemPrompt
-  readonly tools?: readonly ToolDefinition[]
-  /** Titled texts that stand ahead of the conversation: project instructions, a memory index. */
-  readonly context?: Readonly<Record<string, string>>
-}
 
 export interface ConversationParts {
   readonly store: Store
@@ -360,25 +353,16 @@ export class Conversation {
   }
 
   async #renderPrompt(why: DecisionOf<"prompt-rendered">["why"]): Promise<void> {
-    const prompt = this.#prompt
     const standing = this.#views.context.prompt
-    const context =
-      prompt.context === undefined
-        ? (standing?.context ?? "")
-        : renderPreamble({
-            texts: prompt.context,
-            estimate: (text) => this.#views.estimator.text(text),
-            limit: await this.#parts.flags.figure("instructions-limit"),
-          })
-    const rendered = asJournaled({
-      system: prompt.system ?? standing?.system ?? "",
-      tools: prompt.tools ?? standing?.tools ?? [],
-      context,
+    const rendered = renderPrompt({
+      prompt: this.#prompt,
+      standing,
+      estimate: (text) => this.#views.estimator.text(text),
+      contextLimit: await this.#parts.flags.figure("instructions-limit"),
     })
     this.#promptCompared = true
     this.#afterBoundary = false
-    if (standing && sameBytes(rendered, { system: standing.system, tools: standing.tools, context: standing.context }))
-      return
+    if (standing && isSamePrompt(rendered, standing)) return
     const [entry] = await this.#append([{ type: "strata", subtype: "prompt-rendered", why, ...rendered }])
     await this.#append([this.#sessionFacts({ prompt: entry!.uuid })])
   }
@@ -502,8 +486,3 @@ export class Conversation {
     return run
   }
 }
-
-const sameBytes = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
-
-/** A copy, as the journal gives it back: what callers do to their objects later does not reach a request. */
-const asJournaled = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T

@@ -10,7 +10,8 @@ import type { Store } from "../journal/store.ts"
 import type { Layer } from "../layers/layer.ts"
 import { findModel } from "../tokens/models.ts"
 import { loadViews } from "../views/views.ts"
-import { Conversation, type Prompt } from "./conversation.ts"
+import { Conversation } from "./conversation.ts"
+import type { Prompt } from "./prompt.ts"
 
 export interface OpenConversation extends Prompt {
   readonly model: string

@@ -4,7 +4,8 @@ import { withExactInput } from "../conversation/exact-json.ts"
 import type { ModelRequest, ToolDefinition } from "../conversation/request.ts"
 import type { Entry } from "../journal/entries.ts"
 import { memoryStore } from "../journal/memory-store.ts"
-import type { Conversation, Prompt } from "../loop/conversation.ts"
+import type { Conversation } from "../loop/conversation.ts"
+import type { Prompt } from "../loop/prompt.ts"
 import { buildRequest, serialiseRequest } from "./request.ts"
 
 const READ: ToolDefinition = { name: "Read", input_schema: { type: "object" } }
