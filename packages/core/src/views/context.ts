@@ -46,6 +46,10 @@ export class ContextView {
   #awaitingSummary: readonly Message[] = []
   /** Typed while the system was busy, in that order; each waits to be delivered. */
   readonly #queued = new Map<Uuid, Message>()
+  /** Calls answered synthetically as far as the flattener has been fed: what came before such an answer was flattened without it. */
+  #answered = new Set<string>()
+  #answeredBefore: ReadonlySet<string>
+  #answers: { readonly decision: Uuid; readonly at: number; readonly ids: readonly string[] }[] = []
   /** Decisions about blocks since the view began, so that one can be undone. */
   #decisions: DecisionEntry[] = []
   #base: SavedOverlay
@@ -60,6 +64,8 @@ export class ContextView {
     this.#base = this.#overlay.save()
     this.#session = saved?.session
     this.#prompt = saved?.prompt
+    this.#answeredBefore = new Set(this.#overlay.answeredSynthetically)
+    this.#answered = new Set(this.#answeredBefore)
     this.#flattener = this.#newFlattener()
     for (const message of saved?.queued ?? []) this.#queued.set(message.uuid, message)
   }
@@ -199,6 +205,8 @@ export class ContextView {
   }
 
   #startAnew(boundary: Boundary): void {
+    this.#answeredBefore = new Set(this.#overlay.answeredSynthetically)
+    this.#answers = []
     this.#addKept()
     const wanted = boundary.compactMetadata?.preservedMessages?.uuids ?? []
     const byId = new Map(this.#messages.map((message) => [message.uuid, message]))
@@ -245,6 +253,7 @@ export class ContextView {
     const touched = this.#overlay.touchedBy(decision)
     const before = this.#shownSize(touched) + this.#thinkingSize(decision)
     this.#overlay.decide(decision, this.#messages)
+    this.#noteAnswers(decision)
     this.#meter.remove(before - this.#shownSize(touched) - this.#thinkingSize(decision))
     for (const block of touched) {
       const at = this.#closedAt.get(block)
@@ -258,6 +267,7 @@ export class ContextView {
   #undo(uuid: Uuid): void {
     const size = this.#sentSize()
     this.#decisions = this.#decisions.filter((decision) => decision.uuid !== uuid)
+    this.#answers = this.#answers.filter(({ decision }) => decision !== uuid)
     this.#overlay = Overlay.restore(this.#base)
     for (const decision of this.#decisions) this.#overlay.decide(decision, this.#before(decision))
     this.#rebuild()
@@ -272,11 +282,28 @@ export class ContextView {
   /** Flattens everything again: for the few decisions that change which blocks there are. */
   #rebuild(): void {
     this.#clearDerived()
-    for (const message of this.#messages) this.#feed(message)
+    this.#messages.forEach((message, at) => {
+      this.#takeAnswers(at)
+      this.#feed(message)
+    })
+    this.#takeAnswers(this.#messages.length)
+  }
+
+  /** Which calls a request answered synthetically, and behind which message that was decided. */
+  #noteAnswers(decision: DecisionEntry): void {
+    if (decision.subtype !== "repaired") return
+    const ids = decision.repairs.flatMap(({ rule, id }) => (rule === "unanswered-tool-use" ? id : []))
+    this.#answers.push({ decision: decision.uuid, at: this.#messages.length, ids })
+    for (const id of ids) this.#answered.add(id)
+  }
+
+  #takeAnswers(place: number): void {
+    for (const { at, ids } of this.#answers) if (at === place) for (const id of ids) this.#answered.add(id)
   }
 
   #clearDerived(): void {
     this.#overlay.forgetPlaces()
+    this.#answered = new Set(this.#answeredBefore)
     this.#flattener = this.#newFlattener()
     this.#shown = []
     this.#revision++
@@ -284,7 +311,7 @@ export class ContextView {
 
   /** A flattener that begins with the context preamble, which stands ahead of every conversation (MSG-8). */
   #newFlattener(): Flattener {
-    const flattener = new Flattener({ answeredSynthetically: this.#overlay.answeredSynthetically })
+    const flattener = new Flattener({ answeredSynthetically: this.#answered })
     if (this.#prompt?.context) flattener.add(preambleMessage(this.#prompt))
     return flattener
   }
