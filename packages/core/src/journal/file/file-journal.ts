@@ -182,6 +182,8 @@ export class FileJournal implements Journal {
   #waiting: Batch[] = []
   #writing: Promise<void> | undefined
   #unsynced = false
+  /** A failed write may have left a part of itself behind. */
+  #hasTornEnd = false
   #closed = false
 
   constructor(parts: Parts) {
@@ -303,6 +305,13 @@ export class FileJournal implements Journal {
     this.#writing = undefined // at once, before anyone who was just told can append again
   }
 
+  /** Nothing is written behind a piece of a record: the two would be fused. */
+  async #cutTornEnd(): Promise<void> {
+    if (!this.#hasTornEnd) return
+    await this.#handle.truncate(this.#size)
+    this.#hasTornEnd = false
+  }
+
   async #write(lines: Batch["lines"]): Promise<void> {
     let offset = this.#size
     const records = lines.map(({ uuid, kind, bytes }) => {
@@ -310,13 +319,15 @@ export class FileJournal implements Journal {
       offset += bytes.length
       return record
     })
+    await this.#cutTornEnd()
     try {
       await this.#handle.appendFile(Buffer.concat(lines.map((line) => line.bytes)))
       if (this.#flush === "always") await this.#handle.datasync()
       else this.#unsynced = true
       await this.#index.add(records)
     } catch (error) {
-      await this.#handle.truncate(this.#size).catch(() => undefined) // what cannot be cut off now is cut off at the next opening
+      this.#hasTornEnd = true
+      await this.#cutTornEnd().catch(() => undefined) // tried again before the next write, and at the next opening
       throw error
     }
     this.#size = offset
