@@ -129,6 +129,26 @@ export class ContextFullError extends StrataError {
   }
 }
 
+/** Layer 4 is not among the conversation's layers, or compacting is switched off. */
+export class NoCompactionError extends StrataError {
+  override readonly name = "NoCompactionError"
+
+  constructor() {
+    super("This conversation has no layer that compacts. Nothing was changed. Open it with layer 4, or switch it on.")
+  }
+}
+
+/** A compaction that was asked for and could not be made. */
+export class CompactionFailedError extends StrataError {
+  override readonly name = "CompactionFailedError"
+  readonly reason: string
+
+  constructor(reason: string, message: string) {
+    super(message)
+    this.reason = reason
+  }
+}
+
 export class MessageNotFoundError extends StrataError {
   override readonly name = "MessageNotFoundError"
 

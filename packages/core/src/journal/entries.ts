@@ -4,7 +4,7 @@
  * with what was said, not with what was done to it.
  */
 import type { Repair } from "../conversation/flatten.ts"
-import type { Boundary, Message, Uuid } from "../conversation/messages.ts"
+import type { Boundary, Message, Usage, Uuid } from "../conversation/messages.ts"
 import { isBoundary } from "../conversation/messages.ts"
 
 export type MessageEntry = Message
@@ -50,6 +50,7 @@ export type Decision =
       readonly shape?: string
       /** Images and documents in the result, each in a file of its own. */
       readonly media?: readonly { readonly path: string; readonly mediaType: string; readonly bytes: number }[]
+      readonly effect?: Effect
     }
   /** A result without content is shown as a marker that names its tool (L1-6). */
   | { readonly subtype: "tool-result-empty"; readonly toolUseId: string; readonly tool: string }
@@ -57,13 +58,42 @@ export type Decision =
       readonly subtype: "tool-results-cleared"
       readonly toolUseIds: readonly string[]
       readonly why: "idle" | "size" | "api" | "cache-edit"
+      /** Memories attached long ago that are no longer shown either (L2-7). */
+      readonly attachments?: readonly Uuid[]
+      readonly effect?: Effect
     }
+  /** Deletions inside the server's cache are no longer sent: the cache they were made in is gone (L2-3). */
+  | { readonly subtype: "cache-edits-dropped"; readonly why: string }
   /** What the server reports to have cleared from its own copy of a request (L2-5). */
   | { readonly subtype: "server-edited"; readonly edits: readonly unknown[] }
   /** Thinking in all messages up to this decision is no longer sent: what it was bound to has changed (CACHE-6). */
   | { readonly subtype: "thinking-dropped"; readonly why: string }
-  | { readonly subtype: "notes-updated"; readonly throughUuid: Uuid; readonly path: string; readonly tokens: number }
-  | { readonly subtype: "compacted"; readonly boundary: Uuid; readonly kept: readonly Uuid[]; readonly audit: unknown }
+  /** The notes tell everything up to a message (L3-6). */
+  | {
+      readonly subtype: "notes-updated"
+      readonly throughUuid: Uuid
+      readonly path: string
+      readonly tokens: number
+      /** Size of the context when they were written. */
+      readonly contextTokens: number
+    }
+  /** How the boundary before it came about (L4-4). */
+  | ({ readonly subtype: "compacted"; readonly boundary: Uuid; readonly kept: readonly Uuid[] } & CompactionFacts)
+  /** An attempt that changed nothing; three in a row stop the automatic ones (L4-3). */
+  | {
+      readonly subtype: "compaction-failed"
+      readonly trigger: "auto" | "manual"
+      readonly reason: string
+      readonly message: string
+    }
+  /** A response that work in the background was billed for. */
+  | {
+      readonly subtype: "spent"
+      readonly purpose: BackgroundPurpose
+      readonly model: string
+      readonly responseId: string
+      readonly usage: Usage
+    }
   | { readonly subtype: "undone"; readonly decision: Uuid }
   /** A message that was typed while the system was busy takes its place behind the newest one. */
   | { readonly subtype: "delivered"; readonly queued: Uuid }
@@ -73,6 +103,27 @@ export type Decision =
   | { readonly subtype: "branched"; readonly from: { readonly conversation: string; readonly uuid: Uuid } }
   /** Where an imported conversation came from, and how much of it was understood. */
   | { readonly subtype: "imported"; readonly format: string; readonly source: string; readonly report: unknown }
+
+/** What a decision does to the bill, in tokens, estimated when it is made. */
+export interface Effect {
+  /** No longer sent with every request. */
+  readonly saves: number
+  /** Stand behind the changed place and must be written to the cache again. 0 where the cache was gone anyway. */
+  readonly rewrites: number
+}
+
+/** What a model is asked for besides the conversation itself. */
+export type BackgroundPurpose = "notes" | "compaction" | "memory" | "agent"
+
+export interface CompactionFacts {
+  readonly trigger: "auto" | "manual"
+  readonly route: string
+  readonly tokensBefore: number
+  readonly tokensAfter: number
+  readonly threshold: number
+  /** The compaction before this one, and how many responses came between. */
+  readonly previous?: { readonly boundary: Uuid; readonly responses: number }
+}
 
 export interface SessionFacts {
   readonly title?: string

@@ -36,6 +36,8 @@ export interface Journal {
   readonly address: JournalAddress
   /** What a person would call the place: a path. */
   readonly location: string
+  /** The file for notes about the conversation, where the store keeps files. */
+  readonly notesPath?: string
   /** What opening it found and mended. */
   readonly opening: OpeningReport
   /** Resolves when the entries are written, and on disk where the store flushes each time. All of them or none. */

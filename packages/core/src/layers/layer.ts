@@ -4,13 +4,14 @@
  */
 import type { Flags } from "../base/flags.ts"
 import type { ToolResult } from "../conversation/blocks.ts"
-import type { RequestExtras } from "../conversation/request.ts"
+import type { ModelRequest, RequestExtras } from "../conversation/request.ts"
 import type { Draft } from "../journal/entries.ts"
 import type { Journal } from "../journal/store.ts"
 import type { ContextSize } from "../tokens/context-size.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
 import type { Fill, Thresholds } from "../tokens/window.ts"
 import type { Views } from "../views/views.ts"
+import type { CompactionOrder, CompactionProgress, PlannedCompaction } from "./compaction-order.ts"
 
 /** What a layer may look at. */
 export interface Turn {
@@ -24,7 +25,13 @@ export interface Turn {
   readonly flags: Flags
   readonly now: Date
   /** To read what lies behind the views, and to put things aside. Entries are added by returning drafts. */
-  readonly journal: Pick<Journal, "address" | "location" | "find" | "writeBlob" | "readBlob">
+  readonly journal: Pick<Journal, "address" | "location" | "notesPath" | "find" | "writeBlob" | "readBlob">
+  /** The request as it would be sent now. It changes nothing: what a fork begins with. */
+  readonly request: () => Promise<ModelRequest>
+  /** Aborted when the conversation closes, or when whoever asked for this gives up. */
+  readonly signal: AbortSignal
+  /** Tells those who watch how far a long piece of work has come. */
+  readonly progress: (progress: CompactionProgress) => void
 }
 
 export interface Layer {
@@ -37,8 +44,15 @@ export interface Layer {
   requestExtras?(turn: Turn): Promise<RequestExtras | undefined>
   /** One line for a person about what the layer did, where there is anything to say. */
   describe?(drafts: readonly Draft[], effect: { readonly saved: number }): string | undefined
-  /** After a response was recorded. Whatever takes long runs in the background. */
-  afterResponse?(turn: Turn): void
+  /** After a response was recorded. What takes long goes on in the background; what it decides is journaled when it is there. */
+  afterResponse?(turn: Turn): BackgroundWork
   /** After a final answer. */
-  afterQuery?(turn: Turn): void
+  afterQuery?(turn: Turn): BackgroundWork
+  /** Compacts because someone asked for it. */
+  compact?(turn: Turn, order: CompactionOrder): Promise<readonly Draft[]>
+  /** What `compact` would do, as a value that can be printed. It changes nothing. */
+  planCompaction?(turn: Turn, order: CompactionOrder): Promise<PlannedCompaction>
 }
+
+// biome-ignore lint/suspicious/noConfusingVoidType: a layer that has nothing to do returns nothing
+export type BackgroundWork = Promise<readonly Draft[]> | void

@@ -8,13 +8,14 @@ import type { ToolResult } from "../conversation/blocks.ts"
 import type { RequestExtras } from "../conversation/request.ts"
 import type { Draft } from "../journal/entries.ts"
 import { mergeExtras } from "../views/request.ts"
+import type { CompactionOrder, PlannedCompaction } from "./compaction-order.ts"
 import type { Layer, Turn } from "./layer.ts"
 
 export interface PipelineParts {
   readonly layers: readonly Layer[]
   readonly telemetry: Telemetry
   /** The conversation as it stands now. */
-  readonly turn: () => Turn
+  readonly turn: (signal?: AbortSignal) => Turn
   readonly append: (drafts: readonly Draft[]) => Promise<unknown>
   readonly onActed: (event: LayerActed) => void
   readonly onFailed: (event: { readonly layer: string; readonly reason: string }) => void
@@ -30,6 +31,8 @@ export interface LayerActed {
 
 export class LayerPipeline {
   readonly #parts: PipelineParts
+  /** Work that goes on by itself. */
+  readonly #background = new Set<Promise<void>>()
 
   constructor(parts: PipelineParts) {
     this.#parts = parts
@@ -45,10 +48,10 @@ export class LayerPipeline {
     }
   }
 
-  async beforeRequest(): Promise<void> {
+  async beforeRequest(signal?: AbortSignal): Promise<void> {
     for (const layer of this.#parts.layers) {
       await this.#guarded(layer, async () =>
-        this.#carryOut(layer, (await layer.beforeRequest?.(this.#parts.turn())) ?? []),
+        this.#carryOut(layer, (await layer.beforeRequest?.(this.#parts.turn(signal))) ?? []),
       )
     }
   }
@@ -62,16 +65,39 @@ export class LayerPipeline {
     return mergeExtras(extras)
   }
 
-  /** Whatever takes long runs on by itself. */
+  /** Whatever takes long goes on by itself; what it decides is journaled when it is there. */
   inBackground(moment: "afterResponse" | "afterQuery"): void {
-    for (const layer of this.#parts.layers) void this.#guarded(layer, async () => layer[moment]?.(this.#parts.turn()))
+    for (const layer of this.#parts.layers) {
+      const work = this.#guarded(layer, async () =>
+        this.#carryOut(layer, (await layer[moment]?.(this.#parts.turn())) ?? []),
+      ).finally(() => this.#background.delete(work))
+      this.#background.add(work)
+    }
+  }
+
+  /** Resolves when nothing goes on in the background any more. */
+  async settled(): Promise<void> {
+    while (this.#background.size > 0) await Promise.all(this.#background)
+  }
+
+  /** Compacts because someone asked for it. Unlike what layers do by themselves, a failure is the caller's to hear. */
+  async compact(order: CompactionOrder, signal?: AbortSignal): Promise<boolean> {
+    const layer = this.#parts.layers.find((each) => each.compact !== undefined)
+    if (!layer?.compact) return false
+    await this.#carryOut(layer, await layer.compact(this.#parts.turn(signal), order))
+    return true
+  }
+
+  async planCompaction(order: CompactionOrder, signal?: AbortSignal): Promise<PlannedCompaction | undefined> {
+    const layer = this.#parts.layers.find((each) => each.planCompaction !== undefined)
+    return layer?.planCompaction?.(this.#parts.turn(signal), order)
   }
 
   /** Journals what a layer decided, and tells what it saved. */
   async #carryOut(layer: Layer, drafts: readonly Draft[]): Promise<void> {
     if (drafts.length === 0) return
     const { conversation, views } = this.#parts.turn()
-    const trigger = drafts.map((draft) => ("subtype" in draft ? draft.subtype : draft.type)).join(" ")
+    const trigger = [...new Set(drafts.map((draft) => ("subtype" in draft ? draft.subtype : draft.type)))].join(" ")
     await this.#parts.telemetry.layer({ conversation, layer: layer.name, trigger }, async (finish) => {
       const tokensBefore = views.context.size().tokens
       await this.#parts.append(drafts)

@@ -314,8 +314,14 @@ describe("layers", () => {
           other.push("beforeRequest")
           return []
         },
-        afterResponse: () => other.push("afterResponse"),
-        afterQuery: () => other.push("afterQuery"),
+        afterResponse: async () => {
+          other.push("afterResponse")
+          return []
+        },
+        afterQuery: async () => {
+          other.push("afterQuery")
+          return []
+        },
       }
       const chat = await openTestConversation({ layers: [failing(moment, boom), noting] })
       const failures: unknown[] = []

@@ -10,6 +10,7 @@ import {
   EmptyConversationError,
   InvalidContentError,
   MessageNotFoundError,
+  NoCompactionError,
 } from "../base/errors.ts"
 import { Events } from "../base/events.ts"
 import type { Flags } from "../base/flags.ts"
@@ -20,7 +21,7 @@ import type { Attachment } from "../conversation/attachments.ts"
 import { type Block, type Content, frozenCopy, isToolResult, toBlocks } from "../conversation/blocks.ts"
 import { planWithholding } from "../conversation/media.ts"
 import { MEDIA_LIMITS } from "../conversation/media-limits.ts"
-import type { Message, Uuid } from "../conversation/messages.ts"
+import type { Uuid } from "../conversation/messages.ts"
 import type { ModelRequest } from "../conversation/request.ts"
 import { RequestValidator } from "../conversation/validate/validator.ts"
 import {
@@ -32,6 +33,7 @@ import {
   isDecision,
 } from "../journal/entries.ts"
 import type { Journal, Store } from "../journal/store.ts"
+import type { CompactionOrder, PlannedCompaction } from "../layers/compaction-order.ts"
 import type { Layer, Turn } from "../layers/layer.ts"
 import { LayerPipeline } from "../layers/pipeline.ts"
 import type { ModelResponse } from "../model/model.ts"
@@ -43,6 +45,7 @@ import { blockAt, parseAddress } from "../views/archive.ts"
 import { buildRequest } from "../views/request.ts"
 import { copyPath, loadViews, type Views } from "../views/views.ts"
 import { checkedContent } from "./checked-content.ts"
+import { EntryWriter } from "./entry-writer.ts"
 import type { ConversationEvents, Opened } from "./events.ts"
 import { isSamePrompt, type Prompt, renderPrompt } from "./prompt.ts"
 import { thresholdsFor } from "./thresholds.ts"
@@ -63,6 +66,8 @@ export interface ConversationParts {
   readonly clock: Clock
   readonly ids: Ids
   readonly layers: readonly Layer[]
+  /** What the prompt is to be after a boundary, where it may have changed since: instruction files are read again. */
+  readonly refreshPrompt?: () => Promise<Prompt>
   /** Flag values that were refused so far: told once each. */
   readonly refusals: readonly string[]
 }
@@ -78,6 +83,9 @@ export class Conversation {
   readonly #model: ModelLookup
   readonly #thresholds: Thresholds
   readonly #layers: LayerPipeline
+  readonly #writer: EntryWriter
+  /** Aborts what goes on in the background when the conversation closes. */
+  readonly #closingSignal = new AbortController()
   readonly #noticed = new Set<string>()
   #views: Views
   #prompt: Prompt
@@ -87,8 +95,6 @@ export class Conversation {
   #afterBoundary = false
   /** Calls are carried out one after the other, in the order they were made. */
   #last: Promise<unknown> = Promise.resolve()
-  /** Entries get their place one batch after the other, also those of calls that do not wait for their turn. */
-  #appending: Promise<unknown> = Promise.resolve()
   #closed = false
   #closing: Promise<void> | undefined
 
@@ -102,10 +108,18 @@ export class Conversation {
       { name: parts.model, values: parts.settings.values, betas: parts.betas },
       this.#model,
     )
+    this.#writer = new EntryWriter({
+      journal: parts.journal,
+      clock: parts.clock,
+      ids: parts.ids,
+      views: () => this.#views,
+      sessionFacts: () => this.#sessionFacts({}),
+      onWritten: (entry) => this.#written(entry),
+    })
     this.#layers = new LayerPipeline({
       layers: parts.settings.values.off ? [] : parts.layers,
       telemetry: parts.telemetry,
-      turn: () => this.#turn(),
+      turn: (signal) => this.#turn(signal),
       append: (drafts) => this.#append(drafts),
       onActed: (event) => this.#events.emit("layerActed", event),
       onFailed: (event) => this.#events.emit("layerFailed", event),
@@ -181,9 +195,35 @@ export class Conversation {
     return this.#inOrder(async () => (await this.#append([{ type: "attachment", attachment: own }]))[0]!.uuid)
   }
 
-  /** The next request. It is valid, and the same journal always gives the same bytes. */
-  prepare(): Promise<ModelRequest> {
-    return this.#inOrder(() => this.#prepare())
+  /** The next request. It is valid, and the same journal always gives the same bytes. Giving up changes nothing. */
+  prepare({ signal }: { readonly signal?: AbortSignal } = {}): Promise<ModelRequest> {
+    return this.#inOrder(() => this.#prepare(signal))
+  }
+
+  /** Compacts now. What was said stays in the journal; the next request begins with a summary and the facts (L4-24). */
+  compact(
+    order: Omit<CompactionOrder, "trigger"> & Partial<Pick<CompactionOrder, "trigger">> = {},
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<void> {
+    return this.#inOrder(async () => {
+      if (!(await this.#layers.compact({ trigger: "manual", ...order }, signal))) throw new NoCompactionError()
+    })
+  }
+
+  /** What `compact` would do: what would go, what would stay, tokens and money. Nothing changes. */
+  planCompaction(
+    order: Omit<CompactionOrder, "trigger"> & Partial<Pick<CompactionOrder, "trigger">> = {},
+  ): Promise<PlannedCompaction> {
+    return this.#inOrder(async () => {
+      const planned = await this.#layers.planCompaction({ trigger: "manual", ...order })
+      if (!planned) throw new NoCompactionError()
+      return planned
+    })
+  }
+
+  /** Resolves when the layers have nothing under way in the background. */
+  settled(): Promise<void> {
+    return this.#layers.settled()
   }
 
   /** Takes in the model's response. Resolves with its uuid once it is in the journal. */
@@ -224,8 +264,7 @@ export class Conversation {
   rewind(uuid: Uuid): Promise<void> {
     return this.#inOrder(async () => {
       await this.#mustBeMessage(uuid)
-      await this.#appending
-      await this.#write([this.#place({ type: "strata", subtype: "rewound" }, uuid)])
+      await this.#writer.appendAt({ type: "strata", subtype: "rewound" }, uuid)
       const options = { family: this.#model.facts.family, models: this.#parts.settings.values.models }
       this.#views = (await loadViews(this.#parts.journal, options)).views
       this.#promptCompared = false
@@ -242,7 +281,7 @@ export class Conversation {
         if (!copy.opening.created) throw new ConversationExistsError(id, store.description)
         await copyPath(journal, copy, uuid)
         await copy.append([
-          this.#place({ type: "strata", subtype: "branched", from: { conversation: this.id, uuid } }, uuid),
+          this.#writer.place({ type: "strata", subtype: "branched", from: { conversation: this.id, uuid } }, uuid),
         ])
       } finally {
         await copy.close()
@@ -263,19 +302,23 @@ export class Conversation {
     return this.#parts.journal.entries()
   }
 
+  /** What goes on in the background is given up; what it had written is kept. */
   close(): Promise<void> {
+    this.#closingSignal.abort()
     this.#closing ??= this.#inOrder(async () => {
+      await this.#layers.settled()
       this.#closed = true
       await this.#parts.journal.close()
     })
     return this.#closing
   }
 
-  async #prepare(): Promise<ModelRequest> {
+  async #prepare(signal?: AbortSignal): Promise<ModelRequest> {
     for (const notice of this.#standingNotices()) this.#notice(notice)
     for (const { uuid } of this.#views.context.queued)
       await this.#append([{ type: "strata", subtype: "delivered", queued: uuid }])
-    await this.#layers.beforeRequest()
+    await this.#layers.beforeRequest(signal)
+    signal?.throwIfAborted()
     await this.#renderPromptOnce()
     if (this.#views.context.isEmpty) throw new EmptyConversationError()
     if (this.#views.context.awaitsUser()) {
@@ -291,8 +334,17 @@ export class Conversation {
     if (fill.state === "blocked") {
       throw new ContextFullError({ used: size.tokens, limit: this.#thresholds.blocking, model: this.#model.facts.id })
     }
+    const { request, closed, revision } = await this.#build()
+    this.#validator.check({ request, model: this.#model.facts, settled: { closed, revision } })
+    await this.#parts.journal.sync()
+    this.#events.emit("prepared", { request, size, fill })
+    return request
+  }
+
+  /** The request as the views have it now. */
+  async #build() {
     const { messages, closed, revision } = this.#views.context.messages()
-    const { system, tools } = this.#views.context.prompt!
+    const { system, tools } = this.#views.context.prompt ?? {}
     const request = buildRequest({
       model: sentModelName(this.#parts.model),
       maxTokens: this.#maxTokens(),
@@ -301,10 +353,7 @@ export class Conversation {
       messages,
       extras: await this.#layers.requestExtras(),
     })
-    this.#validator.check({ request, model: this.#model.facts, settled: { closed, revision } })
-    await this.#parts.journal.sync()
-    this.#events.emit("prepared", { request, size, fill })
-    return request
+    return { request, closed, revision }
   }
 
   async #record(response: ModelResponse): Promise<Uuid> {
@@ -348,6 +397,8 @@ export class Conversation {
   /** CACHE-2: the prompt is rendered once and then sent as it was. What is given at opening counts; what is not given goes on. */
   async #renderPromptOnce(): Promise<void> {
     if (this.#promptCompared) return
+    if (this.#afterBoundary && this.#parts.refreshPrompt)
+      this.#prompt = { ...this.#prompt, ...(await this.#parts.refreshPrompt()) }
     const why = this.#afterBoundary ? "boundary" : "changed"
     await this.#renderPrompt(this.#views.context.prompt ? why : "start")
   }
@@ -396,7 +447,7 @@ export class Conversation {
     this.#events.emit("repaired", { repairs })
   }
 
-  #turn(): Turn {
+  #turn(signal: AbortSignal = this.#closingSignal.signal): Turn {
     return {
       conversation: this.id,
       model: this.#parts.model,
@@ -408,58 +459,22 @@ export class Conversation {
       flags: this.#parts.flags,
       now: this.#parts.clock.now(),
       journal: this.#parts.journal,
+      request: async () => (await this.#build()).request,
+      signal,
+      progress: (progress) => this.#events.emit("compaction", progress),
     }
   }
 
-  /** Places drafts behind the newest message, writes them, and lets the views follow: one batch at a time, so that each has its place. */
   #append(drafts: readonly Draft[]): Promise<readonly Entry[]> {
-    const run = this.#appending.then(() => this.#appendNow(drafts))
-    this.#appending = run.catch(() => undefined)
-    return run
+    return this.#writer.append(drafts)
   }
 
-  async #appendNow(drafts: readonly Draft[]): Promise<readonly Entry[]> {
-    if (drafts.length === 0) return []
-    let parent = this.#views.context.newest?.uuid ?? null
-    const entries: Entry[] = []
-    for (const draft of drafts) {
-      const entry = this.#place(draft, parent)
-      entries.push(entry)
-      if (!isDecision(entry)) parent = entry.uuid
-      // what listing and resuming need stands behind every boundary again (JRN-7)
-      if (isBoundaryEntry(entry)) entries.push(this.#place(this.#sessionFacts({}), parent))
+  #written(entry: Entry): void {
+    if (isBoundaryEntry(entry)) {
+      this.#promptCompared = false
+      this.#afterBoundary = true
     }
-    await this.#write(entries)
-    return entries.filter((_, i) => i === 0 || !isBoundaryEntry(entries[i - 1]!))
-  }
-
-  #place(draft: Draft, parent: Uuid | null): Entry {
-    const timestamp = this.#parts.clock.now().toISOString()
-    if (draft.type === "strata")
-      return { ...draft, uuid: this.#parts.ids.uuid(), parentUuid: parent, timestamp } as Entry
-    const placed = { timestamp, ...draft, uuid: draft.uuid ?? this.#parts.ids.uuid(), sessionId: this.id }
-    const isBoundary = draft.type === "system" && draft.subtype === "compact_boundary"
-    return (
-      isBoundary ? { ...placed, parentUuid: null, logicalParentUuid: parent } : { ...placed, parentUuid: parent }
-    ) as Message
-  }
-
-  async #write(entries: readonly Entry[]): Promise<void> {
-    await this.#parts.journal.append(entries)
-    for (const entry of entries) {
-      this.#views.apply(entry)
-      if (isBoundaryEntry(entry)) {
-        await this.#writeCheckpoint(entry.uuid)
-        this.#promptCompared = false
-        this.#afterBoundary = true
-      }
-      this.#events.emit("entry", { entry })
-    }
-  }
-
-  /** It only saves time at the next opening: one that cannot be written must not keep the views from following the journal. */
-  async #writeCheckpoint(boundary: Uuid): Promise<void> {
-    await this.#parts.journal.writeCheckpoint(this.#views.checkpoint(boundary)).catch(() => undefined)
+    this.#events.emit("entry", { entry })
   }
 
   async #mustBeMessage(uuid: Uuid): Promise<void> {

@@ -5,6 +5,7 @@ import type { Repair } from "../conversation/flatten.ts"
 import type { ModelRequest } from "../conversation/request.ts"
 import type { Entry } from "../journal/entries.ts"
 import type { OpeningReport } from "../journal/store.ts"
+import type { CompactionProgress } from "../layers/compaction-order.ts"
 import type { LayerActed } from "../layers/pipeline.ts"
 import type { ContextSize } from "../tokens/context-size.ts"
 import type { Cost } from "../tokens/price.ts"
@@ -23,6 +24,8 @@ export interface ConversationEvents {
   layerActed: LayerActed
   /** A layer failed; the conversation goes on without what it would have done. */
   layerFailed: { readonly layer: string; readonly reason: string }
+  /** How far a compaction has come. */
+  compaction: CompactionProgress
   /** Something a person should know, said once. */
   notice: { readonly message: string }
 }

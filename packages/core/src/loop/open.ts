@@ -27,6 +27,8 @@ export interface OpenConversation extends Prompt {
   readonly settings?: SettingsInput
   readonly betas?: readonly string[]
   readonly layers?: readonly Layer[]
+  /** Asked after a boundary for what the prompt is to be from there on. */
+  readonly refreshPrompt?: () => Promise<Prompt>
   /** Drives the flags from outside. */
   readonly flags?: Client
   readonly store?: Store
@@ -71,6 +73,7 @@ export async function openConversation(options: OpenConversation): Promise<Conve
       clock,
       ids,
       layers,
+      ...(options.refreshPrompt ? { refreshPrompt: options.refreshPrompt } : {}),
     })
   } catch (error) {
     await journal.close()

@@ -8,7 +8,7 @@ import type { MediaItem } from "../conversation/media.ts"
 import { type AssistantMessage, type Boundary, isBoundary, type Message, type Uuid } from "../conversation/messages.ts"
 import { type DecisionEntry, type DecisionOf, type Entry, isDecision, type SessionFacts } from "../journal/entries.ts"
 import { ContextMeter, type ContextSize } from "../tokens/context-size.ts"
-import type { CalibrationState, Estimator } from "../tokens/estimate.ts"
+import type { CalibrationState, Estimator, Measure } from "../tokens/estimate.ts"
 import { Overlay, type SavedOverlay } from "./overlay.ts"
 
 export interface ContextMessages {
@@ -55,6 +55,7 @@ export class ContextView {
   #base: SavedOverlay
   #session: SessionFacts | undefined
   #prompt: RenderedPrompt | undefined
+  #promptMeasure: Measure | undefined
   #newest: Message | undefined
 
   constructor(estimator: Estimator, saved?: SavedContext) {
@@ -63,7 +64,7 @@ export class ContextView {
     this.#overlay = saved ? Overlay.restore(saved.overlay) : new Overlay()
     this.#base = this.#overlay.save()
     this.#session = saved?.session
-    this.#prompt = saved?.prompt
+    if (saved?.prompt) this.#takePrompt(saved.prompt)
     this.#answeredBefore = new Set(this.#overlay.answeredSynthetically)
     this.#answered = new Set(this.#answeredBefore)
     this.#flattener = this.#newFlattener()
@@ -96,9 +97,13 @@ export class ContextView {
     return [...new Map(unrecorded.map((repair) => [`${repair.rule} ${repair.id}`, repair])).values()]
   }
 
+  /** As the API counted it; before the first count the system prompt, the tools and the preamble are estimated along. */
   size(): ContextSize {
     this.#addKept()
-    return this.#meter.size()
+    const size = this.#meter.size()
+    if (size.counted > 0 || !this.#promptMeasure) return size
+    const prompt = Math.ceil(this.#estimator.tokens(this.#promptMeasure))
+    return { tokens: size.tokens + prompt, counted: 0, estimated: size.estimated + prompt }
   }
 
   /** Messages since the last boundary as they are shown: what accounting counts. */
@@ -244,8 +249,15 @@ export class ContextView {
 
   #usePrompt(prompt: RenderedPrompt): void {
     const sameContext = prompt.context === (this.#prompt?.context ?? "")
-    this.#prompt = prompt
+    this.#takePrompt(prompt)
     if (!sameContext) this.#rebuild()
+  }
+
+  #takePrompt(prompt: RenderedPrompt): void {
+    const { system, tools, context } = prompt
+    const texts = [textIn(system), Array.isArray(tools) && tools.length > 0 ? JSON.stringify(tools) : "", context]
+    this.#prompt = prompt
+    this.#promptMeasure = this.#estimator.measure(texts.filter(Boolean).map((text) => ({ type: "text", text })))
   }
 
   /** The messages that a decision touches are shown anew, and the size follows. */
@@ -362,6 +374,8 @@ function sessionFacts({ title, mode, model, cwd, prompt }: DecisionOf<"session">
 function preambleMessage({ uuid, timestamp, context }: RenderedPrompt): Message {
   return { type: "user", uuid, parentUuid: null, timestamp, isMeta: true, message: { role: "user", content: context } }
 }
+
+const textIn = (system: unknown): string => (typeof system === "string" ? system : JSON.stringify(system ?? ""))
 
 const dropsThinking = (decision: DecisionEntry): boolean =>
   decision.subtype === "thinking-dropped" ||

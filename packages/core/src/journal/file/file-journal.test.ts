@@ -34,7 +34,7 @@ import { serialiseRequest } from "../../views/request.ts"
 import type { Draft, Entry } from "../entries.ts"
 import type { Journal, JournalAddress } from "../store.ts"
 import { fileStore } from "./file-store.ts"
-import { defaultRoot, journalPaths, memoryDirectory, notesConfigDirectory, notesPath } from "./layout.ts"
+import { defaultRoot, journalPaths, memoryDirectory, notesConfigDirectory } from "./layout.ts"
 
 let root: string
 let remove: () => Promise<void>
@@ -262,7 +262,7 @@ describe("JRN-8 layout", () => {
       journal: at("projects", "p", "c.jsonl"),
       blobs: at("projects", "p", "tool-results", "c"),
     })
-    expect(notesPath("/r", { project: "p", id: "c" })).toBe(at("projects", "p", "session-memory", "c.md"))
+    expect(journalPaths("/r", { project: "p", id: "c" }).notes).toBe(at("projects", "p", "session-memory", "c.md"))
     expect(memoryDirectory("/r", "p")).toBe(at("projects", "p", "memory"))
     expect(notesConfigDirectory("/r")).toBe(at("config", "session-memory"))
   })

@@ -172,6 +172,7 @@ interface Batch {
 export class FileJournal implements Journal {
   readonly address: JournalAddress
   readonly location: string
+  readonly notesPath: string
   readonly opening: OpeningReport
   readonly #paths: JournalPaths
   readonly #handle: FileHandle
@@ -189,6 +190,7 @@ export class FileJournal implements Journal {
   constructor(parts: Parts) {
     this.address = parts.address
     this.location = parts.paths.journal
+    this.notesPath = parts.paths.notes
     this.opening = parts.opening
     this.#paths = parts.paths
     this.#handle = parts.handle

@@ -21,6 +21,8 @@ export interface JournalPaths {
   readonly checkpoint: string
   readonly setAside: string
   readonly blobs: string
+  /** Notes about the conversation, for people to read and edit. */
+  readonly notes: string
 }
 
 export function journalPaths(root: string, { project, id }: JournalAddress): JournalPaths {
@@ -35,12 +37,8 @@ export function journalPaths(root: string, { project, id }: JournalAddress): Jou
     checkpoint: at(".checkpoint"),
     setAside: at(".damaged"),
     blobs: join(directory, "tool-results", name),
+    notes: join(directory, "session-memory", `${name}.md`),
   }
-}
-
-/** Where the notes about a conversation are kept, for people to read and edit. */
-export function notesPath(root: string, { project, id }: JournalAddress): string {
-  return join(projectDirectory(root, project), "session-memory", `${checkedId("conversation id", id)}.md`)
 }
 
 /** Where a project's memories are kept. */

@@ -1,0 +1,71 @@
+/** What a compaction is asked for, what it would do, and how far it has come: the words that layer 4 shares with the loop. */
+import type { Uuid } from "../conversation/messages.ts"
+import type { Thresholds } from "../tokens/window.ts"
+
+/** Ways to a summary, cheapest first (L4-1). */
+export const ROUTES = ["notes", "prepared", "shared", "direct", "offline"] as const
+export type RouteName = (typeof ROUTES)[number]
+
+export interface CompactionOrder {
+  readonly trigger: "auto" | "manual"
+  /** What the summary is to keep in mind, in the user's own words. */
+  readonly instructions?: string
+  /** Only what comes after a message, or only what comes before it (L4-16). Default: everything. */
+  readonly range?: CompactionRange
+  /** The only ways that may be tried. Default: by hand the model's, automatically all of them. */
+  readonly routes?: readonly RouteName[]
+  /** The limits to fit, where they are not the conversation's own: those of a model to switch to (WIN-7). */
+  readonly target?: Thresholds
+}
+
+export interface CompactionRange {
+  readonly kind: "from" | "up-to"
+  readonly uuid: Uuid
+}
+
+/** What would go, what would stay, what it would take. */
+export interface CompactionPlan {
+  readonly trigger: CompactionOrder["trigger"]
+  readonly kind: "all" | CompactionRange["kind"]
+  /** In the order they are tried. */
+  readonly routes: readonly RouteName[]
+  readonly summarised: {
+    readonly messages: number
+    readonly tokens: number
+    readonly first: Uuid
+    readonly last: Uuid
+  }
+  readonly kept: { readonly uuids: readonly Uuid[]; readonly tokens: number }
+  /** What is put behind the summary, a line each. */
+  readonly restored: readonly string[]
+  readonly tokensBefore: number
+  readonly expectedAfter: number
+  /** Of the model call by the first route; nothing where no call is made or no price is known. */
+  readonly dollars?: number
+}
+
+export type PlannedCompaction =
+  | { readonly kind: "plan"; readonly plan: CompactionPlan }
+  | { readonly kind: "refused"; readonly why: CompactionRefusal; readonly message: string }
+
+export type CompactionRefusal =
+  | "switched-off"
+  | "nothing-to-summarise"
+  | "stopped-after-failures"
+  | "too-soon"
+  | "out-of-reach"
+  | "blocked-by-hook"
+  | "no-such-message"
+
+export type CompactionProgress =
+  | {
+      readonly phase: "preparing" | "summarising" | "restoring"
+      readonly route?: RouteName
+      readonly characters?: number
+    }
+  /** Still at it: every half minute (L4-14). */
+  | { readonly phase: "alive"; readonly seconds: number }
+  /** Something for the person, from a hook or about a route that failed. */
+  | { readonly phase: "message"; readonly message: string }
+  | { readonly phase: "done"; readonly route: RouteName; readonly tokensBefore: number; readonly tokensAfter: number }
+  | { readonly phase: "failed"; readonly message: string }

@@ -1,0 +1,81 @@
+/**
+ * Gives drafts their place behind the newest message, writes them, and lets the views follow: one batch after the other, so that each has
+ * its place, also where calls do not wait for one another.
+ */
+import type { Clock } from "../base/clock.ts"
+import type { Ids } from "../base/ids.ts"
+import type { Message, Uuid } from "../conversation/messages.ts"
+import { type DecisionDraft, type Draft, type Entry, isBoundaryEntry, isDecision } from "../journal/entries.ts"
+import type { Journal } from "../journal/store.ts"
+import type { Views } from "../views/views.ts"
+
+export interface EntryWriterParts {
+  readonly journal: Journal
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly views: () => Views
+  /** What listing and resuming need stands behind every boundary again (JRN-7). */
+  readonly sessionFacts: () => DecisionDraft
+  readonly onWritten: (entry: Entry) => void
+}
+
+export class EntryWriter {
+  readonly #parts: EntryWriterParts
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(parts: EntryWriterParts) {
+    this.#parts = parts
+  }
+
+  /** Resolves with the entries as they stand in the journal. */
+  append(drafts: readonly Draft[]): Promise<readonly Entry[]> {
+    return this.#inOrder(() => this.#append(drafts))
+  }
+
+  /** A decision about an earlier place of the journal, as going back is one. */
+  appendAt(draft: DecisionDraft, parent: Uuid): Promise<void> {
+    return this.#inOrder(() => this.#write([this.place(draft, parent)]))
+  }
+
+  place(draft: Draft, parent: Uuid | null): Entry {
+    const timestamp = this.#parts.clock.now().toISOString()
+    const uuid = this.#parts.ids.uuid()
+    if (draft.type === "strata") return { ...draft, uuid, parentUuid: parent, timestamp } as Entry
+    const placed = { timestamp, ...draft, uuid: draft.uuid ?? uuid, sessionId: this.#parts.journal.address.id }
+    const isBoundary = draft.type === "system" && draft.subtype === "compact_boundary"
+    return (
+      isBoundary ? { ...placed, parentUuid: null, logicalParentUuid: parent } : { ...placed, parentUuid: parent }
+    ) as Message
+  }
+
+  #inOrder<T>(work: () => Promise<T>): Promise<T> {
+    const run = this.#last.then(work)
+    this.#last = run.catch(() => undefined)
+    return run
+  }
+
+  async #append(drafts: readonly Draft[]): Promise<readonly Entry[]> {
+    if (drafts.length === 0) return []
+    let parent = this.#parts.views().context.newest?.uuid ?? null
+    const entries: Entry[] = []
+    for (const draft of drafts) {
+      const entry = this.place(draft, parent)
+      entries.push(entry)
+      if (!isDecision(entry)) parent = entry.uuid
+      if (isBoundaryEntry(entry)) entries.push(this.place(this.#parts.sessionFacts(), parent))
+    }
+    await this.#write(entries)
+    return entries.filter((_, i) => i === 0 || !isBoundaryEntry(entries[i - 1]!))
+  }
+
+  async #write(entries: readonly Entry[]): Promise<void> {
+    const { journal, views, onWritten } = this.#parts
+    await journal.append(entries)
+    for (const entry of entries) {
+      views().apply(entry)
+      // a checkpoint only saves time at the next opening: one that cannot be written must not keep the views from following
+      if (isBoundaryEntry(entry)) await journal.writeCheckpoint(views().checkpoint(entry.uuid)).catch(() => undefined)
+      onWritten(entry)
+    }
+  }
+}
