@@ -6,10 +6,12 @@ import { spawnSync } from "node:child_process"
 
 const BENCHES: Readonly<Record<string, string>> = {
   turn: "packages/core/bench/turn.ts",
+  survey: "packages/core/bench/survey.ts",
   journal: "packages/core/bench/journal.ts",
   estimator: "packages/core/bench/estimator.ts",
   import: "packages/core/bench/import.ts",
   sim: "packages/sim/bench/requests.ts",
+  policies: "packages/lab/bench/policies.ts",
 }
 
 const names = process.argv.slice(2).filter((word) => !word.startsWith("--"))

@@ -6,7 +6,7 @@ import { globSync, readFileSync } from "node:fs"
 import { dirname, join, normalize, sep } from "node:path"
 
 /** From the ground up. `index.ts` stands above all. */
-const FLOORS = ["base", "conversation", "tokens", "journal", "views", "model", "tools", "layers", "loop"]
+const FLOORS = ["base", "conversation", "tokens", "journal", "views", "model", "tools", "layers", "loop", "replay"]
 const PACKAGES = ["core", "sim", "cli", "lab"]
 const CORE = join("packages", "core", "src")
 

@@ -24,6 +24,7 @@ const { status } = spawnSync(
     "packages/core/test/invariants",
     "packages/sim/test/core-requests.test.ts",
     "packages/sim/test/loop/malformed.test.ts",
+    "packages/sim/test/compaction/properties",
   ],
   {
     env,

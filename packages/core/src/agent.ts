@@ -2,6 +2,17 @@
 export { HOOK_EVENTS, type HookEvent, PERMISSION_MODES, type PermissionMode } from "./base/vocabulary.ts"
 export { toolResultStorage } from "./layers/1-tool-results/tool-result-storage.ts"
 export { microcompaction } from "./layers/2-microcompact/microcompaction.ts"
+export { type SessionMemory, sessionMemory } from "./layers/3-session-memory/session-memory.ts"
+export { ROUTE_WORDS } from "./layers/4-compaction/attempt.ts"
+export { type ForkOptions, type ForkOutcome, type ForkParent, runFork } from "./layers/7-agents/fork.ts"
+export { ForkedForkError } from "./layers/7-agents/fork-marker.ts"
+export type {
+  CompactionOrder,
+  CompactionPlan,
+  CompactionProgress,
+  PlannedCompaction,
+  RouteName,
+} from "./layers/compaction-order.ts"
 export { Agent, type AgentOptions, type AskOptions, openAgent, toolDefinition } from "./loop/agent.ts"
 export { defaultLayers } from "./loop/default-layers.ts"
 export { commandHooks, type Hook, type HookAnswer, type HookFunction, type HookInput } from "./loop/hooks.ts"
@@ -10,6 +21,7 @@ export { type Judgement, judge, type PermissionPolicy, simpleCommands } from "./
 export { type QueryOptions, query } from "./loop/query.ts"
 export type { QueryEnd, QueryEvent } from "./loop/query-events.ts"
 export type { PermissionAnswer, PermissionRequest, ToolRun } from "./loop/run-tools.ts"
+export { withSideEvents } from "./loop/side-events.ts"
 export { type AiSdkModelOptions, aiSdkModel } from "./model/ai-sdk.ts"
 export {
   type AnthropicClient,

@@ -30,15 +30,30 @@ export type { ForeignFile } from "./journal/import/importer.ts"
 export { mainPath } from "./journal/import/main-path.ts"
 export { decodeLine, isWhole } from "./journal/line.ts"
 export { memoryStore } from "./journal/memory-store.ts"
+export { compareRequests, type RequestComparison } from "./model/cache/compare-requests.ts"
+export { describeBreak } from "./model/cache/describe-break.ts"
+export { CacheForecast } from "./model/cache/forecast.ts"
 export { account, percentages } from "./tokens/accounting.ts"
 export { contextSize, usageTotal } from "./tokens/context-size.ts"
 export { createEstimator } from "./tokens/estimate.ts"
 export { MODEL_FACTS, MODEL_FACTS_DATE } from "./tokens/model-facts.ts"
 export { canonicalModelId, findModel, sentModelName } from "./tokens/models.ts"
 export { costOf, tokenCounts } from "./tokens/price.ts"
+export { type RepeatedReads, repeatedReads } from "./tokens/repeated-reads.ts"
 export { fillOf, resolveThresholds, resolveWindow } from "./tokens/window.ts"
 export { type Artifacts, commandOf } from "./views/artifacts.ts"
-export type { LedgerLine } from "./views/ledger.ts"
-export { summarise } from "./views/ledger.ts"
+export type { BreakCause, CacheChange } from "./views/cache-causes.ts"
+export {
+  type BreakTotal,
+  type CacheBreak,
+  type CachedResponse,
+  type CacheHistory,
+  cacheHistory,
+  totalBreaks,
+} from "./views/cache-history.ts"
+export type { LedgerLine, PurposeTotal } from "./views/ledger.ts"
+export { PURPOSES, summarise } from "./views/ledger.ts"
 export { isOnPath, Links } from "./views/path.ts"
+export { type LayerSaving, totalSaving } from "./views/savings-report.ts"
+export { accountSent } from "./views/sent-accounting.ts"
 export { Views } from "./views/views.ts"

@@ -1,5 +1,5 @@
 /**
- * A layer that does what it is told before the next request: clears, puts aside, drops thinking, undoes, compacts. It stands in for the
+ * A layer that does what it is told before the next request: clears, puts aside, deletes in the cache, drops thinking, undoes, compacts. It stands in for the
  * real layers where only the views' part is tested: whatever is decided, the views must show it, and show it the same after a resume.
  */
 import { isToolResult } from "../src/conversation/blocks.ts"
@@ -8,8 +8,8 @@ import { rounds } from "../src/conversation/rounds.ts"
 import type { Draft, Layer, Message, Turn } from "../src/parts.ts"
 
 export type Order =
-  | { readonly what: "clear" | "persist"; readonly which: number }
-  | { readonly what: "drop-thinking" }
+  | { readonly what: "clear" | "persist" | "cache-edit" | "clear-memory"; readonly which: number }
+  | { readonly what: "drop-thinking" | "drop-cache-edits" }
   | { readonly what: "undo"; readonly which: number }
   | { readonly what: "compact"; readonly keepRounds: number }
 
@@ -58,6 +58,36 @@ function draftsFor(order: Order, turn: Turn, made: readonly string[]): Draft[] {
             },
           ]
         : []
+    case "cache-edit":
+      return result && !turn.views.context.isCleared(result.tool_use_id)
+        ? [{ type: "strata", subtype: "tool-results-cleared", toolUseIds: [result.tool_use_id], why: "cache-edit" }]
+        : []
+    case "drop-cache-edits": {
+      const { toolUseIds } = turn.views.context.cacheEdits
+      return toolUseIds.length === 0
+        ? []
+        : [
+            { type: "strata", subtype: "cache-edits-dropped", why: "test" },
+            { type: "strata", subtype: "tool-results-cleared", toolUseIds, why: "idle" },
+          ]
+    }
+    case "clear-memory": {
+      const memories = messages.filter(
+        (message) => message.type === "attachment" && message.attachment.type === "memory",
+      )
+      const memory = memories[order.which % Math.max(1, memories.length)]
+      return memory && result
+        ? [
+            {
+              type: "strata",
+              subtype: "tool-results-cleared",
+              toolUseIds: [result.tool_use_id],
+              why: "size",
+              attachments: [memory.uuid],
+            },
+          ]
+        : []
+    }
     case "drop-thinking":
       return [{ type: "strata", subtype: "thinking-dropped", why: "test" }]
     case "undo": {

@@ -10,6 +10,9 @@ import {
   seededIds,
 } from "../src/parts.ts"
 
+/** As if the model could delete inside its cache: for decisions that no public model has a use for. */
+export const EDITS_CACHES = { models: { "claude-opus-4-6": { accepts: { cacheEditing: true } } } }
+
 export function openTestConversation(
   options: Partial<OpenConversation> & { readonly store?: Store } = {},
 ): Promise<Conversation> {

@@ -13,7 +13,7 @@ export type Step =
   | { readonly kind: "meta"; readonly text: string }
   | { readonly kind: "respond"; readonly pieces: readonly Piece[]; readonly stop: string; readonly usage: number }
   | { readonly kind: "results"; readonly which: readonly ResultStep[] }
-  | { readonly kind: "attach"; readonly text: string }
+  | { readonly kind: "attach"; readonly text: string; readonly isMemory: boolean }
   | { readonly kind: "rewind"; readonly to: number }
   | { readonly kind: "prepare" }
   | { readonly kind: "decide"; readonly order: Order }
@@ -157,7 +157,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       which: fc.array(resultStep, { minLength: 1, maxLength: 4 }),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant("attach" as const), text }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("attach" as const), text, isMemory: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("rewind" as const), to: fc.nat(40) }) },
   { weight: 4, arbitrary: fc.constant({ kind: "prepare" as const }) },
 )
@@ -166,8 +166,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 export const conversations: fc.Arbitrary<readonly Step[]> = conversationOf(step)
 
 const order: fc.Arbitrary<Order> = fc.oneof(
-  fc.record({ what: fc.constantFrom("clear" as const, "persist" as const), which: fc.nat(10) }),
-  fc.constant({ what: "drop-thinking" as const }),
+  fc.record({
+    what: fc.constantFrom("clear" as const, "persist" as const, "cache-edit" as const, "clear-memory" as const),
+    which: fc.nat(10),
+  }),
+  fc.record({ what: fc.constantFrom("drop-thinking" as const, "drop-cache-edits" as const) }),
   fc.record({ what: fc.constant("undo" as const), which: fc.nat(10) }),
   fc.record({ what: fc.constant("compact" as const), keepRounds: fc.nat(3) }),
 )
@@ -206,7 +209,13 @@ export async function play(chat: Conversation, step: Step, player: Player): Prom
       player.messages.push(await chat.add({ role: "user", content: step.text, isMeta: true }))
       return
     case "attach":
-      player.messages.push(await chat.attach({ type: "hook_output", hook: "test", content: step.text }))
+      player.messages.push(
+        await chat.attach(
+          step.isMemory
+            ? { type: "memory", path: "memory/note.md", content: step.text }
+            : { type: "hook_output", hook: "test", content: step.text },
+        ),
+      )
       return
     case "results":
       await answer(chat, step.which, player)

@@ -27,6 +27,18 @@ describe("BEY-8 control endpoints", () => {
     expect(sim.clock.now()).toBe(before + 3_600_000)
   })
 
+  test("the cache can be lost before its time", async () => {
+    const sim = await simulator()
+    const system = [{ type: "text", text: "stone ".repeat(600), cache_control: { type: "ephemeral" } }]
+    const read = async () => ((await (await post(sim, hello({ system }))).json()) as Json).usage.cache_read_input_tokens
+    await read()
+    expect(await read()).toBeGreaterThan(0)
+    expect((await control(sim, "DELETE", "cache")).json).toEqual({ cache_entries: 0 })
+    expect(await read()).toBe(0)
+    sim.forgetCache()
+    expect(await read()).toBe(0)
+  })
+
   test("faults can be set, added and taken away", async () => {
     const sim = await simulator()
     await control(sim, "PUT", "faults", [{ fault: { kind: "overloaded" } }])

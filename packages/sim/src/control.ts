@@ -53,6 +53,11 @@ export function controlRoutes(simulation: Simulation, token: string) {
     return c.json({ now: clock.now() })
   })
 
+  app.delete("/cache", (c) => {
+    cache.clear()
+    return c.json({ cache_entries: cache.size })
+  })
+
   app.get("/faults", (c) => c.json(faultRules.list()))
   app.put("/faults", async (c) => {
     faultRules.set(await readAs<FaultRule[]>(c.req.raw, list(faultRule)))

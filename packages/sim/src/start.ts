@@ -50,6 +50,8 @@ export interface Simulator {
   readonly clock: Clock
   readonly faults: Faults
   stats(): Statistics
+  /** Drops everything that is cached, before its time. */
+  forgetCache(): void
   /** The latest requests. */
   readonly log: readonly LogEntry[]
   /** Ends all connections and frees the port. */
@@ -79,6 +81,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     clock,
     faults: simulation.faultRules,
     stats: () => simulation.statistics.snapshot(),
+    forgetCache: () => simulation.cache.clear(),
     get log() {
       return simulation.requestLog.entries()
     },

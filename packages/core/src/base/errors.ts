@@ -167,6 +167,7 @@ export class ClosedError extends StrataError {
 
 /** The short reason inside an error of any kind: its code where it has one, never its stack. */
 export function reasonOf(cause: unknown): string {
-  if (cause instanceof Error) return (cause as NodeJS.ErrnoException).code ?? cause.message
-  return String(cause)
+  if (!(cause instanceof Error)) return String(cause)
+  const { code } = cause as { code?: unknown }
+  return typeof code === "string" ? code : cause.message // an abort has a number, which tells nobody anything
 }

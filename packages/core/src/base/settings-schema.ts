@@ -5,6 +5,15 @@ import { HOOK_EVENTS, PERMISSION_MODES } from "./vocabulary.ts"
 
 const tokens = z.int().min(1)
 
+/** What a request to the model may carry; the names are those of `ModelAccepts`. */
+const accepts = z.partialRecord(
+  z.enum([
+    ...(["overflowingOutput", "prefill", "thinkingBudget", "adaptiveThinking", "thinkingOff", "forcedTools"] as const),
+    ...(["systemMessages", "earlierThinking", "boundThinking", "contextManagement", "cacheEditing"] as const),
+  ]),
+  z.boolean(),
+)
+
 const modelOverride = z.strictObject({
   family: z.enum(["claude-4", "claude-5", "gpt-5", "unknown"]).exactOptional(),
   window: tokens.exactOptional(),
@@ -19,6 +28,7 @@ const modelOverride = z.strictObject({
       cacheRead: z.number().min(0),
     })
     .exactOptional(),
+  accepts: accepts.exactOptional(),
   autoCompactPercent: z.number().exactOptional(),
   autoCompactTokens: z.number().exactOptional(),
 })
@@ -57,6 +67,8 @@ export const settingsSchema = z.strictObject({
   disableMicrocompact: z.boolean(),
   autoCompactPercent: z.number().optional(),
   autoCompactTokens: z.number().optional(),
+  /** What every summary is to keep in mind. */
+  compactInstructions: z.string().optional(),
   /** For models whose window is not known. */
   contextWindow: tokens.optional(),
   maxOutputTokens: tokens,

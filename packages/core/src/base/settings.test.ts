@@ -144,6 +144,11 @@ describe("SET-1 errors name source, key and reason", () => {
     ["a wrong type", { exportContent: "yes" }, "exportContent"],
     ["a wrong value", { flush: "sometimes" }, "flush"],
     ["a window of nothing", { contextWindow: 0 }, "contextWindow"],
+    [
+      "something no model accepts",
+      { models: { x: { accepts: { mindReading: true } } } },
+      "models.x.accepts.mindReading",
+    ],
     ["an unknown key of a model", { models: { "claude-x": { windows: 5 } } }, "models.claude-x.windows"],
     ["a price that is not complete", { models: { x: { price: { input: 1 } } } }, "models.x.price.output"],
     ["an unknown switch", { switches: { nonsense: true } }, "switches.nonsense"],

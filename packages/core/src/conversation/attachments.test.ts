@@ -57,6 +57,10 @@ const EXAMPLES: Record<Attachment["type"], { attachment: Attachment; says: strin
     attachment: { type: "memory", path: "memory/db.md", content: "port 5433", age: "3 days ago" },
     says: ["3 days ago", "memory/db.md", "port 5433"],
   },
+  carried_facts: {
+    attachment: { type: "carried_facts", content: "## Files\n- a.ts" },
+    says: ["before this point", "not a new request", "## Files\n- a.ts"],
+  },
   foreign: { attachment: { type: "foreign", kind: "task_reminder", data: {}, text: "use todos" }, says: ["use todos"] },
 }
 
@@ -74,6 +78,10 @@ describe("MSG-9 attachments", () => {
   test("renderings differ from each other", () => {
     const texts = Object.values(EXAMPLES).map(({ attachment }) => renderAttachment(attachment)[0]!.text)
     expect(new Set(texts).size).toBe(texts.length)
+  })
+
+  test("no facts to carry give nothing", () => {
+    expect(renderAttachment({ type: "carried_facts", content: "" })).toEqual([])
   })
 
   test("what another program recorded and did not send gives nothing", () => {

@@ -148,6 +148,11 @@ export class Flattener {
     return awaitsServer(this.#open, pairServerTools(this.#open.assistant))
   }
 
+  /** Whether the last message, as it would be sent now, is the user's. */
+  get endsWithUser(): boolean {
+    return (this.open().messages.at(-1) ?? this.#closed.at(-1))?.role === "user"
+  }
+
   /** What is not closed yet, as it would be sent now. */
   open(): { readonly messages: readonly FlatMessage[]; readonly repairs: readonly Repair[] } {
     const last = withoutTrailingThinking(this.#complete(), (exchange) => this.#userTurn(exchange))

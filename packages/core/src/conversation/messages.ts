@@ -74,6 +74,8 @@ export interface Usage {
     readonly ephemeral_5m_input_tokens?: number
     readonly ephemeral_1h_input_tokens?: number
   } | null
+  /** Not part of the public API: all tokens that cache edits have deleted so far. */
+  readonly cache_deleted_input_tokens?: number | null
   readonly iterations?: readonly UsageIteration[] | null
 }
 

@@ -33,6 +33,32 @@ function roundStarts(messages: readonly Message[]): number[] {
   return starts
 }
 
+/**
+ * Before which messages a list may be cut in two without parting a pair or the pieces of one response. `n` messages have `n + 1` places,
+ * the first and the last of which are always fine.
+ */
+export function safeCuts(messages: readonly Message[]): readonly boolean[] {
+  const first = new Map<string, number>()
+  /** Behind the last message that each place must not be parted from. */
+  const reach = messages.map((_, at) => at)
+  messages.forEach((message, at) => {
+    for (const id of bondsOf(message)) {
+      const start = first.get(id) ?? at
+      first.set(id, start)
+      reach[start] = Math.max(reach[start]!, at)
+    }
+  })
+  let tiedUntil = -1
+  return [
+    ...messages.map((_, at) => {
+      const isSafe = at > tiedUntil
+      tiedUntil = Math.max(tiedUntil, reach[at]!)
+      return isSafe
+    }),
+    true,
+  ]
+}
+
 /** What ties a message to others: its response and the tool calls it makes or answers. */
 function bondsOf(message: Message): string[] {
   if (message.type === "user") {

@@ -3,7 +3,7 @@ import type { Uuid } from "../conversation/messages.ts"
 import type { Thresholds } from "../tokens/window.ts"
 
 /** Ways to a summary, cheapest first (L4-1). */
-export const ROUTES = ["notes", "prepared", "shared", "direct", "offline"] as const
+export const ROUTES = ["prepared", "notes", "shared", "direct", "offline"] as const
 export type RouteName = (typeof ROUTES)[number]
 
 export interface CompactionOrder {
@@ -14,6 +14,8 @@ export interface CompactionOrder {
   readonly range?: CompactionRange
   /** The only ways that may be tried. Default: by hand the model's, automatically all of them. */
   readonly routes?: readonly RouteName[]
+  /** The API has refused a request as too long: whatever the estimate says, the context must shrink (L4-23). */
+  readonly overflowed?: boolean
   /** The limits to fit, where they are not the conversation's own: those of a model to switch to (WIN-7). */
   readonly target?: Thresholds
 }

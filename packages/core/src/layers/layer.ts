@@ -4,6 +4,7 @@
  */
 import type { Flags } from "../base/flags.ts"
 import type { ToolResult } from "../conversation/blocks.ts"
+import type { Uuid } from "../conversation/messages.ts"
 import type { ModelRequest, RequestExtras } from "../conversation/request.ts"
 import type { Draft } from "../journal/entries.ts"
 import type { Journal } from "../journal/store.ts"
@@ -26,6 +27,10 @@ export interface Turn {
   readonly now: Date
   /** To read what lies behind the views, and to put things aside. Entries are added by returning drafts. */
   readonly journal: Pick<Journal, "address" | "location" | "notesPath" | "find" | "writeBlob" | "readBlob">
+  /** What the settings let layer 4 do (WIN-5). */
+  readonly compaction: { readonly auto: boolean; readonly manual: boolean }
+  /** A name for a message that a draft must refer to before it is in the journal. */
+  readonly newUuid: () => Uuid
   /** The request as it would be sent now. It changes nothing: what a fork begins with. */
   readonly request: () => Promise<ModelRequest>
   /** Aborted when the conversation closes, or when whoever asked for this gives up. */
@@ -44,6 +49,8 @@ export interface Layer {
   requestExtras?(turn: Turn): Promise<RequestExtras | undefined>
   /** One line for a person about what the layer did, where there is anything to say. */
   describe?(drafts: readonly Draft[], effect: { readonly saved: number }): string | undefined
+  /** After its drafts were journaled: what else follows from them. */
+  acted?(drafts: readonly Draft[], turn: Turn): Promise<void>
   /** After a response was recorded. What takes long goes on in the background; what it decides is journaled when it is there. */
   afterResponse?(turn: Turn): BackgroundWork
   /** After a final answer. */

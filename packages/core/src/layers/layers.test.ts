@@ -19,21 +19,28 @@ const settings = {
     "message-results-limit": 20,
     "idle-gap": 30,
     "idle-keep": 1,
+    "cache-edit-active": 2,
+    "cache-edit-keep": 1,
   },
 }
+const editing = { models: { "claude-opus-4-6": { accepts: { cacheEditing: true } } } }
 
-test("L1-4, L2-7 whatever is said, requests are valid, nothing fails, and a resume sends the same bytes", async () => {
+test("L1-4, L2-3, L2-7 whatever is said, requests are valid, nothing fails, and a resume sends the same bytes", async () => {
   await fc.assert(
     fc.asyncProperty(
       conversations,
       fc.constantFrom("claude-opus-4-6", "claude-opus-5-5"),
-      fc.integer({ min: 0, max: 40 }),
-      async (steps, model, pace) => {
+      fc.constantFrom(0, 1, 4, 10, 40),
+      fc.boolean(),
+      async (steps, model, pace, editsCaches) => {
         const store = memoryStore()
         const clock = manualClock()
         const ids = seededIds("layers")
         const open = () =>
-          openTestConversation({ store, clock, ids, model, settings, layers: [toolResultStorage(), microcompaction()] })
+          openTestConversation({
+            ...{ store, clock, ids, model, layers: [toolResultStorage(), microcompaction()] },
+            settings: { ...settings, ...(editsCaches ? editing : {}) },
+          })
         const chat = await open()
         const failures: unknown[] = []
         chat.on("layerFailed", (failure) => failures.push(failure))

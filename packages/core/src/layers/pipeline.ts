@@ -38,13 +38,16 @@ export class LayerPipeline {
     this.#parts = parts
   }
 
+  /** What a layer decides about results that came together is written together: after a crash all of it is there or nothing (L1-4). */
   async onToolResults(results: readonly ToolResult[]): Promise<void> {
-    for (const result of results) {
-      for (const layer of this.#parts.layers) {
+    for (const layer of this.#parts.layers) {
+      const drafts: Draft[] = []
+      for (const result of results) {
         await this.#guarded(layer, async () =>
-          this.#carryOut(layer, (await layer.onToolResult?.(result, this.#parts.turn(), results)) ?? []),
+          drafts.push(...((await layer.onToolResult?.(result, this.#parts.turn(), results)) ?? [])),
         )
       }
+      await this.#guarded(layer, () => this.#carryOut(layer, drafts))
     }
   }
 
@@ -81,11 +84,11 @@ export class LayerPipeline {
   }
 
   /** Compacts because someone asked for it. Unlike what layers do by themselves, a failure is the caller's to hear. */
-  async compact(order: CompactionOrder, signal?: AbortSignal): Promise<boolean> {
+  async compact(order: CompactionOrder, signal?: AbortSignal): Promise<readonly Draft[] | undefined> {
     const layer = this.#parts.layers.find((each) => each.compact !== undefined)
-    if (!layer?.compact) return false
-    await this.#carryOut(layer, await layer.compact(this.#parts.turn(signal), order))
-    return true
+    const drafts = await layer?.compact?.(this.#parts.turn(signal), order)
+    if (layer && drafts) await this.#carryOut(layer, drafts)
+    return drafts
   }
 
   async planCompaction(order: CompactionOrder, signal?: AbortSignal): Promise<PlannedCompaction | undefined> {
@@ -102,6 +105,7 @@ export class LayerPipeline {
       const tokensBefore = views.context.size().tokens
       await this.#parts.append(drafts)
       const tokensAfter = views.context.size().tokens
+      await layer.acted?.(drafts, this.#parts.turn())
       finish({ tokensBefore, tokensAfter })
       const message = layer.describe?.(drafts, { saved: Math.max(0, tokensBefore - tokensAfter) })
       this.#parts.onActed({ layer: layer.name, message, tokensBefore, tokensAfter })

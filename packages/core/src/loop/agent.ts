@@ -6,30 +6,35 @@ import { realpath } from "node:fs/promises"
 import { join } from "node:path"
 import { z } from "zod"
 import { type Clock, systemClock } from "../base/clock.ts"
+import { CompactionFailedError } from "../base/errors.ts"
 import { type Ids, projectName } from "../base/ids.ts"
 import { loadSettings, type Settings, type SettingsInput } from "../base/settings.ts"
 import { createTelemetry, type Telemetry } from "../base/telemetry.ts"
 import type { PermissionMode } from "../base/vocabulary.ts"
-import type { Todo } from "../conversation/attachments.ts"
 import type { Content } from "../conversation/blocks.ts"
 import type { Uuid } from "../conversation/messages.ts"
 import type { ToolDefinition } from "../conversation/request.ts"
-import { defaultRoot, projectDirectory } from "../journal/file/layout.ts"
+import { defaultRoot, notesConfigDirectory, projectDirectory } from "../journal/file/layout.ts"
 import type { Store } from "../journal/store.ts"
+import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
 import type { Layer } from "../layers/layer.ts"
 import type { Model } from "../model/model.ts"
 import { findModel } from "../tokens/models.ts"
-import type { PersonQuestion, ReadState, Tool, ToolContext } from "../tools/tool.ts"
+import { fitsModel } from "../tokens/window.ts"
+import type { PersonQuestion, ReadState, Tool } from "../tools/tool.ts"
+import { AgentState } from "./agent-state.ts"
+import { withoutOmitted } from "./carried-features.ts"
+import { compactionHooks } from "./compaction-hooks.ts"
 import type { Conversation } from "./conversation.ts"
-import { defaultLayers } from "./default-layers.ts"
+import { defaultLayers, type LayerSurroundings } from "./default-layers.ts"
 import { commandHooks, type Hook, type HookInput, runHooks } from "./hooks.ts"
 import { InstructionWatch } from "./instruction-watch.ts"
 import { openConversation } from "./open.ts"
-import type { PermissionPolicy } from "./permissions.ts"
 import { query } from "./query.ts"
 import type { QueryEnd, QueryEvent } from "./query-events.ts"
 import type { PermissionAnswer, PermissionRequest } from "./run-tools.ts"
 import { codingPrompt } from "./system-prompt.ts"
+import { thresholdsFor } from "./thresholds.ts"
 
 export interface AgentOptions {
   readonly model: Model
@@ -49,8 +54,12 @@ export interface AgentOptions {
   readonly hooks?: readonly Hook[]
   readonly reads: ReadState
   readonly settings?: SettingsInput
+  /** Writes summaries where the conversation's own model is not to do it (L4-13). */
+  readonly summariser?: Model
+  /** Nobody is there to answer: after a compaction the agent is told to go on by itself. */
+  readonly autonomous?: boolean
   /** Default: those of `defaultLayers`, each behind its switch. */
-  readonly layers?: readonly Layer[]
+  readonly layers?: readonly Layer[] | ((surroundings: LayerSurroundings) => readonly Layer[])
   readonly store?: Store
   readonly clock?: Clock
   readonly ids?: Ids
@@ -72,7 +81,34 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   const learned = await learnModel(options.model, settings.values.models)
   const hooks = [...(options.hooks ?? []), ...commandHooks(settings.values.hooks, env)]
   const instructions = await InstructionWatch.start({ home: root, project: cwd, cwd, mayRead: () => true })
-  const chat = await openConversation({
+  const state = new AgentState({
+    policy: {
+      mode: options.mode ?? permissions.mode ?? "ask",
+      allow: permissions.allow ?? [],
+      ask: permissions.ask ?? [],
+      deny: permissions.deny ?? [],
+      project: cwd,
+      kept: [root],
+      readable: [join(projectDirectory(root, projectName(cwd)), "tool-results")],
+    },
+    directory: cwd,
+    clock,
+    env,
+    ...pick(options, ["reads", "askPerson", "approvePlan"]),
+  })
+  const session = () => ({ session_id: chat.id, transcript_path: chat.location, cwd: state.directory })
+  const layers = layersOf(options, {
+    ...pick(options, ["model", "tools", "reads", "summariser", "autonomous"]),
+    toolContext: state.toolContext,
+    hooks: compactionHooks(hooks, session),
+    guidance: () => [
+      settings.values.compactInstructions ?? "",
+      ...Object.values(instructions.texts).map(compactInstructionsIn),
+    ],
+    excluded: () => ({ files: instructions.paths, directories: [root] }),
+    notesConfig: notesConfigDirectory(root),
+  })
+  const chat: Conversation = await openConversation({
     model: options.model.name,
     cwd,
     dir: root,
@@ -81,26 +117,24 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     system: options.system ?? systemPrompt({ cwd, date: clock.now() }),
     tools: options.tools.map(toolDefinition),
     context: instructions.texts,
-    layers: options.layers ?? defaultLayers(options),
+    refreshPrompt: async () => ({ context: await instructions.renew() }),
+    layers,
     ...pick(options, ["id", "mustExist", "title", "store", "ids"]),
-    settings: { ...options.settings, models: { ...learned, ...options.settings?.models } },
+    settings: {
+      ...options.settings,
+      models: {
+        ...learned,
+        ...options.settings?.models,
+        ...withoutOmitted(options.model, { ...learned, ...settings.values.models }),
+      },
+    },
   })
-  const policy: PermissionPolicy = {
-    mode: options.mode ?? permissions.mode ?? "ask",
-    allow: permissions.allow ?? [],
-    ask: permissions.ask ?? [],
-    deny: permissions.deny ?? [],
-    project: cwd,
-    kept: [root],
-    readable: [join(projectDirectory(root, projectName(cwd)), "tool-results")],
-  }
+  state.todos = chat.views.frontier.todos
   const agent = new Agent({
     ...options,
     clock,
-    env,
-    cwd,
     chat,
-    policy,
+    state,
     hooks,
     instructions,
     telemetry: createTelemetry({ exportContent: settings.values.exportContent }),
@@ -108,6 +142,9 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   await agent.start()
   return agent
 }
+
+const layersOf = ({ layers = defaultLayers }: AgentOptions, surroundings: LayerSurroundings): readonly Layer[] =>
+  typeof layers === "function" ? layers(surroundings) : layers
 
 /** WIN-8: what the provider tells about a model that the data file does not have. */
 async function learnModel(model: Model, known: Settings["models"]): Promise<Settings["models"]> {
@@ -121,8 +158,7 @@ async function learnModel(model: Model, known: Settings["models"]): Promise<Sett
 interface AgentParts extends AgentOptions {
   readonly chat: Conversation
   readonly clock: Clock
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly policy: PermissionPolicy
+  readonly state: AgentState
   readonly hooks: readonly Hook[]
   readonly instructions: InstructionWatch
   readonly telemetry: Telemetry
@@ -131,17 +167,13 @@ interface AgentParts extends AgentOptions {
 export class Agent {
   readonly chat: Conversation
   readonly #parts: AgentParts
-  #policy: PermissionPolicy
-  #directory: string
-  #todos: readonly Todo[]
+  readonly #state: AgentState
   #closed = false
 
   constructor(parts: AgentParts) {
     this.#parts = parts
+    this.#state = parts.state
     this.chat = parts.chat
-    this.#policy = parts.policy
-    this.#directory = parts.cwd
-    this.#todos = parts.chat.views.frontier.todos
   }
 
   get model(): Model {
@@ -149,16 +181,30 @@ export class Agent {
   }
 
   get mode(): PermissionMode {
-    return this.#policy.mode
+    return this.#state.policy.mode
   }
 
   setMode(mode: PermissionMode): void {
-    this.#policy = { ...this.#policy, mode }
+    this.#state.setMode(mode)
   }
 
   /** Allows what a rule names for the rest of this conversation. */
   allow(rule: string): void {
-    this.#policy = { ...this.#policy, allow: [...this.#policy.allow, rule] }
+    this.#state.allow(rule)
+  }
+
+  /** WIN-7: before the conversation goes on with another model: where it would not fit there, it is compacted, by the model it has. */
+  async makeRoomFor(target: Model, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    const { values } = this.chat.settings
+    const limits = thresholdsFor({ name: target.name, values, betas: [] }, findModel(target.name, values.models))
+    if (fitsModel(this.chat.fill().used, limits)) return
+    await this.chat.compact({ trigger: "auto", target: limits }, signal ? { signal } : {})
+    const { used } = this.chat.fill()
+    if (!fitsModel(used, limits))
+      throw new CompactionFailedError(
+        "out-of-reach",
+        `The conversation was compacted to ${used} tokens, and ${target.name} takes no more than ${limits.limit}. Everything is kept. Go on with the model you have, or choose one with a larger window.`,
+      )
   }
 
   /** Asks the agent for something and watches it work. Without a prompt it goes on where it was interrupted. */
@@ -167,14 +213,14 @@ export class Agent {
     return query(prompt, {
       chat: this.chat,
       model,
-      cwd: () => this.#directory,
+      cwd: () => this.#state.directory,
       attachmentsFor: (touched) => instructions.due(touched),
       tools: {
         tools,
         hooks,
         telemetry,
-        context: this.#toolContext(),
-        policy: () => this.#policy,
+        context: this.#state.toolContext,
+        policy: () => this.#state.policy,
         now: () => clock.now().getTime(),
         ...(askPermission ? { askPermission } : {}),
       },
@@ -212,41 +258,10 @@ export class Agent {
       hook_event_name: event,
       session_id: this.chat.id,
       transcript_path: this.chat.location,
-      cwd: this.#directory,
+      cwd: this.#state.directory,
       ...more,
     }
     return runHooks(hooks, input, String(more.source ?? ""))
-  }
-
-  #toolContext(): Omit<ToolContext, "signal" | "progress" | "toolUseId"> {
-    const { clock, env, reads, askPerson, approvePlan } = this.#parts
-    return {
-      clock,
-      env,
-      reads,
-      directory: {
-        get: () => this.#directory,
-        set: (path) => {
-          this.#directory = path
-        },
-      },
-      todos: {
-        get: () => this.#todos,
-        set: (todos) => {
-          this.#todos = todos
-        },
-      },
-      plan: {
-        isActive: () => this.#policy.mode === "plan",
-        enter: () => this.setMode("plan"),
-        leave: async (plan) => {
-          const answer = (await approvePlan?.(plan)) ?? { approved: false, remark: "there is nobody to approve it" }
-          if (answer.approved) this.setMode("accept-edits")
-          return answer
-        },
-      },
-      ...(askPerson ? { askPerson } : {}),
-    }
   }
 }
 
@@ -264,8 +279,6 @@ function systemPrompt({ cwd, date }: { cwd: string; date: Date }): string {
   return `${codingPrompt()}\n\nWorking directory: ${cwd}\nPlatform: ${process.platform}\nDate at the start: ${date.toISOString().slice(0, 10)}`
 }
 
-function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Partial<Pick<T, K>> {
-  return Object.fromEntries(keys.filter((key) => from[key] !== undefined).map((key) => [key, from[key]])) as Partial<
-    Pick<T, K>
-  >
+function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(keys.filter((key) => from[key] !== undefined).map((key) => [key, from[key]])) as Pick<T, K>
 }

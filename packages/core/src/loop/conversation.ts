@@ -5,6 +5,7 @@
 import type { Clock } from "../base/clock.ts"
 import {
   ClosedError,
+  CompactionFailedError,
   ContextFullError,
   ConversationExistsError,
   EmptyConversationError,
@@ -18,36 +19,39 @@ import type { Ids } from "../base/ids.ts"
 import { compactionAllowed, type EffectiveSettings } from "../base/settings.ts"
 import type { Telemetry } from "../base/telemetry.ts"
 import type { Attachment } from "../conversation/attachments.ts"
-import { type Block, type Content, frozenCopy, isToolResult, toBlocks } from "../conversation/blocks.ts"
+import {
+  type Block,
+  type Content,
+  frozenCopy,
+  isToolResult,
+  type ToolResult,
+  toBlocks,
+} from "../conversation/blocks.ts"
 import { planWithholding } from "../conversation/media.ts"
 import { MEDIA_LIMITS } from "../conversation/media-limits.ts"
 import type { Uuid } from "../conversation/messages.ts"
 import type { ModelRequest } from "../conversation/request.ts"
 import { RequestValidator } from "../conversation/validate/validator.ts"
-import {
-  type DecisionDraft,
-  type DecisionOf,
-  type Draft,
-  type Entry,
-  isBoundaryEntry,
-  isDecision,
-} from "../journal/entries.ts"
+import { type DecisionDraft, type Draft, type Entry, isBoundaryEntry, isDecision } from "../journal/entries.ts"
 import type { Journal, Store } from "../journal/store.ts"
 import type { CompactionOrder, PlannedCompaction } from "../layers/compaction-order.ts"
 import type { Layer, Turn } from "../layers/layer.ts"
 import { LayerPipeline } from "../layers/pipeline.ts"
 import type { ModelResponse } from "../model/model.ts"
-import { type Accounting, account } from "../tokens/accounting.ts"
+import type { Accounting } from "../tokens/accounting.ts"
 import { findModel, type ModelLookup, sentModelName } from "../tokens/models.ts"
 import { costOf, tokenCounts } from "../tokens/price.ts"
 import { type Fill, fillOf, type Thresholds } from "../tokens/window.ts"
 import { blockAt, parseAddress } from "../views/archive.ts"
 import { buildRequest } from "../views/request.ts"
-import { copyPath, loadViews, type Views } from "../views/views.ts"
+import { accountSent } from "../views/sent-accounting.ts"
+import { copyPath, loadViews, type Views, viewOptions } from "../views/views.ts"
+import { CacheWatch } from "./cache-watch.ts"
 import { checkedContent } from "./checked-content.ts"
 import { EntryWriter } from "./entry-writer.ts"
 import type { ConversationEvents, Opened } from "./events.ts"
-import { isSamePrompt, type Prompt, renderPrompt } from "./prompt.ts"
+import type { Prompt } from "./prompt.ts"
+import { PromptKeeper } from "./prompt-keeper.ts"
 import { thresholdsFor } from "./thresholds.ts"
 
 export interface ConversationParts {
@@ -83,16 +87,15 @@ export class Conversation {
   readonly #model: ModelLookup
   readonly #thresholds: Thresholds
   readonly #layers: LayerPipeline
+  readonly #cache: CacheWatch
   readonly #writer: EntryWriter
+  readonly #prompt: PromptKeeper
   /** Aborts what goes on in the background when the conversation closes. */
   readonly #closingSignal = new AbortController()
   readonly #noticed = new Set<string>()
   #views: Views
-  #prompt: Prompt
-  /** Whether the prompt given was held against the one that stands in the journal. */
-  #promptCompared = false
-  /** A boundary costs the cache anyway: there the prompt may be rendered anew. */
-  #afterBoundary = false
+  /** Results whose process died before the layers had seen them (L1-4). */
+  #undecided: readonly (readonly ToolResult[])[]
   /** Calls are carried out one after the other, in the order they were made. */
   #last: Promise<unknown> = Promise.resolve()
   #closed = false
@@ -101,7 +104,7 @@ export class Conversation {
   constructor(parts: ConversationParts) {
     this.#parts = parts
     this.#views = parts.views
-    this.#prompt = parts.prompt
+    this.#undecided = parts.views.context.undecidedResults()
     this.opened = parts.opened
     this.#model = findModel(parts.model, parts.settings.values.models)
     this.#thresholds = thresholdsFor(
@@ -115,6 +118,21 @@ export class Conversation {
       views: () => this.#views,
       sessionFacts: () => this.#sessionFacts({}),
       onWritten: (entry) => this.#written(entry),
+    })
+    this.#cache = new CacheWatch({
+      views: () => this.#views,
+      factsOf: (name) => findModel(name, parts.settings.values.models).facts,
+      clock: parts.clock,
+      events: this.#events,
+    })
+    this.#prompt = new PromptKeeper({
+      prompt: parts.prompt,
+      views: () => this.#views,
+      flags: parts.flags,
+      boundThinking: this.#model.facts.accepts.boundThinking && !parts.settings.values.off,
+      append: (drafts) => this.#append(drafts),
+      sessionFacts: (prompt) => this.#sessionFacts({ prompt }),
+      ...(parts.refreshPrompt ? { refresh: parts.refreshPrompt } : {}),
     })
     this.#layers = new LayerPipeline({
       layers: parts.settings.values.off ? [] : parts.layers,
@@ -158,7 +176,7 @@ export class Conversation {
 
   /** Where the context went, by class. */
   accounting(): Accounting {
-    return account(this.#views.context.storedMessages(), this.#views.estimator)
+    return accountSent(this.#views)
   }
 
   on<K extends keyof ConversationEvents>(name: K, listener: (event: ConversationEvents[K]) => void): () => void {
@@ -206,7 +224,13 @@ export class Conversation {
     { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<void> {
     return this.#inOrder(async () => {
-      if (!(await this.#layers.compact({ trigger: "manual", ...order }, signal))) throw new NoCompactionError()
+      const drafts = await this.#layers.compact({ trigger: "manual", ...order }, signal)
+      if (!drafts) throw new NoCompactionError()
+      // what the prompt is from here on is settled now: instruction files that changed are not to be told twice
+      await this.#prompt.settle()
+      const failure = drafts.find((draft) => draft.type === "strata" && draft.subtype === "compaction-failed")
+      if (failure?.type === "strata" && failure.subtype === "compaction-failed")
+        throw new CompactionFailedError(failure.reason, failure.message)
     })
   }
 
@@ -248,10 +272,7 @@ export class Conversation {
 
   /** Uses another system prompt, tool list or context from the next request on. Recorded; the server's cache is lost with it. */
   usePrompt(prompt: Prompt): Promise<void> {
-    return this.#inOrder(async () => {
-      this.#prompt = { ...this.#prompt, ...prompt }
-      await this.#renderPrompt("changed")
-    })
+    return this.#inOrder(() => this.#prompt.use(prompt))
   }
 
   setTitle(title: string): Promise<void> {
@@ -265,9 +286,10 @@ export class Conversation {
     return this.#inOrder(async () => {
       await this.#mustBeMessage(uuid)
       await this.#writer.appendAt({ type: "strata", subtype: "rewound" }, uuid)
-      const options = { family: this.#model.facts.family, models: this.#parts.settings.values.models }
+      const options = viewOptions(this.#model.facts, this.#parts.settings.values.models)
       this.#views = (await loadViews(this.#parts.journal, options)).views
-      this.#promptCompared = false
+      this.#prompt.compareAgain()
+      this.#undecided = []
     })
   }
 
@@ -317,9 +339,12 @@ export class Conversation {
     for (const notice of this.#standingNotices()) this.#notice(notice)
     for (const { uuid } of this.#views.context.queued)
       await this.#append([{ type: "strata", subtype: "delivered", queued: uuid }])
+    for (const results of this.#undecided) await this.#layers.onToolResults(results)
+    this.#undecided = []
+    await this.#prompt.settle() // what it takes is part of the size that the layers look at
     await this.#layers.beforeRequest(signal)
     signal?.throwIfAborted()
-    await this.#renderPromptOnce()
+    await this.#prompt.settle() // behind a boundary it may be another one
     if (this.#views.context.isEmpty) throw new EmptyConversationError()
     if (this.#views.context.awaitsUser()) {
       await this.#append([
@@ -337,6 +362,7 @@ export class Conversation {
     const { request, closed, revision } = await this.#build()
     this.#validator.check({ request, model: this.#model.facts, settled: { closed, revision } })
     await this.#parts.journal.sync()
+    this.#cache.sent(request)
     this.#events.emit("prepared", { request, size, fill })
     return request
   }
@@ -369,6 +395,7 @@ export class Conversation {
       stop_sequence,
       usage,
     }
+    this.#undecided = [] // they have been sent as they are
     const [entry] = await this.#append([{ type: "assistant", message }])
     const edits = response.context_management?.applied_edits ?? []
     if (edits.length > 0) await this.#append([{ type: "strata", subtype: "server-edited", edits }])
@@ -385,6 +412,7 @@ export class Conversation {
       cost: counts ? costOf(facts, counts) : { known: false, why: "no usage was reported" },
       stopReason,
     })
+    this.#cache.settled(response)
     this.#layers.inBackground("afterResponse")
     if (stop_reason === "end_turn") this.#layers.inBackground("afterQuery")
     return entry!.uuid
@@ -392,30 +420,6 @@ export class Conversation {
 
   #maxTokens(): number {
     return Math.min(this.#parts.settings.values.maxOutputTokens, this.#model.facts.maxOutput)
-  }
-
-  /** CACHE-2: the prompt is rendered once and then sent as it was. What is given at opening counts; what is not given goes on. */
-  async #renderPromptOnce(): Promise<void> {
-    if (this.#promptCompared) return
-    if (this.#afterBoundary && this.#parts.refreshPrompt)
-      this.#prompt = { ...this.#prompt, ...(await this.#parts.refreshPrompt()) }
-    const why = this.#afterBoundary ? "boundary" : "changed"
-    await this.#renderPrompt(this.#views.context.prompt ? why : "start")
-  }
-
-  async #renderPrompt(why: DecisionOf<"prompt-rendered">["why"]): Promise<void> {
-    const standing = this.#views.context.prompt
-    const rendered = renderPrompt({
-      prompt: this.#prompt,
-      standing,
-      estimate: (text) => this.#views.estimator.text(text),
-      contextLimit: await this.#parts.flags.figure("instructions-limit"),
-    })
-    this.#promptCompared = true
-    this.#afterBoundary = false
-    if (standing && isSamePrompt(rendered, standing)) return
-    const [entry] = await this.#append([{ type: "strata", subtype: "prompt-rendered", why, ...rendered }])
-    await this.#append([this.#sessionFacts({ prompt: entry!.uuid })])
   }
 
   #sessionFacts(change: { title?: string; prompt?: Uuid }): DecisionDraft {
@@ -459,6 +463,8 @@ export class Conversation {
       flags: this.#parts.flags,
       now: this.#parts.clock.now(),
       journal: this.#parts.journal,
+      compaction: compactionAllowed(this.#parts.settings.values),
+      newUuid: () => this.#parts.ids.uuid(),
       request: async () => (await this.#build()).request,
       signal,
       progress: (progress) => this.#events.emit("compaction", progress),
@@ -470,10 +476,7 @@ export class Conversation {
   }
 
   #written(entry: Entry): void {
-    if (isBoundaryEntry(entry)) {
-      this.#promptCompared = false
-      this.#afterBoundary = true
-    }
+    if (isBoundaryEntry(entry)) this.#prompt.boundary()
     this.#events.emit("entry", { entry })
   }
 

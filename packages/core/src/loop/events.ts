@@ -7,6 +7,7 @@ import type { Entry } from "../journal/entries.ts"
 import type { OpeningReport } from "../journal/store.ts"
 import type { CompactionProgress } from "../layers/compaction-order.ts"
 import type { LayerActed } from "../layers/pipeline.ts"
+import type { CacheReport } from "../model/cache/forecast.ts"
 import type { ContextSize } from "../tokens/context-size.ts"
 import type { Cost } from "../tokens/price.ts"
 import type { Fill } from "../tokens/window.ts"
@@ -26,6 +27,8 @@ export interface ConversationEvents {
   layerFailed: { readonly layer: string; readonly reason: string }
   /** How far a compaction has come. */
   compaction: CompactionProgress
+  /** What a response read from the server's cache and wrote to it, held against what was predicted. */
+  cache: CacheReport
   /** Something a person should know, said once. */
   notice: { readonly message: string }
 }

@@ -29,19 +29,44 @@ export interface InstructionOptions {
   readonly mayRead: (path: string) => boolean
 }
 
+/** What instructions a directory holds. */
+export type LookInto = (directory: string) => Promise<readonly InstructionFile[]>
+
+const lookInto =
+  (options: InstructionOptions): LookInto =>
+  (directory) =>
+    instructionsIn(directory, options)
+
+/** For many questions at one moment: each directory is looked into once, however many files in it were touched. */
+export function lookOnce(options: InstructionOptions): LookInto {
+  const seen = new Map<string, ReturnType<LookInto>>()
+  return (directory) => {
+    const found = seen.get(directory) ?? instructionsIn(directory, options)
+    seen.set(directory, found)
+    return found
+  }
+}
+
 /** Loads what holds for the whole conversation: the user's, then from the project's root down to the working directory. */
-export async function loadInstructions(options: InstructionOptions): Promise<readonly InstructionFile[]> {
+export async function loadInstructions(
+  options: InstructionOptions,
+  look: LookInto = lookInto(options),
+): Promise<readonly InstructionFile[]> {
   const directories = [options.home, ...directoriesBetween(options.project, options.cwd)]
-  const files = await Promise.all(directories.map((directory) => instructionsIn(directory, options)))
+  const files = await Promise.all(directories.map(look))
   return files.flat().filter(({ paths }) => paths === undefined)
 }
 
 /** Those that become relevant because a file was touched: below the working directory, and path-scoped rules of any level. */
-export async function instructionsFor(file: string, options: InstructionOptions): Promise<readonly InstructionFile[]> {
+export async function instructionsFor(
+  file: string,
+  options: InstructionOptions,
+  look: LookInto = lookInto(options),
+): Promise<readonly InstructionFile[]> {
   const above = [options.home, ...directoriesBetween(options.project, options.cwd)]
   const below = directoriesBetween(options.cwd, dirname(file)).slice(1)
-  const scoped = (await Promise.all(above.map((directory) => instructionsIn(directory, options)))).flat()
-  const nested = (await Promise.all(below.map((directory) => instructionsIn(directory, options)))).flat()
+  const scoped = (await Promise.all(above.map(look))).flat()
+  const nested = (await Promise.all(below.map(look))).flat()
   const fits = ({ paths }: InstructionFile) => paths?.some((glob) => globFits(glob, file, options.project)) ?? false
   return [...scoped.filter(fits), ...nested.filter((found) => found.paths === undefined || fits(found))]
 }
@@ -56,16 +81,21 @@ function directoriesBetween(from: string, to: string): readonly string[] {
 }
 
 async function instructionsIn(directory: string, options: InstructionOptions): Promise<readonly InstructionFile[]> {
-  const named = [...FILE_NAMES, ...LOCAL_FILE_NAMES].map((name) => join(directory, name))
-  const rules = await Promise.all(RULE_DIRECTORIES.map((name) => markdownIn(join(directory, name))))
+  // one look at the names: asking for each file that is not there takes many times as long. Some disks do not tell case apart.
+  const names = new Set((await namesIn(directory)).map((name) => name.toLowerCase()))
+  const isThere = (name: string) => names.has(name.split(/[\\/]/)[0]!.toLowerCase())
+  const named = [...FILE_NAMES, ...LOCAL_FILE_NAMES].filter(isThere).map((name) => join(directory, name))
+  const rules = await Promise.all(RULE_DIRECTORIES.filter(isThere).map((name) => markdownIn(join(directory, name))))
   const found = await Promise.all([...named, ...rules.flat()].map((path) => load(path, options)))
   // AGENTS.md and CLAUDE.md are often the same file under two names
   const byContent = new Map(found.filter((file) => file !== undefined).map((file) => [file.content, file]))
   return [...byContent.values()]
 }
 
+const namesIn = (directory: string): Promise<readonly string[]> => readdir(directory).catch(() => [])
+
 async function markdownIn(directory: string): Promise<readonly string[]> {
-  const names = await readdir(directory).catch(() => [] as string[])
+  const names = await namesIn(directory)
   return names
     .filter((name) => name.endsWith(".md"))
     .toSorted()

@@ -9,7 +9,7 @@ import { defaultRoot } from "../journal/file/layout.ts"
 import type { Store } from "../journal/store.ts"
 import type { Layer } from "../layers/layer.ts"
 import { findModel } from "../tokens/models.ts"
-import { loadViews } from "../views/views.ts"
+import { loadViews, viewOptions } from "../views/views.ts"
 import { Conversation } from "./conversation.ts"
 import type { Prompt } from "./prompt.ts"
 
@@ -50,7 +50,7 @@ export async function openConversation(options: OpenConversation): Promise<Conve
   const journal = await store.open(address, { access: "write", create: !options.mustExist })
   try {
     const { facts } = findModel(model, settings.values.models)
-    const { views, read } = await loadViews(journal, { family: facts.family, models: settings.values.models })
+    const { views, read } = await loadViews(journal, viewOptions(facts, settings.values.models))
     return new Conversation({
       store,
       journal,

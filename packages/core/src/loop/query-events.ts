@@ -1,6 +1,8 @@
 /** What a query tells while it runs: enough to show everything, and nothing that must be looked up. */
+import type { Attachment } from "../conversation/attachments.ts"
 import type { ToolResult } from "../conversation/blocks.ts"
 import type { Uuid } from "../conversation/messages.ts"
+import type { CompactionProgress } from "../layers/compaction-order.ts"
 import type { ModelResponse } from "../model/model.ts"
 import type { ContextSize } from "../tokens/context-size.ts"
 import type { Cost } from "../tokens/price.ts"
@@ -40,6 +42,22 @@ export type QueryEvent =
       readonly ms: number
     }
   | { readonly type: "attached"; readonly kind: string; readonly about: string }
+  /** How far a compaction has come. */
+  | { readonly type: "compaction"; readonly progress: CompactionProgress }
+  /** The conversation begins anew here (LOOP-2): summary and attachments follow, one by one, then `compacted`. */
+  | {
+      readonly type: "boundary"
+      readonly uuid: Uuid
+      readonly trigger: "auto" | "manual"
+      readonly tokensBefore: number
+    }
+  | { readonly type: "summary"; readonly uuid: Uuid; readonly text: string }
+  | {
+      readonly type: "compacted"
+      readonly tokensBefore: number
+      readonly tokensAfter: number
+      readonly route: string
+    }
   /** `quiet`: all is well, a layer did its work. */
   | { readonly type: "notice"; readonly message: string; readonly quiet?: true }
   | ({ readonly type: "done"; readonly turns: number } & QueryEnd)
@@ -54,3 +72,10 @@ export type QueryEnd =
   | { readonly reason: "aborted" }
   /** The error's sentence; the error itself stands in `error`. */
   | { readonly reason: "error"; readonly message: string; readonly error: unknown }
+
+/** What an attachment is about, in a word. */
+export function aboutOf(attachment: Attachment): string {
+  if ("path" in attachment && attachment.path !== undefined) return attachment.path
+  if ("name" in attachment) return attachment.name
+  return "hook" in attachment ? attachment.hook : ""
+}

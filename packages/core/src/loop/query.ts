@@ -5,13 +5,15 @@
 import { reasonOf } from "../base/errors.ts"
 import type { Attachment } from "../conversation/attachments.ts"
 import { type Block, type Content, isText, isToolUse, textOf } from "../conversation/blocks.ts"
+import { PromptTooLongError } from "../model/errors.ts"
 import type { Model, ModelResponse } from "../model/model.ts"
 import { costOf, tokenCounts } from "../tokens/price.ts"
 import { summarise } from "../views/ledger.ts"
 import type { Conversation } from "./conversation.ts"
 import { type HookInput, runHooks } from "./hooks.ts"
-import type { QueryEnd, QueryEvent } from "./query-events.ts"
+import { aboutOf, type QueryEnd, type QueryEvent } from "./query-events.ts"
 import { runTools, type ToolRun } from "./run-tools.ts"
+import { withSideEvents } from "./side-events.ts"
 
 export interface QueryOptions {
   readonly chat: Conversation
@@ -32,35 +34,9 @@ const MOST_CONTINUATIONS = 3 // answers cut at the output limit that are asked t
 
 export async function* query(prompt: Content | undefined, options: QueryOptions): AsyncGenerator<QueryEvent, QueryEnd> {
   const turns = { count: 0 }
-  const end = yield* withNotices(guarded(run(prompt, options, turns), options), options.chat)
+  const end = yield* withSideEvents(guarded(run(prompt, options, turns), options), options.chat)
   yield { type: "done", turns: turns.count, ...end }
   return end
-}
-
-/** Tells between the events what the conversation has to say: what a layer did, what it could not do (L1-5, L2-8). */
-async function* withNotices(
-  events: AsyncGenerator<QueryEvent, QueryEnd>,
-  chat: Conversation,
-): AsyncGenerator<QueryEvent, QueryEnd> {
-  const waiting: Extract<QueryEvent, { type: "notice" }>[] = []
-  const stops = [
-    chat.on("notice", ({ message }) => waiting.push({ type: "notice", message })),
-    chat.on("layerFailed", ({ layer, reason }) => waiting.push({ type: "notice", message: `${layer}: ${reason}` })),
-    chat.on("layerActed", ({ message }) => {
-      if (message !== undefined) waiting.push({ type: "notice", message, quiet: true })
-    }),
-  ]
-  try {
-    for (;;) {
-      const step = await events.next()
-      yield* waiting.splice(0)
-      if (step.done) return step.value
-      yield step.value
-    }
-  } finally {
-    for (const stop of stops) stop()
-    await events.return({ reason: "aborted" })
-  }
 }
 
 /** An error ends the query with a sentence; an abort is no error. */
@@ -127,10 +103,26 @@ async function* submit(prompt: Content, options: QueryOptions): AsyncGenerator<Q
   return undefined
 }
 
-/** Sends the next request and takes in the answer. What was streamed before an interruption is kept. */
+/** L4-23: a request that the API refuses as too long is compacted and sent again, once; the refusal is seen only where that fails. */
 async function* ask(options: QueryOptions, turn: number): AsyncGenerator<QueryEvent, ModelResponse | "aborted"> {
+  const { chat, signal } = options
+  try {
+    return yield* askOnce(options, turn)
+  } catch (error) {
+    if (!(error instanceof PromptTooLongError) || signal?.aborted) throw error
+    try {
+      await chat.compact({ trigger: "auto", overflowed: true }, signal ? { signal } : {})
+    } catch {
+      throw error
+    }
+    return yield* askOnce(options, turn)
+  }
+}
+
+/** Sends the next request and takes in the answer. What was streamed before an interruption is kept. */
+async function* askOnce(options: QueryOptions, turn: number): AsyncGenerator<QueryEvent, ModelResponse | "aborted"> {
   const { chat, model, signal } = options
-  const { request, delivered } = await prepareAndDeliver(chat)
+  const { request, delivered } = await prepareAndDeliver(chat, signal)
   for (const { uuid, text } of delivered) yield { type: "user", uuid, text, queued: true }
   yield { type: "request", turn, size: chat.views.context.size(), fill: chat.fill() }
   let streamed = ""
@@ -159,13 +151,13 @@ async function* ask(options: QueryOptions, turn: number): AsyncGenerator<QueryEv
 }
 
 /** The next request, and the words typed meanwhile that it delivers: also those typed while it was being prepared. */
-async function prepareAndDeliver(chat: Conversation) {
+async function prepareAndDeliver(chat: Conversation, signal: AbortSignal | undefined) {
   const queued = [...chat.views.context.queued]
   const stop = chat.on("entry", ({ entry }) => {
     if (entry.type === "user" && entry.isQueued) queued.push(entry)
   })
   try {
-    const request = await chat.prepare()
+    const request = await chat.prepare(signal ? { signal } : {})
     const waiting = new Set(chat.views.context.queued.map(({ uuid }) => uuid))
     const delivered = queued.filter((message) => message.type === "user" && !waiting.has(message.uuid))
     return {
@@ -233,10 +225,4 @@ function hookInput(
   more: Record<string, unknown>,
 ): HookInput {
   return { hook_event_name: event, session_id: chat.id, transcript_path: chat.location, cwd: cwd(), ...more }
-}
-
-function aboutOf(attachment: Attachment): string {
-  if ("path" in attachment && attachment.path !== undefined) return attachment.path
-  if ("name" in attachment) return attachment.name
-  return "hook" in attachment ? attachment.hook : ""
 }

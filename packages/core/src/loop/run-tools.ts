@@ -9,6 +9,7 @@ import type { Attachment } from "../conversation/attachments.ts"
 import type { ToolResult, ToolUse } from "../conversation/blocks.ts"
 import { checkToolInput, invalidInputResult } from "../conversation/tool-input.ts"
 import { unusableInputOf } from "../model/tool-input-text.ts"
+import { groupsOf } from "../tools/call-groups.ts"
 import { forgetCalls } from "../tools/read-state.ts"
 import type { PermissionQuestion, Tool, ToolContext, ToolOutput } from "../tools/tool.ts"
 import { type Hook, type HookInput, type HookOutcome, runHooks } from "./hooks.ts"
@@ -70,26 +71,6 @@ export async function* runTools(calls: readonly ToolUse[], run: ToolRun): AsyncG
     attachments: finished.flatMap(({ attachments }) => attachments),
     touched: [...new Set(finished.flatMap(({ touched }) => touched))],
   }
-}
-
-/** Neighbouring calls that change nothing form one group; every other call is a group of its own. */
-function groupsOf(calls: readonly ToolUse[], tools: readonly Tool[]): readonly (readonly ToolUse[])[] {
-  const groups: ToolUse[][] = []
-  let joinable = false
-  for (const call of calls) {
-    const readOnly = isReadOnly(call, tools)
-    if (readOnly && joinable) groups.at(-1)!.push(call)
-    else groups.push([call])
-    joinable = readOnly
-  }
-  return groups
-}
-
-function isReadOnly(call: ToolUse, tools: readonly Tool[]): boolean {
-  const tool = tools.find(({ name }) => name === call.name)
-  if (!tool) return true // it is only told that there is no such tool
-  const checked = checkToolInput(tool.schema, call.input)
-  return checked.state === "invalid" || tool.isReadOnly(checked.input)
 }
 
 type Tell = (event: QueryEvent) => void

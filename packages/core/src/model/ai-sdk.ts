@@ -30,6 +30,9 @@ export interface AiSdkModelOptions extends RetryOptions {
   readonly models?: Readonly<Record<string, ModelOverride>>
 }
 
+/** The AI SDK has no word for them, and leaves out what it does not know. */
+const OMITS = ["contextManagement", "cacheEditing"] as const
+
 interface Attempt {
   /** How many there have been, this one included. */
   readonly attempts: number
@@ -39,7 +42,8 @@ interface Attempt {
 export function aiSdkModel(languageModel: AiSdkLanguageModel, options: AiSdkModelOptions = {}): Model {
   const { provider, modelId } = languageModel
   const { name = modelId } = options
-  const { facts } = findModel(name, options.models)
+  const known = findModel(name, options.models).facts
+  const facts = { ...known, accepts: { ...known.accepts, ...Object.fromEntries(OMITS.map((name) => [name, false])) } }
   const isClaude = /anthropic/i.test(provider)
 
   async function* attempt(request: ModelRequest, { attempts, signal }: Attempt): AsyncGenerator<ModelEvent> {
@@ -66,6 +70,7 @@ export function aiSdkModel(languageModel: AiSdkLanguageModel, options: AiSdkMode
     name,
     provider,
     facts,
+    omits: OMITS,
     stream(request: ModelRequest, { signal, ...caching }: StreamOptions = {}) {
       const placed = isClaude ? placeBreakpoints(request, caching) : request
       return withRetries({

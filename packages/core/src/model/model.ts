@@ -4,7 +4,7 @@
  */
 import type { Usage } from "../conversation/messages.ts"
 import type { ModelRequest } from "../conversation/request.ts"
-import type { ModelFacts } from "../tokens/model-facts.ts"
+import type { ModelAccepts, ModelFacts } from "../tokens/model-facts.ts"
 import type { ModelLookup } from "../tokens/models.ts"
 
 export interface Model {
@@ -13,6 +13,8 @@ export interface Model {
   readonly provider: string
   /** Window, output, prices, what a request may carry. */
   readonly facts: ModelFacts
+  /** Of what the model accepts, what this way to it does not pass on. */
+  readonly omits?: readonly (keyof ModelAccepts)[]
   /** Streams the answer; the last event is the `response`. Throws a `ModelError` where there will be none. */
   stream(request: ModelRequest, options?: StreamOptions): AsyncIterable<ModelEvent>
   /** The size of a request in tokens, where the provider counts. */

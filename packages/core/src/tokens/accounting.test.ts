@@ -190,6 +190,58 @@ describe("TOK-6 of a conversation", () => {
   })
 })
 
+describe("TOK-6 on the flattened view", () => {
+  const call = (id: string) => ({ type: "tool_use", id, name: "Read", input: {} }) as const
+  const result = (id: string): Block => ({ type: "tool_result", tool_use_id: id, content: HUNDRED })
+  const respond = (content: readonly Block[]) => ({
+    id: `msg_${content.length}`,
+    model: "someone-else",
+    content: content as Block[],
+    stop_reason: "tool_use",
+    usage: { input_tokens: 0, output_tokens: 0 },
+  })
+
+  test("what flattening leaves out is not counted: a second result, one without a call, empty text, unsigned thinking", async () => {
+    const chat = await openTestConversation({ model: "someone-else" })
+    await chat.add({ role: "user", content: HUNDRED })
+    await chat.record(respond([{ type: "thinking", thinking: HUNDRED, signature: "" }, call("toolu_1")]))
+    await chat.add({ role: "user", content: [result("toolu_1"), result("toolu_1"), result("toolu_none")] })
+    expect(chat.accounting()).toMatchObject({ human: 100, thinking: 0, toolResults: { Read: 100 } })
+    const sent = await chat.prepare()
+    expect(chat.accounting().total).toBe(
+      sum(
+        sent.messages.flatMap(({ content }) =>
+          (content as Block[]).map((block) => Math.round(chat.views.estimator.block(block))),
+        ),
+      ),
+    )
+  })
+
+  test("what flattening adds is: the answer to a call that was interrupted, which a late result does not replace", async () => {
+    const chat = await openTestConversation({ model: "someone-else" })
+    await chat.add({ role: "user", content: HUNDRED })
+    await chat.record(respond([call("toolu_1")]))
+    await chat.add({ role: "user", content: "go on" })
+    const madeUp = chat.accounting().toolResults.Read!
+    expect(madeUp).toBeGreaterThan(0)
+    expect(madeUp).toBeLessThan(50)
+    await chat.prepare()
+    await chat.add({ role: "user", content: [result("toolu_1")] })
+    expect(chat.accounting().toolResults.Read).toBe(madeUp)
+    expect(sumOfClasses(chat.accounting())).toBe(chat.accounting().total)
+  })
+
+  test("attachments are counted once, by number as well", async () => {
+    const chat = await openTestConversation({ model: "someone-else" })
+    await chat.attach({ type: "hook_output", hook: "h", content: HUNDRED })
+    await chat.add({ role: "user", content: HUNDRED })
+    const { attachments, other, total, human } = chat.accounting()
+    expect(attachments.hook_output!.count).toBe(1)
+    expect(other).toBe(0)
+    expect(total).toBe(human + attachments.hook_output!.tokens)
+  })
+})
+
 const ALL_FILES = [...CLAUDE_CODE_FILES, ...CODEX_FILES, ...PI_FILES, ...SWE_AGENT_FILES, ...OPENHANDS_FILES]
 
 describe.skipIf(!TRANSCRIPTS_ARE_HERE)(`TOK-6 ${WHERE_THEY_ARE} (skipped where they are not)`, () => {

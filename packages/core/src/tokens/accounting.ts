@@ -3,6 +3,7 @@
  */
 import { renderAttachment } from "../conversation/attachments.ts"
 import { type Block, isText, isThinking, isToolResult, isToolUse } from "../conversation/blocks.ts"
+import type { FlatMessage } from "../conversation/flatten.ts"
 import { contentOf, isHuman, isSentToModel, type Message } from "../conversation/messages.ts"
 import type { Estimator } from "./estimate.ts"
 
@@ -31,8 +32,20 @@ export interface DuplicateRead {
 const COMMAND_OUTPUT = "local-command-stdout"
 const READ_TOOLS = new Set(["Read", "read", "read_file", "view"])
 
+export interface AccountingOptions {
+  /** The same messages flattened. What flattening leaves out is not counted then, and what it adds is. Default: all blocks count. */
+  readonly sent?: readonly FlatMessage[]
+}
+
 /** `messages` as they are sent: since the last boundary, with decisions applied. */
-export function account(messages: readonly Message[], estimator: Estimator): Accounting {
+export function account(
+  messages: readonly Message[],
+  estimator: Estimator,
+  { sent }: AccountingOptions = {},
+): Accounting {
+  const sentBlocks = sent && new Set(sent.flatMap(({ content }) => content))
+  const own = new Set<Block>()
+  const rendered = new Set<string>()
   const sums = new Map<string, number>()
   const attachmentCounts = new Map<string, number>()
   const calls = new Map<string, { tool: string; path: string | undefined }>()
@@ -44,9 +57,13 @@ export function account(messages: readonly Message[], estimator: Estimator): Acc
     if (message.type === "attachment") {
       const kind = message.attachment.type
       attachmentCounts.set(kind, (attachmentCounts.get(kind) ?? 0) + 1)
-      add(`attachment ${kind}`, estimator.blocks(renderAttachment(message.attachment)))
+      const blocks = renderAttachment(message.attachment)
+      for (const { text } of blocks) rendered.add(text)
+      add(`attachment ${kind}`, estimator.blocks(blocks))
     } else if (message.type === "user" || message.type === "assistant") {
       for (const block of contentOf(message)) {
+        if (sentBlocks && !sentBlocks.has(block)) continue
+        own.add(block)
         const tokens = estimator.block(block)
         if (isToolUse(block)) calls.set(block.id, { tool: block.name, path: pathOf(block.input) })
         const call = isToolResult(block) ? calls.get(block.tool_use_id) : undefined
@@ -55,6 +72,13 @@ export function account(messages: readonly Message[], estimator: Estimator): Acc
         add(classOf(message, block, call?.tool), tokens)
       }
     }
+  }
+
+  // the others were made by flattening: results of interrupted calls, a missing beginning
+  for (const block of sentBlocks ?? []) {
+    if (own.has(block)) continue
+    if (isToolResult(block)) add(`result ${calls.get(block.tool_use_id)?.tool ?? "unknown"}`, estimator.block(block))
+    else if (!isText(block) || !rendered.has(block.text)) add("other", estimator.block(block))
   }
 
   return {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import { combineSettings } from "../base/settings.ts"
 import { MODEL_FACTS } from "./model-facts.ts"
 import { asksForMillion, canonicalModelId, findModel, sentModelName } from "./models.ts"
 
@@ -89,4 +90,10 @@ describe("WIN-8 settings over the data", () => {
     const name = "us.anthropic.claude-opus-4-6-20260101-v1:0"
     expect(findModel(name, { [name]: { window: 5 } }).facts.window).toBe(5)
   })
+})
+
+test("settings can say of a model whatever the facts say it accepts", async () => {
+  const { accepts } = findModel("claude-opus-4-6").facts
+  const { values } = await combineSettings([{ source: "test", values: { models: { "claude-x": { accepts } } } }])
+  expect(findModel("claude-x", values.models).facts.accepts).toEqual(accepts)
 })

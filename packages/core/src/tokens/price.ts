@@ -7,8 +7,13 @@ export type Cost = { readonly known: true; readonly dollars: number } | { readon
 
 /** What is billed for a response: all passes behind it where the server reports them. */
 export function tokenCounts(usage: Usage): TokenCounts {
+  return billedPasses(usage).reduce(addCounts)
+}
+
+/** The passes behind a response: each is priced by its own size. */
+export function billedPasses(usage: Usage): readonly TokenCounts[] {
   const passes = usage.iterations && usage.iterations.length > 0 ? usage.iterations : [usage]
-  return passes.map(countsOf).reduce(addCounts)
+  return passes.map(countsOf)
 }
 
 function countsOf(usage: Omit<Usage, "iterations">): TokenCounts {

@@ -183,6 +183,115 @@ describe("BEY-3 a decision that was undone", () => {
   })
 })
 
+describe("L2-2, L2-3 deletions inside the server's cache", () => {
+  const edited = (...toolUseIds: string[]): Decision => ({
+    subtype: "tool-results-cleared",
+    toolUseIds,
+    why: "cache-edit",
+  })
+  const thinking: Block = { type: "thinking", thinking: "hm", signature: "s" }
+  const goesOn = () => conversation().user("and then?").say("this").user("so")
+
+  test("nothing else changes; the block stands behind the message that was the newest, in every later request", () => {
+    const view = viewOf(twoRounds(), conversation().user("next"))
+    const before = shown(view)
+    view.apply(decide(edited("toolu_0")))
+    expect(shown(view)).toEqual([...before.slice(0, -1), 'user: "next" | cache_edits'])
+    for (const message of conversation().say("on").user("more").messages) view.apply(message)
+    const asked = shown(view)
+    expect(asked).toEqual([...before.slice(0, -1), 'user: "next" | cache_edits', 'assistant: "on"', 'user: "more"'])
+    view.apply(decide({ subtype: "prompt-rendered", why: "changed", system: "", tools: [], context: "<new>" }))
+    expect(shown(view).slice(1)).toEqual(asked.slice(1))
+    expect(view.isCleared("toolu_0")).toBe(true)
+    expect(JSON.stringify(view.storedMessages())).not.toContain("first text")
+  })
+
+  test("where the assistant spoke last it waits for the user's side, also when the view is built again", () => {
+    const view = viewOf(twoRounds(), decide(edited("toolu_0")))
+    expect(shown(view).at(-1)).toBe('assistant: "done"')
+    expect(view.awaitsUser()).toBe(true)
+    for (const message of goesOn().messages) view.apply(message)
+    const asked = shown(view)
+    expect(asked.slice(-3)).toEqual(['user: "and then?" | cache_edits', 'assistant: "this"', 'user: "so"'])
+    view.apply(decide({ subtype: "thinking-dropped", why: "test" }))
+    expect(shown(view)).toEqual(asked)
+  })
+
+  test("dropped: the results are there again unless they are cleared here; undone: as it was", () => {
+    const said = twoRounds()
+    const made = decide(edited("toolu_0"), said.messages.at(-1)!.uuid)
+    const untouched = viewOf(said, goesOn())
+    const dropped = viewOf(said, made, goesOn(), decide({ subtype: "cache-edits-dropped", why: "test" }))
+    const undone = viewOf(said, made, goesOn(), decide({ subtype: "undone", decision: made.uuid }))
+    for (const view of [dropped, undone]) {
+      expect(shown(view)).toEqual(shown(untouched))
+      expect(view.size()).toEqual(untouched.size())
+      expect(view.cacheEdits.toolUseIds).toEqual([])
+    }
+  })
+
+  test("behind a boundary they are cleared here, and thinking among the kept messages goes", () => {
+    const builder = conversation()
+      .user("go")
+      .respond([thinking, { type: "tool_use", id: "toolu_0", name: "Read", input: {} }])
+    builder
+      .user([{ type: "tool_result", tool_use_id: "toolu_0", content: "text" }])
+      .say("done")
+      .user("next")
+    const kept = builder.messages.slice(1, 3).map(({ uuid }) => uuid)
+    const view = viewOf(builder, decide(edited("toolu_0")))
+    const later = conversation()
+      .boundary({ preservedMessages: { uuids: kept } })
+      .user("Summary.", { isCompactSummary: true })
+    for (const message of later.messages) view.apply(message)
+    expect(shown(view)).toEqual([
+      'user: "Summary."',
+      "assistant: call toolu_0 Read",
+      `user: result toolu_0 "${CLEARED_MARKER} Recall: ${kept[1]}.0"`,
+    ])
+  })
+
+  test("a model that does not edit caches gets everything", () => {
+    const view = new ContextView(createEstimator("unknown"), undefined, { editsCaches: false })
+    for (const entry of [...twoRounds().messages, decide(edited("toolu_0")), ...goesOn().messages]) view.apply(entry)
+    expect(shown(view)).toEqual(shown(viewOf(twoRounds(), goesOn())))
+    expect([view.isCleared("toolu_0"), view.cacheEdits.toolUseIds]).toEqual([false, ["toolu_0"]])
+  })
+})
+
+describe("L2-7 a memory that was cleared", () => {
+  test("is a short marker with its file, wherever it belongs to, and its tokens are gone", () => {
+    const said = conversation().user("go")
+    const belongsTo = said.messages[0]!.uuid
+    const content = "prefers tabs ".repeat(50)
+    said.attach({ type: "memory", path: "memory/style.md", content, belongsTo }).call("Read").result("text").say("done")
+    const view = viewOf(said)
+    const before = view.size().tokens
+    const [, memory] = said.messages
+    view.apply(decide({ ...cleared("toolu_0"), attachments: [memory!.uuid] } as Decision))
+    const [first] = shown(view)
+    expect(first).toMatch(/^user: "go" \| "<system-reminder>.*memory\/style\.md.*\[Old memory cleared\]/)
+    expect(before - view.size().tokens).toBeGreaterThan(100)
+    expect(JSON.stringify(view.storedMessages())).not.toContain("prefers tabs")
+    expect(view.isClearedMemory(memory!.uuid)).toBe(true)
+  })
+})
+
+describe("what is known about settled messages can be kept", () => {
+  test("until one of them changes: not when messages come, or when the newest results are put aside", () => {
+    const said = twoRounds().user("next").call("Read").result("new text")
+    const view = viewOf(said)
+    const { count, revision } = view.settled
+    expect(count).toBe(said.messages.length - 1)
+    view.apply(decide({ ...persisted(), toolUseId: "toolu_2" } as Decision))
+    expect(view.settled).toEqual({ count, revision })
+    for (const message of conversation().say("on").user("more").messages) view.apply(message)
+    expect(view.settled).toEqual({ count: count + 2, revision })
+    view.apply(decide(cleared("toolu_0")))
+    expect(view.settled.revision).not.toBe(revision)
+  })
+})
+
 describe("MSG-6 a boundary", () => {
   const summarised = (builder: ConversationBuilder, kept: readonly Uuid[] = []) =>
     builder.boundary({ preservedMessages: { uuids: kept } }).user("Summary.", { isCompactSummary: true, isMeta: true })

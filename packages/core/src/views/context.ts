@@ -2,14 +2,24 @@
  * The context view: the messages the model gets. It is fed entry by entry and keeps what is settled, so the next request costs
  * what is new. Decisions change how a settled block is shown; entries never change.
  */
-import { type Block, isThinking, toBlocks, withoutBreakpoint } from "../conversation/blocks.ts"
+import {
+  type Block,
+  isThinking,
+  isToolResult,
+  type ToolResult,
+  toBlocks,
+  withoutBreakpoint,
+} from "../conversation/blocks.ts"
 import { type FlatMessage, Flattener, type Repair } from "../conversation/flatten.ts"
 import type { MediaItem } from "../conversation/media.ts"
 import { type AssistantMessage, type Boundary, isBoundary, type Message, type Uuid } from "../conversation/messages.ts"
+import { sentBlocks } from "../conversation/sent-blocks.ts"
 import { type DecisionEntry, type DecisionOf, type Entry, isDecision, type SessionFacts } from "../journal/entries.ts"
 import { ContextMeter, type ContextSize } from "../tokens/context-size.ts"
 import type { CalibrationState, Estimator, Measure } from "../tokens/estimate.ts"
 import { Overlay, type SavedOverlay } from "./overlay.ts"
+import { PinnedEdits } from "./pinned-edits.ts"
+import { renderClearedMemory } from "./render-decisions.ts"
 
 export interface ContextMessages {
   readonly messages: readonly FlatMessage[]
@@ -20,6 +30,18 @@ export interface ContextMessages {
 }
 
 export type RenderedPrompt = Extract<DecisionEntry, { subtype: "prompt-rendered" }>
+
+export interface CacheEdits {
+  readonly toolUseIds: readonly string[]
+  readonly answered: boolean
+  /** Earlier ones were given up, and no response has come since. */
+  readonly justDropped: boolean
+}
+
+export interface ContextOptions {
+  /** Whether the model can delete inside its cache. Default true: what the journal says is shown. */
+  readonly editsCaches?: boolean
+}
 
 /** The part of the view that a boundary does not reset, as plain data for a checkpoint. */
 export interface SavedContext {
@@ -33,6 +55,8 @@ export interface SavedContext {
 export class ContextView {
   readonly #estimator: Estimator
   readonly #meter: ContextMeter
+  readonly #editsCaches: boolean
+  readonly #pinned = new PinnedEdits()
   #overlay: Overlay
   #flattener: Flattener
   /** Messages since the last boundary, kept ones included, in the order they are sent. */
@@ -40,6 +64,7 @@ export class ContextView {
   /** Closed messages as they are shown. */
   #shown: FlatMessage[] = []
   #revision = 0
+  #settledRevision = 0
   /** In which closed message a block stands. */
   readonly #closedAt = new WeakMap<Block, number>()
   /** Messages kept across the boundary: they follow the summary. */
@@ -50,7 +75,7 @@ export class ContextView {
   #answered = new Set<string>()
   #answeredBefore: ReadonlySet<string>
   #answers: { readonly decision: Uuid; readonly at: number; readonly ids: readonly string[] }[] = []
-  /** Decisions about blocks since the view began, so that one can be undone. */
+  /** Decisions about blocks since the view or its last boundary began, so that one can be undone. */
   #decisions: DecisionEntry[] = []
   #base: SavedOverlay
   #session: SessionFacts | undefined
@@ -58,10 +83,11 @@ export class ContextView {
   #promptMeasure: Measure | undefined
   #newest: Message | undefined
 
-  constructor(estimator: Estimator, saved?: SavedContext) {
+  constructor(estimator: Estimator, saved?: SavedContext, { editsCaches = true }: ContextOptions = {}) {
     this.#estimator = estimator
+    this.#editsCaches = editsCaches
     this.#meter = new ContextMeter(estimator)
-    this.#overlay = saved ? Overlay.restore(saved.overlay) : new Overlay()
+    this.#overlay = saved ? Overlay.restore(saved.overlay, { editsCaches }) : new Overlay({ editsCaches })
     this.#base = this.#overlay.save()
     this.#session = saved?.session
     if (saved?.prompt) this.#takePrompt(saved.prompt)
@@ -102,21 +128,57 @@ export class ContextView {
     this.#addKept()
     const size = this.#meter.size()
     if (size.counted > 0 || !this.#promptMeasure) return size
-    const prompt = Math.ceil(this.#estimator.tokens(this.#promptMeasure))
+    const prompt = this.promptTokens
     return { tokens: size.tokens + prompt, counted: 0, estimated: size.estimated + prompt }
   }
 
-  /** Messages since the last boundary as they are shown: what accounting counts. */
+  /** What every request carries besides the messages, estimated: system prompt, tools, preamble. */
+  get promptTokens(): number {
+    return this.#promptMeasure ? Math.ceil(this.#estimator.tokens(this.#promptMeasure)) : 0
+  }
+
+  /** Calls that a request answered synthetically; that answer stands for ever. */
+  get answeredSynthetically(): ReadonlySet<string> {
+    return this.#answered
+  }
+
+  /** Messages since the last boundary as the model sees them. */
   storedMessages(): readonly Message[] {
+    return this.storedFrom(0)
+  }
+
+  /** The same from the nth on. */
+  storedFrom(index: number): readonly Message[] {
     this.#addKept()
-    return this.#messages.map((message) => this.#stored(message))
+    return this.#messages.slice(index).map((message) => this.#stored(message))
+  }
+
+  /**
+   * How many of them stand before the end of the newest response, and a number that is another one whenever a decision or a boundary
+   * has changed one of those: until then what is known about them can be kept.
+   */
+  get settled(): { readonly count: number; readonly revision: number } {
+    this.#addKept()
+    const count = this.#messages.findLastIndex(({ type }) => type === "assistant") + 1
+    return { count, revision: this.#settledRevision }
   }
 
   /** Those of them behind the newest response. */
   sinceResponse(): readonly Message[] {
+    return this.storedFrom(this.settled.count)
+  }
+
+  /** Responses with their usage since the last boundary, the newest first, at most so many. */
+  recentResponses(most: number): readonly AssistantMessage[] {
     this.#addKept()
-    const at = this.#messages.findLastIndex(({ type }) => type === "assistant")
-    return this.#messages.slice(at + 1).map((message) => this.#stored(message))
+    const found = new Map<string, AssistantMessage>()
+    for (let at = this.#messages.length - 1; at >= 0 && found.size < most; at--) {
+      const message = this.#messages[at]!
+      if (message.type !== "assistant" || !message.message.usage) continue
+      const id = message.message.id ?? message.uuid
+      if (!found.has(id)) found.set(id, message) // of the pieces of a response the last has the whole usage
+    }
+    return [...found.values()]
   }
 
   /** The newest response since the last boundary. */
@@ -125,9 +187,45 @@ export class ContextView {
     return this.#messages.findLast((message): message is AssistantMessage => message.type === "assistant")
   }
 
-  /** Whether a tool result was cleared. */
+  /** Whether the model no longer sees a tool result: cleared here, or deleted in its cache. */
   isCleared(toolUseId: string): boolean {
     return this.#overlay.isCleared(toolUseId)
+  }
+
+  /** Whether a result that is sent whole is deleted in the server's cache. */
+  isDeletedInCache(toolUseId: string): boolean {
+    return this.#overlay.isDeletedInCache(toolUseId)
+  }
+
+  isClearedMemory(uuid: Uuid): boolean {
+    return this.#overlay.isClearedMemory(uuid)
+  }
+
+  /** Results that are deleted inside the server's cache, and whether a response has come since the first of them was. */
+  get cacheEdits(): CacheEdits {
+    const inForce = this.#overlay.cacheEdits
+    const { count } = this.settled
+    return {
+      toolUseIds: [...inForce.values()].flat(),
+      answered: this.#pinned.earliest(inForce) < count,
+      justDropped: this.#pinned.droppedAt >= count,
+    }
+  }
+
+  /** Whether the last message, as it would be sent now, is the user's. */
+  get endsWithUser(): boolean {
+    this.#addKept()
+    return this.#flattener.endsWithUser
+  }
+
+  /** Results behind the newest response that nothing was decided about, message by message: a process may have died before it was. */
+  undecidedResults(): readonly (readonly ToolResult[])[] {
+    return this.#messages
+      .slice(this.settled.count)
+      .map((message) => blocksOf(message).filter(isToolResult))
+      .filter(
+        (results) => results.length > 0 && results.every((result) => this.#overlay.isUndecided(result.tool_use_id)),
+      )
   }
 
   /** Where the result that is shown for a call stands: of several the first. */
@@ -164,8 +262,7 @@ export class ContextView {
   /** Whether the assistant spoke last, so that there is nothing for it to answer. A paused turn waits for the server instead. */
   awaitsUser(): boolean {
     this.#addKept()
-    const last = this.#flattener.open().messages.at(-1) ?? this.#flattener.closed.at(-1)
-    return last?.role === "assistant" && !this.#flattener.awaitsServer
+    return !this.isEmpty && !this.#flattener.endsWithUser && !this.#flattener.awaitsServer
   }
 
   save(): SavedContext {
@@ -179,8 +276,14 @@ export class ContextView {
   }
 
   #stored(message: Message): Message {
-    const standing = this.#overlay.isWithoutThinking(message) ? withoutThinking(message) : message
-    return mapBlocks(standing, (block) => this.#overlay.show(block))
+    return mapBlocks(this.#standing(message), (block) => this.#overlay.see(block))
+  }
+
+  /** The message with what decisions leave of it; what they say about single blocks is in the overlay. */
+  #standing(message: Message): Message {
+    if (message.type === "attachment")
+      return this.#overlay.isClearedMemory(message.uuid) ? renderClearedMemory(message) : message
+    return this.#overlay.isWithoutThinking(message) ? withoutThinking(message) : message
   }
 
   #applyMessage(message: Message): void {
@@ -199,14 +302,20 @@ export class ContextView {
     // blocks are known by identity from here on, so they get their final form first
     const placed = mapBlocks(message, withoutBreakpoint)
     this.#messages.push(placed)
-    const lesson = this.#meter.add(placed)
+    this.#overlay.place(placed)
+    const lesson = this.#meter.add(this.#stored(placed))
     if (lesson) this.#estimator.learn(lesson)
-    this.#feed(placed)
+    this.#feed(placed, this.#messages.length)
   }
 
-  #feed(message: Message): void {
-    this.#overlay.place(message)
-    this.#flattener.add(this.#overlay.isWithoutThinking(message) ? withoutThinking(message) : message)
+  /** `fed`: how many messages that makes. */
+  #feed(message: Message, fed: number): void {
+    this.#flattener.add(this.#standing(message))
+    this.#feedEdits(fed)
+  }
+
+  #feedEdits(fed: number): void {
+    if (this.#editsCaches) this.#pinned.feed(this.#flattener, fed, this.#overlay.cacheEdits)
   }
 
   #startAnew(boundary: Boundary): void {
@@ -216,9 +325,14 @@ export class ContextView {
     const wanted = boundary.compactMetadata?.preservedMessages?.uuids ?? []
     const byId = new Map(this.#messages.map((message) => [message.uuid, message]))
     this.#awaitingSummary = wanted.flatMap((uuid) => byId.get(uuid) ?? []).map(withoutUsage)
+    this.#overlay.settleCacheEdits(this.#awaitingSummary)
+    this.#pinned.forget()
+    this.#base = this.#overlay.save()
+    this.#decisions = []
     this.#messages = []
     this.#clearDerived()
     this.#meter.reset()
+    if (standsBeforeSummary(boundary)) this.#addKept()
   }
 
   #addKept(): void {
@@ -263,24 +377,43 @@ export class ContextView {
   /** The messages that a decision touches are shown anew, and the size follows. */
   #decide(decision: DecisionEntry): void {
     const touched = this.#overlay.touchedBy(decision)
-    const before = this.#shownSize(touched) + this.#thinkingSize(decision)
+    const size = () => this.#seenSize(touched) + this.#thinkingSize(decision) + this.#memorySize(decision)
+    const before = size()
     this.#overlay.decide(decision, this.#messages)
     this.#noteAnswers(decision)
-    this.#meter.remove(before - this.#shownSize(touched) - this.#thinkingSize(decision))
-    for (const block of touched) {
+    this.#meter.remove(before - size())
+    if (!this.#standsInTail(touched)) this.#settledRevision++
+    if (decision.subtype === "cache-edits-dropped") this.#pinned.drop(this.#messages.length)
+    if (changesMessages(decision)) this.#rebuild()
+    else if (editsCache(decision)) this.#pinEdits(decision)
+    else this.#showAnew(touched)
+  }
+
+  #pinEdits({ uuid }: DecisionEntry): void {
+    this.#pinned.pin(uuid, this.#messages.length)
+    this.#feedEdits(this.#messages.length)
+  }
+
+  #standsInTail(blocks: readonly Block[]): boolean {
+    if (blocks.length === 0) return true
+    const tail = new Set(this.#messages.slice(this.settled.count).flatMap(blocksOf))
+    return blocks.every((block) => tail.has(block))
+  }
+
+  #showAnew(blocks: readonly Block[]): void {
+    for (const block of blocks) {
       const at = this.#closedAt.get(block)
       if (at === undefined || at >= this.#shown.length) continue
       this.#shown[at] = this.#show(this.#flattener.closed[at]!)
       this.#revision++
     }
-    if (dropsThinking(decision)) this.#rebuild()
   }
 
   #undo(uuid: Uuid): void {
     const size = this.#sentSize()
     this.#decisions = this.#decisions.filter((decision) => decision.uuid !== uuid)
     this.#answers = this.#answers.filter(({ decision }) => decision !== uuid)
-    this.#overlay = Overlay.restore(this.#base)
+    this.#overlay = Overlay.restore(this.#base, { editsCaches: this.#editsCaches })
     for (const decision of this.#decisions) this.#overlay.decide(decision, this.#before(decision))
     this.#rebuild()
     this.#meter.remove(size - this.#sentSize())
@@ -294,9 +427,11 @@ export class ContextView {
   /** Flattens everything again: for the few decisions that change which blocks there are. */
   #rebuild(): void {
     this.#clearDerived()
+    this.#feedEdits(0)
     this.#messages.forEach((message, at) => {
       this.#takeAnswers(at)
-      this.#feed(message)
+      this.#overlay.place(message)
+      this.#feed(message, at + 1)
     })
     this.#takeAnswers(this.#messages.length)
   }
@@ -317,8 +452,10 @@ export class ContextView {
     this.#overlay.forgetPlaces()
     this.#answered = new Set(this.#answeredBefore)
     this.#flattener = this.#newFlattener()
+    this.#pinned.startOver()
     this.#shown = []
     this.#revision++
+    this.#settledRevision++
   }
 
   /** A flattener that begins with the context preamble, which stands ahead of every conversation (MSG-8). */
@@ -332,18 +469,23 @@ export class ContextView {
   #thinkingSize(decision: DecisionEntry): number {
     if (!dropsThinking(decision)) return 0
     const sent = this.#messages.filter((message) => !this.#overlay.isWithoutThinking(message))
-    return this.#shownSize(sent.flatMap(blocksOf).filter(isThinking))
+    return this.#seenSize(sent.flatMap(blocksOf).filter(isThinking))
+  }
+
+  /** Of the memories that a decision is about. */
+  #memorySize(decision: DecisionEntry): number {
+    const uuids = new Set(clearedMemories(decision))
+    if (uuids.size === 0) return 0
+    const memories = this.#messages.filter(({ uuid }) => uuids.has(uuid))
+    return this.#seenSize(memories.flatMap((message) => sentBlocks(this.#standing(message))))
   }
 
   #sentSize(): number {
-    const sent = this.#messages.map((message) =>
-      this.#overlay.isWithoutThinking(message) ? withoutThinking(message) : message,
-    )
-    return this.#shownSize(sent.flatMap(blocksOf))
+    return this.#seenSize(this.#messages.flatMap((message) => sentBlocks(this.#standing(message))))
   }
 
-  #shownSize(blocks: readonly Block[]): number {
-    return blocks.reduce((sum, block) => sum + this.#estimator.block(this.#overlay.show(block)), 0)
+  #seenSize(blocks: readonly Block[]): number {
+    return blocks.reduce((sum, block) => sum + this.#estimator.block(this.#overlay.see(block)), 0)
   }
 
   /** Takes in what was closed since the last time. */
@@ -381,6 +523,16 @@ const dropsThinking = (decision: DecisionEntry): boolean =>
   decision.subtype === "thinking-dropped" ||
   (decision.subtype === "repaired" && decision.repairs.some(({ rule }) => rule === "trailing-thinking"))
 
+const editsCache = (decision: DecisionEntry): boolean =>
+  decision.subtype === "tool-results-cleared" && decision.why === "cache-edit"
+
+const clearedMemories = (decision: DecisionEntry): readonly Uuid[] =>
+  decision.subtype === "tool-results-cleared" ? (decision.attachments ?? []) : []
+
+/** Whether a decision changes which blocks there are, and not only how one is shown. */
+const changesMessages = (decision: DecisionEntry): boolean =>
+  dropsThinking(decision) || decision.subtype === "cache-edits-dropped" || clearedMemories(decision).length > 0
+
 const blocksOf = (message: Message): readonly Block[] =>
   message.type === "user" || message.type === "assistant" ? toBlocks(message.message.content) : []
 
@@ -389,6 +541,10 @@ function mapBlocks(message: Message, change: (block: Block) => Block): Message {
   return { ...message, message: { ...message.message, content: blocksOf(message).map(change) } } as Message
 }
 
+/** L4-18: kept messages that hang on the boundary itself come before the summary; otherwise they follow it. */
+const standsBeforeSummary = ({ uuid, compactMetadata }: Boundary) =>
+  compactMetadata?.preservedMessages?.anchorUuid === uuid
+
 /** What the API counted before a boundary is void behind it. */
 function withoutUsage(message: Message): Message {
   if (message.type !== "assistant") return message
@@ -396,10 +552,11 @@ function withoutUsage(message: Message): Message {
   return { ...message, message: rest }
 }
 
+/** A turn that ended in thinking did not stop inside a server's call: without the thinking it must not look as if it had. */
 function withoutThinking(message: Message): Message {
   if (message.type !== "assistant") return message
-  return {
-    ...message,
-    message: { ...message.message, content: blocksOf(message).filter((block) => !isThinking(block)) },
-  }
+  const blocks = blocksOf(message)
+  const last = blocks.at(-1)
+  const stop = last && isThinking(last) ? { stop_reason: null } : {}
+  return { ...message, message: { ...message.message, ...stop, content: blocks.filter((block) => !isThinking(block)) } }
 }

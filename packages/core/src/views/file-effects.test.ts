@@ -70,6 +70,7 @@ describe("L4-29 what a tool call did to files", () => {
     ].join("\n")
     const expected = ["created new.ts", "changed old.ts", "deleted here.ts", "created there.ts", "deleted gone.ts"]
     expect(brief(effectsOf("apply_patch", { input: patch }))).toEqual(expected)
+    expect(brief(effectsOf("apply_patch", { text: patch }))).toEqual(expected) // as imported from Codex
     expect(brief(effectsOf("patch", { patch }))).toEqual(expected)
     expect(brief(shell(`apply_patch <<'EOF'\n${patch}\nEOF`))).toEqual(expected)
   })

@@ -38,7 +38,7 @@ const written = withPath((path, call) => {
   const what = /^(?:Created |File created)/.test(call.output) ? "created" : "written"
   return typeof content === "string" ? { path, what, content } : { path, what }
 })
-const patched: Effects = (call) => patchEffects(String(call.input.input ?? call.input.patch ?? ""))
+const patched: Effects = (call) => patchEffects(String(call.input.input ?? call.input.patch ?? call.input.text ?? ""))
 const ran: Effects = (call) => {
   const given = call.input.command ?? call.input.cmd
   return commandEffects(typeof given === "string" ? given : Array.isArray(given) ? given.join(" ") : "")

@@ -5,13 +5,14 @@
 import { type Block, isToolResult, toBlocks } from "../conversation/blocks.ts"
 import type { Repair } from "../conversation/flatten.ts"
 import { type MediaItem, mediaIn, replaceMedia, withheldStub } from "../conversation/media.ts"
-import { isSentToModel, type Message, type Uuid } from "../conversation/messages.ts"
+import { contentOf, isSentToModel, type Message, type Uuid } from "../conversation/messages.ts"
 import type { DecisionEntry, DecisionOf } from "../journal/entries.ts"
 import { renderCleared, renderEmpty, renderPersisted } from "./render-decisions.ts"
 
-/** Everything decided, as plain data for a checkpoint. */
+/** Everything decided, as plain data for a checkpoint. Deletions inside the server's cache end at a boundary, so they are not in it. */
 export interface SavedOverlay {
   readonly cleared: readonly string[]
+  readonly clearedMemories: readonly Uuid[]
   readonly persisted: readonly DecisionOf<"tool-result-persisted">[]
   readonly empty: readonly DecisionOf<"tool-result-empty">[]
   readonly withheld: readonly (readonly [address: string, why: string])[]
@@ -28,7 +29,12 @@ interface PlacedMedia {
 }
 
 export class Overlay {
+  readonly #editsCaches: boolean
   readonly #cleared = new Set<string>()
+  readonly #clearedMemories = new Set<Uuid>()
+  /** Deletions inside the server's cache that are sent, by the decision that made them. */
+  readonly #edits = new Map<Uuid, readonly string[]>()
+  #deleted: ReadonlySet<string> = new Set()
   readonly #persisted = new Map<string, DecisionOf<"tool-result-persisted">>()
   readonly #empty = new Map<string, DecisionOf<"tool-result-empty">>()
   readonly #withheld = new Map<string, string>()
@@ -39,6 +45,11 @@ export class Overlay {
   /** The blocks of the present view that decisions can be about. */
   readonly #results = new Map<string, { readonly block: Block; readonly address: string }>()
   readonly #media = new Map<string, PlacedMedia>()
+
+  /** A model that does not edit caches gets results whole that another one deleted in its cache. */
+  constructor({ editsCaches }: { readonly editsCaches: boolean }) {
+    this.#editsCaches = editsCaches
+  }
 
   /** Calls that a request answered synthetically; that answer stands for ever. */
   get answeredSynthetically(): ReadonlySet<string> {
@@ -53,8 +64,27 @@ export class Overlay {
     return this.#thinkingDropped.has(message.uuid)
   }
 
+  /** Whether the model no longer sees a result: cleared here, or deleted in its cache. */
   isCleared(toolUseId: string): boolean {
-    return this.#cleared.has(toolUseId)
+    return this.#cleared.has(toolUseId) || (this.#editsCaches && this.#deleted.has(toolUseId))
+  }
+
+  isDeletedInCache(toolUseId: string): boolean {
+    return this.#deleted.has(toolUseId)
+  }
+
+  isClearedMemory(uuid: Uuid): boolean {
+    return this.#clearedMemories.has(uuid)
+  }
+
+  /** By the decision that deleted them inside the cache. */
+  get cacheEdits(): ReadonlyMap<Uuid, readonly string[]> {
+    return this.#edits
+  }
+
+  /** Whether nothing was decided about a result yet. */
+  isUndecided(toolUseId: string): boolean {
+    return !this.#persisted.has(toolUseId) && !this.#empty.has(toolUseId) && !this.isCleared(toolUseId)
   }
 
   /** Where the result that is shown for a call stands. */
@@ -100,6 +130,8 @@ export class Overlay {
     switch (decision.subtype) {
       case "tool-results-cleared":
         return decision.toolUseIds.flatMap((id) => this.#results.get(id)?.block ?? [])
+      case "cache-edits-dropped":
+        return [...this.#deleted].flatMap((id) => this.#results.get(id)?.block ?? [])
       case "tool-result-persisted":
       case "tool-result-empty":
         return [this.#results.get(decision.toolUseId)?.block ?? []].flat()
@@ -112,7 +144,11 @@ export class Overlay {
 
   /** `present` are the messages a decision about all of them covers. */
   decide(decision: DecisionEntry, present: readonly Message[]): void {
-    if (decision.subtype === "tool-results-cleared") for (const id of decision.toolUseIds) this.#cleared.add(id)
+    if (decision.subtype === "tool-results-cleared") {
+      if (decision.why === "cache-edit") this.#editCache(decision.uuid, decision.toolUseIds)
+      else for (const id of decision.toolUseIds) this.#cleared.add(id)
+      for (const uuid of decision.attachments ?? []) this.#clearedMemories.add(uuid)
+    } else if (decision.subtype === "cache-edits-dropped") this.#dropEdits()
     else if (decision.subtype === "tool-result-persisted") this.#persisted.set(decision.toolUseId, decision)
     else if (decision.subtype === "tool-result-empty") this.#empty.set(decision.toolUseId, decision)
     else if (decision.subtype === "media-withheld")
@@ -129,7 +165,28 @@ export class Overlay {
     }
   }
 
-  /** The block as the model gets it. */
+  /**
+   * At a boundary another prompt begins, and with it another cache: what was deleted in the old one is cleared here. Thinking of messages
+   * that are kept, among which that changes something, is no longer sent, as it may be bound to what they were.
+   */
+  settleCacheEdits(kept: readonly Message[]): void {
+    const deleted = this.#deleted
+    this.#dropEdits()
+    for (const id of deleted) this.#cleared.add(id)
+    const holdsOne = (message: Message) =>
+      message.type === "user" &&
+      contentOf(message).some((block) => isToolResult(block) && deleted.has(block.tool_use_id))
+    if (kept.some(holdsOne)) for (const { uuid } of kept) this.#thinkingDropped.add(uuid)
+  }
+
+  /** The block as the model sees it: without what the server has deleted from its copy. */
+  see(block: Block): Block {
+    if (!isToolResult(block) || !this.#editsCaches || !this.#deleted.has(block.tool_use_id)) return this.show(block)
+    const place = this.#results.get(block.tool_use_id)
+    return place?.block === block ? renderCleared(block, place.address) : this.show(block)
+  }
+
+  /** The block as it is sent. */
   show(block: Block): Block {
     if (isToolResult(block)) {
       const id = block.tool_use_id
@@ -148,6 +205,16 @@ export class Overlay {
     return shown
   }
 
+  #editCache(decision: Uuid, toolUseIds: readonly string[]): void {
+    this.#edits.set(decision, toolUseIds)
+    this.#deleted = new Set([...this.#deleted, ...toolUseIds])
+  }
+
+  #dropEdits(): void {
+    this.#edits.clear()
+    this.#deleted = new Set()
+  }
+
   /** Whether a tool result is shown without its content. */
   #isPutAway(block: Block): boolean {
     if (!isToolResult(block)) return false
@@ -158,6 +225,7 @@ export class Overlay {
   save(): SavedOverlay {
     return {
       cleared: [...this.#cleared],
+      clearedMemories: [...this.#clearedMemories],
       persisted: [...this.#persisted.values()],
       empty: [...this.#empty.values()],
       withheld: [...this.#withheld],
@@ -167,9 +235,10 @@ export class Overlay {
     }
   }
 
-  static restore(saved: SavedOverlay): Overlay {
-    const overlay = new Overlay()
+  static restore(saved: SavedOverlay, options: { readonly editsCaches: boolean }): Overlay {
+    const overlay = new Overlay(options)
     for (const id of saved.cleared) overlay.#cleared.add(id)
+    for (const uuid of saved.clearedMemories) overlay.#clearedMemories.add(uuid)
     for (const decision of saved.persisted) overlay.#persisted.set(decision.toolUseId, decision)
     for (const decision of saved.empty) overlay.#empty.set(decision.toolUseId, decision)
     for (const [address, why] of saved.withheld) overlay.#withheld.set(address, why)

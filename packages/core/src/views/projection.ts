@@ -12,7 +12,8 @@ export interface Projection<S> {
   /** `path`: entries on the way to the newest message. `journal`: all of them, abandoned branches too. */
   readonly scope: "path" | "journal"
   start(): S
-  apply(state: S, entry: Entry): S
+  /** `onPath`: whether the entry is on that way. Told to those that follow the whole journal. */
+  apply(state: S, entry: Entry, onPath?: boolean): S
 }
 
 /** The fold over a list of entries. */

@@ -1,5 +1,6 @@
-/** How a tool result looks to the model after a decision about it. Pure: the same decision gives the same bytes for ever. */
+/** How content looks to the model after a decision about it. Pure: the same decision gives the same bytes for ever. */
 import { type Block, isText, resultBlocks, type ToolResult, textOf } from "../conversation/blocks.ts"
+import type { AttachmentMessage, UserMessage, Uuid } from "../conversation/messages.ts"
 import type { DecisionOf } from "../journal/entries.ts"
 
 /** Other programs look for this text: it is exact. */
@@ -7,6 +8,28 @@ export const CLEARED_MARKER = "[Old tool result content cleared]"
 
 export function renderCleared(result: ToolResult, address: string): ToolResult {
   return { ...result, content: `${CLEARED_MARKER} Recall: ${address}` }
+}
+
+const CLEARED_MEMORY = "[Old memory cleared]"
+
+/** The file it is kept in is still named, so that it can be read again. */
+export function renderClearedMemory(message: AttachmentMessage): AttachmentMessage {
+  const { attachment } = message
+  return attachment.type === "memory" ? { ...message, attachment: { ...attachment, content: CLEARED_MEMORY } } : message
+}
+
+/** L2-2: the results stay where they are; this block asks the server to delete them from the cache it holds. */
+export function renderCacheEdits(decision: Uuid, toolUseIds: readonly string[]): UserMessage {
+  const edits = toolUseIds.map((id) => ({ type: "delete", cache_reference: id }))
+  const block = { type: "cache_edits", edits } as unknown as Block // not part of the public API, so the SDK has no type for it
+  return {
+    type: "user",
+    uuid: decision,
+    parentUuid: null,
+    timestamp: "",
+    isMeta: true,
+    message: { role: "user", content: [block] },
+  }
 }
 
 export function renderEmpty(result: ToolResult, { tool }: DecisionOf<"tool-result-empty">): ToolResult {

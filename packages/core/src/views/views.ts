@@ -3,14 +3,17 @@
 import { type Entry, isBoundaryEntry } from "../journal/entries.ts"
 import type { Journal } from "../journal/store.ts"
 import { createEstimator, type Estimator } from "../tokens/estimate.ts"
-import type { TokenizerFamily } from "../tokens/model-facts.ts"
+import type { ModelFacts, TokenizerFamily } from "../tokens/model-facts.ts"
 import type { ModelOverride } from "../tokens/models.ts"
 import { type Archive, archive } from "./archive.ts"
 import { type Artifacts, artifacts } from "./artifacts.ts"
+import { type CacheHistory, cacheHistory } from "./cache-history.ts"
 import { fromJson, toJson } from "./checkpoint-json.ts"
+import { type Compactions, compactions } from "./compactions.ts"
 import { ContextView, type SavedContext } from "./context.ts"
 import { type Frontier, frontier } from "./frontier.ts"
 import { type Ledger, ledger } from "./ledger.ts"
+import { type NotesTaken, notes } from "./notes.ts"
 import { isOnPath, Links } from "./path.ts"
 import type { Projection } from "./projection.ts"
 import { type Words, words } from "./words.ts"
@@ -21,12 +24,26 @@ export interface ViewStates {
   frontier: Frontier
   ledger: Ledger
   archive: Archive
+  compactions: Compactions
+  notes: NotesTaken
+  cacheHistory: CacheHistory
 }
 
 export interface ViewOptions {
   readonly family: TokenizerFamily
   readonly models?: Readonly<Record<string, ModelOverride>>
+  /** Whether the model can delete inside its cache. Default true: what the journal says is shown. */
+  readonly editsCaches?: boolean
 }
+
+export const viewOptions = (
+  { family, accepts }: ModelFacts,
+  models: NonNullable<ViewOptions["models"]>,
+): ViewOptions => ({
+  family,
+  models,
+  editsCaches: accepts.cacheEditing,
+})
 
 /** What the views knew when the last boundary had been written. */
 interface Checkpoint {
@@ -36,7 +53,7 @@ interface Checkpoint {
   readonly states: ViewStates
 }
 
-const CHECKPOINT_VERSION = 2 // one more whenever the shape of a state changes
+const CHECKPOINT_VERSION = 7 // one more whenever the shape of a state changes
 
 export class Views {
   readonly estimator: Estimator
@@ -46,14 +63,21 @@ export class Views {
 
   constructor(options: ViewOptions, from?: { readonly context: SavedContext; readonly states: ViewStates }) {
     this.estimator = createEstimator(options.family, from?.context.calibration)
-    this.context = new ContextView(this.estimator, from?.context)
-    this.#projections = { words, artifacts, frontier, ledger: ledger(options.models), archive }
+    this.context = new ContextView(this.estimator, from?.context, options)
+    this.#projections = {
+      ...{ words, artifacts, frontier, archive, compactions, notes },
+      ledger: ledger(options.models),
+      cacheHistory: cacheHistory(options.models),
+    }
     this.#states = from?.states ?? {
       words: words.start(),
       artifacts: artifacts.start(),
       frontier: frontier.start(),
       ledger: this.#projections.ledger.start(),
       archive: archive.start(),
+      compactions: compactions.start(),
+      notes: notes.start(),
+      cacheHistory: this.#projections.cacheHistory.start(),
     }
   }
 
@@ -72,6 +96,15 @@ export class Views {
   get archive(): Archive {
     return this.#states.archive
   }
+  get compactions(): Compactions {
+    return this.#states.compactions
+  }
+  get notes(): NotesTaken {
+    return this.#states.notes
+  }
+  get cacheHistory(): CacheHistory {
+    return this.#states.cacheHistory
+  }
 
   apply(entry: Entry, onPath = true): void {
     if (onPath) this.context.apply(entry)
@@ -85,7 +118,8 @@ export class Views {
 
   #applyOne<K extends keyof ViewStates>(name: K, entry: Entry, onPath: boolean): void {
     const projection = this.#projections[name]
-    if (onPath || projection.scope === "journal") this.#states[name] = projection.apply(this.#states[name], entry)
+    if (onPath || projection.scope === "journal")
+      this.#states[name] = projection.apply(this.#states[name], entry, onPath)
   }
 
   /** To be written right after a boundary was applied. */

@@ -18,3 +18,22 @@ test("invariant 2: what was flattened before an answer was made up stays as it w
   const after = serialiseRequest(await chat.prepare())
   expect(after).toBe(before)
 })
+
+// found by fuzzing: without the thinking behind it, a server's call looked as if the server had been interrupted in it
+test("invariant 2: a server's call that was left out with the thinking behind it does not come back", async () => {
+  const chat = await openTestConversation()
+  await chat.add({ role: "user", content: "go" })
+  await chat.record({
+    id: "one",
+    model: "claude-opus-4-6",
+    content: [
+      { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} },
+      { type: "thinking", thinking: "hm", signature: "s" },
+    ],
+    stop_reason: "pause_turn",
+    usage: { input_tokens: 1, output_tokens: 1 },
+  })
+  const before = serialiseRequest(await chat.prepare())
+  await chat.add({ role: "user", content: "on" })
+  expect(serialiseRequest(await chat.prepare()).startsWith(before.slice(0, -"]}]}".length))).toBe(true)
+})

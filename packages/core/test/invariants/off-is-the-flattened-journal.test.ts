@@ -46,7 +46,10 @@ async function thinkingLeftOut(chat: Conversation): Promise<ReadonlySet<string>>
   return ids
 }
 
+/** What ended in thinking did not stop inside a server's call, and does not look so without it. */
 function withoutThinking(message: AssistantMessage): AssistantMessage {
-  const content = toBlocks(message.message.content).filter((block) => !isThinking(block))
-  return { ...message, message: { ...message.message, content } }
+  const blocks = toBlocks(message.message.content)
+  const last = blocks.at(-1)
+  const stop = last && isThinking(last) ? { stop_reason: null } : {}
+  return { ...message, message: { ...message.message, ...stop, content: blocks.filter((block) => !isThinking(block)) } }
 }

@@ -3,7 +3,7 @@ import fc from "fast-check"
 import { test } from "vitest"
 import { findModel, validateRequest } from "../../src/parts.ts"
 import { decidingLayer } from "../deciding-layer.ts"
-import { openTestConversation } from "../open.ts"
+import { EDITS_CACHES, openTestConversation } from "../open.ts"
 import { fuzz } from "../runs.ts"
 import { conversations, decidedConversations, newPlayer, play } from "../steps.ts"
 
@@ -11,11 +11,11 @@ test.each([
   ["without layers", conversations],
   ["with decisions of layers", decidedConversations],
 ])("invariant 1, MSG-12: every request passes the strict validator, %s", async (_name, steps) => {
-  const { facts } = findModel("claude-opus-4-6")
+  const { facts } = findModel("claude-opus-4-6", EDITS_CACHES.models)
   await fc.assert(
     fc.asyncProperty(steps, async (steps) => {
       const layer = decidingLayer()
-      const chat = await openTestConversation({ layers: [layer] })
+      const chat = await openTestConversation({ layers: [layer], settings: EDITS_CACHES })
       const player = newPlayer(layer)
       chat.on("entry", ({ entry }) => entry.type === "strata" && layer.decided(entry.uuid))
       for (const step of [...steps, { kind: "prepare" } as const]) {

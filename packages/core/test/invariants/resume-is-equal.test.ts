@@ -6,7 +6,7 @@ import fc from "fast-check"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type Conversation, fileStore, seededIds, serialiseRequest } from "../../src/parts.ts"
 import { type DecidingLayer, decidingLayer } from "../deciding-layer.ts"
-import { openTestConversation } from "../open.ts"
+import { EDITS_CACHES, openTestConversation } from "../open.ts"
 import { fuzz } from "../runs.ts"
 import { conversations, decidedConversations, newPlayer, play } from "../steps.ts"
 
@@ -28,16 +28,17 @@ test.each([
   ["without layers", conversations],
   ["with decisions of layers", decidedConversations],
 ])(
-  "invariant 3, JRN-2: the request after a resume is byte-identical to the one without the interruption, %s",
+  "invariant 3, JRN-2, L2-3: the request after a resume is byte-identical to the one without the interruption, %s",
   async (_name, steps) => {
     await fc.assert(
       fc.asyncProperty(steps, interruptionsAmongSteps, async (steps, interruptions) => {
         const id = `c${conversation++}`
         const store = fileStore({ root, flush: "never" })
         const [liveLayer, resumedLayer] = [decidingLayer(), decidingLayer()]
-        const live = await openTestConversation({ layers: [liveLayer] })
+        const live = await openTestConversation({ layers: [liveLayer], settings: EDITS_CACHES })
         const ids = seededIds("test") // the same for both, as recall handles name messages by uuid
-        let resumed = await openTestConversation({ store, id, ids, layers: [resumedLayer] })
+        const options = { store, id, ids, layers: [resumedLayer], settings: EDITS_CACHES }
+        let resumed = await openTestConversation(options)
         const [livePlayer, resumedPlayer] = [newPlayer(liveLayer), newPlayer(resumedLayer)]
         const follow = (chat: Conversation, layer: DecidingLayer) =>
           chat.on("entry", ({ entry }) => entry.type === "strata" && layer.decided(entry.uuid))
@@ -46,7 +47,7 @@ test.each([
         for (const [at, step] of [...steps, { kind: "prepare" } as const].entries()) {
           if (interruptions[at % interruptions.length]) {
             await resumed.close()
-            resumed = await openTestConversation({ store, id, ids, layers: [resumedLayer] })
+            resumed = await openTestConversation(options)
             follow(resumed, resumedLayer)
           }
           const expected = await play(live, step, livePlayer)

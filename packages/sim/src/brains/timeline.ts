@@ -37,6 +37,8 @@ const EXIT_CODE = /^\W*(?:command |process )?exit(?:ed)?(?: with)?(?: code| stat
 const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>/g
 /** Clients name their tags in several words; a person's own markup is theirs and stays. */
 const WRAPPED = /^<([a-z]+[-_][\w-]*)(?: [^>]*)?>[\s\S]*<\/\1>$/
+/** What a fork of the conversation is asked to do, behind the client's own introduction: it takes the place of the human's words. */
+const DIRECTIVE = /^<([a-z]+[-_]fork)>\n?(?:[^\n]+:\n\n)?([\s\S]*)<\/\1>$/
 const MARKER = /^\[(?:request interrupted|earlier conversation|conversation)\b[^\]\n]*\]$/i
 const CONTINUES = /\b(?:conversation|session)\b[^\n]*\bcontinu|\bcontinu\w*\b[^\n]*\b(?:conversation|session)\b/i
 const SUMMARY_TITLE = /^\s*(?:#+ *)?summary\b/i
@@ -119,6 +121,8 @@ function readUserText(given: { text: string; message: BrainMessage; answers: num
   const rest = (reminders.length === 0 ? text : text.replace(REMINDER, "")).trim()
   const moments: Moment[] = reminders.map((reminder) => ({ kind: "notice", text: reminder, answers }))
   if (rest === "") return moments
+  const directive = DIRECTIVE.exec(rest)?.[2]
+  if (directive !== undefined) return [...moments, { kind: "human", text: directive.trim(), answers }]
   const kind = isSummary(rest) ? "summary" : WRAPPED.test(rest) || MARKER.test(rest) ? "notice" : "human"
   return [...moments, { kind, text: rest, answers }]
 }

@@ -104,6 +104,11 @@ export class PromptCache {
     if (this.entries.size > this.sweepAt) this.sweep(entries[0]?.start ?? 0)
   }
 
+  /** All entries are gone before their time, as when a server drops them. */
+  clear(): void {
+    this.entries.clear()
+  }
+
   /** The longest prefix that has a live entry, over what can be seen from the marked ones. */
   private findHit(marked: readonly Prefix[], prefixes: readonly Prefix[], now: number): Prefix | undefined {
     for (const { index } of marked.toReversed()) {

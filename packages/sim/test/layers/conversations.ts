@@ -1,6 +1,8 @@
 /** What the layers' end-to-end tests share: an agent whose clock is the simulator's, a tool that says as much as it is asked to. */
 import { z } from "zod"
+import type { Usage } from "../../../core/src/conversation/messages.ts"
 import type { Agent, AgentOptions } from "../../../core/src/loop/agent.ts"
+import { defaultLayers } from "../../../core/src/loop/default-layers.ts"
 import { anthropicModel } from "../../../core/src/model/anthropic.ts"
 import type { Tool } from "../../../core/src/tools/tool.ts"
 import type { BrainRequest } from "../../src/brain.ts"
@@ -10,6 +12,8 @@ import { agentFor, calls, codingTools, project } from "../loop/agents.ts"
 import { KEY } from "../simulator.ts"
 
 export const MINUTE = 60_000
+
+const THRIFTY = new Set(["tool-results", "microcompact"])
 
 const schema = z.object({ words: z.number() })
 
@@ -47,6 +51,23 @@ export function layeredAgent(sim: Simulator, options: Partial<AgentOptions> & { 
     ...rest,
   })
 }
+
+/** With layers 1 and 2 alone: no model is asked for anything but the conversation. */
+export const thriftyAgent = (sim: Simulator, options: Parameters<typeof layeredAgent>[1] = {}): Promise<Agent> =>
+  layeredAgent(sim, {
+    layers: (surroundings) => defaultLayers(surroundings).filter(({ name }) => THRIFTY.has(name)),
+    ...options,
+  })
+
+/** What each response of the conversation was billed, oldest first. */
+export const usagesOf = ({ chat }: Agent): readonly Usage[] =>
+  chat.views.context
+    .storedMessages()
+    .flatMap((message) => (message.type === "assistant" ? (message.message.usage ?? []) : []))
+
+/** How much of its request the server's cache holds after a response. */
+export const cachedAfter = ({ cache_read_input_tokens, cache_creation_input_tokens }: Usage): number =>
+  (cache_read_input_tokens ?? 0) + (cache_creation_input_tokens ?? 0)
 
 /** The texts of the results in a request, as the simulator got them. */
 export const resultsIn = ({ messages }: BrainRequest): readonly string[] =>

@@ -69,9 +69,11 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
     name: "known-block-types",
     check: (subject) => {
       const known = subject.message.role === "assistant" ? ASSISTANT_BLOCKS : USER_BLOCKS
+      const editsCache = subject.message.role === "user" && subject.model.accepts.cacheEditing
       return atBlocks(subject, ({ type }) => {
         const fits =
           known.has(type) ||
+          (editsCache && type === "cache_edits") ||
           (subject.message.role === "assistant" && type !== "tool_result" && SERVER_RESULT.test(type))
         return fits ? undefined : `a block of type "${type}" cannot stand in a message of the ${subject.message.role}`
       })

@@ -14,6 +14,8 @@ export interface ModelRules {
     readonly thinkingOff: boolean
     readonly forcedTools: boolean
     readonly systemMessages: boolean
+    /** Deletions inside the server's cache, which no public model takes. */
+    readonly cacheEditing: boolean
   }
 }
 

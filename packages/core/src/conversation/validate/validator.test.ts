@@ -321,6 +321,23 @@ describe("MSG-12 further cases", () => {
   })
 })
 
+describe("L2-2 deletions inside the server's cache", () => {
+  const asking = requestOf(messages(user(text("a"), { type: "cache_edits", edits: [] })))
+  const model = (cacheEditing: boolean) => {
+    const facts = modelOf()
+    return { ...facts, accepts: { ...facts.accepts, cacheEditing } }
+  }
+
+  test("only where the model edits caches, and never in the assistant's place", () => {
+    const rules = (request: ModelRequest, edits: boolean) =>
+      validateRequest({ request, model: model(edits) }).map(({ rule }) => rule)
+    expect(rules(asking, true)).toEqual([])
+    expect(rules(asking, false)).toEqual(["known-block-types"])
+    const turned = requestOf(messages(HI, assistant(text("a"), { type: "cache_edits", edits: [] }), HI))
+    expect(rules(turned, true)).toEqual(["known-block-types"])
+  })
+})
+
 describe("MSG-12 looking only at what is new", () => {
   const anyId = fc.constantFrom("a", "b", "c")
   const anyBlock: fc.Arbitrary<Raw> = fc.oneof(

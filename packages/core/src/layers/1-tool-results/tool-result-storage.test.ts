@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { temporaryRoot } from "../../../test/journal-files.ts"
 import { entriesOf, openTestConversation } from "../../../test/open.ts"
+import { seededIds } from "../../base/ids.ts"
 import type { Block, ToolResult } from "../../conversation/blocks.ts"
 import { fileStore } from "../../journal/file/file-store.ts"
 import { memoryStore } from "../../journal/memory-store.ts"
@@ -100,6 +101,58 @@ describe("layer 1", () => {
       expect(serialiseRequest(await again.prepare())).toBe(before)
       await again.close()
     }
+  })
+
+  test("L1-4 after a crash between a result and its decision, the next process decides, and the request is the same", async () => {
+    const [whole, cut] = [memoryStore(), memoryStore()]
+    const chat = await open({ store: whole, ids: seededIds("crash") })
+    await round(chat, ["Bash", LARGE, "toolu_large"], ["Bash", "", "toolu_empty"], ["Bash", "small", "toolu_small"])
+    const expected = serialiseRequest(await chat.prepare())
+    const decided = (await entriesOf(chat)).findIndex((entry) => entry.type === "strata" && "toolUseId" in entry)
+    const journal = await cut.open({ project: "-nowhere", id: "test" }, { access: "write", create: true })
+    await journal.append((await entriesOf(chat)).slice(0, decided))
+    await journal.close()
+    const again = await open({ store: cut })
+    expect(serialiseRequest(await again.prepare())).toBe(expected)
+    const made = (await entriesOf(again)).filter((entry) => entry.type === "strata" && "toolUseId" in entry)
+    expect(made).toHaveLength(2)
+    await again.prepare()
+    expect((await entriesOf(again)).filter((entry) => entry.type === "strata" && "toolUseId" in entry)).toEqual(made)
+  })
+
+  test("L1-4 what one message brought is decided in one write; what stood in its round before counts, what came after does not", async () => {
+    const store = memoryStore()
+    const appended: number[] = []
+    const counting: Store = {
+      ...store,
+      async open(address, options) {
+        const journal = await store.open(address, options)
+        const append: typeof journal.append = (entries) => {
+          appended.push(entries.filter((entry) => entry.type === "strata" && "toolUseId" in entry).length)
+          return journal.append(entries)
+        }
+        return { ...journal, append }
+      },
+    }
+    const chat = await open({ store: counting, settings: { figures: { "message-results-limit": 60_000 } } })
+    const [, second] = await round(chat, ["Bash", LARGE], ["Bash", LARGE], ["Bash", "x".repeat(40_000), "toolu_first"])
+    expect(appended.filter((count) => count > 0)).toEqual([2])
+    await chat.close()
+    const again = await open({ store, settings: { figures: { "message-results-limit": 60_000 } } })
+    const [, , kept] = (await sentResults(again)) as string[]
+    expect(kept).toHaveLength(40_000)
+    expect(second).toBeDefined()
+  })
+
+  test("the effect is told: what is no longer sent, and that nothing is written again", async () => {
+    const chat = await open()
+    await round(chat, ["Bash", LARGE])
+    const [decision] = (await entriesOf(chat)).filter((entry) => "effect" in entry)
+    const whole = chat.views.estimator.text(LARGE)
+    expect(decision).toMatchObject({ effect: { saves: expect.any(Number), rewrites: 0 } })
+    const { effect } = decision as unknown as { effect: { saves: number } }
+    expect(effect.saves).toBeGreaterThan(whole - 2_000)
+    expect(effect.saves).toBeLessThan(whole)
   })
 
   test("L1-4 a second result for the same call changes nothing", async () => {

@@ -9,13 +9,16 @@ import { reasonOf, StrataError } from "../../base/errors.ts"
 import { isSafeId } from "../../base/ids.ts"
 import { isToolResult, resultBlocks, type ToolResult, textOf } from "../../conversation/blocks.ts"
 import { contentOf } from "../../conversation/messages.ts"
-import type { DecisionDraft } from "../../journal/entries.ts"
+import type { DecisionDraft, DecisionOf, Effect } from "../../journal/entries.ts"
 import { parseAddress } from "../../views/archive.ts"
+import { renderPersisted } from "../../views/render-decisions.ts"
 import type { Layer, Turn } from "../layer.ts"
 import { toolOf } from "../tool-of.ts"
 import { type ArrivedResult, type Placement, planRound } from "./plan.ts"
 import { previewOf } from "./preview.ts"
 import { charactersOf, isEmptyResult, mediaFiles, wholeFile } from "./result-content.ts"
+
+const PERSISTED = "tool-result-persisted"
 
 export interface ToolResultStorageOptions {
   /** Tools that keep their results short themselves. */
@@ -42,10 +45,12 @@ export function toolResultStorage({ limitsItself = [], onPutAside }: ToolResultS
       return [decision]
     },
 
-    describe: (drafts, { saved }) =>
-      drafts.some((draft) => draft.type === "strata" && draft.subtype === "tool-result-persisted")
-        ? `A large tool result was put aside: ${saved.toLocaleString("en-US")} tokens saved.`
-        : undefined,
+    describe(drafts, { saved }) {
+      const count = drafts.filter((draft) => "subtype" in draft && draft.subtype === PERSISTED).length
+      if (count === 0) return undefined
+      const results = count === 1 ? "A large tool result was" : `${count} large tool results were`
+      return `${results} put aside: ${saved.toLocaleString("en-US")} tokens saved.`
+    },
   }
 
   async function planFor(together: readonly ToolResult[], turn: Turn): Promise<ReadonlyMap<string, Placement>> {
@@ -75,15 +80,19 @@ function isFirstResult({ tool_use_id: id }: ToolResult, { views }: Turn): boolea
   return shown !== undefined && shown.uuid === newest?.uuid
 }
 
-/** Of results in the same round that came before these. */
+/** Of results in the same round that came before these. What came after them counts nothing, also where they are looked at late. */
 function standingCharacters({ views }: Turn, together: readonly ToolResult[]): number {
-  const arriving = new Set(together.map(({ tool_use_id }) => tool_use_id))
-  return views.context
+  const inMessages = views.context
     .sinceResponse()
-    .flatMap((message) => (message.type === "user" ? contentOf(message).filter(isToolResult) : []))
-    .filter(({ tool_use_id }) => !arriving.has(tool_use_id))
+    .map((message) => (message.type === "user" ? contentOf(message).filter(isToolResult) : []))
+  const own = inMessages.findIndex((results) => idsOf(results) === idsOf(together))
+  return inMessages
+    .slice(0, Math.max(0, own))
+    .flat()
     .reduce((sum, result) => sum + charactersOf(result), 0)
 }
+
+const idsOf = (results: readonly ToolResult[]) => results.map(({ tool_use_id }) => tool_use_id).join(" ")
 
 async function emptyMarker({ tool_use_id }: ToolResult, turn: Turn): Promise<DecisionDraft> {
   return {
@@ -94,7 +103,8 @@ async function emptyMarker({ tool_use_id }: ToolResult, turn: Turn): Promise<Dec
   }
 }
 
-async function putAside(result: ToolResult, { journal, flags }: Turn): Promise<DecisionDraft> {
+async function putAside(result: ToolResult, turn: Turn): Promise<DecisionDraft> {
+  const { journal, flags } = turn
   const { tool_use_id: toolUseId } = result
   if (!isSafeId(toolUseId)) throw new ResultNotStoredError(toolUseId, "its id cannot be the name of a file")
   try {
@@ -106,18 +116,26 @@ async function putAside(result: ToolResult, { journal, flags }: Turn): Promise<D
     }
     const { location, bytes } = await journal.writeBlob(whole.name, whole.data)
     const text = typeof result.content === "string" ? result.content : textOf(resultBlocks(result))
-    return {
+    const decision = {
       type: "strata",
-      subtype: "tool-result-persisted",
+      subtype: PERSISTED,
       toolUseId,
       path: location,
       bytes,
       ...previewOf(text, await flags.figure("tool-result-preview")),
       ...(media.length > 0 ? { media } : {}),
-    }
+    } as const
+    return { ...decision, effect: effectOf(result, decision, turn) }
   } catch (error) {
     throw new ResultNotStoredError(toolUseId, reasonOf(error))
   }
+}
+
+/** It was never sent whole, so nothing is written to the cache again. */
+function effectOf(result: ToolResult, decision: DecisionOf<typeof PERSISTED>, { views }: Turn): Effect {
+  const { context, estimator } = views
+  const shown = renderPersisted(result, decision, context.resultAddress(result.tool_use_id) ?? "")
+  return { saves: Math.max(0, Math.round(estimator.block(result) - estimator.block(shown))), rewrites: 0 }
 }
 
 /** L1-5: nothing was lost, but the context is fuller than it had to be. */

@@ -2,7 +2,9 @@ import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
 import type { Message } from "../../conversation/messages.ts"
 import { findModel } from "../../tokens/models.ts"
+import { Views } from "../../views/views.ts"
 import { type ApiQuestion, editsForServer, serverTrigger } from "./by-api.ts"
+import { turnsSincePause } from "./pauses.ts"
 
 const HOUR = 3_600_000
 const START = Date.parse("2026-01-01T00:00:00.000Z")
@@ -10,11 +12,9 @@ const START = Date.parse("2026-01-01T00:00:00.000Z")
 const question = (more: Partial<ApiQuestion> = {}): ApiQuestion => ({
   accepts: findModel("claude-opus-5-5").facts.accepts,
   tools: ["Read", "Edit", "TodoWrite", "mcp__x"],
-  messages: () => [],
-  now: new Date(START),
+  turnsSincePause: () => undefined,
   trigger: 180_000,
   keep: 40_000,
-  idleGapMinutes: 60,
   ...more,
 })
 const edits = (more: Partial<ApiQuestion> = {}) => editsForServer(question(more))?.context_management?.edits
@@ -54,8 +54,13 @@ describe("L2-5 what the server is asked to clear", () => {
   })
 
   test("thinking: all of it while active; after an idle hour the last turn before it, and what comes since", () => {
-    const keep = (messages: readonly Message[], hour: number) =>
-      (edits({ messages: () => messages, now: new Date(START + hour * HOUR) })![0] as { keep: unknown }).keep
+    const keep = (messages: readonly Message[], hour: number) => {
+      const views = new Views({ family: "claude-5" })
+      for (const message of messages) views.apply(message)
+      const now = new Date(START + hour * HOUR)
+      const [edit] = edits({ turnsSincePause: () => turnsSincePause({ views, now, gapMinutes: 60 }) }) ?? []
+      return (edit as { keep: unknown }).keep
+    }
     expect(keep(turnsAt(0, 0.5, 1), 1.5)).toBe("all")
     expect(keep(turnsAt(0, 0.5, 1), 2.1)).toEqual({ type: "thinking_turns", value: 1 })
     expect(keep(turnsAt(0, 0.5, 1, 3), 3.1)).toEqual({ type: "thinking_turns", value: 2 })

@@ -2,11 +2,8 @@
  * L2-5: what the server is asked to clear from its own copy of the conversation. Nothing changes here, so thinking stays bound to what
  * it was thought for. The edits are a function of the views: the same journal asks for the same.
  */
-import { isThinking } from "../../conversation/blocks.ts"
-import { contentOf, type Message } from "../../conversation/messages.ts"
 import type { RequestExtras } from "../../conversation/request.ts"
 import type { ModelAccepts } from "../../tokens/model-facts.ts"
-import { idleMinutes } from "./by-time.ts"
 import { READ_LIKE, WRITE_LIKE } from "./survey.ts"
 
 const BETA = "context-management-2025-06-27"
@@ -16,13 +13,11 @@ export interface ApiQuestion {
   readonly accepts: ModelAccepts
   /** As the request names them. */
   readonly tools: readonly string[]
-  /** Asked for only where the model's thinking is to be cleared. */
-  readonly messages: () => readonly Message[]
-  readonly now: Date
+  /** How many turns with thinking came after the last long pause; asked for only where the model's thinking is to be cleared. */
+  readonly turnsSincePause: () => number | undefined
   /** Input at which the server clears. */
   readonly trigger: number
   readonly keep: number
-  readonly idleGapMinutes: number
 }
 
 /** Input at which the server is to clear: as the figure says, but well before a compaction. */
@@ -55,25 +50,9 @@ function toolEdit({ tools, trigger, keep }: ApiQuestion): object[] {
  * All thinking while the work goes on; after a long pause only the last turn before it, and what came since. Said this way the same
  * turns stay cleared in every later request, so that the cache is not broken a second time.
  */
-function thinkingEdit({ accepts, messages, now, idleGapMinutes }: ApiQuestion): object[] {
+function thinkingEdit({ accepts, turnsSincePause }: ApiQuestion): object[] {
   if (accepts.thinkingOff || !accepts.earlierThinking) return [] // the edit is refused where a request does not think
-  const since = turnsSincePause(messages(), now, idleGapMinutes)
+  const since = turnsSincePause()
   const keep = since === undefined ? "all" : { type: "thinking_turns", value: since + 1 }
   return [{ type: "clear_thinking_20251015", keep }]
-}
-
-/** How many turns with thinking came after the last long pause; `undefined` where there was none. */
-function turnsSincePause(messages: readonly Message[], now: Date, gapMinutes: number): number | undefined {
-  let since: number | undefined
-  let last: { timestamp: string; id: string } | undefined
-  for (const message of messages) {
-    if (message.type !== "assistant") {
-      if (idleMinutes(last, new Date(message.timestamp)) > gapMinutes) since = 0
-      continue
-    }
-    const id = message.message.id ?? message.uuid
-    if (since !== undefined && id !== last?.id && contentOf(message).some(isThinking)) since++
-    last = { timestamp: message.timestamp, id }
-  }
-  return idleMinutes(last, now) > gapMinutes ? 0 : since
 }

@@ -19,7 +19,7 @@ function surveyOf(sizes: readonly number[], { between = 0, thinking = 0 } = {}):
     results.push({ toolUseId: `r${i}`, tokens, saving: tokens - 30, before })
     before += tokens + between
   }
-  return { results, thinking: thoughts, tokens: before }
+  return { results, thinking: thoughts, memories: [], deleted: [], tokens: before, scale: 1 }
 }
 
 const plan = (survey: Survey, more: Partial<SizeQuestion> = {}) =>
@@ -49,9 +49,11 @@ describe("L2-6 clearing by size", () => {
   test("oldest first, until the rest is small enough, never the newest three", () => {
     expect(plan(surveyOf(Array(10).fill(20_000)))).toMatchObject({
       clears: true,
-      toolUseIds: ["r0", "r1", "r2", "r3", "r4", "r5", "r6"],
+      selection: { toolUseIds: ["r0", "r1", "r2", "r3", "r4", "r5", "r6"] },
     })
-    expect(plan(surveyOf([50_000, 5_000, 30_000, 1_000, 1_000, 1_000]))).toMatchObject({ toolUseIds: ["r0"] })
+    expect(plan(surveyOf([50_000, 5_000, 30_000, 1_000, 1_000, 1_000]))).toMatchObject({
+      selection: { toolUseIds: ["r0"] },
+    })
   })
 
   test("not where there is little to clear or little to save", () => {
@@ -66,13 +68,43 @@ describe("L2-6 clearing by size", () => {
     expect(plan(costly, { cache: { state: "leaving" } })).toMatchObject({ clears: true, payback: 0 })
   })
 
+  test("L2-7 memories before the newest result go along; one that is smaller than its marker stays", () => {
+    const survey = surveyOf(Array(8).fill(20_000))
+    const memory = (uuid: string, before: number, saving: number) => ({ uuid, before, saving })
+    const memories = [memory("old", 5, 500), memory("small", 6, -2), memory("new", survey.tokens, 500)]
+    const found = plan({ ...survey, memories })
+    expect(found).toMatchObject({ selection: { memories: ["old"] }, change: { removed: 5 * 19_970 + 500 } })
+  })
+
+  test("L2-3 what was deleted in the cache is cleared along, and the cache breaks there", () => {
+    const survey = surveyOf(Array(8).fill(20_000))
+    const deleted = [{ toolUseId: "gone", before: 0 }]
+    const at = (shift: number) => survey.results.map((result) => ({ ...result, before: result.before + shift }))
+    const found = plan({ ...survey, results: at(9_000), deleted, tokens: survey.tokens + 9_000 })
+    expect(found).toMatchObject({
+      selection: { toolUseIds: ["gone", "r0", "r1", "r2", "r3", "r4"] },
+      change: { removed: 5 * 19_970, behind: survey.tokens + 9_000 - 5 * 19_970 },
+    })
+  })
+
+  test("sizes count as calibration has them", () => {
+    const survey = surveyOf(Array(10).fill(5_000))
+    expect(plan(survey)).toEqual({ clears: false, why: "little to save" })
+    expect(plan({ ...survey, scale: 4 })).toMatchObject({ clears: true })
+  })
+
   test("L2-11 bound thinking goes along: its first place is where the cache breaks", () => {
     const change = (boundThinking: boolean) => {
       const found = plan(surveyOf(Array(8).fill(20_000), { thinking: 1_000 }), { boundThinking })
       return found.clears ? found.change : undefined
     }
-    expect(change(false)).toEqual({ removed: 5 * 19_970, behind: 8 * 21_000 - 1_000 - 5 * 19_970 })
-    expect(change(true)).toEqual({ removed: 5 * 19_970 + 8_000, behind: 8 * 21_000 - 5 * 19_970 - 8_000 })
+    const results = 5 * 19_970
+    expect(change(false)).toEqual({ removed: results, behind: 8 * 21_000 - 1_000 - results, dropsThinking: false })
+    expect(change(true)).toEqual({
+      removed: results + 8_000,
+      behind: 8 * 21_000 - results - 8_000,
+      dropsThinking: true,
+    })
   })
 
   const workload = fc.record({
@@ -94,7 +126,7 @@ describe("L2-6 clearing by size", () => {
         expect(paybackTurns(found.change, prices)).toBeLessThanOrEqual(horizon)
         expect(extraCost(found.change, prices, horizon)).toBeLessThanOrEqual(1e-6)
         const newest = survey.results.slice(-FIGURES.protect).map(({ toolUseId }) => toolUseId)
-        expect(found.toolUseIds.some((id) => newest.includes(id))).toBe(false)
+        expect(found.selection.toolUseIds.some((id) => newest.includes(id))).toBe(false)
         expect(found.change.behind).toBeGreaterThanOrEqual(0)
       }),
       { numRuns: 1_000 },

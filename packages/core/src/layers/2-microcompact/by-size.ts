@@ -3,7 +3,8 @@
  * an answer that can be printed: what it would clear, or why it does not.
  */
 import type { CacheState } from "./cache-state.ts"
-import { type CachePrices, type Clearing, paybackTurns } from "./payback.ts"
+import { type Change, changeBy, memoriesAlong, type Selection } from "./changes.ts"
+import { type CachePrices, paybackTurns } from "./payback.ts"
 import type { ClearableResult, Survey } from "./survey.ts"
 
 export interface SizeFigures {
@@ -27,26 +28,31 @@ export interface SizeQuestion {
 }
 
 export type SizePlan =
-  | {
-      readonly clears: true
-      readonly toolUseIds: readonly string[]
-      readonly payback: number
-      readonly change: Clearing
-    }
+  | { readonly clears: true; readonly selection: Selection; readonly payback: number; readonly change: Change }
   | { readonly clears: false; readonly why: "little to clear" | "little to save" }
   | { readonly clears: false; readonly why: "does not pay"; readonly payback: number }
 
 export function planBySize({ survey, figures, cache, prices, boundThinking }: SizeQuestion): SizePlan {
-  if (sum(survey.results, "tokens") <= figures.keep) return { clears: false, why: "little to clear" }
-  const batch = oldestUntilFits(survey.results, figures)
-  if (sum(batch, "saving") < figures.least) return { clears: false, why: "little to save" }
-  const change = changeBy(batch, survey, boundThinking)
+  const keep = figures.keep / survey.scale
+  if (sum(survey.results, "tokens") <= keep) return { clears: false, why: "little to clear" }
+  const batch = oldestUntilFits(survey.results, { keep, protect: figures.protect })
+  if (sum(batch, "saving") * survey.scale < figures.least) return { clears: false, why: "little to save" }
+  const memories = memoriesAlong(survey)
+  // what is deleted in a cache that is written anew must be cleared here
+  const change = changeBy({ going: [...batch, ...memories], moved: survey.deleted }, survey, boundThinking)
   const payback = cache.state === "warm" ? paybackTurns(change, prices) : 0
   if (payback > figures.horizon) return { clears: false, why: "does not pay", payback }
-  return { clears: true, toolUseIds: batch.map(({ toolUseId }) => toolUseId), payback, change }
+  const selection = {
+    toolUseIds: [...survey.deleted, ...batch].map(({ toolUseId }) => toolUseId),
+    memories: memories.map(({ uuid }) => uuid),
+  }
+  return { clears: true, selection, payback, change }
 }
 
-function oldestUntilFits(results: readonly ClearableResult[], { keep, protect }: SizeFigures): ClearableResult[] {
+function oldestUntilFits(
+  results: readonly ClearableResult[],
+  { keep, protect }: Pick<SizeFigures, "keep" | "protect">,
+): ClearableResult[] {
   const batch: ClearableResult[] = []
   let left = sum(results, "tokens")
   for (const result of results.slice(0, Math.max(0, results.length - protect))) {
@@ -58,14 +64,8 @@ function oldestUntilFits(results: readonly ClearableResult[], { keep, protect }:
   return batch
 }
 
-/** What the batch takes away, and how much stands behind the first place it changes. */
-function changeBy(batch: readonly ClearableResult[], { thinking, tokens }: Survey, boundThinking: boolean): Clearing {
-  const first = Math.min(...batch.map(({ before }) => before))
-  const dropped = boundThinking && thinking.some(({ before }) => before > first) ? thinking : []
-  const removed = sum(batch, "saving") + dropped.reduce((total, each) => total + each.tokens, 0)
-  const changedAt = Math.min(first, ...dropped.map(({ before }) => before))
-  return { removed, behind: Math.max(0, tokens - changedAt - removed) }
+function sum(results: readonly ClearableResult[], of: "tokens" | "saving"): number {
+  let total = 0
+  for (const result of results) total += result[of]
+  return total
 }
-
-const sum = (results: readonly ClearableResult[], of: "tokens" | "saving") =>
-  results.reduce((total, result) => total + result[of], 0)

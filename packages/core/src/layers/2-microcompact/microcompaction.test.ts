@@ -65,16 +65,23 @@ describe("L2-12 which mechanism applies to which model", () => {
     toolResultLimit: async () => 0,
   })
   const { accepts } = findModel("claude-opus-5-5").facts
-  const able = { accepts, serverHasRoom: true }
-  const unable = { accepts: { ...accepts, contextManagement: false }, serverHasRoom: true }
+  const able = { accepts, isMain: true, serverHasRoom: true }
+  const unable = { ...able, accepts: { ...accepts, contextManagement: false } }
+  const editing = { ...able, accepts: { ...accepts, cacheEditing: true } }
 
   test("by time everywhere; the server where it can; by size where it cannot, or must not", async () => {
-    expect(POLICY.map(({ name }) => name)).toEqual(["by-time", "by-api", "by-size"])
+    expect(POLICY.map(({ name }) => name)).toEqual(["by-time", "by-cache-edit", "by-api", "by-size"])
     expect([...(await mechanismsFor(able, flags()))]).toEqual(["by-time", "by-api"])
     expect([...(await mechanismsFor(unable, flags()))]).toEqual(["by-time", "by-size"])
     expect([...(await mechanismsFor({ ...able, serverHasRoom: false }, flags()))]).toEqual(["by-time", "by-size"])
     expect([...(await mechanismsFor(able, flags(["clear-by-api"])))]).toEqual(["by-time", "by-size"])
     expect([...(await mechanismsFor(able, flags(POLICY.map((row) => row.switch))))]).toEqual([])
+  })
+
+  test("L2-2 by cache edit where the model can, in the main conversation, and then not by size", async () => {
+    expect([...(await mechanismsFor(editing, flags()))]).toEqual(["by-time", "by-cache-edit", "by-api"])
+    expect([...(await mechanismsFor(editing, flags(["clear-by-api"])))]).toEqual(["by-time", "by-cache-edit"])
+    expect([...(await mechanismsFor({ ...editing, isMain: false }, flags()))]).toEqual(["by-time", "by-api"])
   })
 })
 
@@ -141,6 +148,85 @@ describe("L2-1 by time", () => {
         dropped ? ["tool-results-cleared", "thinking-dropped"] : ["tool-results-cleared"],
       )
     }
+  })
+})
+
+describe("L2-7 memories go along", () => {
+  const memory = { type: "memory" as const, path: "memory/style.md", content: "prefers tabs ".repeat(40) }
+  const shown = (request: ModelRequest) => {
+    const text = JSON.stringify(request.messages)
+    return [text.split("prefers tabs prefers").length > 1, text.includes("[Old memory cleared]")]
+  }
+
+  test.each(["claude-opus-5-5", "claude-opus-4-6"])(
+    "by time, once, and thinking behind them with %s",
+    async (model) => {
+      const clock = manualClock()
+      const store = memoryStore()
+      const chat = await open({ clock, model, store })
+      await chat.add({ role: "user", content: "go" })
+      const old = await chat.attach(memory)
+      const ids = await calls(chat, Array(7).fill("Bash"), { model })
+      await chat.attach({ ...memory, content: "small" })
+      clock.advance(61 * MINUTE)
+      await chat.attach({ ...memory, path: "memory/new.md" })
+      const request = await chat.prepare()
+      expect(shown(request)).toEqual([true, true])
+      const cleared = (await decisions(chat))[0]
+      expect(cleared).toMatchObject({ toolUseIds: ids.slice(0, 2), attachments: [old], why: "idle" })
+      expect(cleared).toMatchObject({ effect: { rewrites: 0 } })
+      await chat.close()
+      const again = await open({ clock, model, store })
+      expect(serialiseRequest(await again.prepare())).toBe(serialiseRequest(request))
+    },
+  )
+
+  test("not by themselves: with nothing else to clear they stay", async () => {
+    const clock = manualClock()
+    const chat = await open({ clock })
+    await chat.add({ role: "user", content: "go" })
+    await chat.attach(memory)
+    await calls(chat, ["Bash"])
+    clock.advance(61 * MINUTE)
+    expect(shown(await chat.prepare())).toEqual([true, false])
+  })
+})
+
+describe("L2-9 a branch and the conversation it came from", () => {
+  test("send the same up to the place they part at; clearing in one leaves the other as it was", async () => {
+    const clock = manualClock()
+    const store = memoryStore()
+    const main = await open({ clock, store, ids: seededIds("main") })
+    await calls(main, Array(8).fill("Bash"))
+    clock.advance(61 * MINUTE)
+    const before = serialiseRequest(await main.prepare())
+    const id = await main.branch(main.views.context.newest!.uuid, "branch")
+    const branch = await open({ clock, store, id, ids: seededIds("branch") })
+    expect(serialiseRequest(await branch.prepare())).toBe(before)
+    for (let n = 0; n < 4; n++) await call(branch)
+    clock.advance(61 * MINUTE)
+    expect(clearedIn(await branch.prepare())).toHaveLength(7)
+    expect(serialiseRequest(await main.prepare())).toBe(before)
+    expect((await decisions(main)).filter(({ subtype }) => subtype === "tool-results-cleared")).toHaveLength(1)
+  })
+})
+
+describe("the effect of a clearing is told", () => {
+  const text = "many words about nothing much ".repeat(2_000)
+  test("by size from a warm cache: what is behind the first changed place is written again", async () => {
+    const model = "claude-sonnet-4-5"
+    const settings = { switches: { "clear-by-api": false }, figures: { "expected-turns": 10_000 } } as const
+    const chat = await open({ model, settings })
+    await calls(chat, ["Bash"], { text, model })
+    while (chat.fill().state === "fine") await call(chat, "Bash", { text, model })
+    const tokens = chat.views.context.size().tokens
+    await chat.prepare()
+    const [decision] = await decisions(chat)
+    const { effect } = decision as unknown as { effect: { saves: number; rewrites: number } }
+    const saved = tokens - chat.views.context.size().tokens
+    expect(effect.saves / saved).toBeCloseTo(1, 1)
+    expect(effect.saves + effect.rewrites).toBeLessThan(tokens * 1.05)
+    expect(effect.rewrites).toBeGreaterThan(tokens - saved - 5_000)
   })
 })
 

@@ -1,89 +1,105 @@
 /**
- * Layer 2: clears old tool results that can be had again, before every request and at no cost: by time, by size, or by asking the
- * server. Which of them applies is in `policy.ts`; each plans in a file of its own, and this one carries plans out.
+ * Layer 2: clears old tool results that can be had again, before every request and at no cost: by time, inside the server's cache, by
+ * size, or by asking the server. Which of them applies is in `policy.ts`; each plans in a file of its own, and this one carries plans out.
  *
  * A result is cleared whole and once. Where thinking is bound to what stands before it, the thinking goes along (L2-11, CACHE-6).
  */
-import type { DecisionDraft } from "../../journal/entries.ts"
+import type { DecisionDraft, DecisionOf, Draft } from "../../journal/entries.ts"
 import type { Layer, Turn } from "../layer.ts"
 import { editsForServer, serverTrigger } from "./by-api.ts"
+import { planByCacheEdit } from "./by-cache-edit.ts"
 import { planBySize } from "./by-size.ts"
 import { idleMinutes, planByTime } from "./by-time.ts"
 import { cacheState } from "./cache-state.ts"
+import { changeBy, locate, memoriesAlong, type Selection } from "./changes.ts"
+import { whyLost } from "./lost-edits.ts"
+import { turnsSincePause } from "./pauses.ts"
 import { cachePrices } from "./payback.ts"
 import { type MechanismName, mechanismsFor } from "./policy.ts"
-import { type Survey, survey } from "./survey.ts"
+import { survey } from "./survey.ts"
 
 export interface MicrocompactionOptions {
   /** Hears which results are no longer in view, so that files they showed can be read again (L2-7). */
   readonly onCleared?: (toolUseIds: readonly string[]) => void
+  /** False in sub-agents: they share their parent's cache and must not delete in it (L2-2). Default true. */
+  readonly isMain?: boolean
 }
 
-type Reason = "idle" | "size"
-
-export function microcompaction({ onCleared }: MicrocompactionOptions = {}): Layer {
+export function microcompaction({ onCleared, isMain = true }: MicrocompactionOptions = {}): Layer {
   return {
     name: "microcompact",
 
     async beforeRequest(turn) {
-      const inForce = await mechanismsHere(turn)
-      const byTime = inForce.has("by-time") ? await clearByTime(turn) : []
-      const drafts = byTime.length > 0 || !inForce.has("by-size") ? byTime : await clearBySize(turn)
-      const cleared = drafts.flatMap((draft) => (draft.subtype === "tool-results-cleared" ? draft.toolUseIds : []))
+      const drafts = await decide(turn, await mechanismsHere(turn, isMain))
+      const cleared = clearedIn(drafts).flatMap(({ toolUseIds }) => toolUseIds)
       if (cleared.length > 0) onCleared?.(cleared)
       return drafts
     },
 
     async requestExtras(turn) {
       const { facts, flags, views, now } = turn
-      if (!(await mechanismsHere(turn)).has("by-api")) return undefined
+      if (!(await mechanismsHere(turn, isMain)).has("by-api")) return undefined
+      const gapMinutes = await flags.figure("idle-gap")
       return editsForServer({
         accepts: facts.accepts,
         tools: toolNames(views.context.prompt?.tools),
-        messages: () => views.context.storedMessages(),
-        now,
+        turnsSincePause: () => turnsSincePause({ views, now, gapMinutes }),
         trigger: await triggerFor(turn),
         keep: await flags.figure("api-clear-keep"),
-        idleGapMinutes: await flags.figure("idle-gap"),
       })
     },
 
     describe(drafts, { saved }) {
-      const count = drafts.reduce(
-        (sum, draft) =>
-          sum + (draft.type === "strata" && draft.subtype === "tool-results-cleared" ? draft.toolUseIds.length : 0),
-        0,
-      )
+      const decisions = clearedIn(drafts)
+      const count = decisions.reduce((sum, { toolUseIds }) => sum + toolUseIds.length, 0)
       const results = count === 1 ? "1 old tool result was" : `${count} old tool results were`
-      return `${results} cleared: ${saved.toLocaleString("en-US")} tokens saved.`
+      const tokens = `${saved.toLocaleString("en-US")} tokens saved.`
+      if (decisions.some(({ why }) => why === "cache-edit"))
+        return `${results} deleted in the server's cache: ${tokens}`
+      const isMove = drafts.some(
+        (draft) => draft.type === "strata" && draft.subtype === "cache-edits-dropped" && draft.why !== WITH_OTHERS,
+      )
+      return isMove
+        ? `${results} cleared here: the cache they were deleted in is gone.`
+        : `${results} cleared: ${tokens}`
     },
   }
 }
 
-async function mechanismsHere(turn: Turn): Promise<ReadonlySet<MechanismName>> {
+/** L2-12: at most one of them acts. Deletions in a cache that is gone are made good first, whatever is switched on. */
+async function decide(turn: Turn, inForce: ReadonlySet<MechanismName>): Promise<DecisionDraft[]> {
+  const byTime = inForce.has("by-time") ? await selectByTime(turn) : NOTHING
+  if (byTime.toolUseIds.length > 0) return clearing(turn, byTime, "idle")
+  if (whyLost(turn) !== undefined) return clearing(turn, NOTHING, "idle")
+  const byCacheEdit = inForce.has("by-cache-edit") ? await deletions(turn) : []
+  if (byCacheEdit.length > 0) return byCacheEdit
+  return inForce.has("by-size") ? clearing(turn, await selectBySize(turn), "size") : []
+}
+
+const NOTHING: Selection = { toolUseIds: [], memories: [] }
+
+async function mechanismsHere(turn: Turn, isMain: boolean): Promise<ReadonlySet<MechanismName>> {
   const { facts, flags } = turn
   const serverHasRoom = (await triggerFor(turn)) > (await flags.figure("api-clear-keep"))
-  return mechanismsFor({ accepts: facts.accepts, serverHasRoom }, flags)
+  return mechanismsFor({ accepts: facts.accepts, isMain, serverHasRoom }, flags)
 }
 
 async function triggerFor({ flags, thresholds }: Turn): Promise<number> {
   return serverTrigger({ most: await flags.figure("api-clear-trigger"), autoCompact: thresholds.autoCompact })
 }
 
-async function clearByTime({ views, flags, now, facts }: Turn): Promise<DecisionDraft[]> {
-  if (idleMinutes(views.context.lastResponse, now) <= (await flags.figure("idle-gap"))) return []
+async function selectByTime({ views, flags, now }: Turn): Promise<Selection> {
+  if (idleMinutes(views.context.lastResponse, now) <= (await flags.figure("idle-gap"))) return NOTHING
   const found = survey(views)
   const toolUseIds = planByTime(found.results, await flags.figure("idle-keep"))
-  return clearing({ toolUseIds, why: "idle", found, boundThinking: facts.accepts.boundThinking })
+  return { toolUseIds, memories: memoriesAlong(found).map(({ uuid }) => uuid) }
 }
 
-async function clearBySize(turn: Turn): Promise<DecisionDraft[]> {
+async function selectBySize(turn: Turn): Promise<Selection> {
   const { views, flags, facts, fill, thresholds } = turn
-  if (fill.used < thresholds.warning) return []
-  const found = survey(views)
-  const { boundThinking } = facts.accepts
+  if (fill.used < thresholds.warning) return NOTHING
   const plan = planBySize({
-    survey: found,
+    survey: survey(views),
     figures: {
       keep: await flags.figure("size-clear-keep"),
       least: await flags.figure("size-clear-least"),
@@ -92,31 +108,58 @@ async function clearBySize(turn: Turn): Promise<DecisionDraft[]> {
     },
     cache: cacheState(turn),
     prices: cachePrices(facts, fill.used),
-    boundThinking,
+    boundThinking: facts.accepts.boundThinking,
   })
-  return plan.clears ? clearing({ toolUseIds: plan.toolUseIds, why: "size", found, boundThinking }) : []
+  return plan.clears ? plan.selection : NOTHING
 }
 
-interface ClearingToDecide {
-  readonly toolUseIds: readonly string[]
-  readonly why: Reason
-  readonly found: Survey
-  readonly boundThinking: boolean
-}
-
-/** The decisions that clear these results. Thinking that stands behind a changed place, and is bound to it, is dropped as a whole. */
-function clearing({ toolUseIds, why, found, boundThinking }: ClearingToDecide): DecisionDraft[] {
+/** A cold cache, or one that is only being written again, has nothing to delete in; and where the assistant spoke last there is no place for it. */
+async function deletions(turn: Turn): Promise<DecisionDraft[]> {
+  const { views, flags } = turn
+  const { endsWithUser, cacheEdits } = views.context
+  if (cacheState(turn).state === "cold" || cacheEdits.justDropped || !endsWithUser) return []
+  const found = survey(views)
+  const figures = { active: await flags.figure("cache-edit-active"), keep: await flags.figure("cache-edit-keep") }
+  const toolUseIds = planByCacheEdit(found.results, figures)
   if (toolUseIds.length === 0) return []
-  const ids = new Set(toolUseIds)
-  const first = Math.min(...found.results.filter(({ toolUseId }) => ids.has(toolUseId)).map(({ before }) => before))
-  const dropsThinking = boundThinking && found.thinking.some(({ before }) => before > first)
+  const { removed } = changeBy(locate({ toolUseIds, memories: [] }, found), found, false)
+  const effect = { saves: Math.round(removed * found.scale), rewrites: 0 }
+  return [{ type: "strata", subtype: "tool-results-cleared", toolUseIds, why: "cache-edit", effect }]
+}
+
+/**
+ * The decisions that clear these results here. What was deleted in the server's cache is cleared along, since that cache ends at the first
+ * place that changes: nothing comes back. Thinking that stands behind that place, and is bound to it, is dropped as a whole.
+ */
+function clearing(turn: Turn, { toolUseIds, memories }: Selection, why: "idle" | "size"): DecisionDraft[] {
+  const { views, facts } = turn
+  const deleted = views.context.cacheEdits.toolUseIds
+  const selection = { toolUseIds: [...new Set([...deleted, ...toolUseIds])], memories }
+  if (selection.toolUseIds.length === 0) return []
+  const found = survey(views)
+  const { removed, behind, dropsThinking } = changeBy(locate(selection, found), found, facts.accepts.boundThinking)
+  const rewrites = cacheState(turn).state === "cold" ? 0 : Math.round(behind * found.scale)
+  const effect = { saves: Math.round(removed * found.scale), rewrites }
   return [
-    { type: "strata", subtype: "tool-results-cleared", toolUseIds, why },
-    ...(dropsThinking
-      ? [{ type: "strata" as const, subtype: "thinking-dropped" as const, why: "tool results before it were cleared" }]
-      : []),
+    ...(deleted.length > 0 ? [dropped(toolUseIds.length > 0 ? WITH_OTHERS : (whyLost(turn) ?? ""))] : []),
+    {
+      ...{ type: "strata", subtype: "tool-results-cleared", toolUseIds: selection.toolUseIds, why, effect },
+      ...(memories.length > 0 ? { attachments: memories } : {}),
+    },
+    ...(dropsThinking ? [THINKING_DROPPED] : []),
   ]
 }
+
+const WITH_OTHERS = "other results were cleared"
+const dropped = (why: string): DecisionDraft => ({ type: "strata", subtype: "cache-edits-dropped", why })
+const THINKING_DROPPED: DecisionDraft = {
+  type: "strata",
+  subtype: "thinking-dropped",
+  why: "tool results before it were cleared",
+}
+
+const clearedIn = (drafts: readonly Draft[]): DecisionOf<"tool-results-cleared">[] =>
+  drafts.flatMap((draft) => (draft.type === "strata" && draft.subtype === "tool-results-cleared" ? draft : []))
 
 const toolNames = (tools: unknown): readonly string[] =>
   Array.isArray(tools) ? tools.map(({ name }: { name: unknown }) => String(name)) : []

@@ -1,16 +1,18 @@
 /**
- * Which mechanism applies to which model (L2-12). Of those that change the view, at most one acts before a request: the first in this
- * table that has something to do. What the server is asked to do rides along.
+ * Which mechanism applies to which model (L2-12). Of those that are decided here, at most one acts before a request: the first in this
+ * table that has something to do. What the server is asked to clear by itself rides along.
  */
 import type { SwitchName } from "../../base/flag-names.ts"
 import type { Flags } from "../../base/flags.ts"
 import type { ModelAccepts } from "../../tokens/model-facts.ts"
 
-export type MechanismName = "by-time" | "by-size" | "by-api"
+export type MechanismName = "by-time" | "by-cache-edit" | "by-api" | "by-size"
 
 /** What the choice depends on. */
 export interface Circumstances {
   readonly accepts: ModelAccepts
+  /** Sub-agents read what their parent wrote to the cache, and must not delete in it. */
+  readonly isMain: boolean
   /** The window is large enough for the server to clear well before a compaction. */
   readonly serverHasRoom: boolean
 }
@@ -18,7 +20,7 @@ export interface Circumstances {
 export interface Mechanism {
   readonly name: MechanismName
   readonly switch: SwitchName
-  readonly changes: "the view" | "the server's copy"
+  readonly changes: "the view" | "the server's cache" | "the server's copy"
   readonly fits: (here: Circumstances) => boolean
   /** It stays out of the way where one of these applies. */
   readonly insteadOf?: readonly MechanismName[]
@@ -34,6 +36,13 @@ export const POLICY: readonly Mechanism[] = [
     why: "after a long pause the cache is gone, so clearing costs nothing",
   },
   {
+    name: "by-cache-edit",
+    switch: "clear-by-cache-edit",
+    changes: "the server's cache",
+    fits: ({ accepts, isMain }) => accepts.cacheEditing && isMain,
+    why: "results are deleted inside the cache: nothing changes here, and nothing is written again",
+  },
+  {
     name: "by-api",
     switch: "clear-by-api",
     changes: "the server's copy",
@@ -45,7 +54,7 @@ export const POLICY: readonly Mechanism[] = [
     switch: "clear-by-size",
     changes: "the view",
     fits: () => true,
-    insteadOf: ["by-api"],
+    insteadOf: ["by-cache-edit", "by-api"],
     why: "the last resort before a compaction, and only where it pays",
   },
 ]

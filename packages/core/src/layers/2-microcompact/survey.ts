@@ -1,9 +1,15 @@
-/** What there is to clear: every clearable result that is still shown whole, oldest first, with its size and what stands around it. */
-import { renderAttachment } from "../../conversation/attachments.ts"
-import { type Block, isThinking, isToolResult, isToolUse, type ToolResult } from "../../conversation/blocks.ts"
-import { contentOf, isSentToModel, type Message } from "../../conversation/messages.ts"
-import { renderCleared } from "../../views/render-decisions.ts"
+/**
+ * What there is to clear: every clearable result that is still shown whole, oldest first, with its size and what stands around it; and
+ * what must be known to clear it well. A result is measured once. Its size does not follow the calibration, so that it is the same in a
+ * conversation that was opened again; `scale` tells what all of them come to by what is known now.
+ */
+import { isThinking, isToolResult, isToolUse, type ToolResult } from "../../conversation/blocks.ts"
+import type { Message, Uuid } from "../../conversation/messages.ts"
+import { sentBlocks } from "../../conversation/sent-blocks.ts"
+import { createEstimator, type Estimator, type Measure } from "../../tokens/estimate.ts"
+import { renderCleared, renderClearedMemory } from "../../views/render-decisions.ts"
 import type { Views } from "../../views/views.ts"
+import { type MessageFold, SettledFold } from "./settled-fold.ts"
 
 /** Their results can be had again by calling them again. */
 export const READ_LIKE = ["Read", "Bash", "Grep", "Glob", "WebFetch", "WebSearch"] as const
@@ -12,48 +18,114 @@ export const WRITE_LIKE = ["Edit", "Write"] as const
 
 const CLEARABLE: ReadonlySet<string> = new Set([...READ_LIKE, ...WRITE_LIKE])
 
-export interface ClearableResult {
-  readonly toolUseId: string
-  readonly tokens: number
-  /** What clearing takes away: a marker stays. */
-  readonly saving: number
+interface Standing {
   /** Tokens of the conversation that stand before it. */
   readonly before: number
+}
+
+interface Removable extends Standing {
+  /** What clearing takes away: a marker stays. */
+  readonly saving: number
+}
+
+export interface ClearableResult extends Removable {
+  readonly toolUseId: string
+  readonly tokens: number
 }
 
 export interface Survey {
   readonly results: readonly ClearableResult[]
   /** Thinking that is sent, in the order it stands. */
-  readonly thinking: readonly { readonly tokens: number; readonly before: number }[]
+  readonly thinking: readonly (Standing & { readonly tokens: number })[]
+  /** Memories that were recalled and are still shown. */
+  readonly memories: readonly (Removable & { readonly uuid: Uuid })[]
+  /** Results that are deleted in the server's cache and stand here whole. */
+  readonly deleted: readonly (Standing & { readonly toolUseId: string })[]
   /** Tokens of the whole conversation. */
   readonly tokens: number
+  /** Times a size here: the tokens it takes by what calibration knows. */
+  readonly scale: number
 }
 
-export function survey({ context, estimator }: Views): Survey {
-  const tools = new Map<string, string>()
-  const results = new Map<string, ClearableResult>()
-  const thinking: { tokens: number; before: number }[] = []
-  let before = 0
-  for (const block of context.storedMessages().flatMap(blocksOf)) {
-    const tokens = estimator.block(block)
-    if (isToolUse(block)) tools.set(block.id, block.name)
-    else if (isThinking(block)) thinking.push({ tokens, before })
-    else if (isToolResult(block) && isClearable(block)) {
-      const marker = renderCleared(block, context.resultAddress(block.tool_use_id) ?? "")
-      const saving = tokens - estimator.block(marker)
-      results.set(block.tool_use_id, { toolUseId: block.tool_use_id, tokens, saving, before })
-    }
-    before += tokens
-  }
-  return { results: [...results.values()], thinking, tokens: before }
-
-  function isClearable({ tool_use_id: id }: ToolResult): boolean {
-    return CLEARABLE.has(tools.get(id) ?? "") && !context.isCleared(id) && !results.has(id)
-  }
+interface Looked {
+  readonly tools: Map<string, string>
+  readonly results: ClearableResult[]
+  readonly thinking: { tokens: number; before: number }[]
+  readonly memories: { uuid: Uuid; saving: number; before: number }[]
+  readonly deleted: { toolUseId: string; before: number }[]
+  tokens: number
+  measure: Measure
 }
 
-function blocksOf(message: Message): readonly Block[] {
-  if (!isSentToModel(message)) return []
-  if (message.type === "attachment") return renderAttachment(message.attachment)
-  return message.type === "user" || message.type === "assistant" ? contentOf(message) : []
+const followed = new WeakMap<Views, SettledFold<Looked>>()
+
+export function survey(views: Views): Survey {
+  const plain = plainEstimator(views)
+  const fold = followed.get(views) ?? new SettledFold(lookAt(views, plain))
+  followed.set(views, fold)
+  const { results, thinking, memories, deleted, tokens, measure } = fold.over(views.context)
+  const scale = tokens > 0 ? views.estimator.tokens(measure) / tokens : 1
+  return { results, thinking, memories, deleted, tokens, scale }
+}
+
+const plainEstimators = new WeakMap<Views, Estimator>()
+
+/** Of the same family, and nothing learnt. */
+function plainEstimator(views: Views): Estimator {
+  const plain = plainEstimators.get(views) ?? createEstimator(views.estimator.family)
+  plainEstimators.set(views, plain)
+  return plain
+}
+
+function lookAt({ context, estimator }: Views, plain: Estimator): MessageFold<Looked> {
+  return {
+    start: () => ({
+      ...{ tools: new Map(), results: [], thinking: [], memories: [], deleted: [], tokens: 0 },
+      measure: estimator.measure([]),
+    }),
+
+    // calls stand in responses, and what is taken into a copy comes behind the newest of those: they can be shared
+    copy: (looked) => ({
+      ...looked,
+      results: looked.results.slice(), // faster than spreading: there may be thousands
+      thinking: looked.thinking.slice(),
+      memories: looked.memories.slice(),
+      deleted: looked.deleted.slice(),
+    }),
+
+    take(looked, message) {
+      takeMemory(looked, message)
+      for (const [at, block] of sentBlocks(message).entries()) {
+        const measure = estimator.measure([block])
+        const tokens = plain.tokens(measure)
+        const { tokens: before } = looked
+        if (isToolUse(block)) looked.tools.set(block.id, block.name)
+        else if (isThinking(block)) looked.thinking.push({ tokens, before })
+        else if (isToolResult(block)) takeResult(looked, block, { address: `${message.uuid}.${at}`, tokens })
+        looked.tokens += tokens
+        looked.measure = estimator.sum([looked.measure, measure])
+      }
+    },
+  }
+
+  function takeResult(
+    looked: Looked,
+    block: ToolResult,
+    { address, tokens }: { address: string; tokens: number },
+  ): void {
+    const { tool_use_id: toolUseId } = block
+    const { tokens: before } = looked
+    if (!CLEARABLE.has(looked.tools.get(toolUseId) ?? "") || context.resultAddress(toolUseId) !== address) return
+    if (!context.isCleared(toolUseId)) {
+      const saving = tokens - plain.block(renderCleared(block, address))
+      looked.results.push({ toolUseId, tokens, saving, before })
+    } else if (context.isDeletedInCache(toolUseId)) looked.deleted.push({ toolUseId, before })
+  }
+
+  function takeMemory({ memories, tokens: before }: Looked, message: Message): void {
+    if (message.type !== "attachment" || message.attachment.type !== "memory") return
+    if (context.isClearedMemory(message.uuid)) return
+    const saving = plain.blocks(sentBlocks(message)) - plain.blocks(sentBlocks(renderClearedMemory(message)))
+    memories.push({ uuid: message.uuid, saving, before })
+  }
 }

@@ -28,7 +28,7 @@ export interface BreakpointOptions {
 type Message = ModelRequest["messages"][number]
 
 /** Where a block stands among the messages. */
-interface Place {
+export interface Place {
   readonly message: number
   readonly block: number
 }
@@ -40,6 +40,23 @@ const MARKABLE = new Set([
   ...["text", "image", "document", "search_result", "tool_use", "tool_result", "container_upload"],
   ...["server_tool_use", "mcp_tool_use", "compaction"],
 ])
+
+/** Where the marks stand: which tool, which system block (-1 for none), which blocks among the messages. */
+export interface Breakpoints {
+  readonly tool: number
+  readonly system: number
+  readonly places: readonly Place[]
+}
+
+/** The places that `placeBreakpoints` marks; with automatic caching the one that the server marks. */
+export function breakpointsIn(request: ModelRequest, options: BreakpointOptions = {}): Breakpoints {
+  const { tools = [], system = "", messages } = request
+  if (request.cache_control) {
+    const last = lastPlace(messages)
+    return { tool: -1, system: -1, places: last ? [last] : [] }
+  }
+  return { tool: lastTool(tools), system: lastSystemBlock(toBlocks(system)), places: placesIn(messages, options) }
+}
 
 export function placeBreakpoints(request: ModelRequest, options: BreakpointOptions = {}): ModelRequest {
   if (request.cache_control) return request // automatic caching: the caller leaves it to the server
@@ -53,23 +70,23 @@ export function placeBreakpoints(request: ModelRequest, options: BreakpointOptio
   }
 }
 
-/** A deferred tool is not part of the prompt until it is called for, so it cannot end the cached part. */
 function markTools(tools: readonly ToolDefinition[]): ToolDefinition[] {
   const bare = tools.map((tool) => withoutMark(tool))
-  return markAt(
-    bare,
-    bare.findLastIndex((tool) => !("defer_loading" in tool && tool.defer_loading)),
-  )
+  return markAt(bare, lastTool(bare))
 }
+
+/** A deferred tool is not part of the prompt until it is called for, so it cannot end the cached part. */
+const lastTool = (tools: readonly ToolDefinition[]): number =>
+  tools.findLastIndex((tool) => !("defer_loading" in tool && tool.defer_loading))
 
 function markSystem(system: NonNullable<ModelRequest["system"]>): NonNullable<ModelRequest["system"]> {
   if (typeof system === "string" && system.trim() === "") return system
   const bare = (toBlocks(system) as { type: "text"; text: string }[]).map((block) => withoutMark(block))
-  return markAt(
-    bare,
-    bare.findLastIndex(({ text }) => text !== ""),
-  )
+  return markAt(bare, lastSystemBlock(bare))
 }
+
+const lastSystemBlock = (blocks: readonly Block[]): number =>
+  blocks.findLastIndex((block) => isText(block) && block.text !== "")
 
 function placesIn(messages: readonly Message[], { writesCache = true, sharedMessages }: BreakpointOptions): Place[] {
   const previous = (writesCache ? undefined : sharedMessages) ?? previousLength(messages)
@@ -123,7 +140,8 @@ const nestedIn = (block: Block): readonly Block[] =>
 
 const isMarked = (block: Block): boolean => "cache_control" in block || nestedIn(block).some(isMarked)
 
-function unmarked(block: Block): Block {
+/** The block as the cache sees it. */
+export function unmarked(block: Block): Block {
   const bare = withoutBreakpoint(block)
   const nested = nestedIn(bare)
   return nested.some(isMarked) ? ({ ...bare, content: nested.map(unmarked) } as Block) : bare

@@ -17,6 +17,7 @@ export type NotesStep =
   | { readonly kind: "text"; readonly text: string }
 
 const ITALIC = /^\s*[_*][^_*\n].*[_*]\s*$/ // the line below a heading that says what belongs there
+const BULLET = /^\s{0,6}[-*]\s/m // what stands before the first is nobody's but a person's
 const FEWEST_SECTIONS = 3
 const LONGEST_BODY = 6000 // characters of one section, some 1,500 tokens
 
@@ -41,6 +42,8 @@ export function takeNotes(given: { turn: BrainTurn; demand: Demand; facts: Facts
   if (readCall !== undefined) return { kind: "call", calls: [readCall] }
   const triedAll = demand.calls.at(-1) !== reading // the last attempt was made with what the file holds
   if (path === undefined || triedAll) return { kind: "text", text: fullText }
+  if (shown !== undefined && rewritten.every(({ section, text }) => isSame(section, text)))
+    return { kind: "text", text: "Nothing to note." }
   const calls = changesTo({ toolbox, path, shown, rewritten, fullText })
   return calls.length === 0 ? { kind: "text", text: fullText } : { kind: "call", calls }
 }
@@ -60,12 +63,15 @@ function changesTo(given: {
   const { toolbox, path, shown, rewritten, fullText } = given
   if (shown !== undefined && toolbox.offers("edit")) {
     return rewritten.flatMap(({ section, text }) => {
-      const old = `${section.heading}\n${section.body}`.trimEnd()
-      return old === text ? [] : (toolbox.call("edit", { path, old, new: text }) ?? [])
+      return isSame(section, text) ? [] : (toolbox.call("edit", { path, old: asWritten(section), new: text }) ?? [])
     })
   }
   return [toolbox.call("write", { path, content: fullText }) ?? []].flat()
 }
+
+const asWritten = ({ heading, body }: Section) => `${heading}\n${body}`.trimEnd()
+
+const isSame = (section: Section, text: string) => asWritten(section) === text
 
 /** The heading and its italic description stay as they are; only what is below them is written anew. */
 function rewrite(section: Section, facts: Facts): string {
@@ -74,8 +80,9 @@ function rewrite(section: Section, facts: Facts): string {
   const kept = { ...section, body: (described ? rest : [first, ...rest]).join("\n") }
   const entries = fillSection(section.title, { ...facts, earlier: [...facts.earlier, kept] })
   const written = newestThatFit(entries).map((entry) => `- ${entry}`)
-  const byHand = written.length === 0 ? kept.body.trim() : ""
-  return [section.heading, ...(described ? [first] : []), ...written, byHand].join("\n").trimEnd()
+  const byHand = written.length === 0 ? kept.body.trim() : (kept.body.split(BULLET)[0]?.trim() ?? "")
+  const head = [section.heading, ...(described ? [first] : []), ...(byHand === "" ? [] : [byHand])]
+  return [...head, ...written].join("\n")
 }
 
 function newestThatFit(entries: readonly string[]): string[] {

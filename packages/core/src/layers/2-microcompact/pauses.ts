@@ -1,0 +1,43 @@
+/** How many turns with thinking came after the last long pause (L2-5), learnt message by message. */
+import { isThinking } from "../../conversation/blocks.ts"
+import { contentOf } from "../../conversation/messages.ts"
+import type { Views } from "../../views/views.ts"
+import { idleMinutes } from "./by-time.ts"
+import { type MessageFold, SettledFold } from "./settled-fold.ts"
+
+export interface Pauses {
+  /** Turns with thinking since the last pause; `undefined` where there was none. */
+  since: number | undefined
+  last: { readonly timestamp: string; readonly id: string } | undefined
+}
+
+/** A pause is longer than this. */
+export const pauses = (gapMinutes: number): MessageFold<Pauses> => ({
+  start: () => ({ since: undefined, last: undefined }),
+  copy: (state) => ({ ...state }),
+  take(state, message) {
+    if (message.type !== "assistant") {
+      if (idleMinutes(state.last, new Date(message.timestamp)) > gapMinutes) state.since = 0
+      return
+    }
+    const id = message.message.id ?? message.uuid
+    if (state.since !== undefined && id !== state.last?.id && contentOf(message).some(isThinking)) state.since++
+    state.last = { timestamp: message.timestamp, id }
+  },
+})
+
+export interface PauseQuestion {
+  readonly views: Views
+  readonly now: Date
+  readonly gapMinutes: number
+}
+
+const followed = new WeakMap<Views, { readonly gapMinutes: number; readonly fold: SettledFold<Pauses> }>()
+
+export function turnsSincePause({ views, now, gapMinutes }: PauseQuestion): number | undefined {
+  const known = followed.get(views)
+  const fold = known?.gapMinutes === gapMinutes ? known.fold : new SettledFold(pauses(gapMinutes))
+  followed.set(views, { gapMinutes, fold })
+  const { since, last } = fold.over(views.context)
+  return idleMinutes(last, now) > gapMinutes ? 0 : since
+}

@@ -1,0 +1,42 @@
+/**
+ * Learns from messages once: what is known about those up to the newest response is kept, and only new ones are looked at, until a
+ * decision or a boundary changes what was there. So looking before every request costs what is new.
+ */
+import type { Message } from "../../conversation/messages.ts"
+import type { ContextView } from "../../views/context.ts"
+
+export interface MessageFold<S> {
+  start(): S
+  /** Takes a message into the state, in place. */
+  take(state: S, message: Message): void
+  copy(state: S): S
+}
+
+export class SettledFold<S> {
+  readonly #fold: MessageFold<S>
+  #state: S
+  #taken = 0
+  #revision: number | undefined
+
+  constructor(fold: MessageFold<S>) {
+    this.#fold = fold
+    this.#state = fold.start()
+  }
+
+  /** The state after all messages of the view. It is the caller's own. */
+  over(context: ContextView): S {
+    const { count, revision } = context.settled
+    if (revision !== this.#revision || count < this.#taken) {
+      this.#state = this.#fold.start()
+      this.#taken = 0
+      this.#revision = revision
+    }
+    const fresh = context.storedFrom(this.#taken)
+    const settled = count - this.#taken
+    for (const message of fresh.slice(0, settled)) this.#fold.take(this.#state, message)
+    this.#taken = count
+    const state = this.#fold.copy(this.#state)
+    for (const message of fresh.slice(settled)) this.#fold.take(state, message)
+    return state
+  }
+}

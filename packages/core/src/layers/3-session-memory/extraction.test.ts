@@ -1,0 +1,63 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { expect, test } from "vitest"
+import type { Model } from "../../model/model.ts"
+import { findModel } from "../../tokens/models.ts"
+import { edit } from "../../tools/edit.ts"
+import { FileReads } from "../../tools/read-state.ts"
+import { scratchDirectory, testContext } from "../../tools/test-context.ts"
+import type { Tool } from "../../tools/tool.ts"
+import { extractNotes } from "./extraction.ts"
+import { parseNotes } from "./sections.ts"
+
+const WRITER = fileURLToPath(new URL("../../../test/notes-writer.ts", import.meta.url))
+const KILLS = 3
+
+test("where the window has no room for the prompt, no model is asked", async () => {
+  let asked = 0
+  const model: Model = {
+    name: "claude-opus-4-6",
+    provider: "test",
+    facts: findModel("claude-opus-4-6").facts,
+    // biome-ignore lint/correctness/useYield: it ends before there is anything to say
+    async *stream() {
+      asked++
+      throw new Error("asked")
+    },
+  }
+  const extract = (room: number) =>
+    extractNotes(
+      { model, tools: [edit] as readonly Tool[], reads: new FileReads(), toolContext: testContext() },
+      {
+        path: join(scratchDirectory(), "session-memory", "c.md"),
+        request: { model: model.name, max_tokens: 100, messages: [{ role: "user", content: "hi" }] },
+        openCalls: [],
+        limits: { section: 2_000, total: 12_000 },
+        estimate: (text) => text.length / 4,
+        room,
+        now: new Date(0),
+        signal: new AbortController().signal,
+      },
+    )
+  expect(await extract(500)).toEqual({ state: "no-room" })
+  expect(asked).toBe(0)
+  expect(await extract(5_000)).toMatchObject({ state: "not-noted", outcome: { ended: "failed", turns: 0 } })
+  expect(asked).toBe(1)
+})
+
+test("L3-4 a process killed while it edits the notes leaves them whole", async () => {
+  const path = join(scratchDirectory(), "session-memory", "c.md")
+  for (let kill = 0; kill < KILLS; kill++) {
+    const writer = spawn(process.execPath, [WRITER, path], { stdio: ["ignore", "pipe", "inherit"] })
+    const exit = once(writer, "exit")
+    for (let edits = 0; edits <= kill; edits++) await Promise.race([once(writer.stdout, "data"), exit])
+    writer.kill("SIGKILL")
+    expect(await exit).toEqual([null, "SIGKILL"])
+    const { sections } = parseNotes(readFileSync(path, "utf8"))
+    expect(sections).toHaveLength(10)
+    expect(sections[9]!.body).toMatch(/^(?:- step \d+\n)+\n?$/)
+  }
+})

@@ -1,0 +1,53 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { scratchDirectory } from "../../tools/test-context.ts"
+import { NotesFileError, openNotesFile } from "./notes-file.ts"
+
+const now = new Date("2026-01-01T00:00:00Z")
+const { signal } = new AbortController()
+const place = () => join(scratchDirectory(), "session-memory", "c.md")
+const open = (path: string, template = "# Goal\n") => openNotesFile({ path, template, now, signal })
+
+describe("the notes' file", () => {
+  test("is made from the template, for its owner alone, and nothing else is left behind", async () => {
+    const path = place()
+    const file = await open(path)
+    expect(file).toMatchObject({ given: path, text: "# Goal\n", read: { content: "# Goal\n" } })
+    expect(readFileSync(path, "utf8")).toBe("# Goal\n")
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(statSync(dirname(path)).mode & 0o777).toBe(0o700)
+    expect(readdirSync(dirname(path))).toEqual(["c.md"])
+  })
+
+  test("L3-7 what stands there is read as it is, and a file with nothing in it counts as none", async () => {
+    const path = place()
+    await open(path)
+    writeFileSync(path, "mine\n")
+    expect((await open(path)).text).toBe("mine\n")
+    expect(readFileSync(path, "utf8")).toBe("mine\n")
+    writeFileSync(path, " \n")
+    expect((await open(path)).text).toBe("# Goal\n")
+  })
+
+  test("L3-4 a link in its place, or in its directory's place, is refused, and nothing is written through it", async () => {
+    const path = place()
+    const elsewhere = join(scratchDirectory(), "secret.md")
+    writeFileSync(elsewhere, "secret")
+    mkdirSync(dirname(path))
+    symlinkSync(elsewhere, path)
+    await expect(open(path)).rejects.toThrow(NotesFileError)
+    await expect(open(path)).rejects.toThrow(/is a symbolic link\. Nothing was written/)
+    const other = place()
+    symlinkSync(dirname(elsewhere), dirname(other))
+    await expect(open(other)).rejects.toThrow(NotesFileError)
+    expect(readdirSync(dirname(elsewhere))).toEqual(["secret.md"])
+    expect(readFileSync(elsewhere, "utf8")).toBe("secret")
+  })
+
+  test("a directory in its place is refused", async () => {
+    const path = place()
+    mkdirSync(path, { recursive: true })
+    await expect(open(path)).rejects.toThrow(/is not a file/)
+  })
+})

@@ -1,0 +1,100 @@
+/**
+ * The file with the notes. It is its owner's (L3-7): it is read as it is, made from the template where there is none, and never written
+ * over. A link in its place is refused, since the fork that edits it must not be led to another file.
+ */
+import { randomUUID } from "node:crypto"
+import { link, lstat, mkdir, realpath, rename, rm, writeFile } from "node:fs/promises"
+import { basename, dirname, join } from "node:path"
+import { StrataError } from "../../base/errors.ts"
+import { readTextIfPresent } from "../../tools/file-content.ts"
+import { codeOf, isMissing } from "../../tools/file-error.ts"
+import type { FileRead } from "../../tools/tool.ts"
+
+const DIRECTORY_MODE = 0o700
+const FILE_MODE = 0o600
+
+/** The notes cannot be kept where they belong. */
+export class NotesFileError extends StrataError {
+  override readonly name = "NotesFileError"
+
+  constructor(path: string, why: string) {
+    super(`No notes were taken: ${path} ${why}. Nothing was written. Remove it, or switch the notes off.`)
+  }
+}
+
+export interface NotesFile {
+  /** As it is shown to people and to the model. */
+  readonly given: string
+  /** Links on the way to its directory followed. */
+  readonly path: string
+  readonly text: string
+  /** What the Edit tool wants to know of who changes it. */
+  readonly read: FileRead
+}
+
+export interface NotesFileQuestion {
+  readonly path: string
+  readonly template: string
+  readonly now: Date
+  readonly signal: AbortSignal
+}
+
+/** The notes as they are on disk now. */
+export async function openNotesFile(question: NotesFileQuestion): Promise<NotesFile> {
+  const directory = dirname(question.path)
+  await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE })
+  if ((await lstat(directory)).isSymbolicLink()) throw new NotesFileError(directory, "is a symbolic link")
+  const path = join(await realpath(directory), basename(question.path))
+  await refuseUnlessPlain(path)
+  const standing = await readNotes(path, question)
+  if (standing && standing.text.trim() !== "") return standing
+  await writeTemplate({ path, text: question.template, isReplacing: standing !== undefined })
+  const made = await readNotes(path, question)
+  if (!made) throw new NotesFileError(question.path, "was removed while it was being made")
+  return made
+}
+
+async function refuseUnlessPlain(path: string): Promise<void> {
+  try {
+    const stats = await lstat(path)
+    if (stats.isSymbolicLink()) throw new NotesFileError(path, "is a symbolic link")
+    if (!stats.isFile()) throw new NotesFileError(path, "is not a file")
+  } catch (error) {
+    if (!isMissing(error)) throw error
+  }
+}
+
+async function readNotes(
+  path: string,
+  { path: given, now, signal }: NotesFileQuestion,
+): Promise<NotesFile | undefined> {
+  const directory = { get: () => dirname(path), set: () => undefined }
+  const file = await readTextIfPresent({ given, path }, { directory, signal })
+  if (!file) return undefined
+  return {
+    given,
+    path,
+    text: file.text,
+    read: { content: file.text, modifiedMs: file.stats.mtimeMs, at: now.toISOString() },
+  }
+}
+
+interface TemplateToWrite {
+  readonly path: string
+  readonly text: string
+  /** An empty file stands there. */
+  readonly isReplacing: boolean
+}
+
+/** Whole or not at all. A file that appears meanwhile is somebody's, and stays. */
+async function writeTemplate({ path, text, isReplacing }: TemplateToWrite): Promise<void> {
+  const draft = join(dirname(path), `.strata-${randomUUID()}.tmp`)
+  try {
+    await writeFile(draft, text, { flag: "wx", mode: FILE_MODE, flush: true })
+    await (isReplacing ? rename(draft, path) : link(draft, path))
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error
+  } finally {
+    await rm(draft, { force: true })
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * What can be asked of notes: whether anything is in them, and for a form of them that fits a place with little room (L4-8). What is cut
+ * there stays in the file.
+ */
+import { fenceAfter, type NotesSection, parseNotes } from "./sections.ts"
+
+/** Nobody has written anything yet: it is the template, or any text with no more than headings and descriptions. */
+export function isBareTemplate(text: string, template?: string): boolean {
+  if (text.trim() === template?.trim()) return true
+  const { opening, sections } = parseNotes(text)
+  return opening.trim() === "" && sections.every(({ body }) => body.trim() === "")
+}
+
+export interface SectionCut {
+  /** Tokens that a section may have. */
+  readonly limit: number
+  readonly estimate: (text: string) => number
+  /** The file that holds all of it. */
+  readonly path: string
+}
+
+/** Each section cut to a size of its own, at the end of a line, with a marker that says where the rest is. */
+export function cutSections(text: string, cut: SectionCut): string {
+  const { opening, sections } = parseNotes(text)
+  const parts = opening.trim() === "" ? sections : [{ title: "", head: "", body: opening }, ...sections]
+  return parts.map((section) => cutSection(section, cut)).join("")
+}
+
+function cutSection({ head, body }: NotesSection, cut: SectionCut): string {
+  if (cut.estimate(head + body) <= cut.limit) return head + body
+  const marker = `[The rest of this section is in ${cut.path}]\n\n`
+  const room = (kept: string) => cut.estimate(head + closed(kept) + marker) <= cut.limit
+  const lines = body.split(/(?<=\n)/)
+  const whole = lines
+    .slice(
+      0,
+      most(lines.length, (count) => room(lines.slice(0, count).join(""))),
+    )
+    .join("")
+  // a first line that is too long by itself has no line end to cut at
+  const kept = whole.trim() === "" ? startOf(body, room) : whole.trimEnd()
+  return `${head}${closed(kept)}${marker}`
+}
+
+function startOf(body: string, room: (kept: string) => boolean): string {
+  const characters = [...body.trimStart().split("\n")[0]!]
+  const kept = characters.slice(
+    0,
+    most(characters.length, (count) => room(`${characters.slice(0, count).join("")}…`)),
+  )
+  return kept.length === 0 ? "" : `${kept.join("")}…`
+}
+
+/** A code fence that the cut left open would swallow everything behind it. */
+function closed(kept: string): string {
+  const fence = kept.split("\n").reduce<string | undefined>((open, line) => fenceAfter(line, open), undefined)
+  const text = fence === undefined ? kept : `${kept}\n${fence}`
+  return text === "" ? "" : `${text}\n`
+}
+
+/** The largest count, up to `end`, for which it holds; it must hold for smaller ones then, too. */
+function most(end: number, holds: (count: number) => boolean): number {
+  let low = 0
+  let high = end
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (holds(middle)) low = middle
+    else high = middle - 1
+  }
+  return low
+}

@@ -1,0 +1,77 @@
+/**
+ * Notes as a text with sections: a heading, a line in italics that says what belongs there, and what was written below. People edit
+ * the file too, so nothing is assumed about what stands in it; put together again, the sections give the same text.
+ */
+
+export interface NotesSection {
+  readonly title: string
+  /** The heading line and, below it, the description where there is one. */
+  readonly head: string
+  /** What was written: everything below, up to the next section. */
+  readonly body: string
+}
+
+export interface Notes {
+  /** What stands before the first section. */
+  readonly opening: string
+  readonly sections: readonly NotesSection[]
+}
+
+interface Heading {
+  readonly line: number
+  readonly level: number
+  readonly title: string
+  readonly isDescribed: boolean
+}
+
+const HEADING = /^(#{1,6})[ \t]+(\S.*?)[ \t]*#*[ \t]*$/
+const DESCRIPTION = /^([_*])(?![_*\s]).*\1[ \t]*$/
+const FENCE = /^ {0,3}(`{3,}|~{3,})/
+
+export function parseNotes(text: string): Notes {
+  const lines = text.split(/(?<=\n)/)
+  const headings = sectionHeadings(lines)
+  const opening = lines.slice(0, headings[0]?.line ?? lines.length).join("")
+  const sections = headings.map(({ line, title, isDescribed }, index) => {
+    const bodyStart = line + (isDescribed ? 2 : 1)
+    return {
+      title,
+      head: lines.slice(line, bodyStart).join(""),
+      body: lines.slice(bodyStart, headings[index + 1]?.line ?? lines.length).join(""),
+    }
+  })
+  return { opening, sections }
+}
+
+/** The headings of one level: that of the first with a description, else the topmost. Others belong to what was written. */
+function sectionHeadings(lines: readonly string[]): readonly Heading[] {
+  const headings = allHeadings(lines)
+  const level =
+    headings.find(({ isDescribed }) => isDescribed)?.level ?? Math.min(...headings.map((each) => each.level))
+  return headings.filter((heading) => heading.level === level)
+}
+
+/** A line with a hash inside a code fence is a comment, not a heading. */
+function allHeadings(lines: readonly string[]): readonly Heading[] {
+  const headings: Heading[] = []
+  let fence: string | undefined
+  lines.forEach((text, line) => {
+    fence = fenceAfter(text, fence)
+    const [, hashes = "", title = ""] = (fence === undefined && HEADING.exec(withoutEnd(text))) || []
+    if (title === "") return
+    const isDescribed = DESCRIPTION.test(withoutEnd(lines[line + 1] ?? ""))
+    headings.push({ line, level: hashes.length, title, isDescribed })
+  })
+  return headings
+}
+
+/** The fence that is open behind a line: the same one, another one, or none. */
+export function fenceAfter(line: string, open: string | undefined): string | undefined {
+  const mark = FENCE.exec(line)?.[1]
+  if (mark === undefined) return open
+  if (open === undefined) return mark
+  const closes = mark[0] === open[0] && mark.length >= open.length && withoutEnd(line).trim() === mark
+  return closes ? undefined : open
+}
+
+const withoutEnd = (line: string) => line.replace(/\r?\n$/, "")

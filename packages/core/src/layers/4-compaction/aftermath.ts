@@ -1,0 +1,70 @@
+/** What stands behind the summary (L4-20, L4-29), and how large the context will be with it. */
+import { type Attachment, renderAttachment } from "../../conversation/attachments.ts"
+import type { FileRead, ReadState } from "../../tools/tool.ts"
+import type { Cut } from "./cut.ts"
+import { renderFacts } from "./facts/facts.ts"
+import { restoreWithin } from "./figures.ts"
+import type { ExcludedPaths } from "./restore/candidates.ts"
+import { restoreAttachments } from "./restore/restore.ts"
+import type { Situation } from "./situation.ts"
+
+export interface Surroundings {
+  /** What the tools have seen of files. */
+  readonly reads?: ReadState
+  /** Not read again: instruction files, and what the system itself keeps. */
+  readonly excluded?: () => ExcludedPaths
+}
+
+export interface Aftermath {
+  readonly attachments: readonly Attachment[]
+  /** What the tools have seen of files from now on. */
+  readonly reads: readonly (readonly [string, FileRead])[]
+  /** Of the whole context. */
+  readonly tokens: number
+}
+
+export interface AftermathQuestion {
+  readonly situation: Situation
+  readonly cut: Cut
+  /** The summary with the words around it, or an estimate of its size. */
+  readonly summary: string | number
+}
+
+export async function aftermath(
+  { situation, cut, summary }: AftermathQuestion,
+  around: Surroundings,
+): Promise<Aftermath> {
+  const { turn, figures, limits, cutQuestion } = situation
+  const { views } = turn
+  const estimate = (text: string) => views.estimator.text(text)
+  const facts = renderFacts(views, {
+    estimate,
+    limits: figures.facts,
+    kept: new Set(cut.kept.map(({ uuid }) => uuid)),
+  })
+  const carried: readonly Attachment[] = facts === "" ? [] : [{ type: "carried_facts", content: facts }]
+  const used =
+    views.context.promptTokens +
+    (typeof summary === "number" ? summary : estimate(summary)) +
+    cut.kept.reduce((sum, message) => sum + cutQuestion.tokensOf(message), 0) +
+    tokensOfAll(carried, situation)
+  const restored = await restoreAttachments({
+    messages: cutQuestion.messages,
+    kept: cut.kept,
+    frontier: views.frontier,
+    reads: around.reads?.entries() ?? [],
+    excluded: around.excluded?.() ?? { files: [], directories: [] },
+    limits: restoreWithin(figures.restore, { threshold: limits.autoCompact, used }),
+    estimate,
+    now: turn.now,
+    signal: turn.signal,
+  })
+  return {
+    attachments: [...carried, ...restored.attachments],
+    reads: restored.reads,
+    tokens: Math.ceil(used + tokensOfAll(restored.attachments, situation)),
+  }
+}
+
+const tokensOfAll = (attachments: readonly Attachment[], { turn }: Situation): number =>
+  attachments.reduce((sum, attachment) => sum + turn.views.estimator.blocks(renderAttachment(attachment)), 0)

@@ -1,0 +1,77 @@
+/**
+ * L4-28: near the threshold a fork writes the summary while the user goes on. When the threshold is reached it is there: what came since is
+ * kept behind it. It is dropped where the part it tells of is no longer what it was.
+ */
+import type { Uuid } from "../../conversation/messages.ts"
+import type { Draft } from "../../journal/entries.ts"
+import type { ModelResponse } from "../../model/model.ts"
+import { positionOf } from "../3-session-memory/position.ts"
+import type { Turn } from "../layer.ts"
+import { cutBehind } from "./cut.ts"
+import { spent } from "./install.ts"
+import type { Route } from "./routes/route.ts"
+import { askFork, type ForkSurroundings, readAnswer } from "./routes/shared.ts"
+
+interface Prepared {
+  readonly text: string
+  /** It tells everything from the boundary up to this message. */
+  readonly through: Uuid
+  readonly boundary: Uuid | undefined
+}
+
+export interface Ahead {
+  /** Starts where it is time for it; resolves with what it cost. */
+  prepare(turn: Turn, instructions: readonly string[]): Promise<readonly Draft[]>
+  readonly route: Route
+  forget(): void
+}
+
+export function ahead(parent: ForkSurroundings): Ahead {
+  let prepared: Prepared | undefined
+  let running: Promise<readonly ModelResponse[]> | undefined
+
+  async function write(turn: Turn, instructions: readonly string[]): Promise<readonly ModelResponse[]> {
+    const messages = turn.views.context.storedMessages()
+    const { throughUuid, openCalls } = positionOf(messages)
+    const boundary = turn.views.compactions.last?.boundary
+    const cut = throughUuid === undefined ? undefined : cutBehind(messages, throughUuid)
+    if (!cut?.summarised.some(({ type }) => type === "assistant")) return []
+    const question = { turn, cut, instructions, onProgress: () => undefined, openCalls }
+    const answer = readAnswer(await askFork(parent, question), cut)
+    if (answer.kind === "summary") prepared = { text: answer.text, through: throughUuid!, boundary }
+    return answer.kind === "passed" ? [] : answer.responses
+  }
+
+  /** The part it tells of, where that still stands. */
+  const cutOf = ({ views }: Turn) =>
+    prepared && prepared.boundary === views.compactions.last?.boundary
+      ? cutBehind(views.context.storedMessages(), prepared.through)
+      : undefined
+
+  return {
+    async prepare(turn, instructions) {
+      if (running || cutOf(turn) || turn.fill.used < turn.thresholds.warning) return []
+      if (!(await turn.flags.isOn("compact-ahead")) || running) return []
+      running = write(turn, instructions).finally(() => {
+        running = undefined
+      })
+      return spent(await running)
+    },
+
+    forget() {
+      prepared = undefined
+    },
+
+    route: {
+      name: "prepared",
+      mustReachThreshold: true,
+      cut: async ({ turn }) => cutOf(turn),
+      async summarise({ turn }) {
+        await running?.catch(() => undefined) // it has begun already: starting anew would take longer
+        const cut = cutOf(turn)
+        if (!prepared || !cut) return { kind: "passed", message: "none was prepared" }
+        return { kind: "summary", text: prepared.text, cut, responses: [] }
+      },
+    },
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * One attempt at a compaction: the ways to a summary are tried from the cheapest on, until one gives a summary that is worth installing.
+ * The outcome is drafts; as long as they are not journaled, nothing has changed.
+ */
+import type { FailureReason } from "../../base/telemetry.ts"
+import type { Draft } from "../../journal/entries.ts"
+import type { ModelResponse } from "../../model/model.ts"
+import { type Aftermath, aftermath } from "./aftermath.ts"
+import { installation, spent } from "./install.ts"
+import type { CompactionOptions } from "./options.ts"
+import type { Route, RouteOutcome } from "./routes/route.ts"
+import type { Situation } from "./situation.ts"
+import { continuationText } from "./summarise/continuation.ts"
+
+export interface AttemptParts {
+  readonly situation: Situation
+  readonly routes: readonly Route[]
+  /** The user's first, those of hooks after. */
+  readonly instructions: readonly string[]
+  readonly options: CompactionOptions
+}
+
+export interface Attempt {
+  readonly drafts: readonly Draft[]
+  /** Absent where it failed. */
+  readonly success?: { readonly summary: string; readonly after: Aftermath }
+}
+
+interface Failure {
+  readonly why: FailureReason
+  readonly message: string
+}
+
+type Summary = Extract<RouteOutcome, { kind: "summary" }>
+
+export async function attempt({ situation, routes, instructions, options }: AttemptParts): Promise<Attempt> {
+  const { turn } = situation
+  const paid: ModelResponse[] = []
+  let failure: Failure = { why: "no_summary", message: "there was no way to a summary" }
+  for (const route of routes) {
+    turn.progress({ phase: "summarising", route: route.name })
+    const onProgress = (characters: number) => turn.progress({ phase: "summarising", route: route.name, characters })
+    const outcome = await route.summarise({ ...situation, instructions, onProgress })
+    turn.signal.throwIfAborted()
+    if (outcome.kind === "passed") continue
+    paid.push(...outcome.responses)
+    const weighed = outcome.kind === "summary" ? await weigh(situation, { route, outcome, options }) : outcome
+    if ("after" in weighed) return install(situation, { ...weighed, outcome, route, paid, options })
+    failure = weighed
+    turn.progress({ phase: "message", message: `${ROUTE_WORDS[route.name]}: ${weighed.message}` })
+  }
+  return failed(situation, failure, paid)
+}
+
+interface Weighed {
+  readonly summary: string
+  /** The summary with the words around it. */
+  readonly text: string
+  readonly after: Aftermath
+}
+
+/** Whether a summary is worth installing (L4-9, L4-27). */
+async function weigh(
+  situation: Situation,
+  {
+    route,
+    outcome,
+    options,
+  }: { readonly route: Route; readonly outcome: Summary; readonly options: CompactionOptions },
+): Promise<Weighed | Failure> {
+  const { turn, order, figures, limits } = situation
+  turn.progress({ phase: "restoring", route: route.name })
+  const text = continuationText({
+    summary: outcome.text,
+    transcriptPath: turn.journal.location,
+    mode: order.trigger === "manual" ? "by-hand" : options.autonomous ? "autonomous" : "automatic",
+    keptMessages: outcome.cut.kept.length > 0,
+  })
+  const after = await aftermath({ situation, cut: outcome.cut, summary: text }, options)
+  const before = turn.size.tokens
+  if (route.mustReachThreshold && after.tokens >= limits.autoCompact)
+    return { why: "threshold_exceeded", message: "the context would be full again at once" }
+  if (after.tokens > before * (1 - figures.progress)) {
+    const message = `it would leave ${grouped(after.tokens)} of ${grouped(before)} tokens, which is too little gain`
+    return { why: "threshold_exceeded", message }
+  }
+  return { summary: outcome.text, text, after }
+}
+
+interface ToInstall extends Weighed {
+  readonly outcome: RouteOutcome
+  readonly route: Route
+  readonly paid: readonly ModelResponse[]
+  readonly options: CompactionOptions
+}
+
+async function install(situation: Situation, { outcome, route, paid, options, ...rest }: ToInstall): Promise<Attempt> {
+  const { turn, order, limits } = situation
+  const { summary, text, after } = rest
+  const started = await options.hooks?.started()
+  turn.signal.throwIfAborted()
+  for (const message of started?.messages ?? []) turn.progress({ phase: "message", message })
+  const said = (started?.contexts ?? []).map(({ hook, text: content }) => ({
+    type: "hook_output" as const,
+    hook,
+    content,
+  }))
+  const { last, responses } = turn.views.compactions
+  const drafts = installation({
+    turn,
+    cut: (outcome as Summary).cut,
+    text,
+    attachments: [...after.attachments, ...said],
+    facts: {
+      trigger: order.trigger,
+      route: route.name,
+      tokensBefore: turn.size.tokens,
+      tokensAfter: after.tokens,
+      threshold: limits.autoCompact,
+      ...(last ? { previous: { boundary: last.boundary, responses } } : {}),
+    },
+  })
+  return { drafts: [...spent(paid), ...drafts], success: { summary, after } }
+}
+
+function failed({ turn, order }: Situation, { why, message }: Failure, paid: readonly ModelResponse[]): Attempt {
+  const sentence = `The conversation could not be compacted: ${message}. Nothing was changed and everything is kept. Try /compact, go back to an earlier message, or use a model with a larger window.`
+  turn.progress({ phase: "failed", message: sentence })
+  return {
+    drafts: [
+      ...spent(paid),
+      { type: "strata", subtype: "compaction-failed", trigger: order.trigger, reason: why, message: sentence },
+    ],
+  }
+}
+
+/** How each way is called to a person. */
+export const ROUTE_WORDS: Readonly<Record<Route["name"], string>> = {
+  prepared: "prepared ahead of time",
+  notes: "from the notes",
+  shared: "by the model, from its cache",
+  direct: "by the model",
+  offline: "without a model",
+}
+
+export const grouped = (count: number) => count.toLocaleString("en-US")

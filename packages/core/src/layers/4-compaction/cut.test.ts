@@ -1,0 +1,145 @@
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { type ConversationBuilder, conversation } from "../../../test/builders.ts"
+import { contentOf, type Message } from "../../conversation/messages.ts"
+import { rounds, safeCuts } from "../../conversation/rounds.ts"
+import { cutAll, cutBehind, cutBehindNotes, cutRange } from "./cut.ts"
+
+const figures = { least: 10, most: 40, messages: 5 }
+/** Every message counts one token for each character of its JSON content, so sizes can be set. */
+const one = () => 1
+
+const working = (turns: number) => {
+  const chat = conversation().user("Begin.")
+  for (let turn = 0; turn < turns; turn++) chat.call("Read", { file_path: `f${turn}` }).result(`content ${turn}`)
+  return chat
+}
+
+describe("what is kept", () => {
+  test("L4-17 everything is summarised, but what the user said last stays in his own words", () => {
+    const { messages } = working(3).say("Done.").user("And now the other one.")
+    const cut = cutAll({ messages, tokensOf: one, figures })
+    expect(cut.kept).toEqual(messages.slice(-1))
+    expect(cut.summarised).toEqual(messages.slice(0, -1))
+  })
+
+  test("L4-17 in the middle of a tool round nothing is kept, and a last message that fills the window is summarised too", () => {
+    const { messages } = working(3)
+    expect(cutAll({ messages, tokensOf: one, figures }).kept).toEqual([])
+    const long = working(3).user("a very long text").messages
+    expect(cutAll({ messages: long, tokensOf: () => 50, figures }).kept).toEqual([])
+  })
+
+  test("L4-6 from the first message the notes do not tell, back to ten tokens and five messages with text", () => {
+    const chat = conversation()
+    for (let turn = 0; turn < 30; turn++) chat.user(`ask ${turn}`).say(`answer ${turn}`)
+    const { messages } = chat
+    const told = messages.at(-3)!.uuid
+    expect(cutBehindNotes({ messages, tokensOf: one, figures }, told)!.kept).toEqual(messages.slice(-10))
+    expect(cutBehindNotes({ messages, tokensOf: () => 10, figures }, told)!.kept).toEqual(messages.slice(-4))
+    expect(cutBehindNotes({ messages, tokensOf: one, figures }, undefined)!.kept).toEqual(messages.slice(-10))
+  })
+
+  test("L4-6 all that the notes do not tell is kept, however much it is", () => {
+    const { messages } = working(20).say("Done.")
+    expect(cutBehindNotes({ messages, tokensOf: () => 10, figures }, messages[0]!.uuid)!.kept).toEqual(
+      messages.slice(1),
+    )
+  })
+
+  test("L4-5 a position that is not among the messages refuses this way", () => {
+    expect(cutBehindNotes({ messages: working(3).messages, tokensOf: one, figures }, "gone")).toBeUndefined()
+  })
+
+  test("L4-6 never before the last boundary: not the earlier summary, nor what was restored with it", () => {
+    const { messages } = conversation()
+      .user("Summary: earlier", { isCompactSummary: true })
+      .attach({ type: "file", path: "a", content: "x" })
+      .user("go on")
+      .say("yes")
+    const cut = cutBehindNotes({ messages, tokensOf: one, figures }, undefined)!
+    expect(cut.kept).toEqual(messages.slice(2))
+  })
+
+  test("L4-16 from a message on, or up to one", () => {
+    const { messages } = conversation().user("a").say("b").user("c").call("Read").result("d").say("e")
+    const from = cutRange(messages, { kind: "from", uuid: messages[2]!.uuid })!
+    expect([from.kept, from.summarised]).toEqual([messages.slice(0, 3), messages.slice(3)])
+    const upTo = cutRange(messages, { kind: "up-to", uuid: messages[2]!.uuid })!
+    expect([upTo.summarised, upTo.kept]).toEqual([messages.slice(0, 2), messages.slice(2)])
+    const inside = cutRange(messages, { kind: "up-to", uuid: messages[4]!.uuid })!
+    expect(inside.kept).toEqual(messages.slice(3))
+    expect(cutRange(messages, { kind: "from", uuid: "none" })).toBeUndefined()
+  })
+
+  test("L4-28 a prepared summary is used only where nothing is parted", () => {
+    const { messages } = working(3)
+    expect(cutBehind(messages, messages[2]!.uuid)!.kept).toEqual(messages.slice(3))
+    expect(cutBehind(messages, messages[1]!.uuid)).toBeUndefined()
+    expect(cutBehind(messages, "gone")).toBeUndefined()
+  })
+})
+
+describe("L4-7 property", () => {
+  const step = fc.oneof(
+    fc.constant((chat: ConversationBuilder) => chat.user("words")),
+    fc.constant((chat: ConversationBuilder) => chat.say("answer")),
+    fc.nat(2).map((more) => (chat: ConversationBuilder) => {
+      const id = `msg_shared_${chat.messages.length}`
+      for (let i = 0; i <= more; i++) chat.call("Read", {}, { id })
+      for (let i = 0; i <= more; i++) chat.result("text")
+      return chat
+    }),
+  )
+  const chats = fc
+    .array(step, { minLength: 1, maxLength: 25 })
+    .map((steps) => steps.reduce((chat, each) => each(chat), conversation()).messages)
+
+  const bonds = (messages: readonly Message[]) =>
+    new Set(
+      messages.flatMap((message) => {
+        if (message.type === "assistant")
+          return [
+            message.message.id!,
+            ...contentOf(message).flatMap((block) => (block.type === "tool_use" ? block.id : [])),
+          ]
+        if (message.type !== "user") return []
+        return contentOf(message).flatMap((block) => (block.type === "tool_result" ? block.tool_use_id : []))
+      }),
+    )
+
+  test("no cut parts a tool pair or the pieces of one response, and nothing is lost", () => {
+    fc.assert(
+      fc.property(chats, fc.nat(), fc.nat(60), (messages, which, size) => {
+        const { uuid } = messages[which % messages.length]!
+        const question = { messages, tokensOf: () => size, figures }
+        const cuts = [
+          cutAll(question),
+          cutBehindNotes(question, uuid),
+          cutRange(messages, { kind: "from", uuid }),
+          cutRange(messages, { kind: "up-to", uuid }),
+          cutBehind(messages, uuid),
+        ].filter((cut) => cut !== undefined)
+        for (const { summarised, kept, kind } of cuts) {
+          const behind = bonds(kept)
+          expect([...bonds(summarised)].filter((bond) => behind.has(bond))).toEqual([])
+          expect(kind === "from" ? [...kept, ...summarised] : [...summarised, ...kept]).toEqual(messages)
+        }
+      }),
+    )
+  })
+
+  test("every round begins at a safe place", () => {
+    fc.assert(
+      fc.property(chats, (messages) => {
+        const safe = safeCuts(messages)
+        let at = 0
+        for (const round of rounds(messages)) {
+          expect(safe[at]).toBe(true)
+          at += round.length
+        }
+        expect(safe[at]).toBe(true)
+      }),
+    )
+  })
+})

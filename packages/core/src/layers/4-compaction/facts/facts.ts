@@ -1,0 +1,98 @@
+/**
+ * What stands after a boundary as data and not as prose (L4-29): rendered from the views, so that no summary can lose or invent it. A pure
+ * function: equal views, equal bytes. Whatever came from outside stands quoted in its place, so that nothing but our own lines reads as ours.
+ */
+import { fenced, type Todo } from "../../../conversation/attachments.ts"
+import type { Uuid } from "../../../conversation/messages.ts"
+import type { Frontier } from "../../../views/frontier.ts"
+import type { Views } from "../../../views/views.ts"
+import { cutText, type Estimate } from "../cut-text.ts"
+import { inline, inlineUpTo } from "./inline.ts"
+import { languageOf } from "./language.ts"
+import { renderRules, renderWords } from "./users-words.ts"
+import { renderFailures, renderFiles, renderTests } from "./work-done.ts"
+
+export interface FactsOptions {
+  readonly estimate: Estimate
+  readonly limits?: Partial<FactsLimits>
+  /** Messages that stay in the view themselves: the facts name them and do not repeat them. */
+  readonly kept?: ReadonlySet<Uuid>
+}
+
+/** Tokens. */
+export interface FactsLimits {
+  /** The user's messages. */
+  readonly words: number
+  /** Files that were only read. */
+  readonly reads: number
+  /** Commands that failed, and test runs: each list. */
+  readonly commands: number
+  /** A plan that stands in no file. */
+  readonly plan: number
+}
+
+export const FACTS_LIMITS: FactsLimits = { words: 20_000, reads: 2_000, commands: 2_000, plan: 5_000 } // words: L4-29
+
+const MOST_TODO_CHARACTERS = 500
+
+/** Empty where there is nothing to tell. */
+export function renderFacts(
+  { words, artifacts, frontier }: Pick<Views, "words" | "artifacts" | "frontier">,
+  { estimate, limits: given, kept = new Set() }: FactsOptions,
+): string {
+  const limits = { ...FACTS_LIMITS, ...given }
+  const commands = { artifacts, limit: limits.commands, estimate }
+  const sections = [
+    renderLanguage(words.messages.map(({ text }) => text)),
+    renderRules(words),
+    renderWords({ words, limit: limits.words, estimate, kept }),
+    renderRequest(frontier),
+    renderTodos(frontier.todos),
+    renderPlan(frontier.plan, { limit: limits.plan, estimate }),
+    renderFiles({ artifacts, limit: limits.reads, estimate }),
+    renderFailures(commands),
+    renderTests(commands),
+  ]
+  return sections
+    .filter((section) => section !== "")
+    .join("\n\n")
+    .toWellFormed() // half a surrogate pair would spoil the whole request
+}
+
+function renderLanguage(texts: readonly string[]): string {
+  const language = languageOf(texts)
+  return language === undefined ? "" : `The user writes in ${language}.`
+}
+
+function renderRequest({ request, answered }: Frontier): string {
+  if (request === undefined) return ""
+  const state = answered ? "The last answer to it was a final one." : "It has no final answer yet."
+  return `## The newest request\nIt is message ${inline(request.uuid)}. ${state}`
+}
+
+const TODO_STATES = { pending: "open", in_progress: "in progress", completed: "done" } as const
+
+function renderTodos(todos: readonly Todo[]): string {
+  const lines = todos.map(
+    ({ content, status }) => `- ${TODO_STATES[status]}: ${inlineUpTo(MOST_TODO_CHARACTERS, content)}`,
+  )
+  return lines.length === 0 ? "" : ["## Todos", ...lines].join("\n")
+}
+
+/** The text of a plan in a file is restored with the file (L4-20). */
+function renderPlan(
+  { active, path, text = "" }: Frontier["plan"],
+  { limit, estimate }: { readonly limit: number; readonly estimate: Estimate },
+): string {
+  const lines = [
+    ...(active ? ["Plan mode is on: nothing is changed until the plan is approved."] : []),
+    ...(path === undefined ? [] : [`The plan is in ${inline(path)}.`]),
+    ...(path === undefined && text.trim() !== "" ? planText(cutText({ text, limit, estimate }), text) : []),
+  ]
+  return lines.length === 0 ? "" : ["## Plan", ...lines].join("\n")
+}
+
+function planText(shown: string, text: string): readonly string[] {
+  const what = shown === text ? "The plan:" : `The plan, its first ${shown.length} of ${text.length} characters:`
+  return [what, fenced(shown)]
+}

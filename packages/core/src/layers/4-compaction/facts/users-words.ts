@@ -1,0 +1,92 @@
+/**
+ * The human's own words after a boundary: standing rules, all of them and always; messages verbatim, as many of the newest as the limit
+ * allows. Each has its recall handle, so that what is left out can be had again.
+ */
+import { fenced } from "../../../conversation/attachments.ts"
+import type { Uuid } from "../../../conversation/messages.ts"
+import type { Word, Words } from "../../../views/words.ts"
+import { cutText, type Estimate } from "../cut-text.ts"
+import { inline } from "./inline.ts"
+
+export interface WordsToRender {
+  readonly words: Words
+  /** Tokens of all messages together. */
+  readonly limit: number
+  readonly estimate: Estimate
+  /** Messages that stand in the view themselves: they are not repeated. */
+  readonly kept: ReadonlySet<Uuid>
+}
+
+/** A sentence that was said several times stands once, where it was said last. */
+export function renderRules({ messages }: Words): string {
+  const handles = new Map<string, Uuid>()
+  for (const { rules, uuid } of messages) {
+    for (const rule of rules) {
+      handles.delete(rule)
+      handles.set(rule, uuid)
+    }
+  }
+  if (handles.size === 0) return ""
+  const lines = [...handles].map(([rule, uuid]) => `[${inline(uuid)}] ${rule}`)
+  return [
+    "## Standing rules",
+    "Sentences of the user, word for word, oldest first, each behind the handle of its message. They hold until the user takes them back; where two contradict each other, the later one holds.",
+    fenced(lines.join("\n")),
+  ].join("\n")
+}
+
+export function renderWords({ words: { messages }, limit, estimate, kept }: WordsToRender): string {
+  if (messages.length === 0) return ""
+  const own = messages.filter(({ uuid }) => !kept.has(uuid))
+  const shown = newestThatFit(own, { limit, estimate })
+  const elided = own.slice(0, own.length - shown.length)
+  const standing = messages.filter(({ uuid }) => kept.has(uuid))
+  return [
+    "## What the user said",
+    "The user's messages, word for word, oldest first, each under its recall handle.",
+    ...(elided.length > 0 ? [`[${count(elided, "earlier message")} left out here: ${rangeOf(elided)}]`] : []),
+    ...shown,
+    ...(standing.length > 0
+      ? [
+          `[${count(standing, "message")} not repeated here, because the conversation still holds them: ${rangeOf(standing)}]`,
+        ]
+      : []),
+  ].join("\n")
+}
+
+/** The newest one stands in any case, cut where it fills the limit by itself. */
+function newestThatFit(
+  messages: readonly Word[],
+  { limit, estimate }: Pick<WordsToRender, "limit" | "estimate">,
+): readonly string[] {
+  const shown: string[] = []
+  let room = limit
+  for (const message of messages.toReversed()) {
+    const whole = renderWord(message)
+    room -= estimate(`${whole}\n`)
+    if (room < 0) {
+      if (shown.length === 0) shown.push(renderBeginning(message, { limit, estimate }))
+      break
+    }
+    shown.unshift(whole)
+  }
+  return shown
+}
+
+function renderWord({ uuid, text, isCut }: Word): string {
+  const more = isCut ? ` (its first ${text.length} characters; recall the handle for all of it)` : ""
+  return `Message ${inline(uuid)}${more}:\n${fenced(text)}`
+}
+
+function renderBeginning(message: Word, { limit, estimate }: Pick<WordsToRender, "limit" | "estimate">): string {
+  const frame = estimate(renderWord({ ...message, text: "", isCut: true }))
+  const text = cutText({ text: message.text, limit: Math.max(0, limit - frame), estimate })
+  return renderWord({ ...message, text, isCut: true })
+}
+
+function rangeOf(messages: readonly Word[]): string {
+  const [first, last] = [messages[0]!, messages.at(-1)!]
+  return first === last ? inline(first.uuid) : `${inline(first.uuid)} to ${inline(last.uuid)}`
+}
+
+const count = ({ length }: readonly unknown[], what: string) => `${length} ${what}${length === 1 ? "" : "s"}`

@@ -1,0 +1,76 @@
+/**
+ * What the work did, from the tool calls themselves: files by what became of them, commands whose last run failed, how each test command
+ * ended last. Files that were changed are always named; of the rest the newest, and how many are left out.
+ */
+import type { Artifacts, CommandFacts, FileFacts } from "../../../views/artifacts.ts"
+import type { Estimate } from "../cut-text.ts"
+import { inline, inlineUpTo } from "./inline.ts"
+
+export interface WorkToRender {
+  readonly artifacts: Artifacts
+  /** Tokens of a list from which something may be left out. */
+  readonly limit: number
+  readonly estimate: Estimate
+}
+
+const MOST_COMMAND_CHARACTERS = 400 // enough to know it again; all of it is in the record
+
+export type FileFate = "created" | "changed" | "deleted" | "read"
+
+const FILE_HEADINGS: readonly (readonly [FileFate, string])[] = [
+  ["created", "Created:"],
+  ["changed", "Changed:"],
+  ["deleted", "Deleted:"],
+  ["read", "Read and not changed:"],
+]
+
+/** What became of a file in the end. */
+export function fateOf({ created, changes, deleted }: FileFacts): FileFate {
+  if (deleted) return "deleted"
+  if (created) return "created"
+  return changes > 0 ? "changed" : "read"
+}
+
+export function renderFiles({ artifacts: { files }, limit, estimate }: WorkToRender): string {
+  const lists = FILE_HEADINGS.flatMap(([fate, heading]) => {
+    const paths = [...files].filter(([, facts]) => fateOf(facts) === fate).map(([path]) => `- ${inline(path)}`)
+    if (paths.length === 0) return []
+    return [heading, ...(fate === "read" ? newestLines(paths, { limit, estimate }) : paths)]
+  })
+  return lists.length === 0 ? "" : ["## Files", ...lists].join("\n")
+}
+
+export function renderFailures({ artifacts: { commands }, limit, estimate }: WorkToRender): string {
+  const lines = [...commands]
+    .filter(([, { failed, isTest }]) => failed && !isTest)
+    .map(([command, facts]) => `- ${endOf(facts)}: ${inlineUpTo(MOST_COMMAND_CHARACTERS, command)}`)
+  if (lines.length === 0) return ""
+  return ["## Commands whose last run failed", ...newestLines(lines, { limit, estimate })].join("\n")
+}
+
+export function renderTests({ artifacts: { commands }, limit, estimate }: WorkToRender): string {
+  const lines = [...commands]
+    .filter(([, { isTest }]) => isTest)
+    .map(([command, facts]) => `- ${endOf(facts)}: ${inlineUpTo(MOST_COMMAND_CHARACTERS, command)}`)
+  if (lines.length === 0) return ""
+  return ["## Tests, as they ended last", ...newestLines(lines, { limit, estimate })].join("\n")
+}
+
+function endOf({ failed, exitCode, last }: CommandFacts): string {
+  const code = exitCode === undefined ? "" : ` with exit code ${exitCode}`
+  return `${failed ? "failed" : "succeeded"}${code} (result in message ${inline(last)})`
+}
+
+/** The lists run from old to new. */
+function newestLines(
+  lines: readonly string[],
+  { limit, estimate }: Omit<WorkToRender, "artifacts">,
+): readonly string[] {
+  let [room, from] = [limit, lines.length]
+  while (from > 0) {
+    room -= estimate(lines[from - 1]!)
+    if (room < 0) break
+    from--
+  }
+  return from === 0 ? lines : [`[${from} older ${from === 1 ? "one" : "ones"} left out]`, ...lines.slice(from)]
+}

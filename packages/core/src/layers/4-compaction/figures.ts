@@ -1,0 +1,48 @@
+/** The figures of a compaction, fitted to the window: what is generous in a large window would fill a small one. */
+import type { Turn } from "../layer.ts"
+import type { KeepFigures } from "./cut.ts"
+import type { FactsLimits } from "./facts/facts.ts"
+import { FACTS_LIMITS } from "./facts/facts.ts"
+import { type RestoreLimits, restoreLimits } from "./restore/restore.ts"
+
+const USUAL_THRESHOLD = 167_000 // tokens: the figures are meant for a window of 200,000
+const RESTORED_SHARE = 0.4 // of the threshold: what is restored leaves room to work
+
+export interface CompactionFigures {
+  readonly keep: KeepFigures
+  readonly facts: FactsLimits
+  readonly restore: RestoreLimits
+  readonly failures: number
+  /** Share of the context that must go. */
+  readonly progress: number
+}
+
+export async function compactionFigures({ flags, thresholds }: Pick<Turn, "flags" | "thresholds">) {
+  const share = Math.min(1, thresholds.autoCompact / USUAL_THRESHOLD)
+  const part = (tokens: number) => Math.floor(tokens * share)
+  const restore = await restoreLimits(flags)
+  return {
+    keep: {
+      least: part(await flags.figure("keep-least")),
+      most: part(await flags.figure("keep-most")),
+      messages: await flags.figure("keep-messages"),
+    },
+    facts: mapValues(FACTS_LIMITS, part),
+    restore: { ...mapValues(restore, part), files: restore.files },
+    failures: await flags.figure("compact-failures"),
+    progress: (await flags.figure("compact-progress")) / 100,
+  } satisfies CompactionFigures
+}
+
+/** What may be restored so that, with all the rest, the context stays well below the threshold. */
+export function restoreWithin(
+  limits: RestoreLimits,
+  { threshold, used }: { threshold: number; used: number },
+): RestoreLimits {
+  const room = Math.max(0, Math.floor(threshold * RESTORED_SHARE) - used)
+  const allFiles = Math.min(limits.allFiles, room)
+  return { ...limits, allFiles, allSkills: Math.min(limits.allSkills, Math.max(0, room - allFiles)) }
+}
+
+const mapValues = <T extends object>(values: T, change: (value: number) => number): T =>
+  Object.fromEntries(Object.entries(values).map(([key, value]) => [key, change(value as number)])) as T

@@ -1,0 +1,96 @@
+/** L4-17, L4-18: the entries that make a summary the beginning of the conversation: boundary, summary, what is put behind it. */
+import type { Attachment } from "../../conversation/attachments.ts"
+import { isThinking } from "../../conversation/blocks.ts"
+import { contentOf, type Message, type Uuid } from "../../conversation/messages.ts"
+import type { CompactionFacts, DecisionDraft, Draft, MessageDraft } from "../../journal/entries.ts"
+import type { ModelResponse } from "../../model/model.ts"
+import type { Turn } from "../layer.ts"
+import type { Cut } from "./cut.ts"
+
+export interface Installation {
+  readonly turn: Turn
+  readonly cut: Cut
+  /** The summary with the words around it. */
+  readonly text: string
+  readonly attachments: readonly Attachment[]
+  readonly facts: CompactionFacts
+}
+
+export function installation({ turn, cut, text, attachments, facts }: Installation): readonly Draft[] {
+  const boundary = turn.newUuid()
+  const summary = turn.newUuid()
+  const kept = cut.kept.map(({ uuid }) => uuid)
+  return [
+    boundaryDraft({ boundary, summary, cut, kept, facts }),
+    {
+      type: "user",
+      uuid: summary,
+      isCompactSummary: true,
+      isVisibleInTranscriptOnly: true,
+      message: { role: "user", content: [{ type: "text", text }] },
+    },
+    ...attachments.map((attachment): MessageDraft => ({ type: "attachment", attachment })),
+    ...thinkingDropped(turn, cut),
+    { type: "strata", subtype: "compacted", boundary, kept, ...facts },
+  ]
+}
+
+export const spent = (responses: readonly ModelResponse[]): DecisionDraft[] =>
+  responses.map(({ id, model, usage }) => ({
+    type: "strata",
+    subtype: "spent",
+    purpose: "compaction",
+    model,
+    responseId: id,
+    usage,
+  }))
+
+interface BoundaryParts {
+  readonly boundary: Uuid
+  readonly summary: Uuid
+  readonly cut: Cut
+  readonly kept: readonly Uuid[]
+  readonly facts: CompactionFacts
+}
+
+function boundaryDraft({ boundary, summary, cut, kept, facts }: BoundaryParts): MessageDraft {
+  const anchorUuid = cut.kind === "from" ? boundary : summary // what the kept messages follow
+  const last = cut.summarised.at(-1)
+  return {
+    type: "system",
+    subtype: "compact_boundary",
+    uuid: boundary,
+    content: "Conversation compacted",
+    compactMetadata: {
+      trigger: facts.trigger,
+      preTokens: facts.tokensBefore,
+      postTokens: facts.tokensAfter,
+      messagesSummarized: cut.summarised.length,
+      ...(last ? { lastUuid: last.uuid } : {}),
+      toolsDiscovered: discoveredTools([...cut.summarised, ...cut.kept]),
+      ...(kept.length > 0
+        ? {
+            preservedMessages: { anchorUuid, uuids: kept },
+            preservedSegment: { headUuid: kept[0], anchorUuid, tailUuid: kept.at(-1) },
+          }
+        : {}),
+    },
+  }
+}
+
+function discoveredTools(messages: readonly Message[]): readonly string[] {
+  const names = new Set<string>()
+  for (const message of messages) {
+    if (message.type !== "attachment" || message.attachment.type !== "tool_delta") continue
+    for (const { name } of message.attachment.added) names.add(name)
+    for (const name of message.attachment.removed) names.delete(name)
+  }
+  return [...names]
+}
+
+/** CACHE-6: kept thinking was bound to what stood before it, and that is a summary now. What stays in its place keeps its thinking. */
+function thinkingDropped({ facts }: Turn, { kind, kept }: Cut): DecisionDraft[] {
+  const thinks = kept.some((message) => message.type === "assistant" && contentOf(message).some(isThinking))
+  if (!facts.accepts.boundThinking || kind === "from" || !thinks) return []
+  return [{ type: "strata", subtype: "thinking-dropped", why: "what stood before it was compacted" }]
+}

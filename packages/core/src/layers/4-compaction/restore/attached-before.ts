@@ -1,0 +1,98 @@
+/**
+ * What attachments before the boundary said that must hold behind it (L4-20): skills in use, agents, tools that were loaded, tool servers'
+ * instructions. Pure. What stands in a kept message is in view already and is not said twice. The skill listing is not sent again.
+ */
+import type { Attachment, AttachmentKind, Listed } from "../../../conversation/attachments.ts"
+import type { Message, Uuid } from "../../../conversation/messages.ts"
+import { cutText, type Estimate } from "../cut-text.ts"
+import { sizeOf } from "./file-page.ts"
+
+export interface AttachedBefore {
+  /** Since the last boundary, in their order. */
+  readonly messages: readonly Message[]
+  /** Those of them that stay in view. */
+  readonly kept: ReadonlySet<Uuid>
+}
+
+export interface SkillLimits {
+  readonly estimate: Estimate
+  /** Tokens of one, and of all together. */
+  readonly each: number
+  readonly together: number
+}
+
+type Of<Kind extends AttachmentKind> = Extract<Attachment, { type: Kind }>
+
+interface Placed<Kind extends AttachmentKind> {
+  readonly attachment: Of<Kind>
+  /** It stands in a message that stays in view. */
+  readonly isKept: boolean
+}
+
+/** The newest first, each as it was last used; as much of them as there is room for. */
+export function skillsInUse(before: AttachedBefore, { estimate, each, together }: SkillLimits): readonly Attachment[] {
+  const newestFirst = allOf("skill_content", before).toReversed()
+  const byName = new Map<string, Placed<"skill_content">>()
+  for (const placed of newestFirst) {
+    if (!byName.has(placed.attachment.name)) byName.set(placed.attachment.name, placed)
+  }
+  let room = together
+  return [...byName.values()].flatMap(({ attachment, isKept }) => {
+    const shown = isKept ? undefined : withinLimit(attachment, { estimate, limit: Math.min(each, room) })
+    if (shown === undefined) return []
+    room -= sizeOf(shown, estimate)
+    return [shown]
+  })
+}
+
+/** Nothing where not even the beginning fits. */
+function withinLimit(
+  { name, content }: Of<"skill_content">,
+  { estimate, limit }: { readonly estimate: Estimate; readonly limit: number },
+): Attachment | undefined {
+  const attachment = (text: string): Attachment => ({ type: "skill_content", name, content: text })
+  if (sizeOf(attachment(content), estimate) <= limit) return attachment(content)
+  const marker = `\n[Cut here: the instructions go on. Use the skill ${JSON.stringify(name)} again to see all of them.]`
+  const room = limit - sizeOf(attachment(marker), estimate)
+  const beginning = room > 0 ? cutText({ text: content, limit: room, estimate }) : ""
+  return beginning.trim() === "" ? undefined : attachment(`${beginning}${marker}`)
+}
+
+export function agentStatus(before: AttachedBefore): readonly Attachment[] {
+  return unlessKept(allOf("agent_status", before).at(-1))
+}
+
+export function agentListing(before: AttachedBefore): readonly Attachment[] {
+  return unlessKept(allOf("agent_listing", before).at(-1))
+}
+
+/** Tools that came and are still there. */
+export function toolSet(before: AttachedBefore): readonly Attachment[] {
+  const there = new Map<string, { readonly tool: Listed; readonly isKept: boolean }>()
+  for (const { attachment, isKept } of allOf("tool_delta", before)) {
+    for (const name of attachment.removed) there.delete(name)
+    for (const tool of attachment.added) there.set(tool.name, { tool, isKept })
+  }
+  const added = [...there.values()].filter(({ isKept }) => !isKept).map(({ tool }) => tool)
+  return added.length === 0 ? [] : [{ type: "tool_delta", added, removed: [] }]
+}
+
+/** The newest of each server, in the order in which the servers came. */
+export function serverInstructions(before: AttachedBefore): readonly Attachment[] {
+  const newest = new Map(allOf("mcp_instructions", before).map((placed) => [placed.attachment.server, placed]))
+  return [...newest.values()].flatMap(unlessKept)
+}
+
+function allOf<Kind extends AttachmentKind>(kind: Kind, { messages, kept }: AttachedBefore): readonly Placed<Kind>[] {
+  return messages.flatMap((message) => {
+    if (message.type !== "attachment" || message.isSidechain || message.attachment.type !== kind) return []
+    const { belongsTo: _, ...attachment } = message.attachment // what it belonged to is gone
+    return [{ attachment: attachment as Of<Kind>, isKept: kept.has(message.uuid) }]
+  })
+}
+
+function unlessKept(
+  placed: { readonly attachment: Attachment; readonly isKept: boolean } | undefined,
+): readonly Attachment[] {
+  return placed === undefined || placed.isKept ? [] : [placed.attachment]
+}

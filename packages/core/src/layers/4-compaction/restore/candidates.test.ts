@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest"
+import { conversation } from "../../../../test/builders.ts"
+import type { FileRead } from "../../../tools/tool.ts"
+import { CLEARED_MARKER, renderPersisted } from "../../../views/render-decisions.ts"
+import { type CandidateQuestion, candidates } from "./candidates.ts"
+import { wholeCalls } from "./whole-calls.ts"
+
+const seen = (more: Partial<FileRead> = {}): FileRead => ({
+  content: "x",
+  modifiedMs: 1,
+  at: "2026-01-01T00:00:00.000Z",
+  ...more,
+})
+const chosen = (reads: CandidateQuestion["reads"], more: Partial<CandidateQuestion> = {}) =>
+  candidates({ reads, wholeCalls: new Set(), excluded: { files: [], directories: [] }, ...more }).map(
+    ({ path }) => path,
+  )
+
+describe("L4-20 which files are worth reading again", () => {
+  test("the most recently read first", () => {
+    expect(
+      chosen([
+        ["/a", seen()],
+        ["/b", seen()],
+      ]),
+    ).toEqual(["/b", "/a"])
+  })
+
+  test("not those whose full read is among the kept messages; a part that was read does not count", () => {
+    const reads: CandidateQuestion["reads"] = [
+      ["/whole", seen({ toolUseId: "kept" })],
+      ["/part", seen({ toolUseId: "kept", range: { offset: 1, limit: 2 } })],
+      ["/gone", seen({ toolUseId: "summarised" })],
+      ["/written", seen()],
+    ]
+    expect(chosen(reads, { wholeCalls: new Set(["kept"]) })).toEqual(["/written", "/gone", "/part"])
+  })
+
+  test("not the plan, not memory or instruction files, nothing of Strata's own", () => {
+    const paths = [
+      ...["/p/plan.md", "/p/.strata/projects/x/c.jsonl", "/home/.strata", "/p/AGENTS.md", "/p/lib/CLAUDE.md"],
+      ...["/p/CLAUDE.local.md", "/p/.claude/rules/style.md", "/q/.strata/rules/a.md"],
+      ...["/p/.strata-notes.md", "/p/docs/plan.md", "/p/rules/a.md", "/p/..strata/a"],
+    ]
+    const excluded = { files: ["/p/plan.md"], directories: ["/p/.strata", "/home/.strata"] }
+    expect(
+      chosen(
+        paths.map((path) => [path, seen()]),
+        { excluded },
+      ),
+    ).toEqual(["/p/..strata/a", "/p/rules/a.md", "/p/docs/plan.md", "/p/.strata-notes.md"])
+  })
+})
+
+describe("L4-20 which results are whole in the kept messages", () => {
+  test("not those that were cleared or put aside", () => {
+    const text = "     1\tline"
+    const persisted = renderPersisted(
+      { type: "tool_result", tool_use_id: "x", content: text },
+      { subtype: "tool-result-persisted", toolUseId: "x", path: "/blobs/x", bytes: 9, head: 3, tail: 0 },
+      "u.0",
+    )
+    const builder = conversation()
+    for (const content of [text, `${CLEARED_MARKER} Recall: u.0`, persisted.content as string, ""])
+      builder.call("Read", { file_path: "/a" }).result(content)
+    expect([...wholeCalls(builder.messages)]).toEqual(["toolu_0", "toolu_3"])
+  })
+})

@@ -1,0 +1,172 @@
+/**
+ * What is put back into the view after a compaction (L4-20): files read again now, skills, the plan, plan mode, todos, agents, tools, tool
+ * servers' instructions. Everything is made side by side, and always stands in this order. It never throws because of a file.
+ */
+import { realpath } from "node:fs/promises"
+import { resolve } from "node:path"
+import type { Flags } from "../../../base/flags.ts"
+import type { Attachment } from "../../../conversation/attachments.ts"
+import type { Message } from "../../../conversation/messages.ts"
+import type { FileRead } from "../../../tools/tool.ts"
+import type { Frontier } from "../../../views/frontier.ts"
+import type { Estimate } from "../cut-text.ts"
+import {
+  type AttachedBefore,
+  agentListing,
+  agentStatus,
+  serverInstructions,
+  skillsInUse,
+  toolSet,
+} from "./attached-before.ts"
+import { type Candidate, candidates, type ExcludedPaths } from "./candidates.ts"
+import { pageOf, type RestoredFile } from "./file-page.ts"
+import { type ReadFileAgain, readAgain } from "./read-again.ts"
+import { wholeCalls } from "./whole-calls.ts"
+
+export interface RestoreQuestion {
+  /** Since the last boundary, as they are shown. */
+  readonly messages: readonly Message[]
+  /** Those of them that stay in view, as they are shown. */
+  readonly kept: readonly Message[]
+  readonly frontier: Pick<Frontier, "todos" | "plan">
+  /** What was read and written, the oldest first, as `ReadState.entries()` gives it. */
+  readonly reads: Iterable<readonly [string, FileRead]>
+  /** Not to be shown again: known memory and instruction files; Strata's own directory. The plan need not be named. */
+  readonly excluded: ExcludedPaths
+  readonly limits: RestoreLimits
+  readonly estimate: Estimate
+  readonly now: Date
+  readonly signal?: AbortSignal
+  /** From disk, unless said otherwise. */
+  readonly readFile?: ReadFileAgain
+}
+
+export interface RestoreLimits {
+  /** How many. */
+  readonly files: number
+  /** Tokens of one file, of all files, of one skill, of all skills. */
+  readonly file: number
+  readonly allFiles: number
+  readonly skill: number
+  readonly allSkills: number
+}
+
+export interface Restored {
+  readonly attachments: readonly Attachment[]
+  /** What the read state holds from now on, the oldest first: reads that are still in view, and the files shown again. */
+  readonly reads: readonly (readonly [string, FileRead])[]
+}
+
+export async function restoreLimits(flags: Pick<Flags, "figure">): Promise<RestoreLimits> {
+  const [files, file, allFiles, skill, allSkills] = await Promise.all([
+    flags.figure("restore-files"),
+    flags.figure("restore-file-limit"),
+    flags.figure("restore-limit"),
+    flags.figure("restore-skill-limit"),
+    flags.figure("restore-skills-limit"),
+  ])
+  return { files, file, allFiles, skill, allSkills }
+}
+
+export async function restoreAttachments(question: RestoreQuestion): Promise<Restored> {
+  const { messages, kept, frontier, limits, estimate } = question
+  const reads = [...question.reads]
+  const inView = wholeCalls(kept)
+  const before: AttachedBefore = { messages, kept: new Set(kept.map(({ uuid }) => uuid)) }
+  const skills = { estimate, each: limits.skill, together: limits.allSkills }
+  const files = restoreFiles({ ...question, reads, inView })
+
+  const attachments = await Promise.all([
+    files.then((restored) => restored.map(({ attachment }) => attachment)),
+    skillsInUse(before, skills),
+    restorePlan(frontier.plan, { ...question, reads }),
+    planMode(frontier.plan),
+    frontier.todos.length === 0 ? [] : [{ type: "todo_list", todos: frontier.todos } as const],
+    agentStatus(before),
+    toolSet(before),
+    agentListing(before),
+    serverInstructions(before),
+  ])
+  return { attachments: attachments.flat(), reads: readsAfter(reads, { inView, restored: await files }) }
+}
+
+interface FilesQuestion extends RestoreQuestion {
+  readonly reads: readonly (readonly [string, FileRead])[]
+  readonly inView: ReadonlySet<string>
+}
+
+/** The most recently read first. Where one cannot be read any more, the next one takes its place. */
+async function restoreFiles(question: FilesQuestion): Promise<readonly RestoredFile[]> {
+  const { reads, inView, limits, frontier } = question
+  const excluded = await whereTheyAre({
+    files: [...question.excluded.files, ...(frontier.plan.path === undefined ? [] : [frontier.plan.path])],
+    directories: question.excluded.directories,
+  })
+  const waiting = [...candidates({ reads, wholeCalls: inView, excluded })]
+  const restored: RestoredFile[] = []
+  let room = limits.allFiles
+  while (restored.length < limits.files && waiting.length > 0) {
+    const next = await Promise.all(
+      waiting.splice(0, limits.files - restored.length).map((candidate) => read(candidate, question)),
+    )
+    for (const { candidate, file } of next) {
+      if (file === undefined) continue
+      const { estimate, now } = question
+      const page = pageOf({ candidate, file, limit: Math.min(limits.file, room), estimate, now })
+      if (page.tokens > room) continue
+      room -= page.tokens
+      restored.push(page)
+    }
+  }
+  return restored
+}
+
+async function read(candidate: Candidate, { readFile = readAgain, signal = NEVER }: RestoreQuestion) {
+  return { candidate, file: await readFile(candidate.path, signal) }
+}
+
+const NEVER = new AbortController().signal
+
+/** Reads are kept under paths without links, so these are compared without links too. */
+async function whereTheyAre({ files, directories }: ExcludedPaths): Promise<ExcludedPaths> {
+  const real = (path: string) => realpath(path).catch(() => resolve(path))
+  const [realFiles, realDirectories] = await Promise.all([
+    Promise.all(files.map(real)),
+    Promise.all(directories.map(real)),
+  ])
+  return { files: realFiles, directories: realDirectories }
+}
+
+/** The file decides where the conversation has read or written it itself: it may have been edited since the plan was shown. */
+async function restorePlan(
+  { path, text }: Frontier["plan"],
+  { reads, readFile = readAgain, signal = NEVER }: FilesLookup,
+): Promise<readonly Attachment[]> {
+  if (path === undefined) return []
+  const isKnown = reads.some(([known]) => known === path)
+  const content = (isKnown ? (await readFile(path, signal))?.text : undefined) ?? text
+  return content === undefined ? [] : [{ type: "plan_file", path, content }]
+}
+
+type FilesLookup = Pick<FilesQuestion, "reads" | "readFile" | "signal">
+
+function planMode({ active, path }: Frontier["plan"]): readonly Attachment[] {
+  return active ? [{ type: "plan_mode", active, ...(path === undefined ? {} : { path }) }] : []
+}
+
+interface AfterBoundary {
+  readonly inView: ReadonlySet<string>
+  readonly restored: readonly RestoredFile[]
+}
+
+function readsAfter(
+  reads: readonly (readonly [string, FileRead])[],
+  { inView, restored }: AfterBoundary,
+): Restored["reads"] {
+  const again = new Map(restored.flatMap(({ read }) => (read ? [read] : [])))
+  return reads.flatMap(([path, before]) => {
+    const shown =
+      again.get(path) ?? (before.toolUseId !== undefined && inView.has(before.toolUseId) ? before : undefined)
+    return shown ? [[path, shown] as const] : []
+  })
+}

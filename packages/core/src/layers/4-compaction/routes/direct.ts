@@ -1,0 +1,39 @@
+/** L4-13, L4-15, L4-25: a call of its own writes the summary, from an input that is cut to what the summariser can take. */
+import type { Model } from "../../../model/model.ts"
+import { createEstimator } from "../../../tokens/estimate.ts"
+import type { Turn } from "../../layer.ts"
+import { summariseDirectly } from "../summarise/direct.ts"
+import type { Route } from "./route.ts"
+
+export function direct(model: Model): Route {
+  return {
+    name: "direct",
+    cut: async ({ cut }) => cut,
+    async summarise({ turn, cut, instructions, onProgress }) {
+      const outcome = await summariseDirectly({
+        model,
+        ...sizesFor(model, turn),
+        messages: cut.summarised,
+        kind: cut.kind,
+        instructions,
+        signal: turn.signal,
+        onProgress,
+      })
+      if (outcome.kind !== "summary") return outcome
+      if (outcome.dropped > 0) {
+        const rounds = outcome.dropped === 1 ? "oldest round was" : `${outcome.dropped} oldest rounds were`
+        turn.progress({
+          phase: "message",
+          message: `The ${rounds} too much for the summariser and left out of the summary.`,
+        })
+      }
+      return { ...outcome, cut }
+    },
+  }
+}
+
+/** Another model than the conversation's has its own window and cuts text in its own way. */
+function sizesFor(model: Model, { model: own, thresholds, views }: Turn) {
+  if (model.name === own) return { window: thresholds.window, estimator: views.estimator }
+  return { window: model.facts.window, estimator: createEstimator(model.facts.family) }
+}

@@ -1,0 +1,62 @@
+/**
+ * L4-5 to L4-9: the notes that were kept while the work went on serve as the summary, without any model call. What they do not tell yet is
+ * kept as it was.
+ */
+import type { Turn } from "../../layer.ts"
+import { type Cut, cutBehindNotes } from "../cut.ts"
+import type { Route, RouteQuestion } from "./route.ts"
+
+/** Who keeps notes. */
+export interface NotesSource {
+  /** The update under way, if any. */
+  running(): { readonly startedAt: Date; readonly done: Promise<void> } | undefined
+  /** The notes with every section cut to the limit; `undefined` where there is no more than the bare template (L4-8). */
+  summary(turn: Turn): Promise<string | undefined>
+}
+
+export interface NotesRouteOptions {
+  readonly source: NotesSource
+  /** Resolves after so long, or when the signal says so. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
+}
+
+const TOO_OLD_MS = 60_000 // an update that runs longer than this is not waited for
+
+export function fromNotes({ source, wait }: NotesRouteOptions): Route {
+  return {
+    name: "notes",
+    mustReachThreshold: true,
+
+    async cut(question) {
+      return (await areOn(question.turn)) && (await source.summary(question.turn)) ? cutFor(question) : undefined
+    },
+
+    async summarise(question) {
+      const { turn } = question
+      if (!(await areOn(turn))) return { kind: "passed", message: "notes are switched off" }
+      await waitForUpdate(turn)
+      const notes = await source.summary(turn)
+      if (notes === undefined) return { kind: "passed", message: "there are no notes" }
+      const cut = cutFor(question)
+      if (!cut) return { kind: "passed", message: "the notes do not tell how far they go" }
+      return { kind: "summary", text: `Summary:\n${notes}`, cut, responses: [] }
+    },
+  }
+
+  async function waitForUpdate({ flags, now, signal }: Turn): Promise<void> {
+    const update = source.running()
+    if (!update || now.getTime() - update.startedAt.getTime() > TOO_OLD_MS) return
+    const enough = new AbortController()
+    const limit = wait((await flags.figure("notes-wait")) * 1_000, AbortSignal.any([signal, enough.signal]))
+    await Promise.race([update.done, limit])
+    enough.abort()
+  }
+}
+
+const areOn = async ({ flags }: Turn) => (await flags.isOn("notes")) && (await flags.isOn("compact-from-notes"))
+
+/** Only where a round would be summarised by it. */
+function cutFor({ turn, cutQuestion }: RouteQuestion): Cut | undefined {
+  const cut = cutBehindNotes(cutQuestion, turn.views.notes.throughUuid)
+  return cut?.summarised.some(({ type }) => type === "assistant") ? cut : undefined
+}

@@ -1,0 +1,44 @@
+/** A way to a summary. Each is tried in its turn; one that does not apply or fails leaves the conversation as it was. */
+import type { FailureReason } from "../../../base/telemetry.ts"
+import type { ModelResponse } from "../../../model/model.ts"
+import type { CompactionOrder, RouteName } from "../../compaction-order.ts"
+import type { Turn } from "../../layer.ts"
+import type { Cut, CutQuestion } from "../cut.ts"
+
+export interface RouteQuestion {
+  readonly turn: Turn
+  readonly order: CompactionOrder
+  /** What is to be summarised, unless the way has a summary that covers another part. */
+  readonly cut: Cut
+  readonly cutQuestion: CutQuestion
+  /** The user's first, those of hooks after. */
+  readonly instructions: readonly string[]
+  /** Characters written so far. */
+  readonly onProgress: (characters: number) => void
+}
+
+export type RouteOutcome =
+  | {
+      readonly kind: "summary"
+      readonly text: string
+      readonly cut: Cut
+      /** What it was billed for. */
+      readonly responses: readonly ModelResponse[]
+    }
+  /** It has nothing to offer here; that is no failure. */
+  | { readonly kind: "passed"; readonly message: string }
+  | {
+      readonly kind: "failed"
+      readonly why: FailureReason
+      readonly message: string
+      readonly responses: readonly ModelResponse[]
+    }
+
+export interface Route {
+  readonly name: RouteName
+  /** Whether its summary is too old to be taken where the context would stay at the threshold (L4-9). */
+  readonly mustReachThreshold?: boolean
+  /** Where it would cut, for a plan; `undefined` where it does not apply. */
+  cut(question: RouteQuestion): Promise<Cut | undefined>
+  summarise(question: RouteQuestion): Promise<RouteOutcome>
+}

@@ -1,0 +1,85 @@
+/**
+ * L4-13: a fork of the conversation writes the summary. It sends the view unchanged and the prompt behind it, so that nearly all of its
+ * input is read from the server's cache. Where that does not fit, the direct way must do.
+ */
+
+import { textOf } from "../../../conversation/blocks.ts"
+import type { Message } from "../../../conversation/messages.ts"
+import { sentBlocks } from "../../../conversation/sent-blocks.ts"
+import { PromptTooLongError } from "../../../model/errors.ts"
+import { type ForkOutcome, type ForkParent, runFork } from "../../7-agents/fork.ts"
+import type { Turn } from "../../layer.ts"
+import type { Cut } from "../cut.ts"
+import { summaryPrompt } from "../summarise/prompts.ts"
+import { readSummary } from "../summarise/summary-text.ts"
+import type { Route, RouteOutcome, RouteQuestion } from "./route.ts"
+
+const ROOM_FOR_ANSWER = 4_000 // tokens; a summary is rarely longer, and one that is cut is refused
+const LONGEST_QUOTE = 200 // characters that tell where a range begins
+const NO_TOOLS = "No tools are available while a summary is written. Answer in text."
+
+/** What a fork shares with its parent besides the request. */
+export type ForkSurroundings = Omit<ForkParent, "request" | "openCalls">
+
+export function shared(parent: ForkSurroundings): Route {
+  return {
+    name: "shared",
+    async cut({ cut, order, turn }) {
+      return order.overflowed || !fits(turn, cut) ? undefined : cut
+    },
+    async summarise(question) {
+      const { order, turn, cut } = question
+      if (order.overflowed || !fits(turn, cut))
+        return { kind: "passed", message: "the conversation and the prompt do not fit into one request" }
+      return readAnswer(await askFork(parent, question), cut)
+    },
+  }
+}
+
+/** `up-to`: what is kept must not be in front of the model, so the direct way is taken. */
+function fits({ size, facts, thresholds }: Turn, { kind }: Cut): boolean {
+  return kind !== "up-to" && size.tokens + ROOM_FOR_ANSWER < Math.min(thresholds.window, facts.window)
+}
+
+interface ForkQuestion extends Pick<RouteQuestion, "turn" | "cut" | "instructions" | "onProgress"> {
+  /** Calls that run right now. */
+  readonly openCalls?: readonly string[]
+}
+
+export async function askFork(
+  parent: ForkSurroundings,
+  { turn, cut, instructions, onProgress, openCalls = [] }: ForkQuestion,
+): Promise<ForkOutcome> {
+  let characters = 0
+  const startsWith = cut.kind === "from" ? quoteOf(cut.summarised[0]) : undefined
+  return runFork(
+    { ...parent, request: await turn.request(), openCalls },
+    {
+      directive: summaryPrompt({ kind: cut.kind, instructions, ...(startsWith ? { startsWith } : {}) }),
+      allows: () => NO_TOOLS,
+      maxTurns: 1,
+      signal: turn.signal,
+      onText: (text) => {
+        characters += text.length
+        onProgress(characters)
+      },
+    },
+  )
+}
+
+export function readAnswer(outcome: ForkOutcome, cut: Cut): RouteOutcome {
+  const { ended, responses } = outcome
+  const failed = (why: "aborted" | "prompt_too_long" | "api_error" | "no_summary", message: string) =>
+    ({ kind: "failed", why, message, responses }) as const
+  if (ended === "aborted") return failed("aborted", "it was given up")
+  if (ended === "failed") {
+    const why = outcome.error instanceof PromptTooLongError ? "prompt_too_long" : "api_error"
+    return failed(why, outcome.error instanceof Error ? outcome.error.message : "the request failed")
+  }
+  const summary = readSummary(outcome.text)
+  if (summary.kind === "none") return failed("no_summary", "the model gave no summary")
+  return { kind: "summary", text: summary.text, cut, responses }
+}
+
+const quoteOf = (message: Message | undefined): string | undefined =>
+  message ? textOf(sentBlocks(message)).trim().slice(0, LONGEST_QUOTE) : undefined

@@ -1,0 +1,193 @@
+/**
+ * One summary from one subject (L4-13, L4-15): asks, reads the answer, and asks again where that can help: with a smaller subject if it
+ * was too long, the same one if the answer was empty, cut or an error. Every answer that was paid for is handed back.
+ */
+import type { FailureReason } from "../../../base/telemetry.ts"
+import { type Block, isToolUse, textOf } from "../../../conversation/blocks.ts"
+import type { FlatMessage } from "../../../conversation/flatten.ts"
+import type { ModelRequest, ToolDefinition } from "../../../conversation/request.ts"
+import { validateRequest } from "../../../conversation/validate/validator.ts"
+import {
+  ConnectionLostError,
+  ModelAbortedError,
+  ModelError,
+  PassingModelError,
+  PromptTooLongError,
+} from "../../../model/errors.ts"
+import type { Model, ModelResponse } from "../../../model/model.ts"
+import type { Estimator } from "../../../tokens/estimate.ts"
+import { sentModelName } from "../../../tokens/models.ts"
+import { sizeOf } from "./fit.ts"
+import { directSystemPrompt, noRoomNote } from "./prompts.ts"
+import type { Subject } from "./subject.ts"
+import { type ReadSummary, readSummary } from "./summary-text.ts"
+
+const MOST_RETRIES = 2 // of answers that hold no summary
+const MOST_SHRINKINGS = 3
+/** Of a small window: about the share that the thresholds leave for output there. */
+export const SMALL_WINDOW_OUTPUT = 3 / 8
+const SURE_FACTOR = 1.05 // an estimate that is right on the whole may be off for the rounds that are dropped
+
+export interface Caller {
+  readonly model: Model
+  readonly estimator: Estimator
+  /** `max_tokens` of each request. */
+  readonly output: number
+  readonly signal: AbortSignal
+  /** Text as it arrives; `undefined`: what came of this answer is void. */
+  readonly onText: (text: string | undefined) => void
+  readonly onResponse: (response: ModelResponse) => void
+}
+
+export interface Question {
+  readonly subject: Subject
+  readonly prompt: string
+}
+
+export type Asked =
+  | { readonly kind: "summary"; readonly text: string; readonly dropped: number }
+  /** `message` is a clause that says why, to be put into a sentence. */
+  | { readonly kind: "failed"; readonly why: FailureReason; readonly message: string }
+
+const NO_SUMMARY: Readonly<Record<Extract<ReadSummary, { kind: "none" }>["why"], string>> = {
+  empty: "the model answered with nothing",
+  cut: "the model's answer ended before the summary began",
+  "api-error": "an error came in place of an answer",
+}
+
+export async function ask(caller: Caller, { subject, prompt }: Question): Promise<Asked> {
+  let now = subject
+  let asking = prompt
+  let retries = 0
+  let shrinkings = 0
+  for (;;) {
+    const sent = withPrompt(now.messages, asking)
+    const answer = await answerTo(caller, sent)
+    switch (answer.kind) {
+      case "summary":
+        return { ...answer, dropped: now.dropped }
+      case "failed":
+        return answer
+      case "too-long": {
+        const smaller =
+          shrinkings++ < MOST_SHRINKINGS
+            ? now.smaller(missingRoom(answer.excess, sizeOf(sent, caller.estimator), caller))
+            : undefined
+        if (!smaller) return { kind: "failed", why: "prompt_too_long", message: answer.message }
+        now = smaller
+        break
+      }
+      case "again":
+        if (retries++ >= MOST_RETRIES) return { kind: "failed", why: answer.why, message: answer.message }
+        if (answer.cut) asking = `${prompt}\n\n${noRoomNote()}`
+    }
+  }
+}
+
+type Answer =
+  | { readonly kind: "summary"; readonly text: string }
+  | Extract<Asked, { kind: "failed" }>
+  | { readonly kind: "too-long"; readonly excess: Excess; readonly message: string }
+  | { readonly kind: "again"; readonly why: FailureReason; readonly message: string; readonly cut?: boolean }
+
+async function answerTo(caller: Caller, messages: readonly FlatMessage[]): Promise<Answer> {
+  const { model } = caller
+  const request = requestFor(caller, messages)
+  const violations = validateRequest({ request, model: model.facts })
+  if (violations.length > 0) {
+    const message = violations.map(({ rule, path }) => `${rule} at ${path}`).join(", ")
+    return { kind: "failed", why: "api_error", message: `the request would be refused (${message})` }
+  }
+  try {
+    return await read(caller, request)
+  } catch (error) {
+    if (!(error instanceof ModelError)) throw error
+    const message = clauseOf(error)
+    if (error instanceof ModelAbortedError) return { kind: "failed", why: "aborted", message }
+    if (error instanceof PromptTooLongError) return { kind: "too-long", excess: error, message }
+    // a model that tries again by itself has done so often enough; one that does not is given its chance here
+    const isOurs = error instanceof ConnectionLostError && error.attempts <= 1 && !error.forbidsRetry
+    return { kind: isOurs ? "again" : "failed", why: "api_error", message }
+  }
+}
+
+async function read({ model, signal, onText, onResponse }: Caller, request: ModelRequest): Promise<Answer> {
+  // the server never sees these bytes again: a cache entry would cost more than it saves
+  let response: ModelResponse | undefined
+  onText(undefined)
+  for await (const event of model.stream(request, { signal, writesCache: false, sharedMessages: 0 })) {
+    if (event.type === "text") onText(event.text)
+    else if (event.type === "retry") onText(undefined)
+    else if (event.type === "response") response = event.response
+  }
+  if (!response) {
+    if (signal.aborted) throw new ModelAbortedError(model.provider)
+    return { kind: "again", why: "api_error", message: "the answer ended too soon" }
+  }
+  onResponse(response)
+  if (response.stop_reason === "refusal") {
+    return { kind: "again", why: "no_summary", message: "the model refused to write one" }
+  }
+  const summary = readSummary(textOf(response.content as readonly Block[]))
+  if (summary.kind === "summary") return summary
+  const message = NO_SUMMARY[summary.why]
+  if (summary.why !== "api-error") return { kind: "again", why: "no_summary", message, cut: summary.why === "cut" }
+  if (!summary.tooLong) return { kind: "again", why: "api_error", message }
+  return { kind: "too-long", excess: summary.tooLong, message: "it was refused as too long" }
+}
+
+/** How far a request was too long, as far as the provider told. */
+interface Excess {
+  readonly tokens?: number | undefined
+  readonly limit?: number | undefined
+  readonly gap?: number | undefined
+}
+
+/**
+ * What has to go, in tokens of our own estimate, which is what rounds are measured in: the provider may count more or fewer. Where a model
+ * lets input fill the whole window, room for the answer has to be made as well.
+ */
+function missingRoom({ tokens, limit, gap }: Excess, estimated: number, { model, output }: Caller): number | undefined {
+  const counted = gap ?? (tokens !== undefined && limit !== undefined ? tokens - limit : undefined)
+  if (counted === undefined || !tokens) return counted
+  const answer = model.facts.accepts.overflowingOutput ? Math.min(output, (tokens - counted) * SMALL_WINDOW_OUTPUT) : 0
+  return ((counted + answer) / tokens) * estimated * SURE_FACTOR
+}
+
+function clauseOf(error: ModelError): string {
+  const { provider, said } = error
+  if (error instanceof ModelAbortedError) return "it was stopped"
+  if (error instanceof PromptTooLongError) return `the request for a summary is too long for ${provider}`
+  if (error instanceof PassingModelError) return `${provider} did not answer (${error.reason})`
+  return `${provider} refused the request${said ? ` ("${said}")` : ""}`
+}
+
+function requestFor({ model, output }: Caller, messages: readonly FlatMessage[]): ModelRequest {
+  const tools = namedTools(messages)
+  return {
+    model: sentModelName(model.name),
+    max_tokens: output,
+    system: directSystemPrompt(),
+    ...(tools.length > 0 ? { tools, tool_choice: { type: "none" } } : {}),
+    ...(model.facts.accepts.thinkingOff ? { thinking: { type: "disabled" } } : {}),
+    messages: messages as ModelRequest["messages"],
+  }
+}
+
+/** Some servers refuse calls in a conversation without tools. So the tools are named, by name alone, and may not be used. */
+export function namedTools(messages: readonly FlatMessage[]): ToolDefinition[] {
+  const names = new Set(messages.flatMap(({ content }) => content.filter(isToolUse).map(({ name }) => name)))
+  return [...names].map((name) => ({
+    name,
+    description: "Was used in the conversation; cannot be used now.",
+    input_schema: { type: "object" },
+  }))
+}
+
+/** The prompt comes last, from the user. */
+function withPrompt(messages: readonly FlatMessage[], prompt: string): readonly FlatMessage[] {
+  const block: Block = { type: "text", text: prompt }
+  const last = messages.at(-1)
+  if (last?.role !== "user") return [...messages, { role: "user", content: [block] }]
+  return [...messages.slice(0, -1), { role: "user", content: [...last.content, block] }]
+}

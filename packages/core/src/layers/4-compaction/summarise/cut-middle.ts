@@ -1,0 +1,38 @@
+/**
+ * L4-25: a text that is too long loses its middle. The beginning says what it is, the end how it came out, and a line between them says
+ * how much is missing. The result is never longer than the limit.
+ */
+
+const HEAD_SHARE = 2 / 3 // of what is kept; errors and totals stand at the end, so that gets its share too
+const NEAR = 1 / 4 // a line end within this part of a piece is near enough to cut there
+const LEAST = 100 // characters; below that a cut would leave little but the line that tells of it
+
+export function cutMiddle(text: string, limit: number): string {
+  const size = Math.max(LEAST, Math.floor(limit))
+  if (text.length <= size) return text
+  const room = size - gapLine(text.length).length
+  const head = headOf(text, Math.floor(room * HEAD_SHARE))
+  const tail = tailOf(text, room - Math.floor(room * HEAD_SHARE))
+  return `${head}${gapLine(text.length - head.length - tail.length)}${tail}`
+}
+
+const gapLine = (missing: number) => `\n[… ${missing.toLocaleString("en-US")} characters left out here …]\n`
+
+function headOf(text: string, size: number): string {
+  const lineEnd = text.lastIndexOf("\n", size)
+  if (lineEnd >= size * (1 - NEAR)) return text.slice(0, lineEnd)
+  return text.slice(0, splitsCharacter(text, size) ? size - 1 : size)
+}
+
+function tailOf(text: string, size: number): string {
+  const start = text.length - size
+  const lineStart = text.indexOf("\n", start - 1) + 1
+  if (lineStart > 0 && lineStart <= start + size * NEAR) return text.slice(lineStart)
+  return text.slice(splitsCharacter(text, start) ? start + 1 : start)
+}
+
+/** Whether a cut here would leave half a character on each side. */
+function splitsCharacter(text: string, at: number): boolean {
+  const before = text.charCodeAt(at - 1)
+  return before >= 0xd800 && before <= 0xdbff
+}

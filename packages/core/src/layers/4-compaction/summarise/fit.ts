@@ -1,0 +1,127 @@
+/**
+ * L4-25: what a summariser reads always fits its window. A range that does not is divided into chunks of whole rounds; a single round
+ * that does not is cut harder and harder; summaries of parts that do not fit together are joined in groups.
+ */
+import { type Block, isText, isToolResult, isToolUse, resultBlocks, textOf } from "../../../conversation/blocks.ts"
+import type { FlatMessage } from "../../../conversation/flatten.ts"
+import { isSentToModel, type Message } from "../../../conversation/messages.ts"
+import { type Round, rounds } from "../../../conversation/rounds.ts"
+import type { Estimator } from "../../../tokens/estimate.ts"
+import { cutMiddle } from "./cut-middle.ts"
+import { INPUT_LIMITS, type InputLimits, summaryInput } from "./summary-input.ts"
+
+/** The room there is, in tokens, and what measures it. */
+export interface Room {
+  readonly budget: number
+  readonly estimator: Estimator
+  /** How much may stay of one result or text. Default: by the room. */
+  readonly limits?: InputLimits
+}
+
+const MESSAGE_TOKENS = 4 // role and separators around each
+const RESULT_SHARE = 0.1 // of the room: no single result may take more
+const TEXT_SHARE = 0.4
+const CHARACTERS_PER_TOKEN = 4 // where only the order of magnitude matters
+const SMALLEST: InputLimits = { result: 100, text: 400 }
+const CHUNK_SLACK = 50 // tokens for the line that says which part it is
+const HARDER = 2 // each time, limits are divided by this
+
+export function sizeOf(messages: readonly FlatMessage[], estimator: Estimator): number {
+  return messages.reduce((sum, { content }) => sum + estimator.blocks(content) + MESSAGE_TOKENS, 0)
+}
+
+/** How much may stay of one result or text in a room of this size: in a small window less than usual. */
+export function limitsIn({ budget, limits }: Room): InputLimits {
+  if (limits) return limits
+  const part = (share: number) => Math.floor(budget * share * CHARACTERS_PER_TOKEN)
+  return {
+    result: Math.max(SMALLEST.result, Math.min(INPUT_LIMITS.result, part(RESULT_SHARE))),
+    text: Math.max(SMALLEST.text, Math.min(INPUT_LIMITS.text, part(TEXT_SHARE))),
+  }
+}
+
+/** What a round adds to a request. By itself it would get a beginning made up for it, which does not count. */
+export function roundSize(round: Round, room: Room): number {
+  const input = summaryInput(round, { limits: limitsIn(room) })
+  const beginsAlone = round.find(isSentToModel)?.type === "assistant"
+  return sizeOf(beginsAlone ? input.slice(1) : input, room.estimator)
+}
+
+/** Groups of rounds of about equal size, each within the room; a round that is larger by itself stands alone. */
+export function chunksOf(messages: readonly Message[], room: Room): readonly (readonly Round[])[] {
+  const sized = rounds(messages).map((round) => ({ round, size: roundSize(round, room) }))
+  const most = room.budget - CHUNK_SLACK
+  const total = sized.reduce((sum, { size }) => sum + size, 0)
+  const target = total / Math.max(1, Math.ceil(total / most))
+  const chunks: Round[][] = []
+  let filled = Number.POSITIVE_INFINITY
+  for (const { round, size } of sized) {
+    // a chunk that has reached its share is closed, and none grows over the room
+    if ((filled >= target && size > 0) || filled + size > most) {
+      chunks.push([])
+      filled = 0
+    }
+    chunks.at(-1)!.push(round)
+    filled += size
+  }
+  return chunks
+}
+
+/** The messages as a summariser reads them, within the room. */
+export function fitted(messages: readonly Message[], room: Room): readonly FlatMessage[] {
+  const { budget, estimator } = room
+  let limits = limitsIn(room)
+  let input = summaryInput(messages, { limits })
+  while (sizeOf(input, estimator) > budget) {
+    if (limits.result <= SMALLEST.result && limits.text <= SMALLEST.text) return asOneText(input, room)
+    limits = {
+      result: Math.max(SMALLEST.result, Math.floor(limits.result / HARDER)),
+      text: Math.max(SMALLEST.text, Math.floor(limits.text / HARDER)),
+    }
+    input = summaryInput(messages, { limits })
+  }
+  return input
+}
+
+/** The last resort, for a round of very many calls: told as one text, of which beginning and end stay. */
+function asOneText(messages: readonly FlatMessage[], { budget, estimator }: Room): readonly FlatMessage[] {
+  const told = messages.map(({ role, content }) => `${role}: ${content.map(tell).join("\n")}`).join("\n\n")
+  const wrap = (text: string): readonly FlatMessage[] => [
+    { role: "user", content: [{ type: "text", text: `<shortened-messages>\n${text}\n</shortened-messages>` }] },
+  ]
+  return wrap(textWithin(told, budget, (text) => sizeOf(wrap(text), estimator)))
+}
+
+function tell(block: Block): string {
+  if (isText(block)) return block.text
+  if (isToolUse(block)) return `${block.name} ${JSON.stringify(block.input)}`
+  return isToolResult(block) ? `result: ${textOf(resultBlocks(block))}` : `[${block.type}]`
+}
+
+/** As much of a text as fits, without its middle. */
+export function textWithin(text: string, budget: number, size: (text: string) => number): string {
+  let kept = text
+  for (let now = size(kept); now > budget; now = size(kept)) {
+    const shorter = cutMiddle(text, Math.floor(kept.length * Math.min(0.9, (0.9 * budget) / now)))
+    if (shorter.length >= kept.length) return kept // cutting further would leave nothing
+    kept = shorter
+  }
+  return kept
+}
+
+/** Neighbouring parts that can be joined by one call: all, or as many as fit, and at least two. */
+export function groupsOf(sizes: readonly number[], budget: number): readonly (readonly number[])[] {
+  const groups: number[][] = []
+  let filled = 0
+  sizes.forEach((size, index) => {
+    const group = groups.at(-1)
+    if (group && (group.length < 2 || filled + size <= budget)) {
+      group.push(index)
+      filled += size
+    } else {
+      groups.push([index])
+      filled = size
+    }
+  })
+  return groups
+}

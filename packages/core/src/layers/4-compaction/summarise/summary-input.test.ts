@@ -1,0 +1,146 @@
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { conversation, sketch } from "../../../../test/builders.ts"
+import type { Block } from "../../../conversation/blocks.ts"
+import type { FlatMessage } from "../../../conversation/flatten.ts"
+import type { ModelRequest } from "../../../conversation/request.ts"
+import { validateRequest } from "../../../conversation/validate/validator.ts"
+import { findModel } from "../../../tokens/models.ts"
+import { summaryInput } from "./summary-input.ts"
+import { image, pdf, randomConversation } from "./test-conversations.ts"
+
+const input = (builder: ReturnType<typeof conversation>) => sketch(summaryInput(builder.messages))
+const long = Array.from({ length: 5_000 }, (_, i) => `line ${i}`).join("\n")
+
+describe("L4-10 what the summariser reads", () => {
+  test("images and documents are named, inside results too", () => {
+    const builder = conversation()
+      .user([image, { type: "text", text: "look" }, pdf])
+      .call("Read")
+      .result([{ type: "text", text: "a page" }, pdf, image])
+    expect(input(builder)).toEqual([
+      'user: "[image]" | "look" | "[document]"',
+      "assistant: call toolu_0 Read",
+      'user: result toolu_0 "a page\\n[document]\\n[image]"',
+    ])
+  })
+
+  test("skill listings and discovery are left out, other attachments stay", () => {
+    const told = JSON.stringify(
+      input(
+        conversation()
+          .user("hi")
+          .attach({ type: "skill_listing", skills: [{ name: "listed-skill" }] })
+          .attach({ type: "foreign", kind: "skill_discovery", data: {}, text: "found-skill" })
+          .attach({ type: "skill_content", name: "used-skill", content: "how" })
+          .attach({ type: "todo_list", todos: [{ content: "write it", status: "pending" }] }),
+      ),
+    )
+    expect(told).toMatch(/used-skill.*write it/)
+    expect(told).not.toMatch(/listed-skill|found-skill/)
+  })
+
+  test("an earlier summary takes part", () => {
+    const builder = conversation().boundary().user("Summary:\n1. A", { isCompactSummary: true }).say("ok")
+    expect(input(builder)).toEqual(['user: "Summary:\\n1. A"', 'assistant: "ok"'])
+  })
+
+  test("thinking goes, also where an answer was nothing else", () => {
+    const thinking: Block = { type: "thinking", thinking: "hm", signature: "s" }
+    const builder = conversation()
+      .user("a")
+      .respond([thinking, { type: "text", text: "b" }])
+      .user("c")
+      .respond([thinking])
+    expect(input(builder)).toEqual(['user: "a"', 'assistant: "b"', 'user: "c"'])
+  })
+
+  test("what servers did themselves is told as text, without what is sealed", () => {
+    const found = { type: "web_search_result", url: "https://a.example", encrypted_content: "SEALED" }
+    const search = [
+      { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "x" } },
+      { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [found] },
+    ] as Block[]
+    const told = input(conversation().user("a").respond(search)).join("\n")
+    expect(told).toMatch(/web_search.*a\.example/)
+    expect(told).not.toContain("SEALED")
+  })
+})
+
+describe("L4-25 what is too long is cut in its middle", () => {
+  const limits = { result: 1_000, text: 2_000 }
+  const cut = (builder: ReturnType<typeof conversation>) => summaryInput(builder.messages, { limits })
+
+  test("results, of one text or several", () => {
+    const [, , one] = cut(conversation().user("a").call("Read").result(long))
+    const [, , several] = cut(
+      conversation()
+        .user("a")
+        .call("Read")
+        .result([{ type: "text", text: long }, image]),
+    )
+    for (const [message, end] of [
+      [one, "line 4999"],
+      [several, "line 4999\n[image]"],
+    ] as const) {
+      const { content } = message!.content[0] as { content: string }
+      expect(content.length).toBeLessThanOrEqual(1_000)
+      expect(content.startsWith("line 0\n")).toBe(true)
+      expect(content.endsWith(end)).toBe(true)
+      expect(content).toMatch(/characters left out here/)
+    }
+  })
+
+  test("what a person pasted, and what a call was given", () => {
+    const [said, called] = cut(conversation().user(long).call("Write", { file_path: "/a.ts", content: long }))
+    expect(longest([said!])).toBeLessThanOrEqual(2_000)
+    const { input: given } = called!.content[0] as { input: { file_path: string; content: string } }
+    expect(given.file_path).toBe("/a.ts")
+    expect(given.content).toMatch(/^line 0\n[\s\S]*left out here[\s\S]*line 4999$/)
+  })
+
+  test("a call with more strings than can be cut keeps its id and name", () => {
+    const edits = Array.from({ length: 200 }, (_, i) => ({ old: `old ${i}`, new: `new ${i}` }))
+    const [, called] = cut(conversation().user("a").call("MultiEdit", { edits }))
+    expect(called!.content[0]).toMatchObject({ type: "tool_use", id: "toolu_0", name: "MultiEdit" })
+    expect(longest([called!])).toBeLessThanOrEqual(1_000)
+  })
+})
+
+test("L4-10 property: whatever was said, the input is valid, within its limits, and holds neither thinking nor media nor listings", () => {
+  const limits = { result: 500, text: 800 }
+  const { facts } = findModel("claude-opus-5-5")
+  fc.assert(
+    fc.property(randomConversation, (messages) => {
+      const flat = summaryInput(messages, { limits })
+      if (flat.length === 0) return
+      const closing: FlatMessage = { role: "user", content: [{ type: "text", text: "Write a summary." }] }
+      const request = { model: facts.id, max_tokens: 10, messages: [...flat, closing] } as unknown as ModelRequest
+      expect(validateRequest({ request, model: facts })).toEqual([])
+      expect(longest(flat)).toBeLessThanOrEqual(800)
+      const kinds = new Set(flat.flatMap(({ content }) => content.map(({ type }) => type)))
+      expect([...kinds].filter((kind) => !["text", "tool_use", "tool_result"].includes(kind))).toEqual([])
+      expect(JSON.stringify(flat)).not.toContain("secret-skill")
+    }),
+    { numRuns: 500 },
+  )
+})
+
+/** Characters of the longest text, result or call. */
+function longest(messages: readonly FlatMessage[]): number {
+  const sizes = messages.flatMap(({ content }) =>
+    content.map((block) => {
+      if (block.type === "text") return block.text.length
+      if (block.type === "tool_result") return String(block.content).length
+      return block.type === "tool_use" ? stringsOf(block.input).length : 0
+    }),
+  )
+  return Math.max(0, ...sizes)
+}
+
+const stringsOf = (value: unknown): string =>
+  typeof value === "string"
+    ? value
+    : typeof value === "object" && value
+      ? Object.values(value).map(stringsOf).join("")
+      : ""

@@ -1,0 +1,124 @@
+/**
+ * What a summariser that is called directly gets to read (L4-10, L4-25): the messages as the API takes them, without thinking, media and
+ * listings, and with everything that is too long cut in its middle. Always a valid list of messages: it begins with the user's, and no
+ * call is without its result.
+ */
+import {
+  asServerResult,
+  asServerUse,
+  type Block,
+  isMedia,
+  isText,
+  isThinking,
+  isToolResult,
+  isToolUse,
+  resultBlocks,
+  type TextBlock,
+  type ToolResult,
+  type ToolUse,
+} from "../../../conversation/blocks.ts"
+import { type FlatMessage, type FlattenOptions, flatten } from "../../../conversation/flatten.ts"
+import { contentOf, type Message } from "../../../conversation/messages.ts"
+import { cutMiddle } from "./cut-middle.ts"
+
+/** The most characters that stay of each. */
+export interface InputLimits {
+  /** A tool result, and a string in a call's input. */
+  readonly result: number
+  /** Anything else that was said or attached. */
+  readonly text: number
+}
+
+export interface SummaryInputOptions extends FlattenOptions {
+  readonly limits?: InputLimits
+}
+
+/** About 5,000 and 20,000 tokens: enough of a file to tell what it is about, and all of a long message. */
+export const INPUT_LIMITS: InputLimits = { result: 20_000, text: 80_000 }
+
+/** Attachments that are sent anew after a compaction or found again when they are needed; other programs' names for them, too. */
+const LISTINGS = new Set(["skill_listing", "skill_discovery"])
+/** What servers seal into their results; nobody else can read it. */
+const SEALED_FIELDS = new Set(["encrypted_content", "encrypted_index", "encrypted_stdout", "cache_control"])
+
+export function summaryInput(messages: readonly Message[], options: SummaryInputOptions = {}): readonly FlatMessage[] {
+  const { limits = INPUT_LIMITS, ...flattening } = options
+  const readable = messages.filter((message) => !isListing(message)).map(withReadableBlocks)
+  const { messages: flat } = flatten(readable, flattening)
+  return flat.map(({ role, content }) => ({ role, content: content.map((block) => shortened(block, limits)) }))
+}
+
+function isListing(message: Message): boolean {
+  if (message.type !== "attachment") return false
+  const { attachment } = message
+  return LISTINGS.has(attachment.type === "foreign" ? attachment.kind : attachment.type)
+}
+
+function withReadableBlocks(message: Message): Message {
+  if (message.type !== "user" && message.type !== "assistant") return message
+  const content = contentOf(message).filter((block) => !isThinking(block))
+  return { ...message, message: { ...message.message, content: content.map(readable) } } as Message
+}
+
+/** Calls and results with what every model takes of them, everything else as text. */
+function readable(block: Block): Block {
+  if (isText(block)) return asText(block.text) // citations stay behind
+  if (isToolUse(block)) return { type: "tool_use", id: block.id, name: block.name, input: block.input }
+  if (isToolResult(block)) return readableResult(block)
+  const use = asServerUse(block)
+  if (use) return asText(`[${use.name} ${JSON.stringify(use.input)}]`)
+  const result = asServerResult(block)
+  if (result) return asText(`[${result.type}] ${readableJson(result.content)}`)
+  // images, documents and whatever else there may be: by name
+  const { type, content } = block as { type: string; content?: unknown }
+  return asText(type === "compaction" && typeof content === "string" && content !== "" ? content : `[${type}]`)
+}
+
+const asText = (text: string): TextBlock => ({ type: "text", text })
+
+function readableResult(result: ToolResult): ToolResult {
+  const texts = resultBlocks(result).map((block) =>
+    isText(block) ? block.text : isMedia(block) ? `[${block.type}]` : readableJson(block),
+  )
+  const { type, tool_use_id, is_error } = result
+  return { type, tool_use_id, content: texts.join("\n"), ...(is_error === undefined ? {} : { is_error }) }
+}
+
+function readableJson(value: unknown): string {
+  return JSON.stringify(value, (key, inner: unknown) => (SEALED_FIELDS.has(key) ? undefined : inner)) ?? ""
+}
+
+function shortened(block: Block, limits: InputLimits): Block {
+  if (isText(block)) return block.text.length <= limits.text ? block : asText(cutMiddle(block.text, limits.text))
+  if (isToolUse(block)) return shortenedCall(block, limits.result)
+  if (!isToolResult(block) || typeof block.content !== "string" || block.content.length <= limits.result) return block
+  return { ...block, content: cutMiddle(block.content, limits.result) }
+}
+
+/** A call keeps its form where it can: the long strings in its input are cut, each to its share. */
+function shortenedCall(call: ToolUse, limit: number): ToolUse {
+  if (charactersIn(call.input) <= limit) return call
+  const input = shortenedValue(call.input, limit / stringsIn(call.input))
+  if (charactersIn(input) <= limit) return { ...call, input }
+  return { ...call, input: { shortened: cutMiddle(JSON.stringify(call.input), limit) } }
+}
+
+function shortenedValue(value: unknown, limit: number): unknown {
+  if (typeof value === "string") return cutMiddle(value, limit)
+  if (Array.isArray(value)) return value.map((item) => shortenedValue(item, limit))
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shortenedValue(inner, limit)]))
+}
+
+/** What a value has to read: its strings, and a little for everything around them. */
+function charactersIn(value: unknown): number {
+  if (typeof value === "string") return value.length
+  if (typeof value !== "object" || value === null) return String(value).length
+  return Object.entries(value).reduce((sum, [key, inner]) => sum + key.length + charactersIn(inner), 0)
+}
+
+function stringsIn(value: unknown): number {
+  if (typeof value === "string") return 1
+  if (typeof value !== "object" || value === null) return 0
+  return Object.values(value).reduce((sum: number, inner: unknown) => sum + stringsIn(inner), 0)
+}

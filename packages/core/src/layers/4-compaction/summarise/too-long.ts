@@ -1,0 +1,40 @@
+/**
+ * L4-15: the request for a summary is itself too long. The oldest rounds go, as many as the error says are too much, or a fifth where it
+ * says nothing. An earlier summary goes last of all: it stands for more than any round. Pure: every call leaves fewer rounds than it was
+ * given, or says that nothing is left to drop.
+ */
+import type { Round } from "../../../conversation/rounds.ts"
+import { beginningWithUser, TRUNCATED, withoutMarkers } from "./markers.ts"
+
+const BLIND_SHARE = 0.2 // of the rounds, where the error tells no figures
+
+export interface DropOptions {
+  /** By how many tokens the request was too long, where that is known. */
+  readonly gap?: number | undefined
+  /** Tokens of a round, as it is sent. */
+  readonly estimate: (round: Round) => number
+}
+
+export type Dropped =
+  | { readonly kind: "dropped"; readonly rounds: readonly Round[]; readonly dropped: number }
+  /** One round at most is there: without it there would be nothing to summarise. */
+  | { readonly kind: "nothing-left" }
+
+export function dropOldest(given: readonly Round[], options: DropOptions): Dropped {
+  const rounds = withoutMarkers(given) // else a retry might drop nothing but the marker of the one before
+  if (rounds.length <= 1) return { kind: "nothing-left" }
+  const droppable = rounds.slice(0, -1).sort((a, b) => Number(holdsSummary(a)) - Number(holdsSummary(b)))
+  const gone = new Set(droppable.slice(0, howMany(droppable, { ...options, total: rounds.length })))
+  const left = rounds.filter((round) => !gone.has(round))
+  return { kind: "dropped", rounds: beginningWithUser(left, TRUNCATED), dropped: gone.size }
+}
+
+const holdsSummary = (round: Round) => round.some((message) => message.type === "user" && message.isCompactSummary)
+
+function howMany(droppable: readonly Round[], { gap, estimate, total }: DropOptions & { total: number }): number {
+  if (gap === undefined || !(gap > 0)) return Math.max(1, Math.floor(total * BLIND_SHARE))
+  let covered = 0
+  let count = 0
+  while (covered < gap && count < droppable.length) covered += estimate(droppable[count++]!)
+  return count
+}

@@ -1,0 +1,12 @@
+/** A tool or block as the server's cache sees it: its bytes, without marks. */
+import type { Block } from "../../conversation/blocks.ts"
+import { exactInputOf, stringifyExact } from "../../conversation/exact-json.ts"
+import type { ToolDefinition } from "../../conversation/request.ts"
+import { unmarked } from "./breakpoints.ts"
+
+export type PromptItem = ToolDefinition | Block
+
+export function cachedText(item: PromptItem): string {
+  const bare = unmarked(item as Block)
+  return exactInputOf(bare) === undefined ? JSON.stringify(bare) : stringifyExact(bare)
+}

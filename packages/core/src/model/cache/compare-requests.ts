@@ -1,0 +1,87 @@
+/**
+ * Where a request leaves the one before it, as the server's cache sees them: tools, system prompt, messages, block by block. Marks do
+ * not count. Blocks that did not change are the same objects from request to request, so comparing costs what is new.
+ */
+import { toBlocks } from "../../conversation/blocks.ts"
+import type { ModelRequest, RequestExtras } from "../../conversation/request.ts"
+import { cachedText, type PromptItem } from "./cached-text.ts"
+import { featuresOf, type PromptSetting, settingsOf } from "./prompt-settings.ts"
+
+export type RequestComparison =
+  /** There is nothing to compare with. */
+  | { readonly kind: "initial" }
+  | { readonly kind: "same" }
+  /** All that was sent before stands as it was; what is new begins here. */
+  | { readonly kind: "appended"; readonly message: number; readonly block: number }
+  | ({ readonly kind: "changed" } & ChangedPlace)
+
+/** The first place that is not as it was. `byte` counts in the block as it is written; 0 also where one of the two has no such block. */
+export type ChangedPlace =
+  | { readonly part: "model" }
+  | { readonly part: "tools" | "system"; readonly block: number; readonly byte: number }
+  | { readonly part: "settings"; readonly setting: PromptSetting }
+  | { readonly part: "messages"; readonly message: number; readonly block: number; readonly byte: number }
+  /** Not part of the prompt; told only where all else is as it was. */
+  | { readonly part: "betas" }
+
+export function compareRequests(before: ModelRequest | undefined, after: ModelRequest): RequestComparison {
+  if (!before) return { kind: "initial" }
+  if (before.model !== after.model) return { kind: "changed", part: "model" }
+  const prompt = changeInPrompt(before, after)
+  if (prompt) return { kind: "changed", ...prompt }
+  const messages = compareMessages(before.messages, after.messages)
+  if (messages.kind === "changed") return messages
+  return betasOf(before) === betasOf(after) ? messages : { kind: "changed", part: "betas" }
+}
+
+function changeInPrompt(before: ModelRequest, after: ModelRequest): ChangedPlace | undefined {
+  const tools = firstChange(before.tools ?? [], after.tools ?? [])
+  if (tools) return { part: "tools", ...tools }
+  const system = firstChange(toBlocks(before.system ?? ""), toBlocks(after.system ?? ""))
+  if (system) return { part: "system", ...system }
+  const [was, is] = [settingsOf(before, featuresOf(before)), settingsOf(after, featuresOf(after))]
+  const setting = is.find(({ value }, i) => value !== was[i]!.value)
+  return setting && { part: "settings", setting: setting.name }
+}
+
+type Messages = ModelRequest["messages"]
+
+function compareMessages(before: Messages, after: Messages): RequestComparison {
+  for (const [message, earlier] of before.entries()) {
+    const later = after[message]
+    if (later === earlier) continue
+    if (!later || later.role !== earlier.role) return { kind: "changed", part: "messages", message, block: 0, byte: 0 }
+    const [was, is] = [toBlocks(earlier.content), toBlocks(later.content)]
+    const mayGrow = message === before.length - 1
+    const change = firstChange(was, mayGrow ? is.slice(0, was.length) : is)
+    if (change) return { kind: "changed", part: "messages", message, ...change }
+    if (is.length > was.length) return { kind: "appended", message, block: was.length }
+  }
+  return after.length > before.length ? { kind: "appended", message: before.length, block: 0 } : { kind: "same" }
+}
+
+function firstChange(
+  before: readonly PromptItem[],
+  after: readonly PromptItem[],
+): { readonly block: number; readonly byte: number } | undefined {
+  const most = Math.max(before.length, after.length)
+  for (let block = 0; block < most; block++) {
+    const [was, is] = [before[block], after[block]]
+    if (was === is) continue
+    if (!was || !is) return { block, byte: 0 }
+    const [text, other] = [cachedText(was), cachedText(is)]
+    if (text !== other) return { block, byte: firstDifference(text, other) }
+  }
+  return undefined
+}
+
+/** In bytes of UTF-8. */
+function firstDifference(a: string, b: string): number {
+  const least = Math.min(a.length, b.length)
+  let at = 0
+  while (at < least && a[at] === b[at]) at++
+  return Buffer.byteLength(a.slice(0, at))
+}
+
+const betasOf = (request: ModelRequest & RequestExtras): string =>
+  JSON.stringify([request.betas ?? [], request.context_management ?? null])

@@ -1,0 +1,55 @@
+/** A break of the cache in one line for a person: what it cost, and why. */
+import type { CacheCause, CacheVerdict } from "./verdict.ts"
+
+export type CacheBreakVerdict = Extract<CacheVerdict, { readonly kind: "break" | "less" }>
+
+const MINUTE_MS = 60_000
+const LIFETIMES = { "5m": "5 minutes", "1h": "an hour" } as const
+
+export function describeBreak({ paidAnew, cause }: CacheBreakVerdict): string {
+  const { tokens, dollars } = paidAnew
+  const cost = dollars === undefined ? "" : ` for $${dollars < 0.01 ? dollars.toFixed(4) : dollars.toFixed(2)} more`
+  return `The cache was lost: ${tokens.toLocaleString("en-US")} tokens had to be sent anew${cost}, because ${reason(cause)}.`
+}
+
+function reason(cause: CacheCause): string {
+  switch (cause.kind) {
+    case "time-to-live":
+      return `${pause(cause.idleMs)} had passed and it is kept for ${LIFETIMES[cause.lifetime]}`
+    case "changed":
+      return changed(cause)
+    case "prompt":
+      return "system prompt, tools or instructions changed"
+    case "look-back":
+      return `${cause.items} blocks had been added since the last request, more than the server looks back over`
+    case "forgotten-thinking":
+      return "the model forgets its thinking when you speak"
+    case "below-minimum":
+      return `${cause.tokens.toLocaleString("en-US")} tokens are too few for a cache (${cause.minimum.toLocaleString("en-US")} are needed)`
+    case "provider":
+      return "the provider dropped it: nothing had changed here"
+  }
+}
+
+function changed(cause: Extract<CacheCause, { kind: "changed" }>): string {
+  switch (cause.part) {
+    case "model":
+      return "another model was asked"
+    case "tools":
+      return "the tools changed"
+    case "system":
+      return "the system prompt changed"
+    case "settings":
+      return `the setting "${cause.setting}" changed`
+    case "messages":
+      return `message ${cause.message + 1} is not as it was (block ${cause.block + 1}, byte ${cause.byte})`
+    case "betas":
+      return "other beta features were asked for"
+  }
+}
+
+function pause(ms: number): string {
+  if (!Number.isFinite(ms)) return "a long time"
+  const minutes = Math.floor(ms / MINUTE_MS)
+  return minutes === 1 ? "1 minute" : `${minutes.toLocaleString("en-US")} minutes`
+}

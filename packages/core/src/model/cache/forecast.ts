@@ -1,0 +1,254 @@
+/**
+ * CACHE-7: what each request will read from the server's cache and write to it, said before its usage is known, and a verdict
+ * afterwards. It is told of every request and of every response; it asks no clock and reads no file.
+ *
+ * In a healthy conversation a request reads what the one before it read and wrote. After a change it reads the longest entry before the
+ * changed place that still lives and is in sight of a breakpoint. What the API reports always corrects what is believed here.
+ */
+import type { Usage } from "../../conversation/messages.ts"
+import type { ModelRequest } from "../../conversation/request.ts"
+import type { ModelFacts } from "../../tokens/model-facts.ts"
+import { canonicalModelId } from "../../tokens/models.ts"
+import { cacheCounts, cachedTokens } from "../../views/cache-break.ts"
+import type { CacheChange } from "../../views/cache-causes.ts"
+import type { CacheHistory } from "../../views/cache-history.ts"
+import type { PromptItem } from "./cached-text.ts"
+import { compareRequests } from "./compare-requests.ts"
+import { type Found, KnownEntries, LIFETIME_MS, type Lifetime } from "./known-entries.ts"
+import { type PromptPrefix, prefixOf } from "./prefix.ts"
+import { type CacheCause, type CacheVerdict, judge, type Prediction } from "./verdict.ts"
+
+export interface ForecastOptions {
+  readonly factsOf: (model: string) => ModelFacts
+  /** A tool's or block's size in tokens, for places that the API never counted. */
+  readonly estimate: (item: PromptItem) => number
+}
+
+export interface CachePrediction extends Prediction {
+  /** Of the part that is new: estimated, until the response tells how large the request is. */
+  readonly written: number
+}
+
+export interface CacheReport {
+  /** `written` as it follows from the prediction and the counted size. */
+  readonly predicted: CachePrediction
+  readonly actual: { readonly read: number; readonly written: number }
+  readonly verdict: CacheVerdict
+}
+
+export interface Sending {
+  /** When the request leaves: entries live from there. */
+  readonly at: Date
+  /** Recorded since the response before. */
+  readonly announced?: readonly CacheChange[]
+  /** The request's size in tokens, estimated. */
+  readonly size?: number
+}
+
+export interface Settling {
+  readonly at: Date
+  /** What the server says to have edited in its copy. */
+  readonly serverEdits?: readonly unknown[]
+}
+
+/** A request that was answered. The content of one from before the conversation was opened again is not known. */
+interface Answered {
+  readonly model: string
+  readonly prefix?: PromptPrefix
+  readonly read: number
+  /** What it left in the cache, and when it began. */
+  readonly cached: number
+  readonly start: number
+  readonly lifetime: Lifetime
+  readonly deleted: number
+  readonly serverEdits: string
+}
+
+interface Pending {
+  readonly prefix: PromptPrefix
+  readonly start: number
+  readonly announced: readonly CacheChange[]
+  readonly hit: Found | undefined
+  readonly prediction: CachePrediction
+}
+
+const NO_EDITS = "[]"
+
+export class CacheForecast {
+  readonly #options: ForecastOptions
+  readonly #entries = new KnownEntries()
+  #before: Answered | undefined
+  #pending: Pending | undefined
+
+  constructor(options: ForecastOptions) {
+    this.#options = options
+  }
+
+  /** After opening a conversation again: goes on from its last response, whose request is presumed to be unchanged. */
+  prime({ responses, serverEdits }: Pick<CacheHistory, "responses" | "serverEdits">): void {
+    this.#pending = undefined
+    this.#entries.clear()
+    const last = responses.at(-1)
+    this.#before = last && {
+      model: last.model,
+      read: last.counts.cacheRead,
+      cached: cachedTokens(last.counts),
+      start: last.at === undefined ? Number.NEGATIVE_INFINITY : Date.parse(last.at),
+      lifetime: lifetimeOf(last.counts),
+      deleted: last.deleted,
+      serverEdits: serverEdits?.turn === last.turn ? serverEdits.text : NO_EDITS,
+    }
+  }
+
+  /** A request is about to leave. One that is never answered is forgotten with the next. */
+  sent(request: ModelRequest, { at, announced = [], size = 0 }: Sending): CachePrediction {
+    const { earlierThinking } = this.#options.factsOf(request.model).accepts
+    const prefix = prefixOf(request, { before: this.#before?.prefix, forgetsThinking: !earlierThinking })
+    const start = at.getTime()
+    if (this.#before && !this.#before.prefix) this.#presume(this.#before, prefix, announced)
+    const hit = this.#entries.find(prefix, start)
+    const read = hit?.tokens ?? 0
+    const cause = this.#foreseen({ prefix, start, announced, read })
+    const prediction = {
+      read,
+      written: Math.max(0, Math.round(size) - read),
+      counted: hit?.counted ?? true,
+      ...(cause ? { cause } : {}),
+    }
+    this.#pending = { prefix, start, announced: [...announced], hit, prediction }
+    return prediction
+  }
+
+  /** The response is there. Nothing where no request was sent for it. */
+  settled(usage: Usage, { at, serverEdits = [] }: Settling): CacheReport | undefined {
+    const pending = this.#pending
+    if (!pending) return undefined
+    this.#pending = undefined
+    const before = this.#before
+    const counts = cacheCounts(usage)
+    const deleted = usage.cache_deleted_input_tokens ?? 0
+    const edits = JSON.stringify(serverEdits)
+    const answered: Answered = {
+      model: pending.prefix.request.model,
+      prefix: pending.prefix,
+      read: counts.cacheRead,
+      cached: cachedTokens(counts),
+      start: pending.start,
+      lifetime: lifetimeOf(counts),
+      deleted,
+      serverEdits: edits,
+    }
+    const deletedSince = Math.max(0, deleted - (before?.deleted ?? 0))
+    const editedByServer = edits !== (before?.serverEdits ?? NO_EDITS)
+    const verdict = judge({
+      before,
+      predicted: pending.prediction,
+      counts,
+      facts: this.#options.factsOf(pending.prefix.request.model),
+      announced: pending.announced,
+      editedByServer,
+      deleted: deletedSince,
+      suspects: () => this.#suspect(pending, at),
+    })
+    // keys stand for what was sent: where the server holds something else, only what it counted now is sure
+    if (editedByServer || deletedSince > 0) this.#entries.clear()
+    this.#follow(pending, answered)
+    this.#before = answered
+    const read = Math.max(0, pending.prediction.read - deletedSince)
+    const written = Math.max(0, answered.cached - read)
+    return {
+      predicted: { ...pending.prediction, read, written },
+      actual: { read: answered.read, written: answered.cached - answered.read },
+      verdict,
+    }
+  }
+
+  /** The last request ended where the answer begins: at the breakpoint before the last. */
+  #presume(before: Answered, prefix: PromptPrefix, announced: readonly CacheChange[]): void {
+    const isOtherModel = canonicalModelId(before.model) !== canonicalModelId(prefix.request.model)
+    if (isOtherModel || announced.includes("prompt") || before.cached === 0) return
+    const inMessages = prefix.breakpoints.filter((at) => at >= prefix.promptItems)
+    const isUnchanged = announced.every((change) => change === "deletion") // which leaves the bytes as they are
+    const end = isUnchanged ? inMessages.at(-2) : undefined
+    if (end !== undefined) this.#entries.keep(prefix.keys[end]!, { ...before, tokens: before.cached, counted: true })
+    for (const at of prefix.breakpoints.filter((item) => item < prefix.promptItems))
+      this.#keepEstimated(prefix, at, before)
+  }
+
+  /** Why the request will read less than the one before left; nothing where it will not. */
+  #foreseen(next: Omit<Pending, "hit" | "prediction"> & { readonly read: number }): CacheCause | undefined {
+    const before = this.#before
+    if (!before || next.read >= before.cached) return undefined
+    if (canonicalModelId(before.model) !== canonicalModelId(next.prefix.request.model))
+      return { kind: "changed", part: "model" }
+    const comparison = compareRequests(before.prefix?.request, next.prefix.request)
+    if (comparison.kind === "changed" && comparison.part !== "betas") return comparison
+    if (!before.prefix && next.announced.includes("prompt")) return { kind: "prompt" }
+    if (!before.prefix && next.announced.length > 0) return undefined
+    const ever = this.#entries.find(next.prefix)
+    if (ever && ever.tokens > next.read) return this.#expired(before, next.start)
+    return this.#outOfSight(before, next.prefix) ?? this.#forgotten(before, next.prefix)
+  }
+
+  #expired({ start, lifetime }: Answered, now: number): CacheCause {
+    return { kind: "time-to-live", idleMs: now - start, lifetime }
+  }
+
+  #outOfSight({ prefix }: Answered, { keys, breakpoints }: PromptPrefix): CacheCause | undefined {
+    const end = prefix?.breakpoints.at(-1)
+    if (prefix === undefined || end === undefined || keys[end] !== prefix.keys[end]) return undefined
+    const behind = breakpoints.find((at) => at >= end)
+    return behind === undefined ? undefined : { kind: "look-back", breakpoint: behind, items: behind - end + 1 }
+  }
+
+  /** All was sent as before, and still another prompt arrives. */
+  #forgotten({ prefix }: Answered, { request }: PromptPrefix): CacheCause | undefined {
+    if (!prefix || this.#options.factsOf(request.model).accepts.earlierThinking) return undefined
+    return { kind: "forgotten-thinking" }
+  }
+
+  /** What could explain a fall that nothing foretold. */
+  #suspect({ prefix }: Pending, at: Date): CacheCause | undefined {
+    const before = this.#before
+    if (!before) return undefined
+    const idleMs = at.getTime() - before.start // retries may have taken long
+    if (idleMs >= LIFETIME_MS[before.lifetime]) return { kind: "time-to-live", idleMs, lifetime: before.lifetime }
+    const comparison = compareRequests(before.prefix?.request, prefix.request)
+    return comparison.kind === "changed" ? comparison : undefined
+  }
+
+  /** Believes what the response says: what was read lives on, what was marked is written. */
+  #follow({ prefix, hit, start }: Pending, { read, cached, lifetime }: Answered): void {
+    if (hit && read < hit.tokens && (hit.counted || read === 0)) this.#entries.dropLongerThan(read)
+    if (cached === 0) return
+    if (hit && read > 0 && (read === hit.tokens || !hit.counted))
+      this.#entries.keep(hit.key, { ...hit, tokens: read, counted: true, start })
+    const end = prefix.breakpoints.at(-1)
+    for (const at of prefix.breakpoints) {
+      const key = prefix.keys[at]!
+      const known = this.#entries.get(key)
+      if (at === end) this.#entries.keep(key, { tokens: cached, counted: true, lifetime, start })
+      else if (known) this.#entries.keep(key, { ...known, lifetime, start })
+      else this.#keepEstimated(prefix, at, { cached, lifetime, start })
+    }
+  }
+
+  /** The prompt's end is estimated from the front, a place among the messages from the counted end. */
+  #keepEstimated(
+    prefix: PromptPrefix,
+    at: number,
+    { cached, lifetime, start }: Pick<Answered, "cached" | "lifetime" | "start">,
+  ) {
+    const sum = (from: number, to: number) =>
+      prefix.items.slice(from, to).reduce((all, item) => all + this.#options.estimate(item), 0)
+    const end = (prefix.breakpoints.at(-1) ?? 0) + 1
+    const tokens = Math.round(at < prefix.promptItems ? sum(0, at + 1) : cached - sum(at + 1, end))
+    if (tokens < this.#options.factsOf(prefix.request.model).minCacheable) return
+    this.#entries.keep(prefix.keys[at]!, { tokens: Math.min(tokens, cached), counted: false, lifetime, start })
+  }
+}
+
+/** As far as usage tells: where everything was written for an hour, the marks asked for it. */
+function lifetimeOf({ cacheWrite5m, cacheWrite1h }: { cacheWrite5m: number; cacheWrite1h: number }): Lifetime {
+  return cacheWrite1h > 0 && cacheWrite5m === 0 ? "1h" : "5m"
+}

@@ -1,0 +1,140 @@
+/**
+ * A request as the server's cache sees it: a list of items (tools, system blocks, message blocks), each with a key that stands for
+ * everything up to it, and where its breakpoints are. Equal keys, equal bytes.
+ *
+ * Messages that did not change are the same objects as in the request before, and what was known of them is taken over as it stands.
+ */
+import { hash } from "node:crypto"
+import { isThinking, isToolResult, toBlocks } from "../../conversation/blocks.ts"
+import type { ModelRequest } from "../../conversation/request.ts"
+import { breakpointsIn, type Place } from "./breakpoints.ts"
+import { cachedText, type PromptItem } from "./cached-text.ts"
+import { type Features, NO_FEATURES, type SettingValue, settingsOf, withFeaturesOf } from "./prompt-settings.ts"
+
+export interface PromptPrefix {
+  readonly request: ModelRequest
+  readonly items: readonly PromptItem[]
+  /** For each item: of all up to it. */
+  readonly keys: readonly string[]
+  /** Which items are marked, in their order. */
+  readonly breakpoints: readonly number[]
+  /** How many of the items are tools and system prompt. */
+  readonly promptItems: number
+  /** Where the items of each message begin. */
+  readonly starts: readonly number[]
+  /** Of the messages up to each one. */
+  readonly features: readonly Features[]
+  readonly settings: string
+  /** Messages before this one have no thinking for the model. */
+  readonly remembered: number
+}
+
+export interface PrefixOptions {
+  readonly before?: PromptPrefix | undefined
+  /** The model gets no thinking from before the last time the user spoke. */
+  readonly forgetsThinking: boolean
+}
+
+type Message = ModelRequest["messages"][number]
+
+const KEY_LENGTH = 22 // characters of base64url: 132 bits
+
+export function prefixOf(request: ModelRequest, { before, forgetsThinking }: PrefixOptions): PromptPrefix {
+  const { messages } = request
+  const same = before ? sameMessages(before.request.messages, messages) : 0
+  const features = featuresUpTo(messages, before?.features.slice(0, same) ?? [])
+  const settings = settingsOf(request, features.at(-1) ?? NO_FEATURES)
+  const remembered = forgetsThinking ? Math.max(0, messages.findLastIndex(isSpoken)) : 0
+  const chain = new Chain(request.model)
+  const prompt = chain.addPrompt(request, settings)
+  const known = before ? knownMessages(before, { key: chain.key, settings: joined(settings), remembered, same }) : 0
+  const starts = before?.starts.slice(0, known) ?? []
+  if (before && known > 0) chain.takeOver(before, before.starts[known] ?? before.items.length)
+  for (let at = starts.length; at < messages.length; at++) {
+    starts.push(chain.items.length)
+    chain.addMessage(messages[at]!, {
+      isForgotten: at < remembered,
+      ...(at === 0 ? { settings: joined(settings) } : {}),
+    })
+  }
+  const { items, keys } = chain
+  const placed = { request, items, keys, promptItems: prompt, starts, features, settings: joined(settings), remembered }
+  return { ...placed, breakpoints: breakpointItems(placed) }
+}
+
+/** How many messages, from the first, are the same objects. */
+function sameMessages(before: readonly Message[], after: readonly Message[]): number {
+  const most = Math.min(before.length, after.length)
+  let same = 0
+  while (same < most && before[same] === after[same]) same++
+  return same
+}
+
+function featuresUpTo(messages: readonly Message[], known: Features[]): readonly Features[] {
+  for (let at = known.length; at < messages.length; at++)
+    known.push(withFeaturesOf(messages[at]!, known[at - 1] ?? NO_FEATURES))
+  return known
+}
+
+/** How many messages have the keys they had: none where anything before them, or their thinking, counts otherwise. */
+function knownMessages(
+  before: PromptPrefix,
+  now: { readonly key: string; readonly settings: string; readonly remembered: number; readonly same: number },
+): number {
+  const promptKey = before.keys[before.promptItems - 1] ?? before.request.model
+  if (promptKey !== now.key || before.settings !== now.settings) return 0
+  return before.remembered === now.remembered ? now.same : Math.min(now.same, before.remembered, now.remembered)
+}
+
+class Chain {
+  items: PromptItem[] = []
+  keys: string[] = []
+  /** Entries of different models are apart, so the model is where every key begins. */
+  key: string
+
+  constructor(model: string) {
+    this.key = model
+  }
+
+  /** Gives how many items there are. Settings count from the first item of their part on. */
+  addPrompt({ tools = [], system = "" }: ModelRequest, settings: readonly SettingValue[]): number {
+    for (const tool of tools) this.#add(tool, "tool")
+    const ofSystem = joined(settings.filter(({ from }) => from === "system"))
+    for (const [at, block] of toBlocks(system).entries()) this.#add(block, at === 0 ? `system ${ofSystem}` : "system")
+    return this.items.length
+  }
+
+  addMessage({ role, content }: Message, how: { readonly isForgotten: boolean; readonly settings?: string }): void {
+    const blocks = toBlocks(content).filter((block) => !how.isForgotten || !isThinking(block))
+    for (const [at, block] of blocks.entries()) this.#add(block, at === 0 ? `${role} ${how.settings ?? ""}` : "")
+  }
+
+  /** The first items of an earlier chain, which begins with those of this one. */
+  takeOver({ items, keys }: PromptPrefix, count: number): void {
+    this.items = items.slice(0, count)
+    this.keys = keys.slice(0, count)
+    this.key = this.keys.at(-1) ?? this.key
+  }
+
+  #add(item: PromptItem, tag: string): void {
+    this.key = hash("sha256", `${this.key}\0${tag}\0${cachedText(item)}`, "base64url").slice(0, KEY_LENGTH)
+    this.items.push(item)
+    this.keys.push(this.key)
+  }
+}
+
+function breakpointItems({ request, starts, remembered }: Omit<PromptPrefix, "breakpoints">): readonly number[] {
+  const { tool, system, places } = breakpointsIn(request)
+  const tools = request.tools?.length ?? 0
+  const itemOf = ({ message, block }: Place) => {
+    const ahead = toBlocks(request.messages[message]!.content).slice(0, block)
+    return starts[message]! + ahead.filter((each) => message >= remembered || !isThinking(each)).length
+  }
+  const all = [tool, system < 0 ? -1 : tools + system, ...places.map(itemOf)]
+  return [...new Set(all)].filter((at) => at >= 0).toSorted((a, b) => a - b)
+}
+
+const isSpoken = ({ role, content }: Message): boolean =>
+  role === "user" && toBlocks(content).some((block) => !isToolResult(block))
+
+const joined = (settings: readonly SettingValue[]): string => settings.map(({ value }) => value).join(" ")

@@ -1,0 +1,154 @@
+/**
+ * What each block of a recording takes, in tokens of the model that was asked. What the API counted for a request is exact, so the
+ * estimates of what was new in it are scaled until their sum is what it grew by: sent unchanged, every request has its recorded size.
+ *
+ * No block is scaled beyond half to double its estimate. What remains was sent but not recorded (reminders, instructions) and stays
+ * with the first new block whatever happens to that; what is missing was left out by the server and is taken off the prompt.
+ */
+import { type Block, isToolResult } from "../conversation/blocks.ts"
+import type { FlatMessage } from "../conversation/flatten.ts"
+import { createEstimator, type Estimator } from "../tokens/estimate.ts"
+import type { TokenizerFamily } from "../tokens/model-facts.ts"
+
+const SCALE = { least: 0.5, most: 2 } // the range the calibration keeps to as well
+const WHOLE_ANSWER = 0.5 // a recorded output below this share of its estimate was written down before the answer was complete
+
+/** What is known of a block: how far its estimate is off, and what came with it unrecorded. */
+interface Known {
+  readonly scale: number
+  readonly extra: number
+}
+
+export class BlockSizes {
+  /** Learns nothing: a size must not depend on when it is asked for. */
+  readonly #estimator: Estimator
+  readonly #known = new WeakMap<Block, Known>()
+  /** A result that is shown otherwise is another block, for the same call. */
+  readonly #results = new Map<string, Known>()
+  /** Attachments are rendered anew where the view is built again: another block with the same text. */
+  readonly #others = new Map<string, Known>()
+  readonly #sizes = new WeakMap<Block, number>()
+
+  constructor(family: TokenizerFamily) {
+    this.#estimator = createEstimator(family)
+  }
+
+  estimate(block: Block): number {
+    return this.#estimator.block(block)
+  }
+
+  /** Tokens of a block as it is shown. */
+  of(block: Block): number {
+    const found = this.#sizes.get(block)
+    if (found !== undefined) return found
+    const { scale, extra } = this.#find(block) ?? { scale: 1, extra: 0 }
+    const size = Math.round(this.estimate(block) * scale + extra)
+    this.#sizes.set(block, size)
+    return size
+  }
+
+  isKnown(block: Block): boolean {
+    return this.#find(block) !== undefined
+  }
+
+  learn(block: Block, known: Known): void {
+    this.#known.set(block, known)
+    if (isToolResult(block)) this.#results.set(block.tool_use_id, known)
+    else this.#others.set(contentKey(block), known)
+    this.#sizes.delete(block)
+  }
+
+  #find(block: Block): Known | undefined {
+    const own = this.#known.get(block)
+    if (own) return own
+    return isToolResult(block) ? this.#results.get(block.tool_use_id) : this.#others.get(contentKey(block))
+  }
+}
+
+const KEY_CHARACTERS = 200 // with the length, enough to tell one attachment from another
+
+function contentKey(block: Block): string {
+  const text = block.type === "text" ? block.text : JSON.stringify(block)
+  return `${block.type} ${text.length} ${text.slice(0, KEY_CHARACTERS)}`
+}
+
+export interface CountedRequest {
+  readonly messages: readonly FlatMessage[]
+  /** As the API counted. */
+  readonly input: number
+  /** Of the answer that came before this request, as recorded. */
+  readonly lastOutput: number | undefined
+}
+
+/** Goes through the requests of a recording in order and learns the sizes of what is new in each. */
+export class SizeLessons {
+  readonly #sizes: BlockSizes
+  readonly #sums = new WeakMap<FlatMessage, number>()
+  /** System prompt, tools and what else stands ahead unrecorded. */
+  #prompt: number | undefined
+
+  constructor(sizes: BlockSizes) {
+    this.#sizes = sizes
+  }
+
+  /** Returns the tokens of the prompt in this request. */
+  take({ messages, input, lastOutput }: CountedRequest): number {
+    const fresh = messages
+      .filter((message) => !this.#sums.has(message))
+      .flatMap(({ role, content }) =>
+        content.filter((block) => !this.#sizes.isKnown(block)).map((block) => ({ role, block })),
+      )
+    const estimates = fresh.map(({ block }) => this.#sizes.estimate(block))
+    const estimated = sum(estimates)
+    this.#prompt ??= Math.max(0, Math.round(input - estimated))
+    const growth = input - this.#prompt - this.#sizeOf(messages, new Set(fresh.map(({ block }) => block)))
+    const answers = fresh.map(({ role }) => role === "assistant")
+    const scales = scalesFor({ estimates, answers, growth, lastOutput })
+    const scaled = Math.round(sum(estimates.map((tokens, i) => tokens * scales[i]!)))
+    const unrecorded = Math.max(0, growth - scaled)
+    fresh.forEach(({ block }, i) => {
+      this.#sizes.learn(block, { scale: scales[i]!, extra: i === 0 ? unrecorded : 0 })
+    })
+    const total = this.#sizeOf(messages)
+    return Math.max(0, Math.round(input - total))
+  }
+
+  #sizeOf(messages: readonly FlatMessage[], without: ReadonlySet<Block> = new Set()): number {
+    return sum(messages.map((message) => this.#sumOf(message, without)))
+  }
+
+  /** Closed messages stay the same object, so that each is added up once. */
+  #sumOf(message: FlatMessage, without: ReadonlySet<Block>): number {
+    const known = this.#sums.get(message)
+    if (known !== undefined) return known
+    const rest = message.content.filter((block) => !without.has(block))
+    const tokens = sum(rest.map((block) => this.#sizes.of(block)))
+    if (without.size === 0) this.#sums.set(message, tokens)
+    return tokens
+  }
+}
+
+interface Growth {
+  readonly estimates: readonly number[]
+  /** Which of them belong to the answer. */
+  readonly answers: readonly boolean[]
+  readonly growth: number
+  readonly lastOutput: number | undefined
+}
+
+/** The answer has its recorded output, where that is whole; the rest of what is new shares what is left. */
+function scalesFor({ estimates, answers, growth, lastOutput = 0 }: Growth): readonly number[] {
+  const answer = sum(estimates.filter((_, i) => answers[i]))
+  const rest = sum(estimates) - answer
+  if (answer === 0 || lastOutput < answer * WHOLE_ANSWER || lastOutput > growth) {
+    const scale = clamped(growth / (answer + rest))
+    return estimates.map(() => scale)
+  }
+  const ofAnswer = clamped(lastOutput / answer)
+  const ofRest = clamped((growth - answer * ofAnswer) / rest)
+  return answers.map((isAnswer) => (isAnswer ? ofAnswer : ofRest))
+}
+
+const clamped = (scale: number) => (Number.isFinite(scale) ? Math.min(SCALE.most, Math.max(SCALE.least, scale)) : 1)
+
+const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)

@@ -1,0 +1,92 @@
+import { describe, expect, test } from "vitest"
+import type { Block } from "../conversation/blocks.ts"
+import { CacheModel, LIFE_MS, LOOK_BACK, type PromptItem } from "./cache-model.ts"
+
+const PROMPT: PromptItem = { tokens: 1_000 }
+const block = (text: string): Block => ({ type: "text", text })
+const item = (text: string, tokens = 100): PromptItem => ({ block: block(text), tokens })
+const items = (count: number, from = 0) => Array.from({ length: count }, (_, i) => item(`block ${from + i}`))
+
+/** Requests to one model, with no smallest size, each beginning where it says. */
+function sender(model = "a") {
+  const cache = new CacheModel()
+  return (sent: readonly PromptItem[], more: Partial<Parameters<CacheModel["send"]>[0]> = {}) => {
+    const { cacheRead, cacheWrite5m, input } = cache.send({
+      items: [PROMPT, ...sent],
+      before: 1,
+      model,
+      minimum: 0,
+      now: 0,
+      ...more,
+    })
+    return [cacheRead, cacheWrite5m, input]
+  }
+}
+
+describe("CACHE-5 the model of the server's cache", () => {
+  test("reads what the request before wrote and writes what is new", () => {
+    const send = sender()
+    const first = items(3)
+    expect(send(first)).toEqual([0, 1_300, 0])
+    expect(send([...first, item("more")], { before: 4 })).toEqual([1_300, 100, 0])
+  })
+
+  test("knows equal blocks that are other objects", () => {
+    const send = sender()
+    send(items(3))
+    expect(send(items(3))).toEqual([1_300, 0, 0])
+  })
+
+  test("falls back to the prompt where an early block changed", () => {
+    const send = sender()
+    const first = items(3)
+    send(first)
+    expect(send([item("other"), ...first.slice(1)])).toEqual([1_000, 300, 0])
+  })
+
+  test("takes what the server has cleared for a change", () => {
+    const send = sender()
+    const first = items(3)
+    send(first)
+    expect(send([{ ...first[0]!, tokens: 10, isCleared: true }, ...first.slice(1)])).toEqual([1_000, 210, 0])
+  })
+
+  test("looks back 20 blocks from the end and from the end of the request before, and no further", () => {
+    const first = items(1)
+    const long = [...first, ...items(LOOK_BACK, 1)]
+    const blind = sender()
+    blind(first)
+    expect(blind(long)).toEqual([1_000, 2_100, 0])
+    const seeing = sender()
+    seeing(first)
+    expect(seeing(long, { before: 2 })).toEqual([1_100, 2_000, 0])
+  })
+
+  test("keeps an entry for five minutes from the start of the last request that used it", () => {
+    const send = sender()
+    const first = items(1)
+    send(first)
+    expect(send(first, { now: LIFE_MS - 1 })).toEqual([1_100, 0, 0])
+    expect(send(first, { now: 2 * LIFE_MS - 2 })).toEqual([1_100, 0, 0])
+    expect(send(first, { now: 3 * LIFE_MS - 2 })).toEqual([0, 1_100, 0])
+  })
+
+  test("lets nothing run out where no pause is known", () => {
+    const send = sender()
+    send(items(1), { now: undefined })
+    expect(send(items(1), { now: undefined })).toEqual([1_100, 0, 0])
+  })
+
+  test("has nothing for another model, and still has what the first one wrote", () => {
+    const send = sender()
+    send(items(1))
+    expect(send(items(1), { model: "b" })).toEqual([0, 1_100, 0])
+    expect(send(items(1))).toEqual([1_100, 0, 0])
+  })
+
+  test("caches nothing below the model's minimum", () => {
+    const send = sender()
+    expect(send(items(1), { minimum: 1_101 })).toEqual([0, 0, 1_100])
+    expect(send(items(2), { minimum: 1_101 })).toEqual([0, 1_200, 0])
+  })
+})

@@ -1,0 +1,146 @@
+/**
+ * A recording taken apart into the order of events: what was said, and before every response the request that asked for it. What was
+ * recorded of layers 1 and 2 is marked as such, so that another policy can take their place; compactions stay where they were.
+ */
+import { toBlocks, withoutBreakpoint } from "../conversation/blocks.ts"
+import { type AssistantMessage, isSentToModel, type Message, type Usage } from "../conversation/messages.ts"
+import { type DecisionEntry, type Entry, isDecision } from "../journal/entries.ts"
+import { usageTotal } from "../tokens/context-size.ts"
+
+export interface RecordedConversation {
+  /** In the order they were said, along one path. */
+  readonly entries: readonly Entry[]
+  /** For responses that do not name theirs. */
+  readonly model?: string
+}
+
+export type Step =
+  | { readonly kind: "entry"; readonly entry: Entry; readonly response?: number }
+  /** A decision of layers 1 and 2 as they were when this was recorded. */
+  | { readonly kind: "old decision"; readonly entry: DecisionEntry }
+  | { readonly kind: "request"; readonly request: RecordedRequest }
+
+export interface RecordedRequest {
+  /** From 0 on. */
+  readonly number: number
+  /** When it began: with the last thing that was sent. */
+  readonly at: Date
+  readonly model: string
+  /** As the API counted; nothing where the recording does not say. */
+  readonly counted?: { readonly input: number; readonly output: number }
+}
+
+export interface RecordedSteps {
+  readonly steps: readonly Step[]
+  readonly requests: readonly RecordedRequest[]
+  /** Whether the record says when things happened. Without times no pause is known, and no cache runs out. */
+  readonly pauses: "recorded" | "unknown"
+  /** Tools that were called, by name. */
+  readonly tools: readonly string[]
+}
+
+const NO_TIME = "1970-01-01" // importers of formats without times begin here
+const UNKNOWN_MODEL = "unknown"
+const SYNTHETIC_MODEL = "<synthetic>"
+const OF_THE_LAYERS: ReadonlySet<string> = new Set([
+  ...["tool-result-persisted", "tool-result-empty", "tool-results-cleared"],
+  ...["thinking-dropped", "server-edited", "cache-edits-dropped"],
+])
+
+export function recordedSteps({ entries, model = UNKNOWN_MODEL }: RecordedConversation): RecordedSteps {
+  const path = entries.filter((entry) => isDecision(entry) || !entry.isSidechain)
+  const answers = answersIn(path)
+  const steps: Step[] = []
+  const requests: RecordedRequest[] = []
+  const numbers = new Map<string, number>()
+  const tools = new Set<string>()
+  let sentAt: string | undefined
+  for (const entry of path) {
+    if (isDecision(entry)) {
+      steps.push(OF_THE_LAYERS.has(entry.subtype) ? { kind: "old decision", entry } : { kind: "entry", entry })
+      continue
+    }
+    if (!isResponse(entry)) {
+      steps.push({ kind: "entry", entry: inBlocks(entry) })
+      sentAt = entry.timestamp // not the latest so far: resumed conversations have early messages with a late time
+      continue
+    }
+    const id = responseId(entry)
+    if (!numbers.has(id)) {
+      const request = requestFor(entry, { number: requests.length, sentAt, model, answer: answers.get(id)! })
+      numbers.set(id, request.number)
+      requests.push(request)
+      steps.push({ kind: "request", request })
+    }
+    for (const block of toBlocks(entry.message.content)) if (block.type === "tool_use") tools.add(block.name)
+    steps.push({ kind: "entry", entry: inBlocks(entry), response: numbers.get(id)! })
+  }
+  return { steps, requests, pauses: hasTimes(path) ? "recorded" : "unknown", tools: [...tools].sort() }
+}
+
+interface Answer {
+  model: string | undefined
+  usage: Usage | undefined
+  /** Tokens that the server had cleared from its own copy: the usage does not count them. */
+  clearedByServer: number
+}
+
+/** What is known of each response, all its pieces together: the last piece has the whole usage. */
+function answersIn(path: readonly Entry[]): ReadonlyMap<string, Answer> {
+  const answers = new Map<string, Answer>()
+  let last: Answer | undefined
+  for (const entry of path) {
+    if (isDecision(entry)) {
+      if (entry.subtype === "server-edited" && last) last.clearedByServer = clearedTokens(entry.edits)
+    } else if (isResponse(entry)) {
+      const id = responseId(entry)
+      last = answers.get(id) ?? { model: undefined, usage: undefined, clearedByServer: 0 }
+      last.model ??= entry.message.model
+      last.usage = entry.message.usage ?? last.usage
+      answers.set(id, last)
+    }
+  }
+  return answers
+}
+
+interface Surroundings {
+  readonly number: number
+  readonly sentAt: string | undefined
+  readonly model: string
+  readonly answer: Answer
+}
+
+function requestFor(response: AssistantMessage, { number, sentAt, model, answer }: Surroundings): RecordedRequest {
+  const counted = answer.usage && countedBy(answer.usage, answer.clearedByServer)
+  return {
+    number,
+    at: new Date(sentAt ?? response.timestamp),
+    model: answer.model ?? model,
+    ...(counted ? { counted } : {}),
+  }
+}
+
+/** Interrupted responses report nothing: that is no size. */
+function countedBy(usage: Usage, clearedByServer: number): RecordedRequest["counted"] {
+  const { output_tokens: output } = usage.iterations?.findLast(({ type }) => type === "message") ?? usage
+  const input = usageTotal(usage) - output
+  return input > 0 ? { input: input + clearedByServer, output } : undefined
+}
+
+const clearedTokens = (edits: readonly unknown[]) =>
+  edits.reduce<number>((sum, edit) => sum + Number((edit as Record<string, unknown>).cleared_input_tokens ?? 0), 0)
+
+/** What a program says in the model's place was never asked for. */
+const isResponse = (message: Message): message is AssistantMessage =>
+  message.type === "assistant" && isSentToModel(message) && message.message.model !== SYNTHETIC_MODEL
+
+const responseId = ({ message, uuid }: AssistantMessage) => message.id ?? uuid
+
+/** Views know blocks by identity, so each gets its final form once, for all policies. */
+function inBlocks(message: Message): Message {
+  if (message.type !== "user" && message.type !== "assistant") return message
+  const content = toBlocks(message.message.content).map(withoutBreakpoint)
+  return { ...message, message: { ...message.message, content } } as Message
+}
+
+const hasTimes = (path: readonly Entry[]) => path.some(({ timestamp }) => !timestamp.startsWith(NO_TIME))

@@ -1,0 +1,79 @@
+/** What each layer saved, as it is told: tokens, money, what it cost itself, and what that is held against. */
+import { addKnown, SAVING_LAYERS, type SavingLayer } from "./saving-settlement.ts"
+import { COUNTERFACTUALS, type Savings, yieldOf } from "./savings.ts"
+
+export interface LayerSaving {
+  readonly layer: SavingLayer | "notes"
+  /** How often it did something. */
+  readonly decisions: number
+  /** Tokens it took out of the window, each counted once. */
+  readonly removed: number
+  /** Tokens it keeps out of the window now. */
+  readonly standing: number
+  /** Tokens that requests did not carry because of it, added up over the requests. */
+  readonly unsent: number
+  /** In dollars: what those would have cost. `undefined` where a price is unknown. */
+  readonly gained: number | undefined
+  /** What the layer cost itself: calls of its own, and what it made be written to the cache anew. */
+  readonly paid: number | undefined
+  /** Gained less paid. Below 0 it has cost more than it saved so far. */
+  readonly dollars: number | undefined
+  /** Decisions that do not say how many tokens they are about: those are missing here. */
+  readonly unmeasured: number
+  /** What the figures are held against. */
+  readonly counterfactual: string
+}
+
+/** Calls of the background that belong to a layer. */
+interface OwnCalls {
+  readonly requests: number
+  readonly dollars: number | undefined
+}
+
+export function savingsOf(
+  state: Savings,
+  callsFor: (purpose: "compaction" | "notes") => OwnCalls | undefined,
+): readonly LayerSaving[] {
+  const layers = SAVING_LAYERS.flatMap((layer) => {
+    const calls = layer === "compaction" ? callsFor("compaction") : undefined
+    const { decisions, removed, unmeasured } = state.acts[layer]
+    if (decisions === 0 && !calls) return []
+    const standing = standingOf(state, layer)
+    const { unsent, gained, rewriting } = yieldOf(state, layer)
+    const paid = addKnown(rewriting, calls ? calls.dollars : 0)
+    const money = { gained, paid, dollars: net(gained, paid) }
+    return [{ layer, decisions, removed, standing, unsent, unmeasured, ...money, ...why(layer) }]
+  })
+  const notes = callsFor("notes")
+  if (!notes) return layers
+  const { requests: decisions, dollars: paid } = notes
+  const nothing = { removed: 0, standing: 0, unsent: 0, unmeasured: 0, gained: 0 }
+  return [...layers, { layer: "notes", decisions, ...nothing, paid, dollars: net(0, paid), ...why("notes") }]
+}
+
+function standingOf({ standing, open }: Savings, layer: SavingLayer): number {
+  switch (layer) {
+    case "tool-results":
+      return standing.aside
+    case "microcompact":
+      return standing.cleared
+    case "server":
+      return open?.cleared ?? 0
+    case "compaction":
+      return standing.compacted
+  }
+}
+
+/** All layers together. */
+export function totalSaving(savings: readonly LayerSaving[]): Pick<LayerSaving, "removed" | "unsent" | "dollars"> {
+  return {
+    removed: savings.reduce((sum, { removed }) => sum + removed, 0),
+    unsent: savings.reduce((sum, { unsent }) => sum + unsent, 0),
+    dollars: savings.map(({ dollars }) => dollars).reduce(addKnown, 0),
+  }
+}
+
+const net = (gained: number | undefined, paid: number | undefined) =>
+  addKnown(gained, paid === undefined ? undefined : -paid)
+
+const why = (layer: keyof typeof COUNTERFACTUALS) => ({ counterfactual: COUNTERFACTUALS[layer] })

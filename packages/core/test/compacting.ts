@@ -1,0 +1,42 @@
+/** Opens conversations with the compaction layer alone, in memory, with a summariser of the same process. */
+import { compaction } from "../src/layers/4-compaction/compaction.ts"
+import type { CompactionOptions } from "../src/layers/4-compaction/options.ts"
+import type { ToolSurroundings } from "../src/layers/7-agents/fork-state.ts"
+import type { Conversation, Layer, Model, OpenConversation } from "../src/parts.ts"
+import { FileReads } from "../src/tools/read-state.ts"
+import { openTestConversation } from "./open.ts"
+import { SUMMARISER } from "./summariser.ts"
+
+export interface CompactingOptions extends Partial<OpenConversation> {
+  readonly summariser: Model
+  readonly window?: number
+  readonly compaction?: Partial<CompactionOptions>
+  /** Before the compaction. */
+  readonly earlier?: readonly Layer[]
+}
+
+export function openCompacting({
+  summariser: model,
+  window,
+  compaction: options = {},
+  earlier = [],
+  ...rest
+}: CompactingOptions): Promise<Conversation> {
+  const reads = options.reads ?? new FileReads()
+  const parent = { model, tools: [], reads, toolContext: surroundings }
+  const timing = { every: () => () => undefined, wait: async () => undefined }
+  return openTestConversation({
+    ...rest,
+    model: SUMMARISER,
+    layers: [...earlier, compaction({ parent, reads, timing, ...options })],
+    settings: { ...(window === undefined ? {} : { models: { [SUMMARISER]: { window } } }), ...rest.settings },
+  })
+}
+
+const surroundings: ToolSurroundings = {
+  env: {},
+  clock: { now: () => new Date(0) },
+  directory: { get: () => "/nowhere", set: () => undefined },
+  todos: { get: () => [], set: () => undefined },
+  plan: { isActive: () => false, enter: () => undefined, leave: async () => ({ approved: false }) },
+}

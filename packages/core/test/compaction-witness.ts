@@ -1,0 +1,100 @@
+/**
+ * Watches what compactions do to a conversation, and notes whatever must never be: one that does not shrink the context, two in a row
+ * without new content, a tool pair or a response that was parted. Nothing here asks the code under test whether it was right.
+ */
+import { asServerResult, asServerUse, isToolResult, isToolUse } from "../src/conversation/blocks.ts"
+import { contentOf } from "../src/conversation/messages.ts"
+import type { Conversation, Entry, Message } from "../src/parts.ts"
+
+const LEAST_SHRINKING = 0.1 // of the context (L4-27)
+const LEAST_NEW_CONTENT = 0.1 // of the window, between two automatic ones
+
+export class CompactionWitness {
+  readonly violations: string[] = []
+  compactions = 0
+  failures = 0
+  #chat: Conversation
+  #before: { readonly messages: readonly Message[]; readonly tokens: number } | undefined
+  /** What the last one left; nothing after a rewind, which may go back behind it. */
+  #left: number | undefined
+  #saidSince = 0
+
+  constructor(chat: Conversation) {
+    this.#chat = chat
+    this.follow(chat)
+  }
+
+  /** The conversation was opened again. */
+  follow(chat: Conversation): void {
+    this.#chat = chat
+    chat.on("entry", ({ entry }) => this.#entry(entry))
+    chat.on("compaction", ({ phase }) => {
+      if (phase === "preparing") this.#begins()
+    })
+    chat.on("layerActed", ({ layer, tokensAfter }) => {
+      if (layer === "compaction" && this.#before) this.#ended(tokensAfter)
+    })
+    chat.on("layerFailed", ({ layer, reason }) => this.violations.push(`${layer} failed: ${reason}`))
+  }
+
+  #begins(): void {
+    const { context } = this.#chat.views
+    this.#before = { messages: context.storedMessages(), tokens: context.size().tokens }
+  }
+
+  #entry(entry: Entry): void {
+    if (entry.type === "assistant" || (entry.type === "user" && !entry.isCompactSummary)) this.#saidSince++
+    if (entry.type !== "strata") return
+    if (entry.subtype === "rewound") this.#left = undefined
+    if (entry.subtype === "compaction-failed") {
+      this.failures++
+      this.#before = undefined
+    }
+    if (entry.subtype === "compacted") this.#compacted(entry)
+  }
+
+  #compacted({ kept, trigger }: Extract<Entry, { type: "strata"; subtype: "compacted" }>): void {
+    const { messages = [], tokens = 0 } = this.#before ?? {}
+    this.violations.push(...partedBonds(messages, new Set(kept)))
+    if (this.compactions > 0 && this.#saidSince === 0) this.violations.push("two compactions, and nothing between them")
+    if (trigger === "auto" && this.#left !== undefined) {
+      const least = this.#chat.thresholds.window * LEAST_NEW_CONTENT
+      if (tokens - this.#left < least) this.violations.push(`compacted after ${tokens - this.#left} new tokens`)
+    }
+    this.compactions++
+    this.#saidSince = 0
+  }
+
+  /** The sizes as the view has them, whatever the decision says. */
+  #ended(tokensAfter: number): void {
+    const { tokens } = this.#before!
+    if (tokensAfter > tokens * (1 - LEAST_SHRINKING))
+      this.violations.push(`shrank only from ${tokens} to ${tokensAfter}`)
+    this.#left = tokensAfter
+    this.#before = undefined
+  }
+}
+
+/** What ties messages together, and stands on both sides of the cut. */
+function partedBonds(messages: readonly Message[], kept: ReadonlySet<string>): readonly string[] {
+  const sides = new Map<string, Set<boolean>>()
+  for (const message of messages) {
+    for (const bond of bondsOf(message)) {
+      const side = sides.get(bond) ?? new Set()
+      sides.set(bond, side.add(kept.has(message.uuid)))
+    }
+  }
+  return [...sides].filter(([, side]) => side.size > 1).map(([bond]) => `${bond} was parted`)
+}
+
+function bondsOf(message: Message): readonly string[] {
+  if (message.type !== "user" && message.type !== "assistant") return []
+  const calls = contentOf(message).flatMap((block) => {
+    if (isToolResult(block)) return [`call ${block.tool_use_id}`]
+    if (isToolUse(block)) return [`call ${block.id}`]
+    const id = asServerUse(block)?.id ?? asServerResult(block)?.tool_use_id
+    return id === undefined ? [] : [`call ${id}`]
+  })
+  const response = message.type === "assistant" ? message.message.id : undefined
+  return response === undefined ? calls : [...calls, `response ${response}`]
+}

@@ -1,0 +1,110 @@
+/**
+ * Random conversations that fill a window: the steps of `steps.ts` with content blown up to a share of the window, answered as a loop
+ * does it: prepare, then record with a usage that is about true.
+ */
+import fc from "fast-check"
+import { ContextFullError, EmptyConversationError } from "../src/base/errors.ts"
+import type { Block, Conversation, ModelRequest } from "../src/parts.ts"
+import { createEstimator, findModel, toBlocks } from "../src/parts.ts"
+import { conversations, type Player, play, type Step } from "./steps.ts"
+import { SUMMARISER, SUMMARY_FAULTS, type SummaryFault } from "./summariser.ts"
+
+export interface LargeConversation {
+  readonly window: number
+  readonly steps: readonly Step[]
+  /** Shares of the window in percent that contents are blown up to, one after the other, again and again. */
+  readonly shares: readonly number[]
+  /** What the API counts, to what we estimate. */
+  readonly truth: number
+  readonly faults: readonly (SummaryFault | undefined)[]
+  /** How far notes tell the conversation, from the newest message back; nothing: no notes. */
+  readonly notes: number | undefined
+}
+
+const STEPS_PER_REWIND = 4
+const TOKENS_PER_FILLING = 2 // of "many words "
+
+export const largeConversations: fc.Arbitrary<LargeConversation> = fc.record({
+  // the largest seldom: what they would show is the same, and it takes long
+  window: fc.oneof(
+    { weight: 60, arbitrary: fc.constantFrom(8_000, 16_000, 32_000) },
+    { weight: 9, arbitrary: fc.constant(64_000) },
+    { weight: 3, arbitrary: fc.constant(200_000) },
+    { weight: 1, arbitrary: fc.constant(1_000_000) },
+  ),
+  steps: fc.tuple(conversations, conversations, conversations).map((parts) => withoutMostRewinds(parts.flat())),
+  shares: fc.array(fc.oneof(fc.integer({ min: 0, max: 15 }), fc.integer({ min: 0, max: 45 })), {
+    minLength: 3,
+    maxLength: 6,
+  }),
+  truth: fc.double({ min: 0.9, max: 1.15, noNaN: true }),
+  faults: fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc.array(
+        fc.oneof({ weight: 2, arbitrary: fc.constant(undefined) }, fc.constantFrom<SummaryFault>(...SUMMARY_FAULTS)),
+        { maxLength: 12 },
+      ),
+    },
+    // a summariser that never gains much: here the next compaction would be due at once
+    { weight: 1, arbitrary: fc.constant(Array<SummaryFault>(30).fill("nearly-as-long")) },
+  ),
+  notes: fc.option(fc.nat(8), { nil: undefined }),
+})
+
+/** Going back too often would never let a window fill. */
+function withoutMostRewinds(steps: readonly Step[]): readonly Step[] {
+  return steps.filter(({ kind }, at) => kind !== "rewind" || at % STEPS_PER_REWIND === 0)
+}
+
+/** Takes one step. Resolves with the request where one was prepared, or with the error that says why there is none. */
+export async function playLarge(
+  chat: Conversation,
+  step: Step,
+  { player, conversation, at }: { player: Player; conversation: LargeConversation; at: number },
+): Promise<ModelRequest | ContextFullError | undefined> {
+  const filled = blownUp(step, conversation, at)
+  if (filled.kind !== "respond" && filled.kind !== "prepare") {
+    await play(chat, filled, player)
+    return undefined
+  }
+  const request = await prepared(chat)
+  if (filled.kind === "respond" && request !== undefined && !(request instanceof ContextFullError))
+    await play(chat, { ...filled, usage: Math.round(sizeOf(request) * conversation.truth) }, player)
+  return request
+}
+
+/** A conversation that is full says so, and so does one that is empty, where everything was rewound; nothing else may go wrong. */
+async function prepared(chat: Conversation): Promise<ModelRequest | ContextFullError | undefined> {
+  try {
+    return await chat.prepare()
+  } catch (error) {
+    if (error instanceof ContextFullError) return error
+    if (error instanceof EmptyConversationError) return undefined
+    throw error
+  }
+}
+
+const { blocks: tokensOf, text: tokensOfText } = createEstimator(findModel(SUMMARISER).facts.family)
+const measured = new WeakMap<object, number>()
+
+/** With an estimator that has learnt nothing. */
+export function sizeOf({ system, tools, messages }: ModelRequest): number {
+  const sizes = messages
+    .flatMap(({ content }) => toBlocks(content))
+    .map((block) => {
+      const tokens = measured.get(block) ?? tokensOf([block])
+      measured.set(block, tokens)
+      return tokens
+    })
+  return sizes.reduce((sum, tokens) => sum + tokens, tokensOfText(JSON.stringify([system, tools])))
+}
+
+function blownUp(step: Step, { window, shares }: LargeConversation, at: number): Step {
+  const filling = "many words ".repeat(Math.floor((window * shares[at % shares.length]!) / 100 / TOKENS_PER_FILLING))
+  const fill = (content: string | Block[]) => (typeof content === "string" ? `${content} ${filling}` : content)
+  if (step.kind === "user" && at > 0) return { ...step, content: fill(step.content) }
+  if (step.kind !== "results") return step
+  const [first, ...rest] = step.which
+  return { ...step, which: first ? [{ ...first, content: fill(first.content) }, ...rest] : [] }
+}

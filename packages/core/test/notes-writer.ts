@@ -1,0 +1,27 @@
+/** Edits a notes file again and again until it is killed, and says when. Run by a test as a process of its own: `node notes-writer.ts <path>`. */
+import { openNotesFile } from "../src/layers/3-session-memory/notes-file.ts"
+import { ownText } from "../src/layers/3-session-memory/prompt.ts"
+import { edit } from "../src/tools/edit.ts"
+import { FileReads } from "../src/tools/read-state.ts"
+import type { ToolContext } from "../src/tools/tool.ts"
+
+const [path] = process.argv.slice(2)
+const { signal } = new AbortController()
+const reads = new FileReads()
+const clock = { now: () => new Date(0) }
+const context = {
+  reads,
+  signal,
+  clock,
+  env: {},
+  directory: { get: () => "/", set: () => undefined },
+} as unknown as ToolContext
+
+for (;;) {
+  const file = await openNotesFile({ path: path!, template: ownText("template.md"), now: new Date(0), signal })
+  reads.set(file.path, file.read)
+  const lines = file.text.trimEnd().split("\n")
+  const last = lines.at(-1)!
+  await edit.run({ file_path: path!, old_string: last, new_string: `${last}\n- step ${lines.length}` }, context)
+  process.stdout.write("edited\n")
+}

@@ -1,0 +1,41 @@
+/**
+ * A conversation without end: an agent with all default layers works until millions of tokens have gone through a window that holds a
+ * fraction of them, against the simulator over HTTP. Tells what it took, and fails where anything went wrong.
+ *
+ *     npm run soak -- [--tokens 10000000] [--window 200000] [--seed 1] [--json]
+ *     npm run soak -- --short        300,000 tokens through a window of 32,000
+ */
+import { parseArgs } from "node:util"
+import { soak } from "./soak/run.ts"
+import { textReport } from "./soak/text-report.ts"
+
+const LONG = { tokens: 10_000_000, window: 200_000 }
+const SHORT = { tokens: 300_000, window: 32_000 }
+
+const { values } = parseArgs({
+  options: {
+    tokens: { type: "string" },
+    window: { type: "string" },
+    seed: { type: "string", default: "1" },
+    json: { type: "boolean", default: false },
+    short: { type: "boolean", default: false },
+  },
+})
+const usual = values.short ? SHORT : LONG
+const [tokens, window, seed] = [
+  Number(values.tokens ?? usual.tokens),
+  Number(values.window ?? usual.window),
+  Number(values.seed),
+]
+if (![tokens, window, seed].every((value) => Number.isInteger(value) && value > 0)) {
+  console.error("usage: npm run soak -- [--tokens 10000000] [--window 200000] [--seed 1] [--short] [--json]")
+  process.exit(2)
+}
+const isWatched = process.stderr.isTTY && !values.json
+const report = await soak({
+  ...{ tokens, window, seed },
+  ...(isWatched ? { onProgress: (done) => process.stderr.write(`\r${Math.floor((100 * done) / tokens)}% `) } : {}),
+})
+if (isWatched) process.stderr.write("\r")
+console.log(values.json ? JSON.stringify(report, null, 2) : textReport(report))
+process.exitCode = report.problems.length === 0 ? 0 : 1

@@ -1,0 +1,125 @@
+/** One soak: tasks one after the other until so many tokens have gone through the window, then the figures. */
+import { quantile } from "../../../core/bench/measure.ts"
+import { type LedgerSummary, summarise } from "../../../core/src/views/ledger.ts"
+import { RULES, taskAt } from "./tasks.ts"
+import { type CompactionSeen, SoakWatch } from "./watch.ts"
+import { openSoakWorkshop, type SoakWorkshop } from "./workshop.ts"
+
+export interface SoakOptions {
+  readonly tokens: number
+  readonly window: number
+  readonly seed: number
+  readonly onProgress?: (takenIn: number) => void
+}
+
+export interface SoakReport {
+  readonly options: Omit<SoakOptions, "onProgress">
+  readonly takenIn: number
+  readonly tasks: number
+  readonly spent: LedgerSummary
+  readonly compactions: readonly CompactionSeen[]
+  readonly putAside: number
+  readonly cleared: number
+  readonly clearedByServer: number
+  readonly notes: number
+  /** In milliseconds. */
+  readonly blocked: { readonly real: number; readonly simulated: number }
+  readonly peak: number
+  /** Medians in milliseconds over the first and the last tenth of the turns. */
+  readonly turn: Ends
+  /** Of that, what the library takes between the tool results and the request. */
+  readonly own: Ends
+  readonly seconds: number
+  /** Bytes at the end. */
+  readonly memory: { readonly heap: number; readonly resident: number }
+  /** Empty where all is well. */
+  readonly problems: readonly string[]
+}
+
+export interface Ends {
+  readonly first: number
+  readonly last: number
+}
+
+const RESULT_SHARE = 0.3 // of the window in characters: about a twelfth of it in tokens for each result
+const MOST_RESULT_CHARACTERS = 60_000 // some are more than layer 1 leaves in the context
+const MOST_GROWTH = 2 // of the time per turn, from the first to the last tenth: the noise of a busy machine stays below
+const TURNS_TO_JUDGE = 500 // with fewer, the noise decides
+const MINUTE = 60_000
+
+export async function soak({ onProgress, ...options }: SoakOptions): Promise<SoakReport> {
+  const { tokens, window, seed } = options
+  const started = performance.now()
+  const resultSize = Math.min(MOST_RESULT_CHARACTERS, Math.round(window * RESULT_SHARE))
+  const workshop = await openSoakWorkshop({ window, seed, resultSize })
+  try {
+    const watch = new SoakWatch(workshop.agent, workshop.simulator.clock)
+    let tasks = 0
+    for (; watch.takenIn < tokens && watch.problems.length === 0; tasks++) {
+      await work(tasks, workshop, watch)
+      onProgress?.(watch.takenIn)
+    }
+    await workshop.agent.chat.settled()
+    return await reportOf({ options, watch, workshop, tasks, seconds: (performance.now() - started) / 1_000 })
+  } finally {
+    await workshop.close()
+  }
+}
+
+async function work(index: number, { agent, simulator }: SoakWorkshop, watch: SoakWatch): Promise<void> {
+  const { text, pauseMinutes } = taskAt(index)
+  simulator.clock.advance(pauseMinutes * MINUTE)
+  for await (const event of agent.query(text)) watch.event(event)
+}
+
+interface Ended {
+  readonly options: SoakReport["options"]
+  readonly watch: SoakWatch
+  readonly workshop: SoakWorkshop
+  readonly tasks: number
+  readonly seconds: number
+}
+
+async function reportOf({ options, watch, workshop, tasks, seconds }: Ended): Promise<SoakReport> {
+  const { compactions, putAside, cleared, clearedByServer, notes, blocked, peak, takenIn } = watch
+  const turn = endsOf(watch.turns.map(({ whole }) => whole))
+  const { heapUsed, rss } = process.memoryUsage()
+  return {
+    options,
+    takenIn: Math.round(takenIn),
+    tasks,
+    spent: summarise(workshop.agent.chat.views.ledger),
+    compactions,
+    ...{ putAside, cleared, clearedByServer, notes, blocked, peak, turn },
+    own: endsOf(watch.turns.map(({ own }) => own)),
+    seconds,
+    memory: { heap: heapUsed, resident: rss },
+    problems: [...watch.problems, ...(await problemsOf({ watch, workshop, tasks, window: options.window, turn }))],
+  }
+}
+
+interface ToJudge extends Pick<Ended, "watch" | "workshop" | "tasks"> {
+  readonly window: number
+  readonly turn: Ends
+}
+
+async function problemsOf({ watch, workshop, tasks, window, turn }: ToJudge): Promise<readonly string[]> {
+  const { errors } = workshop.simulator.stats()
+  const sent = JSON.stringify(await workshop.agent.chat.prepare())
+  const said = Array.from({ length: tasks }, (_, index) => taskAt(index).text).join("\n")
+  const lost = RULES.filter((rule) => said.includes(rule) && !sent.includes(rule))
+  return [
+    ...Object.entries(errors).map(([type, count]) => `${count} requests were refused: ${type}`),
+    ...lost.map((rule) => `a rule of the user is no longer in the request: ${rule}`),
+    ...(watch.peak > window ? [`a request had ${watch.peak} tokens, more than the window`] : []),
+    ...(watch.compactions.length === 0 ? ["nothing was compacted: the soak has shown nothing"] : []),
+    ...(watch.turns.length >= TURNS_TO_JUDGE && turn.last > turn.first * MOST_GROWTH
+      ? [`a turn takes ${(turn.last / turn.first).toFixed(1)} times as long at the end`]
+      : []),
+  ]
+}
+
+function endsOf(samples: readonly number[]): Ends {
+  const tenth = Math.max(1, Math.floor(samples.length / 10))
+  return { first: quantile(samples.slice(0, tenth), 0.5), last: quantile(samples.slice(-tenth), 0.5) }
+}

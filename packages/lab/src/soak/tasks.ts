@@ -1,0 +1,35 @@
+/** What the soak's person asks for, one task after the other without end, in several languages, with rules that must hold for ever. */
+
+const TASKS: readonly string[] = [
+  "Explain how the journal and the views fit together and improve the remarks in both.",
+  "Find every place where sizes are estimated and check the figures.",
+  "Sieh dir die Importe an und räume dort auf.",
+  "Look for functions with too many arguments and write down which.",
+  "Lis les tests du simulateur et note ce qui manque.",
+  "Compare the tools with one another and make their words alike.",
+]
+/** Said once each, in this order, every few tasks. */
+export const RULES: readonly string[] = [
+  "Never delete a file.",
+  "Always keep a todo list.",
+  "Bitte niemals etwas im Ordner node_modules ändern.",
+  "From now on, write remarks in plain English.",
+  "N'utilise jamais de tabulations.",
+]
+const TASKS_PER_RULE = 2
+const SHORT_PAUSE_MINUTES = 2
+const LONG_PAUSE_MINUTES = 90 // longer than any cache lives
+const TASKS_PER_LONG_PAUSE = 8
+
+export interface SoakTask {
+  readonly text: string
+  /** How long the person was away before it. */
+  readonly pauseMinutes: number
+}
+
+export function taskAt(index: number): SoakTask {
+  const rule = index % TASKS_PER_RULE === 0 ? RULES[index / TASKS_PER_RULE] : undefined
+  const text = `${TASKS[index % TASKS.length]} Round ${index + 1}.${rule === undefined ? "" : ` ${rule}`}`
+  const isLong = index % TASKS_PER_LONG_PAUSE === TASKS_PER_LONG_PAUSE - 1
+  return { text, pauseMinutes: index === 0 ? 0 : isLong ? LONG_PAUSE_MINUTES : SHORT_PAUSE_MINUTES }
+}

@@ -1,0 +1,67 @@
+/** The soak's figures as lines for a person. */
+import { PURPOSE_WORDS } from "../../../cli/src/display/purposes.ts"
+import { clockTime, dollars, dollarsOrUnknown, duration, grouped, percent } from "../../../cli/src/display/wording.ts"
+import type { Ends, SoakReport } from "./run.ts"
+import type { CompactionSeen } from "./watch.ts"
+
+const MB = 1024 * 1024
+const LABEL_WIDTH = 24
+
+export function textReport(report: SoakReport): string {
+  const { spent, blocked, memory, compactions, options } = report
+  const rows: readonly (readonly [string, string])[] = [
+    [
+      "taken in",
+      `${grouped(report.takenIn)} tokens in ${grouped(report.tasks)} tasks, through a window of ${grouped(options.window)}`,
+    ],
+    [
+      "requests",
+      spent.byPurpose.map(({ purpose, requests }) => `${grouped(requests)} ${PURPOSE_WORDS[purpose]}`).join(", "),
+    ],
+    ["largest request", `${grouped(report.peak)} tokens (${percent(report.peak, options.window)} of the window)`],
+    ["compactions", `${grouped(compactions.length)}`],
+    ...routesOf(compactions),
+    [
+      "blocked by compaction",
+      `${clockTime(blocked.simulated)} of simulated time (${duration(blocked.simulated / Math.max(1, compactions.length))} each), ${duration(blocked.real)} of real time`,
+    ],
+    [
+      "results",
+      `${grouped(report.putAside)} put aside, ${grouped(report.cleared)} cleared, ${grouped(report.clearedByServer)} times the server cleared`,
+    ],
+    ["notes taken", grouped(report.notes)],
+    ["cache hits", `${percent(spent.hitRatio, 1)} of the input`],
+    [
+      "money",
+      `${dollars(spent.dollars)}: ${spent.byPurpose.map((each) => `${PURPOSE_WORDS[each.purpose]} ${dollarsOrUnknown(each.dollars)}`).join(", ")}`,
+    ],
+    ["a turn", endsText(report.turn)],
+    ["of it the library", endsText(report.own)],
+    ["memory at the end", `${grouped(memory.heap / MB)} MB heap, ${grouped(memory.resident / MB)} MB resident`],
+    ["took", clockTime(report.seconds * 1_000)],
+    ["seed", String(options.seed)],
+  ]
+  const lines = rows.map(([label, text]) => `${label.padEnd(LABEL_WIDTH)}${text}`)
+  const { problems } = report
+  return [
+    ...lines,
+    "",
+    ...(problems.length === 0
+      ? ["Nothing went wrong."]
+      : ["What went wrong:", ...problems.map((problem) => `- ${problem}`)]),
+  ].join("\n")
+}
+
+const endsText = ({ first, last }: Ends) =>
+  `${duration(first)} in the first tenth, ${duration(last)} in the last (${(last / first).toFixed(2)} times)`
+
+function routesOf(compactions: readonly CompactionSeen[]): readonly (readonly [string, string])[] {
+  return [...Map.groupBy(compactions, ({ route }) => route)].map(([route, own]) => {
+    const mean = (of: (each: CompactionSeen) => number) =>
+      grouped(own.reduce((sum, each) => sum + of(each), 0) / own.length)
+    return [
+      `  ${route}`,
+      `${own.length}, on average ${mean(({ before }) => before)} to ${mean(({ after }) => after)} tokens`,
+    ]
+  })
+}
