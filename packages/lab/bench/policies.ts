@@ -20,7 +20,7 @@ const WORKER_TOKENS = isShort ? 250_000 : 900_000 // below what a window of 1M l
 const WORKER_MODEL = "claude-opus-5-5"
 const WORKER_PAUSES = isShort ? [10] : [1, 10, 90] // minutes between two tasks
 /** The other reading of the API's documentation: see `server-copy.ts`. */
-const ANEW: Policy = { ...STRATA, name: "strata, server forgets", server: "anew" }
+const REMEMBERING: Policy = { ...STRATA, name: "strata, server remembers", server: "keeps" }
 
 const dearer: string[] = []
 
@@ -110,7 +110,7 @@ console.log(`\nThe simulator's worker, about ${WORKER_TOKENS / 1_000}K tokens, a
 for (const pauseMinutes of WORKER_PAUSES) {
   const messages = await workerConversation({ model: WORKER_MODEL, tokens: WORKER_TOKENS, pauseMinutes })
   const name = `pauses of ${pauseMinutes} min`
-  console.table(rows(await compare(name, messages, { model: WORKER_MODEL, policies: [...POLICIES, ANEW] })))
+  console.table(rows(await compare(name, messages, { model: WORKER_MODEL, policies: [...POLICIES, REMEMBERING] })))
 }
 
 await printLayerTurns()

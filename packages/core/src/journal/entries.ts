@@ -65,7 +65,12 @@ export type Decision =
   /** Deletions inside the server's cache are no longer sent: the cache they were made in is gone (L2-3). */
   | { readonly subtype: "cache-edits-dropped"; readonly why: string }
   /** What the server reports to have cleared from its own copy of a request (L2-5). */
-  | { readonly subtype: "server-edited"; readonly edits: readonly unknown[] }
+  | {
+      readonly subtype: "server-edited"
+      readonly edits: readonly unknown[]
+      /** The first call whose result it left whole: it is asked to leave the same ones in every later request. */
+      readonly keptFrom?: string
+    }
   /** Thinking in all messages up to this decision is no longer sent: what it was bound to has changed (CACHE-6). */
   | { readonly subtype: "thinking-dropped"; readonly why: string }
   /** The notes tell everything up to a message (L3-6). */

@@ -53,9 +53,11 @@ export class LayerPipeline {
 
   async beforeRequest(signal?: AbortSignal): Promise<void> {
     for (const layer of this.#parts.layers) {
-      await this.#guarded(layer, async () =>
-        this.#carryOut(layer, (await layer.beforeRequest?.(this.#parts.turn(signal))) ?? []),
-      )
+      if (signal?.aborted) return // whoever gave up is told so; what a layer left undone for it is no failure
+      await this.#guarded(layer, async () => {
+        const drafts = await layer.beforeRequest?.(this.#parts.turn(signal)).catch(unlessAborted(signal))
+        await this.#carryOut(layer, drafts ?? [])
+      })
     }
   }
 
@@ -119,4 +121,9 @@ export class LayerPipeline {
       this.#parts.onFailed({ layer: layer.name, reason: reasonOf(error) })
     }
   }
+}
+
+const unlessAborted = (signal: AbortSignal | undefined) => (error: unknown) => {
+  if (!signal?.aborted) throw error
+  return []
 }

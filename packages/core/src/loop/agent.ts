@@ -20,7 +20,7 @@ import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
 import type { Layer } from "../layers/layer.ts"
 import type { Model } from "../model/model.ts"
 import { findModel } from "../tokens/models.ts"
-import { fitsModel } from "../tokens/window.ts"
+import { fitsModel, type Thresholds } from "../tokens/window.ts"
 import type { PersonQuestion, ReadState, Tool } from "../tools/tool.ts"
 import { AgentState } from "./agent-state.ts"
 import { withoutOmitted } from "./carried-features.ts"
@@ -198,13 +198,11 @@ export class Agent {
     const { values } = this.chat.settings
     const limits = thresholdsFor({ name: target.name, values, betas: [] }, findModel(target.name, values.models))
     if (fitsModel(this.chat.fill().used, limits)) return
+    const fixed = this.chat.views.context.promptTokens
+    if (!fitsModel(fixed, limits)) throw noRoom(target, { limits, taken: `instructions and tools alone take ${fixed}` })
     await this.chat.compact({ trigger: "auto", target: limits }, signal ? { signal } : {})
     const { used } = this.chat.fill()
-    if (!fitsModel(used, limits))
-      throw new CompactionFailedError(
-        "out-of-reach",
-        `The conversation was compacted to ${used} tokens, and ${target.name} takes no more than ${limits.limit}. Everything is kept. Go on with the model you have, or choose one with a larger window.`,
-      )
+    if (!fitsModel(used, limits)) throw noRoom(target, { limits, taken: `the summary left ${used}` })
   }
 
   /** Asks the agent for something and watches it work. Without a prompt it goes on where it was interrupted. */
@@ -263,6 +261,13 @@ export class Agent {
     }
     return runHooks(hooks, input, String(more.source ?? ""))
   }
+}
+
+function noRoom({ name }: Model, { limits, taken }: { readonly limits: Thresholds; readonly taken: string }) {
+  return new CompactionFailedError(
+    "out-of-reach",
+    `The conversation cannot go on with ${name}: it takes ${limits.limit} tokens, and ${taken}. Everything is kept.`,
+  )
 }
 
 /** What the model is told about a tool. */

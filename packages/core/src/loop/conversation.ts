@@ -34,6 +34,7 @@ import type { ModelRequest } from "../conversation/request.ts"
 import { RequestValidator } from "../conversation/validate/validator.ts"
 import { type DecisionDraft, type Draft, type Entry, isBoundaryEntry, isDecision } from "../journal/entries.ts"
 import type { Journal, Store } from "../journal/store.ts"
+import { leftByServer } from "../layers/2-microcompact/by-api.ts"
 import type { CompactionOrder, PlannedCompaction } from "../layers/compaction-order.ts"
 import type { Layer, Turn } from "../layers/layer.ts"
 import { LayerPipeline } from "../layers/pipeline.ts"
@@ -98,6 +99,8 @@ export class Conversation {
   #undecided: readonly (readonly ToolResult[])[]
   /** Calls are carried out one after the other, in the order they were made. */
   #last: Promise<unknown> = Promise.resolve()
+  /** The first call whose result the server leaves alone where it clears the last request (L2-5). */
+  #serverKeeps: string | undefined
   #closed = false
   #closing: Promise<void> | undefined
 
@@ -363,6 +366,7 @@ export class Conversation {
     this.#validator.check({ request, model: this.#model.facts, settled: { closed, revision } })
     await this.#parts.journal.sync()
     this.#cache.sent(request)
+    this.#serverKeeps = this.#views.context.serverKept.firstOf(leftByServer(request))
     this.#events.emit("prepared", { request, size, fill })
     return request
   }
@@ -398,7 +402,10 @@ export class Conversation {
     this.#undecided = [] // they have been sent as they are
     const [entry] = await this.#append([{ type: "assistant", message }])
     const edits = response.context_management?.applied_edits ?? []
-    if (edits.length > 0) await this.#append([{ type: "strata", subtype: "server-edited", edits }])
+    if (edits.length > 0) {
+      const keptFrom = this.#serverKeeps
+      await this.#append([{ type: "strata", subtype: "server-edited", edits, ...(keptFrom ? { keptFrom } : {}) }])
+    }
     await this.#parts.journal.sync()
     const counts = usage ? tokenCounts(usage) : undefined
     const { facts } = findModel(model, this.#parts.settings.values.models)

@@ -47,7 +47,7 @@ export const STRATA: Policy = {
   about: "layers 1 and 2 with their default figures",
   layers: () => [storage(), microcompaction()],
   figures: {},
-  server: "keeps",
+  server: "anew",
 }
 
 export const POLICIES: readonly Policy[] = [

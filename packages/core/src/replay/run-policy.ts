@@ -12,6 +12,7 @@ import type { FlatMessage } from "../conversation/flatten.ts"
 import type { DecisionDraft, Draft, Entry } from "../journal/entries.ts"
 import { memoryStore } from "../journal/memory-store.ts"
 import type { Journal } from "../journal/store.ts"
+import { leftByServer } from "../layers/2-microcompact/by-api.ts"
 import type { Turn } from "../layers/layer.ts"
 import { type LayerActed, LayerPipeline } from "../layers/pipeline.ts"
 import { thresholdsFor } from "../loop/thresholds.ts"
@@ -158,6 +159,8 @@ class Rerun {
     if (edit.cleared > 0) {
       const { cleared: results, tokens } = edit
       this.#actions.push({ turn, kind: "cleared by the server", results, tokens, why: "the trigger was passed" })
+      const keptFrom = this.#views.context.serverKept.firstOf(leftByServer({ context_management }))
+      this.#decide([{ type: "strata", subtype: "server-edited", edits: [], ...(keptFrom ? { keptFrom } : {}) }])
     }
     const { facts } = this.#asked.lookup
     const input = this.#cache.send({

@@ -2,9 +2,9 @@
  * What the server is left with after the edits a request asks for (L2-5). Nothing of it changes the conversation here; it changes what
  * is billed and where the cache breaks.
  *
- * The API's documentation says that later requests reuse the prefix that a clearing leaves. So what was cleared stays cleared, and the
- * server clears again only when what is left passes the trigger: that is `keeps`. Judging every request by itself (`anew`), as the
- * simulator does, moves the cleared range on with every call and breaks the cache each time.
+ * It is not documented whether the server remembers what it cleared. Where it judges every request by itself, as the simulator does, that
+ * is `anew`, and what it clears moves on with every call unless the request says what to leave. Where what was cleared stays cleared, and
+ * the server clears again only when what is left passes the trigger, that is `keeps`.
  */
 import { isThinking, isToolResult, isToolUse, type ToolUse } from "../conversation/blocks.ts"
 import type { PromptItem } from "./cache-model.ts"
@@ -24,6 +24,7 @@ export type ServerMemory = "keeps" | "anew"
 interface ClearToolUses {
   readonly type: "clear_tool_uses_20250919"
   readonly trigger?: { readonly type: string; readonly value: number }
+  readonly keep?: { readonly value: number }
   readonly clear_at_least?: { readonly value: number }
   readonly exclude_tools?: readonly string[]
   readonly clear_tool_inputs?: readonly string[] | boolean
@@ -79,7 +80,9 @@ function oldUses(messages: readonly SentMessage[], edit: ClearToolUses, standing
   const excluded = new Set(edit.exclude_tools ?? [])
   const uses = messages.flatMap(({ items }) => items.flatMap(({ block }) => (block && isToolUse(block) ? block : [])))
   const isOpen = ({ name, id }: ToolUse) => !excluded.has(name) && !standing.has(id)
-  return uses.slice(0, Math.max(0, uses.length - KEPT_USES)).flatMap((use) => (isOpen(use) ? use.id : []))
+  return uses
+    .slice(0, Math.max(0, uses.length - (edit.keep?.value ?? KEPT_USES)))
+    .flatMap((use) => (isOpen(use) ? use.id : []))
 }
 
 /** Messages in which nothing is cleared stay the same object. */

@@ -20,6 +20,7 @@ import type { CalibrationState, Estimator, Measure } from "../tokens/estimate.ts
 import { Overlay, type SavedOverlay } from "./overlay.ts"
 import { PinnedEdits } from "./pinned-edits.ts"
 import { renderClearedMemory } from "./render-decisions.ts"
+import { ServerKept } from "./server-kept.ts"
 
 export interface ContextMessages {
   readonly messages: readonly FlatMessage[]
@@ -53,6 +54,8 @@ export interface SavedContext {
 }
 
 export class ContextView {
+  /** What the server cleared from its own copy, and what it left. */
+  readonly serverKept = new ServerKept()
   readonly #estimator: Estimator
   readonly #meter: ContextMeter
   readonly #editsCaches: boolean
@@ -302,6 +305,7 @@ export class ContextView {
     // blocks are known by identity from here on, so they get their final form first
     const placed = mapBlocks(message, withoutBreakpoint)
     this.#messages.push(placed)
+    this.serverKept.add(placed)
     this.#overlay.place(placed)
     const lesson = this.#meter.add(this.#stored(placed))
     if (lesson) this.#estimator.learn(lesson)
@@ -330,6 +334,7 @@ export class ContextView {
     this.#base = this.#overlay.save()
     this.#decisions = []
     this.#messages = []
+    this.serverKept.forget()
     this.#clearDerived()
     this.#meter.reset()
     if (standsBeforeSummary(boundary)) this.#addKept()
@@ -348,6 +353,7 @@ export class ContextView {
     else if (decision.subtype === "delivered") this.#deliver(decision.queued)
     else if (decision.subtype === "undone") this.#undo(decision.decision)
     else {
+      this.serverKept.decide(decision)
       this.#decisions.push(decision)
       this.#decide(decision)
     }

@@ -294,6 +294,14 @@ describe("BEY-8 extractive notes, memories, progress", () => {
     expect(text).toContain(USER_MESSAGES[1])
   })
 
+  test("BEY-8 notes that speak of memories are still notes", () => {
+    const about = "The notes, for a time of shorter memory, are in /home/me/notes/abc.md:"
+    const notes =
+      "# Session Title\n_A short title_\n\n# Files\n_Which_\nsrc/memory/MEMORY.md has frontmatter.\n\n# Worklog\n_Steps_"
+    const text = textOf(ask(`Update the session notes. ${about}\n\n<notes>\n${notes}\n</notes>`))
+    expect(text).toMatch(/^# Session Title\n_A short title_\n/)
+  })
+
   test("BEY-8 memories are the user's standing rules, one file each, with an index that is read first", () => {
     const memoryPrompt =
       "Save what is worth remembering as memory files with frontmatter in /home/me/memory/ (index: MEMORY.md)."

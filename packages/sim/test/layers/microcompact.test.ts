@@ -181,6 +181,20 @@ describe("layer 2 from end to end", () => {
     },
   )
 
+  test("L2-5 what the server has cleared stays cleared, and no more: its cache is broken once, not with every call", async () => {
+    const { sim, requests } = await watched(rounds(36, 8_000))
+    const agent = await thriftyAgent(sim)
+    await ask(agent, "go")
+    const applied = await decisionsOf(agent, "server-edited")
+    expect(applied.length).toBeGreaterThan(5)
+    const amounts = applied.map((decision) => JSON.stringify((decision as { edits: unknown }).edits))
+    const inputs = sim.log.map(({ input }) => input!)
+    const misses = inputs.filter(({ read }, i) => i > 0 && read < inputs[i - 1]!.read)
+    expect(misses).toHaveLength(new Set(amounts).size)
+    expect(misses.length).toBeLessThanOrEqual(2)
+    expect(requests.length).toBe(37)
+  })
+
   test("L2-6, L2-10 without the server's help, by size: where it cannot pay, only once the cache is cold", async () => {
     const settings = {
       switches: { "clear-by-api": false },

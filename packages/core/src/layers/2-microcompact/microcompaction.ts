@@ -37,15 +37,17 @@ export function microcompaction({ onCleared, isMain = true }: MicrocompactionOpt
     },
 
     async requestExtras(turn) {
-      const { facts, flags, views, now } = turn
+      const { facts, flags, views, now, size } = turn
       if (!(await mechanismsHere(turn, isMain)).has("by-api")) return undefined
       const gapMinutes = await flags.figure("idle-gap")
+      const trigger = await triggerFor(turn)
       return editsForServer({
         accepts: facts.accepts,
         tools: toolNames(views.context.prompt?.tools),
         turnsSincePause: () => turnsSincePause({ views, now, gapMinutes }),
-        trigger: await triggerFor(turn),
+        trigger,
         keep: await flags.figure("api-clear-keep"),
+        leave: size.tokens < trigger ? views.context.serverKept.count : undefined,
       })
     },
 

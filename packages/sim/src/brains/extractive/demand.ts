@@ -30,6 +30,7 @@ const NOTES = /\b(?:session|conversation|running|working)?[ -]?notes\b/i
 const NOTES_WORK = /\b(?:updat|edit|keep|writ|maintain|fill|revis)\w*/i
 const MEMORY = /\bmemor(?:y|ies)\b/i
 const MEMORY_FORM = /\bMEMORY\.md\b|\bfrontmatter\b|\bmemory director|\/memory\b/i
+const QUOTED = /<([\w-]+)>[\s\S]*<\/\1>/g // a document handed over with the prompt: what it speaks of is not what is asked
 const PROGRESS = /\b(?:progress|status|doing|most recent action|working on)\b/i
 const BRIEFLY = /\b(?:one|a single|single|short|brief) (?:\w+ )?(?:line|sentence|phrase)\b|\bwords\b/i
 const PROGRESS_PROMPT = 1500 // characters; a longer prompt asks for more than a line
@@ -65,7 +66,7 @@ function classify(prompt: string, sections: readonly Section[]): DemandKind | un
   const words = prompt.replace(/<[^>]*>/g, " ")
   const structured = sections.length >= FEWEST_SECTIONS
   if (SUMMARY_TAG.test(prompt) && SUMMARY_WORD.test(words) && CONVERSATION.test(words)) return "summary"
-  if (MEMORY.test(words) && MEMORY_FORM.test(prompt)) return "memory"
+  if (MEMORY.test(words) && MEMORY_FORM.test(prompt.replace(QUOTED, " "))) return "memory"
   if (NOTES.test(words) && NOTES_WORK.test(words) && (structured || /\.md\b/.test(prompt))) return "notes"
   if (SUMMARY_WORD.test(words) && CONVERSATION.test(words) && structured) return "summary"
   if (PLAIN_REQUEST.test(words)) return "summary"
