@@ -26,6 +26,8 @@ export interface CacheWatchParts {
 export class CacheWatch {
   readonly #parts: CacheWatchParts
   readonly #forecast: CacheForecast
+  /** What was settled when the last request was sent. */
+  #last: { readonly closed: number; readonly revision: number; readonly views: Views } | undefined
 
   constructor(parts: CacheWatchParts) {
     this.#parts = parts
@@ -36,12 +38,17 @@ export class CacheWatch {
     this.#forecast.prime(parts.views().cacheHistory)
   }
 
-  sent(request: ModelRequest): void {
+  /** `settled`: how many of the messages, from the first, stay as they are as long as the revision does. */
+  sent(request: ModelRequest, settled: { readonly closed: number; readonly revision: number }): void {
     const { cacheHistory, context } = this.#parts.views()
+    const isSame = this.#last?.views === this.#parts.views() && this.#last.revision === settled.revision
+    const unchanged = isSame ? this.#last!.closed : 0
+    this.#last = { ...settled, views: this.#parts.views() }
     this.#forecast.sent(request, {
       at: this.#parts.clock.now(),
       announced: cacheHistory.changes,
       size: context.size().tokens,
+      unchanged,
     })
   }
 

@@ -365,7 +365,7 @@ export class Conversation {
     const { request, closed, revision } = await this.#build()
     this.#validator.check({ request, model: this.#model.facts, settled: { closed, revision } })
     await this.#parts.journal.sync()
-    this.#cache.sent(request)
+    this.#cache.sent(request, { closed, revision })
     this.#serverKeeps = this.#views.context.serverKept.firstOf(leftByServer(request))
     this.#events.emit("prepared", { request, size, fill })
     return request

@@ -90,7 +90,7 @@ const lastSystemBlock = (blocks: readonly Block[]): number =>
 
 function placesIn(messages: readonly Message[], { writesCache = true, sharedMessages }: BreakpointOptions): Place[] {
   const previous = (writesCache ? undefined : sharedMessages) ?? previousLength(messages)
-  const previousEnd = lastPlace(messages.slice(0, previous))
+  const previousEnd = lastPlace(messages, previous)
   const end = writesCache ? lastPlace(messages) : undefined
   return [previousEnd, end].filter((place) => place !== undefined)
 }
@@ -104,8 +104,8 @@ function previousLength(messages: readonly Message[]): number {
 }
 
 /** The last block that can be marked. */
-function lastPlace(messages: readonly Message[]): Place | undefined {
-  for (let message = messages.length - 1; message >= 0; message--) {
+function lastPlace(messages: readonly Message[], before = messages.length): Place | undefined {
+  for (let message = before - 1; message >= 0; message--) {
     const block = blocksOf(messages[message]!).findLastIndex(isMarkable)
     if (block >= 0) return { message, block }
   }

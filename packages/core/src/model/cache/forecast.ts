@@ -43,6 +43,8 @@ export interface Sending {
   readonly announced?: readonly CacheChange[]
   /** The request's size in tokens, estimated. */
   readonly size?: number
+  /** How many messages, from the first, are known to be the objects they were in the request sent before. */
+  readonly unchanged?: number
 }
 
 export interface Settling {
@@ -79,6 +81,8 @@ export class CacheForecast {
   readonly #entries = new KnownEntries()
   #before: Answered | undefined
   #pending: Pending | undefined
+  /** Of the request sent last, answered or not. */
+  #made: PromptPrefix | undefined
 
   constructor(options: ForecastOptions) {
     this.#options = options
@@ -87,6 +91,7 @@ export class CacheForecast {
   /** After opening a conversation again: goes on from its last response, whose request is presumed to be unchanged. */
   prime({ responses, serverEdits }: Pick<CacheHistory, "responses" | "serverEdits">): void {
     this.#pending = undefined
+    this.#made = undefined
     this.#entries.clear()
     const last = responses.at(-1)
     this.#before = last && {
@@ -101,9 +106,10 @@ export class CacheForecast {
   }
 
   /** A request is about to leave. One that is never answered is forgotten with the next. */
-  sent(request: ModelRequest, { at, announced = [], size = 0 }: Sending): CachePrediction {
+  sent(request: ModelRequest, { at, announced = [], size = 0, unchanged = 0 }: Sending): CachePrediction {
     const { earlierThinking } = this.#options.factsOf(request.model).accepts
-    const prefix = prefixOf(request, { before: this.#before?.prefix, forgetsThinking: !earlierThinking })
+    const prefix = prefixOf(request, { before: this.#made, forgetsThinking: !earlierThinking, unchanged })
+    this.#made = prefix
     const start = at.getTime()
     if (this.#before && !this.#before.prefix) this.#presume(this.#before, prefix, announced)
     const hit = this.#entries.find(prefix, start)
@@ -195,10 +201,10 @@ export class CacheForecast {
   }
 
   #outOfSight({ prefix }: Answered, { keys, breakpoints }: PromptPrefix): CacheCause | undefined {
-    const end = prefix?.breakpoints.at(-1)
-    if (prefix === undefined || end === undefined || keys[end] !== prefix.keys[end]) return undefined
-    const behind = breakpoints.find((at) => at >= end)
-    return behind === undefined ? undefined : { kind: "look-back", breakpoint: behind, items: behind - end + 1 }
+    const end = prefix?.end
+    if (end === undefined || keys[end.item] !== end.key) return undefined
+    const behind = breakpoints.find((at) => at >= end.item)
+    return behind === undefined ? undefined : { kind: "look-back", breakpoint: behind, items: behind - end.item + 1 }
   }
 
   /** All was sent as before, and still another prompt arrives. */

@@ -2,7 +2,9 @@
  * A request as the server's cache sees it: a list of items (tools, system blocks, message blocks), each with a key that stands for
  * everything up to it, and where its breakpoints are. Equal keys, equal bytes.
  *
- * Messages that did not change are the same objects as in the request before, and what was known of them is taken over as it stands.
+ * Messages that did not change are the same objects as in the request before, and what was known of them is taken over as it stands. The
+ * lists go over to the new prefix and are cut and added to in place, so that a request costs what it changes; of the old prefix only the
+ * request, the end and the settings may be looked at from then on.
  */
 import { hash } from "node:crypto"
 import { isThinking, isToolResult, toBlocks } from "../../conversation/blocks.ts"
@@ -13,6 +15,8 @@ import { type Features, NO_FEATURES, type SettingValue, settingsOf, withFeatures
 
 export interface PromptPrefix {
   readonly request: ModelRequest
+  /** The key of its last breakpoint, and which item that is. */
+  readonly end: { readonly item: number; readonly key: string } | undefined
   readonly items: readonly PromptItem[]
   /** For each item: of all up to it. */
   readonly keys: readonly string[]
@@ -30,7 +34,10 @@ export interface PromptPrefix {
 }
 
 export interface PrefixOptions {
+  /** The one that was made last. Its lists go over to the new one. */
   readonly before?: PromptPrefix | undefined
+  /** How many messages, from the first, are known to be the same objects. */
+  readonly unchanged?: number
   /** The model gets no thinking from before the last time the user spoke. */
   readonly forgetsThinking: boolean
 }
@@ -39,17 +46,21 @@ type Message = ModelRequest["messages"][number]
 
 const KEY_LENGTH = 22 // characters of base64url: 132 bits
 
-export function prefixOf(request: ModelRequest, { before, forgetsThinking }: PrefixOptions): PromptPrefix {
+export function prefixOf(
+  request: ModelRequest,
+  { before, forgetsThinking, unchanged = 0 }: PrefixOptions,
+): PromptPrefix {
   const { messages } = request
-  const same = before ? sameMessages(before.request.messages, messages) : 0
-  const features = featuresUpTo(messages, before?.features.slice(0, same) ?? [])
-  const settings = settingsOf(request, features.at(-1) ?? NO_FEATURES)
+  const same = before ? sameMessages(before.request.messages, messages, unchanged) : 0
+  const features = featuresUpTo(messages, before ? cutTo(before.features, same) : [])
+  const settings = settingsOf(request, features[messages.length - 1] ?? NO_FEATURES)
   const remembered = forgetsThinking ? Math.max(0, messages.findLastIndex(isSpoken)) : 0
   const chain = new Chain(request.model)
   const prompt = chain.addPrompt(request, settings)
   const known = before ? knownMessages(before, { key: chain.key, settings: joined(settings), remembered, same }) : 0
-  const starts = before?.starts.slice(0, known) ?? []
-  if (before && known > 0) chain.takeOver(before, before.starts[known] ?? before.items.length)
+  const kept = before && known > 0 ? (before.starts[known] ?? before.items.length) : 0
+  const starts = before ? cutTo(before.starts, known) : []
+  if (before && known > 0) chain.takeOver(before, kept)
   for (let at = starts.length; at < messages.length; at++) {
     starts.push(chain.items.length)
     chain.addMessage(messages[at]!, {
@@ -59,13 +70,22 @@ export function prefixOf(request: ModelRequest, { before, forgetsThinking }: Pre
   }
   const { items, keys } = chain
   const placed = { request, items, keys, promptItems: prompt, starts, features, settings: joined(settings), remembered }
-  return { ...placed, breakpoints: breakpointItems(placed) }
+  const breakpoints = breakpointItems(placed)
+  const end = breakpoints.at(-1)
+  return { ...placed, breakpoints, end: end === undefined ? undefined : { item: end, key: keys[end]! } }
+}
+
+/** In place: the prefix it came from is not looked at any more. */
+function cutTo<T>(list: readonly T[], count: number): T[] {
+  const own = list as T[]
+  own.length = Math.min(own.length, count)
+  return own
 }
 
 /** How many messages, from the first, are the same objects. */
-function sameMessages(before: readonly Message[], after: readonly Message[]): number {
+function sameMessages(before: readonly Message[], after: readonly Message[], unchanged: number): number {
   const most = Math.min(before.length, after.length)
-  let same = 0
+  let same = Math.min(unchanged, most)
   while (same < most && before[same] === after[same]) same++
   return same
 }
@@ -111,9 +131,9 @@ class Chain {
 
   /** The first items of an earlier chain, which begins with those of this one. */
   takeOver({ items, keys }: PromptPrefix, count: number): void {
-    this.items = items.slice(0, count)
-    this.keys = keys.slice(0, count)
-    this.key = this.keys.at(-1) ?? this.key
+    this.items = cutTo(items, count)
+    this.keys = cutTo(keys, count)
+    this.key = this.keys[count - 1] ?? this.key
   }
 
   #add(item: PromptItem, tag: string): void {
@@ -123,7 +143,11 @@ class Chain {
   }
 }
 
-function breakpointItems({ request, starts, remembered }: Omit<PromptPrefix, "breakpoints">): readonly number[] {
+function breakpointItems({
+  request,
+  starts,
+  remembered,
+}: Pick<PromptPrefix, "request" | "starts" | "remembered">): readonly number[] {
   const { tool, system, places } = breakpointsIn(request)
   const tools = request.tools?.length ?? 0
   const itemOf = ({ message, block }: Place) => {
