@@ -47,3 +47,26 @@ test("the example's tools stay inside their directory", async () => {
   await expect(run("Read", { file_path: "../../etc/passwd" })).rejects.toThrow(/outside|ENOENT/)
   await expect(run("Read", { file_path: "/etc/hostname" })).rejects.toThrow("lies outside")
 })
+
+test("in a small window the same loop goes on: results are put aside and cleared, and the conversation is compacted", async () => {
+  const agent = {
+    client: new Anthropic({ apiKey: "none", baseURL: simulator.url }),
+    model: "claude-opus-5-5",
+    system: `You look around. Working directory: ${root}`,
+    tools: readOnlyTools,
+    run: readOnlyRunner(root),
+  }
+  let chat: Awaited<ReturnType<typeof ask>> | undefined
+  for (let question = 1; question <= 12; question++) {
+    chat = await ask(agent, `Question ${question}: what is here?`, {
+      dir,
+      id: "small-window",
+      settings: { models: { [agent.model]: { window: 40_000 } } },
+    })
+    if (question < 12) await chat.close()
+  }
+  expect(chat!.views.compactions.count).toBeGreaterThan(0)
+  expect(chat!.views.compactions.failures).toBe(0)
+  expect(simulator.log.every(({ status }) => status === 200)).toBe(true)
+  await chat!.close()
+})

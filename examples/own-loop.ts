@@ -1,6 +1,7 @@
 /** Your own loop, your own SDK, your own tools: the library keeps the conversation. */
 import type Anthropic from "@anthropic-ai/sdk"
-import { type Conversation, openConversation, type ToolResult } from "@strata/core"
+import { type Conversation, openConversation, type SettingsInput, type ToolResult } from "@strata/core"
+import { anthropicModel, ownLoopLayers } from "@strata/core/agent"
 
 export interface Agent {
   readonly client: Anthropic
@@ -15,17 +16,20 @@ export interface Where {
   /** Goes on with this conversation where there is one. */
   readonly id?: string
   readonly dir?: string
+  readonly settings?: SettingsInput
   /** Gets the conversation before it begins, to listen to its events. */
   readonly watch?: (chat: Conversation) => void
 }
 
 /** Answers a question. The conversation is left open, to be looked at or gone on with. */
 export async function ask(agent: Agent, question: string, { watch, ...where }: Where = {}): Promise<Conversation> {
-  const chat = await openConversation({ model: agent.model, system: agent.system, tools: agent.tools, ...where })
+  const { client, model, system, tools } = agent
+  const layers = ownLoopLayers({ model: anthropicModel({ model, client }) })
+  const chat = await openConversation({ model, system, tools, layers, ...where })
   watch?.(chat)
   await chat.add({ role: "user", content: question })
   for (;;) {
-    const request = await chat.prepare() // always valid, and the same bytes again after a crash
+    const request = await chat.prepare() // always valid, always fits, and the same bytes again after a crash
     const response = await agent.client.messages
       .stream({ ...request, cache_control: { type: "ephemeral" } })
       .finalMessage()

@@ -4,6 +4,9 @@ export { toolResultStorage } from "./layers/1-tool-results/tool-result-storage.t
 export { microcompaction } from "./layers/2-microcompact/microcompaction.ts"
 export { type SessionMemory, sessionMemory } from "./layers/3-session-memory/session-memory.ts"
 export { ROUTE_WORDS } from "./layers/4-compaction/attempt.ts"
+export { compaction } from "./layers/4-compaction/compaction.ts"
+export type { CompactionHooks, CompactionOptions } from "./layers/4-compaction/options.ts"
+export type { Route, RouteOutcome, RouteQuestion } from "./layers/4-compaction/routes/route.ts"
 export { type ForkOptions, type ForkOutcome, type ForkParent, runFork } from "./layers/7-agents/fork.ts"
 export { ForkedForkError } from "./layers/7-agents/fork-marker.ts"
 export type {
@@ -14,7 +17,7 @@ export type {
   RouteName,
 } from "./layers/compaction-order.ts"
 export { Agent, type AgentOptions, type AskOptions, openAgent, toolDefinition } from "./loop/agent.ts"
-export { defaultLayers } from "./loop/default-layers.ts"
+export { defaultLayers, type LayerSurroundings, type OwnLoop, ownLoopLayers } from "./loop/default-layers.ts"
 export { commandHooks, type Hook, type HookAnswer, type HookFunction, type HookInput } from "./loop/hooks.ts"
 export { type InstructionFile, loadInstructions } from "./loop/instructions.ts"
 export { type Judgement, judge, type PermissionPolicy, simpleCommands } from "./loop/permissions.ts"

@@ -13,6 +13,8 @@ export interface RecordedConversation {
   /** The path that the conversation would go on from: no abandoned branches, no sub-agents. */
   readonly messages: readonly Message[]
   readonly model: string
+  /** The project's directory, where the recording names it. */
+  readonly cwd?: string
 }
 
 export const BESIDE_THE_REPOSITORY = fileURLToPath(new URL("../../../../shared/data/transcripts", import.meta.url))
@@ -26,7 +28,7 @@ export function recordedConversations(folder = BESIDE_THE_REPOSITORY): RecordedC
     .flatMap((name) =>
       importTranscript({ name, text: readFileSync(join(folder, name), "utf8") }).map((found) => ({ name, found })),
     )
-    .flatMap(({ name, found: { format, messages, model } }) =>
-      model ? [{ name, format, messages: mainPath(messages), model }] : [],
+    .flatMap(({ name, found: { format, messages, model, cwd } }) =>
+      model ? [{ name, format, messages: mainPath(messages), model, ...(cwd === undefined ? {} : { cwd }) }] : [],
     )
 }

@@ -82,6 +82,11 @@ export const FIGURES = [
   figure("notes-tool-calls", count(3), "tool calls between two updates of the notes"),
   figure("notes-section-limit", tokens(2_000), "size of a section of the notes"),
   figure("notes-limit", tokens(12_000), "size of the notes"),
+  figure(
+    "background-share",
+    { value: 5, min: 0, max: 100, unit: "percent" },
+    "of the conversation's spend that notes and memories may take",
+  ),
   figure("keep-least", tokens(10_000), "kept verbatim at a compaction from notes: at least"),
   figure("keep-most", tokens(40_000), "kept verbatim at a compaction from notes: at most"),
   figure("keep-messages", count(5), "messages with text kept at a compaction from notes"),

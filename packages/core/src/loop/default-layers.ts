@@ -5,7 +5,9 @@ import { sessionMemory } from "../layers/3-session-memory/session-memory.ts"
 import { compaction } from "../layers/4-compaction/compaction.ts"
 import type { CompactionOptions } from "../layers/4-compaction/options.ts"
 import type { ForkParent } from "../layers/7-agents/fork.ts"
+import { withoutTools } from "../layers/7-agents/fork-state.ts"
 import type { Layer } from "../layers/layer.ts"
+import type { Model } from "../model/model.ts"
 import { forgetCalls } from "../tools/read-state.ts"
 
 /** What the layers work with: the model and tools of the conversation, and what surrounds it. */
@@ -28,4 +30,16 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
     notes,
     compaction({ parent, reads, notes, ...rest }),
   ]
+}
+
+export interface OwnLoop {
+  /** Asked for summaries; it reads what your own requests left in the server's cache. */
+  readonly model: Model
+  /** True where you send requests with all they carry (`client.beta.messages`): then the server may be asked to clear. */
+  readonly serverClears?: boolean
+}
+
+/** Layers 1, 2 and 4 for a loop of your own: your SDK, your tools. Notes need an Edit tool of ours, so there are none. */
+export function ownLoopLayers({ model, serverClears = false }: OwnLoop): readonly Layer[] {
+  return [toolResultStorage(), microcompaction({ serverClears }), compaction({ parent: { model, ...withoutTools() } })]
 }

@@ -54,6 +54,10 @@ async function notetaking({ script, onFork, where = project(), ...options }: Set
       return [memory]
     },
     ...options,
+    settings: {
+      ...options.settings,
+      figures: { "background-share": 100, ...options.settings?.figures }, // what is tested here is not the budget
+    },
   })
   const sizes: number[] = []
   agent.chat.on("recorded", () => sizes.push(agent.chat.views.context.size().tokens))
@@ -92,6 +96,22 @@ describe("layer 3 from end to end", () => {
     expect(section(notes, "Task specification").body).toContain("Look around the project.")
     expect(ofType(events, "notice")).toContainEqual(expect.objectContaining({ quiet: true }))
     expect(sim.log.every(({ status }) => status === 200)).toBe(true)
+  })
+
+  test("L5-9 notes take no more than their share: after the first time they wait for the conversation, and say so once", async () => {
+    const { agent, forks } = await notetaking({
+      script: rounds(14, 2_000),
+      settings: { figures: { "background-share": 5 } },
+    })
+    const { events } = await ask(agent, "go")
+    await agent.chat.settled()
+    const updates = await decisions(agent, "notes-updated")
+    expect(updates).toHaveLength(1)
+    expect(forks.length).toBeGreaterThan(0)
+    const said = events.flatMap((event) =>
+      event.type === "compaction" && event.progress.phase === "message" ? event.progress.message : [],
+    )
+    expect(said).toEqual([expect.stringMatching(/^The notes wait: they have taken \d+%.*may take 5%/)])
   })
 
   test("L3-3 growth alone is not enough while the model is calling: three calls, or a turn without any", async () => {

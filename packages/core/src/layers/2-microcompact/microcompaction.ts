@@ -23,14 +23,16 @@ export interface MicrocompactionOptions {
   readonly onCleared?: (toolUseIds: readonly string[]) => void
   /** False in sub-agents: they share their parent's cache and must not delete in it (L2-2). Default true. */
   readonly isMain?: boolean
+  /** False where requests are sent by someone who leaves `context_management` and `betas` out (L2-5). Default true. */
+  readonly serverClears?: boolean
 }
 
-export function microcompaction({ onCleared, isMain = true }: MicrocompactionOptions = {}): Layer {
+export function microcompaction({ onCleared, isMain = true, serverClears = true }: MicrocompactionOptions = {}): Layer {
   return {
     name: "microcompact",
 
     async beforeRequest(turn) {
-      const drafts = await decide(turn, await mechanismsHere(turn, isMain))
+      const drafts = await decide(turn, await mechanismsHere(turn, { isMain, serverClears }))
       const cleared = clearedIn(drafts).flatMap(({ toolUseIds }) => toolUseIds)
       if (cleared.length > 0) onCleared?.(cleared)
       return drafts
@@ -38,7 +40,7 @@ export function microcompaction({ onCleared, isMain = true }: MicrocompactionOpt
 
     async requestExtras(turn) {
       const { facts, flags, views, now, size } = turn
-      if (!(await mechanismsHere(turn, isMain)).has("by-api")) return undefined
+      if (!(await mechanismsHere(turn, { isMain, serverClears })).has("by-api")) return undefined
       const gapMinutes = await flags.figure("idle-gap")
       const trigger = await triggerFor(turn)
       return editsForServer({
@@ -80,9 +82,12 @@ async function decide(turn: Turn, inForce: ReadonlySet<MechanismName>): Promise<
 
 const NOTHING: Selection = { toolUseIds: [], memories: [] }
 
-async function mechanismsHere(turn: Turn, isMain: boolean): Promise<ReadonlySet<MechanismName>> {
+async function mechanismsHere(
+  turn: Turn,
+  { isMain, serverClears }: Required<Pick<MicrocompactionOptions, "isMain" | "serverClears">>,
+): Promise<ReadonlySet<MechanismName>> {
   const { facts, flags } = turn
-  const serverHasRoom = (await triggerFor(turn)) > (await flags.figure("api-clear-keep"))
+  const serverHasRoom = serverClears && (await triggerFor(turn)) > (await flags.figure("api-clear-keep"))
   return mechanismsFor({ accepts: facts.accepts, isMain, serverHasRoom }, flags)
 }
 

@@ -7,6 +7,7 @@ import { StrataError } from "../../base/errors.ts"
 import type { Flags } from "../../base/flags.ts"
 import type { Uuid } from "../../conversation/messages.ts"
 import type { DecisionDraft, Draft } from "../../journal/entries.ts"
+import { type BudgetAnswer, backgroundBudget } from "../background-budget.ts"
 import type { Layer, Turn } from "../layer.ts"
 import { canEdit, type Extraction, type Extractor, extractNotes } from "./extraction.ts"
 import type { NotesLimits } from "./limits.ts"
@@ -40,6 +41,8 @@ export class NoEditToolError extends StrataError {
 }
 
 interface Figures extends NotesFigures {
+  /** Of the conversation's spend, in percent (L5-9). */
+  readonly share: number
   readonly limits: NotesLimits
 }
 
@@ -54,6 +57,7 @@ export function sessionMemory(options: Extractor): SessionMemory {
   /** An update that became due during another one waits; of several the newest is carried out. */
   let waiting: Turn | undefined
   let isOff = false
+  let isWaitTold = false
 
   function isDue(turn: Turn, figures: Figures): boolean {
     const size = turn.size.tokens
@@ -95,6 +99,12 @@ export function sessionMemory(options: Extractor): SessionMemory {
       if (isOff || turn.journal.notesPath === undefined || !(await turn.flags.isOn("notes"))) return []
       const figures = await figuresFrom(turn.flags)
       if (!isDue(turn, figures) && !waiting) return []
+      const budget = backgroundBudget(turn.views.ledger, figures.share)
+      if (!budget.allowed) {
+        if (!isWaitTold) turn.progress({ phase: "message", message: waitsFor(budget) })
+        isWaitTold = true
+        return []
+      }
       if (!canEdit(options.tools)) {
         if (isOff) return []
         isOff = true
@@ -130,11 +140,15 @@ async function notesAsSummary(turn: Turn, configDirectory: string | undefined): 
   return cutSections(text, { limit, path, estimate: (part) => views.estimator.text(part) })
 }
 
+const waitsFor = ({ taken, limit }: Extract<BudgetAnswer, { allowed: false }>) =>
+  `The notes wait: they have taken ${Math.round(taken)}% of what the conversation cost so far, and may take ${limit}% (background-share).`
+
 async function figuresFrom(flags: Flags): Promise<Figures> {
   return {
     first: await flags.figure("notes-first"),
     growth: await flags.figure("notes-growth"),
     toolCalls: await flags.figure("notes-tool-calls"),
+    share: await flags.figure("background-share"),
     limits: { section: await flags.figure("notes-section-limit"), total: await flags.figure("notes-limit") },
   }
 }

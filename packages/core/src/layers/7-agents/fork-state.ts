@@ -2,8 +2,10 @@
  * What a fork may change without its parent noticing (L7-1): what it has read, its todos, its plan, its directory. It begins as a copy
  * of the parent's. Nobody can be asked anything: a fork works in the background.
  */
+import { systemClock } from "../../base/clock.ts"
+import type { Todo } from "../../conversation/attachments.ts"
 import { FileReads } from "../../tools/read-state.ts"
-import type { ReadState, ToolContext } from "../../tools/tool.ts"
+import type { ReadState, Tool, ToolContext } from "../../tools/tool.ts"
 
 /** What a conversation's tools work with, as far as it does not change with every call. */
 export type ToolSurroundings = Pick<ToolContext, "clock" | "env" | "directory" | "todos" | "plan">
@@ -25,6 +27,25 @@ export function cloneSurroundings(
         isPlanning = true
       },
       leave: async () => ({ approved: false, remark: "a fork has nobody to approve a plan" }),
+    },
+  }
+}
+
+/** For forks that only speak: nothing to read with, nothing to change. */
+export function withoutTools(): {
+  readonly tools: readonly Tool[]
+  readonly reads: FileReads
+  readonly toolContext: ToolSurroundings
+} {
+  return {
+    tools: [],
+    reads: new FileReads(),
+    toolContext: {
+      clock: systemClock,
+      env: {},
+      directory: variable("."),
+      todos: variable<readonly Todo[]>([]),
+      plan: { isActive: () => false, enter: () => undefined, leave: async () => ({ approved: false }) },
     },
   }
 }

@@ -1,0 +1,45 @@
+/** Every recorded compaction beside ours of the same messages, measured alike. */
+import { createEstimator } from "../../../core/src/tokens/estimate.ts"
+import { findModel } from "../../../core/src/tokens/models.ts"
+import type { RecordedConversation } from "../recordings.ts"
+import { type Marks, measure } from "./marks.ts"
+import { ourCompactions } from "./our-compactions.ts"
+import { recordedCompactions } from "./recorded-compactions.ts"
+import { saidIn } from "./said.ts"
+
+export const WAYS = ["recorded", "extractive", "empty"] as const
+export type Way = (typeof WAYS)[number]
+
+export interface Measured {
+  readonly marks: Marks
+  /** What stands in the next request: messages alone, estimated alike for all ways. */
+  readonly tokens: number
+}
+
+export interface Compared {
+  readonly recording: string
+  readonly format: string
+  /** 1 for the first compaction of a recording. */
+  readonly nth: number
+  /** As the recording's own program counted them: system prompt, tools and files that were put back are in both. */
+  readonly tokensBefore: number
+  readonly tokensAfter: number | undefined
+  readonly ways: Readonly<Record<Way, Measured>>
+}
+
+export async function compareCompactions(recording: RecordedConversation): Promise<readonly Compared[]> {
+  const compactions = recordedCompactions(recording)
+  if (compactions.length === 0) return []
+  const { name, format, model, cwd } = recording
+  const estimator = createEstimator(findModel(model).facts.family)
+  const extractive = await ourCompactions(recording, compactions, "extractive")
+  const empty = await ourCompactions(recording, compactions, "empty")
+  return compactions.map(({ tokensBefore, tokensAfter, standing, ...compaction }, at) => {
+    const said = saidIn({ ...compaction, ...(cwd === undefined ? {} : { cwd }) })
+    const measured = (text: string): Measured => ({ marks: measure(said, text), tokens: Math.ceil(estimator.text(text)) })
+    return {
+      ...{ recording: name, format, nth: at + 1, tokensBefore, tokensAfter },
+      ways: { recorded: measured(standing), extractive: measured(extractive[at]!), empty: measured(empty[at]!) },
+    }
+  })
+}

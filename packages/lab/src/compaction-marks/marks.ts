@@ -1,0 +1,67 @@
+/** The marks of one compaction: of everything that was said and done before it, what stands in the text that is left. */
+import { plain, stands } from "./find-in-text.ts"
+import { userQuotesIn, wasSaid } from "./quotes.ts"
+import type { Said } from "./said.ts"
+
+/** So many of so many. */
+export interface Share {
+  readonly found: number
+  readonly of: number
+}
+
+/** In the order of the table. */
+export const MARKS = {
+  userMessages: "the user's messages, word for word",
+  newerMessages: "… those since the previous boundary",
+  olderMessages: "… those from before the previous boundary",
+  rules: "standing rules, word for word",
+  changedByPath: "files changed or created, by full path",
+  changedInProject: "… by path from the project's directory on",
+  changedByName: "… by name",
+  readByPath: "files only read, by full path",
+  readByName: "… by name",
+  facts: "facts said (paths, identifiers, numbers)",
+  factsUsedAgain: "… of those used again later",
+  listedNotFound: "listed user messages that nobody said",
+  inlineNotFound: "other quotes of the user that nobody said",
+} as const
+
+export type MarkName = keyof typeof MARKS
+export type Marks = Readonly<Record<MarkName, Share>>
+
+export function measure(said: Said, standing: string): Marks {
+  const text = plain(standing)
+  const present = (pieces: readonly string[]): Share => ({
+    found: pieces.filter((piece) => stands(piece, text)).length,
+    of: pieces.length,
+  })
+  const missing = (quotes: readonly string[]): Share => ({
+    found: quotes.filter((quote) => !wasSaid(quote, said.everything)).length,
+    of: quotes.length,
+  })
+  const { listed, inline } = userQuotesIn(standing)
+  return {
+    userMessages: present([...said.olderMessages, ...said.newerMessages]),
+    newerMessages: present(said.newerMessages),
+    olderMessages: present(said.olderMessages),
+    rules: present(said.rules),
+    changedByPath: present(said.changed.map(({ path }) => path)),
+    changedInProject: present(said.changed.map(({ inProject }) => inProject)),
+    changedByName: present(said.changed.map(({ name }) => name)),
+    readByPath: present(said.read.map(({ path }) => path)),
+    readByName: present(said.read.map(({ name }) => name)),
+    facts: present(said.facts),
+    factsUsedAgain: present(said.factsUsedAgain),
+    listedNotFound: missing(listed),
+    inlineNotFound: missing(inline),
+  }
+}
+
+/** Counts of several compactions together: each message, file and fact weighs the same. */
+export function total(all: readonly Marks[]): Marks {
+  const sum = (name: MarkName): Share => ({
+    found: all.reduce((found, marks) => found + marks[name].found, 0),
+    of: all.reduce((of, marks) => of + marks[name].of, 0),
+  })
+  return Object.fromEntries((Object.keys(MARKS) as MarkName[]).map((name) => [name, sum(name)])) as unknown as Marks
+}

@@ -1,0 +1,113 @@
+/**
+ * The same conversation compacted by our layer 4, at the places where it was compacted in the recording. A second compaction finds what our
+ * first one left, and behind it what the recording has from there on: a chain, as it would have been.
+ */
+import type { Message } from "../../../core/src/conversation/messages.ts"
+import { writeImported } from "../../../core/src/journal/import/into-journal.ts"
+import { compaction } from "../../../core/src/layers/4-compaction/compaction.ts"
+import type { ToolSurroundings } from "../../../core/src/layers/7-agents/fork-state.ts"
+import {
+  type Conversation,
+  type Ids,
+  isMessage,
+  manualClock,
+  memoryStore,
+  openConversation,
+  projectName,
+  type Store,
+  seededIds,
+} from "../../../core/src/parts.ts"
+import { findModel } from "../../../core/src/tokens/models.ts"
+import { FileReads } from "../../../core/src/tools/read-state.ts"
+import type { RecordedConversation } from "../recordings.ts"
+import type { RecordedCompaction } from "./recorded-compactions.ts"
+import { textSentIn } from "./said.ts"
+import { type SummariserName, summariserModel } from "./summarisers.ts"
+
+const MODEL = "claude-opus-4-6" // who answered in the recording makes no difference to what layer 4 does
+const WINDOW = 200_000 // tokens: the window that its figures are made for
+const LARGER_WINDOW = 258_400 // tokens: what the recorded Codex conversations were given
+const CWD = "/nowhere"
+const ID = "recording"
+
+/** What stands in the next request after each of the recording's compactions. */
+export async function ourCompactions(
+  recording: RecordedConversation,
+  compactions: readonly RecordedCompaction[],
+  kind: SummariserName,
+): Promise<readonly string[]> {
+  const store = memoryStore()
+  const window = compactions.some(({ tokensBefore }) => tokensBefore > WINDOW) ? LARGER_WINDOW : WINDOW
+  const ids = seededIds(kind) // equal figures in every run
+  const standing: string[] = []
+  let newest: string | undefined
+  for (const { since } of compactions) {
+    if (newest === undefined) await importBeginning(store, recording, since)
+    else await appendMessages(store, since, newest)
+    const chat = await openCompacting({ store, window, kind, ids })
+    await chat.compact()
+    const { messages } = await chat.prepare()
+    standing.push(messages.map(({ content }) => textSentIn(content)).join("\n"))
+    newest = await newestMessage(chat)
+    await chat.close()
+  }
+  return standing
+}
+
+async function importBeginning(store: Store, recording: RecordedConversation, messages: readonly Message[]) {
+  const { format, model, name } = recording
+  const report = { lines: messages.length, understood: {}, notUnderstood: {}, notes: [] }
+  await writeImported(
+    { format, id: ID, model, messages, report },
+    { store, project: projectName(CWD), clock: manualClock(), source: name, id: ID },
+  )
+}
+
+async function appendMessages(store: Store, messages: readonly Message[], newest: string): Promise<void> {
+  let parentUuid = newest
+  const chained = messages.map((message) => {
+    const placed = { ...message, parentUuid }
+    parentUuid = message.uuid
+    return placed
+  })
+  const journal = await store.open({ project: projectName(CWD), id: ID }, { access: "write" })
+  await journal.append(chained)
+  await journal.close()
+}
+
+async function newestMessage(chat: Conversation): Promise<string> {
+  let newest = ""
+  for await (const entry of chat.entries()) if (isMessage(entry)) newest = entry.uuid
+  return newest
+}
+
+interface Opening {
+  readonly store: Store
+  readonly window: number
+  readonly kind: SummariserName
+  readonly ids: Ids
+}
+
+/** Layer 4 alone: what the others would have cleared or noted before is not mixed into the figures. */
+function openCompacting({ store, window, kind, ids }: Opening): Promise<Conversation> {
+  const models = { [MODEL]: { window } }
+  const model = summariserModel({ name: MODEL, facts: findModel(MODEL, models).facts, kind })
+  const reads = new FileReads()
+  const parent = { model, tools: [], reads, toolContext: surroundings }
+  const timing = { every: () => () => undefined, wait: async () => undefined }
+  return openConversation({
+    ...{ store, id: ID, cwd: CWD, dir: CWD, env: {}, model: MODEL, system: "You help." },
+    ids,
+    clock: manualClock(),
+    settings: { models },
+    layers: [compaction({ parent, reads, timing })],
+  })
+}
+
+const surroundings: ToolSurroundings = {
+  env: {},
+  clock: { now: () => new Date(0) },
+  directory: { get: () => CWD, set: () => undefined },
+  todos: { get: () => [], set: () => undefined },
+  plan: { isActive: () => false, enter: () => undefined, leave: async () => ({ approved: false }) },
+}

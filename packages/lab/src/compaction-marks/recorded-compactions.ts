@@ -1,0 +1,62 @@
+/** Compactions in recorded conversations: what stood before each, what the program that recorded it left behind it, what came then. */
+import { isBoundary, type Message } from "../../../core/src/conversation/messages.ts"
+import { usageTotal } from "../../../core/src/tokens/context-size.ts"
+import type { RecordedConversation } from "../recordings.ts"
+import { isSummary, textSent } from "./said.ts"
+
+export interface RecordedCompaction {
+  /** From the first message of the recording. */
+  readonly before: readonly Message[]
+  /** How many of these stand before the previous boundary. */
+  readonly older: number
+  /** What came in since the previous compaction, without what that one left. */
+  readonly since: readonly Message[]
+  /** From here to the next boundary, or to the end. */
+  readonly after: readonly Message[]
+  /** What the recording shows of the next request: the summary, what was attached to it, what was kept. */
+  readonly standing: string
+  /** Tokens of the whole context before, and of the first request after, as they were counted then. */
+  readonly tokensBefore: number
+  readonly tokensAfter: number | undefined
+}
+
+/** A boundary with nothing before it cannot be measured: the recording begins there. */
+export function recordedCompactions({ messages }: Pick<RecordedConversation, "messages">): RecordedCompaction[] {
+  const boundaries = messages.flatMap((message, at) => (isBoundary(message) && at > 0 ? [at] : []))
+  return boundaries.map((at, nth) => {
+    const previous = boundaries[nth - 1]
+    const since = messages.slice(previous ?? 0, at)
+    const after = messages.slice(at, boundaries[nth + 1])
+    return {
+      before: messages.slice(0, at).filter((message) => !isBoundary(message)),
+      older: previous === undefined ? 0 : messages.slice(0, previous).filter((message) => !isBoundary(message)).length,
+      since: previous === undefined ? since : since.slice(leftBehind(since).length),
+      after,
+      standing: standingIn(messages, at),
+      tokensBefore: metadataOf(messages[at]!)?.preTokens ?? 0,
+      tokensAfter: firstInput(after),
+    }
+  })
+}
+
+/** The boundary, the summary, and what was attached with it: everything before somebody speaks. */
+function leftBehind(after: readonly Message[]): readonly Message[] {
+  const end = after.findIndex(
+    (message) => message.type === "assistant" || (message.type === "user" && !isSummary(message)),
+  )
+  return end < 0 ? after : after.slice(0, end)
+}
+
+function standingIn(messages: readonly Message[], at: number): string {
+  const kept = new Set(metadataOf(messages[at]!)?.preservedMessages?.uuids ?? [])
+  const before = messages.slice(0, at).filter(({ uuid }) => kept.has(uuid))
+  return [...leftBehind(messages.slice(at)), ...before].map(textSent).join("\n")
+}
+
+const metadataOf = (message: Message) => (isBoundary(message) ? message.compactMetadata : undefined)
+
+/** What the next request took, with what the user may have said before it. */
+function firstInput(after: readonly Message[]): number | undefined {
+  const usage = after.map((message) => (message.type === "assistant" ? message.message.usage : undefined)).find(Boolean)
+  return usage && usageTotal(usage) - usage.output_tokens
+}

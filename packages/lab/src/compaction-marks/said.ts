@@ -1,0 +1,111 @@
+/** What a conversation held up to a compaction, from the recording itself: everything that the marks ask for afterwards. */
+import { type Content, isText, isToolResult, isToolUse, resultBlocks, textOf, toBlocks } from "../../../core/src/conversation/blocks.ts"
+import { contentOf, isHuman, type Message } from "../../../core/src/conversation/messages.ts"
+import { sentBlocks } from "../../../core/src/conversation/sent-blocks.ts"
+import { artifacts } from "../../../core/src/views/artifacts.ts"
+import { standingRules } from "../../../core/src/views/standing-rules.ts"
+import { factsIn } from "./facts-said.ts"
+import { plain, stands } from "./find-in-text.ts"
+
+export interface FileName {
+  /** As the tool was given it. */
+  readonly path: string
+  /** From the project's directory on, where it lies inside. */
+  readonly inProject: string
+  readonly name: string
+}
+
+export interface Said {
+  /** The user's, from before the previous boundary and since then. */
+  readonly olderMessages: readonly string[]
+  readonly newerMessages: readonly string[]
+  readonly rules: readonly string[]
+  /** Created or changed, and there at the end. */
+  readonly changed: readonly FileName[]
+  /** Only read. */
+  readonly read: readonly FileName[]
+  readonly facts: readonly string[]
+  readonly factsUsedAgain: readonly string[]
+  /** Everything in the conversation as one text, plain and in lower case, to look quotations up in. */
+  readonly everything: string
+}
+
+export interface SaidQuestion {
+  /** From the first message to the boundary; boundaries and summaries in between are not asked for. */
+  readonly before: readonly Message[]
+  /** How many of them stand before the previous boundary. */
+  readonly older: number
+  /** From the boundary to the next one, or to the end. */
+  readonly after: readonly Message[]
+  readonly cwd?: string
+}
+
+const SHORTEST_MESSAGE = 5 // characters: "yes" is found in any text
+
+export function saidIn({ before, older, after, cwd = "" }: SaidQuestion): Said {
+  const spoken = before.filter((message) => !isSummary(message))
+  const facts = [...factsIn(spoken.map(wordsOf).join("\n"))]
+  const later = plain(after.filter((message) => !isSummary(message)).map(wordsAndCallsOf).join("\n"))
+  const human = (messages: readonly Message[]) => messages.filter(isHuman).map((message) => textOf(contentOf(message)))
+  const counted = (messages: readonly Message[]) =>
+    human(messages)
+      .map(plain)
+      .filter(({ length }) => length >= SHORTEST_MESSAGE)
+  return {
+    olderMessages: counted(before.slice(0, older)),
+    newerMessages: counted(before.slice(older)),
+    rules: [...new Set(human(before).flatMap(standingRules).map(plain))],
+    ...filesOf(before, cwd),
+    facts,
+    factsUsedAgain: facts.filter((fact) => stands(fact, later)),
+    everything: plain(spoken.map(textSent).join("\n")).toLowerCase(),
+  }
+}
+
+/** All text that a message puts before the model: words, calls, results, what is attached. */
+export const textSent = (message: Message): string => textSentIn(sentBlocks(message))
+
+export function textSentIn(content: Content): string {
+  return toBlocks(content)
+    .map((block) => {
+      if (isText(block)) return block.text
+      if (isToolUse(block)) return stringsIn(block.input)
+      return isToolResult(block) ? textOf(resultBlocks(block)) : ""
+    })
+    .join("\n")
+}
+
+export const isSummary = (message: Message): boolean => message.type === "user" && message.isCompactSummary === true
+
+/** What the human and the assistant said themselves. */
+function wordsOf(message: Message): string {
+  return message.type === "assistant" || isHuman(message) ? textOf(contentOf(message)) : ""
+}
+
+function wordsAndCallsOf(message: Message): string {
+  if (message.type !== "assistant") return wordsOf(message)
+  const calls = contentOf(message).filter(isToolUse)
+  return [wordsOf(message), ...calls.map(({ input }) => stringsIn(input))].join("\n")
+}
+
+/** The strings of an input as they are, without JSON's escapes. */
+function stringsIn(value: unknown): string {
+  if (typeof value !== "object" || value === null) return String(value)
+  return Object.values(value).map(stringsIn).join("\n")
+}
+
+function filesOf(messages: readonly Message[], cwd: string): Pick<Said, "changed" | "read"> {
+  const { files } = messages.reduce((state, message) => artifacts.apply(state, message), artifacts.start())
+  const present = [...files].filter(([, { deleted }]) => !deleted)
+  const isChanged = ({ created, changes }: { created: boolean; changes: number }) => created || changes > 0
+  const named = (list: typeof present) => list.map(([path]) => fileName(path, cwd))
+  return {
+    changed: named(present.filter(([, facts]) => isChanged(facts))),
+    read: named(present.filter(([, facts]) => !isChanged(facts))),
+  }
+}
+
+function fileName(path: string, cwd: string): FileName {
+  const inside = cwd !== "" && path.startsWith(`${cwd}/`)
+  return { path, inProject: inside ? path.slice(cwd.length + 1) : path, name: path.split(/[/\\]/).findLast((part) => part !== "") ?? path }
+}

@@ -1,0 +1,46 @@
+/**
+ * Who writes the summaries when recordings are compacted again, in the same process: the simulator's extractive brain, or somebody who has
+ * nothing to say, so that what is left is what the data alone carries. Neither is a language model.
+ */
+import { toBlocks } from "../../../core/src/conversation/blocks.ts"
+import type { ModelRequest } from "../../../core/src/conversation/request.ts"
+import type { Model } from "../../../core/src/model/model.ts"
+import type { ModelFacts } from "../../../core/src/tokens/model-facts.ts"
+import type { BrainMessage, BrainTurn } from "../../../sim/src/brain.ts"
+import { extractiveAnswer } from "../../../sim/src/brains/extractive.ts"
+
+export type SummariserName = "extractive" | "empty"
+
+const NOTHING_TO_SAY = "<summary>\nThe conversation went on up to here.\n</summary>"
+
+export interface SummariserOptions {
+  readonly name: string
+  readonly facts: ModelFacts
+  readonly kind: SummariserName
+}
+
+export function summariserModel({ name, facts, kind }: SummariserOptions): Model {
+  let asked = 0
+  return {
+    name,
+    facts,
+    provider: "lab",
+    async *stream(request) {
+      const index = asked++
+      const text = kind === "empty" ? NOTHING_TO_SAY : extract(request, index)
+      yield { type: "text", text }
+      const usage = { input_tokens: 0, output_tokens: 0 } // nothing was asked of anyone
+      const response = { id: `msg_summary_${index}`, model: name, content: [{ type: "text", text }], usage }
+      yield { type: "response", response: { ...response, stop_reason: "end_turn" } }
+    },
+  }
+}
+
+function extract({ model, max_tokens, messages }: ModelRequest, index: number): string {
+  const plain = messages.map(({ role, content }) => ({ role, content: toBlocks(content) }) as BrainMessage)
+  const request: BrainTurn["request"] = { model, max_tokens, messages: plain }
+  const answer = extractiveAnswer({ request, index, random: () => 0, nextToolUseId: () => `toolu_${index}` })
+  const [block] = answer?.content ?? []
+  if (block?.type !== "text") throw new Error("The extractive brain did not see that a summary was asked for.")
+  return block.text
+}
