@@ -97,6 +97,7 @@ export const FIGURES = [
     { value: 10, min: 1, max: 90, unit: "percent" },
     "a compaction must shrink the context by this",
   ),
+  figure("compact-ahead-lead", tokens(40_000), "how long before the threshold a summary is prepared"),
   figure("restore-files", count(5), "files read again after a compaction"),
   figure("restore-file-limit", tokens(5_000), "size of one of them"),
   figure("restore-limit", tokens(50_000), "size of all of them"),

@@ -36,7 +36,10 @@ export async function compareCompactions(recording: RecordedConversation): Promi
   const empty = await ourCompactions(recording, compactions, "empty")
   return compactions.map(({ tokensBefore, tokensAfter, standing, ...compaction }, at) => {
     const said = saidIn({ ...compaction, ...(cwd === undefined ? {} : { cwd }) })
-    const measured = (text: string): Measured => ({ marks: measure(said, text), tokens: Math.ceil(estimator.text(text)) })
+    const measured = (text: string): Measured => ({
+      marks: measure(said, text),
+      tokens: Math.ceil(estimator.text(text)),
+    })
     return {
       ...{ recording: name, format, nth: at + 1, tokensBefore, tokensAfter },
       ways: { recorded: measured(standing), extractive: measured(extractive[at]!), empty: measured(empty[at]!) },

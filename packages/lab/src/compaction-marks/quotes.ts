@@ -78,5 +78,6 @@ function attributedIn(line: string): readonly string[] {
   return at < 0 ? [] : inMarks(line.slice(at))
 }
 
-const inMarks = (text: string): string[] => [...text.matchAll(IN_MARKS)].map(([, straight, curly]) => straight ?? curly!)
+const inMarks = (text: string): string[] =>
+  [...text.matchAll(IN_MARKS)].map(([, straight, curly]) => straight ?? curly!)
 const longEnough = (quotes: readonly string[]) => quotes.filter((quote) => plain(quote).length >= SHORTEST)

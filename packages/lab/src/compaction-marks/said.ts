@@ -1,5 +1,13 @@
 /** What a conversation held up to a compaction, from the recording itself: everything that the marks ask for afterwards. */
-import { type Content, isText, isToolResult, isToolUse, resultBlocks, textOf, toBlocks } from "../../../core/src/conversation/blocks.ts"
+import {
+  type Content,
+  isText,
+  isToolResult,
+  isToolUse,
+  resultBlocks,
+  textOf,
+  toBlocks,
+} from "../../../core/src/conversation/blocks.ts"
 import { contentOf, isHuman, type Message } from "../../../core/src/conversation/messages.ts"
 import { sentBlocks } from "../../../core/src/conversation/sent-blocks.ts"
 import { artifacts } from "../../../core/src/views/artifacts.ts"
@@ -19,6 +27,8 @@ export interface Said {
   /** The user's, from before the previous boundary and since then. */
   readonly olderMessages: readonly string[]
   readonly newerMessages: readonly string[]
+  /** What the user said when a tool call was refused: it stands in that call's result. */
+  readonly refusals: readonly string[]
   readonly rules: readonly string[]
   /** Created or changed, and there at the end. */
   readonly changed: readonly FileName[]
@@ -41,11 +51,17 @@ export interface SaidQuestion {
 }
 
 const SHORTEST_MESSAGE = 5 // characters: "yes" is found in any text
+const REFUSAL = /^The user doesn't want to proceed with this tool use\.[\s\S]*?the user said:\s*(\S[\s\S]*)$/ // Claude Code
 
 export function saidIn({ before, older, after, cwd = "" }: SaidQuestion): Said {
   const spoken = before.filter((message) => !isSummary(message))
   const facts = [...factsIn(spoken.map(wordsOf).join("\n"))]
-  const later = plain(after.filter((message) => !isSummary(message)).map(wordsAndCallsOf).join("\n"))
+  const later = plain(
+    after
+      .filter((message) => !isSummary(message))
+      .map(wordsAndCallsOf)
+      .join("\n"),
+  )
   const human = (messages: readonly Message[]) => messages.filter(isHuman).map((message) => textOf(contentOf(message)))
   const counted = (messages: readonly Message[]) =>
     human(messages)
@@ -54,6 +70,10 @@ export function saidIn({ before, older, after, cwd = "" }: SaidQuestion): Said {
   return {
     olderMessages: counted(before.slice(0, older)),
     newerMessages: counted(before.slice(older)),
+    refusals: before.flatMap(resultsOf).flatMap((result) => {
+      const words = REFUSAL.exec(result)?.[1]
+      return words === undefined ? [] : plain(words)
+    }),
     rules: [...new Set(human(before).flatMap(standingRules).map(plain))],
     ...filesOf(before, cwd),
     facts,
@@ -88,6 +108,13 @@ function wordsAndCallsOf(message: Message): string {
   return [wordsOf(message), ...calls.map(({ input }) => stringsIn(input))].join("\n")
 }
 
+const resultsOf = (message: Message): readonly string[] =>
+  message.type === "user"
+    ? contentOf(message)
+        .filter(isToolResult)
+        .map((block) => textOf(resultBlocks(block)))
+    : []
+
 /** The strings of an input as they are, without JSON's escapes. */
 function stringsIn(value: unknown): string {
   if (typeof value !== "object" || value === null) return String(value)
@@ -107,5 +134,9 @@ function filesOf(messages: readonly Message[], cwd: string): Pick<Said, "changed
 
 function fileName(path: string, cwd: string): FileName {
   const inside = cwd !== "" && path.startsWith(`${cwd}/`)
-  return { path, inProject: inside ? path.slice(cwd.length + 1) : path, name: path.split(/[/\\]/).findLast((part) => part !== "") ?? path }
+  return {
+    path,
+    inProject: inside ? path.slice(cwd.length + 1) : path,
+    name: path.split(/[/\\]/).findLast((part) => part !== "") ?? path,
+  }
 }

@@ -390,7 +390,7 @@ describe("L4-28 ahead of time", () => {
   })
 
   test("one whose part is no longer what it was is dropped", async () => {
-    const { sim, of } = await compactingSimulator([...rounds(8, 2_000), "More.", "Again."])
+    const { sim, of } = await compactingSimulator([...rounds(11, 2_000), "More.", "Again."])
     const agent = await compactingAgent(sim, { settings: AHEAD, window: 61_000 })
     await ask(agent, "Go.", { watch: () => agent.chat.settled() })
     expect(of("summary").length).toBeGreaterThan(0)

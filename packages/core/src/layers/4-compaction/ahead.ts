@@ -26,6 +26,14 @@ export interface Ahead {
   forget(): void
 }
 
+const LARGEST_LEAD = 0.25 // of the threshold: in a small window the usual lead would be nearly all of it
+
+/** Early enough that the summary is there when it is needed (`npm run ahead-of-time`). */
+async function isNear({ flags, fill, thresholds: { autoCompact } }: Turn): Promise<boolean> {
+  const lead = Math.min(await flags.figure("compact-ahead-lead"), autoCompact * LARGEST_LEAD)
+  return fill.used >= autoCompact - lead
+}
+
 export function ahead(parent: ForkSurroundings): Ahead {
   let prepared: Prepared | undefined
   let running: Promise<readonly ModelResponse[]> | undefined
@@ -50,8 +58,7 @@ export function ahead(parent: ForkSurroundings): Ahead {
 
   return {
     async prepare(turn, instructions) {
-      if (running || cutOf(turn) || turn.fill.used < turn.thresholds.warning) return []
-      if (!(await turn.flags.isOn("compact-ahead")) || running) return []
+      if (!(await turn.flags.isOn("compact-ahead")) || !(await isNear(turn)) || running || cutOf(turn)) return []
       running = write(turn, instructions).finally(() => {
         running = undefined
       })

@@ -1,0 +1,24 @@
+/**
+ * What survives a compaction: recorded ones beside ours of the same messages, held against the same marks. What each mark counts, and what
+ * the figures do not say, is printed above them.
+ *
+ *     npm run compaction-marks [-- --json] [-- folder with recordings]
+ */
+import { existsSync } from "node:fs"
+import { parseArgs } from "node:util"
+import { type Compared, compareCompactions } from "./compaction-marks/compare.ts"
+import { textReport } from "./compaction-marks/text-report.ts"
+import { BESIDE_THE_REPOSITORY, recordedConversations } from "./recordings.ts"
+
+const { values, positionals } = parseArgs({ options: { json: { type: "boolean" } }, allowPositionals: true })
+const folder = positionals[0] ?? BESIDE_THE_REPOSITORY
+if (existsSync(folder)) {
+  const compared: Compared[] = []
+  for (const recording of recordedConversations(folder)) compared.push(...(await compareCompactions(recording)))
+  if (values.json) console.log(JSON.stringify(compared, null, 2))
+  else if (compared.length > 0) console.log(textReport(compared))
+  else console.log(`No conversation in ${folder} was compacted after its beginning, so there is nothing to measure.`)
+} else {
+  const message = `There are no recordings in ${folder}, so nothing was measured. Name another folder: npm run compaction-marks -- <folder>`
+  console.log(values.json ? JSON.stringify([]) : message)
+}
