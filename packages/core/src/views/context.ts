@@ -2,25 +2,22 @@
  * The context view: the messages the model gets. It is fed entry by entry and keeps what is settled, so the next request costs
  * what is new. Decisions change how a settled block is shown; entries never change.
  */
-import {
-  type Block,
-  isThinking,
-  isToolResult,
-  type ToolResult,
-  toBlocks,
-  withoutBreakpoint,
-} from "../conversation/blocks.ts"
+import { type Block, isThinking, isToolResult, type ToolResult, withoutBreakpoint } from "../conversation/blocks.ts"
 import { type FlatMessage, Flattener, type Repair } from "../conversation/flatten.ts"
 import type { MediaItem } from "../conversation/media.ts"
 import { type AssistantMessage, type Boundary, isBoundary, type Message, type Uuid } from "../conversation/messages.ts"
 import { sentBlocks } from "../conversation/sent-blocks.ts"
 import { type DecisionEntry, type DecisionOf, type Entry, isDecision, type SessionFacts } from "../journal/entries.ts"
 import { ContextMeter, type ContextSize } from "../tokens/context-size.ts"
-import type { CalibrationState, Estimator, Measure } from "../tokens/estimate.ts"
+import type { CalibrationState, Estimator } from "../tokens/estimate.ts"
+import { blocksOf, mapBlocks, withoutThinking, withoutUsage } from "./changed-messages.ts"
+import { changesMessages, clearedMemories, dropsThinking, editsCache } from "./decision-kinds.ts"
+import { MadeUpAnswers } from "./made-up-answers.ts"
 import { Overlay, type SavedOverlay } from "./overlay.ts"
 import { PinnedEdits } from "./pinned-edits.ts"
 import { renderClearedMemory } from "./render-decisions.ts"
 import { ServerKept } from "./server-kept.ts"
+import { type RenderedPrompt, StandingPrompt } from "./standing-prompt.ts"
 
 export interface ContextMessages {
   readonly messages: readonly FlatMessage[]
@@ -29,8 +26,6 @@ export interface ContextMessages {
   /** Another number whenever a decision has changed one of those. */
   readonly revision: number
 }
-
-export type RenderedPrompt = Extract<DecisionEntry, { subtype: "prompt-rendered" }>
 
 export interface CacheEdits {
   readonly toolUseIds: readonly string[]
@@ -60,6 +55,8 @@ export class ContextView {
   readonly #meter: ContextMeter
   readonly #editsCaches: boolean
   readonly #pinned = new PinnedEdits()
+  readonly #prompt: StandingPrompt
+  readonly #answers: MadeUpAnswers
   #overlay: Overlay
   #flattener: Flattener
   /** Messages since the last boundary, kept ones included, in the order they are sent. */
@@ -74,16 +71,10 @@ export class ContextView {
   #awaitingSummary: readonly Message[] = []
   /** Typed while the system was busy, in that order; each waits to be delivered. */
   readonly #queued = new Map<Uuid, Message>()
-  /** Calls answered synthetically as far as the flattener has been fed: what came before such an answer was flattened without it. */
-  #answered = new Set<string>()
-  #answeredBefore: ReadonlySet<string>
-  #answers: { readonly decision: Uuid; readonly at: number; readonly ids: readonly string[] }[] = []
   /** Decisions about blocks since the view or its last boundary began, so that one can be undone. */
   #decisions: DecisionEntry[] = []
   #base: SavedOverlay
   #session: SessionFacts | undefined
-  #prompt: RenderedPrompt | undefined
-  #promptMeasure: Measure | undefined
   #newest: Message | undefined
 
   constructor(estimator: Estimator, saved?: SavedContext, { editsCaches = true }: ContextOptions = {}) {
@@ -93,9 +84,8 @@ export class ContextView {
     this.#overlay = saved ? Overlay.restore(saved.overlay, { editsCaches }) : new Overlay({ editsCaches })
     this.#base = this.#overlay.save()
     this.#session = saved?.session
-    if (saved?.prompt) this.#takePrompt(saved.prompt)
-    this.#answeredBefore = new Set(this.#overlay.answeredSynthetically)
-    this.#answered = new Set(this.#answeredBefore)
+    this.#prompt = new StandingPrompt(estimator, saved?.prompt)
+    this.#answers = new MadeUpAnswers(this.#overlay.answeredSynthetically)
     this.#flattener = this.#newFlattener()
     for (const message of saved?.queued ?? []) this.#queued.set(message.uuid, message)
   }
@@ -130,19 +120,19 @@ export class ContextView {
   size(): ContextSize {
     this.#addKept()
     const size = this.#meter.size()
-    if (size.counted > 0 || !this.#promptMeasure) return size
+    if (size.counted > 0) return size
     const prompt = this.promptTokens
     return { tokens: size.tokens + prompt, counted: 0, estimated: size.estimated + prompt }
   }
 
   /** What every request carries besides the messages, estimated: system prompt, tools, preamble. */
   get promptTokens(): number {
-    return this.#promptMeasure ? Math.ceil(this.#estimator.tokens(this.#promptMeasure)) : 0
+    return this.#prompt.tokens
   }
 
   /** Calls that a request answered synthetically; that answer stands for ever. */
   get answeredSynthetically(): ReadonlySet<string> {
-    return this.#answered
+    return this.#answers.ids
   }
 
   /** Messages since the last boundary as the model sees them. */
@@ -249,7 +239,7 @@ export class ContextView {
   }
 
   get prompt(): RenderedPrompt | undefined {
-    return this.#prompt
+    return this.#prompt.rendered
   }
 
   /** The newest message: what the next one follows. */
@@ -274,7 +264,7 @@ export class ContextView {
       calibration: this.#estimator.state(),
       queued: [...this.#queued.values()],
       ...(this.#session ? { session: this.#session } : {}),
-      ...(this.#prompt ? { prompt: this.#prompt } : {}),
+      ...(this.#prompt.rendered ? { prompt: this.#prompt.rendered } : {}),
     }
   }
 
@@ -323,8 +313,7 @@ export class ContextView {
   }
 
   #startAnew(boundary: Boundary): void {
-    this.#answeredBefore = new Set(this.#overlay.answeredSynthetically)
-    this.#answers = []
+    this.#answers.boundary(this.#overlay.answeredSynthetically)
     this.#addKept()
     const wanted = boundary.compactMetadata?.preservedMessages?.uuids ?? []
     const byId = new Map(this.#messages.map((message) => [message.uuid, message]))
@@ -368,16 +357,7 @@ export class ContextView {
   }
 
   #usePrompt(prompt: RenderedPrompt): void {
-    const sameContext = prompt.context === (this.#prompt?.context ?? "")
-    this.#takePrompt(prompt)
-    if (!sameContext) this.#rebuild()
-  }
-
-  #takePrompt(prompt: RenderedPrompt): void {
-    const { system, tools, context } = prompt
-    const texts = [textIn(system), Array.isArray(tools) && tools.length > 0 ? JSON.stringify(tools) : "", context]
-    this.#prompt = prompt
-    this.#promptMeasure = this.#estimator.measure(texts.filter(Boolean).map((text) => ({ type: "text", text })))
+    if (this.#prompt.take(prompt)) this.#rebuild()
   }
 
   /** The messages that a decision touches are shown anew, and the size follows. */
@@ -386,7 +366,7 @@ export class ContextView {
     const size = () => this.#seenSize(touched) + this.#thinkingSize(decision) + this.#memorySize(decision)
     const before = size()
     this.#overlay.decide(decision, this.#messages)
-    this.#noteAnswers(decision)
+    this.#answers.decide(decision, this.#messages.length)
     this.#meter.remove(before - size())
     if (!this.#standsInTail(touched)) this.#settledRevision++
     if (decision.subtype === "cache-edits-dropped") this.#pinned.drop(this.#messages.length)
@@ -418,7 +398,7 @@ export class ContextView {
   #undo(uuid: Uuid): void {
     const size = this.#sentSize()
     this.#decisions = this.#decisions.filter((decision) => decision.uuid !== uuid)
-    this.#answers = this.#answers.filter(({ decision }) => decision !== uuid)
+    this.#answers.undo(uuid)
     this.#overlay = Overlay.restore(this.#base, { editsCaches: this.#editsCaches })
     for (const decision of this.#decisions) this.#overlay.decide(decision, this.#before(decision))
     this.#rebuild()
@@ -435,28 +415,16 @@ export class ContextView {
     this.#clearDerived()
     this.#feedEdits(0)
     this.#messages.forEach((message, at) => {
-      this.#takeAnswers(at)
+      this.#answers.take(at)
       this.#overlay.place(message)
       this.#feed(message, at + 1)
     })
-    this.#takeAnswers(this.#messages.length)
-  }
-
-  /** Which calls a request answered synthetically, and behind which message that was decided. */
-  #noteAnswers(decision: DecisionEntry): void {
-    if (decision.subtype !== "repaired") return
-    const ids = decision.repairs.flatMap(({ rule, id }) => (rule === "unanswered-tool-use" ? id : []))
-    this.#answers.push({ decision: decision.uuid, at: this.#messages.length, ids })
-    for (const id of ids) this.#answered.add(id)
-  }
-
-  #takeAnswers(place: number): void {
-    for (const { at, ids } of this.#answers) if (at === place) for (const id of ids) this.#answered.add(id)
+    this.#answers.take(this.#messages.length)
   }
 
   #clearDerived(): void {
     this.#overlay.forgetPlaces()
-    this.#answered = new Set(this.#answeredBefore)
+    this.#answers.startOver()
     this.#flattener = this.#newFlattener()
     this.#pinned.startOver()
     this.#shown = []
@@ -466,8 +434,9 @@ export class ContextView {
 
   /** A flattener that begins with the context preamble, which stands ahead of every conversation (MSG-8). */
   #newFlattener(): Flattener {
-    const flattener = new Flattener({ answeredSynthetically: this.#answered })
-    if (this.#prompt?.context) flattener.add(preambleMessage(this.#prompt))
+    const flattener = new Flattener({ answeredSynthetically: this.#answers.ids })
+    const { preamble } = this.#prompt
+    if (preamble) flattener.add(preamble)
     return flattener
   }
 
@@ -519,50 +488,6 @@ function sessionFacts({ title, mode, model, cwd, prompt }: DecisionOf<"session">
   }
 }
 
-function preambleMessage({ uuid, timestamp, context }: RenderedPrompt): Message {
-  return { type: "user", uuid, parentUuid: null, timestamp, isMeta: true, message: { role: "user", content: context } }
-}
-
-const textIn = (system: unknown): string => (typeof system === "string" ? system : JSON.stringify(system ?? ""))
-
-const dropsThinking = (decision: DecisionEntry): boolean =>
-  decision.subtype === "thinking-dropped" ||
-  (decision.subtype === "repaired" && decision.repairs.some(({ rule }) => rule === "trailing-thinking"))
-
-const editsCache = (decision: DecisionEntry): boolean =>
-  decision.subtype === "tool-results-cleared" && decision.why === "cache-edit"
-
-const clearedMemories = (decision: DecisionEntry): readonly Uuid[] =>
-  decision.subtype === "tool-results-cleared" ? (decision.attachments ?? []) : []
-
-/** Whether a decision changes which blocks there are, and not only how one is shown. */
-const changesMessages = (decision: DecisionEntry): boolean =>
-  dropsThinking(decision) || decision.subtype === "cache-edits-dropped" || clearedMemories(decision).length > 0
-
-const blocksOf = (message: Message): readonly Block[] =>
-  message.type === "user" || message.type === "assistant" ? toBlocks(message.message.content) : []
-
-function mapBlocks(message: Message, change: (block: Block) => Block): Message {
-  if (message.type !== "user" && message.type !== "assistant") return message
-  return { ...message, message: { ...message.message, content: blocksOf(message).map(change) } } as Message
-}
-
 /** L4-18: kept messages that hang on the boundary itself come before the summary; otherwise they follow it. */
 const standsBeforeSummary = ({ uuid, compactMetadata }: Boundary) =>
   compactMetadata?.preservedMessages?.anchorUuid === uuid
-
-/** What the API counted before a boundary is void behind it. */
-function withoutUsage(message: Message): Message {
-  if (message.type !== "assistant") return message
-  const { usage: _, ...rest } = message.message
-  return { ...message, message: rest }
-}
-
-/** A turn that ended in thinking did not stop inside a server's call: without the thinking it must not look as if it had. */
-function withoutThinking(message: Message): Message {
-  if (message.type !== "assistant") return message
-  const blocks = blocksOf(message)
-  const last = blocks.at(-1)
-  const stop = last && isThinking(last) ? { stop_reason: null } : {}
-  return { ...message, message: { ...message.message, ...stop, content: blocks.filter((block) => !isThinking(block)) } }
-}

@@ -1,0 +1,17 @@
+/** What kind of change a decision makes to the context view. */
+import type { Uuid } from "../conversation/messages.ts"
+import type { DecisionEntry } from "../journal/entries.ts"
+
+export const dropsThinking = (decision: DecisionEntry): boolean =>
+  decision.subtype === "thinking-dropped" ||
+  (decision.subtype === "repaired" && decision.repairs.some(({ rule }) => rule === "trailing-thinking"))
+
+export const editsCache = (decision: DecisionEntry): boolean =>
+  decision.subtype === "tool-results-cleared" && decision.why === "cache-edit"
+
+export const clearedMemories = (decision: DecisionEntry): readonly Uuid[] =>
+  decision.subtype === "tool-results-cleared" ? (decision.attachments ?? []) : []
+
+/** Whether a decision changes which blocks there are, and not only how one is shown. */
+export const changesMessages = (decision: DecisionEntry): boolean =>
+  dropsThinking(decision) || decision.subtype === "cache-edits-dropped" || clearedMemories(decision).length > 0
