@@ -50,7 +50,8 @@ function leftBehind(after: readonly Message[]): readonly Message[] {
 function standingIn(messages: readonly Message[], at: number): string {
   const kept = new Set(metadataOf(messages[at]!)?.preservedMessages?.uuids ?? [])
   const before = messages.slice(0, at).filter(({ uuid }) => kept.has(uuid))
-  return [...leftBehind(messages.slice(at)), ...before].map(textSent).join("\n")
+  const texts = [...leftBehind(messages.slice(at)), ...before].map(textSent)
+  return texts.filter((text) => text !== "").join("\n")
 }
 
 const metadataOf = (message: Message) => (isBoundary(message) ? message.compactMetadata : undefined)

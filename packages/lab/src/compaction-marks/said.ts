@@ -123,7 +123,7 @@ function stringsIn(value: unknown): string {
 
 function filesOf(messages: readonly Message[], cwd: string): Pick<Said, "changed" | "read"> {
   const { files } = messages.reduce((state, message) => artifacts.apply(state, message), artifacts.start())
-  const present = [...files].filter(([, { deleted }]) => !deleted)
+  const present = [...files].filter(([path, { deleted }]) => !deleted && !path.endsWith("/")) // a directory is no file
   const isChanged = ({ created, changes }: { created: boolean; changes: number }) => created || changes > 0
   const named = (list: typeof present) => list.map(([path]) => fileName(path, cwd))
   return {
@@ -137,6 +137,6 @@ function fileName(path: string, cwd: string): FileName {
   return {
     path,
     inProject: inside ? path.slice(cwd.length + 1) : path,
-    name: path.split(/[/\\]/).findLast((part) => part !== "") ?? path,
+    name: path.split(/[/\\]/).at(-1)!,
   }
 }

@@ -17,6 +17,8 @@ How it is counted
   in these recordings: the remark is in the call's result, and is counted in its own row.
 - Standing rules: sentences that core's standingRules finds in the user's messages.
 - Files: from the tool calls, as core's artifacts view has them (a test holds it against a second look); deleted ones are left out.
+- Messages, rules and files are found by the same code that layer 4 writes its record with. For ours these rows say that nothing
+  is lost on the way and from one compaction to the next, not that this code finds everything.
 - Facts: addresses, paths and file names, identifiers with digits, underscores or camelCase, and numbers of three digits or more in
   the user's and the assistant's text. Used again: in their text or in tool calls, from the boundary to the next one or to the end. The
   model that went on had the recorded summary before it, so this row leans towards what that summary had.
@@ -31,22 +33,19 @@ const TITLES: Readonly<Record<Way, string>> = {
   empty: "ours, empty",
 }
 
-/** Their summaries are encrypted: only what was kept beside them can be read. */
-const UNREADABLE = new Set(["codex"])
-
-const GROUPS = [
-  { title: "Summaries that can be read (Claude Code, pi)", has: (each: Compared) => !UNREADABLE.has(each.format) },
-  {
-    title: "Codex: the recorded summary is encrypted, so `recorded` is only what was kept beside it",
-    has: (each: Compared) => UNREADABLE.has(each.format),
-  },
-] as const
+/** By the program that recorded them: each leaves something else behind a boundary. */
+const GROUPS: Readonly<Record<string, string>> = {
+  "claude-code": "Claude Code: a summary, and files that are not in the recording",
+  pi: "pi: a summary, and the newest messages as they were",
+  codex: "Codex: the user's messages, and a summary that is encrypted and cannot be measured",
+}
 
 export function textReport(compared: readonly Compared[]): string {
   const parts = [HOW]
-  for (const { title, has } of GROUPS) {
-    const group = compared.filter(has)
-    if (group.length > 0) parts.push(`${title}: ${group.length} compactions\n\n${marksTable(group)}`)
+  const groups = [...Map.groupBy(compared, (each) => each.format)].sort(([, a], [, b]) => b.length - a.length)
+  for (const [format, group] of groups) {
+    const count = `${group.length} ${group.length === 1 ? "compaction" : "compactions"}`
+    parts.push(`${GROUPS[format] ?? format} (${count})\n\n${marksTable(group)}`)
   }
   parts.push(`Tokens of each\n\n${tokensTable(compared)}`)
   return parts.join("\n\n")

@@ -4,6 +4,8 @@ import { describe, expect, test } from "vitest"
 import { CompactionFailedError } from "../../../core/src/base/errors.ts"
 import type { Hook } from "../../../core/src/loop/hooks.ts"
 import { anthropicModel } from "../../../core/src/model/anthropic.ts"
+import { FileReads } from "../../../core/src/tools/read-state.ts"
+import { serialiseRequest } from "../../../core/src/views/request.ts"
 import { rounds, saying } from "../layers/conversations.ts"
 import { ask, calls, ofType, project } from "../loop/agents.ts"
 import { KEY } from "../simulator.ts"
@@ -398,6 +400,28 @@ describe("L4-28 ahead of time", () => {
     await agent.chat.rewind(first.uuid)
     const planned = await agent.chat.planCompaction({ trigger: "auto" })
     expect(planned).toMatchObject({ kind: "refused", why: "nothing-to-summarise" })
+  })
+})
+
+describe("a sub-agent", () => {
+  test("L4-21 its compaction cleans up its own state and leaves the main conversation's alone", async () => {
+    const where = project({ "plan.txt": "first this, then that\n" })
+    const reads = new FileReads()
+    const main = await compactingSimulator([calls(["Read", { file_path: "plan.txt" }]), "Read."])
+    const parent = await compactingAgent(main.sim, { ...where, reads, window: 200_000 })
+    await ask(parent, "Read the plan.")
+    const sent = serialiseRequest(await parent.chat.prepare())
+    const known = JSON.stringify([...reads.entries()])
+
+    const { sim } = await compactingSimulator([calls(["Read", { file_path: "plan.txt" }]), ...rounds(14, 2_000)])
+    const own = reads.clone()
+    const child = await compactingAgent(sim, { ...where, reads: own, settings: NO_NOTES })
+    await ask(child, "Go.", { maxTurns: 16 })
+    expect(child.chat.views.compactions.count).toBeGreaterThan(0)
+    expect(JSON.stringify([...reads.entries()])).toBe(known)
+    expect(serialiseRequest(await parent.chat.prepare())).toBe(sent)
+    // what it shows again after the compaction it has read again: under no call of the old view
+    expect([...own.entries()].map(([, { toolUseId }]) => toolUseId)).toEqual([undefined])
   })
 })
 

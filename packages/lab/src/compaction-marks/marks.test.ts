@@ -1,0 +1,132 @@
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { conversation } from "../../../core/test/builders.ts"
+import { BESIDE_THE_REPOSITORY, recordedConversations } from "../recordings.ts"
+import { compareCompactions } from "./compare.ts"
+import { MARKS, type MarkName, measure, total } from "./marks.ts"
+import { recordedCompactions } from "./recorded-compactions.ts"
+import { saidIn, textSent } from "./said.ts"
+import { shown } from "./text-report.ts"
+
+const CWD = "/repo"
+const REFUSED =
+  "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\nno, not that way"
+
+const twice = () =>
+  conversation()
+    .user("Fix session_id in the store, please.")
+    .call("Read", { file_path: "/repo/src/store.ts" })
+    .result("const a = 1")
+    .call("Edit", { file_path: "/repo/src/index.ts", old_string: "a", new_string: "b" })
+    .result("done")
+    .say("The bug is in loadSession, line 1047.")
+    .boundary({ preTokens: 9_000 })
+    .user("Summary: the store was looked at.", { isCompactSummary: true })
+    .user("Never push. Now the tests.")
+    .call("Bash", { command: "rm loadSession" })
+    .result(REFUSED, true)
+    .say("Done with the tests.", { usage: { input_tokens: 700, output_tokens: 5 } })
+    .boundary()
+    .user('6. All User Messages:\n- "Never push. Now the tests."', { isCompactSummary: true })
+    .say("And on: store.ts")
+
+const compactionsOf = () => recordedCompactions({ messages: twice().messages })
+
+describe("recorded compactions", () => {
+  test("each has what was before it, what came since the previous one, and what it left", () => {
+    const [first, second] = compactionsOf()
+    expect([first!.before.length, first!.older, first!.since.length]).toEqual([6, 0, 6])
+    expect(first!).toMatchObject({ tokensBefore: 9_000, tokensAfter: 700 })
+    expect(first!.standing).toBe("Summary: the store was looked at.")
+    expect(second!.older).toBe(6)
+    expect(second!.since.map(textSent)[0]).toBe("Never push. Now the tests.")
+    expect(second!.standing).toContain("All User Messages")
+  })
+
+  test("messages that a boundary kept stand behind it", () => {
+    const recording = conversation().user("Begin with this.").say("Yes, at once.")
+    const { uuid } = recording.messages[1]!
+    recording.boundary({ preservedMessages: { uuids: [uuid] } }).user("A summary.", { isCompactSummary: true })
+    expect(recordedCompactions(recording)[0]!.standing).toBe("A summary.\nYes, at once.")
+  })
+
+  test("a recording that begins with a boundary has nothing to measure", () => {
+    expect(recordedCompactions(conversation().boundary().user("A summary.", { isCompactSummary: true }))).toEqual([])
+  })
+})
+
+describe("what was said", () => {
+  test("is taken from the messages, not from earlier summaries", () => {
+    const said = saidIn({ ...compactionsOf()[1]!, cwd: CWD })
+    expect(said).toMatchObject({
+      olderMessages: ["Fix session_id in the store, please."],
+      newerMessages: ["Never push. Now the tests."],
+      refusals: ["no, not that way"],
+      rules: ["Never push."],
+      changed: [{ path: "/repo/src/index.ts", inProject: "src/index.ts", name: "index.ts" }],
+      read: [{ path: "/repo/src/store.ts", inProject: "src/store.ts", name: "store.ts" }],
+      facts: ["session_id", "loadSession", "1047"],
+      factsUsedAgain: [],
+    })
+    expect(said.everything).not.toContain("looked at")
+    expect(saidIn({ ...compactionsOf()[0]!, cwd: CWD }).factsUsedAgain).toEqual(["loadSession"])
+  })
+})
+
+describe("the marks", () => {
+  const names = Object.keys(MARKS) as MarkName[]
+  const isInvention = (name: MarkName) => name === "listedNotFound" || name === "inlineNotFound"
+
+  test("count what stands in a text", () => {
+    const said = saidIn({ ...compactionsOf()[1]!, cwd: CWD })
+    const text = 'Never push.  Now\nthe tests. Changed src/index.ts. 1047 The user said "make it all green today".'
+    const marks = measure(said, text)
+    expect(Object.fromEntries(names.map((name) => [name, shown(marks[name])]))).toEqual({
+      userMessages: "50% (1 of 2)",
+      newerMessages: "100% (1 of 1)",
+      olderMessages: "0% (0 of 1)",
+      refusals: "0% (0 of 1)",
+      rules: "100% (1 of 1)",
+      changedByPath: "0% (0 of 1)",
+      changedInProject: "100% (1 of 1)",
+      changedByName: "100% (1 of 1)",
+      readByPath: "0% (0 of 1)",
+      readByName: "0% (0 of 1)",
+      facts: "33% (1 of 3)",
+      factsUsedAgain: "none",
+      listedNotFound: "none",
+      inlineNotFound: "100% (1 of 1)",
+    })
+    expect(total([marks, marks]).facts).toEqual({ found: 2, of: 6 })
+  })
+
+  test("of the whole conversation everything stands, of an empty text nothing", () => {
+    for (const compaction of compactionsOf()) {
+      const said = saidIn({ ...compaction, cwd: CWD })
+      const whole = measure(said, compaction.before.map(textSent).join("\n"))
+      const nothing = measure(said, "")
+      for (const name of names.filter((each) => !isInvention(each))) {
+        expect(whole[name].found, name).toBe(whole[name].of)
+        expect(nothing[name].found, name).toBe(0)
+      }
+    }
+  })
+
+  test.skipIf(!existsSync(BESIDE_THE_REPOSITORY))(
+    "L4-29 in recordings, after one and after two compactions: the user's words, rules and files stand in the next request",
+    async () => {
+      const recording = recordedConversations(join(BESIDE_THE_REPOSITORY, "pi-mono")).find(({ name }) =>
+        name.startsWith("before"),
+      )!
+      const compared = await compareCompactions(recording)
+      expect(compared.map(({ nth }) => nth)).toEqual([1, 2])
+      for (const { ways } of compared) {
+        for (const name of ["userMessages", "olderMessages", "rules", "changedByPath", "readByPath"] as const)
+          expect(ways.empty.marks[name].found, name).toBe(ways.empty.marks[name].of)
+        expect(ways.extractive.marks.listedNotFound.found).toBe(0)
+        expect(ways.recorded.marks.userMessages.found).toBeLessThan(ways.recorded.marks.userMessages.of)
+      }
+    },
+  )
+})
