@@ -182,8 +182,9 @@ async function* work(calls: readonly Block[], options: QueryOptions): AsyncGener
     conversation: chat.id,
     hookInput: (event, more) => hookInput(options, event, more),
   }
-  const { results, attachments, touched } = yield* runTools(calls.filter(isToolUse), run)
-  await chat.add({ role: "user", content: results as Block[] })
+  const { results, attachments, touched, remarks } = yield* runTools(calls.filter(isToolUse), run)
+  const said = remarks.map((text) => ({ type: "text" as const, text }))
+  await chat.add({ role: "user", content: [...(results as Block[]), ...said] })
   for (const attachment of attachments) {
     await chat.attach(attachment)
     yield { type: "attached", kind: attachment.type, about: aboutOf(attachment) }

@@ -45,6 +45,8 @@ export interface ToolRunOutcome {
   readonly results: readonly ToolResult[]
   readonly attachments: readonly Attachment[]
   readonly touched: readonly string[]
+  /** What the person said when a call was not allowed: his own words, and to be kept as such. */
+  readonly remarks: readonly string[]
 }
 
 interface Finished {
@@ -56,8 +58,10 @@ interface Finished {
 const INTERRUPTED = "Interrupted by the user before it finished."
 
 /** Yields what happens; returns what goes into the conversation. */
-export async function* runTools(calls: readonly ToolUse[], run: ToolRun): AsyncGenerator<QueryEvent, ToolRunOutcome> {
+export async function* runTools(calls: readonly ToolUse[], given: ToolRun): AsyncGenerator<QueryEvent, ToolRunOutcome> {
   const finished: Finished[] = []
+  const remarks: string[] = []
+  const run = hearing(given, (remark) => remarks.push(remark))
   for (const group of groupsOf(calls, run.tools)) {
     const events = new Channel<QueryEvent>()
     const work = Promise.all(group.map((call) => runCall(call, run, (event) => events.push(event)))).finally(() =>
@@ -70,6 +74,20 @@ export async function* runTools(calls: readonly ToolUse[], run: ToolRun): AsyncG
     results: finished.map(({ result }) => result),
     attachments: finished.flatMap(({ attachments }) => attachments),
     touched: [...new Set(finished.flatMap(({ touched }) => touched))],
+    remarks,
+  }
+}
+
+function hearing(run: ToolRun, onRemark: (remark: string) => void): ToolRun {
+  const ask = run.askPermission
+  if (!ask) return run
+  return {
+    ...run,
+    async askPermission(request) {
+      const answer = await ask(request)
+      if (!answer.allowed && answer.remark?.trim()) onRemark(answer.remark)
+      return answer
+    },
   }
 }
 

@@ -82,6 +82,7 @@ describe("L4-29 what a tool call did to files", () => {
     ["mv a.txt b.txt", ["deleted a.txt", "created b.txt"]],
     ["git mv a.txt b.txt", ["deleted a.txt", "created b.txt"]],
     ["ls && rm a.txt; echo done || rm b.txt", ["deleted a.txt", "deleted b.txt"]],
+    ["mv src/a.txt docs/", ["deleted src/a.txt", "created docs/a.txt"]],
     ["mv a b dir", []], // into a directory: which names it gives cannot be told
     ["rm *.txt", []],
     ['rm "$FILE"', []],

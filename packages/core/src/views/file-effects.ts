@@ -1,4 +1,5 @@
 /** What a finished tool call did to files: a table of tools, and a careful look at the few shell commands that delete or move. */
+import { basename } from "node:path"
 import type { FinishedCall } from "./tool-calls.ts"
 
 export interface FileEffect {
@@ -108,9 +109,10 @@ function commandEffects(command: string): readonly FileEffect[] {
     if (words[0] === "rm") return paths.map((path) => ({ path, what: "deleted" }))
     const [from, to] = paths
     if (words[0] === "mv" && paths.length === 2) {
+      const into = to!.endsWith("/") ? `${to}${basename(from!)}` : to!
       return [
         { path: from!, what: "deleted" },
-        { path: to!, what: "created" },
+        { path: into, what: "created" },
       ]
     }
     return []

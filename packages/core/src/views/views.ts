@@ -53,7 +53,7 @@ interface Checkpoint {
   readonly states: ViewStates
 }
 
-const CHECKPOINT_VERSION = 7 // one more whenever the shape of a state changes
+const CHECKPOINT_VERSION = 8 // one more whenever the shape of a state changes
 
 export class Views {
   readonly estimator: Estimator

@@ -1,12 +1,14 @@
-/** The words view: every message of the human, verbatim, and the standing rules among them. */
+/** The words view: every message of the human and every answer to a question, verbatim, and the standing rules among them. */
 import { textOf } from "../conversation/blocks.ts"
 import { contentOf, isHuman, type Uuid } from "../conversation/messages.ts"
-import { isMessage } from "../journal/entries.ts"
+import { type Entry, isMessage } from "../journal/entries.ts"
 import type { Projection } from "./projection.ts"
 import { standingRules } from "./standing-rules.ts"
+import { followCalls, type OpenCall } from "./tool-calls.ts"
 
 export interface Words {
   readonly messages: Word[]
+  readonly open: Map<string, OpenCall>
 }
 
 export interface Word {
@@ -21,21 +23,32 @@ export interface Word {
 
 const LONGEST_HELD = 10_000 // characters; longer ones are pasted logs and files, and a view must stay small
 
+/** The tool that asks the person; no server's tool can have this name. What stands before the answer is not the person's. */
+const ASKING = { tool: "AskUser", frame: /^The person answers: / }
+
 export const words: Projection<Words> = {
   name: "words",
   scope: "path",
-  start: () => ({ messages: [] }),
+  start: () => ({ messages: [], open: new Map() }),
   apply(state, entry) {
-    if (!isMessage(entry) || !isHuman(entry)) return state
-    const text = textOf(contentOf(entry))
-    if (text.trim() === "") return state
-    const { uuid, timestamp } = entry
-    const rules = standingRules(text)
-    state.messages.push(
-      text.length <= LONGEST_HELD
-        ? { uuid, timestamp, text, rules }
-        : { uuid, timestamp, text: text.slice(0, LONGEST_HELD), isCut: true, rules },
-    )
+    for (const text of spokenIn(state, entry)) note(state, entry, text)
     return state
   },
+}
+
+function spokenIn({ open }: Words, entry: Entry): readonly string[] {
+  const answers = followCalls(open, entry)
+    .filter(({ tool, failed, output }) => tool === ASKING.tool && !failed && ASKING.frame.test(output))
+    .map(({ output }) => output.replace(ASKING.frame, ""))
+  return isMessage(entry) && isHuman(entry) ? [...answers, textOf(contentOf(entry))] : answers
+}
+
+function note(state: Words, { uuid, timestamp }: Entry, text: string): void {
+  if (text.trim() === "") return
+  const rules = standingRules(text)
+  state.messages.push(
+    text.length <= LONGEST_HELD
+      ? { uuid, timestamp, text, rules }
+      : { uuid, timestamp, text: text.slice(0, LONGEST_HELD), isCut: true, rules },
+  )
 }

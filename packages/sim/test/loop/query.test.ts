@@ -132,6 +132,8 @@ describe("PERM-1 permissions in the loop", () => {
     expect(asked).toHaveLength(2)
     expect(results(events)).toEqual(["Bash ok", "Bash failed"])
     expect(String(ofType(events, "tool-result").at(-1)!.result.content)).toContain("not that one")
+    // said to a dialog, and the person's own words all the same: a compaction keeps them
+    expect(agent.chat.views.words.messages.map(({ text }) => text)).toEqual(["touch", "not that one"])
   })
 
   test("PERM-2 the system's own files cannot be edited, also through a symlink", async () => {
