@@ -5,16 +5,17 @@ const describe = <const O extends Options>(description: CommandDescription<O>): 
 
 export const DEMO = describe({
   name: "demo",
-  about: "watch an agent fill its window, without a key and without a network",
+  about: "watch an agent work on and on in a small window; no key, no network",
   more: `A simulated model works on a scratch copy of a repository (this one, where strata runs from its checkout, else the current
-directory) through the real loop, the real tools and the official SDK. Nothing outside the copy is touched, and it is removed.`,
+directory) through the real loop, the real tools and the official SDK. Large results are put aside, old ones cleared, notes kept, and the window is
+compacted whenever it is full. Nothing outside the copy is touched, and it is removed.`,
   options: {
-    turns: { kind: "number", value: "N", about: "turns to work, about (25)", least: 1, most: 10_000 },
+    turns: { kind: "number", value: "N", about: "turns to work, about (70)", least: 1, most: 10_000 },
     seed: { kind: "number", value: "N", about: "another seed, another course of work (2)", least: 0 },
     window: {
       kind: "number",
       value: "N",
-      about: "the model's window in tokens (100000)",
+      about: "the model's window in tokens (60000)",
       least: 20_000,
       most: 2_000_000,
     },
@@ -23,9 +24,9 @@ directory) through the real loop, the real tools and the official SDK. Nothing o
     keep: { kind: "flag", about: "keep the scratch copy and the conversation's journal" },
   },
   examples: [
-    ["strata demo", "about twenty seconds"],
-    ["strata demo --window 80000", "a small window: the thresholds come near"],
-    ["strata demo --turns 60 --seed 3 --keep", "longer, another course, and the journal stays to be inspected"],
+    ["strata demo", "about forty seconds"],
+    ["strata demo --window 40000", "a smaller window: it fills more often"],
+    ["strata demo --turns 120 --seed 3 --keep", "longer, another course, and the journal stays to be inspected"],
   ],
 })
 
@@ -49,9 +50,13 @@ export const INSPECT = describe({
   about: "where the context and the money of a recorded conversation went",
   more: `Reads transcripts of Claude Code, Codex, pi, opencode, OpenHands and SWE-agent, and journals of our own. Nothing is written.`,
   operands: { value: "FILE…", least: 1, most: Number.POSITIVE_INFINITY },
-  options: { json: { kind: "flag", about: "everything it found, as JSON" } },
+  options: {
+    layers: { kind: "flag", about: "what layers 1 and 2 would have done with it, and saved" },
+    json: { kind: "flag", about: "everything it found, as JSON" },
+  },
   examples: [
     ["strata inspect ~/.claude/projects/*/*.jsonl", "each conversation, and a table of all"],
+    ["strata inspect --layers session.jsonl", "replayed through four policies"],
     ["strata inspect --json session.jsonl | jq .conversations[0].cache", "for a program"],
   ],
 })

@@ -1,7 +1,7 @@
 /** What the exit code of `strata run` says. Data: help texts print it as a table, scripts rely on it. */
 import type { QueryEnd } from "@strata/core/agent"
 
-import { counted, dollars } from "./display/numbers.ts"
+import { counted, dollars } from "./display/wording.ts"
 
 export const EXIT = {
   answer: 0,

@@ -13,7 +13,7 @@ it("lists every command with an example", () => {
       strata COMMAND [options]
 
     Commands
-      demo     watch an agent fill its window, without a key and without a network
+      demo     watch an agent work on and on in a small window; no key, no network
       chat     talk with a model that works in this directory
       run      give a task, get the answer: for scripts
       inspect  where the context and the money of a recorded conversation went
@@ -26,7 +26,7 @@ it("lists every command with an example", () => {
       --version   which version this is
 
     Examples
-      strata demo                                  about twenty seconds
+      strata demo                                  about forty seconds
       strata chat --continue                       go on where you left off
       strata run "What does this project do?"      the answer alone goes to standard
                                                    output
@@ -46,20 +46,21 @@ it("lists every command with an example", () => {
 it("explains a command", () => {
   expect(`\n${commandHelp(DEMO, { style, columns: 80 })}`).toMatchInlineSnapshot(`
     "
-    strata demo: watch an agent fill its window, without a key and without a network
+    strata demo: watch an agent work on and on in a small window; no key, no network
 
     A simulated model works on a scratch copy of a repository (this one, where
     strata runs from its checkout, else the current directory) through the real
-    loop, the real tools and the official SDK. Nothing outside the copy is touched,
-    and it is removed.
+    loop, the real tools and the official SDK. Large results are put aside, old ones
+    cleared, notes kept, and the window is compacted whenever it is full. Nothing
+    outside the copy is touched, and it is removed.
 
     Usage
       strata demo [options]
 
     Options
-      --turns N    turns to work, about (25)
+      --turns N    turns to work, about (70)
       --seed N     another seed, another course of work (2)
-      --window N   the model's window in tokens (100000)
+      --window N   the model's window in tokens (60000)
       --task TEXT  what the agent is asked to do
       --fast       as fast as it goes, with no time to look
       --keep       keep the scratch copy and the conversation's journal
@@ -67,11 +68,10 @@ it("explains a command", () => {
       --no-color   no colours; NO_COLOR does the same
 
     Examples
-      strata demo                             about twenty seconds
-      strata demo --window 80000              a small window: the thresholds come
-                                              near
-      strata demo --turns 60 --seed 3 --keep  longer, another course, and the
-                                              journal stays to be inspected
+      strata demo                              about forty seconds
+      strata demo --window 40000               a smaller window: it fills more often
+      strata demo --turns 120 --seed 3 --keep  longer, another course, and the
+                                               journal stays to be inspected
     "
   `)
 })

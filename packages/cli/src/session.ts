@@ -65,6 +65,8 @@ export interface SessionQuestion {
   readonly mode?: AgentOptions["mode"]
   /** For a new conversation. */
   readonly title?: string
+  /** Nobody is there to answer: after a compaction the agent goes on by itself. */
+  readonly autonomous?: boolean
 }
 
 export async function openSession({ workspace, person, resumed, ...wanted }: SessionQuestion): Promise<Session> {
@@ -85,6 +87,7 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
       ...(resumed === undefined ? {} : { id: resumed.id, mustExist: true }),
       ...(wanted.title === undefined ? {} : { title: wanted.title }),
       ...(mode === undefined ? {} : { mode }),
+      ...(wanted.autonomous ? { autonomous: true } : {}),
       ...(options.system === undefined ? {} : { system: options.system }),
       ...(options.allow.length === 0 ? {} : { settings: { permissions: { allow: [...options.allow] } } }),
     })

@@ -2,15 +2,13 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
+import { type ChatOptions, RESTS, startChat } from "./chatting.ts"
 import { TERMINALS } from "./terminal.ts"
-import { calls, type Workbench, type WorkbenchOptions, workbench } from "./workbench.ts"
+import { calls, type Workbench, workbench } from "./workbench.ts"
 
 const SLOW = { kind: "slow-stream", delayMs: 300 } as const
 const GREEK =
   "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon"
-
-/** The input line is empty and the agent rests: behind the last rule stand only the prompt and the status. */
-const RESTS = /─{40}\s+>\s+claude-opus-5-5[^─]*$/
 
 if (TERMINALS.length === 0)
   test.skip("there is neither tmux nor python3 here, so no terminal to drive the chat in", () => {})
@@ -19,15 +17,7 @@ describe.each(TERMINALS)("the chat in $name", ({ open }) => {
   const chat = (bench: Workbench, ...args: readonly string[]) =>
     open({ command: [...bench.command, "chat", ...args], cwd: bench.project, env: bench.env })
 
-  /** A workbench and a chat that is ready for input. */
-  async function started(options: WorkbenchOptions) {
-    await using opened = new AsyncDisposableStack()
-    const bench = opened.use(await workbench(options))
-    const terminal = opened.use(chat(bench))
-    await terminal.sees("ask for something")
-    const kept = opened.move()
-    return { bench, terminal, [Symbol.asyncDispose]: () => kept.disposeAsync() }
-  }
+  const started = (options: ChatOptions) => startChat(open, options)
 
   test("a question, an answer, a tool, a permission; exit, resume, and the old words are there", async () => {
     await using at = await started({
@@ -202,6 +192,7 @@ describe.each(TERMINALS)("the chat in $name", ({ open }) => {
     terminal.type("/context")
     terminal.press("enter")
     await terminal.sees("your words")
+    await terminal.sees("Next threshold in")
     terminal.type("/cots")
     terminal.press("enter")
     await terminal.sees("Did you mean /cost?")
@@ -209,6 +200,28 @@ describe.each(TERMINALS)("the chat in $name", ({ open }) => {
     await terminal.sees("Ctrl-C again exits")
     terminal.press("ctrl-c")
     await terminal.sees("To go on: strata chat --resume")
+  })
+
+  test.each([80, 120])("CACHE-5 what the layers keep out and save is told, in %i columns", async (columns) => {
+    await using bench = await workbench({
+      turns: [calls({ Bash: { command: "cat 数据.txt" } }), calls({ Bash: { command: "ls" } }), "看完了。"],
+      files: { "数据.txt": "一行文字，用来填满上下文。\n".repeat(1_000) },
+    })
+    const command = [...bench.command, "chat", "--mode", "bypass"]
+    const env = { ...bench.env, STRATA_MESSAGE_RESULTS_LIMIT: "5000" }
+    await using terminal = open({ command, cwd: bench.project, env, columns })
+    await terminal.sees("ask for something")
+    terminal.type("看一下数据")
+    terminal.press("enter")
+    await terminal.sees("看完了。")
+    terminal.type("/context")
+    terminal.press("enter")
+    await terminal.sees(/Kept out of the window: [\d.]+K put aside/)
+    terminal.type("/cost")
+    terminal.press("enter")
+    await terminal.sees(/By the layers: \$\d+\.\d+ saved, [\d.]+K tokens not sent/)
+    await terminal.sees(/results put aside +1 /)
+    await terminal.sees("Had the results stayed in the context")
   })
 })
 

@@ -131,6 +131,19 @@ describe.skipIf(!hasRecordings)("strata inspect", () => {
     }
   })
 
+  it("replays a recording through layers 1 and 2 where that is asked for", async () => {
+    const recording = recordings.find((name) => name.endsWith("9e953218-sonnet45.jsonl"))!
+    const { code, stdout } = await run("inspect", "--layers", recording)
+    expect(code).toBe(0)
+    expect(stdout).toContain("compared with sending everything, with the same")
+    for (const line of stdout.split("\n")) expect([...line].length, line).toBeLessThanOrEqual(80)
+    const { reports } = JSON.parse((await run("inspect", "--layers", "--json", recording)).stdout).conversations[0]
+      .layers
+    const names = reports.map(({ policy }: { policy: string }) => policy)
+    expect(names).toEqual(["nothing", "keep-last-10", "sliding-3", "strata"])
+    expect(reports[3].totals.dollars).toBeLessThan(reports[0].totals.dollars)
+  })
+
   it("looks at the other files where one cannot be read", async () => {
     writeFileSync(join(place.cwd, "poem.jsonl"), "not a transcript")
     const { code, stdout, stderr } = await run("inspect", "poem.jsonl", recordings[0]!)

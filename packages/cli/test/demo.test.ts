@@ -22,9 +22,22 @@ describe("strata demo", () => {
     const { code, stdout, stderr } = await strata(["demo", "--turns", "4"], place)
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     expect(stdout).not.toContain("\u001b")
-    expect(stdout).toMatch(/^turn 1, .* of 100K tokens/m)
+    expect(stdout).toMatch(/^turn 1, .* of 60.0K tokens/m)
     expect(stdout).toContain("What happened")
     expect(stdout).toMatch(/files +\d+ read/)
+    expect(leftovers()).toEqual([])
+  })
+
+  it("goes through several windows: results put aside and cleared, notes, compactions, one bill", async () => {
+    const { code, stdout, stderr } = await strata(["demo"], place)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    expect(stdout.match(/^ *\d+ ≡ Compacted: [\d,]+ to [\d,]+ tokens, .*\.$/gm)!.length).toBeGreaterThanOrEqual(2)
+    expect(Number(/came in: ([\d.]+) windows of 60,000/.exec(stdout)![1])).toBeGreaterThan(1.5)
+    expect(stdout).toMatch(/^ +turn \d+: [\d.]+K to [\d.]+K (?:by the model|from the notes): \d+ told, .*facts/m)
+    for (const layer of ["results put aside", "results cleared", "compaction"])
+      expect(stdout).toMatch(new RegExp(`^ +${layer}: \\d+ times?, [\\d.]+K tokens removed`, "m"))
+    expect(stdout).toMatch(/^ +conversation: 70 requests, \$\d/m)
+    expect(stdout).toMatch(/^ +notes: \d+ requests, \$\d/m)
     expect(leftovers()).toEqual([])
   })
 
@@ -59,7 +72,7 @@ describe("strata demo", () => {
     const { code, stdout } = await runProcess(["script", "-qec", command, log], { cwd: place.cwd, env: place.env })
     expect(code).toBe(0)
     expect(stdout).toContain("The window")
-    expect(stdout).toContain("w warning 47.0K  c compact 67.0K  b blocked 77.0K")
+    expect(stdout).toContain("w warning 7.0K  c compact 27.0K  b blocked 37.0K")
     expect(stdout).toContain("\u001b[22A") // up by a whole picture, to draw over it
     expect(stdout.lastIndexOf("\u001b[?25h")).toBeGreaterThan(stdout.lastIndexOf("\u001b[?25l"))
     expect(stdout).toContain("What to try next")

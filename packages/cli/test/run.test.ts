@@ -1,7 +1,8 @@
 /** `strata run` as a real process, over HTTP against the simulator. */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { expect, test } from "vitest"
+import type { ScriptedTurn } from "@strata/sim"
+import { describe, expect, test } from "vitest"
 import { calls, type Workbench, workbench } from "./workbench.ts"
 
 /** Lines of standard output as JSON. */
@@ -47,6 +48,7 @@ test("--json gives one event per line, the conversation first, the end last", as
     reason: "answer",
     exitCode: 0,
     conversation: events[0]!.conversation,
+    ledger: { requests: 2, dollars: bench.sim.stats().total.dollars, byPurpose: [{ purpose: "main", requests: 2 }] },
   })
   expect(new Set(events.map(({ type }) => type))).toEqual(
     new Set(["conversation", "user", "request", "response", "tool-start", "tool-result", "text", "done", "end"]),
@@ -140,4 +142,88 @@ test("LOOP-4: an interrupt in the middle of a command ends it, and every call is
   expect(code).toBe(6)
   expect(jsonLines(stdout).find(({ type }) => type === "tool-result")).toMatchObject({ result: { is_error: true } })
   expect((await bench.strata(["run", "--continue", "Wake up."]).ended).stdout).toBe("Awake.\n")
+})
+
+/** Enough for a summary to be worth it. */
+const LONG = { "log.txt": "port 8080 answers, port 9090 does not\n".repeat(700) }
+const READS: readonly ScriptedTurn[] = [calls({ Bash: { command: "cat log.txt" } }), "I have read it."]
+const SUMMARY = `<summary>\n${"Ports 8080 and 9090 were looked at. ".repeat(60)}\n</summary>`
+const NO_NOTES = { STRATA_NOTES: "0" } // their forks would take turns of the script
+
+describe("/compact", () => {
+  test("L4-24 compacts a conversation that is continued; --dry-run tells the plan and changes nothing", async () => {
+    const asked: string[] = []
+    const heard =
+      (answer: string): ScriptedTurn =>
+      ({ request }) => {
+        asked.push(JSON.stringify(request))
+        return answer
+      }
+    await using bench = await workbench({ turns: [...READS, heard(SUMMARY), heard("The ports.")], files: LONG })
+    const run = (...args: readonly string[]) => bench.strata(["run", ...args], { env: NO_NOTES }).ended
+    await run("Read the log.", "--mode", "bypass")
+    const planned = await run("--continue", "/compact --dry-run keep the ports")
+    expect(planned).toMatchObject({ code: 0, stderr: "" })
+    expect(planned.stdout).toMatch(/^would go +4 messages, about [\d,]+ tokens: told by a summary$/m)
+    expect(planned.stdout).toMatch(/^tokens +[\d,]+ now, about [\d,]+ afterwards$/m)
+    expect(planned.stdout).toMatch(/^money +about \$0\.\d+ for the summary$/m)
+    expect(planned.stdout).toMatch(/^ways, in order +by the model, from its cache; by the model$/m)
+    const compacted = await run("--continue", "/compact keep the ports")
+    expect(compacted).toMatchObject({ code: 0, stdout: "" })
+    expect(compacted.stderr).toMatch(/^- Compacted: [\d,]+ to [\d,]+ tokens, by the model, from its cache\.\n$/)
+    expect(await run("--continue", "Which ports?")).toMatchObject({ code: 0, stdout: "The ports.\n" })
+    expect(asked).toEqual([
+      expect.stringContaining("keep the ports"),
+      expect.stringContaining("8080 and 9090 were looked"),
+    ])
+  })
+
+  test("L4-14 --json gives the events as they are, and not a line for every few characters", async () => {
+    await using bench = await workbench({ turns: [...READS, SUMMARY], files: LONG })
+    await bench.strata(["run", "Read the log.", "--mode", "bypass"], { env: NO_NOTES }).ended
+    const { code, stdout } = await bench.strata(["run", "--continue", "--json", "/compact"], { env: NO_NOTES }).ended
+    const events = jsonLines(stdout)
+    const of = (type: string) => events.filter((event) => event.type === type)
+    expect(code).toBe(0)
+    expect(of("boundary")).toMatchObject([{ trigger: "manual" }])
+    expect(of("compacted")).toMatchObject([{ route: "shared" }])
+    expect(of("summary")).toMatchObject([{ text: expect.stringContaining("Ports 8080 and 9090") }])
+    const written = of("compaction").flatMap(({ progress }) => (progress as { characters?: number }).characters ?? [])
+    expect(written.length).toBeGreaterThan(1)
+    for (const [i, characters] of written.entries())
+      expect(characters - (written[i - 1] ?? -500)).toBeGreaterThanOrEqual(500)
+    expect(events.at(-1)).toMatchObject({ type: "end", reason: "answer", exitCode: 0 })
+  })
+
+  test("where it cannot be done, that is a sentence: no conversation, nothing to tell, no summary", async () => {
+    const nothing = { content: [{ type: "text" as const, text: "" }] }
+    await using bench = await workbench({ turns: [...READS, ...Array<ScriptedTurn>(8).fill(nothing)], files: LONG })
+    expect(await bench.strata(["run", "/compact"]).ended).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("There is no conversation to compact."),
+    })
+    await bench.strata(["run", "Read the log.", "--mode", "bypass"], { env: NO_NOTES }).ended
+    const { code, stdout, stderr } = await bench.strata(["run", "--continue", "/compact"], { env: NO_NOTES }).ended
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
+    expect(stderr.match(/The conversation could not be compacted/g)).toHaveLength(1)
+    expect(stderr).not.toContain("    at ")
+    const off = await bench.strata(["run", "--continue", "/compact --dry-run"], { env: { DISABLE_COMPACT: "1" } }).ended
+    expect(off).toMatchObject({ code: 1, stderr: expect.stringContaining("Compacting is switched off") })
+  })
+})
+
+test("L4-19 an automatic compaction is one line, and the agent is told that nobody is there", async () => {
+  const read = calls({ Bash: { command: "cat log.txt" } })
+  const turns: readonly ScriptedTurn[] = [
+    read,
+    read,
+    SUMMARY,
+    ({ request }) => (JSON.stringify(request).includes("not a first start") ? "I go on alone." : "Hello."),
+  ]
+  await using bench = await workbench({ turns, files: LONG })
+  const env = { ...NO_NOTES, STRATA_AUTOCOMPACT_TOKENS: "20000" }
+  const { code, stdout, stderr } = await bench.strata(["run", "Read it twice.", "--mode", "bypass"], { env }).ended
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "I go on alone.\n" })
+  expect(stderr.match(/^- Compacted: .*$/gm)).toHaveLength(1)
+  expect(stderr).not.toContain("attached")
 })

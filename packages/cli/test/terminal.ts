@@ -3,7 +3,7 @@ import { execFileSync, spawn, spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { stripVTControlCharacters } from "node:util"
 
-const COLUMNS = 80
+const USUAL_COLUMNS = 80
 const ROWS = 30
 const DEADLINE_MS = 30_000
 const POLL_MS = 50
@@ -12,6 +12,8 @@ export interface TerminalProgram {
   readonly command: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
+  /** Default: 80. */
+  readonly columns?: number
 }
 
 export interface TestTerminal extends AsyncDisposable {
@@ -50,7 +52,7 @@ function inEnvironment(env: TerminalProgram["env"], term: string): readonly stri
 
 let opened = 0
 
-function openTmux({ command, cwd, env }: TerminalProgram): TestTerminal {
+function openTmux({ command, cwd, env, columns = USUAL_COLUMNS }: TerminalProgram): TestTerminal {
   const socket = `strata-test-${process.pid}-${++opened}` // a server of its own, so that nobody's sessions are touched
   const tmux = (...args: readonly string[]) =>
     execFileSync("tmux", ["-L", socket, "-f", "/dev/null", ...args], { encoding: "utf8" })
@@ -58,7 +60,7 @@ function openTmux({ command, cwd, env }: TerminalProgram): TestTerminal {
     "new-session",
     "-d",
     "-x",
-    `${COLUMNS}`,
+    `${columns}`,
     "-y",
     `${ROWS}`,
     "-c",
@@ -81,10 +83,10 @@ function openTmux({ command, cwd, env }: TerminalProgram): TestTerminal {
   })
 }
 
-function openPty({ command, cwd, env }: TerminalProgram): TestTerminal {
+function openPty({ command, cwd, env, columns = USUAL_COLUMNS }: TerminalProgram): TestTerminal {
   const driver = fileURLToPath(new URL("pseudo-terminal.py", import.meta.url))
   const program = [...inEnvironment(env, "xterm-256color"), ...command]
-  const child = spawn("python3", [driver, `${COLUMNS}`, `${ROWS}`, ...program], { cwd })
+  const child = spawn("python3", [driver, `${columns}`, `${ROWS}`, ...program], { cwd })
   let printed = ""
   const send = (text: string) => {
     printed = ""

@@ -3,46 +3,43 @@
  * of ink.
  */
 import type { ConversationListing } from "@strata/core"
-import type { Agent, PermissionMode, QueryEnd, QueryEvent } from "@strata/core/agent"
+import type { Agent, PermissionMode, QueryEvent } from "@strata/core/agent"
 import { reasonOf, textOf } from "@strata/core/parts"
-import { conversationsOf, openSession, type Session, type SessionQuestion, type Workspace } from "../session.ts"
-import { firstLine, TITLE_CHARACTERS } from "../wording.ts"
+import { type Compacting, type CompactingEnd, type CompactRequest, compactingEvents } from "../compacting.ts"
+import { firstLine, TITLE_COLUMNS } from "../display/wording.ts"
+import { conversationsOf, type SessionQuestion, type Workspace } from "../session.ts"
 import { editorWith } from "./editor.ts"
+import { openedItem } from "./folded.ts"
 import { type HistoryFile, historyFile } from "./input-history.ts"
 import { pastItems } from "./past-items.ts"
-import { type Ask, personAt } from "./person.ts"
+import type { Ask } from "./person.ts"
+import { openPersonSession, type PersonSession } from "./person-session.ts"
 import { type CommandTarget, findCommand } from "./slash-commands.ts"
 import { headingOf, queuedOf, statusOf } from "./snapshot.ts"
 import type { Item } from "./state.ts"
 import { ChatStore } from "./store.ts"
 
 /** Events behind which the figures of the status line may be others. */
-const CHANGES_STATUS: ReadonlySet<QueryEvent["type"]> = new Set(["request", "response", "tool-result", "done"])
+const CHANGES_STATUS: ReadonlySet<QueryEvent["type"]> = new Set([
+  "request",
+  "response",
+  "tool-result",
+  "compacted",
+  "done",
+])
 
 interface ChatParts {
   readonly workspace: Workspace
   readonly store: ChatStore
-  readonly session: Session
+  readonly session: PersonSession
   readonly inputs: HistoryFile
 }
 
 export async function openChat(workspace: Workspace, resumed: ConversationListing | undefined): Promise<Chat> {
   const inputs = historyFile(workspace.root, workspace.project)
   const store = new ChatStore(await inputs.read())
-  const session = await openWith(store, { workspace, resumed })
+  const session = await openPersonSession({ ask: store.ask, workspace, resumed })
   return new Chat({ workspace, store, session, inputs })
-}
-
-/** A session whose agent asks the person in front of the screen. */
-async function openWith(store: ChatStore, question: Omit<SessionQuestion, "person">): Promise<Session> {
-  let session: Session | undefined
-  const person = personAt({
-    ask: store.ask,
-    project: question.workspace.cwd,
-    allow: (rule) => session?.agent.allow(rule),
-  })
-  session = await openSession({ ...question, person })
-  return session
 }
 
 export class Chat implements CommandTarget {
@@ -51,7 +48,7 @@ export class Chat implements CommandTarget {
   readonly #inputs: HistoryFile
   readonly #warned = new Set<string>()
   readonly #left = Promise.withResolvers<void>()
-  #session: Session
+  #session: PersonSession
   #interruption: AbortController | undefined
   #isClosing = false
   #work: Promise<void> = Promise.resolve()
@@ -112,10 +109,32 @@ export class Chat implements CommandTarget {
     await this.#replace({ model: this.agent.model.name })
   }
 
-  async switchModel(model: string): Promise<void> {
+  /** By hand (L4-24). Esc gives up; words typed meanwhile are kept, and answered afterwards. */
+  compact(order: CompactRequest["order"]): Promise<void> {
+    return this.#busy(async (signal) => {
+      const end = await this.#compacting({ work: (given) => this.agent.chat.compact(order, given), signal })
+      if (end.kind === "failed") throw end.error
+    })
+  }
+
+  /** WIN-7: room is made by the model that has read it all; where it cannot be made, the conversation stays with that one. */
+  switchModel(name: string): Promise<void> {
+    return this.#busy(async (signal) => {
+      const { chat, model } = this.agent
+      const target = this.#workspace.connection.model(name, chat.settings.values.models)
+      const end = await this.#compacting({ work: (given) => this.agent.makeRoomFor(target, given), signal })
+      if (end.kind === "done") await this.#reopenWith(name)
+      if (end.kind !== "failed") return
+      this.#say({ kind: "notice", tone: "error", text: `${end.message} It goes on with ${model.name}.` })
+    })
+  }
+
+  async #reopenWith(model: string): Promise<void> {
     const { chat, mode, model: before } = this.agent
+    const { allowed } = this.#session
     const resumed = (await this.conversations()).find(({ id }) => id === chat.id)
-    const reopen = (name: string) => openWith(this.store, { workspace: this.#workspace, resumed, model: name, mode })
+    const reopen = (name: string) =>
+      openPersonSession({ ask: this.ask, workspace: this.#workspace, resumed, model: name, mode, allowed })
     await this.#session.close() // a conversation is open in one place only
     try {
       this.#session = await reopen(model)
@@ -148,12 +167,9 @@ export class Chat implements CommandTarget {
   }
 
   expand(nth: number): void {
-    const folded = this.store
-      .snapshot()
-      .items.filter((item) => (item.kind === "tool" && item.outcome) || item.kind === "thinking")
-    const item = folded.at(-nth)
-    if (item?.kind === "thinking") this.print("Thinking", item.text.split("\n"))
-    else if (item?.kind === "tool") this.print(`${item.name} ${item.summary}`, item.outcome!.whole.split("\n"))
+    const folded = this.store.snapshot().items.flatMap((item) => openedItem(item) ?? [])
+    const opened = folded.at(-nth)
+    if (opened) this.print(opened.title, opened.lines)
     else this.notice(folded.length === 0 ? "Nothing is folded yet." : `Only ${folded.length} things are folded.`)
   }
 
@@ -193,42 +209,62 @@ export class Chat implements CommandTarget {
 
   #start(prompt: string | undefined): void {
     this.#interruption = new AbortController()
-    this.#work = this.#follow(prompt, this.#interruption.signal)
+    const { signal } = this.#interruption
+    this.#work = this.#follow(this.agent.query(prompt, { ...this.#workspace.limits, signal }))
+      .then(({ reason }) => reason === "answer" || reason === "aborted")
       .catch((error: unknown) => this.#fail(error))
-      .then((end) => this.#rest(end))
+      .then((mayGoOn) => this.#rest(mayGoOn === true))
   }
 
-  async #follow(prompt: string | undefined, signal: AbortSignal): Promise<QueryEnd["reason"] | undefined> {
-    let end: QueryEnd["reason"] | undefined
-    this.store.dispatch({ type: "work", work: { type: "working", since: this.now().getTime() } })
-    for await (const event of this.agent.query(prompt, { ...this.#workspace.limits, signal })) {
-      this.store.dispatch({ type: "event", event, at: this.now().getTime() })
-      if (event.type === "user") await this.#nameOnce(event.text)
-      if (event.type === "done") end = event.reason
-      if (CHANGES_STATUS.has(event.type)) this.#refresh()
-    }
+  /** Work that is no query. Whatever it ends with, words typed meanwhile are then answered. */
+  async #busy(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    this.#interruption = new AbortController()
+    const running = work(this.#interruption.signal)
+    this.#work = running.catch(() => undefined).then(() => this.#rest(true)) // what failed is told by the caller
+    await running
+  }
+
+  async #compacting(compacting: Omit<Compacting, "agent">): Promise<CompactingEnd> {
+    const end = await this.#follow(compactingEvents({ agent: this.agent, ...compacting }))
+    if (end.kind === "given-up") this.notice("Given up. Nothing was changed.")
     return end
   }
 
+  /** Shows what happens, and resolves with how it ended. */
+  async #follow<End>(events: AsyncGenerator<QueryEvent, End>): Promise<End> {
+    this.store.dispatch({ type: "work", work: { type: "working", since: this.now().getTime() } })
+    for (;;) {
+      const { value, done } = await events.next()
+      if (done) return value
+      this.store.dispatch({ type: "event", event: value, at: this.now().getTime() })
+      if (value.type === "user") await this.#nameOnce(value.text)
+      if (CHANGES_STATUS.has(value.type)) this.#refresh()
+    }
+  }
+
   /** After the work: words that still wait begin another one, unless the work ended because nothing more can be sent. */
-  #rest(end: QueryEnd["reason"] | undefined): void {
+  #rest(mayGoOn: boolean): void {
     this.#interruption = undefined
     this.store.dismissAgent()
     this.store.dispatch({ type: "work", work: { type: "idle" } })
-    const mayGoOn = !this.#isClosing && (end === "answer" || end === "aborted")
-    if (mayGoOn && this.agent.chat.views.context.queued.length > 0) this.#start(undefined)
+    if (mayGoOn && !this.#isClosing && this.agent.chat.views.context.queued.length > 0) this.#start(undefined)
   }
 
   /** A list of conversations is read by their titles: without one, the first words stand for it. */
   async #nameOnce(words: string): Promise<void> {
     if (this.agent.chat.views.context.session?.title === undefined)
-      await this.agent.chat.setTitle(firstLine(words, TITLE_CHARACTERS))
+      await this.agent.chat.setTitle(firstLine(words, TITLE_COLUMNS))
   }
 
   async #replace(question: Pick<SessionQuestion, "resumed" | "model">): Promise<void> {
     this.store.dispatch({ type: "work", work: { type: "opening" } })
     try {
-      const next = await openWith(this.store, { workspace: this.#workspace, mode: this.agent.mode, ...question })
+      const next = await openPersonSession({
+        ask: this.ask,
+        workspace: this.#workspace,
+        mode: this.agent.mode,
+        ...question,
+      })
       await this.#session.close()
       this.#session = next
       this.#show()
@@ -238,9 +274,11 @@ export class Chat implements CommandTarget {
   }
 
   #show(): void {
+    const { context, compactions } = this.agent.chat.views
+    const { tokensAfter } = compactions.last ?? {}
     const items = [
       headingOf(this.agent, this.#workspace.cwd),
-      ...pastItems(this.agent.chat.views.context.storedMessages()),
+      ...pastItems(context.storedMessages(), tokensAfter === undefined ? {} : { tokensAfter }),
     ]
     this.store.dispatch({ type: "opened", status: statusOf(this.agent), queued: queuedOf(this.agent), items })
     for (const text of this.#session.problems) this.#warnOnce(text)

@@ -47,3 +47,16 @@ test("of a long one the end is shown, and how much is not", () => {
   expect(items[0]).toMatchObject({ text: "40 earlier items are not shown. The model knows them." })
   expect(items.at(-1)).toEqual({ kind: "user", text: "message 99" })
 })
+
+test("MSG-13 a summary is one line, which opens", () => {
+  const summary = user("This goes on.\nSummary: all is well.", { isCompactSummary: true })
+  expect(pastItems([summary, user("Go on")], { tokensAfter: 54_000 })).toEqual([
+    {
+      kind: "compaction",
+      summary: "This goes on.\nSummary: all is well.",
+      restored: [],
+      outcome: { tokensAfter: 54_000 },
+    },
+    { kind: "user", text: "Go on" },
+  ])
+})

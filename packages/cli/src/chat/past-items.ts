@@ -12,14 +12,22 @@ import {
   textOf,
   toBlocks,
 } from "@strata/core/parts"
-import { firstLine, resultSummary, resultText } from "../wording.ts"
-import type { Item } from "./state.ts"
+import { firstLine, resultSummary, resultText } from "../display/wording.ts"
+import type { CompactionItem, Item } from "./state.ts"
 
 const MOST_SHOWN = 60 // items: a few screens, which is as far as people scroll back
 
-export function pastItems(messages: readonly Message[]): readonly Item[] {
+/** `lastCompaction`: what is known of the one that the conversation goes on from. */
+export function pastItems(
+  messages: readonly Message[],
+  lastCompaction: Required<CompactionItem>["outcome"] = {},
+): readonly Item[] {
   const results = resultsIn(messages)
-  const items = messages.filter((message) => isShownToPerson(message)).flatMap((message) => itemsOf(message, results))
+  const items = messages.flatMap((message): readonly Item[] => {
+    if (message.type === "user" && message.isCompactSummary)
+      return [{ kind: "compaction", summary: textOf(contentOf(message)), restored: [], outcome: lastCompaction }]
+    return isShownToPerson(message) ? itemsOf(message, results) : []
+  })
   const left = items.length - MOST_SHOWN
   if (left <= 0) return items
   return [

@@ -1,7 +1,7 @@
 /** The person at the terminal, as the agent knows them: somebody who can be asked. */
 import type { PermissionRequest } from "@strata/core/agent"
+import { callWords } from "../display/wording.ts"
 import type { Person } from "../session.ts"
-import { callWords } from "../wording.ts"
 import type { Dialog, DialogAnswer, DialogOption } from "./dialog.ts"
 import { rulesFor } from "./permission-rules.ts"
 

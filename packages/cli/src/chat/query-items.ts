@@ -1,8 +1,8 @@
 /** What an event of a query adds to what is shown. */
 import type { QueryEvent } from "@strata/core/agent"
+import { firstLine, resultSummary, resultText } from "../display/wording.ts"
 import { sentenceOf } from "../exit-codes.ts"
-import { firstLine, resultSummary, resultText } from "../wording.ts"
-import type { Item, ToolItem, ToolOutcome } from "./state.ts"
+import type { CompactionItem, Item, ToolItem, ToolOutcome } from "./state.ts"
 
 type EventOf<T extends QueryEvent["type"]> = Extract<QueryEvent, { type: T }>
 
@@ -27,21 +27,42 @@ export function itemsAfter(items: readonly Item[], event: QueryEvent): readonly 
     case "tool-result":
       return withOutcome(items, { ...event, outcome: outcomeOf(event) })
     case "attached":
-      return [
-        ...items,
-        {
-          kind: "notice",
-          tone: "plain",
-          text: `Attached: ${[event.kind.replaceAll("_", " "), event.about].filter(Boolean).join(" ")}`,
-        },
-      ]
+      return attached(items, [event.kind.replaceAll("_", " "), event.about].filter(Boolean).join(" "))
     case "notice":
-      return [...items, { kind: "notice", tone: "warning", text: event.message }]
+      return [...items, { kind: "notice", tone: event.quiet ? "plain" : "warning", text: event.message }]
+    case "compaction":
+      return [...items, ...compactionNotices(event)]
+    case "boundary":
+      return [...items, { kind: "compaction", tokensBefore: event.tokensBefore, summary: "", restored: [] }]
+    case "summary":
+      return items.map(compacting((item) => ({ ...item, summary: event.text })))
+    case "compacted": {
+      const { tokensBefore, tokensAfter, route } = event
+      return items.map(compacting((item) => ({ ...item, tokensBefore, outcome: { tokensAfter, route } })))
+    }
     case "done":
       return ended(items, event)
     case "request":
       return items
   }
+}
+
+/** What somebody says on the way, and that it failed. Steps stand in the work line. */
+function compactionNotices({ progress }: EventOf<"compaction">): readonly Item[] {
+  if (progress.phase === "message") return [{ kind: "notice", tone: "plain", text: progress.message }]
+  return progress.phase === "failed" ? [{ kind: "notice", tone: "warning", text: progress.message }] : []
+}
+
+/** What a compaction puts behind its summary is folded into its line; anything else is told. */
+function attached(items: readonly Item[], what: string): readonly Item[] {
+  if (items.some((item) => item.kind === "compaction" && !item.outcome))
+    return items.map(compacting((item) => ({ ...item, restored: [...item.restored, what] })))
+  return [...items, { kind: "notice", tone: "plain", text: `Attached: ${what}` }]
+}
+
+/** Changes the compaction that is being installed. */
+function compacting(change: (item: CompactionItem) => CompactionItem): (item: Item) => Item {
+  return (item) => (item.kind === "compaction" && !item.outcome ? change(item) : item)
 }
 
 /** Text that arrives goes on in the newest item, if that is of its kind. */

@@ -1,4 +1,4 @@
-import type { QueryEvent } from "@strata/core/agent"
+import type { CompactionProgress, QueryEvent } from "@strata/core/agent"
 import { describe, expect, test } from "vitest"
 import { historyOf } from "./input-history.ts"
 import { type Action, reduce } from "./reduce.ts"
@@ -37,6 +37,7 @@ const drawn = (items: readonly Item[]) =>
   items.map((item) => {
     if (item.kind === "tool") return `tool ${item.id} ${item.outcome?.state ?? "running"}`
     if (item.kind === "panel") return `panel ${item.title}`
+    if (item.kind === "compaction") return "compaction"
     return `${item.kind} ${item.text}`
   })
 
@@ -128,6 +129,31 @@ describe("LOOP-7: a queued input", () => {
 
   test("does not vanish from the screen if nobody says that it was delivered", () => {
     expect(drawn(reduce(queued, { type: "status", status: STATUS, queued: [second] }).items)).toEqual(["user and this"])
+  })
+})
+
+describe("L4-14 while it compacts", () => {
+  const progress = (progress: CompactionProgress) => event({ type: "compaction", progress })
+  const writing = after(
+    { type: "work", work: { type: "working", since: 500 } },
+    progress({ phase: "summarising", route: "shared", characters: 2_300 }),
+  )
+
+  test("the step and how much is written are told, also while others speak", () => {
+    const expected = { type: "compacting", since: 500, step: "a summary is written, 2,300 characters" }
+    expect(writing.work).toEqual(expected)
+    for (const meanwhile of [
+      progress({ phase: "alive", seconds: 30 }),
+      progress({ phase: "message", message: "A hook says so." }),
+      event({ type: "notice", message: "The notes were updated.", quiet: true }),
+    ])
+      expect(reduce(writing, meanwhile).work).toEqual(expected)
+  })
+
+  test("it is work again when it is done, and when it failed", () => {
+    const done = { phase: "done", route: "shared", tokensBefore: 2, tokensAfter: 1 } as const
+    for (const end of [done, { phase: "failed", message: "It failed." } as const])
+      expect(reduce(writing, progress(end)).work).toEqual({ type: "working", since: 500 })
   })
 })
 

@@ -1,5 +1,6 @@
 /** From what happens to what is shown. Pure: the same actions give the same state, without a terminal and without a clock. */
-import type { QueryEvent } from "@strata/core/agent"
+import type { CompactionProgress, QueryEvent } from "@strata/core/agent"
+import { stepWords } from "../display/compaction.ts"
 import type { Dialog } from "./dialog.ts"
 import { type Editor, EMPTY_EDITOR } from "./editor.ts"
 import { type InputHistory, remember } from "./input-history.ts"
@@ -91,5 +92,19 @@ function workAfter(work: Work, { event, at }: HappenedEvent): Work {
     const { attempt, reason, delayMs } = event
     return { type: "retrying", since, until: at + delayMs, attempt, reason }
   }
+  if (event.type === "compaction") return workWhileCompacting(work, { progress: event.progress, since })
+  if (work.type === "compacting" && SAID_MEANWHILE.has(event.type)) return work
   return { type: "working", since }
+}
+
+/** What is told while a compaction goes on does not end it. */
+const SAID_MEANWHILE: ReadonlySet<QueryEvent["type"]> = new Set(["notice", "attached", "user", "boundary", "summary"])
+
+function workWhileCompacting(
+  work: Work,
+  { progress, since }: { readonly progress: CompactionProgress; readonly since: number },
+): Work {
+  const step = stepWords(progress)
+  if (step !== undefined) return { type: "compacting", since, step }
+  return progress.phase === "done" || progress.phase === "failed" ? { type: "working", since } : work
 }

@@ -1,12 +1,18 @@
 /** The commands of the chat, as a table: `/help` prints it, Tab completes from it, a misspelt one gets a suggestion from it. */
-
+import { readFile } from "node:fs/promises"
 import { type Agent, PERMISSION_MODES, type PermissionMode } from "@strata/core/agent"
-import { type ConversationListing, MODEL_FACTS, summarise } from "@strata/core/parts"
+import { type ConversationListing, MODEL_FACTS, repeatedReads, summarise } from "@strata/core/parts"
+import { type CompactRequest, readCompactRequest } from "../compacting.ts"
+import { planLines } from "../display/compaction.ts"
+import { firstLine, timeAgo } from "../display/wording.ts"
 import { findById } from "../session.ts"
 import { nearestTo } from "../suggestion.ts"
-import { firstLine, timeAgo } from "../wording.ts"
-import { contextLines, costLines, helpLines, todoLines } from "./panels.ts"
+import { contextLines } from "./context-panel.ts"
+import { costLines } from "./cost-panel.ts"
+import { notesWords } from "./memory-words.ts"
+import { helpLines, PANEL_COLUMNS, todoLines } from "./panels.ts"
 import type { Ask } from "./person.ts"
+import { compactionStateOf, notesStateOf } from "./snapshot.ts"
 
 /** What commands can do with the chat. */
 export interface CommandTarget {
@@ -18,6 +24,8 @@ export interface CommandTarget {
   conversations(): Promise<readonly ConversationListing[]>
   resume(conversation: ConversationListing): Promise<void>
   clear(): Promise<void>
+  /** Compacts now, and shows how it goes. */
+  compact(order: CompactRequest["order"]): Promise<void>
   switchModel(name: string): Promise<void>
   switchMode(mode: PermissionMode): void
   /** Goes back to before this message, which can then be said differently. */
@@ -43,8 +51,8 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
     about: "this list",
     run: (chat) => chat.print("Commands and keys", helpLines(SLASH_COMMANDS)),
   },
-  { name: "context", usage: "/context", about: "what fills the context", run: showContext },
-  { name: "cost", usage: "/cost", about: "what the conversation has cost", run: showCost },
+  { name: "context", usage: "/context", about: "what fills the context, and what is kept out", run: showContext },
+  { name: "cost", usage: "/cost", about: "what the conversation has cost and saved", run: showCost },
   { name: "todos", usage: "/todos", about: "the agent's list of things to do", run: showTodos },
   {
     name: "expand",
@@ -52,6 +60,14 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
     about: "show the last (or nth last) folded result",
     run: (chat, argument) => chat.expand(Number(argument) || 1),
   },
+  {
+    name: "compact",
+    usage: "/compact [words]",
+    about: "make room; words say what to keep; --dry-run",
+    needsRest: true,
+    run: (chat, argument) => compact(chat, readCompactRequest(argument)),
+  },
+  { name: "notes", usage: "/notes", about: "what the agent has noted about the conversation", run: showNotes },
   { name: "resume", usage: "/resume [id]", about: "go on with another conversation", needsRest: true, run: resume },
   { name: "rewind", usage: "/rewind", about: "go back to an earlier message", needsRest: true, run: rewind },
   { name: "clear", usage: "/clear", about: "begin a new conversation", needsRest: true, run: (chat) => chat.clear() },
@@ -89,18 +105,50 @@ export function completeCommand(text: string): string | undefined {
   return fitting.length === 1 ? `/${fitting[0]!.name} ` : undefined
 }
 
+async function compact(target: CommandTarget, { isDryRun, order }: CompactRequest): Promise<void> {
+  if (!isDryRun) return target.compact(order)
+  const planned = await target.agent.chat.planCompaction(order)
+  if (planned.kind === "refused") target.notice(planned.message)
+  else target.print("What /compact would do; nothing was changed", planLines(planned.plan, PANEL_COLUMNS))
+}
+
+async function showNotes(target: CommandTarget): Promise<void> {
+  const { path } = target.agent.chat.views.notes
+  const text = path === undefined ? undefined : await readFile(path, "utf8").catch(() => undefined)
+  if (path === undefined || text === undefined) target.notice(notesWords(notesStateOf(target.agent)))
+  else target.print(path, text.trimEnd().split("\n"))
+}
+
 function showContext(target: CommandTarget): void {
   const { chat } = target.agent
   const { used, percentLeft } = chat.fill()
   target.print(
     "Context",
-    contextLines({ accounting: chat.accounting(), used, percentLeft, thresholds: chat.thresholds }),
+    contextLines({
+      accounting: chat.accounting(),
+      promptTokens: chat.views.context.promptTokens,
+      used,
+      percentLeft,
+      thresholds: chat.thresholds,
+      savings: summarise(chat.views.ledger).savings,
+      compactions: compactionStateOf(target.agent),
+      notes: notesStateOf(target.agent),
+    }),
   )
 }
 
-function showCost(chat: CommandTarget): void {
-  const { ledger } = chat.agent.chat.views
-  chat.print("Cost", costLines(summarise(ledger), [...ledger.lines.values()]))
+function showCost(target: CommandTarget): void {
+  const { chat, model } = target.agent
+  const { ledger, cacheHistory } = chat.views
+  target.print(
+    "Cost",
+    costLines({
+      summary: summarise(ledger),
+      lines: [...ledger.lines.values()],
+      lostCaches: cacheHistory.totals,
+      repeated: repeatedReads(chat.accounting(), model.facts),
+    }),
+  )
 }
 
 function showTodos(chat: CommandTarget): void {

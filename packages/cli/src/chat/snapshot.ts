@@ -1,12 +1,13 @@
 /** What of an agent's conversation is shown beside what was said: where it stands, what waits, what it is called. */
 
 import type { Agent } from "@strata/core/agent"
-import { summarise, textOf } from "@strata/core/parts"
+import { FIGURES, type FigureName, SWITCHES, type SwitchName, summarise, textOf } from "@strata/core/parts"
+import type { CompactionState, NotesState } from "./memory-words.ts"
 import type { Item, QueuedInput, Status } from "./state.ts"
 
 export function statusOf({ chat, model, mode }: Agent): Status {
   const { percentLeft, state } = chat.fill()
-  const { dollars, unpriced, requests } = summarise(chat.views.ledger)
+  const { dollars, unpriced, byPurpose } = summarise(chat.views.ledger)
   return {
     model: model.name,
     mode,
@@ -14,7 +15,7 @@ export function statusOf({ chat, model, mode }: Agent): Status {
     isContextLow: state !== "fine",
     dollars,
     isPriceIncomplete: unpriced.length > 0,
-    turns: requests,
+    turns: byPurpose.find(({ purpose }) => purpose === "main")?.requests ?? 0,
   }
 }
 
@@ -30,4 +31,34 @@ export function headingOf({ chat }: Agent, cwd: string): Item {
     return { kind: "heading", text: `Strata in ${cwd}. /help lists what you can do.` }
   const title = chat.views.context.session?.title ?? "A conversation without a title"
   return { kind: "heading", text: `${title} (${chat.id.slice(0, 8)})` }
+}
+
+/** L4-3: whether compactions come by themselves, and when. */
+export function compactionStateOf({ chat }: Agent): CompactionState {
+  const { count, failures } = chat.views.compactions
+  const { autoCompact, limit } = chat.thresholds
+  return {
+    count,
+    failures,
+    mostFailures: figureOf(chat, "compact-failures"),
+    at: limit === autoCompact ? autoCompact : undefined,
+    mayByHand: !chat.settings.values.off && !chat.settings.values.disableCompact,
+  }
+}
+
+export function notesStateOf({ chat }: Agent): NotesState {
+  const { path, tokens = 0, throughUuid } = chat.views.notes
+  if (path === undefined)
+    return switchOf(chat, "notes") ? { kind: "none", first: figureOf(chat, "notes-first") } : { kind: "off" }
+  const messages = chat.views.context.storedMessages()
+  const at = messages.findIndex(({ uuid }) => uuid === throughUuid)
+  return { kind: "taken", path, tokens, ...(at < 0 ? {} : { untold: messages.length - 1 - at }) }
+}
+
+function figureOf({ settings }: Agent["chat"], name: FigureName): number {
+  return settings.values.figures[name] ?? FIGURES.find((figure) => figure.name === name)!.value
+}
+
+function switchOf({ settings }: Agent["chat"], name: SwitchName): boolean {
+  return settings.values.switches[name] ?? SWITCHES.find((flag) => flag.name === name)!.on
 }

@@ -12,6 +12,7 @@ export type Item =
   | { readonly kind: "answer"; readonly text: string; readonly isArriving?: boolean }
   | { readonly kind: "thinking"; readonly text: string; readonly isArriving?: boolean }
   | ToolItem
+  | CompactionItem
   | { readonly kind: "notice"; readonly tone: "plain" | "warning" | "error"; readonly text: string }
   /** What a command printed. */
   | { readonly kind: "panel"; readonly title: string; readonly lines: readonly string[] }
@@ -24,6 +25,19 @@ export interface ToolItem {
   /** The newest line of a call that still runs. */
   readonly progress?: string
   readonly outcome?: ToolOutcome
+}
+
+/** The place where a summary took over from what stood before. */
+export interface CompactionItem {
+  readonly kind: "compaction"
+  /** Known while it happens; a conversation that is resumed does not tell it. */
+  readonly tokensBefore?: number
+  /** The whole of it, for whoever unfolds it. */
+  readonly summary: string
+  /** What was put behind the summary, a line each. */
+  readonly restored: readonly string[]
+  /** Absent until everything is in the journal. */
+  readonly outcome?: { readonly tokensAfter?: number; readonly route?: string }
 }
 
 export interface ToolOutcome {
@@ -43,7 +57,7 @@ export interface Status {
   readonly dollars: number
   /** Some of the models used have no known price. */
   readonly isPriceIncomplete: boolean
-  /** Requests to the model so far. */
+  /** Requests of the conversation itself so far, without those of the background. */
   readonly turns: number
 }
 
@@ -58,6 +72,8 @@ export type Work =
       readonly attempt: number
       readonly reason: string
     }
+  /** `step`: what is done right now, in a few words. */
+  | { readonly type: "compacting"; readonly since: number; readonly step: string }
   | { readonly type: "interrupting" }
 
 export interface QueuedInput {
@@ -101,6 +117,6 @@ export function settledItems(items: readonly Item[]): number {
 }
 
 function isOpen(item: Item): boolean {
-  if (item.kind === "tool") return item.outcome === undefined
+  if (item.kind === "tool" || item.kind === "compaction") return item.outcome === undefined
   return (item.kind === "answer" || item.kind === "thinking") && item.isArriving === true
 }

@@ -1,8 +1,9 @@
 /** The settings in force as a page for a person. What differs from the defaults stands out. */
-import { grouped } from "../display/numbers.ts"
+
 import { type Column, table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { indented, printable, wrapped } from "../display/text.ts"
+import { grouped } from "../display/wording.ts"
 import type { Configuration, Setting, SettingsFile } from "./effective.ts"
 
 export interface Look {

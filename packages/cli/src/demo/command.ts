@@ -1,7 +1,7 @@
-/** `strata demo`: an agent at work on a scratch copy, and the terminal shows what fills its window. */
+/** `strata demo`: an agent at work on a scratch copy, and the terminal shows how its window fills and is made free again. */
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Agent, QueryEnd, QueryEvent } from "@strata/core/agent"
-import { ContextFullError, summarise } from "@strata/core/parts"
+import { summarise } from "@strata/core/parts"
 import { readArguments } from "../arguments.ts"
 import type { Call, Run, Values } from "../command.ts"
 import { DEMO } from "../descriptions.ts"
@@ -9,18 +9,24 @@ import type { Terminal } from "../display/terminal.ts"
 import { interruptible } from "../run/interruption.ts"
 import { makeScratch, repositoryToShow, type Scratch } from "./scratch.ts"
 import { type DemoScreen, openScreen } from "./screen.ts"
-import { after, beginning, type DemoState, type Reading } from "./state.ts"
+import { after, atRest, beginning, type DemoState, type Reading } from "./state.ts"
 import { summary } from "./summary.ts"
+import { tasksInTurn, turnsPerTask } from "./tasks.ts"
 
 const DEFAULTS = {
-  turns: 25,
+  turns: 70,
   seed: 2,
-  window: 100_000, // small enough to be seen filling
-  task: "Get to know this repository, then tidy up one small thing in it. Never delete a file.",
+  window: 60_000, // small enough to be filled several times while somebody watches
 }
 /** How long the picture stands still after an event, in milliseconds: time to look. */
-const TIME_TO_LOOK: Partial<Record<QueryEvent["type"], number>> = { request: 260, response: 220, "tool-result": 140 }
-const MOST_OVER = 2 // the simulated model takes up to a third more turns than planned; beyond this something is wrong
+const TIME_TO_LOOK: Partial<Record<QueryEvent["type"], number>> = {
+  request: 140,
+  response: 130,
+  "tool-result": 80,
+  boundary: 300,
+  compacted: 900,
+}
+const MOST_OVER = 2 // for a task of one's own the simulated model takes up to a third more turns than planned
 const INTERRUPTED = 130
 
 export const run: Run = async ({ args, cwd, env, terminal }) => {
@@ -44,18 +50,19 @@ interface Performance extends Values<typeof DEMO.options> {
 
 /** From opening the workshop to the summary; whatever happens, everything is closed behind it. */
 async function perform({ scratch, env, terminal, signal, ...options }: Performance): Promise<number> {
-  const { turns = DEFAULTS.turns, seed = DEFAULTS.seed, window = DEFAULTS.window, task = DEFAULTS.task } = options
+  const { turns = DEFAULTS.turns, seed = DEFAULTS.seed, window = DEFAULTS.window, task } = options
   const started = performance.now()
   const elapsedMs = () => performance.now() - started
   const { MODEL, openWorkshop } = await import("./workshop.ts") // loads a tokenizer, which mistakes need not wait for
-  const { agent, close } = await openWorkshop({ scratch, turns, seed, window, env })
+  const planned = task === undefined ? turnsPerTask(turns) : turns
+  const { agent, close } = await openWorkshop({ scratch, turns: planned, seed, window, env })
   const screen = openScreen(terminal, { elapsedMs })
   try {
     const first = beginning({ model: MODEL, thresholds: agent.chat.thresholds, planned: turns })
     screen.begin(scratch, first)
-    const query = agent.query(task, { maxTurns: turns * MOST_OVER, signal })
     const isPaced = terminal.isScreen && !options.fast
-    const { state, end } = await watch({ agent, query, screen, first, isPaced, signal })
+    const most = task === undefined ? turns : turns * MOST_OVER
+    const { state, end } = await work({ agent, screen, first, isPaced, signal, task, most })
     screen.end()
     const { location, views } = agent.chat
     const kept = options.keep ? { journal: location } : {}
@@ -73,30 +80,62 @@ const ownName = (env: Call["env"]) => (env.npm_lifecycle_event === undefined ? "
 
 interface Watched {
   readonly agent: Agent
-  readonly query: AsyncGenerator<QueryEvent, QueryEnd>
   readonly screen: DemoScreen
   readonly first: DemoState
   readonly isPaced: boolean
   readonly signal: AbortSignal
 }
 
-async function watch({
-  agent,
-  query,
-  screen,
-  first,
-  isPaced,
-  signal,
-}: Watched): Promise<{ state: DemoState; end: QueryEnd }> {
+interface Work extends Watched {
+  /** The only one, where the person gave it. */
+  readonly task: string | undefined
+  /** Turns for all tasks together. */
+  readonly most: number
+}
+
+interface Seen {
+  readonly state: DemoState
+  readonly end: QueryEnd
+}
+
+/** One task after the other, until the turns are used up or something else ends it. */
+async function work({ task, most, ...watched }: Work): Promise<Seen> {
+  const { agent, signal } = watched
+  let seen: Seen = { state: watched.first, end: { reason: "aborted" } }
+  for (const next of task === undefined ? tasksInTurn() : [task]) {
+    const query = agent.query(next, { maxTurns: most - seen.state.turn, signal })
+    seen = await watch(query, { ...watched, first: seen.state })
+    if (seen.end.reason !== "answer" || seen.state.turn >= most) break
+  }
+  if (!signal.aborted) await agent.chat.settled() // notes under way belong to the bill
+  return { ...seen, state: atRest(seen.state, readingOf(agent)) }
+}
+
+async function watch(
+  query: AsyncGenerator<QueryEvent, QueryEnd>,
+  { agent, screen, first, isPaced, signal }: Watched,
+): Promise<Seen> {
+  const boundary = lastBoundaryOf(agent)
   let state = first
   for (;;) {
     const { value, done } = await query.next()
     if (done) return { state, end: value }
-    state = after(state, { event: value, read: () => readingOf(agent) })
+    state = after(state, { event: value, read: () => ({ ...readingOf(agent), boundary: boundary() }) })
     screen.show(state, value)
     const ms = isPaced ? (TIME_TO_LOOK[value.type] ?? 0) : 0
     if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => undefined) // an interruption ends the looking
   }
+}
+
+/** What the newest boundary says about itself; events tell less. */
+function lastBoundaryOf({ chat }: Agent): () => Reading["boundary"] {
+  let last: Reading["boundary"]
+  chat.on("entry", ({ entry }) => {
+    if (entry.type !== "system" || !entry.compactMetadata) return
+    const { messagesSummarized = 0, preservedMessages } = entry.compactMetadata
+    last = { told: messagesSummarized, kept: preservedMessages?.uuids.length ?? 0 }
+  })
+  return () => last
 }
 
 function readingOf({ chat }: Agent): Reading {
@@ -105,13 +144,13 @@ function readingOf({ chat }: Agent): Reading {
     size: chat.views.context.size(),
     fill: chat.fill(),
     spent: summarise(chat.views.ledger),
+    notesTokens: chat.views.notes.tokens ?? 0,
   }
 }
 
-/** A full window is no failure here: it is what the demo is about. */
 function exitCode(end: QueryEnd, complain: (sentence: string) => void): number {
   if (end.reason === "aborted") complain("Stopped.")
   if (end.reason === "error") complain(end.message)
-  if (end.reason === "error") return end.error instanceof ContextFullError ? 0 : 1
+  if (end.reason === "error") return 1
   return end.reason === "aborted" ? INTERRUPTED : 0
 }

@@ -1,6 +1,7 @@
 import type { QueryEvent } from "@strata/core/agent"
-import { findModel, resolveThresholds } from "@strata/core/parts"
+import { findModel, NO_TOKENS, resolveThresholds } from "@strata/core/parts"
 import { describe, expect, it } from "vitest"
+import { SAVINGS } from "../../test/ledger-figures.ts"
 import { colourStyle, plainStyle as style } from "../display/terminal.ts"
 import { widthOf } from "../display/text.ts"
 import { picture } from "./picture.ts"
@@ -33,7 +34,14 @@ const reading = (tokens: number): Reading => ({
     hitRatio: 0.89,
     dollars: 0.4567,
     unpriced: [],
+    byPurpose: [
+      { purpose: "main", requests: 12, counts: NO_TOKENS, dollars: 0.4 },
+      { purpose: "notes", requests: 4, counts: NO_TOKENS, dollars: 0.0567 },
+    ],
+    savings: SAVINGS,
   },
+  notesTokens: 2_400,
+  boundary: { told: 38, kept: 5 },
 })
 
 const call = (id: string, name: string, summary: string): QueryEvent => ({
@@ -85,6 +93,33 @@ const atWork: readonly QueryEvent[] = [
   call("c", "Grep", 'search "answer" in .'),
 ]
 
+const compaction: readonly QueryEvent[] = [
+  { type: "compaction", progress: { phase: "preparing" } },
+  { type: "compaction", progress: { phase: "summarising", route: "shared", characters: 1_200 } },
+  { type: "boundary", uuid: "b", trigger: "auto", tokensBefore: 67_400 },
+  { type: "attached", kind: "carried_facts", about: "" },
+  { type: "attached", kind: "file", about: "a.ts" },
+  { type: "attached", kind: "file", about: "b.ts" },
+  { type: "compacted", tokensBefore: 67_400, tokensAfter: 18_900, route: "shared" },
+]
+
+describe("a compaction in the picture", () => {
+  const lines = (count: number) =>
+    picture(stateAfter([...atWork, ...compaction.slice(0, count)]), { style, columns: 80, rows: 30, elapsedMs: 0 })
+
+  it("L4-14 says what it does right now", () => {
+    expect(lines(2)).toContainEqual(" compacting… a summary is written, 1,200 characters")
+  })
+
+  it("says what the last one kept, and marks where it came", () => {
+    const shown = lines(compaction.length)
+    expect(shown).toContainEqual(" compacted 67.4K to 18.9K by the model: 38 told, 5 kept, facts, 2 files")
+    expect(shown).toContainEqual("   1 ≡ Compacted: 67,400 to 18,900 tokens, by the model, from its cache.")
+    expect(shown.at(shown.findIndex((line) => line.startsWith(" growth ")) + 1)).toBe("        ▲")
+    expect(lines(0).length).toBe(shown.length)
+  })
+})
+
 describe("the live picture", () => {
   it("shows the window, what fills it and what just happened", () => {
     const lines = picture(stateAfter(atWork), { style, columns: 80, rows: 24, elapsedMs: 7_400 })
@@ -92,7 +127,7 @@ describe("the live picture", () => {
       "
        strata demo  claude-opus-5-5, simulated               turn 1 of about 25  0:07
 
-       The window  50.0K of 100K tokens, 50%: nearly full
+       The window  50.0K of 100K tokens, 50%: past warning          work: 1.3 windows
        SSSSSSSSATCCRRRRRRRRRRRRRRRRBBBBBBBGGGO·······································
                                            w              c       b
                                     w warning 47.0K  c compact 67.0K  b blocked 77.0K
@@ -103,11 +138,11 @@ describe("the live picture", () => {
        G search results            4.0K   8%  O other results             1.0K   2%
 
        cache 89% of the input  ·  450K in  ·  4.0K out  ·  $0.4567  ·  12 requests
-       growth ▄
+       layers: $0.5365 saved  ·  45.0K put aside, 12.0K cleared  ·  notes 2.4K
+       compactions: none yet; the first comes at 67.0K
+       growth ▆
 
-         0 · You: Tidy up.
-         1 ↻ overloaded (529): tried again                                  in 600 ms
-         1 › I will look at it.
+
          1 ✓ read src/main.ts                                                   12 ms
          1 ✗ $ npm test: two tests failed                                       12 ms
          1 + nested_memory src/AGENTS.md
@@ -155,25 +190,33 @@ it("ends with a table and what to try next", () => {
     commands: new Map([["npm test", { failed: true, exitCode: 1, isTest: true, last: "1" }]]),
   }
   const lines = summary(
-    { state: stateAfter(atWork), elapsedMs: 20_000, artifacts, strata: "strata" },
+    { state: stateAfter([...atWork, ...compaction]), elapsedMs: 20_000, artifacts, strata: "strata" },
     { style, columns: 80 },
   )
   expect(`\n${lines.join("\n")}\n`).toMatchInlineSnapshot(`
     "
     What happened
-      turns       1 in 0:20
-      context     50,000 of 100,000 tokens
+      turns       1 in 0:20, for 1 task
+      work        125K tokens came in: 1.3 windows of 100,000; 50,000 are in it now
+      compacted   1 time; messages told by the summary, and what was kept:
+                  turn 1: 67.4K to 18.9K by the model: 38 told, 5 kept, facts, 2
+                    files
       input       400K from the cache, 50.0K written to it, 0 neither
       cache hits  89% of the input
       output      4,000 tokens
       money       $0.4567 if it had been a real model
+                  conversation: 12 requests, $0.4000
+                  notes: 4 requests, $0.0567 (no less than in a large window)
+      layers      $0.5365 saved, 1.26M tokens not sent
+                  results put aside: 3 times, 45.0K tokens removed, $0.6100
+                  results cleared: 2 times, 30.0K tokens removed, -$0.0735
       files       1 read, 2 changed
       commands    1 run, 1 failed
       journal     removed with the scratch copy (--keep keeps both)
 
     What to try next
-      strata demo --window 80000
-          a small window: watch the thresholds come near
+      strata demo --window 200000 --turns 400 --fast
+          a window of the usual size, with the layers' own figures
       strata inspect ~/.claude/projects/*/*.jsonl
           the same questions about conversations you had
       strata chat

@@ -1,10 +1,13 @@
 /** The live picture: a state as lines that fit the window. Pure. */
+import { totalSaving } from "@strata/core/parts"
 import { marksBelow, sparkline, stackedBar } from "../display/bars.ts"
 import { type ContextPart, PARTS, partSign } from "../display/context-parts.ts"
-import { clockTime, dollars, grouped, percent, short } from "../display/numbers.ts"
+import { keptOut } from "../display/savings.ts"
 import type { Style } from "../display/terminal.ts"
 import { fitted, padEnd, padStart, widthOf } from "../display/text.ts"
+import { clockTime, dollars, grouped, percent, short } from "../display/wording.ts"
 import type { DemoState, Happening } from "./state.ts"
+import { compactionWords, windowsOf } from "./story.ts"
 
 export interface Look {
   readonly style: Style
@@ -47,7 +50,8 @@ function headLine(state: DemoState, { style, width, elapsedMs }: Room & { readon
 }
 
 /** The window as one bar, the thresholds below it. */
-function windowPart({ parts, size, thresholds, fill }: DemoState, { style, width }: Room): string[] {
+function windowPart(demo: DemoState, { style, width }: Room): string[] {
+  const { parts, size, thresholds, fill } = demo
   const { window, warning, autoCompact, blocking } = thresholds
   const marks = [
     { at: warning, sign: "w" },
@@ -57,14 +61,15 @@ function windowPart({ parts, size, thresholds, fill }: DemoState, { style, width
   const used = `${short(size)} of ${short(window)} tokens`
   const state = {
     fine: style.green("fine"),
-    warning: style.yellow("nearly full"),
+    warning: style.yellow("past warning"),
     compact: style.yellow("full"),
     blocked: style.red("blocked"),
   }[fill]
   const meaning = `w warning ${short(warning)}  c compact ${short(autoCompact)}  b blocked ${short(blocking)}`
   const left = `${style.bold("The window")}  ${used}, ${percent(size, window)}: ${state}`
+  const work = style.dim(`work: ${windowsOf(demo)}`)
   return [
-    left,
+    left + padStart(work, width - widthOf(left)),
     stackedBar({ parts, capacity: window, width, style }),
     style.dim(marksBelow(marks, { capacity: window, width })),
     style.dim(padStart(meaning, width)),
@@ -88,7 +93,8 @@ function legendEntry(part: ContextPart | undefined, { size, style }: { size: num
   return `${partSign(part.kind, { style })} ${padEnd(label, 23)} ${padStart(short(part.tokens), 6)} ${padStart(percent(part.tokens, size), 4)}`
 }
 
-function figures({ spent, sizes, thresholds }: DemoState, { style, width }: Room): string[] {
+function figures(state: DemoState, { style, width }: Room): string[] {
+  const { spent } = state
   const counts = spent?.counts
   const input = counts ? counts.input + counts.cacheRead + counts.cacheWrite5m + counts.cacheWrite1h : 0
   const facts = [
@@ -98,11 +104,46 @@ function figures({ spent, sizes, thresholds }: DemoState, { style, width }: Room
     `${style.bold(dollars(spent?.dollars ?? 0))}`,
     `${grouped(spent?.requests ?? 0)} requests`,
   ]
-  const label = "growth "
   return [
     facts.join("  ·  "),
-    `${style.dim(label)}${style.cyan(sparkline(sizes, { most: thresholds.window, width: width - label.length }))}`,
+    layersLine(state, { style, width }),
+    compactionLine(state, { style, width }),
+    ...growth(state, { style, width }),
   ]
+}
+
+/** A compaction at work, or what the last one left. */
+function compactionLine({ compacting, compactions, thresholds }: DemoState, { style, width }: Room): string {
+  if (compacting !== undefined) return style.cyan(fitted(`compacting… ${compacting}`, width))
+  const last = compactions.at(-1)
+  if (!last) return style.dim(`compactions: none yet; the first comes at ${short(thresholds.autoCompact)}`)
+  return fitted(`compacted ${compactionWords(last)}`, width)
+}
+
+/** The context's size turn by turn, and below it where it was compacted. */
+function growth({ sizes, compactions, thresholds }: DemoState, { style, width }: Room): string[] {
+  const label = "growth "
+  const room = width - label.length
+  const line = sparkline(sizes, { most: thresholds.autoCompact, width: room })
+  const marks = marksBelow(
+    compactions.map(({ at }) => ({ at: at + 1, sign: "▲" })),
+    { capacity: Math.max(1, sizes.length), width: Math.min(room, Math.max(1, sizes.length)) },
+  )
+  const meaning = compactions.length === 0 ? "" : `${" ".repeat(label.length)}${marks}`
+  return [`${style.dim(label)}${style.cyan(line)}`, style.yellow(fitted(meaning, width))]
+}
+
+/** What the layers keep out of the window now, and what that has saved. Always a line, so that nothing jumps. */
+function layersLine({ spent, notesTokens }: DemoState, { style, width }: Room): string {
+  const savings = spent?.savings ?? []
+  if (savings.length === 0) return style.dim("layers: nothing kept out of the window yet")
+  const { dollars: saved } = totalSaving(savings)
+  const said = [
+    saved === undefined ? "" : `${dollars(saved)} saved`,
+    keptOut(savings),
+    notesTokens > 0 ? `notes ${short(notesTokens)}` : "",
+  ]
+  return fitted(`layers: ${said.filter(Boolean).join("  ·  ")}`, width)
 }
 
 const SIGNS: Readonly<
@@ -118,6 +159,7 @@ const SIGNS: Readonly<
   retry: { sign: "↻", colour: "yellow" },
   attached: { sign: "+", colour: "dim" },
   notice: { sign: "·", colour: "yellow" },
+  compacted: { sign: "≡", colour: "cyan" },
 }
 
 export function happeningLine({ turn, kind, text, detail }: Happening, { style, width }: Room): string {

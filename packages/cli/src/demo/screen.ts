@@ -1,12 +1,12 @@
 /** Where the demo is shown: a picture redrawn in place on a screen, one line for each event elsewhere. */
 import type { QueryEvent } from "@strata/core/agent"
-import { percent, short } from "../display/numbers.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { fittedAtEnd, wrapped } from "../display/text.ts"
+import { percent, short } from "../display/wording.ts"
 import { LivePicture } from "./live.ts"
 import { happeningLine, picture } from "./picture.ts"
 import type { Scratch } from "./scratch.ts"
-import type { DemoState } from "./state.ts"
+import type { DemoState, Happening } from "./state.ts"
 
 export interface DemoScreen {
   begin(scratch: Scratch, state: DemoState): void
@@ -67,6 +67,7 @@ function liveScreen(terminal: Terminal, { elapsedMs }: ScreenOptions): DemoScree
 function plainScreen({ print, style, columns }: Terminal): DemoScreen {
   const width = Math.min(columns, 100)
   const line = (text: string) => print(`${text}\n`)
+  let last: Happening | undefined
   return {
     begin(scratch) {
       line(introduction(scratch, columns).join("\n"))
@@ -75,13 +76,24 @@ function plainScreen({ print, style, columns }: Terminal): DemoScreen {
     show(state, event) {
       if (event.type === "response") line(turnLine(state))
       const newest = event.type === "tool-result" ? resultHappening(state, event) : state.happenings.at(-1)
-      const isShown =
-        event.type === "tool-result" || ["user", "retry", "attached", "notice", "tool-denied"].includes(event.type)
+      const isShown = event.type === "tool-result" || (TOLD.has(event.type) && state.happenings.at(-1) !== last)
+      last = state.happenings.at(-1)
       if (newest && isShown) line(happeningLine(newest, { style, width }))
     },
     end: () => undefined,
   }
 }
+
+/** Events with a line of their own, where they left one. */
+const TOLD: ReadonlySet<QueryEvent["type"]> = new Set([
+  "user",
+  "retry",
+  "attached",
+  "notice",
+  "tool-denied",
+  "compaction",
+  "compacted",
+])
 
 /** Calls run side by side: the line of the one that is over may not be the last. */
 function resultHappening(state: DemoState, { id }: { readonly id: string }) {

@@ -1,8 +1,8 @@
 /** Bars and charts out of block characters. Pure: figures in, lines out. */
 import { type ContextPart, partSign } from "./context-parts.ts"
-import { short } from "./numbers.ts"
 import type { Style } from "./terminal.ts"
 import { padStart } from "./text.ts"
+import { short } from "./wording.ts"
 
 const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 const STEPS = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]

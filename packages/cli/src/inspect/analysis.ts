@@ -3,18 +3,31 @@
 import {
   type Accounting,
   account,
+  accountSent,
+  addCounts,
+  type BreakCause,
+  type BreakTotal,
+  type CacheBreak,
   findModel,
   type ImportReport,
+  inputTokens,
   isBoundary,
   isMessage,
   isSyntheticError,
+  type LayerSaving,
   type Message,
+  NO_TOKENS,
+  type Purpose,
+  type RepeatedReads,
+  repeatedReads,
   summarise,
   type TokenCounts,
   tokenCounts,
+  totalBreaks,
   Views,
 } from "@strata/core/parts"
-import { type CacheBreak, cacheBreaks, type RecordedRequest } from "./cache-breaks.ts"
+import type { Replay } from "@strata/core/replay"
+import { type Decided, decisionsIn } from "./decisions.ts"
 import { type FileTotal, type ToolCall, type ToolTotal, toolCalls, totalsByFile, totalsByTool } from "./tool-use.ts"
 import type { Transcript } from "./transcript.ts"
 
@@ -31,12 +44,19 @@ export interface Analysis {
   readonly time?: { readonly from: string; readonly to: string }
   /** Everything that ever entered the context, by class. Sizes are estimates, calibrated by the API's counts. */
   readonly content: Accounting
+  /** What files that were read again cost. */
+  readonly repeated: RepeatedReads
   readonly byTool: readonly ToolTotal[]
   readonly byFile: readonly FileTotal[]
   readonly largestResults: readonly ToolCall[]
   readonly growth: Growth
   readonly cache: CacheReport
   readonly money: MoneyReport
+  /** What our own layers decided, and what that saved. Recordings of other programs have neither. */
+  readonly decided: readonly Decided[]
+  readonly savings: readonly LayerSaving[]
+  /** What layers 1 and 2 would have done with it, where that was asked for. */
+  readonly layers?: Replay
 }
 
 export interface Growth {
@@ -62,7 +82,10 @@ export interface CacheReport {
   readonly counts: TokenCounts
   /** Share of the input that was read from the cache. */
   readonly hitRatio: number
+  /** The dearest, in the order they happened. */
   readonly breaks: readonly CacheBreak[]
+  readonly broken: BreakTotal
+  readonly byCause: Readonly<Partial<Record<BreakCause, BreakTotal>>>
 }
 
 export interface MoneyReport {
@@ -70,7 +93,7 @@ export interface MoneyReport {
   readonly unpriced: readonly string[]
   readonly lines: readonly {
     readonly model: string
-    readonly purpose: string
+    readonly purpose: Purpose
     readonly requests: number
     readonly counts: TokenCounts
     /** Nothing where the price is unknown. */
@@ -95,18 +118,22 @@ export function analyse(transcript: Transcript): Analysis {
   }
   const messages = entries.filter(isMessage)
   const calls = toolCalls(messages, views.estimator)
+  const content = account(messages, views.estimator)
   const time = timeOf(messages)
   return {
     ...about,
     messages: messages.length,
     ...(time ? { time } : {}),
-    content: account(messages, views.estimator),
+    content,
+    repeated: repeatedReads(content, facts),
     byTool: totalsByTool(calls),
     byFile: totalsByFile(calls),
     largestResults: calls.toSorted((a, b) => b.resultTokens - a.resultTokens).slice(0, MOST_RESULTS),
-    growth: { ...course.growth(), last: account(views.context.storedMessages(), views.estimator) },
-    cache: cacheOf(course.requests()),
+    growth: { ...course.growth(), last: accountSent(views) },
+    cache: cacheOf(course.counts(), views),
     money: moneyOf(views),
+    decided: decisionsIn(entries),
+    savings: summarise(views.ledger).savings,
   }
 }
 
@@ -114,32 +141,21 @@ export function analyse(transcript: Transcript): Analysis {
 class Course {
   readonly #sizes: { readonly id: string; tokens: number }[] = []
   readonly #boundaries: { readonly turn: number; readonly before: number }[] = []
-  readonly #requests = new Map<string, RecordedRequest>()
+  readonly #counts = new Map<string, TokenCounts>()
   #isCounted = false
-  #afterBoundary = false
 
   boundary(before: number): void {
     this.#boundaries.push({ turn: this.#sizes.length, before })
-    this.#afterBoundary = true
   }
 
   message(message: Message, size: { readonly tokens: number; readonly counted: number }): void {
     if (message.type !== "assistant" || message.isSidechain || isSyntheticError(message)) return
-    const { id = message.uuid, model = "unknown", usage } = message.message
+    const { id = message.uuid, usage } = message.message
     const last = this.#sizes.at(-1)
     if (last?.id === id) last.tokens = size.tokens
     else this.#sizes.push({ id, tokens: size.tokens })
     if (size.counted > 0) this.#isCounted = true
-    if (usage === undefined) return
-    const first = this.#requests.get(id) // a response in pieces: its first has the time, its last the whole usage
-    this.#requests.set(id, {
-      turn: first?.turn ?? this.#sizes.length,
-      model,
-      counts: tokenCounts(usage),
-      afterBoundary: first?.afterBoundary ?? this.#afterBoundary,
-      ...(first?.at === undefined ? timed(message.timestamp) : { at: first.at }),
-    })
-    this.#afterBoundary = false
+    if (usage !== undefined) this.#counts.set(id, tokenCounts(usage)) // of a response in pieces the last has the whole
   }
 
   growth(): Omit<Growth, "last"> {
@@ -154,12 +170,11 @@ class Course {
     }
   }
 
-  requests(): readonly RecordedRequest[] {
-    return [...this.#requests.values()]
+  /** What each request was billed for. */
+  counts(): readonly TokenCounts[] {
+    return [...this.#counts.values()]
   }
 }
-
-const timed = (timestamp: string) => (timestamp.startsWith(NO_TIME) ? {} : { at: timestamp })
 
 function timeOf(messages: readonly Message[]): Analysis["time"] {
   const times = messages.map(({ timestamp }) => timestamp).filter((time) => !time.startsWith(NO_TIME))
@@ -168,21 +183,16 @@ function timeOf(messages: readonly Message[]): Analysis["time"] {
   return from === undefined || to === undefined ? undefined : { from, to }
 }
 
-function cacheOf(requests: readonly RecordedRequest[]): CacheReport {
-  const sum = (key: keyof TokenCounts) => requests.reduce((all, { counts }) => all + counts[key], 0)
-  const counts = {
-    input: sum("input"),
-    output: sum("output"),
-    cacheWrite5m: sum("cacheWrite5m"),
-    cacheWrite1h: sum("cacheWrite1h"),
-    cacheRead: sum("cacheRead"),
-  }
-  const input = counts.input + counts.cacheWrite5m + counts.cacheWrite1h + counts.cacheRead
+function cacheOf(requests: readonly TokenCounts[], { cacheHistory }: Views): CacheReport {
+  const counts = requests.reduce(addCounts, NO_TOKENS)
+  const input = inputTokens(counts)
   return {
     requests: requests.length,
     counts,
     hitRatio: input === 0 ? 0 : counts.cacheRead / input,
-    breaks: cacheBreaks(requests),
+    breaks: cacheHistory.breaks,
+    broken: totalBreaks(cacheHistory),
+    byCause: Object.fromEntries(cacheHistory.totals),
   }
 }
 

@@ -6,7 +6,7 @@ import { INSPECT } from "../descriptions.ts"
 import { type Analysis, analyse } from "./analysis.ts"
 import { comparison } from "./comparison.ts"
 import { report } from "./report.ts"
-import { readTranscripts } from "./transcript.ts"
+import { readTranscripts, type Transcript } from "./transcript.ts"
 
 const DONE = 0
 const SOME_FAILED = 1
@@ -18,7 +18,7 @@ export const run: Run = async ({ args, terminal }) => {
   for (const file of operands) {
     try {
       for (const transcript of await readTranscripts(file)) {
-        const analysis = analyse(transcript)
+        const analysis = values.layers ? await withLayers(transcript) : analyse(transcript)
         analyses.push(analysis)
         if (!values.json) terminal.print(`${report(analysis, terminal).join("\n")}\n\n`)
       }
@@ -32,4 +32,10 @@ export const run: Run = async ({ args, terminal }) => {
   if (values.json) terminal.print(`${JSON.stringify({ conversations: analyses }, undefined, 2)}\n`)
   else if (analyses.length > 1) terminal.print(`${comparison(analyses, terminal).join("\n")}\n`)
   return failures === 0 ? DONE : SOME_FAILED
+}
+
+/** The replay takes its time and loads the layers: only where it is asked for. */
+async function withLayers(transcript: Transcript): Promise<Analysis> {
+  const { replay } = await import("@strata/core/replay")
+  return { ...analyse(transcript), layers: await replay(transcript) }
 }

@@ -1,9 +1,9 @@
 /** Several conversations side by side, one line each. */
 import { basename } from "node:path"
 import { canonicalModelId } from "@strata/core/parts"
-import { dollars, grouped, percent, short } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import { printable, wrapped } from "../display/text.ts"
+import { dollars, grouped, percent, short } from "../display/wording.ts"
 import type { Analysis } from "./analysis.ts"
 import type { Look } from "./report.ts"
 

@@ -1,9 +1,9 @@
 /** The sections about what was in the context: by class, tool and file, what was read twice, the largest results. */
 import { bar } from "../display/bars.ts"
 import { contextParts, PARTS, partSign } from "../display/context-parts.ts"
-import { counted, grouped, percent, short } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import { padEnd, padStart, printable } from "../display/text.ts"
+import { counted, dollarsOrUnknown, grouped, percent, short } from "../display/wording.ts"
 import { more, type Page, titled, total, within } from "./page.ts"
 
 const SHOWN = { tools: 8, files: 8, duplicates: 5, results: 5 }
@@ -115,6 +115,7 @@ export function duplicates(page: Page): string[] {
         ]),
     }),
     ...more(found.length - SHOWN.duplicates, "file"),
+    `  Written to the cache once more, that cost ${dollarsOrUnknown(analysis.repeated.dollars)}.`,
   ]
 }
 

@@ -1,10 +1,12 @@
 /** The sections about size and cost over time: growth, the cache, money. */
 import { columnChart } from "../display/bars.ts"
-import { counted, dollars, grouped, pause, percent, short } from "../display/numbers.ts"
+import { PURPOSE_WORDS } from "../display/purposes.ts"
+import { lossOf } from "../display/savings.ts"
 import { table } from "../display/table.ts"
 import { indented, printable } from "../display/text.ts"
+import { counted, dollars, dollarsOrUnknown, grouped, pause, percent, short } from "../display/wording.ts"
 import { CAUSES } from "./cache-breaks.ts"
-import { more, type Page, titled, total } from "./page.ts"
+import { more, type Page, titled } from "./page.ts"
 
 const CHART_HEIGHT = 8
 const MOST_BREAKS = 8
@@ -39,17 +41,17 @@ export function growth(page: Page): string[] {
 
 export function cache(page: Page): string[] {
   const { analysis, style, width } = page
-  const { requests, counts, hitRatio, breaks } = analysis.cache
+  const { requests, counts, hitRatio, breaks, broken } = analysis.cache
   if (requests === 0) return titled(page, { title: "Cache", about: "the recording does not say what was billed" })
   if (counts.cacheRead === 0)
     return titled(page, { title: "Cache", about: `no request of ${grouped(requests)} read from a cache` })
   const written = counts.cacheWrite5m + counts.cacheWrite1h
   const facts = `${percent(hitRatio, 1)} of the input read from it; ${short(counts.cacheRead)} read, ${short(written)} written, ${short(counts.input)} neither`
-  if (breaks.length === 0) return [...titled(page, { title: "Cache", about: facts }), "  never broken"]
+  if (broken.breaks === 0) return [...titled(page, { title: "Cache", about: facts }), "  never broken"]
   const shown = breaks.toSorted((a, b) => b.paidAnew - a.paidAnew).slice(0, MOST_BREAKS)
   return [
     ...titled(page, { title: "Cache", about: facts }),
-    `  broken ${counted(breaks.length, "time")}, with ${short(total(breaks.map(({ paidAnew }) => paidAnew)))} tokens paid anew:`,
+    `  broken ${counted(broken.breaks, "time")}, with ${short(broken.paidAnew)} tokens paid anew for ${lossOf(broken)}:`,
     ...table({
       width,
       titles: style.dim,
@@ -58,19 +60,21 @@ export function cache(page: Page): string[] {
         { title: "pause", align: "right" },
         { title: "read", align: "right" },
         { title: "paid anew", align: "right" },
+        { title: "cost", align: "right" },
         { title: "probable cause", gives: "end" },
       ],
       rows: shown
         .toSorted((a, b) => a.turn - b.turn)
-        .map(({ turn, gapMinutes, readBefore, read, paidAnew, cause }) => [
+        .map(({ turn, gapMinutes, readBefore, read, paidAnew, dollars: cost, cause }) => [
           grouped(turn),
           gapMinutes === undefined ? "?" : pause(gapMinutes),
           `${short(readBefore)} to ${short(read)}`,
           short(paidAnew),
+          dollarsOrUnknown(cost),
           CAUSES[cause],
         ]),
     }),
-    ...more(breaks.length - shown.length, "break"),
+    ...more(broken.breaks - shown.length, "break"),
   ]
 }
 
@@ -97,7 +101,7 @@ export function money(page: Page): string[] {
       ],
       rows: lines.map(({ model, purpose, requests, counts, dollars: spent }) => [
         printable(model),
-        purpose === "main" ? "" : "sub-agents",
+        purpose === "main" ? "" : PURPOSE_WORDS[purpose],
         grouped(requests),
         short(counts.input + counts.cacheWrite5m + counts.cacheWrite1h),
         short(counts.cacheRead),

@@ -1,7 +1,8 @@
 /** What the sections of a report share: the analysis, the look, titles and endings. */
-import { counted } from "../display/numbers.ts"
+
 import type { Style } from "../display/terminal.ts"
 import { indented, printable, widthOf, wrapped } from "../display/text.ts"
+import { counted } from "../display/wording.ts"
 import type { Analysis } from "./analysis.ts"
 
 export interface Page {

@@ -92,6 +92,7 @@ it("reads as a page a person can follow, in 80 columns and without colours", () 
     Read more than once  1 file; about 6.8K tokens (82%) for what was there already
       file         reads  tokens  wasted
       src/main.ts     12    7.5K    6.8K
+      Written to the cache once more, that cost $0.0427.
 
     Growth over turns  at most 25.1K tokens, 22.1K at the end; as the API counted
       25.1K ┤                              █████
@@ -107,9 +108,9 @@ it("reads as a page a person can follow, in 80 columns and without colours", () 
              ▲ compacted after turn 7: 30.0K to 7.1K
 
     Cache  80% of the input read from it; 160K read, 39.0K written, 39 neither
-      broken 1 time, with 3.0K tokens paid anew:
-      turn  pause           read  paid anew  probable cause
-         8  4 min  22.0K to 4.0K       3.0K  compacted
+      broken 1 time, with 3.0K tokens paid anew for $0.0173:
+      turn  pause           read  paid anew     cost  probable cause
+         8  4 min  22.0K to 4.0K       3.0K  $0.0173  compacted
 
     Money  $0.3402
       model            requests  input  cached  output     cost

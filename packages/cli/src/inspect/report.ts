@@ -1,11 +1,14 @@
 /** An analysis as a page for a person: one section for each question, and none where there is nothing to say. */
-import { counted, grouped } from "../display/numbers.ts"
+
 import type { Style } from "../display/terminal.ts"
 import { fitted, fittedAtEnd, indented, printable, wrapped } from "../display/text.ts"
+import { counted, grouped } from "../display/wording.ts"
 import type { Analysis } from "./analysis.ts"
 import { content, duplicates, files, results, tools } from "./content-sections.ts"
 import { cache, growth, money } from "./cost-sections.ts"
+import { layers } from "./layers-section.ts"
 import { more, type Page, titled, total } from "./page.ts"
+import { savings } from "./savings-section.ts"
 
 export interface Look {
   readonly style: Style
@@ -17,7 +20,7 @@ const MOST_NOTES = 8
 
 export function report(analysis: Analysis, { style, columns }: Look): readonly string[] {
   const page: Page = { analysis, style, width: Math.min(columns, WIDEST) }
-  const sections = [content, tools, files, duplicates, growth, cache, money, results, notes]
+  const sections = [content, tools, files, duplicates, growth, cache, money, savings, layers, results, notes]
   return [...heading(page), ...sections.flatMap((section) => withGap(section(page)))]
 }
 

@@ -6,11 +6,13 @@ import { text as readAll } from "node:stream/consumers"
 import type { QueryEnd, QueryEvent } from "@strata/core/agent"
 import { summarise } from "@strata/core/parts"
 import { type Call, UsageError } from "../command.ts"
+import { compactRequestIn } from "../compacting.ts"
 import { connectionFrom, NO_KEY } from "../connection.ts"
+import { firstLine, TITLE_COLUMNS } from "../display/wording.ts"
 import { EXIT, EXIT_MEANINGS, exitCodeOf } from "../exit-codes.ts"
 import { findConversation, openSession, openWorkspace } from "../session.ts"
 import { readCommandLine, SHARED_OPTIONS_HELP } from "../session-options.ts"
-import { firstLine, TITLE_CHARACTERS } from "../wording.ts"
+import { compact } from "./compact.ts"
 import { interruptible } from "./interruption.ts"
 import { jsonReport } from "./json-report.ts"
 import type { Report } from "./report.ts"
@@ -31,6 +33,8 @@ The answer goes to standard output, tool calls and notices to standard error.
 Nobody can be asked: what needs permission is denied unless --mode, --allow or
 a rule in the settings allows it. Ctrl-C interrupts and keeps the conversation;
 a second Ctrl-C ends the process at once.
+The task "/compact [--dry-run] [what to keep in mind]" makes room in a
+conversation that is continued, or tells what that would do.
 
 Exit codes
 ${EXIT_MEANINGS.map(({ code, meaning }) => `  ${code}  ${meaning}`).join("\n")}
@@ -39,6 +43,7 @@ Examples
   strata run "Why does the build fail?"
   strata run "Fix the test" --mode accept-edits --allow "Bash(npm test:*)"
   strata run "And now the linter" --continue --max-turns 20
+  strata run "/compact keep the port numbers" --continue
   git diff | strata run --json > events.jsonl
 `
 
@@ -56,7 +61,10 @@ export async function run({ args, cwd, env, terminal }: Call): Promise<number> {
   const task = await readTask(positionals)
   const workspace = await openWorkspace({ options, connection, env })
   const resumed = await findConversation(workspace, options.beginning)
-  const session = await openSession({ workspace, person: {}, resumed, title: firstLine(task, TITLE_CHARACTERS) })
+  const compacting = compactRequestIn(task)
+  if (compacting && !resumed) throw new UsageError(NOTHING_TO_COMPACT)
+  const title = firstLine(task, TITLE_COLUMNS)
+  const session = await openSession({ workspace, person: {}, resumed, title, autonomous: true })
   const { agent } = session
   const { chat, model } = agent
   const interruption = interruptible()
@@ -64,15 +72,23 @@ export async function run({ args, cwd, env, terminal }: Call): Promise<number> {
   try {
     report.begin({ conversation: chat.id, model: model.name, cwd: workspace.cwd, resumed: resumed !== undefined })
     for (const message of session.problems) report.event({ type: "notice", message })
-    const end = await follow(agent.query(task, { ...workspace.limits, signal: interruption.signal }), report)
+    const { signal } = interruption
+    const work = compacting
+      ? compact({ agent, ...compacting, signal, tellPlan: report.plan })
+      : agent.query(task, { ...workspace.limits, signal })
+    const end = await follow(work, report)
     const exitCode = exitCodeOf(end)
-    report.end({ end, exitCode, conversation: chat.id, dollars: summarise(chat.views.ledger).dollars })
+    const ledger = summarise(chat.views.ledger)
+    report.end({ end, exitCode, conversation: chat.id, dollars: ledger.dollars, ledger })
     return exitCode
   } finally {
     await session.close()
     interruption.stop()
   }
 }
+
+const NOTHING_TO_COMPACT =
+  'There is no conversation to compact. Name one: strata run --continue "/compact", or --resume with its id.'
 
 async function follow(query: AsyncGenerator<QueryEvent, QueryEnd>, report: Report): Promise<QueryEnd> {
   for (;;) {

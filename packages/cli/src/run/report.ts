@@ -1,5 +1,6 @@
 /** What a headless run tells, whatever the form. */
-import type { QueryEnd, QueryEvent } from "@strata/core/agent"
+import type { LedgerSummary } from "@strata/core"
+import type { CompactionPlan, QueryEnd, QueryEvent } from "@strata/core/agent"
 
 export interface RunBegin {
   readonly conversation: string
@@ -14,10 +15,14 @@ export interface RunEnd {
   readonly conversation: string
   /** What the whole conversation has cost so far. */
   readonly dollars: number
+  /** Where it went, and what the layers saved of it. */
+  readonly ledger: LedgerSummary
 }
 
 export interface Report {
   begin(begin: RunBegin): void
   event(event: QueryEvent): void
+  /** What a compaction would do: that is what was asked for. */
+  plan(plan: CompactionPlan): void
   end(end: RunEnd): void
 }

@@ -1,10 +1,12 @@
 /** A run for people: the answer on standard output, exactly as it comes; one line for each tool call and notice on standard error. */
 import type { QueryEvent } from "@strata/core/agent"
-import { counted, duration } from "../display/numbers.ts"
+import { compactedSentence, planLines } from "../display/compaction.ts"
 import { printable } from "../display/text.ts"
+import { callWords, counted, duration, resultSummary } from "../display/wording.ts"
 import { sentenceOf } from "../exit-codes.ts"
-import { callWords, resultSummary } from "../wording.ts"
 import type { Report, RunEnd } from "./report.ts"
+
+const PLAN_COLUMNS = 80
 
 export interface Outputs {
   print(text: string): void
@@ -13,6 +15,7 @@ export interface Outputs {
 
 export function textReport({ print, complain }: Outputs): Report {
   const calls = new ToolLines()
+  const compactions = new CompactionLines()
   let isLineOpen = false
   const say = (text: string) => {
     if (text === "") return
@@ -29,8 +32,11 @@ export function textReport({ print, complain }: Outputs): Report {
     event(event) {
       if (event.type === "text") return say(event.text)
       if (event.type === "response" && isLineOpen) say("\n")
-      const line = calls.lineOf(event) ?? lineOf(event)
+      const line = compactions.isPart(event) ? undefined : (calls.lineOf(event) ?? lineOf(event))
       if (line !== undefined) note(`- ${printable(line)}`)
+    },
+    plan(plan) {
+      say(`${planLines(plan, PLAN_COLUMNS).join("\n")}\n`)
     },
     end(end) {
       for (const line of closingLines(end, calls.denied)) note(line)
@@ -60,6 +66,17 @@ class ToolLines {
   }
 }
 
+/** A compaction is one line: what it puts behind its summary is part of it. */
+class CompactionLines {
+  #isOpen = false
+
+  isPart({ type }: QueryEvent): boolean {
+    if (type === "boundary") this.#isOpen = true
+    if (type === "compacted") this.#isOpen = false
+    return this.#isOpen && type === "attached"
+  }
+}
+
 function lineOf(event: QueryEvent): string | undefined {
   switch (event.type) {
     case "retry":
@@ -68,6 +85,10 @@ function lineOf(event: QueryEvent): string | undefined {
       return `attached: ${[event.kind, event.about].filter(Boolean).join(" ")}`
     case "notice":
       return event.message
+    case "compaction":
+      return "message" in event.progress ? event.progress.message : undefined
+    case "compacted":
+      return compactedSentence(event)
     default:
       return undefined
   }

@@ -2,7 +2,7 @@
 import { Box, Text, useInput, usePaste, useWindowSize } from "ink"
 import { type ReactNode, useSyncExternalStore } from "react"
 import { printable } from "../../display/text.ts"
-import { firstLine } from "../../wording.ts"
+import { firstLine } from "../../display/wording.ts"
 import type { Chat } from "../chat.ts"
 import { press } from "../keyboard.ts"
 import { intentOf, withPlainEnds } from "../keys.ts"

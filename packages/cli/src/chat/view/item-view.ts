@@ -1,10 +1,10 @@
-/** One item of the conversation. Tool calls and thinking are folded to a line. */
+/** One item of the conversation. Tool calls, thinking and summaries are folded to a line. */
 import { Box, Text, type TextProps, useWindowSize } from "ink"
 import type { ReactNode } from "react"
-import { duration } from "../../display/numbers.ts"
 import { printable } from "../../display/text.ts"
-import { callWords, firstLine } from "../../wording.ts"
-import type { Item, ToolItem, ToolOutcome } from "../state.ts"
+import { callWords, duration, firstLine } from "../../display/wording.ts"
+import { compactionTitle } from "../folded.ts"
+import type { CompactionItem, Item, ToolItem, ToolOutcome } from "../state.ts"
 import { wrapSpans } from "../wrap.ts"
 import { h } from "./element.ts"
 import { MarkdownView } from "./markdown-view.ts"
@@ -38,6 +38,8 @@ function ItemContent({ item }: { readonly item: Item }): ReactNode {
       return h(ThinkingView, item)
     case "tool":
       return h(ToolView, { item })
+    case "compaction":
+      return h(CompactionView, { item })
     case "notice":
       return h(NoticeView, item)
     case "panel":
@@ -109,6 +111,12 @@ function ToolView({ item }: { readonly item: ToolItem }): ReactNode {
 }
 
 const outcomeWords = ({ state, ms }: ToolOutcome): string => (ms > 0 ? `${state}, ${duration(ms)}` : state)
+
+function CompactionView({ item }: { readonly item: CompactionItem }): ReactNode {
+  const { accent } = useTheme()
+  const text = item.outcome ? `${compactionTitle(item)} (ctrl-o)` : "Installing the summary…"
+  return h(Rows, { lead: h(Text, accent, "≡ "), text, ...accent })
+}
 
 const NOTICE_MARKS = { plain: ["·", "quiet"], warning: ["!", "warning"], error: ["!", "bad"] } as const
 

@@ -106,6 +106,16 @@ test("a retry counts down and says why", () => {
   expect(wordsFor({ type: "working", since: 0 }, 65_000)).toBe("Working, 1:05 (Esc interrupts)")
 })
 
+test("L4-14 a compaction at work, and the one line that is left of it", () => {
+  const compacting = { type: "compacting", since: 0, step: "a summary is written, 2,300 characters" } as const
+  expect(wordsFor(compacting, 12_000)).toBe("Compacting: a summary is written, 2,300 characters, 0:12 (Esc gives up)")
+  const item = { kind: "compaction", tokensBefore: 167_000, summary: "Summary:\nAll is well.", restored: [] } as const
+  const done = { ...item, outcome: { tokensAfter: 54_000, route: "notes" } }
+  expect(screen({ items: [{ kind: "user", text: "Go on" }, done] })).toContain(
+    "> Go on\n\n≡ Compacted: 167,000 to 54,000 tokens, from the notes. (ctrl-o)\n",
+  )
+})
+
 test("Ctrl-C says what the next one does", () => {
   expect(screen({ isLeaving: true })).toContain("Ctrl-C again exits; the conversation is kept")
 })

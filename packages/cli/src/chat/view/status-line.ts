@@ -1,7 +1,7 @@
 /** The last line: model, permission mode, how much context is left, money, turns. Words that do not fit go from the end. */
 import { Text } from "ink"
 import type { ReactNode } from "react"
-import { counted, dollars } from "../../display/numbers.ts"
+import { counted, dollars } from "../../display/wording.ts"
 import { bar } from "../panels.ts"
 import type { Status } from "../state.ts"
 import { h } from "./element.ts"

@@ -1,0 +1,91 @@
+import type { Accounting, Thresholds } from "@strata/core"
+import { expect, test } from "vitest"
+import { SAVINGS } from "../../test/ledger-figures.ts"
+import { widthOf } from "../display/text.ts"
+import { type ContextPicture, contextLines } from "./context-panel.ts"
+
+const ACCOUNTING: Accounting = {
+  total: 60_000,
+  human: 5_000,
+  assistant: 15_000,
+  thinking: 0,
+  commandOutput: 0,
+  toolRequests: { Read: 10_000 },
+  toolResults: { Read: 30_000 },
+  attachments: {},
+  other: 0,
+  duplicateReads: [{ path: "a.ts", reads: 3, tokens: 9_000, wasted: 6_000 }],
+}
+const THRESHOLDS: Thresholds = {
+  window: 200_000,
+  outputReserve: 20_000,
+  effective: 180_000,
+  autoCompact: 167_000,
+  limit: 167_000,
+  warning: 147_000,
+  blocking: 177_000,
+  notices: [],
+}
+const COMPACTIONS = { count: 0, failures: 0, mostFailures: 3, at: 167_000, mayByHand: true }
+const picture = (more: Partial<ContextPicture> = {}): ContextPicture => ({
+  accounting: ACCOUNTING,
+  promptTokens: 20_000,
+  used: 80_000,
+  percentLeft: 52,
+  thresholds: THRESHOLDS,
+  savings: [],
+  compactions: COMPACTIONS,
+  notes: { kind: "none", first: 10_000 },
+  ...more,
+})
+
+test("the context as bars, the largest part first", () => {
+  expect(contextLines(picture())).toEqual([
+    "██████████████░░░░░░░░░░░░░░░░ 80.0K of 167K tokens, 52% left",
+    "The window holds 200K; 20.0K of it are kept free for the answer.",
+    "Next threshold in 67.0K tokens: warning at 147K, compaction at 167K, nothing",
+    "more is sent at 177K.",
+    "Automatic compaction is on and comes at 167K.",
+    "There are no notes yet; they begin at 10.0K.",
+    "",
+    "Read results         ████████░░░░░░░░░░░░   30.0K   38%",
+    "instructions, tools  █████░░░░░░░░░░░░░░░   20.0K   25%",
+    "answers              ████░░░░░░░░░░░░░░░░   15.0K   19%",
+    "Read calls           ███░░░░░░░░░░░░░░░░░   10.0K   13%",
+    "your words           █░░░░░░░░░░░░░░░░░░░    5.0K    6%",
+    "a.ts was read 3 times; 6.0K tokens of that are repeated.",
+  ])
+})
+
+test("the parts are scaled to what the API counted", () => {
+  const lines = contextLines(picture({ used: 40_000 }))
+  expect(lines.find((line) => line.startsWith("Read results"))).toMatch(/15\.0K +38%$/)
+  expect(lines.find((line) => line.startsWith("instructions"))).toMatch(/10\.0K +25%$/)
+})
+
+const aboutOf = (more: Partial<ContextPicture>) => {
+  const lines = contextLines(picture(more))
+  return lines.slice(2, lines.indexOf("")).join(" ")
+}
+
+test("WIN-4 only thresholds that are still ahead; without automatic compaction there is none for it", () => {
+  expect(aboutOf({ used: 150_000 })).toContain(
+    "Next threshold in 17.0K tokens: compaction at 167K, nothing more is sent at 177K.",
+  )
+  expect(aboutOf({ used: 150_000, thresholds: { ...THRESHOLDS, limit: 180_000 } })).toContain(
+    "Next threshold in 27.0K tokens: nothing more is sent at 177K.",
+  )
+  expect(aboutOf({ used: 178_000 })).toContain("nothing more is sent until there is room")
+})
+
+test("what the layers keep out", () => {
+  expect(aboutOf({ savings: SAVINGS })).toContain(
+    "Kept out of the window: 45.0K put aside, 12.0K cleared. /cost says what that saves.",
+  )
+})
+
+test("every line fits 80 columns, also with long names in other scripts", () => {
+  const duplicateReads = [{ path: "文档/需求说明/最终版本.md", reads: 12, tokens: 9_000, wasted: 6_000 }]
+  for (const line of contextLines(picture({ savings: SAVINGS, accounting: { ...ACCOUNTING, duplicateReads } })))
+    expect(widthOf(line), line).toBeLessThanOrEqual(78)
+})

@@ -1,0 +1,91 @@
+/** `/context`: what fills the window, how far the next threshold is, what the layers keep out of it and remember. Plain lines for 80 columns. */
+import type { Accounting, LedgerSummary, Thresholds } from "@strata/core"
+import { keptOut } from "../display/savings.ts"
+import { wrapped } from "../display/text.ts"
+import { percent, short } from "../display/wording.ts"
+import { type CompactionState, compactionWords, type NotesState, notesWords } from "./memory-words.ts"
+import { bar, PANEL_COLUMNS } from "./panels.ts"
+
+export interface ContextPicture {
+  readonly accounting: Accounting
+  /** System prompt, tools and preamble, estimated. */
+  readonly promptTokens: number
+  readonly used: number
+  readonly percentLeft: number
+  readonly thresholds: Thresholds
+  readonly savings: LedgerSummary["savings"]
+  readonly compactions: CompactionState
+  readonly notes: NotesState
+}
+
+const BAR_COLUMNS = 20
+
+export function contextLines(picture: ContextPicture): readonly string[] {
+  const { used, percentLeft, thresholds, accounting } = picture
+  const about = [
+    thresholdWords(used, thresholds),
+    keptOutWords(picture.savings),
+    compactionWords(picture.compactions),
+    notesWords(picture.notes),
+  ]
+  const rows = classRows(picture)
+  return [
+    `${bar(used / thresholds.limit)} ${short(used)} of ${short(thresholds.limit)} tokens, ${percentLeft}% left`,
+    `The window holds ${short(thresholds.window)}; ${short(thresholds.outputReserve)} of it are kept free for the answer.`,
+    ...about.filter(Boolean).flatMap((sentence) => wrapped(sentence, PANEL_COLUMNS)),
+    ...(rows.length === 0 ? [] : ["", ...rows]),
+    ...accounting.duplicateReads.flatMap(({ path, reads, wasted }) =>
+      wrapped(`${path} was read ${reads} times; ${short(wasted)} tokens of that are repeated.`, PANEL_COLUMNS),
+    ),
+  ]
+}
+
+/** The thresholds that are still ahead, and how far the next one is. */
+function thresholdWords(used: number, { warning, autoCompact, blocking, limit }: Thresholds): string {
+  const steps: readonly (readonly [what: string, at: number])[] = [
+    ["warning", warning],
+    ...(limit === autoCompact ? [["compaction", autoCompact] as const] : []),
+    ["nothing more is sent", blocking],
+  ]
+  const ahead = steps.filter(([, at]) => at > used)
+  if (ahead.length === 0) return "Every threshold is passed: nothing more is sent until there is room."
+  const named = ahead.map(([what, at]) => `${what} at ${short(at)}`).join(", ")
+  return `Next threshold in ${short(ahead[0]![1] - used)} tokens: ${named}.`
+}
+
+function keptOutWords(savings: LedgerSummary["savings"]): string {
+  const kept = keptOut(savings)
+  return kept === "" ? "" : `Kept out of the window: ${kept}. /cost says what that saves.`
+}
+
+/** The largest part first. Sizes are estimates, scaled to what the API counted: together they are what is used. */
+function classRows({ accounting, promptTokens, used }: ContextPicture): readonly string[] {
+  const estimated = accounting.total + promptTokens
+  const scale = estimated === 0 ? 0 : used / estimated
+  const classes = [["instructions, tools", promptTokens] as const, ...classesOf(accounting)]
+    .map(([name, count]) => [name, count * scale] as const)
+    .filter(([, count]) => count > 0)
+  const widest = Math.max(0, ...classes.map(([name]) => name.length))
+  return classes
+    .toSorted(([, a], [, b]) => b - a)
+    .map(
+      ([name, count]) =>
+        `${name.padEnd(widest)}  ${bar(count / used, BAR_COLUMNS)} ${short(count).padStart(7)}  ${percent(count, used).padStart(4)}`,
+    )
+}
+
+function classesOf(accounting: Accounting): [name: string, tokens: number][] {
+  return [
+    ["your words", accounting.human],
+    ["answers", accounting.assistant],
+    ["thinking", accounting.thinking],
+    ["command output", accounting.commandOutput],
+    ...Object.entries(accounting.toolRequests).map(([tool, count]): [string, number] => [`${tool} calls`, count]),
+    ...Object.entries(accounting.toolResults).map(([tool, count]): [string, number] => [`${tool} results`, count]),
+    ...Object.entries(accounting.attachments).map(([kind, { tokens: count }]): [string, number] => [
+      kind.replaceAll("_", " "),
+      count,
+    ]),
+    ["other", accounting.other],
+  ]
+}

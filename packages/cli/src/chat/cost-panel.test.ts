@@ -1,0 +1,78 @@
+import { findModel, repeatedReads } from "@strata/core/parts"
+import { expect, test } from "vitest"
+import { SAVINGS, saving, summaryOf } from "../../test/ledger-figures.ts"
+import { widthOf } from "../display/text.ts"
+import { type CostPicture, costLines } from "./cost-panel.ts"
+
+const counts = { input: 1_000, output: 500, cacheWrite5m: 4_000, cacheWrite1h: 0, cacheRead: 15_000 }
+const summary = summaryOf({ requests: 3, counts, hitRatio: 0.75, dollars: 0.1234 })
+const { facts } = findModel("claude-opus-4-6")
+const picture = (more: Partial<CostPicture> = {}): CostPicture => ({
+  summary,
+  lines: [],
+  lostCaches: [],
+  repeated: repeatedReads({ duplicateReads: [] }, facts),
+  ...more,
+})
+
+test("the ledger in a few lines", () => {
+  expect(costLines(picture({ summary: { ...summary, unpriced: ["mystery-1"] } }))).toEqual([
+    "$0.1234 for 3 requests",
+    "input 20.0K tokens, 75% of them from the cache; output 500",
+    "cache read 15.0K, written 4.0K, neither 1.0K",
+    "The price of mystery-1 is not known and not in the sum.",
+  ])
+})
+
+test("CACHE-5 by model and purpose, saved by each layer, lost caches, what was sent again", () => {
+  const duplicateReads = [{ path: "a.ts", reads: 3, tokens: 9_000, wasted: 6_000 }]
+  const lines = costLines(
+    picture({
+      summary: { ...summary, savings: SAVINGS },
+      lines: [
+        { model: "claude-opus-4-6", purpose: "main", requests: 2, counts, dollars: 0.1 },
+        { model: "mystery-1", purpose: "notes", requests: 1, counts, dollars: undefined },
+      ],
+      lostCaches: [
+        ["five-minutes-over", { breaks: 1, paidAnew: 20_000, dollars: 0.115, unpriced: 0 }],
+        ["compaction", { breaks: 2, paidAnew: 40_000, dollars: 0, unpriced: 2 }],
+      ],
+      repeated: repeatedReads({ duplicateReads }, facts),
+    }),
+  )
+  expect(`\n${lines.slice(3).join("\n")}\n`).toMatchInlineSnapshot(`
+    "
+
+    By model and purpose
+      model            purpose       requests  input  cached  output     cost
+      claude-opus-4-6  conversation         2  20.0K     75%     500  $0.1000
+      mystery-1        notes                1  20.0K     75%     500  unknown
+
+    By the layers: $0.5365 saved, 1.26M tokens not sent
+      layer              times  removed  not sent    worth     cost     saved
+      results put aside      3    45.0K     1.20M  $0.6100  $0.0000   $0.6100
+      results cleared        2    30.0K     60.0K  $0.0300  $0.1035  -$0.0735
+      results put aside: Had it not acted, all would have been sent.
+      results cleared: Had it not acted, all would have been sent. So far it has
+      cost more than it saved. 1 decision does not say how much; not counted.
+
+    Lost caches
+      cache lost because            times  paid anew     cost
+      compacted                         2      40.0K  unknown
+      expired: idle for over 5 min      1      20.0K  $0.1150
+
+    Known content that was sent again
+      1 file was read again: 6.0K tokens, about $0.0375. Each repeated read is
+      counted as written to the cache once; that it is then read with every
+      later request is not in this figure.
+    "
+  `)
+  for (const line of lines) expect(widthOf(line), line).toBeLessThanOrEqual(78)
+})
+
+test("TOK-7 a saving at an unknown price says so", () => {
+  const savings = [saving("server", { unsent: 7_000, gained: undefined, paid: undefined, dollars: undefined })]
+  const text = costLines(picture({ summary: { ...summary, savings } })).join("\n")
+  expect(text).toContain("money saved unknown: no price, 7.0K tokens not sent")
+  expect(text).toMatch(/cleared by the server +1 +0 +7\.0K +unknown +unknown +unknown/)
+})

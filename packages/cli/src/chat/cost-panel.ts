@@ -1,0 +1,65 @@
+/** `/cost`: the ledger: by model and purpose, what the layers saved, what lost caches and repeated reads cost. Plain lines for 80 columns. */
+import type { LedgerSummary } from "@strata/core"
+import { type BreakCause, type BreakTotal, inputTokens, type LedgerLine, type RepeatedReads } from "@strata/core/parts"
+import { PURPOSE_WORDS } from "../display/purposes.ts"
+import { lostCacheLines, repeatedReadLines, savedInAll, savingLines } from "../display/savings.ts"
+import { table } from "../display/table.ts"
+import { wrapped } from "../display/text.ts"
+import { counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/wording.ts"
+import { PANEL_COLUMNS } from "./panels.ts"
+
+export interface CostPicture {
+  readonly summary: LedgerSummary
+  readonly lines: readonly LedgerLine[]
+  readonly lostCaches: Iterable<readonly [BreakCause, BreakTotal]>
+  readonly repeated: RepeatedReads
+}
+
+const look = { width: PANEL_COLUMNS }
+
+export function costLines({ summary, lines, lostCaches, repeated }: CostPicture): readonly string[] {
+  const { requests, counts, hitRatio, unpriced, savings } = summary
+  return [
+    `${dollars(summary.dollars)} for ${counted(requests, "request")}`,
+    `input ${short(inputTokens(counts))} tokens, ${percent(hitRatio, 1)} of them from the cache; output ${short(counts.output)}`,
+    `cache read ${short(counts.cacheRead)}, written ${short(counts.cacheWrite5m + counts.cacheWrite1h)}, neither ${short(counts.input)}`,
+    ...(unpriced.length === 0
+      ? []
+      : wrapped(`The price of ${unpriced.join(", ")} is not known and not in the sum.`, PANEL_COLUMNS)),
+    ...(lines.length > 1 ? section("By model and purpose", lineTable(lines)) : []),
+    ...section(`By the layers: ${savedInAll(savings)}`, savingLines(savings, look)),
+    ...section("Lost caches", lostCacheLines(lostCaches, look)),
+    ...section(
+      "Known content that was sent again",
+      repeatedReadLines(repeated, { width: PANEL_COLUMNS - 2 }).map((line) => `  ${line}`),
+    ),
+  ]
+}
+
+/** Nothing where it would be empty. */
+const section = (title: string, lines: readonly string[]) => (lines.length === 0 ? [] : ["", title, ...lines])
+
+function lineTable(lines: readonly LedgerLine[]): readonly string[] {
+  return table({
+    width: PANEL_COLUMNS,
+    titles: (text) => text,
+    columns: [
+      { title: "model", gives: "end" },
+      { title: "purpose" },
+      { title: "requests", align: "right" },
+      { title: "input", align: "right" },
+      { title: "cached", align: "right" },
+      { title: "output", align: "right" },
+      { title: "cost", align: "right" },
+    ],
+    rows: lines.map(({ model, purpose, requests, counts, dollars: amount }) => [
+      model,
+      PURPOSE_WORDS[purpose],
+      grouped(requests),
+      short(inputTokens(counts)),
+      percent(counts.cacheRead, inputTokens(counts)),
+      short(counts.output),
+      dollarsOrUnknown(amount),
+    ]),
+  })
+}

@@ -1,0 +1,31 @@
+import { describe, expect, test } from "vitest"
+import { compactionWords, notesWords } from "./memory-words.ts"
+
+const STATE = { count: 0, failures: 0, mostFailures: 3, at: 167_000, mayByHand: true }
+
+describe("L4-3 how compaction stands", () => {
+  test.each([
+    [{}, "Automatic compaction is on and comes at 167K."],
+    [
+      { count: 2, failures: 1 },
+      "Compacted 2 times. Automatic compaction is on and comes at 167K. It has failed 1 time in a row; after 3 it stops.",
+    ],
+    [
+      { failures: 3 },
+      "Automatic compaction has failed 3 times in a row and is stopped; a /compact that succeeds starts it again.",
+    ],
+    [{ at: undefined }, "Automatic compaction is off; /compact does it by hand."],
+    [{ at: undefined, mayByHand: false }, "Compaction is switched off."],
+  ])("%j", (more, sentence) => {
+    expect(compactionWords({ ...STATE, ...more })).toBe(sentence)
+  })
+})
+
+test("L3-7 how far the notes go, and where they are", () => {
+  const notes = { kind: "taken", path: "/n.md", tokens: 2_400 } as const
+  expect(notesWords({ ...notes, untold: 3 })).toBe("Notes: 2.4K tokens, up to 3 messages ago; in /n.md")
+  expect(notesWords({ ...notes, untold: 0 })).toBe("Notes: 2.4K tokens, up to the newest message; in /n.md")
+  expect(notesWords(notes)).toBe("Notes: 2.4K tokens, about what was said before the last compaction; in /n.md")
+  expect(notesWords({ kind: "none", first: 10_000 })).toBe("There are no notes yet; they begin at 10.0K.")
+  expect(notesWords({ kind: "off" })).toBe("Notes are switched off.")
+})

@@ -1,0 +1,62 @@
+import type { QueryEvent } from "@strata/core/agent"
+import { expect, test } from "vitest"
+import { openedItem } from "./folded.ts"
+import { itemsAfter } from "./query-items.ts"
+import { type Item, settledItems } from "./state.ts"
+
+const shown = (event: QueryEvent) => itemsAfter([], event)
+
+const BOUNDARY: QueryEvent = { type: "boundary", uuid: "u", trigger: "auto", tokensBefore: 167_000 }
+const COMPACTED: QueryEvent = { type: "compacted", tokensBefore: 167_000, tokensAfter: 23_000, route: "notes" }
+
+test("LOOP-2 a compaction is one item, with its summary and what was put behind it", () => {
+  const items = [
+    BOUNDARY,
+    { type: "summary", uuid: "s", text: "Summary:\nAll is well." },
+    { type: "attached", kind: "carried_facts", about: "" },
+    { type: "attached", kind: "file", about: "a.ts" },
+    COMPACTED,
+    { type: "attached", kind: "nested_memory", about: "src/AGENTS.md" },
+  ] satisfies readonly QueryEvent[]
+  expect(items.reduce<readonly Item[]>(itemsAfter, [])).toEqual([
+    {
+      kind: "compaction",
+      tokensBefore: 167_000,
+      summary: "Summary:\nAll is well.",
+      restored: ["carried facts", "file a.ts"],
+      outcome: { tokensAfter: 23_000, route: "notes" },
+    },
+    { kind: "notice", tone: "plain", text: "Attached: nested memory src/AGENTS.md" },
+  ])
+  expect(settledItems(itemsAfter([], BOUNDARY))).toBe(0)
+})
+
+test("L4-14 steps of a compaction are no items; what hooks say and a failure are", () => {
+  expect(shown({ type: "compaction", progress: { phase: "preparing" } })).toEqual([])
+  expect(shown({ type: "compaction", progress: { phase: "message", message: "A hook says so." } })).toEqual([
+    { kind: "notice", tone: "plain", text: "A hook says so." },
+  ])
+  expect(shown({ type: "compaction", progress: { phase: "failed", message: "It failed." } })).toEqual([
+    { kind: "notice", tone: "warning", text: "It failed." },
+  ])
+})
+
+test("opened, it is the summary and what stands behind it", () => {
+  const item = {
+    kind: "compaction",
+    tokensBefore: 167_000,
+    summary: "Summary:\nAll is well.\n",
+    restored: ["file a.ts"],
+    outcome: { tokensAfter: 23_000, route: "notes" },
+  } as const
+  expect(openedItem(item)).toEqual({
+    title: "Compacted: 167,000 to 23,000 tokens, from the notes.",
+    lines: ["Summary:", "All is well.", "", "Put behind it:", "- file a.ts"],
+  })
+  expect(openedItem({ kind: "notice", tone: "plain", text: "x" })).toBeUndefined()
+})
+
+test("what a layer did quietly is no warning; a notice is", () => {
+  expect(shown({ type: "notice", message: "m", quiet: true })).toMatchObject([{ tone: "plain" }])
+  expect(shown({ type: "notice", message: "m" })).toMatchObject([{ tone: "warning" }])
+})

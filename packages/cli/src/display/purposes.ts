@@ -1,0 +1,11 @@
+/** What requests were for, in the words of the screen. */
+import type { Purpose } from "@strata/core"
+
+export const PURPOSE_WORDS: Readonly<Record<Purpose, string>> = {
+  main: "conversation",
+  notes: "notes",
+  compaction: "compaction",
+  memory: "memories",
+  agent: "agents",
+  sidechain: "sub-agents",
+}

@@ -1,0 +1,132 @@
+/** What the layers saved, what lost caches and repeated reads cost: lines that chat, demo and inspect show alike. Pure. */
+import type { LedgerSummary } from "@strata/core"
+import { type BreakCause, type BreakTotal, type LayerSaving, type RepeatedReads, totalSaving } from "@strata/core/parts"
+import { CAUSES } from "../inspect/cache-breaks.ts"
+import { table } from "./table.ts"
+import { plainStyle, type Style } from "./terminal.ts"
+import { indented, wrapped } from "./text.ts"
+import { counted, dollars, dollarsOrUnknown, grouped, short } from "./wording.ts"
+
+export interface Look {
+  readonly width: number
+  readonly style?: Style
+}
+
+/** In the words of the screen. */
+export const LAYER_WORDS: Readonly<Record<LayerSaving["layer"], string>> = {
+  "tool-results": "results put aside",
+  microcompact: "results cleared",
+  server: "cleared by the server",
+  compaction: "compaction",
+  notes: "notes",
+}
+
+/** `$0.0512 saved, 1.20M tokens not sent` */
+export function savedInAll(savings: readonly LayerSaving[]): string {
+  return `${moneySaved(savings)}, ${short(totalSaving(savings).unsent)} tokens not sent`
+}
+
+/** `$0.0512 saved`, or that so far it is less than nothing, or that no price is known. */
+export function moneySaved(savings: readonly LayerSaving[]): string {
+  const { dollars: saved } = totalSaving(savings)
+  if (saved === undefined) return "money saved unknown: no price"
+  return saved < 0 ? `${dollars(-saved)} more paid than saved so far` : `${dollars(saved)} saved`
+}
+
+/** A table, and below it what each line is held against. */
+export function savingLines(savings: readonly LayerSaving[], { width, style = plainStyle }: Look): string[] {
+  if (savings.length === 0) return []
+  return [
+    ...table({
+      width,
+      titles: style.dim,
+      columns: [
+        { title: "layer", gives: "end" },
+        { title: "times", align: "right" },
+        { title: "removed", align: "right" },
+        { title: "not sent", align: "right" },
+        { title: "worth", align: "right" },
+        { title: "cost", align: "right" },
+        { title: "saved", align: "right" },
+      ],
+      rows: savings.map(({ layer, decisions, removed, unsent, gained, paid, dollars: saved }) => [
+        LAYER_WORDS[layer],
+        grouped(decisions),
+        short(removed),
+        short(unsent),
+        dollarsOrUnknown(gained),
+        dollarsOrUnknown(paid),
+        dollarsOrUnknown(saved),
+      ]),
+    }),
+    ...savings.flatMap((saving) => remarksOn(saving, { width, style })),
+  ]
+}
+
+function remarksOn(
+  { layer, counterfactual, dollars: saved, unmeasured }: LayerSaving,
+  { width, style }: Required<Look>,
+) {
+  const remarks = [
+    `${LAYER_WORDS[layer]}: ${counterfactual}`,
+    ...(layer !== "notes" && saved !== undefined && saved < 0 ? ["So far it has cost more than it saved."] : []),
+    ...(unmeasured > 0
+      ? [`${counted(unmeasured, "decision does", "decisions do")} not say how much; not counted.`]
+      : []),
+  ]
+  return indented(wrapped(remarks.join(" "), width - 2), 2).map(style.dim)
+}
+
+/** What was paid again because the cache was lost, by cause, the dearest first. */
+export function lostCacheLines(
+  totals: Iterable<readonly [BreakCause, BreakTotal]>,
+  { width, style = plainStyle }: Look,
+): string[] {
+  const causes = [...totals].toSorted(([, a], [, b]) => b.paidAnew - a.paidAnew)
+  if (causes.length === 0) return []
+  return table({
+    width,
+    titles: style.dim,
+    columns: [
+      { title: "cache lost because", gives: "end" },
+      { title: "times", align: "right" },
+      { title: "paid anew", align: "right" },
+      { title: "cost", align: "right" },
+    ],
+    rows: causes.map(([cause, total]) => [CAUSES[cause], grouped(total.breaks), short(total.paidAnew), lossOf(total)]),
+  })
+}
+
+/** Where the price of some breaks is unknown, that is marked; where of all, it is said. */
+export function lossOf({ breaks, dollars: paid, unpriced }: BreakTotal): string {
+  if (breaks > 0 && unpriced === breaks) return "unknown"
+  return `${dollars(paid)}${unpriced > 0 ? "+" : ""}`
+}
+
+export function repeatedReadLines(
+  { files, tokens, dollars: paid, counted: how }: RepeatedReads,
+  { width }: Look,
+): string[] {
+  if (tokens === 0) return []
+  const cost = paid === undefined ? "at an unknown price" : `about ${dollars(paid)}`
+  return wrapped(
+    `${counted(files, "file was", "files were")} read again: ${short(tokens)} tokens, ${cost}. ${how}`,
+    width,
+  )
+}
+
+/** What is kept out of the window now: `45.0K tokens put aside, 12.0K cleared`; nothing where nothing is. */
+export function keptOut(savings: LedgerSummary["savings"]): string {
+  return savings
+    .filter(({ standing }) => standing > 0)
+    .map(({ layer, standing }) => `${short(standing)} ${KEPT_OUT_WORDS[layer]}`)
+    .join(", ")
+}
+
+const KEPT_OUT_WORDS: Readonly<Record<LayerSaving["layer"], string>> = {
+  "tool-results": "put aside",
+  microcompact: "cleared",
+  server: "cleared by the server",
+  compaction: "compacted",
+  notes: "in notes",
+}

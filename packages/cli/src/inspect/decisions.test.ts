@@ -1,0 +1,112 @@
+import type { DecisionEntry, Entry } from "@strata/core"
+import { expect, it } from "vitest"
+import { plainStyle as style } from "../display/terminal.ts"
+import { widthOf } from "../display/text.ts"
+import { analyse } from "./analysis.ts"
+import { decisionsIn } from "./decisions.ts"
+import { report } from "./report.ts"
+import type { Transcript } from "./transcript.ts"
+
+let placed = 0
+const place = () => ({
+  uuid: `d${++placed}`,
+  parentUuid: null,
+  timestamp: new Date(Date.UTC(2026, 0, 1, 0, placed)).toISOString(),
+})
+const decision = (facts: object): DecisionEntry => ({ ...place(), type: "strata", ...facts }) as DecisionEntry
+const response = (read: number, write: number): Entry => ({
+  ...place(),
+  type: "assistant",
+  message: {
+    id: `r${placed}`,
+    role: "assistant",
+    model: "claude-opus-4-6",
+    content: [{ type: "text", text: "…" }],
+    usage: { input_tokens: 1, output_tokens: 9, cache_read_input_tokens: read, cache_creation_input_tokens: write },
+  },
+})
+const serverEdited = (tokens: number) =>
+  decision({ subtype: "server-edited", edits: [{ type: "clear_tool_uses_20250919", cleared_input_tokens: tokens }] })
+
+const ENTRIES: readonly Entry[] = [
+  response(0, 40_000),
+  decision({
+    subtype: "tool-result-persisted",
+    toolUseId: "t",
+    path: "p",
+    bytes: 80_000,
+    head: 1,
+    tail: 1,
+    effect: { saves: 20_000, rewrites: 0 },
+  }),
+  response(40_000, 500),
+  decision({
+    subtype: "tool-results-cleared",
+    toolUseIds: ["a", "b"],
+    why: "size",
+    effect: { saves: 15_000, rewrites: 9_000 },
+  }),
+  response(5_000, 21_000),
+  serverEdited(3_000),
+  response(26_000, 100),
+  serverEdited(3_000),
+  decision({ subtype: "compaction-failed", trigger: "auto", reason: "r", message: "模型没有回答，请稍后再试" }),
+]
+
+const transcript: Transcript = {
+  file: "own.jsonl",
+  format: "strata",
+  id: "own",
+  model: "claude-opus-4-6",
+  report: { lines: 9, understood: {}, notUnderstood: {}, notes: [] },
+  entries: ENTRIES,
+  aside: [],
+}
+
+it("decisions of the layers, each with its turn, and what the server reports only where it is more", () => {
+  expect(decisionsIn(ENTRIES)).toEqual([
+    { turn: 1, what: "put aside", tokens: 20_000, rewrites: 0, about: "80,000 bytes" },
+    { turn: 2, what: "cleared", tokens: 15_000, rewrites: 9_000, about: "2 results, they filled the window" },
+    { turn: 3, what: "cleared by the server", tokens: 3_000, about: "its own copy of the request" },
+    { turn: 4, what: "compaction failed", about: "automatic: 模型没有回答，请稍后再试" },
+  ])
+})
+
+it.each([80, 120])(
+  "CACHE-5 a journal of our own shows its layers, what they saved, and lost caches with money: %i columns",
+  (columns) => {
+    const lines = report(analyse(transcript), { style, columns })
+    for (const line of lines) expect(widthOf(line), line).toBeLessThanOrEqual(columns)
+    const text = lines.join("\n")
+    expect(text).toMatch(/broken 1 time, with [\d.]+K tokens paid anew for \$0\.\d+:/)
+    if (columns === 80)
+      expect(text.slice(text.indexOf("Layers"))).toMatchInlineSnapshot(`
+      "Layers  4 decisions; $0.0624 saved, 96.0K tokens not sent
+        turn  decision               tokens  rewritten  about
+           1  put aside               20.0K             80,000 bytes
+           2  cleared                 15.0K       9.0K  2 results, they filled the wi…
+           3  cleared by the server    3.0K             its own copy of the request
+           4  compaction failed           ?             automatic: 模型没有回答，请稍…
+
+        layer                  times  removed  not sent    worth     cost     saved
+        results put aside          1    20.0K     60.0K  $0.1450  $0.0000   $0.1450
+        results cleared            1    15.0K     30.0K  $0.0150  $0.0517  -$0.0367
+        cleared by the server      1     3.0K      6.0K  $0.0030  $0.0489  -$0.0459
+        results put aside: Had the results stayed in the context, each would have been
+        written to the cache once and read with every later request until the next
+        boundary, or written again where the cache was lost.
+        results cleared: Had the results not been cleared, they would have been read
+        with every later request until the next boundary, or written again where the
+        cache was lost; what was written anew behind them is subtracted. So far it has
+        cost more than it saved.
+        cleared by the server: Had the server cleared nothing, each request would have
+        carried what it reports as cleared; what it wrote anew behind that is
+        subtracted. So far it has cost more than it saved."
+    `)
+  },
+)
+
+it("a recording of another program has no such section", () => {
+  const entries = ENTRIES.filter(({ type }) => type !== "strata")
+  expect(report(analyse({ ...transcript, entries }), { style, columns: 80 }).join("\n")).not.toContain("Layers")
+})

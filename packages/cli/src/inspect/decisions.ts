@@ -1,0 +1,96 @@
+/** What the layers decided in a conversation of our own, in the order it happened. Recordings of other programs have no decisions. */
+import type { DecisionEntry, Entry } from "@strata/core"
+import { isDecision } from "@strata/core/parts"
+import { counted, grouped } from "../display/wording.ts"
+
+export interface Decided {
+  /** Responses before it. */
+  readonly turn: number
+  readonly what: DecidedWhat
+  /** Taken out of the window by it; nothing where the decision does not say. */
+  readonly tokens?: number
+  /** To be written to the cache again because of it. */
+  readonly rewrites?: number
+  readonly about: string
+}
+
+export type DecidedWhat =
+  | "put aside"
+  | "cleared"
+  | "cleared by the server"
+  | "compacted"
+  | "compaction failed"
+  | "thinking dropped"
+  | "undone"
+
+const REASONS = {
+  idle: "after a long pause",
+  size: "they filled the window",
+  api: "the server was asked to",
+  "cache-edit": "inside the server's cache",
+} as const
+
+export function decisionsIn(entries: readonly Entry[]): readonly Decided[] {
+  const decided: Decided[] = []
+  const responses = new Set<string>()
+  let onServer = 0
+  for (const entry of entries) {
+    if (entry.type === "assistant" && !entry.isSidechain) responses.add(entry.message.id ?? entry.uuid)
+    if (!isDecision(entry)) continue
+    const turn = responses.size
+    if (entry.subtype === "server-edited") {
+      // each response reports all that was cleared of its request
+      const cleared = clearedBy(entry.edits)
+      if (cleared > onServer) decided.push({ turn, ...byServer(cleared - onServer) })
+      onServer = cleared
+    } else {
+      const found = described(entry)
+      if (found) decided.push({ turn, ...found })
+    }
+  }
+  return decided
+}
+
+type Description = Omit<Decided, "turn">
+
+function described(decision: DecisionEntry): Description | undefined {
+  switch (decision.subtype) {
+    case "tool-result-persisted":
+      return { what: "put aside", ...effectOf(decision), about: `${grouped(decision.bytes)} bytes` }
+    case "tool-results-cleared": {
+      const results = counted(decision.toolUseIds.length, "result")
+      return { what: "cleared", ...effectOf(decision), about: `${results}, ${REASONS[decision.why]}` }
+    }
+    case "compacted": {
+      const { tokensBefore, tokensAfter, trigger, route } = decision
+      return { what: "compacted", tokens: tokensBefore - tokensAfter, about: `${TRIGGERS[trigger]}, ${route}` }
+    }
+    case "compaction-failed":
+      return { what: "compaction failed", about: `${TRIGGERS[decision.trigger]}: ${decision.message}` }
+    case "thinking-dropped":
+      return { what: "thinking dropped", about: decision.why }
+    case "undone":
+      return { what: "undone", about: "an earlier decision" }
+    default:
+      return undefined
+  }
+}
+
+const byServer = (tokens: number): Description => ({
+  what: "cleared by the server",
+  tokens,
+  about: "its own copy of the request",
+})
+
+const TRIGGERS = { auto: "automatic", manual: "by hand" } as const
+
+function effectOf({ effect }: { readonly effect?: { readonly saves: number; readonly rewrites: number } }) {
+  return effect ? { tokens: effect.saves, rewrites: effect.rewrites } : {}
+}
+
+function clearedBy(edits: readonly unknown[]): number {
+  return edits.reduce<number>((sum, edit) => {
+    const tokens = (edit as { cleared_input_tokens?: unknown } | null)?.cleared_input_tokens
+    return sum + (typeof tokens === "number" ? tokens : 0)
+  }, 0)
+}

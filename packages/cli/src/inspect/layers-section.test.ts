@@ -1,0 +1,91 @@
+import type { Message } from "@strata/core"
+import { replay } from "@strata/core/replay"
+import { describe, expect, it } from "vitest"
+import { colourStyle, plainStyle } from "../display/terminal.ts"
+import { analyse } from "./analysis.ts"
+import { layers } from "./layers-section.ts"
+import type { Transcript } from "./transcript.ts"
+
+const MINUTE = 60_000
+
+/** Thirty commands, with a pause in the middle: nobody was there for so many minutes. */
+function recording({ pauseMinutes = 0, model = "claude-opus-4-5" } = {}): Transcript {
+  const entries: Message[] = []
+  let at = Date.UTC(2026, 0, 1)
+  const place = () => ({
+    uuid: `m${entries.length}`,
+    parentUuid: entries.at(-1)?.uuid ?? null,
+    timestamp: new Date(at).toISOString(),
+  })
+  entries.push({ ...place(), type: "user", message: { role: "user", content: "Look around." } })
+  for (let turn = 0; turn < 30; turn++) {
+    const id = `t${turn}`
+    const call = { type: "tool_use" as const, id, name: "Bash", input: { command: "ls" } }
+    entries.push({
+      ...place(),
+      type: "assistant",
+      message: { id: `r${turn}`, role: "assistant", model, content: [call] },
+    })
+    at += turn === 14 ? pauseMinutes * MINUTE : MINUTE / 6
+    const result = { type: "tool_result" as const, tool_use_id: id, content: "const answer = 42\n".repeat(300) }
+    entries.push({ ...place(), type: "user", message: { role: "user", content: [result] } })
+  }
+  const report = { lines: 61, understood: {}, notUnderstood: {}, notes: [] }
+  return { file: "talk.jsonl", format: "claude-code", id: "talk", model, report, entries, aside: [] }
+}
+
+async function section(transcript: Transcript, { style = plainStyle, width = 80 } = {}): Promise<readonly string[]> {
+  return layers({ analysis: { ...analyse(transcript), layers: await replay(transcript) }, style, width })
+}
+
+describe("CACHE-5 strata inspect --layers", () => {
+  it("reads as a page a person can follow: the policies, then what ours would have done", async () => {
+    const lines = await section(recording({ pauseMinutes: 90 }))
+    for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(80)
+    expect(`\n${lines.join("\n")}\n`).toMatchInlineSnapshot(`
+      "
+      Layers 1 and 2  what they would have done; modelled
+        Ours saves $0.3107 (26%), compared with sending everything, with the same
+        pauses and compactions. Sizes are estimates, without system prompt and tools.
+        policy           cost  saved   peak  cached  put aside  cleared
+        nothing         $1.19         70.6K     90%
+        keep-last-10    $3.26  -174%  26.0K     17%                  19
+        sliding-3       $1.19         70.6K     90%
+        strata        $0.8774    26%  47.1K     88%                  10
+        ours would have acted 1 time:
+        turn  what        tokens  why                                 saved
+          16  10 cleared   23.5K  a long pause: the cache was gone  $0.3107
+      "
+    `)
+  })
+
+  it("says so where nothing would have been done", async () => {
+    const text = (await section(recording())).join(" ")
+    expect(text).toContain("Ours changes nothing, compared with sending everything, with the same pauses")
+    expect(text).not.toContain("ours would have acted")
+  })
+
+  it("compares in tokens where no price is known", async () => {
+    const text = (await section(recording({ pauseMinutes: 90, model: "some-model" }))).join("\n")
+    expect(text).toContain("as plain input")
+    expect(text).toMatch(/Ours saves [\d.]+K tokens \(\d+%\)/)
+    expect(text).not.toContain("$")
+  })
+
+  it("says that pauses are not known where the record has no times", async () => {
+    const timed = recording({ pauseMinutes: 90 })
+    const entries = timed.entries.map((entry, i) => ({ ...entry, timestamp: new Date(i).toISOString() }))
+    expect((await section({ ...timed, entries })).join(" ")).toContain("no pause is known")
+  })
+
+  it("shows ours so that it stands out", async () => {
+    const lines = await section(recording({ pauseMinutes: 90 }), { style: colourStyle })
+    expect(lines.find((line) => line.includes("strata"))).toContain("\u001b[1m")
+    expect(lines.find((line) => line.includes("sliding-3"))).not.toContain("\u001b[1m")
+  })
+
+  it("has nothing to say where it was not asked for, or nothing was answered", async () => {
+    expect(layers({ analysis: analyse(recording()), style: plainStyle, width: 80 })).toEqual([])
+    expect(await section({ ...recording(), entries: [] })).toEqual([])
+  })
+})

@@ -1,0 +1,49 @@
+/** The section about our own layers: what they decided, what that saved, and what the figures are held against. */
+import { savedInAll, savingLines } from "../display/savings.ts"
+import { table } from "../display/table.ts"
+import { printable } from "../display/text.ts"
+import { counted, grouped, short } from "../display/wording.ts"
+import { more, type Page, titled } from "./page.ts"
+
+const MOST_DECISIONS = 12
+
+export function savings(page: Page): string[] {
+  const { analysis, style, width } = page
+  const { decided, savings: saved } = analysis
+  if (decided.length === 0 && saved.length === 0) return []
+  return [
+    ...titled(page, { title: "Layers", about: `${counted(decided.length, "decision")}; ${savedInAll(saved)}` }),
+    ...decisionTable(page),
+    ...(saved.length === 0 ? [] : ["", ...savingLines(saved, { width, style })]),
+  ]
+}
+
+/** The largest, in the order they happened. */
+function decisionTable({ analysis, style, width }: Page): string[] {
+  const { decided } = analysis
+  if (decided.length === 0) return []
+  const shown = decided.toSorted((a, b) => (b.tokens ?? 0) - (a.tokens ?? 0)).slice(0, MOST_DECISIONS)
+  return [
+    ...table({
+      width,
+      titles: style.dim,
+      columns: [
+        { title: "turn", align: "right" },
+        { title: "decision" },
+        { title: "tokens", align: "right" },
+        { title: "rewritten", align: "right" },
+        { title: "about", gives: "end" },
+      ],
+      rows: decided
+        .filter((one) => shown.includes(one))
+        .map(({ turn, what, tokens, rewrites, about }) => [
+          grouped(turn),
+          what,
+          tokens === undefined ? "?" : short(tokens),
+          rewrites ? short(rewrites) : "",
+          printable(about),
+        ]),
+    }),
+    ...more(decided.length - shown.length, "decision"),
+  ]
+}

@@ -1,0 +1,31 @@
+/** `strata run "/compact …"`: compacts a conversation that was kept, or tells what that would do, and ends as a query does. */
+import type { Agent, CompactionPlan, QueryEnd, QueryEvent } from "@strata/core/agent"
+import { CompactionFailedError } from "@strata/core/parts"
+import { type CompactingEnd, type CompactRequest, compactingEvents } from "../compacting.ts"
+
+export interface CompactRun extends CompactRequest {
+  readonly agent: Agent
+  readonly signal: AbortSignal
+  readonly tellPlan: (plan: CompactionPlan) => void
+}
+
+export async function* compact(run: CompactRun): AsyncGenerator<QueryEvent, QueryEnd> {
+  const { agent, isDryRun, order, signal } = run
+  const work = (given: { readonly signal: AbortSignal }) => (isDryRun ? plan(run) : agent.chat.compact(order, given))
+  const end = endOf(yield* compactingEvents({ agent, work, signal }))
+  yield { type: "done", turns: 0, ...end }
+  return end
+}
+
+async function plan({ agent, order, tellPlan }: CompactRun): Promise<void> {
+  const planned = await agent.chat.planCompaction(order)
+  if (planned.kind === "refused") throw new CompactionFailedError(planned.why, planned.message)
+  tellPlan(planned.plan)
+}
+
+function endOf(end: CompactingEnd): QueryEnd {
+  if (end.kind === "given-up") return { reason: "aborted" }
+  return end.kind === "failed"
+    ? { reason: "error", message: end.message, error: end.error }
+    : { reason: "answer", text: "" }
+}

@@ -1,0 +1,24 @@
+/** A chat in a terminal, ready for input, with a simulator behind it. */
+import type { TERMINALS } from "./terminal.ts"
+import { type WorkbenchOptions, workbench } from "./workbench.ts"
+
+/** The input line is empty and the agent rests: behind the last rule stand only the prompt and the status. */
+export const RESTS = /─{40}\s+>\s+claude-opus-5-5[^─]*$/
+
+export interface ChatOptions extends WorkbenchOptions {
+  readonly args?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export async function startChat(
+  open: (typeof TERMINALS)[number]["open"],
+  { env = {}, args = [], ...options }: ChatOptions,
+) {
+  await using opened = new AsyncDisposableStack()
+  const bench = opened.use(await workbench(options))
+  const command = [...bench.command, "chat", ...args]
+  const terminal = opened.use(open({ command, cwd: bench.project, env: { ...bench.env, ...env } }))
+  await terminal.sees("ask for something")
+  const kept = opened.move()
+  return { bench, terminal, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+}
