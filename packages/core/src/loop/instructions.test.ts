@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { InstructionWatch } from "./instruction-watch.ts"
-import { type InstructionOptions, instructionsFor, loadInstructions } from "./instructions.ts"
+import { type InstructionOptions, loadInstructions } from "./instructions.ts"
 
 let root: string
 let options: InstructionOptions
@@ -27,7 +27,9 @@ afterEach(() => rmSync(root, { recursive: true }))
 
 const contents = async () => (await loadInstructions(options)).map(({ content }) => content)
 const contentsFor = async (file: string) =>
-  (await instructionsFor(join(root, file), options)).map(({ content }) => content)
+  (await (await InstructionWatch.start(options)).due([join(root, file)])).map((due) =>
+    "content" in due ? due.content : "",
+  )
 
 describe("instruction files at the start", () => {
   test("the user's first, then from the project's root down; local ones behind; equal ones once", async () => {

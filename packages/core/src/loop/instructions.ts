@@ -52,24 +52,19 @@ export async function loadInstructions(
   options: InstructionOptions,
   look: LookInto = lookInto(options),
 ): Promise<readonly InstructionFile[]> {
-  const directories = [options.home, ...directoriesBetween(options.project, options.cwd)]
-  const files = await Promise.all(directories.map(look))
+  const files = await Promise.all(standingDirectories(options).map(look))
   return files.flat().filter(({ paths }) => paths === undefined)
 }
 
-/** Those that become relevant because a file was touched: below the working directory, and path-scoped rules of any level. */
-export async function instructionsFor(
-  file: string,
-  options: InstructionOptions,
-  look: LookInto = lookInto(options),
-): Promise<readonly InstructionFile[]> {
-  const above = [options.home, ...directoriesBetween(options.project, options.cwd)]
-  const below = directoriesBetween(options.cwd, dirname(file)).slice(1)
-  const scoped = (await Promise.all(above.map(look))).flat()
-  const nested = (await Promise.all(below.map(look))).flat()
-  const fits = ({ paths }: InstructionFile) => paths?.some((glob) => globFits(glob, file, options.project)) ?? false
-  return [...scoped.filter(fits), ...nested.filter((found) => found.paths === undefined || fits(found))]
-}
+/** The directories below the working directory whose instructions hold for a file. */
+export const directoriesOf = (file: string, { cwd }: InstructionOptions): readonly string[] =>
+  directoriesBetween(cwd, dirname(file)).slice(1)
+
+/** Those that hold for the whole conversation, if only for some files. */
+export const standingDirectories = ({ home, project, cwd }: InstructionOptions): readonly string[] => [
+  home,
+  ...directoriesBetween(project, cwd),
+]
 
 /** The directories from the first to the second, both included; none where the second does not lie inside the first. */
 function directoriesBetween(from: string, to: string): readonly string[] {
@@ -167,6 +162,7 @@ function resolveImport(target: string, from: string, { home }: InstructionOption
   return isAbsolute(target) ? target : resolve(dirname(from), target)
 }
 
-function globFits(glob: string, file: string, project: string): boolean {
-  return matchesGlob(relative(project, file), glob) || matchesGlob(file, glob)
+/** Whether a path-scoped file is for another one. */
+export function isFor({ paths = [] }: InstructionFile, file: string, { project }: InstructionOptions): boolean {
+  return paths.some((glob) => matchesGlob(relative(project, file), glob) || matchesGlob(file, glob))
 }
