@@ -72,6 +72,7 @@ export interface SessionQuestion {
 export async function openSession({ workspace, person, resumed, ...wanted }: SessionQuestion): Promise<Session> {
   const { root, cwd, env, options, connection } = workspace
   const settings = await loadSettings({ home: root, cwd, env })
+  const { summariserModel } = settings.values
   const own = options.isModelGiven ? undefined : resumed?.facts?.model
   const model = connection.model(wanted.model ?? own ?? options.model, settings.values.models)
   const mode = wanted.mode ?? options.mode
@@ -88,6 +89,9 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
       ...(wanted.title === undefined ? {} : { title: wanted.title }),
       ...(mode === undefined ? {} : { mode }),
       ...(wanted.autonomous ? { autonomous: true } : {}),
+      ...(summariserModel === undefined
+        ? {}
+        : { summariser: connection.model(summariserModel, settings.values.models) }),
       ...(options.system === undefined ? {} : { system: options.system }),
       ...(options.allow.length === 0 ? {} : { settings: { permissions: { allow: [...options.allow] } } }),
     })

@@ -69,6 +69,8 @@ export const settingsSchema = z.strictObject({
   autoCompactTokens: z.number().optional(),
   /** What every summary is to keep in mind. */
   compactInstructions: z.string().optional(),
+  /** The model that writes summaries where the conversation's cache cannot be shared. */
+  summariserModel: z.string().optional(),
   /** For models whose window is not known. */
   contextWindow: tokens.optional(),
   maxOutputTokens: tokens,

@@ -142,6 +142,8 @@ export const ENVIRONMENT: readonly EnvironmentName[] = [
   { key: "disableCompact", names: ["STRATA_DISABLE_COMPACT", "DISABLE_COMPACT"], read: asSwitch },
   { key: "disableAutoCompact", names: ["STRATA_DISABLE_AUTO_COMPACT", "DISABLE_AUTO_COMPACT"], read: asSwitch },
   { key: "disableMicrocompact", names: ["STRATA_DISABLE_MICROCOMPACT", "DISABLE_MICROCOMPACT"], read: asSwitch },
+  { key: "compactInstructions", names: ["STRATA_COMPACT_INSTRUCTIONS"], read: asText },
+  { key: "summariserModel", names: ["STRATA_SUMMARISER_MODEL"], read: asText },
   { key: "autoCompactPercent", names: ["STRATA_AUTOCOMPACT_PCT", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"], read: asNumber },
   { key: "autoCompactTokens", names: ["STRATA_AUTOCOMPACT_TOKENS"], read: asNumber },
   { key: "contextWindow", names: ["STRATA_CONTEXT_WINDOW", "CLAUDE_CODE_MAX_CONTEXT_TOKENS"], read: asNumber },

@@ -30,6 +30,12 @@ export class ServerKept {
     return first === undefined ? undefined : this.#calls.length - first
   }
 
+  /** The calls that it left and that are not among so many newest ones: what it could clear next. */
+  allBut(newest: number): readonly string[] {
+    const { count = 0 } = this
+    return this.#calls.slice(this.#calls.length - count, Math.max(0, this.#calls.length - newest))
+  }
+
   /** The first of so many newest calls. */
   firstOf(newest: number): string | undefined {
     return this.#calls[this.#calls.length - newest]

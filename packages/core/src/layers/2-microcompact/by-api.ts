@@ -3,7 +3,8 @@
  * it was thought for. The edits are a function of the views: the same journal asks for the same.
  *
  * The server looks at every request by itself, and what it would leave moves on with every call: each would break its cache. So once it
- * has cleared, it is asked to leave exactly what it left then, until the context has grown to the trigger again.
+ * has cleared, it is asked to leave exactly what it left then, until the context has grown to the trigger again and there is enough to
+ * clear (`server-moves-on.ts`).
  */
 import type { RequestExtras } from "../../conversation/request.ts"
 import type { ModelAccepts } from "../../tokens/model-facts.ts"
@@ -32,7 +33,7 @@ export function serverTrigger({ most, autoCompact }: { readonly most: number; re
 }
 
 /** How many calls the server leaves alone where a request does not say it. */
-const USUALLY_LEFT = 3
+export const USUALLY_LEFT = 3
 
 export function editsForServer(question: ApiQuestion): RequestExtras | undefined {
   const edits = [...thinkingEdit(question), ...toolEdit(question)]

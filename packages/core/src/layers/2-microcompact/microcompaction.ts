@@ -16,6 +16,7 @@ import { whyLost } from "./lost-edits.ts"
 import { turnsSincePause } from "./pauses.ts"
 import { cachePrices } from "./payback.ts"
 import { type MechanismName, mechanismsFor } from "./policy.ts"
+import { serverMovesOn } from "./server-moves-on.ts"
 import { survey } from "./survey.ts"
 
 export interface MicrocompactionOptions {
@@ -49,7 +50,7 @@ export function microcompaction({ onCleared, isMain = true, serverClears = true 
         turnsSincePause: () => turnsSincePause({ views, now, gapMinutes }),
         trigger,
         keep: await flags.figure("api-clear-keep"),
-        leave: size.tokens < trigger ? views.context.serverKept.count : undefined,
+        leave: size.tokens >= trigger && (await serverMovesOn(turn)) ? undefined : views.context.serverKept.count,
       })
     },
 
