@@ -242,7 +242,15 @@ describe("WIN-5 environment", () => {
 
   test("every setting that the environment can make is tried here", () => {
     const tried = ["off", "disableCompact", "disableAutoCompact", "disableMicrocompact", "autoCompactPercent"]
-    const more = ["autoCompactTokens", "contextWindow", "maxOutputTokens", "flush", "exportContent"]
+    const more = [
+      "autoCompactTokens",
+      "contextWindow",
+      "maxOutputTokens",
+      "flush",
+      "exportContent",
+      "compactInstructions",
+      "summariserModel",
+    ]
     expect(ENVIRONMENT.map(({ key }) => key).sort()).toEqual([...tried, ...more].sort())
   })
 
