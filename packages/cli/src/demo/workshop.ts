@@ -15,7 +15,6 @@ const SHARE_OF_TROUBLE = 0.12
 /** Variables that would make the demo something else: keys, addresses, settings of ours and of other agents. */
 const NOT_FOR_THE_DEMO = /^(?:STRATA|ANTHROPIC|CLAUDE|DISABLE|OPENAI|OTEL)_/
 
-const SHARE_FOR_NOTES = 30 // percent of the bill: more than usual, since an update costs as much in a small window as in a large one
 /** Shares of the window, where that is smaller than the one the figures are meant for. */
 const SMALL_WINDOW = { "size-clear-keep": 0.3, "size-clear-least": 0.2, "tool-result-limit": 0.33 } as const
 
@@ -74,11 +73,10 @@ export async function openWorkshop({ scratch, turns, seed, window, env }: Worksh
 
 /** The layers' figures are meant for a window of 200,000 tokens: in a small one the cheap layers would never have anything to do. */
 function figuresFor(window: number): Settings["figures"] {
-  const inProportion = Object.fromEntries(
+  return Object.fromEntries(
     Object.entries(SMALL_WINDOW).map(([name, share]) => {
       const usual = FIGURES.find((figure) => figure.name === name)!.value
       return [name, Math.min(usual, Math.floor(window * share))]
     }),
   )
-  return { ...inProportion, "background-share": SHARE_FOR_NOTES }
 }

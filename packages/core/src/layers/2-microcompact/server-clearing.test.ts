@@ -1,0 +1,195 @@
+/** L2-5 over whole conversations: what the server is asked to leave, request for request, by a server that judges each one anew. */
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { openTestConversation } from "../../../test/open.ts"
+import { manualClock } from "../../base/clock.ts"
+import { seededIds } from "../../base/ids.ts"
+import type { Block } from "../../conversation/blocks.ts"
+import type { ModelRequest, RequestExtras } from "../../conversation/request.ts"
+import { memoryStore } from "../../journal/memory-store.ts"
+import type { Conversation } from "../../loop/conversation.ts"
+import type { OpenConversation } from "../../loop/open.ts"
+import { serialiseRequest } from "../../views/request.ts"
+import { microcompaction } from "./microcompaction.ts"
+
+const MINUTE = 60_000
+const SMALL = { "api-clear-trigger": 4_000, "api-clear-keep": 3_000, "size-clear-least": 500 }
+const TOOLS = ["Bash", "Edit", "TodoWrite"].map((name) => ({ name, input_schema: { type: "object" as const } }))
+
+const open = (options: Partial<OpenConversation> = {}) =>
+  openTestConversation({
+    model: "claude-opus-5-5",
+    tools: TOOLS,
+    layers: [microcompaction()],
+    settings: { figures: SMALL },
+    ...options,
+  })
+
+interface ToolEdit {
+  readonly type: string
+  readonly keep?: { readonly value: number }
+  readonly trigger: { readonly value: number }
+  readonly clear_at_least: { readonly value: number }
+  readonly exclude_tools?: readonly string[]
+}
+
+const editsOf = (request: ModelRequest & RequestExtras) => (request.context_management?.edits ?? []) as ToolEdit[]
+const toolEdit = (request: ModelRequest) => editsOf(request).find(({ type }) => type.startsWith("clear_tool_uses"))
+const blocksOf = ({ messages }: ModelRequest) => messages.flatMap(({ content }) => content as Block[])
+const tokensOf = (value: unknown) => Math.ceil(JSON.stringify(value).length / 4)
+
+/** What a server would clear of a request, and what is left of its size. */
+function served(request: ModelRequest) {
+  const edit = toolEdit(request)
+  const blocks = blocksOf(request)
+  const whole = tokensOf(blocks)
+  const uses = blocks.filter((block) => block.type === "tool_use")
+  const old = edit ? uses.slice(0, Math.max(0, uses.length - (edit.keep?.value ?? 3))) : []
+  const ids = old.filter(({ name }) => !edit?.exclude_tools?.includes(name)).map(({ id }) => id)
+  const results = blocks.filter((block) => block.type === "tool_result" && ids.includes(block.tool_use_id))
+  const cleared = tokensOf(results)
+  const applies = edit && whole > edit.trigger.value && ids.length > 0 && cleared >= edit.clear_at_least.value
+  return applies ? { ids, cleared, input: whole - cleared } : { ids: [], cleared: 0, input: whole }
+}
+
+const CLEARED_THINKING = { type: "clear_thinking_20251015", cleared_thinking_turns: 1, cleared_input_tokens: 50 }
+const THINKING = { type: "thinking", thinking: "hm", signature: "s" }
+
+let count = 0
+/** One request and its answer: calls, which are not answered yet. */
+async function step(chat: Conversation, names: readonly string[], more: { thinking?: boolean; edits?: object[] } = {}) {
+  const request = await chat.prepare()
+  const { ids, cleared, input } = served(request)
+  const edit = { type: "clear_tool_uses_20250919", cleared_tool_uses: ids.length, cleared_input_tokens: cleared }
+  const calls = names.map((name) => ({ type: "tool_use", id: `toolu_${count++}`, name, input: {} }))
+  await chat.record({
+    id: `msg_${count++}`,
+    model: "claude-opus-5-5",
+    content: [...(more.thinking ? [THINKING] : []), ...calls, ...(calls.length === 0 ? [TEXT] : [])],
+    stop_reason: calls.length === 0 ? "end_turn" : "tool_use",
+    usage: { input_tokens: input, output_tokens: 10 },
+    context_management: { applied_edits: [...(more.edits ?? []), ...(ids.length > 0 ? [edit] : [])] as never },
+  })
+  return { request, cleared: ids, calls: calls.map(({ id }) => id) }
+}
+const TEXT = { type: "text", text: "Done." }
+
+const answer = (chat: Conversation, calls: readonly string[], characters = 2_000) =>
+  chat.add({
+    role: "user",
+    content: calls.map((id) => ({ type: "tool_result", tool_use_id: id, content: "a word ".repeat(characters / 7) })),
+  })
+
+async function rounds(chat: Conversation, names: readonly (readonly string[])[]) {
+  const all = []
+  for (const each of names) {
+    const taken = await step(chat, each)
+    await answer(chat, taken.calls)
+    all.push(taken)
+  }
+  return all
+}
+
+const times = (n: number, names: readonly string[]) => Array.from({ length: n }, () => names)
+
+describe("L2-5 what the server has cleared stays cleared", () => {
+  test("also where the model makes calls that cannot be sent back", async () => {
+    const chat = await open()
+    await chat.add({ role: "user", content: "go" })
+    await rounds(chat, times(10, ["Bash"]))
+    const before = served(await chat.prepare()).ids
+    expect(before.length).toBeGreaterThan(3)
+    await rounds(chat, [["not a name", "Bash"]])
+    expect(served(await chat.prepare()).ids).toEqual(before)
+  })
+
+  test("thinking that it cleared says nothing about calls: those are left to it as before", async () => {
+    const chat = await open()
+    await chat.add({ role: "user", content: "go" })
+    await rounds(chat, times(3, ["Bash"]))
+    await step(chat, [], { edits: [CLEARED_THINKING] })
+    await chat.add({ role: "user", content: "on" })
+    expect(toolEdit(await chat.prepare())).not.toHaveProperty("keep")
+  })
+
+  test("thinking stays cleared after a pause in which nobody spoke: the process had ended before its results were sent", async () => {
+    const clock = manualClock()
+    const chat = await open({ clock })
+    const keep = async () => (editsOf(await chat.prepare())[0] as { keep: unknown }).keep
+    await chat.add({ role: "user", content: "go" })
+    await answer(chat, (await step(chat, ["Bash"], { thinking: true })).calls)
+    await answer(chat, (await step(chat, ["Bash"], { thinking: true })).calls)
+    clock.advance(90 * MINUTE)
+    expect(await keep()).toEqual({ type: "thinking_turns", value: 1 })
+    await answer(chat, (await step(chat, ["Bash"], { thinking: true })).calls)
+    expect(await keep()).toEqual({ type: "thinking_turns", value: 2 })
+  })
+
+  test.each([0.5, 999.9])("FLG-2 a figure of %s more still gives whole numbers, as the API takes no others", async (more) => {
+    const figures = { "api-clear-trigger": 4_000 + more, "api-clear-keep": 3_000.3 }
+    const chat = await open({ settings: { figures } })
+    await chat.add({ role: "user", content: "go" })
+    const { trigger, clear_at_least } = toolEdit(await chat.prepare())!
+    expect([trigger.value, clear_at_least.value].every(Number.isInteger)).toBe(true)
+  })
+
+  test("property: as long as nothing is rewound; and asks are positive, and a resume sends the same bytes", async () => {
+    const taken = fc.oneof(
+      { weight: 8, arbitrary: fc.array(fc.constantFrom("Bash", "Edit", "TodoWrite", "no name"), { maxLength: 3 }) },
+      { weight: 1, arbitrary: fc.record({ rewindTo: fc.nat(30) }) },
+      { weight: 1, arbitrary: fc.record({ minutes: fc.integer({ min: 1, max: 100 }) }) },
+    )
+    let clearings = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(taken, { minLength: 8, maxLength: 25, size: "max" }), async (steps) => {
+        const clock = manualClock()
+        const options = { store: memoryStore(), clock, ids: seededIds("server") }
+        let chat = await open(options)
+        const messages = [await chat.add({ role: "user", content: "go" })]
+        let known: readonly string[] = []
+        for (const each of steps) {
+          if ("minutes" in each) {
+            clock.advance(each.minutes * MINUTE)
+            known = [] // clearing by time leaves the server less than its trigger
+          } else if ("rewindTo" in each) {
+            await chat.rewind(messages[each.rewindTo % messages.length]!)
+            known = []
+          } else {
+            const { request, cleared, calls } = await step(chat, each)
+            const asked = toolEdit(request)?.keep?.value ?? 3
+            expect(Number.isInteger(asked) && asked > 0).toBe(true)
+            expect(cleared).toEqual(expect.arrayContaining([...known]))
+            known = cleared
+            clearings += cleared.length
+            messages.push(calls.length === 0 ? await chat.add({ role: "user", content: "on" }) : await answer(chat, calls))
+          }
+          const request = serialiseRequest(await chat.prepare())
+          await chat.close()
+          chat = await open(options)
+          expect(serialiseRequest(await chat.prepare())).toBe(request)
+        }
+      }),
+      { numRuns: 40 },
+    )
+    expect(clearings).toBeGreaterThan(40)
+  })
+})
+
+describe("TOK-1, WIN-7 the size where the next request goes to a model whose server clears nothing", () => {
+  const UNHELPED = { figures: SMALL, models: { "claude-opus-5-5": { accepts: { contextManagement: false } } } }
+
+  test("what was cleared for the last request is sent whole again, and counts", async () => {
+    const store = memoryStore()
+    const chat = await open({ store })
+    await chat.add({ role: "user", content: "go" })
+    const last = (await rounds(chat, times(12, ["Bash"]))).at(-1)!
+    expect(last.cleared.length).toBeGreaterThan(3)
+    const helped = chat.views.context.size().tokens
+    await chat.close()
+    const other = await open({ store, settings: UNHELPED })
+    const { cleared } = served(last.request)
+    expect(other.views.context.size().tokens).toBe(helped + cleared)
+    await other.close()
+    expect((await open({ store })).views.context.size().tokens).toBe(helped)
+  })
+})
