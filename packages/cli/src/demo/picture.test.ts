@@ -138,7 +138,7 @@ describe("the live picture", () => {
        G search results            4.0K   8%  O other results             1.0K   2%
 
        cache 89% of the input  ·  450K in  ·  4.0K out  ·  $0.4567  ·  12 requests
-       layers: $0.5365 saved  ·  45.0K put aside, 12.0K cleared  ·  notes 2.4K
+       layers: 1.26M tokens spared  ·  45.0K put aside, 12.0K cleared  ·  notes 2.4K
        compactions: none yet; the first comes at 67.0K
        growth ▆
 

@@ -133,13 +133,15 @@ function growth({ sizes, compactions, thresholds }: DemoState, { style, width }:
   return [`${style.dim(label)}${style.cyan(line)}`, style.yellow(fitted(meaning, width))]
 }
 
-/** What the layers keep out of the window now, and what that has saved. Always a line, so that nothing jumps. */
+/**
+ * What the layers have kept out of requests until now, and out of the window as it stands. What that comes to in money stands in the summary,
+ * with what it is held against. Always a line, so that nothing jumps.
+ */
 function layersLine({ spent, notesTokens }: DemoState, { style, width }: Room): string {
   const savings = spent?.savings ?? []
   if (savings.length === 0) return style.dim("layers: nothing kept out of the window yet")
-  const { dollars: saved } = totalSaving(savings)
   const said = [
-    saved === undefined ? "" : `${dollars(saved)} saved`,
+    `${short(totalSaving(savings).unsent)} tokens spared`,
     keptOut(savings),
     notesTokens > 0 ? `notes ${short(notesTokens)}` : "",
   ]
