@@ -12,6 +12,8 @@ export interface Flags {
   figure(name: FigureName): Promise<number>
   /** Characters from which a tool's results are put aside: by flag `tool-result-limit.<tool>`, by setting, else the figure. */
   toolResultLimit(tool: string): Promise<number>
+  /** Tools besides ours whose old results may be cleared. */
+  readonly clearableTools?: readonly string[]
 }
 
 export interface FlagOptions {
@@ -41,6 +43,8 @@ export function createFlags({ settings, client, context = {}, onRefused = () => 
   }
 
   const flags: Flags = {
+    clearableTools: settings.clearableTools,
+
     async isOn(name) {
       if (settings.off || (settings.disableMicrocompact && microcompact.has(name))) return false
       const standing = settings.switches[name] ?? SWITCHES.find((entry) => entry.name === name)!.on

@@ -84,6 +84,8 @@ export const settingsSchema = z.strictObject({
   figures: z.partialRecord(z.enum(FIGURES.map(({ name }) => name)), z.number()),
   /** Characters from which a tool's results are put aside, by tool name. */
   toolResultLimits: z.record(z.string(), z.int().min(0)),
+  /** Tools besides ours whose results can be had again by calling them again: old ones may be cleared. */
+  clearableTools: z.array(z.string()),
   permissions,
   hooks: z.partialRecord(z.enum(HOOK_EVENTS), z.array(hookCommand)),
   mcpServers: z.record(z.string(), mcpServer),

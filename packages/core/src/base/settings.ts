@@ -25,6 +25,7 @@ export const DEFAULT_SETTINGS: Settings = {
   switches: {},
   figures: {},
   toolResultLimits: {},
+  clearableTools: [],
   permissions: {},
   hooks: {},
   mcpServers: {},
@@ -64,7 +65,7 @@ interface SettingsLayer {
   readonly values: unknown
 }
 
-/** Later layers win; records (`models`, `switches` …) are merged key by key, lists in them grow. */
+/** Later layers win; records (`models`, `switches` …) are merged key by key, lists grow. */
 export async function combineSettings(layers: readonly SettingsLayer[]): Promise<EffectiveSettings> {
   const { settingsSchema } = await import("./settings-schema.ts") // zod takes longer to load than everything else together
   const partial = settingsSchema.partial()
@@ -79,7 +80,10 @@ export async function combineSettings(layers: readonly SettingsLayer[]): Promise
     }
     for (const [key, value] of Object.entries(parsed.data)) {
       if (value === undefined || key === "$schema") continue
-      if (typeof value === "object") {
+      if (Array.isArray(value)) {
+        values[key] = [...new Set([...(values[key] as readonly unknown[]), ...value])]
+        origins[key] = source
+      } else if (typeof value === "object") {
         values[key] = mergeRecords(values[key] as Record<string, unknown>, value)
         for (const name of Object.keys(value)) origins[`${key}.${name}`] = source
       } else {

@@ -69,3 +69,23 @@ test("L2-10 clearing pays: work that goes on for 20 requests behind the last cle
   )
   expect(acted).toBeGreaterThan(RUNS / 4) // the claim is not an empty one
 })
+
+test.each([
+  ["three quarters", 30_000, 10_000],
+  ["half", 20_000, 20_000],
+])(
+  "L2-5, L2-10 in a large window, where %s of the results can be cleared, the server clears in batches that pay",
+  async (_part, clearable, other) => {
+    const rounds = Array.from({ length: 60 }, (): WorkRound[] => [
+      { tool: "mcp__tracker__list", result: other },
+      { tool: "Bash", result: clearable },
+    ]).flat()
+    const models = { roomy: { window: 1_000_000, price: PRICE, accepts: { contextManagement: true } } }
+    const entries = workload(rounds, { model: "roomy" })
+    const { reports } = await replay({ entries, model: "roomy" }, { policies: [NOTHING, STRATA], models })
+    const [nothing, ours] = [reports[0]!, reports[1]!]
+    expect(ours.actions.length).toBeGreaterThan(1)
+    expect(ours.actions.length).toBeLessThan(8)
+    expect(ours.totals.dollars).toBeLessThan(0.9 * nothing.totals.dollars!)
+  },
+)

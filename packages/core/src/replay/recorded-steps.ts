@@ -6,6 +6,7 @@ import { toBlocks, withoutBreakpoint } from "../conversation/blocks.ts"
 import { type AssistantMessage, isSentToModel, type Message, type Usage } from "../conversation/messages.ts"
 import { type DecisionEntry, type Entry, isDecision } from "../journal/entries.ts"
 import { usageTotal } from "../tokens/context-size.ts"
+import { clearedByServer } from "../views/decision-kinds.ts"
 
 export interface RecordedConversation {
   /** In the order they were said, along one path. */
@@ -91,7 +92,7 @@ function answersIn(path: readonly Entry[]): ReadonlyMap<string, Answer> {
   let last: Answer | undefined
   for (const entry of path) {
     if (isDecision(entry)) {
-      if (entry.subtype === "server-edited" && last) last.clearedByServer = clearedTokens(entry.edits)
+      if (entry.subtype === "server-edited" && last) last.clearedByServer = clearedByServer(entry)
     } else if (isResponse(entry)) {
       const id = responseId(entry)
       last = answers.get(id) ?? { model: undefined, usage: undefined, clearedByServer: 0 }
@@ -126,9 +127,6 @@ function countedBy(usage: Usage, clearedByServer: number): RecordedRequest["coun
   const input = usageTotal(usage) - output
   return input > 0 ? { input: input + clearedByServer, output } : undefined
 }
-
-const clearedTokens = (edits: readonly unknown[]) =>
-  edits.reduce<number>((sum, edit) => sum + Number((edit as Record<string, unknown>).cleared_input_tokens ?? 0), 0)
 
 /** What a program says in the model's place was never asked for. */
 const isResponse = (message: Message): message is AssistantMessage =>

@@ -208,14 +208,17 @@ describe("TOK-5 what an anchor teaches", () => {
     expect(lessons[3]).toMatchObject({ actual: 80, measure: { bytes: { text: 300, json: 0 }, texts: 1 } })
   })
 
-  test("nothing, where a decision changed the context in between", () => {
+  test.each([
+    ["took something out of the context", 100],
+    ["that was undone put something back", -100],
+  ])("nothing, where a decision %s in between", (_name, removed) => {
     const meter = new ContextMeter(estimator())
     const { messages } = conversation()
       .user("x")
       .say("y", { id: "msg_1", usage: usage(1_000, 50) })
       .user("c")
     for (const message of messages) meter.add(message)
-    meter.remove(100)
+    meter.remove(removed)
     expect(meter.add(conversation().say("z", { id: "msg_2", usage: usage(1_130, 5) }).messages[0]!)).toBeUndefined()
   })
 })

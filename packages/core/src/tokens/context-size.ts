@@ -48,6 +48,9 @@ export class ContextMeter {
   #since: Piece[] = []
   /** Tokens that decisions took out of what the anchor counted. */
   #removed = 0
+  /** Tokens that the server had taken out of its copy before the anchor was counted, and whether the next request has them again. */
+  #takenByServer = 0
+  #comesBack = false
 
   constructor(estimator: Estimator) {
     this.#estimator = estimator
@@ -72,6 +75,16 @@ export class ContextMeter {
     this.#removed += tokens
   }
 
+  /** The server had taken so much out of the request that the anchor counted. It is expected to do so again. */
+  takenByServer(tokens: number): void {
+    this.#takenByServer = tokens
+  }
+
+  /** It will not: the next request is counted whole. */
+  comesBack(): void {
+    this.#comesBack = true
+  }
+
   /** At a boundary: what the API counted before it is void. */
   reset(): void {
     this.#anchorId = undefined
@@ -79,11 +92,14 @@ export class ContextMeter {
     this.#estimated = 0
     this.#since = []
     this.#removed = 0
+    this.#takenByServer = 0
+    this.#comesBack = false
   }
 
   size(): ContextSize {
     const ROUNDING = 1e-6 // what was taken out and put back again may leave a trace of itself
-    const tokens = Math.max(0, this.#counted + Math.ceil(this.#estimated - this.#removed - ROUNDING))
+    const estimated = this.#estimated + (this.#comesBack ? this.#takenByServer : 0) - this.#removed
+    const tokens = Math.max(0, this.#counted + Math.ceil(estimated - ROUNDING))
     return { tokens, counted: this.#counted, estimated: tokens - this.#counted }
   }
 
@@ -109,12 +125,14 @@ export class ContextMeter {
     this.#estimated = 0
     this.#since = []
     this.#removed = 0
+    this.#takenByServer = 0
+    this.#comesBack = false
     for (const { measure, responseId } of between) this.#count(measure, responseId)
     return lesson
   }
 
   #lessonOf(usage: Usage, before: readonly Piece[]): Lesson | undefined {
-    if (this.#counted === 0 || this.#removed > 0 || before.length === 0) return undefined
+    if (this.#counted === 0 || this.#removed !== 0 || before.length === 0) return undefined
     const actual = usageTotal(usage) - usage.output_tokens - this.#counted
     return { measure: this.#estimator.sum(before.map(({ measure }) => measure)), actual }
   }

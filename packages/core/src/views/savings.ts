@@ -9,6 +9,7 @@ import type { AssistantMessage, Uuid } from "../conversation/messages.ts"
 import { type DecisionEntry, type Effect, type Entry, isBoundaryEntry, isDecision } from "../journal/entries.ts"
 import type { Price } from "../tokens/model-facts.ts"
 import { cacheCounts } from "./cache-break.ts"
+import { clearedByServer } from "./decision-kinds.ts"
 import {
   addYields,
   type BilledRequest,
@@ -119,7 +120,7 @@ export function yieldOf({ settled, open }: Savings, layer: SavingLayer): Yield {
 function followDecision(state: Savings, decision: DecisionEntry): void {
   if (decision.subtype === "tool-result-persisted") putAside(state, decision.uuid, decision.effect)
   else if (decision.subtype === "tool-results-cleared") clear(state, decision.uuid, decision.effect)
-  else if (decision.subtype === "server-edited") clearOnServer(state, decision.edits)
+  else if (decision.subtype === "server-edited") clearOnServer(state, clearedByServer(decision))
   else if (decision.subtype === "compacted") compact(state, decision.tokensBefore, decision.tokensAfter)
   else if (decision.subtype === "undone") undo(state, decision.decision)
 }
@@ -144,17 +145,11 @@ function clear(state: Savings, uuid: Uuid, effect: Effect | undefined): void {
 }
 
 /** Each response reports all that was cleared of its own request, so only what is more than before was cleared now. */
-function clearOnServer(state: Savings, edits: readonly unknown[]): void {
+function clearOnServer(state: Savings, cleared: number): void {
   if (!state.open) return
-  const cleared = edits.reduce<number>((sum, edit) => sum + clearedBy(edit), 0)
   const more = cleared - Math.max(state.open.cleared, state.open.before?.cleared ?? 0)
   state.open = { ...state.open, cleared }
   if (more > 0) act(state.acts.server, more)
-}
-
-function clearedBy(edit: unknown): number {
-  const tokens = (edit as { cleared_input_tokens?: unknown } | null)?.cleared_input_tokens
-  return typeof tokens === "number" && tokens > 0 ? tokens : 0
 }
 
 function compact(state: Savings, before: number, after: number): void {

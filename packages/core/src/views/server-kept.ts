@@ -2,19 +2,21 @@
  * Which results the server has left whole in its own copy of the conversation (L2-5). It is asked to leave the same ones in every later
  * request, so that what it clears is decided once and its cache is broken once; calls that came since are counted along.
  */
-import { isToolUse, toBlocks } from "../conversation/blocks.ts"
+import { isToolUse, isWellFormedCall, toBlocks } from "../conversation/blocks.ts"
 import type { Message } from "../conversation/messages.ts"
 import type { DecisionEntry } from "../journal/entries.ts"
 
 export class ServerKept {
-  /** Since the last boundary, in their order. */
+  /** Those that are sent, since the last boundary, in their order. */
   #calls: string[] = []
   readonly #places = new Map<string, number>()
   #from: string | undefined
 
   add(message: Message): void {
     if (message.type !== "assistant") return
-    for (const { id } of toBlocks(message.message.content).filter(isToolUse)) {
+    for (const call of toBlocks(message.message.content).filter(isToolUse)) {
+      const { id } = call
+      if (!isWellFormedCall(call) || this.#places.has(id)) continue // not sent, so the server does not count it
       this.#places.set(id, this.#calls.length)
       this.#calls.push(id)
     }

@@ -17,7 +17,7 @@ export interface RoundToPlan {
   /** Characters of results that stand in the same round already; nothing about those changes any more. */
   readonly standing: number
   readonly budget: number
-  /** About what a result takes that is put aside. */
+  /** What a result takes at most that is put aside: a smaller one stays. */
   readonly previewSize: number
 }
 

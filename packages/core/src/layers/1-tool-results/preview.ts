@@ -15,6 +15,11 @@ export interface Preview {
 const TAIL_SHARE = 1 / 4 // of the beginning: errors and totals stand at the end
 const NEAR = 1 / 4 // a line end within this part of a piece is near enough to cut there
 
+const AROUND = 1_000 // characters: tags, the path, what the parts are, the shape of JSON
+
+/** The most that stands in the context for a result that is put aside, as far as its length is known before. */
+export const mostShown = (size: number): number => Math.ceil(size * (1 + TAIL_SHARE)) + AROUND
+
 export function previewOf(text: string, size: number): Preview {
   const head = headOf(text, size)
   const tail = tailOf(text, Math.min(Math.floor(size * TAIL_SHARE), text.length - head.length))

@@ -65,6 +65,21 @@ describe("layer 1", () => {
     await remove()
   })
 
+  test.each([1_900, 2_001, 2_400, 2_700, 3_300])(
+    "L1-1 a result of %s characters over a small limit is put aside only where that makes it smaller",
+    async (characters) => {
+      const chat = await open({ settings: { toolResultLimits: { Bash: 100 } } })
+      const results = [
+        JSON.stringify({ items: Array.from({ length: 99 }, (_, id) => ({ id, of: "a" })) }),
+        "z".repeat(9_999),
+      ]
+      const given = results.map((text) => text.slice(0, characters))
+      await round(chat, ...given.map((text) => ["Bash", text] as const))
+      for (const [i, shown] of ((await sentResults(chat)) as string[]).entries())
+        expect(shown.length).toBeLessThanOrEqual(given[i]!.length)
+    },
+  )
+
   test("L1-1 a tool that limits itself is left alone, settings change the limit of one tool, the switch ends it all", async () => {
     const settings = { toolResultLimits: { mcp__docs__find: 3_000 } }
     const chat = await open({ settings })

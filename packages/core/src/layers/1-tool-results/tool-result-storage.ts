@@ -15,7 +15,7 @@ import { renderPersisted } from "../../views/render-decisions.ts"
 import type { Layer, Turn } from "../layer.ts"
 import { toolOf } from "../tool-of.ts"
 import { type ArrivedResult, type Placement, planRound } from "./plan.ts"
-import { previewOf } from "./preview.ts"
+import { mostShown, previewOf } from "./preview.ts"
 import { charactersOf, isEmptyResult, mediaFiles, wholeFile } from "./result-content.ts"
 
 const PERSISTED = "tool-result-persisted"
@@ -58,7 +58,7 @@ export function toolResultStorage({ limitsItself = [], onPutAside }: ToolResultS
       results: await Promise.all(together.map((result) => arrived(result, turn))),
       standing: standingCharacters(turn, together),
       budget: await turn.flags.figure("message-results-limit"),
-      previewSize: await turn.flags.figure("tool-result-preview"),
+      previewSize: mostShown(await turn.flags.figure("tool-result-preview")),
     })
   }
 

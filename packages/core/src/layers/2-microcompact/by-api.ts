@@ -20,6 +20,8 @@ export interface ApiQuestion {
   readonly tools: readonly string[]
   /** How many turns with thinking came after the last long pause; asked for only where the model's thinking is to be cleared. */
   readonly turnsSincePause: () => number | undefined
+  /** Tools besides ours whose results may be cleared. */
+  readonly clearable?: readonly string[]
   /** Input at which the server clears. */
   readonly trigger: number
   readonly keep: number
@@ -29,7 +31,7 @@ export interface ApiQuestion {
 
 /** Input at which the server is to clear: as the figure says, but well before a compaction. */
 export function serverTrigger({ most, autoCompact }: { readonly most: number; readonly autoCompact: number }): number {
-  return Math.min(most, autoCompact - ROOM_BEFORE_COMPACTION)
+  return Math.floor(Math.min(most, autoCompact - ROOM_BEFORE_COMPACTION)) // the API takes whole numbers
 }
 
 /** How many calls the server leaves alone where a request does not say it. */
@@ -40,8 +42,8 @@ export function editsForServer(question: ApiQuestion): RequestExtras | undefined
   return edits.length > 0 ? { context_management: { edits }, betas: [BETA] } : undefined
 }
 
-function toolEdit({ tools, trigger, keep, leave }: ApiQuestion): object[] {
-  const clearable: ReadonlySet<string> = new Set([...READ_LIKE, ...WRITE_LIKE])
+function toolEdit({ tools, trigger, keep, leave, clearable: more = [] }: ApiQuestion): object[] {
+  const clearable: ReadonlySet<string> = new Set([...READ_LIKE, ...WRITE_LIKE, ...more])
   if (!tools.some((tool) => clearable.has(tool))) return []
   const others = tools.filter((tool) => !clearable.has(tool))
   const writeLike = WRITE_LIKE.filter((tool) => tools.includes(tool))
@@ -50,7 +52,7 @@ function toolEdit({ tools, trigger, keep, leave }: ApiQuestion): object[] {
       type: CLEAR_TOOL_USES,
       trigger: { type: "input_tokens", value: trigger },
       ...(leave === undefined ? {} : { keep: { type: "tool_uses", value: leave } }),
-      clear_at_least: { type: "input_tokens", value: trigger - keep },
+      clear_at_least: { type: "input_tokens", value: Math.ceil(trigger - keep) },
       ...(others.length > 0 ? { exclude_tools: others } : {}),
       ...(writeLike.length > 0 ? { clear_tool_inputs: writeLike } : {}),
     },
@@ -67,6 +69,10 @@ function thinkingEdit({ accepts, turnsSincePause }: ApiQuestion): object[] {
   const keep = since === undefined ? "all" : { type: "thinking_turns", value: since + 1 }
   return [{ type: "clear_thinking_20251015", keep }]
 }
+
+/** Whether calls are among what the server reports to have cleared. */
+export const clearedCalls = (applied: readonly unknown[]): boolean =>
+  applied.some((edit) => (edit as { type?: unknown } | null)?.type === CLEAR_TOOL_USES)
 
 /** How many of the newest calls the server leaves alone in a request. */
 export function leftByServer(request: object): number {

@@ -34,6 +34,8 @@ describe("L2-10 payback", () => {
   test("prices are the model's own; usual ones where none is known", () => {
     expect(cachePrices(findModel("claude-opus-5-5").facts, 1)).toEqual({ write: 1.25, read: 0.05 })
     expect(cachePrices(findModel("nobody-knows").facts, 1)).toEqual(PRICES)
+    const free = { input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 } // a model on one's own machine
+    expect(cachePrices({ ...findModel("nobody-knows").facts, price: free }, 1)).toEqual(PRICES)
     expect(cachePrices(findModel("claude-haiku-5-5").facts, 200_000)).toEqual({ write: 1.25, read: 0.1 })
   })
 

@@ -96,6 +96,14 @@ describe("L2-1 by time", () => {
     expect(clearedIn(await chat.prepare())).toEqual([ids[0], ids[2]])
   })
 
+  test("tools of one's own are cleared where the settings name them", async () => {
+    const clock = manualClock()
+    const chat = await open({ clock, settings: { clearableTools: ["read_file"] } })
+    const ids = await calls(chat, ["read_file", "pay_bill", ...Array(5).fill("read_file")])
+    clock.advance(61 * MINUTE)
+    expect(clearedIn(await chat.prepare())).toEqual([ids[0]])
+  })
+
   test("L2-7, L2-8 once: a cleared result is neither counted nor cleared again, and listeners learn of it", async () => {
     const clock = manualClock()
     const told: string[][] = []

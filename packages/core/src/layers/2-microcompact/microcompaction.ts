@@ -49,6 +49,7 @@ export function microcompaction({ onCleared, isMain = true, serverClears = true 
         tools: toolNames(views.context.prompt?.tools),
         turnsSincePause: () => turnsSincePause({ views, now, gapMinutes }),
         trigger,
+        clearable: flags.clearableTools ?? [],
         keep: await flags.figure("api-clear-keep"),
         leave: size.tokens >= trigger && (await serverMovesOn(turn)) ? undefined : views.context.serverKept.count,
       })
@@ -96,18 +97,19 @@ async function triggerFor({ flags, thresholds }: Turn): Promise<number> {
   return serverTrigger({ most: await flags.figure("api-clear-trigger"), autoCompact: thresholds.autoCompact })
 }
 
-async function selectByTime({ views, flags, now }: Turn): Promise<Selection> {
+async function selectByTime(turn: Turn): Promise<Selection> {
+  const { views, flags, now } = turn
   if (idleMinutes(views.context.lastResponse, now) <= (await flags.figure("idle-gap"))) return NOTHING
-  const found = survey(views)
+  const found = survey(turn)
   const toolUseIds = planByTime(found.results, await flags.figure("idle-keep"))
   return { toolUseIds, memories: memoriesAlong(found).map(({ uuid }) => uuid) }
 }
 
 async function selectBySize(turn: Turn): Promise<Selection> {
-  const { views, flags, facts, fill, thresholds } = turn
+  const { flags, facts, fill, thresholds } = turn
   if (fill.used < thresholds.warning) return NOTHING
   const plan = planBySize({
-    survey: survey(views),
+    survey: survey(turn),
     figures: {
       keep: await flags.figure("size-clear-keep"),
       least: await flags.figure("size-clear-least"),
@@ -126,7 +128,7 @@ async function deletions(turn: Turn): Promise<DecisionDraft[]> {
   const { views, flags } = turn
   const { endsWithUser, cacheEdits } = views.context
   if (cacheState(turn).state === "cold" || cacheEdits.justDropped || !endsWithUser) return []
-  const found = survey(views)
+  const found = survey(turn)
   const figures = { active: await flags.figure("cache-edit-active"), keep: await flags.figure("cache-edit-keep") }
   const toolUseIds = planByCacheEdit(found.results, figures)
   if (toolUseIds.length === 0) return []
@@ -144,7 +146,7 @@ function clearing(turn: Turn, { toolUseIds, memories }: Selection, why: "idle" |
   const deleted = views.context.cacheEdits.toolUseIds
   const selection = { toolUseIds: [...new Set([...deleted, ...toolUseIds])], memories }
   if (selection.toolUseIds.length === 0) return []
-  const found = survey(views)
+  const found = survey(turn)
   const { removed, behind, dropsThinking } = changeBy(locate(selection, found), found, facts.accepts.boundThinking)
   const rewrites = cacheState(turn).state === "cold" ? 0 : Math.round(behind * found.scale)
   const effect = { saves: Math.round(removed * found.scale), rewrites }

@@ -16,12 +16,13 @@ export const pauses = (gapMinutes: number): MessageFold<Pauses> => ({
   start: () => ({ since: undefined, last: undefined }),
   copy: (state) => ({ ...state }),
   take(state, message) {
-    if (message.type !== "assistant") {
-      if (idleMinutes(state.last, new Date(message.timestamp)) > gapMinutes) state.since = 0
-      return
-    }
-    const id = message.message.id ?? message.uuid
-    if (state.since !== undefined && id !== state.last?.id && contentOf(message).some(isThinking)) state.since++
+    const response = message.type === "assistant" ? message : undefined
+    const id = response && (response.message.id ?? response.uuid)
+    const isPiece = id !== undefined && id === state.last?.id
+    // also before a response: what it answers may have been said before the pause, and sent behind it by another process
+    if (!isPiece && idleMinutes(state.last, new Date(message.timestamp)) > gapMinutes) state.since = 0
+    if (!response || id === undefined) return
+    if (state.since !== undefined && !isPiece && contentOf(response).some(isThinking)) state.since++
     state.last = { timestamp: message.timestamp, id }
   },
 })

@@ -12,12 +12,14 @@ export interface CachePrices {
   readonly read: number
 }
 
-const USUAL: CachePrices = { write: 1.25, read: 0.1 } // of most models; assumed where no price is known
+const USUAL: CachePrices = { write: 1.25, read: 0.1 } // of most models; assumed where no price is known, or nothing is paid
 
 /** Long prompts cost more on some models. */
 export function cachePrices({ price: standard, longPrompt }: ModelFacts, tokens: number): CachePrices {
   const price = longPrompt && tokens > longPrompt.above ? longPrompt.price : standard
-  return price ? { write: price.cacheWrite5m / price.input, read: price.cacheRead / price.input } : USUAL
+  return price && price.input > 0
+    ? { write: price.cacheWrite5m / price.input, read: price.cacheRead / price.input }
+    : USUAL
 }
 
 export interface Clearing {

@@ -125,13 +125,16 @@ describe("L2-5 what the server has cleared stays cleared", () => {
     expect(await keep()).toEqual({ type: "thinking_turns", value: 2 })
   })
 
-  test.each([0.5, 999.9])("FLG-2 a figure of %s more still gives whole numbers, as the API takes no others", async (more) => {
-    const figures = { "api-clear-trigger": 4_000 + more, "api-clear-keep": 3_000.3 }
-    const chat = await open({ settings: { figures } })
-    await chat.add({ role: "user", content: "go" })
-    const { trigger, clear_at_least } = toolEdit(await chat.prepare())!
-    expect([trigger.value, clear_at_least.value].every(Number.isInteger)).toBe(true)
-  })
+  test.each([0.5, 999.9])(
+    "FLG-2 a figure of %s more still gives whole numbers, as the API takes no others",
+    async (more) => {
+      const figures = { "api-clear-trigger": 4_000 + more, "api-clear-keep": 3_000.3 }
+      const chat = await open({ settings: { figures } })
+      await chat.add({ role: "user", content: "go" })
+      const { trigger, clear_at_least } = toolEdit(await chat.prepare())!
+      expect([trigger.value, clear_at_least.value].every(Number.isInteger)).toBe(true)
+    },
+  )
 
   test("property: as long as nothing is rewound; and asks are positive, and a resume sends the same bytes", async () => {
     const taken = fc.oneof(
@@ -161,7 +164,9 @@ describe("L2-5 what the server has cleared stays cleared", () => {
             expect(cleared).toEqual(expect.arrayContaining([...known]))
             known = cleared
             clearings += cleared.length
-            messages.push(calls.length === 0 ? await chat.add({ role: "user", content: "on" }) : await answer(chat, calls))
+            messages.push(
+              calls.length === 0 ? await chat.add({ role: "user", content: "on" }) : await answer(chat, calls),
+            )
           }
           const request = serialiseRequest(await chat.prepare())
           await chat.close()
@@ -173,6 +178,19 @@ describe("L2-5 what the server has cleared stays cleared", () => {
     )
     expect(clearings).toBeGreaterThan(40)
   })
+})
+
+test("TOK-1, L2-1 results cleared here after a pause are taken off once, though the server had cleared them before", async () => {
+  const clock = manualClock()
+  const chat = await open({ clock })
+  await chat.add({ role: "user", content: "go" })
+  const all = await rounds(chat, times(14, ["Bash"]))
+  expect(all.at(-1)!.cleared.length).toBeGreaterThan(3)
+  clock.advance(61 * MINUTE)
+  const { input } = served(await chat.prepare())
+  const size = chat.views.context.size().tokens
+  expect(size / input).toBeGreaterThan(0.8)
+  expect(size / input).toBeLessThan(1.4) // estimates of what was said since, on top of what was counted
 })
 
 describe("TOK-1, WIN-7 the size where the next request goes to a model whose server clears nothing", () => {

@@ -10,7 +10,7 @@ import { survey } from "./survey.ts"
 
 export async function serverMovesOn(turn: Turn): Promise<boolean> {
   const { views, flags, facts, fill } = turn
-  const { results, scale } = survey(views)
+  const { results, scale } = survey(turn)
   const old = new Set(views.context.serverKept.allBut(USUALLY_LEFT))
   const saving = results.reduce((sum, each) => sum + (old.has(each.toolUseId) ? each.saving : 0), 0)
   const removed = saving * scale

@@ -3,6 +3,7 @@
  * what must be known to clear it well. A result is measured once. Its size does not follow the calibration, so that it is the same in a
  * conversation that was opened again; `scale` tells what all of them come to by what is known now.
  */
+import type { Flags } from "../../base/flags.ts"
 import { isThinking, isToolResult, isToolUse, type ToolResult } from "../../conversation/blocks.ts"
 import type { Message, Uuid } from "../../conversation/messages.ts"
 import { sentBlocks } from "../../conversation/sent-blocks.ts"
@@ -16,7 +17,7 @@ export const READ_LIKE = ["Read", "Bash", "Grep", "Glob", "WebFetch", "WebSearch
 /** Their results say little; what is large is their input. */
 export const WRITE_LIKE = ["Edit", "Write"] as const
 
-const CLEARABLE: ReadonlySet<string> = new Set([...READ_LIKE, ...WRITE_LIKE])
+const CLEARABLE = [...READ_LIKE, ...WRITE_LIKE]
 
 interface Standing {
   /** Tokens of the conversation that stand before it. */
@@ -57,11 +58,18 @@ interface Looked {
   measure: Measure
 }
 
+interface Surveyed {
+  readonly views: Views
+  readonly flags: Pick<Flags, "clearableTools">
+}
+
 const followed = new WeakMap<Views, SettledFold<Looked>>()
 
-export function survey(views: Views): Survey {
+/** `flags` name tools besides ours that can be cleared; they are the same as long as the conversation is open. */
+export function survey({ views, flags }: Surveyed): Survey {
   const plain = plainEstimator(views)
-  const fold = followed.get(views) ?? new SettledFold(lookAt(views, plain))
+  const clearable = new Set<string>([...CLEARABLE, ...(flags.clearableTools ?? [])])
+  const fold = followed.get(views) ?? new SettledFold(lookAt(views, { plain, clearable }))
   followed.set(views, fold)
   const { results, thinking, memories, deleted, tokens, measure } = fold.over(views.context)
   const scale = tokens > 0 ? views.estimator.tokens(measure) / tokens : 1
@@ -77,7 +85,12 @@ function plainEstimator(views: Views): Estimator {
   return plain
 }
 
-function lookAt({ context, estimator }: Views, plain: Estimator): MessageFold<Looked> {
+interface Looking {
+  readonly plain: Estimator
+  readonly clearable: ReadonlySet<string>
+}
+
+function lookAt({ context, estimator }: Views, { plain, clearable }: Looking): MessageFold<Looked> {
   return {
     start: () => ({
       ...{ tools: new Map(), results: [], thinking: [], memories: [], deleted: [], tokens: 0 },
@@ -115,7 +128,7 @@ function lookAt({ context, estimator }: Views, plain: Estimator): MessageFold<Lo
   ): void {
     const { tool_use_id: toolUseId } = block
     const { tokens: before } = looked
-    if (!CLEARABLE.has(looked.tools.get(toolUseId) ?? "") || context.resultAddress(toolUseId) !== address) return
+    if (!clearable.has(looked.tools.get(toolUseId) ?? "") || context.resultAddress(toolUseId) !== address) return
     if (!context.isCleared(toolUseId)) {
       const saving = tokens - plain.block(renderCleared(block, address))
       looked.results.push({ toolUseId, tokens, saving, before })
