@@ -11,6 +11,7 @@ import type { DecidingLayer, Order } from "./deciding-layer.ts"
 export type Step =
   | { readonly kind: "user"; readonly content: string | Block[] }
   | { readonly kind: "meta"; readonly text: string }
+  | { readonly kind: "enqueue"; readonly text: string }
   | { readonly kind: "respond"; readonly pieces: readonly Piece[]; readonly stop: string; readonly usage: number }
   | { readonly kind: "results"; readonly which: readonly ResultStep[] }
   | { readonly kind: "attach"; readonly text: string; readonly isMemory: boolean }
@@ -175,11 +176,12 @@ const order: fc.Arbitrary<Order> = fc.oneof(
   fc.record({ what: fc.constant("compact" as const), keepRounds: fc.nat(3) }),
 )
 
-/** Conversations in which layers decide things, too. */
+/** Conversations in which layers decide things, too, and the person types while they are at it. */
 export const decidedConversations: fc.Arbitrary<readonly Step[]> = conversationOf(
   fc.oneof(
-    { weight: 4, arbitrary: step },
-    { weight: 1, arbitrary: order.map((given): Step => ({ kind: "decide", order: given })) },
+    { weight: 8, arbitrary: step },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant("enqueue" as const), text: spokenText }) },
+    { weight: 2, arbitrary: order.map((given): Step => ({ kind: "decide", order: given })) },
   ),
 )
 
@@ -207,6 +209,9 @@ export async function play(chat: Conversation, step: Step, player: Player): Prom
       return
     case "meta":
       player.messages.push(await chat.add({ role: "user", content: step.text, isMeta: true }))
+      return
+    case "enqueue":
+      player.messages.push(await chat.enqueue(step.text))
       return
     case "attach":
       player.messages.push(

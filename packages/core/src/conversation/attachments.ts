@@ -4,6 +4,7 @@
  * attachment, so it is the same bytes in every request.
  */
 import type { TextBlock } from "./blocks.ts"
+import { inline } from "./inline.ts"
 
 export interface Todo {
   readonly content: string
@@ -72,18 +73,18 @@ export function asReminder(text: string): string {
 function describe(attachment: Attachment): string {
   switch (attachment.type) {
     case "file":
-      return `The file ${attachment.path} as it is on disk now:\n${fenced(attachment.content)}`
+      return `The file ${inline(attachment.path)} as it is on disk now:\n${fenced(attachment.content)}`
     case "compact_file_reference":
-      return `The file ${attachment.path} was read earlier and is too large to repeat here. Read it again if you need it.`
+      return `The file ${inline(attachment.path)} was read earlier and is too large to repeat here. Read it again if you need it.`
     case "todo_list":
       return attachment.todos.length === 0
         ? "The todo list is empty."
         : `The todo list as it stands:\n${attachment.todos.map(todoLine).join("\n")}`
     case "plan_file":
-      return `The plan in ${attachment.path}:\n${fenced(attachment.content)}`
+      return `The plan in ${inline(attachment.path)}:\n${fenced(attachment.content)}`
     case "plan_mode":
       return attachment.active
-        ? `Plan mode is on: look and think, change nothing until the plan is approved.${attachment.path ? ` The plan goes to ${attachment.path}.` : ""}`
+        ? `Plan mode is on: look and think, change nothing until the plan is approved.${attachment.path ? ` The plan goes to ${inline(attachment.path)}.` : ""}`
         : "Plan mode is off: changes may be made again."
     case "skill_content":
       return `The skill "${attachment.name}" is in use. Its instructions:\n${attachment.content}`
@@ -103,17 +104,17 @@ function describe(attachment: Attachment): string {
         .filter((part) => part !== "")
         .join("\n")
     case "editor_selection":
-      return `Lines ${attachment.fromLine} to ${attachment.toLine} of ${attachment.path} are selected in the editor:\n${fenced(attachment.content)}`
+      return `Lines ${attachment.fromLine} to ${attachment.toLine} of ${inline(attachment.path)} are selected in the editor:\n${fenced(attachment.content)}`
     case "mcp_instructions":
       return `The tool server "${attachment.server}" says how its tools are to be used:\n${attachment.instructions}`
     case "nested_memory":
-      return `Instructions in ${attachment.path}, which apply to files below its directory:\n${attachment.content}`
+      return `Instructions in ${inline(attachment.path)}, which apply to files below its directory:\n${attachment.content}`
     case "queued_agent_message":
       return `A message from the agent "${attachment.from}" (not from the user):\n${attachment.content}`
     case "hook_output":
       return attachment.audience === "person" ? "" : `The hook "${attachment.hook}" says:\n${attachment.content}`
     case "memory":
-      return `A memory${attachment.age ? ` from ${attachment.age}` : ""}, kept in ${attachment.path}. It was true when it was written; check before you rely on it:\n${attachment.content}`
+      return `A memory${attachment.age ? ` from ${attachment.age}` : ""}, kept in ${inline(attachment.path)}. It was true when it was written; check before you rely on it:\n${attachment.content}`
     case "carried_facts":
       return attachment.content === ""
         ? ""

@@ -58,6 +58,7 @@ export type CompactionRefusal =
   | "out-of-reach"
   | "blocked-by-hook"
   | "no-such-message"
+  | "calls-open"
 
 export type CompactionProgress =
   | {

@@ -55,7 +55,8 @@ export class LayerPipeline {
     for (const layer of this.#parts.layers) {
       if (signal?.aborted) return // whoever gave up is told so; what a layer left undone for it is no failure
       await this.#guarded(layer, async () => {
-        const drafts = await layer.beforeRequest?.(this.#parts.turn(signal)).catch(unlessAborted(signal))
+        const turn = this.#parts.turn(signal)
+        const drafts = await layer.beforeRequest?.(turn).catch(unlessAborted(turn.signal))
         await this.#carryOut(layer, drafts ?? [])
       })
     }
@@ -123,7 +124,7 @@ export class LayerPipeline {
   }
 }
 
-const unlessAborted = (signal: AbortSignal | undefined) => (error: unknown) => {
-  if (!signal?.aborted) throw error
+const unlessAborted = (signal: AbortSignal) => (error: unknown) => {
+  if (!signal.aborted) throw error
   return []
 }

@@ -34,7 +34,7 @@ import type { ModelRequest } from "../conversation/request.ts"
 import { RequestValidator } from "../conversation/validate/validator.ts"
 import { type DecisionDraft, type Draft, type Entry, isBoundaryEntry, isDecision } from "../journal/entries.ts"
 import type { Journal, Store } from "../journal/store.ts"
-import { leftByServer } from "../layers/2-microcompact/by-api.ts"
+import { clearedCalls, leftByServer } from "../layers/2-microcompact/by-api.ts"
 import type { CompactionOrder, PlannedCompaction } from "../layers/compaction-order.ts"
 import type { Layer, Turn } from "../layers/layer.ts"
 import { LayerPipeline } from "../layers/pipeline.ts"
@@ -288,9 +288,10 @@ export class Conversation {
   rewind(uuid: Uuid): Promise<void> {
     return this.#inOrder(async () => {
       await this.#mustBeMessage(uuid)
-      await this.#writer.appendAt({ type: "strata", subtype: "rewound" }, uuid)
-      const options = viewOptions(this.#model.facts, this.#parts.settings.values.models)
-      this.#views = (await loadViews(this.#parts.journal, options)).views
+      await this.#writer.rewind(uuid, async () => {
+        const options = viewOptions(this.#model.facts, this.#parts.settings.values.models)
+        this.#views = (await loadViews(this.#parts.journal, options)).views
+      })
       this.#prompt.compareAgain()
       this.#undecided = []
     })
@@ -403,7 +404,7 @@ export class Conversation {
     const [entry] = await this.#append([{ type: "assistant", message }])
     const edits = response.context_management?.applied_edits ?? []
     if (edits.length > 0) {
-      const keptFrom = this.#serverKeeps
+      const keptFrom = clearedCalls(edits) ? this.#serverKeeps : undefined
       await this.#append([{ type: "strata", subtype: "server-edited", edits, ...(keptFrom ? { keptFrom } : {}) }])
     }
     await this.#parts.journal.sync()
@@ -458,7 +459,9 @@ export class Conversation {
     this.#events.emit("repaired", { repairs })
   }
 
-  #turn(signal: AbortSignal = this.#closingSignal.signal): Turn {
+  #turn(given?: AbortSignal): Turn {
+    const closing = this.#closingSignal.signal
+    const signal = given ? AbortSignal.any([given, closing]) : closing
     return {
       conversation: this.id,
       model: this.#parts.model,

@@ -32,9 +32,12 @@ export class EntryWriter {
     return this.#inOrder(() => this.#append(drafts))
   }
 
-  /** A decision about an earlier place of the journal, as going back is one. */
-  appendAt(draft: DecisionDraft, parent: Uuid): Promise<void> {
-    return this.#inOrder(() => this.#write([this.place(draft, parent)]))
+  /** Goes back to an earlier place of the journal. Whatever is appended meanwhile waits until the views have followed. */
+  rewind(to: Uuid, follow: () => Promise<void>): Promise<void> {
+    return this.#inOrder(async () => {
+      await this.#write([this.place({ type: "strata", subtype: "rewound" }, to)])
+      await follow()
+    })
   }
 
   place(draft: Draft, parent: Uuid | null): Entry {
@@ -71,11 +74,13 @@ export class EntryWriter {
   async #write(entries: readonly Entry[]): Promise<void> {
     const { journal, views, onWritten } = this.#parts
     await journal.append(entries)
-    for (const entry of entries) {
+    // all of it at once: nobody may find a boundary without the summary behind it
+    const checkpoints = entries.flatMap((entry) => {
       views().apply(entry)
-      // a checkpoint only saves time at the next opening: one that cannot be written must not keep the views from following
-      if (isBoundaryEntry(entry)) await journal.writeCheckpoint(views().checkpoint(entry.uuid)).catch(() => undefined)
-      onWritten(entry)
-    }
+      return isBoundaryEntry(entry) ? [views().checkpoint(entry.uuid)] : []
+    })
+    for (const entry of entries) onWritten(entry)
+    // it only saves time at the next opening: one that cannot be written is no failure
+    for (const checkpoint of checkpoints) await journal.writeCheckpoint(checkpoint).catch(() => undefined)
   }
 }

@@ -11,7 +11,14 @@ import { type DecisionEntry, type DecisionOf, type Entry, isDecision, type Sessi
 import { ContextMeter, type ContextSize } from "../tokens/context-size.ts"
 import type { CalibrationState, Estimator } from "../tokens/estimate.ts"
 import { blocksOf, mapBlocks, withoutThinking, withoutUsage } from "./changed-messages.ts"
-import { changesMessages, clearedMemories, dropsThinking, editsCache } from "./decision-kinds.ts"
+import {
+  changesMessages,
+  clearedByServer,
+  clearedMemories,
+  clearsHere,
+  dropsThinking,
+  editsCache,
+} from "./decision-kinds.ts"
 import { MadeUpAnswers } from "./made-up-answers.ts"
 import { Overlay, type SavedOverlay } from "./overlay.ts"
 import { PinnedEdits } from "./pinned-edits.ts"
@@ -37,6 +44,8 @@ export interface CacheEdits {
 export interface ContextOptions {
   /** Whether the model can delete inside its cache. Default true: what the journal says is shown. */
   readonly editsCaches?: boolean
+  /** Whether its server can clear from its own copy. Default true: what it cleared last is not counted. */
+  readonly serverClears?: boolean
 }
 
 /** The part of the view that a boundary does not reset, as plain data for a checkpoint. */
@@ -54,6 +63,7 @@ export class ContextView {
   readonly #estimator: Estimator
   readonly #meter: ContextMeter
   readonly #editsCaches: boolean
+  readonly #serverClears: boolean
   readonly #pinned = new PinnedEdits()
   readonly #prompt: StandingPrompt
   readonly #answers: MadeUpAnswers
@@ -71,15 +81,20 @@ export class ContextView {
   #awaitingSummary: readonly Message[] = []
   /** Typed while the system was busy, in that order; each waits to be delivered. */
   readonly #queued = new Map<Uuid, Message>()
-  /** Decisions about blocks since the view or its last boundary began, so that one can be undone. */
-  #decisions: DecisionEntry[] = []
+  /** Decisions about blocks since the view or its last boundary began, each with how many messages there were, so that one can be undone. */
+  #decisions: { readonly decision: DecisionEntry; readonly present: number }[] = []
   #base: SavedOverlay
   #session: SessionFacts | undefined
   #newest: Message | undefined
 
-  constructor(estimator: Estimator, saved?: SavedContext, { editsCaches = true }: ContextOptions = {}) {
+  constructor(
+    estimator: Estimator,
+    saved?: SavedContext,
+    { editsCaches = true, serverClears = true }: ContextOptions = {},
+  ) {
     this.#estimator = estimator
     this.#editsCaches = editsCaches
+    this.#serverClears = serverClears
     this.#meter = new ContextMeter(estimator)
     this.#overlay = saved ? Overlay.restore(saved.overlay, { editsCaches }) : new Overlay({ editsCaches })
     this.#base = this.#overlay.save()
@@ -343,9 +358,16 @@ export class ContextView {
     else if (decision.subtype === "undone") this.#undo(decision.decision)
     else {
       this.serverKept.decide(decision)
-      this.#decisions.push(decision)
+      this.#followServer(decision)
+      this.#decisions.push({ decision, present: this.#messages.length })
       this.#decide(decision)
     }
+  }
+
+  /** What the server had cleared is whole again for a model whose server cannot, and where results cleared here leave it too little to clear. */
+  #followServer(decision: DecisionEntry): void {
+    if (decision.subtype === "server-edited") this.#meter.takenByServer(clearedByServer(decision))
+    if (!this.#serverClears || clearsHere(decision)) this.#meter.comesBack()
   }
 
   #deliver(uuid: Uuid): void {
@@ -397,17 +419,13 @@ export class ContextView {
 
   #undo(uuid: Uuid): void {
     const size = this.#sentSize()
-    this.#decisions = this.#decisions.filter((decision) => decision.uuid !== uuid)
+    this.#decisions = this.#decisions.filter(({ decision }) => decision.uuid !== uuid)
     this.#answers.undo(uuid)
     this.#overlay = Overlay.restore(this.#base, { editsCaches: this.#editsCaches })
-    for (const decision of this.#decisions) this.#overlay.decide(decision, this.#before(decision))
+    for (const { decision, present } of this.#decisions)
+      this.#overlay.decide(decision, this.#messages.slice(0, present))
     this.#rebuild()
     this.#meter.remove(size - this.#sentSize())
-  }
-
-  /** The messages that were there when a decision was made. */
-  #before(decision: DecisionEntry): readonly Message[] {
-    return this.#messages.slice(0, this.#messages.findIndex(({ uuid }) => uuid === decision.parentUuid) + 1)
   }
 
   /** Flattens everything again: for the few decisions that change which blocks there are. */

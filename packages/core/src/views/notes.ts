@@ -1,6 +1,7 @@
 /**
  * How far the notes about a conversation go: up to which message they tell it, and how large the context was when they were written.
- * When the context has shrunk since, its smallest size counts instead, so that growth is measured from there.
+ * When the context has shrunk since, its smallest size counts instead, so that growth is measured from there. There is one file for all
+ * branches: notes that were taken on one that was left tell of it, and their position is not among the messages any more (L4-5).
  */
 import type { Uuid } from "../conversation/messages.ts"
 import { type Entry, isDecision } from "../journal/entries.ts"
@@ -20,14 +21,14 @@ export interface NotesTaken {
 
 export const notes: Projection<NotesTaken> = {
   name: "notes",
-  scope: "path",
+  scope: "journal",
   start: () => ({}),
-  apply(state, entry) {
+  apply(state, entry, onPath = true) {
     if (isDecision(entry) && entry.subtype === "notes-updated") {
       const { throughUuid, path, tokens, contextTokens, timestamp } = entry
       return { throughUuid, path, tokens, contextTokens, at: timestamp }
     }
-    const size = contextSizeAt(entry)
+    const size = onPath ? contextSizeAt(entry) : undefined
     if (state.contextTokens !== undefined && size !== undefined && size < state.contextTokens)
       state.contextTokens = size
     return state

@@ -34,6 +34,8 @@ export interface ViewOptions {
   readonly models?: Readonly<Record<string, ModelOverride>>
   /** Whether the model can delete inside its cache. Default true: what the journal says is shown. */
   readonly editsCaches?: boolean
+  /** Whether its server can clear from its own copy. Default true. */
+  readonly serverClears?: boolean
 }
 
 export const viewOptions = (
@@ -43,6 +45,7 @@ export const viewOptions = (
   family,
   models,
   editsCaches: accepts.cacheEditing,
+  serverClears: accepts.contextManagement,
 })
 
 /** What the views knew when the last boundary had been written. */
@@ -165,7 +168,7 @@ async function loadTail(journal: Journal, options: ViewOptions): Promise<Views |
   const views = new Views(options, checkpoint)
   for (const uuid of first.compactMetadata?.preservedMessages?.uuids ?? []) {
     const kept = await journal.find(uuid)
-    if (kept) views.context.apply(withoutLesson(kept))
+    if (kept) views.context.apply(asKept(kept))
   }
   views.context.apply(first)
   for (const entry of entries.slice(1)) views.apply(entry, isOnPath(entry, path))
@@ -209,8 +212,9 @@ function readCheckpoint(value: unknown): Checkpoint | undefined {
   return checkpoint?.version === CHECKPOINT_VERSION ? checkpoint : undefined
 }
 
-/** What a kept message taught about sizes is in the checkpoint already. */
-function withoutLesson(entry: Entry): Entry {
+/** What a kept message taught about sizes is in the checkpoint already; one that was typed while the system was busy has been delivered. */
+function asKept(entry: Entry): Entry {
+  if (entry.type === "user") return { ...entry, isQueued: false }
   if (entry.type !== "assistant") return entry
   const { usage: _, ...message } = entry.message
   return { ...entry, message }

@@ -3,7 +3,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, describe, expect, test } from "vitest"
-import type { Entry } from "../../../core/src/journal/entries.ts"
 import { installation } from "../../../core/src/layers/4-compaction/install.ts"
 import {
   type Block,
@@ -22,6 +21,7 @@ const root = mkdtempSync(join(tmpdir(), "strata-states-"))
 afterAll(() => rmSync(root, { recursive: true }))
 
 const WINDOW = 200_000
+const USAGE = { input_tokens: 30_000, output_tokens: 10 }
 const LONG = "many words ".repeat(2_000)
 
 const open = (options: Partial<CompactingOptions> = {}) =>
@@ -29,7 +29,7 @@ const open = (options: Partial<CompactingOptions> = {}) =>
 
 let answers = 0
 const record = (chat: Conversation, content: readonly unknown[], stop_reason = "end_turn") =>
-  chat.record({ id: `msg_${answers++}`, model: SUMMARISER, content, stop_reason })
+  chat.record({ id: `msg_${answers++}`, model: SUMMARISER, content, stop_reason, usage: USAGE })
 const answer = (chat: Conversation, text: string) => record(chat, [{ type: "text", text }])
 const call = (id: string) => ({ type: "tool_use", id, name: "Read", input: { file_path: "/a" } })
 const result = (id: string, content: string): Block => ({ type: "tool_result", tool_use_id: id, content })
@@ -37,12 +37,6 @@ const result = (id: string, content: string): Block => ({ type: "tool_result", t
 async function textsSent(chat: Conversation): Promise<readonly string[]> {
   const { messages } = await chat.prepare()
   return messages.flatMap(({ content }) => toBlocks(content)).map((block) => textOf([block]) || JSON.stringify(block))
-}
-
-async function entriesOf(chat: Conversation): Promise<readonly Entry[]> {
-  const entries: Entry[] = []
-  for await (const entry of chat.entries()) entries.push(entry)
-  return entries
 }
 
 /** Opened again, as after a crash: what the views knew is only in the journal and its checkpoint. */
@@ -73,7 +67,7 @@ describe("words typed while the system is busy", () => {
     await chat.add({ role: "user", content: `First. ${LONG}` })
     await answer(chat, "Looking.")
     chat.on("compaction", ({ phase }) => {
-      if (phase === "restoring") void chat.enqueue("typed meanwhile")
+      if (phase === "preparing") void chat.enqueue("typed meanwhile")
     })
     await chat.compact()
     const sent = await textsSent(chat)
@@ -166,7 +160,13 @@ describe("what an earlier compaction restored", () => {
 describe("going back", () => {
   test("CACHE-6 to the summary itself: kept thinking stays dropped, since what it was bound to is gone", async () => {
     const drafts = installation({
-      turn: { newUuid: (() => () => `uuid_${answers++}`)(), facts: { accepts: { boundThinking: true } } } as never,
+      turn: {
+        newUuid: (
+          () => () =>
+            `uuid_${answers++}`
+        )(),
+        facts: { accepts: { boundThinking: true } },
+      } as never,
       cut: {
         kind: "all",
         summarised: [],

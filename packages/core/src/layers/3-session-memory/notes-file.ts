@@ -54,6 +54,23 @@ export async function openNotesFile(question: NotesFileQuestion): Promise<NotesF
   return made
 }
 
+/** What is noted, as it is on disk now; nothing where there are no notes, or something else stands in their place. */
+export async function readNotesText({
+  path,
+  now,
+  signal,
+}: Omit<NotesFileQuestion, "template">): Promise<string | undefined> {
+  try {
+    const directory = dirname(path)
+    if ((await lstat(directory)).isSymbolicLink()) return undefined
+    const real = join(await realpath(directory), basename(path))
+    await refuseUnlessPlain(real)
+    return (await readNotes(real, { path, now, signal }))?.text
+  } catch {
+    return undefined // a link, a pipe, no text, no rights: all the same here
+  }
+}
+
 async function refuseUnlessPlain(path: string): Promise<void> {
   try {
     const stats = await lstat(path)
@@ -66,7 +83,7 @@ async function refuseUnlessPlain(path: string): Promise<void> {
 
 async function readNotes(
   path: string,
-  { path: given, now, signal }: NotesFileQuestion,
+  { path: given, now, signal }: Omit<NotesFileQuestion, "template">,
 ): Promise<NotesFile | undefined> {
   const directory = { get: () => dirname(path), set: () => undefined }
   const file = await readTextIfPresent({ given, path }, { directory, signal })

@@ -4,6 +4,10 @@
  */
 import { fenceAfter, type NotesSection, parseNotes } from "./sections.ts"
 
+// No tokenizer puts more characters than this into a token on average: of a section that is far too large, only what may stay is looked at.
+const MOST_CHARACTERS_PER_TOKEN = 16
+const SHORT = 10_000 // characters
+
 /** Nobody has written anything yet: it is the template, or any text with no more than headings and descriptions. */
 export function isBareTemplate(text: string, template?: string): boolean {
   if (text.trim() === template?.trim()) return true
@@ -30,7 +34,8 @@ function cutSection({ head, body }: NotesSection, cut: SectionCut): string {
   if (cut.estimate(head + body) <= cut.limit) return head + body
   const marker = `[The rest of this section is in ${cut.path}]\n\n`
   const room = (kept: string) => cut.estimate(head + closed(kept) + marker) <= cut.limit
-  const lines = body.split(/(?<=\n)/)
+  const near = body.slice(0, Math.max(SHORT, cut.limit * MOST_CHARACTERS_PER_TOKEN))
+  const lines = near.split(/(?<=\n)/)
   const whole = lines
     .slice(
       0,
@@ -38,7 +43,7 @@ function cutSection({ head, body }: NotesSection, cut: SectionCut): string {
     )
     .join("")
   // a first line that is too long by itself has no line end to cut at
-  const kept = whole.trim() === "" ? startOf(body, room) : whole.trimEnd()
+  const kept = whole.trim() === "" ? startOf(near, room) : whole.trimEnd()
   return `${head}${closed(kept)}${marker}`
 }
 

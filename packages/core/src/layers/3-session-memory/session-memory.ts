@@ -2,7 +2,6 @@
  * Layer 3: notes are kept while the work goes on, by a fork in the background, so that at a compaction the summary is there already. One
  * update at a time; one that becomes due meanwhile waits for its end and starts with the newest state (L3-4).
  */
-import { readFile } from "node:fs/promises"
 import { StrataError } from "../../base/errors.ts"
 import type { Flags } from "../../base/flags.ts"
 import type { Uuid } from "../../conversation/messages.ts"
@@ -12,6 +11,7 @@ import type { Layer, Turn } from "../layer.ts"
 import { canEdit, type Extraction, type Extractor, extractNotes } from "./extraction.ts"
 import type { NotesLimits } from "./limits.ts"
 import { cutSections, isBareTemplate } from "./notes.ts"
+import { readNotesText } from "./notes-file.ts"
 import { type Position, positionOf, workSince } from "./position.ts"
 import { loadTexts } from "./prompt.ts"
 import { isTimeForNotes, type NotesFigures } from "./triggers.ts"
@@ -132,10 +132,10 @@ export function sessionMemory(options: Extractor): SessionMemory {
 async function notesAsSummary(turn: Turn, configDirectory: string | undefined): Promise<string | undefined> {
   const { journal, flags, views } = turn
   const path = journal.notesPath
-  const text = path === undefined ? undefined : await readFile(path, "utf8").catch(() => undefined)
+  const text = path === undefined ? undefined : await readNotesText({ path, now: turn.now, signal: turn.signal })
   if (path === undefined || text === undefined) return undefined
-  const { template } = await loadTexts(configDirectory)
-  if (isBareTemplate(text, template)) return undefined
+  const texts = await loadTexts(configDirectory).catch(() => undefined) // one that cannot be read is told when notes are taken
+  if (isBareTemplate(text, texts?.template)) return undefined
   const limit = await flags.figure("notes-section-limit")
   return cutSections(text, { limit, path, estimate: (part) => views.estimator.text(part) })
 }

@@ -40,7 +40,8 @@ export async function aftermath(
   const facts = renderFacts(views, {
     estimate,
     limits: figures.facts,
-    kept: new Set(cut.kept.map(({ uuid }) => uuid)),
+    // what was typed meanwhile and waits will be said in its own place
+    kept: new Set([...cut.kept, ...views.context.queued].map(({ uuid }) => uuid)),
   })
   const carried: readonly Attachment[] = facts === "" ? [] : [{ type: "carried_facts", content: facts }]
   const used =

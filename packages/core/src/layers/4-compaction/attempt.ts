@@ -2,13 +2,14 @@
  * One attempt at a compaction: the ways to a summary are tried from the cheapest on, until one gives a summary that is worth installing.
  * The outcome is drafts; as long as they are not journaled, nothing has changed.
  */
+import { reasonOf } from "../../base/errors.ts"
 import type { FailureReason } from "../../base/telemetry.ts"
 import type { Draft } from "../../journal/entries.ts"
 import type { ModelResponse } from "../../model/model.ts"
 import { type Aftermath, aftermath } from "./aftermath.ts"
 import { installation, spent } from "./install.ts"
 import type { CompactionOptions } from "./options.ts"
-import type { Route, RouteOutcome } from "./routes/route.ts"
+import type { Route, RouteOutcome, RouteQuestion } from "./routes/route.ts"
 import type { Situation } from "./situation.ts"
 import { continuationText } from "./summarise/continuation.ts"
 
@@ -40,7 +41,7 @@ export async function attempt({ situation, routes, instructions, options }: Atte
   for (const route of routes) {
     turn.progress({ phase: "summarising", route: route.name })
     const onProgress = (characters: number) => turn.progress({ phase: "summarising", route: route.name, characters })
-    const outcome = await route.summarise({ ...situation, instructions, onProgress })
+    const outcome = await tried(route, { ...situation, instructions, onProgress })
     turn.signal.throwIfAborted()
     if (outcome.kind === "passed") continue
     paid.push(...outcome.responses)
@@ -50,6 +51,15 @@ export async function attempt({ situation, routes, instructions, options }: Atte
     turn.progress({ phase: "message", message: `${ROUTE_WORDS[route.name]}: ${weighed.message}` })
   }
   return failed(situation, failure, paid)
+}
+
+/** A way that breaks must not keep the next one from being tried. */
+async function tried(route: Route, question: RouteQuestion): Promise<RouteOutcome> {
+  try {
+    return await route.summarise(question)
+  } catch (error) {
+    return { kind: "failed", why: "no_summary", message: reasonOf(error), responses: [] }
+  }
 }
 
 interface Weighed {

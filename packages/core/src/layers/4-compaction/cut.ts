@@ -1,10 +1,11 @@
 /**
- * Where a conversation is cut: what is summarised, and what is kept as it was. A cut never parts a tool call from its result, nor the
- * pieces of one response (L4-7); the earlier summary and what was restored behind it are summarised again, never kept.
+ * Where a conversation is cut: what is summarised, and what is kept as it was. A cut never parts a tool call from its result, also one that
+ * is still to come, nor the pieces of one response (L4-7); an earlier summary and what was restored behind it are never kept behind another.
  */
 import { isText, isToolResult } from "../../conversation/blocks.ts"
 import { contentOf, type Message, type Uuid } from "../../conversation/messages.ts"
 import { safeCuts } from "../../conversation/rounds.ts"
+import { positionOf } from "../3-session-memory/position.ts"
 import type { CompactionRange } from "../compaction-order.ts"
 
 export interface Cut {
@@ -28,9 +29,9 @@ export interface CutQuestion {
   readonly figures: KeepFigures
 }
 
-/** Everything; what the user said last and nobody has answered stays in his own words. */
+/** Everything; what the user said last and nobody has answered stays in his own words, and so do calls whose results are to come. */
 export function cutAll({ messages, tokensOf, figures }: CutQuestion): Cut {
-  const tail = messages.slice(unansweredFrom(messages))
+  const tail = messages.slice(Math.min(unansweredFrom(messages), openFrom(messages)))
   const isLarge = tail.reduce((sum, message) => sum + tokensOf(message), 0) > figures.most
   return cutAt(messages, isLarge ? messages.length : messages.length - tail.length, "all")
 }
@@ -39,7 +40,7 @@ export function cutAll({ messages, tokensOf, figures }: CutQuestion): Cut {
 export function cutRange(messages: readonly Message[], { kind, uuid }: CompactionRange): Cut | undefined {
   const at = messages.findIndex((message) => message.uuid === uuid)
   if (at < 0) return undefined
-  return cutAt(messages, safeBefore(messages, kind === "from" ? at + 1 : at), kind)
+  return cutAt(messages, safeBefore(messages, kind === "from" ? at + 1 : Math.min(at, openFrom(messages))), kind)
 }
 
 /**
@@ -51,7 +52,7 @@ export function cutBehindNotes(question: CutQuestion, through: Uuid | undefined)
   const told = messages.findIndex(({ uuid }) => uuid === through)
   if (through !== undefined && told < 0) return undefined
   const floor = restoredUntil(messages)
-  let start = Math.max(floor, through === undefined ? messages.length : told + 1)
+  let start = Math.max(floor, Math.min(through === undefined ? messages.length : told + 1, openFrom(messages)))
   let tokens = messages.slice(start).reduce((sum, message) => sum + tokensOf(message), 0)
   let texts = messages.slice(start).filter(hasText).length
   while (start > floor && (tokens < figures.least || texts < figures.messages)) {
@@ -73,7 +74,13 @@ export function cutBehind(messages: readonly Message[], through: Uuid): Cut | un
 
 const cutAt = (messages: readonly Message[], at: number, kind: Cut["kind"]): Cut => {
   const [before, after] = [messages.slice(0, at), messages.slice(at)]
-  return kind === "from" ? { kind, summarised: after, kept: before } : { kind, summarised: before, kept: after }
+  if (kind === "from") return { kind, summarised: after, kept: before }
+  const restored = restoredIn(messages)
+  return {
+    kind,
+    summarised: [...before, ...after.filter((message) => restored.has(message))],
+    kept: after.filter((message) => !restored.has(message)),
+  }
 }
 
 function safeBefore(messages: readonly Message[], at: number): number {
@@ -92,14 +99,35 @@ function unansweredFrom(messages: readonly Message[]): number {
   )
 }
 
-/** Behind the earlier summary and what was restored with it. */
+/** Where the newest response begins, if it has calls without a result; else behind everything. */
+export function openFrom(messages: readonly Message[]): number {
+  const { openCalls, throughUuid } = positionOf(messages)
+  return openCalls.length === 0 ? messages.length : messages.findIndex(({ uuid }) => uuid === throughUuid) + 1
+}
+
+/** Behind the earlier summary and what stands right behind it of what was restored with it. */
 function restoredUntil(messages: readonly Message[]): number {
-  const summary = messages.findIndex((message) => message.type === "user" && message.isCompactSummary)
+  const summary = messages.findLastIndex(isSummary)
   if (summary < 0) return 0
   let at = summary + 1
   while (messages[at]?.type === "attachment") at++
   return at
 }
+
+/** Earlier summaries, and the attachments that followed each in the journal: kept messages may stand between them. */
+function restoredIn(messages: readonly Message[]): ReadonlySet<Message> {
+  const restored = new Set<Message>()
+  let last: Uuid | undefined
+  for (const message of messages) {
+    const isRestored = message.type === "attachment" && last !== undefined && message.parentUuid === last
+    if (!isSummary(message) && !isRestored) continue
+    restored.add(message)
+    last = message.uuid
+  }
+  return restored
+}
+
+const isSummary = (message: Message) => message.type === "user" && message.isCompactSummary === true
 
 function hasText(message: Message): boolean {
   return (

@@ -29,8 +29,9 @@ export function installation({ turn, cut, text, attachments, facts }: Installati
       isVisibleInTranscriptOnly: true,
       message: { role: "user", content: [{ type: "text", text }] },
     },
-    ...attachments.map((attachment): MessageDraft => ({ type: "attachment", attachment })),
+    // right behind the summary: it holds for whoever goes back to one of the attachments, too
     ...thinkingDropped(turn, cut),
+    ...attachments.map((attachment): MessageDraft => ({ type: "attachment", attachment })),
     { type: "strata", subtype: "compacted", boundary, kept, ...facts },
   ]
 }

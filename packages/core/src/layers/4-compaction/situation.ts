@@ -4,7 +4,7 @@ import { sentBlocks } from "../../conversation/sent-blocks.ts"
 import type { Thresholds } from "../../tokens/window.ts"
 import type { CompactionOrder, CompactionRefusal } from "../compaction-order.ts"
 import type { Turn } from "../layer.ts"
-import { type Cut, type CutQuestion, cutAll, cutRange, type TokensOf } from "./cut.ts"
+import { type Cut, type CutQuestion, cutAll, cutRange, openFrom, type TokensOf } from "./cut.ts"
 import { type CompactionFigures, compactionFigures } from "./figures.ts"
 
 export interface Situation {
@@ -48,6 +48,11 @@ function refusalOf({ turn, order, figures, limits }: Situation, cut: Cut | undef
     )
   if (cut === undefined)
     return refused("no-such-message", "There is no such message since the last boundary. Nothing was changed.")
+  if (cut.kind === "from" && openFrom(cut.summarised) < cut.summarised.length)
+    return refused(
+      "calls-open",
+      "A tool is still at work, and its result would be lost. Nothing was changed. Try again when it has ended.",
+    )
   if (!cut.summarised.some(({ type }) => type === "assistant"))
     return refused("nothing-to-summarise", "There is no answer yet that could be summarised. Nothing was changed.")
   if (!isAutomatic) return undefined

@@ -3,11 +3,11 @@
  * function: equal views, equal bytes. Whatever came from outside stands quoted in its place, so that nothing but our own lines reads as ours.
  */
 import { fenced, type Todo } from "../../../conversation/attachments.ts"
+import { inline, inlineUpTo } from "../../../conversation/inline.ts"
 import type { Uuid } from "../../../conversation/messages.ts"
 import type { Frontier } from "../../../views/frontier.ts"
 import type { Views } from "../../../views/views.ts"
 import { cutText, type Estimate } from "../cut-text.ts"
-import { inline, inlineUpTo } from "./inline.ts"
 import { languageOf } from "./language.ts"
 import { renderRules, renderWords } from "./users-words.ts"
 import { renderFailures, renderFiles, renderTests } from "./work-done.ts"

@@ -3,10 +3,10 @@
  * allows. Each has its recall handle, so that what is left out can be had again.
  */
 import { fenced } from "../../../conversation/attachments.ts"
+import { inline } from "../../../conversation/inline.ts"
 import type { Uuid } from "../../../conversation/messages.ts"
 import type { Word, Words } from "../../../views/words.ts"
 import { cutText, type Estimate } from "../cut-text.ts"
-import { inline } from "./inline.ts"
 
 export interface WordsToRender {
   readonly words: Words

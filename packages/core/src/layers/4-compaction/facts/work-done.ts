@@ -2,9 +2,10 @@
  * What the work did, from the tool calls themselves: files by what became of them, commands whose last run failed, how each test command
  * ended last. Files that were changed are always named; of the rest the newest, and how many are left out.
  */
+
+import { inline, inlineUpTo } from "../../../conversation/inline.ts"
 import type { Artifacts, CommandFacts, FileFacts } from "../../../views/artifacts.ts"
 import type { Estimate } from "../cut-text.ts"
-import { inline, inlineUpTo } from "./inline.ts"
 
 export interface WorkToRender {
   readonly artifacts: Artifacts

@@ -16,6 +16,8 @@ import type { Route, RouteOutcome, RouteQuestion } from "./route.ts"
 
 const ROOM_FOR_ANSWER = 4_000 // tokens; a summary is rarely longer, and one that is cut is refused
 const LONGEST_QUOTE = 200 // characters that tell where a range begins
+const CUT_SHORT: ReadonlySet<string> = new Set(["max_tokens", "model_context_window_exceeded"])
+const OPENED = /<summary>/i // beside a call, words without it are only what leads up to the call
 const NO_TOOLS = "No tools are available while a summary is written. Answer in text."
 
 /** What a fork shares with its parent besides the request. */
@@ -76,6 +78,10 @@ export function readAnswer(outcome: ForkOutcome, cut: Cut): RouteOutcome {
     const why = outcome.error instanceof PromptTooLongError ? "prompt_too_long" : "api_error"
     return failed(why, outcome.error instanceof Error ? outcome.error.message : "the request failed")
   }
+  if (ended === "refusal") return failed("no_summary", "the model refused to write one")
+  if (CUT_SHORT.has(responses.at(-1)?.stop_reason ?? "")) return failed("no_summary", "the model's answer was cut")
+  if (ended === "turn-limit" && !OPENED.test(outcome.text))
+    return failed("no_summary", "the model called a tool and wrote none")
   const summary = readSummary(outcome.text)
   if (summary.kind === "none") return failed("no_summary", "the model gave no summary")
   return { kind: "summary", text: summary.text, cut, responses }
