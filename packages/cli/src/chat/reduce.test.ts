@@ -1,4 +1,5 @@
 import type { CompactionProgress, QueryEvent } from "@strata/core/agent"
+import { account, createEstimator } from "@strata/core/parts"
 import { describe, expect, test } from "vitest"
 import { historyOf } from "./input-history.ts"
 import { type Action, reduce } from "./reduce.ts"
@@ -151,7 +152,13 @@ describe("L4-14 while it compacts", () => {
   })
 
   test("it is work again when it is done, and when it failed", () => {
-    const done = { phase: "done", route: "shared", tokensBefore: 2, tokensAfter: 1 } as const
+    const done = {
+      phase: "done",
+      route: "shared",
+      tokensBefore: 2,
+      tokensAfter: 1,
+      content: account([], createEstimator("unknown")),
+    } as const
     for (const end of [done, { phase: "failed", message: "It failed." } as const])
       expect(reduce(writing, progress(end)).work).toEqual({ type: "working", since: 500 })
   })

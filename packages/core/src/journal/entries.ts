@@ -3,6 +3,7 @@
  * what was done to the view of earlier messages. Decisions refer to content by id and never repeat it, so a journal grows
  * with what was said, not with what was done to it.
  */
+import type { FailureReason } from "../base/telemetry.ts"
 import type { Repair } from "../conversation/flatten.ts"
 import type { Boundary, Message, Usage, Uuid } from "../conversation/messages.ts"
 import { isBoundary } from "../conversation/messages.ts"
@@ -88,7 +89,7 @@ export type Decision =
   | {
       readonly subtype: "compaction-failed"
       readonly trigger: "auto" | "manual"
-      readonly reason: string
+      readonly reason: FailureReason
       readonly message: string
     }
   /** A response that work in the background was billed for. */

@@ -1,5 +1,6 @@
 /** What a compaction is asked for, what it would do, and how far it has come: the words that layer 4 shares with the loop. */
 import type { Uuid } from "../conversation/messages.ts"
+import type { Accounting } from "../tokens/accounting.ts"
 import type { Thresholds } from "../tokens/window.ts"
 
 /** Ways to a summary, cheapest first (L4-1). */
@@ -70,5 +71,12 @@ export type CompactionProgress =
   | { readonly phase: "alive"; readonly seconds: number }
   /** Something for the person, from a hook or about a route that failed. */
   | { readonly phase: "message"; readonly message: string }
-  | { readonly phase: "done"; readonly route: RouteName; readonly tokensBefore: number; readonly tokensAfter: number }
+  | {
+      readonly phase: "done"
+      readonly route: RouteName
+      readonly tokensBefore: number
+      readonly tokensAfter: number
+      /** Where the context had gone before it, by class (TOK-6). */
+      readonly content: Accounting
+    }
   | { readonly phase: "failed"; readonly message: string }

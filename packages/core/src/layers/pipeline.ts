@@ -3,7 +3,7 @@
  * passed over, so none can break the conversation or another layer.
  */
 import { reasonOf } from "../base/errors.ts"
-import type { Telemetry } from "../base/telemetry.ts"
+import type { FailureReason, Telemetry } from "../base/telemetry.ts"
 import type { ToolResult } from "../conversation/blocks.ts"
 import type { RequestExtras } from "../conversation/request.ts"
 import type { Draft } from "../journal/entries.ts"
@@ -109,7 +109,8 @@ export class LayerPipeline {
       await this.#parts.append(drafts)
       const tokensAfter = views.context.size().tokens
       await layer.acted?.(drafts, this.#parts.turn())
-      finish({ tokensBefore, tokensAfter })
+      const failure = failureIn(drafts)
+      finish({ tokensBefore, tokensAfter, ...(failure ? { failure } : {}) })
       const message = layer.describe?.(drafts, { saved: Math.max(0, tokensBefore - tokensAfter) })
       this.#parts.onActed({ layer: layer.name, message, tokensBefore, tokensAfter })
     })
@@ -127,4 +128,10 @@ export class LayerPipeline {
 const unlessAborted = (signal: AbortSignal) => (error: unknown) => {
   if (!signal.aborted) throw error
   return []
+}
+
+/** TEL-1: why an attempt that was journaled came to nothing. */
+function failureIn(drafts: readonly Draft[]): FailureReason | undefined {
+  const failed = drafts.find((draft) => draft.type === "strata" && draft.subtype === "compaction-failed")
+  return failed?.type === "strata" && failed.subtype === "compaction-failed" ? failed.reason : undefined
 }

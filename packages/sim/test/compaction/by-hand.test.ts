@@ -243,7 +243,7 @@ describe("around it", () => {
     expect(sim.log.every(({ status }) => status === 200)).toBe(true)
   })
 
-  test("L4-14 while it runs there are signs of life every half minute, and one tells how much is written", async () => {
+  test("L4-14, TOK-6 while it runs there are signs of life every half minute, and one tells how much is written", async () => {
     const ticks: (() => void)[] = []
     const { sim } = await compactingSimulator(some)
     const { defaultLayers } = await import("../../../core/src/loop/default-layers.ts")
@@ -261,13 +261,17 @@ describe("around it", () => {
     })
     await ask(agent, "Read the words.")
     const phases: string[] = []
+    const contents: unknown[] = []
     agent.chat.on("compaction", (progress) => {
+      if (progress.phase === "done") contents.push(progress.content)
       phases.push(progress.phase === "alive" ? `alive ${progress.seconds}` : progress.phase)
       if (progress.phase === "restoring") for (const tick of [...ticks, ...ticks]) tick()
     })
     await agent.chat.compact()
     expect([...new Set(phases)]).toEqual(["preparing", "summarising", "restoring", "alive 30", "alive 60", "done"])
     expect(ticks).toEqual([])
+    // TOK-6: and at the end, where the context had gone
+    expect(contents).toMatchObject([{ toolResults: { Grep: expect.any(Number) }, total: expect.any(Number) }])
   })
 
   test("LOOP-2 in a query the boundary, the summary and what is restored come one by one, and the work goes on", async () => {

@@ -4,6 +4,8 @@
  */
 import { CompactionFailedError } from "../../base/errors.ts"
 import type { Draft } from "../../journal/entries.ts"
+import type { Accounting } from "../../tokens/accounting.ts"
+import { accountSent } from "../../views/sent-accounting.ts"
 import { type CompactionOrder, type PlannedCompaction, ROUTES, type RouteName } from "../compaction-order.ts"
 import type { Layer, Turn } from "../layer.ts"
 import { ahead } from "./ahead.ts"
@@ -19,6 +21,9 @@ import { assess, type Refused } from "./situation.ts"
 const ALIVE_MS = 30_000 // L4-14
 const BY_HAND: readonly RouteName[] = ["shared", "direct", "offline"] // L4-24: notes only if asked for
 
+/** What was decided, until it is in the journal. */
+type Installing = Required<Attempt>["success"] & Pick<CompactionOrder, "trigger"> & { readonly content: Accounting }
+
 export function compaction(options: CompactionOptions): Layer {
   const { reads, hooks, timing = realTime } = options
   const prepared = options.parent && ahead(options.parent)
@@ -30,7 +35,7 @@ export function compaction(options: CompactionOptions): Layer {
     options.offline,
   ].filter((route): route is Route => route !== undefined)
   /** What is to be done once the drafts are in the journal. */
-  let installing: (Required<Attempt>["success"] & Pick<CompactionOrder, "trigger">) | undefined
+  let installing: Installing | undefined
   /** Refusals that the person has heard of. */
   const told = new Set<string>()
 
@@ -57,13 +62,13 @@ export function compaction(options: CompactionOptions): Layer {
     async acted(drafts, turn) {
       const done = drafts.find((draft) => draft.type === "strata" && draft.subtype === "compacted")
       if (!installing || done?.type !== "strata" || done.subtype !== "compacted") return
-      const { after, summary, trigger } = installing
+      const { after, summary, trigger, content } = installing
       installing = undefined
       prepared?.forget()
       for (const [path] of [...(reads?.entries() ?? [])]) reads?.forget(path)
       for (const [path, read] of after.reads) reads?.set(path, read)
       const { tokensBefore, tokensAfter } = done
-      turn.progress({ phase: "done", route: done.route as RouteName, tokensBefore, tokensAfter })
+      turn.progress({ phase: "done", route: done.route as RouteName, tokensBefore, tokensAfter, content })
       const said = await hooks?.after({ trigger, summary })
       for (const message of said?.messages ?? []) turn.progress({ phase: "message", message })
     },
@@ -90,7 +95,7 @@ export function compaction(options: CompactionOptions): Layer {
       if (before.blocked !== undefined) return refuse(blockedBy(before.blocked), turn, order)
       const instructions = before.instructions
       const { drafts, success } = await attempt({ situation, routes: routesFor(order), instructions, options })
-      installing = success && { ...success, trigger: order.trigger }
+      installing = success && { ...success, trigger: order.trigger, content: accountSent(turn.views) }
       return drafts
     } finally {
       stop()
