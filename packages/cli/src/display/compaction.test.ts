@@ -12,6 +12,7 @@ const PLAN: CompactionPlan = {
   restored: ["carried facts", "file: packages/core/src/layers/4-compaction/facts/facts-properties.test.ts"],
   tokensBefore: 167_000,
   expectedAfter: 23_000,
+  isWorthIt: true,
   dollars: 0.1234,
 }
 

@@ -46,7 +46,7 @@ const LABEL_COLUMNS = 17
 
 /** What a compaction would do, for whoever wants to know before it is done. */
 export function planLines(plan: CompactionPlan, width: number): readonly string[] {
-  const { summarised, kept, restored, tokensBefore, expectedAfter, routes } = plan
+  const { summarised, kept, restored, tokensBefore, expectedAfter, isWorthIt, routes } = plan
   const rows: readonly (readonly [label: string, text: string])[] = [
     [
       "would go",
@@ -54,7 +54,10 @@ export function planLines(plan: CompactionPlan, width: number): readonly string[
     ],
     ["would stay", keptWords(kept)],
     ...restored.map((title, i) => [i === 0 ? "put behind it" : "", title] as const),
-    ["tokens", `${grouped(tokensBefore)} now, about ${grouped(expectedAfter)} afterwards`],
+    [
+      "tokens",
+      `${grouped(tokensBefore)} now, about ${grouped(expectedAfter)} afterwards${isWorthIt ? "" : ": too little gain, so it would probably be refused"}`,
+    ],
     ["money", moneyWords(plan)],
     ["ways, in order", routes.length === 0 ? "none: there is no way to a summary" : routes.map(routeWords).join("; ")],
   ]

@@ -43,6 +43,8 @@ export interface CompactionPlan {
   readonly restored: readonly string[]
   readonly tokensBefore: number
   readonly expectedAfter: number
+  /** Whether that is enough; a compaction that gains too little is refused (L4-27). */
+  readonly isWorthIt: boolean
   /** Of the model call by the first route; nothing where no call is made or no price is known. */
   readonly dollars?: number
 }

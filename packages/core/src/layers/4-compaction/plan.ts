@@ -44,6 +44,7 @@ export async function planOf(
     restored: attachments.map(titleOf),
     tokensBefore: turn.size.tokens,
     expectedAfter: tokens,
+    isWorthIt: tokens <= turn.size.tokens * (1 - situation.figures.progress),
     ...(dollars === undefined ? {} : { dollars }),
   }
 }
