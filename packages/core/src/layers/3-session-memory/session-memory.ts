@@ -8,13 +8,14 @@ import type { Uuid } from "../../conversation/messages.ts"
 import type { DecisionDraft, Draft } from "../../journal/entries.ts"
 import { type BudgetAnswer, backgroundBudget } from "../background-budget.ts"
 import type { Layer, Turn } from "../layer.ts"
+import { type Position, positionOf } from "../position.ts"
 import { canEdit, type Extraction, type Extractor, extractNotes } from "./extraction.ts"
 import type { NotesLimits } from "./limits.ts"
 import { cutSections, isBareTemplate } from "./notes.ts"
 import { readNotesText } from "./notes-file.ts"
-import { type Position, positionOf, workSince } from "./position.ts"
 import { loadTexts } from "./prompt.ts"
 import { isTimeForNotes, type NotesFigures } from "./triggers.ts"
+import { workSince } from "./work-since.ts"
 
 export interface SessionMemory extends Layer {
   /** The update under way, until what it decided is in the journal. */

@@ -2,8 +2,9 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
 import type { Block } from "../../conversation/blocks.ts"
-import { positionOf, workSince } from "./position.ts"
+import { positionOf } from "../position.ts"
 import { isTimeForNotes, type NotesMoment } from "./triggers.ts"
+import { workSince } from "./work-since.ts"
 
 const figures = { first: 10_000, growth: 5_000, toolCalls: 3 }
 const at = (

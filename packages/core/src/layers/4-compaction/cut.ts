@@ -5,8 +5,8 @@
 import { isText, isToolResult } from "../../conversation/blocks.ts"
 import { contentOf, type Message, type Uuid } from "../../conversation/messages.ts"
 import { safeCuts } from "../../conversation/rounds.ts"
-import { positionOf } from "../3-session-memory/position.ts"
 import type { CompactionRange } from "../compaction-order.ts"
+import { positionOf } from "../position.ts"
 
 export interface Cut {
   readonly kind: "all" | CompactionRange["kind"]

@@ -1,7 +1,6 @@
-/** Where a conversation stands when notes are taken: up to which message they will tell it, and what has been done since the last time. */
-import { isToolResult, isToolUse } from "../../conversation/blocks.ts"
-import { type AssistantMessage, contentOf, type Message, type Uuid } from "../../conversation/messages.ts"
-import type { WorkSinceLast } from "./triggers.ts"
+/** Where a conversation stands in the middle of the work: up to which message it is complete, and which calls are still open. */
+import { isToolResult, isToolUse } from "../conversation/blocks.ts"
+import { type AssistantMessage, contentOf, type Message, type Uuid } from "../conversation/messages.ts"
 
 export interface Position {
   /** The last message that is complete: while calls are open, the one before the turn that made them (L3-6). */
@@ -26,24 +25,14 @@ export function positionOf(messages: readonly Message[]): Position {
   return { throughUuid: last?.uuid, openCalls }
 }
 
-/** Counted from the last update; from the beginning where that is no longer among the messages. */
-export function workSince(messages: readonly Message[], throughUuid: Uuid | undefined): WorkSinceLast {
-  const from = messages.findIndex(({ uuid }) => uuid === throughUuid) + 1
-  const toolCalls = messages
-    .slice(from)
-    .filter((message) => message.type === "assistant")
-    .flatMap(callsIn).length
-  return { toolCalls, isCalling: lastTurn(messages).pieces.some((piece) => callsIn(piece).length > 0) }
-}
-
-interface AssistantTurn {
+export interface AssistantTurn {
   readonly pieces: readonly AssistantMessage[]
   /** Index of its first message. */
   readonly start: number
 }
 
 /** The last response, which may stand there in several pieces with results between them. */
-function lastTurn(messages: readonly Message[]): AssistantTurn {
+export function lastTurn(messages: readonly Message[]): AssistantTurn {
   const last = messages.findLast((message) => message.type === "assistant")
   if (!last) return { pieces: [], start: messages.length }
   const { id } = last.message
@@ -54,7 +43,7 @@ function lastTurn(messages: readonly Message[]): AssistantTurn {
   return { pieces, start: messages.indexOf(pieces[0]!) }
 }
 
-const callsIn = (message: AssistantMessage): string[] =>
+export const callsIn = (message: AssistantMessage): string[] =>
   contentOf(message)
     .filter(isToolUse)
     .map(({ id }) => id)
