@@ -13,6 +13,8 @@ import type { Route, RouteOutcome, RouteQuestion } from "./routes/route.ts"
 import type { Situation } from "./situation.ts"
 import { continuationText } from "./summarise/continuation.ts"
 
+const PROGRESS_STEP = 250 // characters
+
 export interface AttemptParts {
   readonly situation: Situation
   readonly routes: readonly Route[]
@@ -40,7 +42,7 @@ export async function attempt({ situation, routes, instructions, options }: Atte
   let failure: Failure = { why: "no_summary", message: "there was no way to a summary" }
   for (const route of routes) {
     turn.progress({ phase: "summarising", route: route.name })
-    const onProgress = (characters: number) => turn.progress({ phase: "summarising", route: route.name, characters })
+    const onProgress = inSteps((characters) => turn.progress({ phase: "summarising", route: route.name, characters }))
     const outcome = await tried(route, { ...situation, instructions, onProgress })
     turn.signal.throwIfAborted()
     if (outcome.kind === "passed") continue
@@ -59,6 +61,17 @@ async function tried(route: Route, question: RouteQuestion): Promise<RouteOutcom
     return await route.summarise(question)
   } catch (error) {
     return { kind: "failed", why: "no_summary", message: reasonOf(error), responses: [] }
+  }
+}
+
+/** Not every word that is streamed is worth an event. An answer that turned out void begins anew. */
+function inSteps(tell: (characters: number) => void): (characters: number) => void {
+  let told = 0
+  return (characters) => {
+    if (characters < told) told = 0
+    if (told > 0 && characters - told < PROGRESS_STEP) return
+    told = characters
+    tell(characters)
   }
 }
 
