@@ -113,7 +113,7 @@ async function* ask(options: QueryOptions, turn: number): AsyncGenerator<QueryEv
     try {
       await chat.compact({ trigger: "auto", overflowed: true }, signal ? { signal } : {})
     } catch {
-      throw error
+      throw error // why compacting did not help has been told by the layer
     }
     return yield* askOnce(options, turn)
   }

@@ -320,7 +320,7 @@ describe("when the window is smaller than was thought", () => {
     expect(of("summary").length).toBeGreaterThan(0)
   })
 
-  test("L4-23 switched off, or where compacting fails, the API's refusal is what the user sees", async () => {
+  test("L4-23 switched off, or where compacting fails, the API's refusal is what the user sees, and why that did not help", async () => {
     const models = { "claude-opus-5-5": { window: 20_000 } }
     const off = await compactingSimulator(rounds(14, 2_000), { models })
     const agent = await compactingAgent(off.sim, {
@@ -330,7 +330,18 @@ describe("when the window is smaller than was thought", () => {
     expect((await ask(agent, "Go.")).end).toMatchObject({ reason: "error", message: expect.stringMatching(/too long/) })
     const failing = await compactingSimulator(rounds(14, 2_000), { models, summary: () => "" })
     const other = await compactingAgent(failing.sim, { window: 500_000, settings: NO_NOTES })
-    expect((await ask(other, "Go.")).end).toMatchObject({ reason: "error", message: expect.stringMatching(/too long/) })
+    const failed = await ask(other, "Go.")
+    expect(failed.end).toMatchObject({ reason: "error", message: expect.stringMatching(/too long/) })
+    expect(phasesIn(failed.events, "failed")).toEqual([expect.stringMatching(/could not be compacted/)])
+    const kept = await compactingSimulator(rounds(14, 2_000), { models })
+    const third = await compactingAgent(kept.sim, {
+      window: 500_000,
+      settings: NO_NOTES,
+      hooks: [{ event: "PreCompact", name: "keeper", run: () => ({ block: "not now" }) }],
+    })
+    const blocked = await ask(third, "Go.")
+    expect(blocked.end).toMatchObject({ reason: "error", message: expect.stringMatching(/too long/) })
+    expect(phasesIn(blocked.events, "message")).toEqual([expect.stringMatching(/not now/)])
   })
 
   test("WIN-7 before a switch to a smaller window the conversation is compacted for it, by the model it has", async () => {

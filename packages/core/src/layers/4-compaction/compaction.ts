@@ -118,12 +118,14 @@ export function compaction(options: CompactionOptions): Layer {
 
   /** Whoever asked gets a refusal as an answer; an automatic one is said once, where the person can do something about it. */
   function refuse({ refused, message }: Refused, turn: Turn, order: CompactionOrder): readonly Draft[] {
-    if (order.trigger === "manual" || order.overflowed || order.target)
-      throw new CompactionFailedError(refused, message)
-    if (refused !== "switched-off" && refused !== "nothing-to-summarise" && !told.has(refused)) {
+    const failure = new CompactionFailedError(refused, message)
+    if (order.trigger === "manual" || order.target) throw failure
+    const canBeMended = refused !== "switched-off" && refused !== "nothing-to-summarise"
+    if (canBeMended && !told.has(refused)) {
       told.add(refused)
       turn.progress({ phase: "message", message })
     }
+    if (order.overflowed) throw failure // the loop shows the API's own refusal then
     return []
   }
 }
