@@ -187,15 +187,20 @@ describe("LOOP-3 a file that is not as it was seen", () => {
     expect(now()).toBe(names.map((name) => `${name} done`).join("\n"))
   })
 
-  test("of two conversations that edit at the same time, the second is told", async () => {
+  test("of two conversations that edit at the same time, one is told that the other was first", async () => {
     const { edit: first, context, now } = await readFileWith("a\nb\n")
     const other = testContext({ at: context.directory.get(), reads: (context.reads as FileReads).clone() })
-    const ended = await Promise.allSettled([
+    const [one, two] = await Promise.allSettled([
       first("a", "A"),
       call(edit, { file_path: "a.txt", old_string: "b", new_string: "B" }, other),
     ])
-    expect(ended.map(({ status }) => status)).toEqual(["fulfilled", "rejected"])
-    expect(now()).toBe("A\nb\n")
+    const oneWasFirst = one.status === "fulfilled"
+    const late = oneWasFirst ? two : one
+    expect(late).toMatchObject({
+      status: "rejected",
+      reason: { message: expect.stringContaining("has changed since") },
+    })
+    expect(now()).toBe(oneWasFirst ? "A\nb\n" : "a\nB\n")
   })
 })
 
