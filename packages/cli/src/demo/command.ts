@@ -7,14 +7,14 @@ import type { Call, Run, Values } from "../command.ts"
 import { DEMO } from "../descriptions.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { interruptible } from "../run/interruption.ts"
-import { makeScratch, repositoryToShow, type Scratch } from "./scratch.ts"
+import { CHECKOUT_NAME, makeScratch, repositoryToShow, type Scratch } from "./scratch.ts"
 import { type DemoScreen, openScreen } from "./screen.ts"
 import { after, atRest, beginning, type DemoState, type Reading } from "./state.ts"
 import { summary } from "./summary.ts"
 import { tasksInTurn, turnsPerTask } from "./tasks.ts"
 
 const DEFAULTS = {
-  turns: 70,
+  turns: 80,
   seed: 2,
   window: 60_000, // small enough to be filled several times while somebody watches
 }
@@ -75,8 +75,8 @@ async function perform({ scratch, env, terminal, signal, ...options }: Performan
   }
 }
 
-/** How this program is called by whoever called it now: from a checkout it is an npm script. */
-const ownName = (env: Call["env"]) => (env.npm_lifecycle_event === undefined ? "strata" : "npm run strata --")
+/** How this program is called by whoever called it now: in our checkout it is an npm script. */
+const ownName = (env: Call["env"]) => (env.npm_package_name === CHECKOUT_NAME ? "npm run strata --" : "strata")
 
 interface Watched {
   readonly agent: Agent

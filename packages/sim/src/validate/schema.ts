@@ -10,7 +10,7 @@ export interface Issue {
 
 export type Schema = (value: unknown, path: string) => Issue | undefined
 
-interface Field {
+export interface Field {
   readonly schema: Schema
   readonly presence: "required" | "optional" | "nullable"
 }

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest"
+import { importsOf, packageNameOf, withCompiledPaths, withOptionalTypes } from "./imports.ts"
+
+const CODE = `/**
+ * import { nothing } from "an-example"
+ */
+import { a, type B } from "./a.ts";
+export * from "../b.tsx";
+import "./c.ts";
+export declare const d: import("./d.ts").D;
+const e = await import("@scope/e/deep"); // from "a comment"
+const word = { from: "here" };
+`
+
+test("imports of every kind are found, those in comments are not", () => {
+  expect(importsOf(CODE)).toEqual(["./a.ts", "../b.tsx", "./c.ts", "./d.ts", "@scope/e/deep"])
+})
+
+test("declarations lead to what was compiled", () => {
+  expect(importsOf(withCompiledPaths(CODE))).toEqual(["./a.js", "../b.js", "./c.js", "./d.js", "@scope/e/deep"])
+})
+
+test("types of a package that may be missing are no error there", () => {
+  const declaration = 'import type { A } from "ai";\nimport type { Z } from "zod";\n'
+  expect(withOptionalTypes(declaration, new Set(["ai"]))).toBe(
+    '// @ts-ignore: ai need not be installed\nimport type { A } from "ai";\nimport type { Z } from "zod";\n',
+  )
+})
+
+test("a package's name ends before its subpath", () => {
+  expect(["zod", "hono/types", "@strata/core/agent"].map(packageNameOf)).toEqual(["zod", "hono", "@strata/core"])
+})

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest"
+import { publishedManifest } from "./manifest.ts"
+
+test("what pointed at sources points at what was compiled from them", () => {
+  const published = publishedManifest({
+    name: "@strata/thing",
+    version: "1.2.3",
+    license: "MIT",
+    exports: { ".": "./src/index.ts", "./view": "./src/view/app.tsx" },
+    bin: { thing: "./src/main.ts" },
+    scripts: { test: "vitest" },
+    dependencies: { diff: "9.0.0" },
+    devDependencies: { vitest: "5.1.0" },
+  })
+  expect(published).toEqual({
+    name: "@strata/thing",
+    version: "1.2.3",
+    license: "MIT",
+    exports: {
+      ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
+      "./view": { types: "./dist/view/app.d.ts", default: "./dist/view/app.js" },
+    },
+    bin: { thing: "./dist/main.js" },
+    dependencies: { diff: "9.0.0" },
+    files: ["dist"],
+    publishConfig: { access: "public" },
+  })
+  expect(Object.keys((published.exports as Record<string, object>)["."]!)[0]).toBe("types")
+})
+
+test("an entry that is no source file is refused", () => {
+  const manifest = { name: "thing", version: "1.0.0", exports: { ".": "./lib/index.ts" } }
+  expect(() => publishedManifest(manifest)).toThrow("./lib/index.ts is no source file")
+})

@@ -1,0 +1,68 @@
+/**
+ * What is wrong with a package's files, seen without running them: an import that leads out of the package or to what it does not depend on,
+ * a path of the workspace or of this machine, a file that belongs to development. A sentence for each; none is the promise.
+ */
+import { isBuiltin } from "node:module"
+import { posix } from "node:path"
+import { importsOf, packageNameOf, withoutComments } from "./imports.ts"
+import type { Manifest } from "./packages.ts"
+
+/** What a package holds: paths inside it, and their text. */
+export type PackedFiles = ReadonlyMap<string, string>
+
+export interface Surroundings {
+  /** Directories that only this machine has. One directly below the root, such as `/app`, is no sign: examples may have it too. */
+  readonly machinePaths: readonly string[]
+}
+
+const CODE = /\.(?:js|d\.ts)$/
+const TEST_FILE = /(?:\.test\.|\/test\/|\/bench\/|(?<!\.d)\.tsx?$)/
+const WORKSPACE_PATH = /packages\/\w+\/(?:src|test|bench)\b/
+const EVERY_PACKAGE_HAS = ["package.json", "README.md", "LICENSE"]
+
+export function problemsIn(files: PackedFiles, { machinePaths }: Surroundings): readonly string[] {
+  const missing = EVERY_PACKAGE_HAS.filter((file) => !files.has(file)).map((file) => `${file} is missing.`)
+  if (missing.length > 0) return missing
+  const manifest = JSON.parse(files.get("package.json")!) as Manifest
+  return [...files].flatMap(([file, text]) => [
+    ...(TEST_FILE.test(file) ? [`${file} belongs to development.`] : []),
+    ...namedIn(text, machinePaths).map((path) => `${file} names ${path}.`),
+    ...(CODE.test(file) ? problemsInCode({ file, text, files, manifest }) : []),
+    ...(file.endsWith(".md") ? brokenLinks({ file, text, files }) : []),
+  ])
+}
+
+function namedIn(text: string, paths: readonly string[]): readonly string[] {
+  return paths.filter((path) => path.split(/[\\/]/).filter(Boolean).length > 1 && text.includes(path))
+}
+
+interface Place {
+  readonly file: string
+  readonly text: string
+  readonly files: PackedFiles
+}
+
+function problemsInCode({ file, text, files, manifest }: Place & { manifest: Manifest }): readonly string[] {
+  const named = { ...manifest.dependencies, ...manifest.peerDependencies }
+  const known = new Set([manifest.name, ...Object.keys(named)])
+  const workspacePath = WORKSPACE_PATH.exec(withoutComments(text))?.[0]
+  return [
+    ...(workspacePath === undefined ? [] : [`${file} names a path of the workspace: ${workspacePath}.`]),
+    ...importsOf(text).flatMap((specifier) => {
+      if (specifier.startsWith(".")) {
+        const target = posix.join(posix.dirname(file), specifier)
+        return files.has(target) ? [] : [`${file} imports ${specifier}, which is not in the package.`]
+      }
+      if (isBuiltin(specifier) || known.has(packageNameOf(specifier))) return []
+      return [`${file} imports ${specifier}, which the package does not depend on.`]
+    }),
+  ]
+}
+
+/** A README is read where the package is, so its links stay inside or go to the web. */
+function brokenLinks({ file, text, files }: Place): readonly string[] {
+  return [...text.matchAll(/\]\((?!\w+:|#)([^)#]+)[^)]*\)/g)]
+    .map(([, target]) => target!)
+    .filter((target) => !files.has(posix.join(posix.dirname(file), target)))
+    .map((target) => `${file} links to ${target}, which is not in the package.`)
+}

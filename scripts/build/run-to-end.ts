@@ -1,0 +1,20 @@
+/** Runs a program to its end and gives back what it printed. Anything but success is an error that shows what it said. */
+import { spawnSync } from "node:child_process"
+
+const LONGEST_MS = 120_000
+
+export function runToEnd(
+  program: string,
+  args: readonly string[],
+  { cwd, env = process.env }: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+): string {
+  const { status, stdout, stderr, error } = spawnSync(program, args, {
+    encoding: "utf8",
+    timeout: LONGEST_MS,
+    env,
+    ...(cwd === undefined ? {} : { cwd }),
+  })
+  if (error) throw error
+  if (status === 0) return stdout
+  throw new Error(`${[program, ...args].join(" ")} ended with ${status}:\n${stdout}${stderr}`)
+}

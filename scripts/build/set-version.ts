@@ -1,0 +1,33 @@
+/**
+ * Gives all packages of the workspace one version, and each of them that version of the others: `npm run set-version -- 0.2.0`.
+ * The lock file follows.
+ */
+import { writeFileSync } from "node:fs"
+import { type Manifest, manifestFiles, ROOT, readManifest } from "./packages.ts"
+import { runToEnd } from "./run-to-end.ts"
+
+const VERSION = /^\d+\.\d+\.\d+(?:-[\w.]+)?$/
+const GROUPS = ["dependencies", "devDependencies", "peerDependencies"] as const
+
+export function withVersion(manifests: readonly Manifest[], version: string): readonly Manifest[] {
+  const siblings = new Set(manifests.map(({ name }) => name))
+  const follow = (group: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(group).map(([name, wanted]) => [name, siblings.has(name) ? version : wanted]))
+  return manifests.map((manifest) => {
+    const groups = GROUPS.flatMap((group) => (manifest[group] ? [[group, follow(manifest[group])] as const] : []))
+    return { ...manifest, version, ...Object.fromEntries(groups) }
+  })
+}
+
+if (import.meta.main) {
+  const version = process.argv[2] ?? ""
+  if (!VERSION.test(version)) {
+    console.error(`"${version}" is no version. For example: npm run set-version -- 0.2.0`)
+    process.exit(2)
+  }
+  const files = manifestFiles()
+  const manifests = withVersion(files.map(readManifest), version)
+  for (const [at, file] of files.entries()) writeFileSync(file, `${JSON.stringify(manifests[at], null, 2)}\n`)
+  runToEnd("npm", ["install", "--package-lock-only", "--ignore-scripts"], { cwd: ROOT })
+  console.log(`${manifests.map(({ name }) => name).join(", ")}: ${version}`)
+}

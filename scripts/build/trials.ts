@@ -1,0 +1,163 @@
+/**
+ * What a user does with installed packages, each as a process of its own in the user's directory: import, type-check, run the programs of the
+ * documentation, call the commands. A trial throws when something is not as promised.
+ */
+import { spawn, spawnSync } from "node:child_process"
+import { cpSync, globSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join, posix } from "node:path"
+import { createInterface } from "node:readline"
+import { pathToFileURL } from "node:url"
+import type { PackedPackage } from "./install.ts"
+import { compiled } from "./manifest.ts"
+import { ROOT } from "./packages.ts"
+import { runToEnd } from "./run-to-end.ts"
+import type { Outcome } from "./user-program.ts"
+
+export interface User {
+  readonly directory: string
+  readonly packages: readonly PackedPackage[]
+}
+
+export interface Trial {
+  readonly what: string
+  run(user: User): Promise<void> | void
+}
+
+const PROGRAM = join("scripts", "build", "user-program.ts")
+/** An error that only a compiler which knows our types will see. */
+const WRONG_USE = `import { openConversation } from "@strata/core"
+// @ts-expect-error a model is called by its name
+export const chat = openConversation({ model: 5 })
+`
+/** Strict in everything, also about the declarations of others. */
+const USER_TSCONFIG = {
+  compilerOptions: {
+    target: "es2024",
+    lib: ["es2024", "esnext.disposable"],
+    module: "nodenext",
+    types: ["node"],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    allowImportingTsExtensions: true,
+    noEmit: true,
+    skipLibCheck: false,
+  },
+  include: ["*.ts", "examples", "scripts"],
+}
+
+export const TRIALS: readonly Trial[] = [
+  { what: "every subpath and every file can be imported", run: importEverything },
+  { what: "a user's files and the examples of the READMEs pass the type check", run: typeCheck },
+  { what: "the README's loop and the agent work against the simulator, through compactions", run: runPrograms },
+  { what: "strata --version, strata --help, strata-sim --help and strata demo", run: runCommands },
+  { what: "strata sim serves the README's example of @strata/core as it stands", run: runReadme },
+]
+
+/** Writes what the trials use: the examples at their places, and every TypeScript example of a README as a file. */
+export function prepareUser({ directory, packages }: User): void {
+  writeFileSync(join(directory, "package.json"), JSON.stringify({ name: "user", private: true, type: "module" }))
+  writeFileSync(join(directory, "tsconfig.json"), JSON.stringify(USER_TSCONFIG))
+  writeFileSync(join(directory, "wrong-use.ts"), WRONG_USE)
+  const examples = globSync("examples/*.ts", { cwd: ROOT }).filter((file) => !file.endsWith(".test.ts"))
+  for (const file of [...examples, PROGRAM]) cpSync(join(ROOT, file), join(directory, file))
+  for (const { folder, directory: built } of packages) {
+    const text = readFileSync(join(built, "README.md"), "utf8")
+    for (const [at, [, code]] of [...text.matchAll(/^```ts\n(.*?)^```$/gms)].entries())
+      writeFileSync(join(directory, `${folder}-readme-${at + 1}.ts`), code!)
+  }
+}
+
+/** Files that no subpath loads are loaded by a command when it comes to that. Importing a command would start it: other trials do. */
+function importEverything(user: User): void {
+  const specifiers = user.packages.flatMap(({ manifest, paths }) => {
+    const { name, exports = {}, bin = {} } = manifest
+    const commands = new Set(Object.values(bin))
+    const files = paths.filter((path) => path.endsWith(".js") && !Object.values(bin).some((it) => isFileOf(it, path)))
+    return [
+      ...Object.keys(exports)
+        .filter((subpath) => !commands.has(exports[subpath]!))
+        .map((subpath) => posix.join(name, subpath)),
+      ...files.map((path) => pathToFileURL(join(user.directory, "node_modules", name, path)).href),
+    ]
+  })
+  node(user, ["--input-type=module", "-e", `for (const one of ${JSON.stringify(specifiers)}) await import(one)`])
+}
+
+const isFileOf = (source: string, path: string) => posix.join(".", compiled(source)) === path
+
+/** What others declare is theirs: only errors in the user's files and in ours count. */
+function typeCheck(user: User): void {
+  const compiler = join(ROOT, "node_modules", "typescript", "bin", "tsc")
+  const { status, stdout, stderr } = spawnSync(process.execPath, [compiler, "-p", "."], {
+    cwd: user.directory,
+    encoding: "utf8",
+  })
+  const errors = stdout.split("\n").filter((line) => line.includes("error TS"))
+  const ours = errors.filter((line) => !line.startsWith(".."))
+  expect(ours.length === 0, ours.join("\n"))
+  expect(status === 0 || errors.length > 0, `The compiler ended with ${status}: ${stdout}${stderr}`)
+}
+
+function runPrograms(user: User): void {
+  const printed = node(user, [PROGRAM])
+  const { answered, compactions, agentEnd, refused } = JSON.parse(printed) as Outcome
+  expect(answered && compactions > 0 && agentEnd === "answer" && refused === 0, `The program came out as ${printed}`)
+}
+
+async function runReadme(user: User): Promise<void> {
+  await withSimulator(user, (url) => {
+    const printed = node(user, ["core-readme-1.ts"], { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "none" })
+    expect(/\d+ tokens of the window are used/.test(printed), `The README's example printed ${printed}`)
+  })
+}
+
+function runCommands(user: User): void {
+  const { version } = user.packages[0]!.manifest
+  expect(command(user, "strata", "--version") === `${version}\n`, `strata --version does not print ${version}.`)
+  expect(command(user, "strata", "--help").includes("inspect"), "strata --help does not name the commands.")
+  expect(command(user, "strata-sim", "--help").includes("--port"), "strata-sim --help does not name its options.")
+  const demo = command(user, "strata", "demo", "--turns", "6", "--fast")
+  expect(demo.includes("What happened"), `strata demo ended without its summary:\n${demo}`)
+}
+
+/** `strata sim` as a process, ended as a user ends it. */
+async function withSimulator(user: User, use: (url: string) => Promise<void> | void): Promise<void> {
+  const child = spawn(join(user.directory, "node_modules", ".bin", "strata"), ["sim", "--port", "0"], {
+    cwd: user.directory,
+    env: environment(user),
+    stdio: ["ignore", "pipe", "inherit"],
+  })
+  const ended = new Promise<unknown>((resolve) => child.once("exit", resolve).once("error", resolve))
+  try {
+    const { value: line = "" } = await createInterface(child.stdout)[Symbol.asyncIterator]().next()
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0]
+    if (url === undefined) throw new Error(`strata sim did not say where it listens: ${line}`)
+    await use(url)
+  } finally {
+    child.kill("SIGTERM")
+  }
+  expect((await ended) === 0, "strata sim did not end well.")
+}
+
+function node(user: User, args: readonly string[], env: NodeJS.ProcessEnv = {}): string {
+  return runToEnd(process.execPath, args, { cwd: user.directory, env: { ...environment(user), ...env } })
+}
+
+function command(user: User, name: string, ...args: readonly string[]): string {
+  const program = join(user.directory, "node_modules", ".bin", name)
+  return runToEnd(program, args, { cwd: user.directory, env: environment(user) })
+}
+
+/** Nothing of ours: neither settings nor keys nor what npm tells the scripts of the workspace. */
+export function environment({ directory }: User): NodeJS.ProcessEnv {
+  return {
+    PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+    HOME: directory,
+    STRATA_HOME: join(directory, "home"),
+    TMPDIR: directory,
+  }
+}
+
+function expect(holds: boolean, otherwise: string): void {
+  if (!holds) throw new Error(otherwise)
+}

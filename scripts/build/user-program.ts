@@ -1,0 +1,51 @@
+/**
+ * What a user might write: the README's own loop in a small window, then our agent with its tools, both against the simulator. Run from a
+ * directory in which only the built packages are installed; prints what came out as one line of JSON.
+ */
+import { join } from "node:path"
+import Anthropic from "@anthropic-ai/sdk"
+import { startSimulator, workerBrain } from "@strata/sim"
+import { workOn } from "../../examples/agent.ts"
+import { ask } from "../../examples/own-loop.ts"
+import { readOnlyRunner, readOnlyTools } from "../../examples/read-only-tools.ts"
+
+export interface Outcome {
+  readonly answered: boolean
+  readonly compactions: number
+  readonly agentEnd: string | undefined
+  readonly refused: number
+  readonly requests: number
+}
+
+const QUESTIONS = 12 // enough to fill the small window
+const SMALL_WINDOW = 40_000
+
+async function main(): Promise<Outcome> {
+  const cwd = process.cwd()
+  const dir = join(cwd, "home")
+  const simulator = await startSimulator({ brain: workerBrain({ seed: 2, turns: 5, trouble: 0 }) })
+  const model = "claude-opus-5-5"
+  const agent = {
+    client: new Anthropic({ apiKey: "none", baseURL: simulator.url }),
+    model,
+    system: `You look around. Working directory: ${cwd}`,
+    tools: readOnlyTools,
+    run: readOnlyRunner(cwd),
+  }
+  const settings = { models: { [model]: { window: SMALL_WINDOW } } }
+  let answered = true
+  let compactions = 0
+  for (let question = 1; question <= QUESTIONS; question++) {
+    const chat = await ask(agent, `Question ${question}: what is here?`, { dir, id: "small-window", settings })
+    answered &&= chat.views.frontier.answered
+    compactions = chat.views.compactions.count
+    await chat.close()
+  }
+  const task = { text: "Look around.", cwd, apiKey: "none", baseURL: simulator.url, dir, render: () => {} }
+  const end = await workOn(task)
+  await simulator.close()
+  const refused = simulator.log.filter(({ status }) => status !== 200).length
+  return { answered, compactions, agentEnd: end?.reason, refused, requests: simulator.log.length }
+}
+
+console.log(JSON.stringify(await main()))

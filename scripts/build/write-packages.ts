@@ -1,0 +1,91 @@
+/**
+ * Writes each published package whole into `build/<folder>/`: compiled code with its declarations, the files the code reads, `package.json`,
+ * README and LICENSE. Only what can be reached from an entry is compiled, so tests and what helps them stay at home.
+ */
+import { spawnSync } from "node:child_process"
+import {
+  chmodSync,
+  cpSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs"
+import { join, relative } from "node:path"
+import { withCompiledPaths, withOptionalTypes } from "./imports.ts"
+import { compiled, publishedManifest } from "./manifest.ts"
+import { entriesOf, type Manifest, ROOT, type SourcePackage } from "./packages.ts"
+
+const BUILD = join(ROOT, "build")
+const EXECUTABLE = 0o755
+
+export interface BuiltPackage extends SourcePackage {
+  readonly directory: string
+}
+
+export function writePackages(packages: readonly SourcePackage[]): readonly BuiltPackage[] {
+  rmSync(BUILD, { recursive: true, force: true })
+  const output = join(BUILD, "compiled")
+  compile(packages, output)
+  const built = packages.map((source) => assemble(source, output))
+  rmSync(output, { recursive: true })
+  return built
+}
+
+/** All in one go: the compiler reads every file once, and packages see each other's sources. */
+function compile(packages: readonly SourcePackage[], output: string): void {
+  mkdirSync(BUILD, { recursive: true })
+  const config = join(BUILD, "tsconfig.json")
+  const files = packages.flatMap(({ folder, manifest }) =>
+    entriesOf(manifest).map((entry) => join(ROOT, "packages", folder, entry)),
+  )
+  const compilerOptions = {
+    noEmit: false,
+    noEmitOnError: true,
+    declaration: true,
+    rewriteRelativeImportExtensions: true,
+    rootDir: join(ROOT, "packages"),
+    outDir: output,
+  }
+  writeFileSync(config, JSON.stringify({ extends: "../tsconfig.json", compilerOptions, include: [], files }))
+  const compiler = join(ROOT, "node_modules", "typescript", "bin", "tsc")
+  const { status } = spawnSync(process.execPath, [compiler, "-p", config], { stdio: "inherit" })
+  rmSync(config)
+  if (status !== 0) throw new Error("The sources do not compile: nothing was built.")
+}
+
+function assemble({ folder, manifest }: SourcePackage, output: string): BuiltPackage {
+  const source = join(ROOT, "packages", folder)
+  const directory = join(BUILD, folder)
+  mkdirSync(directory)
+  renameSync(join(output, folder, "src"), join(directory, "dist"))
+  for (const file of globSync("dist/**/*.d.ts", { cwd: directory })) finishDeclaration(join(directory, file), manifest)
+  for (const file of assetsOf(folder)) cpSync(join(source, "src", file), join(directory, "dist", file))
+  for (const command of Object.values(manifest.bin ?? {})) chmodSync(join(directory, compiled(command)), EXECUTABLE)
+  cpSync(join(source, "README.md"), join(directory, "README.md"))
+  cpSync(join(ROOT, "LICENSE"), join(directory, "LICENSE"))
+  writeFileSync(join(directory, "package.json"), `${JSON.stringify(publishedManifest(manifest), null, 2)}\n`)
+  return { folder, manifest, directory }
+}
+
+/** A package that is only a command has nothing to declare. */
+function finishDeclaration(file: string, { exports, peerDependenciesMeta = {} }: Manifest): void {
+  if (!exports) {
+    rmSync(file)
+    return
+  }
+  const optional = Object.keys(peerDependenciesMeta).filter((name) => peerDependenciesMeta[name]?.optional)
+  const declaration = withCompiledPaths(readFileSync(file, "utf8"))
+  writeFileSync(file, withOptionalTypes(declaration, new Set(optional)))
+}
+
+/** What lies among the sources and is no source: prompts and the like, read by their place beside the code. */
+export function assetsOf(folder: string): readonly string[] {
+  const sources = join(ROOT, "packages", folder, "src")
+  return readdirSync(sources, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/\.tsx?$/.test(entry.name))
+    .map(({ parentPath, name }) => relative(sources, join(parentPath, name)))
+}
