@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config"
 export default defineConfig({
   test: {
     include: ["packages/*/{src,test,examples}/**/*.test.{ts,tsx}", "{scripts,examples}/**/*.test.ts"],
+    setupFiles: ["scripts/test-seeds.ts"],
     // generous: a loaded machine is slow, a deadlock is for ever
     testTimeout: 180_000,
     hookTimeout: 60_000,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import Anthropic from "@anthropic-ai/sdk"
 import { startSimulator, workerBrain } from "@strata/sim"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { afterAll, beforeAll, expect, test, vi } from "vitest"
 import { ask } from "./own-loop.ts"
 import { readOnlyRunner, readOnlyTools } from "./read-only-tools.ts"
 
@@ -12,10 +12,13 @@ let dir: string
 let simulator: Awaited<ReturnType<typeof startSimulator>>
 
 beforeAll(async () => {
+  // the loop reads settings from the environment, and whoever runs the tests may have some there
+  for (const name of Object.keys(process.env)) if (/^(?:STRATA|DISABLE)_/.test(name)) vi.stubEnv(name, undefined)
   dir = mkdtempSync(join(tmpdir(), "strata-example-"))
   simulator = await startSimulator({ brain: workerBrain({ turns: 5 }) })
 })
 afterAll(async () => {
+  vi.unstubAllEnvs()
   await simulator.close()
   rmSync(dir, { recursive: true })
 })

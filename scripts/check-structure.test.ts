@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { findCycles, importsOf, upwardImports } from "./check-structure.ts"
+import { findCycles, importsOf, setsHooks, upwardImports } from "./check-structure.ts"
 
 const sources: Record<string, string> = {
   "packages/core/src/base/ids.ts": "",
@@ -22,5 +22,10 @@ describe("the structure check", () => {
     expect(findCycles(imports)).toEqual([
       ["packages/core/src/views/words.ts", "packages/core/src/loop/query.ts", "packages/core/src/views/words.ts"],
     ])
+  })
+
+  test("reports hooks in a file that tests share, not those that a function sets where it is called", () => {
+    expect(setsHooks('import { afterEach } from "vitest"\nafterEach(() => remove())\n')).toBe(true)
+    expect(setsHooks("export function cleanUp() {\n  afterEach(() => remove())\n}\n")).toBe(false)
   })
 })

@@ -1,6 +1,7 @@
 /**
  * Checks the shape of the house: a folder of `core/src` imports only from those below it, no package imports from one above it, and no
- * file imports itself in a circle. Type imports count: a type is a dependency too.
+ * file imports itself in a circle. Type imports count: a type is a dependency too. And no file that tests share sets hooks: it is read once
+ * for many test files, so that they would hold for the first of them only.
  */
 import { globSync, readFileSync } from "node:fs"
 import { dirname, join, normalize, sep } from "node:path"
@@ -52,12 +53,18 @@ export function findCycles(imports: readonly Import[]): readonly (readonly strin
   return cycles
 }
 
+export const setsHooks = (source: string): boolean => /^(?:before|after)(?:Each|All)\(/m.test(source)
+
 if (import.meta.main) {
   const files = globSync("packages/*/src/**/*.{ts,tsx}").filter((file) => !/\.test\.tsx?$/.test(file))
   const imports = importsOf(files, (file) => readFileSync(file, "utf8"))
+  const shared = globSync("packages/*/test/**/*.ts").filter((file) => !/\.test\.ts$/.test(file))
   const problems = [
     ...upwardImports(imports).map(({ from, to }) => `${from} imports upwards: ${to}`),
     ...findCycles(imports).map((cycle) => `import cycle: ${cycle.join(" -> ")}`),
+    ...shared
+      .filter((file) => setsHooks(readFileSync(file, "utf8")))
+      .map((file) => `${file} sets hooks, which hold for the first test file only: use onTestFinished`),
   ]
   for (const problem of problems) console.error(problem)
   console.log(`structure: ${files.length} files, ${imports.length} imports, ${problems.length} problems`)

@@ -1,17 +1,23 @@
 /**
- * Writes to a journal until it is killed, and says which entries were acknowledged. Run by the crash test as a process of its own:
- * `node crash-writer.ts <root> <first number> <flush mode>`.
+ * Writes to several journals at once until it is killed, and says which entries were acknowledged, so that one kill strikes each of them
+ * at another point. Run by the crash test as a process of its own: `node crash-writer.ts <root> <flush mode> <first number> …`, with a
+ * first number for each journal.
  */
 
+import { join } from "node:path"
 import type { FlushMode } from "../src/journal/store.ts"
 import { openJournal, userEntry } from "./journal-files.ts"
 
-const [root, first, flush] = process.argv.slice(2)
-const journal = await openJournal(root!, flush as FlushMode)
+const [root, flush, ...firsts] = process.argv.slice(2)
+const journals = await Promise.all(firsts.map((_, at) => openJournal(join(root!, String(at)), flush as FlushMode)))
 process.stdout.write("opened\n")
-for (let number = Number(first); ; number += 2) {
-  const texts = [number, number + 1].map((n) => `${n} ${"x".repeat((n * 37) % 5_000)}`)
-  // two callers at once: they share a write, and each is told on its own
-  await Promise.all(texts.map((text) => journal.append([userEntry(text)])))
-  process.stdout.write(`acknowledged ${number + 1}\n`)
-}
+await Promise.all(
+  journals.map(async (journal, at) => {
+    for (let number = Number(firsts[at]); ; number += 2) {
+      const texts = [number, number + 1].map((n) => `${n} ${"x".repeat((n * 37) % 5_000)}`)
+      // two callers at once: they share a write, and each is told on its own
+      await Promise.all(texts.map((text) => journal.append([userEntry(text)])))
+      process.stdout.write(`acknowledged ${at} ${number + 1}\n`)
+    }
+  }),
+)

@@ -1,6 +1,6 @@
 /** What the simulator's tests share: a small brain, clients, and bodies that are valid until a test says otherwise. */
 import Anthropic from "@anthropic-ai/sdk"
-import { afterEach } from "vitest"
+import { onTestFinished } from "vitest"
 import type { Answer, AnswerBlock, Brain, BrainTurn } from "../src/brain.ts"
 import { frozenClock } from "../src/clock.ts"
 import { type Simulator, type SimulatorOptions, startSimulator } from "../src/start.ts"
@@ -23,15 +23,11 @@ export function scripted(...answers: Script): Brain {
   }
 }
 
-const running: Simulator[] = []
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((simulator) => simulator.close()))
-})
-
-/** A simulator with a clock that stands still; closed after the test. */
+/** A simulator with a clock that stands still; closed after the test, and behind whatever was opened later. */
 export async function simulator(options: Partial<SimulatorOptions> = {}): Promise<Simulator> {
   const started = await startSimulator({ brain: scripted(), clock: frozenClock(), ...options })
-  running.push(started)
+  // not an `afterEach` here: this file is read once for all test files, so that it would hold for the first of them only
+  onTestFinished(() => started.close())
   return started
 }
 

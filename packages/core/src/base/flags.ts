@@ -6,12 +6,15 @@ import type { Client, EvaluationContext } from "@openfeature/server-sdk"
 import { FIGURES, type FigureName, SWITCHES, type SwitchName } from "./flag-names.ts"
 import type { Settings } from "./settings.ts"
 
+/** No limit for a tool's results is higher: as good as none. */
+export const MOST_RESULT_CHARACTERS = 100_000_000
+
 export interface Flags {
   /** Whether a mechanism may act. Never, while everything is off. */
   isOn(name: SwitchName): Promise<boolean>
   figure(name: FigureName): Promise<number>
-  /** Characters from which a tool's results are put aside: by flag `tool-result-limit.<tool>`, by setting, else the figure. */
-  toolResultLimit(tool: string): Promise<number>
+  /** Characters from which a tool's results are put aside: by flag `tool-result-limit.<tool>`, by setting, else `otherwise` or the figure. */
+  toolResultLimit(tool: string, otherwise?: number): Promise<number>
   /** Tools besides ours whose old results may be cleared. */
   readonly clearableTools?: readonly string[]
 }
@@ -63,9 +66,11 @@ export function createFlags({ settings, client, context = {}, onRefused = () => 
       return numberFor(name, usable ? set : entry.value, entry)
     },
 
-    async toolResultLimit(tool) {
-      const standing = settings.toolResultLimits[tool] ?? (await flags.figure("tool-result-limit"))
-      return numberFor(`tool-result-limit.${tool}`, standing, { min: 0, max: 100_000_000 })
+    async toolResultLimit(tool, otherwise) {
+      const { toolResultLimits: own } = settings
+      const set = Object.hasOwn(own, tool) ? own[tool] : undefined // a tool may be named like something every object has
+      const standing = set ?? otherwise ?? (await flags.figure("tool-result-limit"))
+      return numberFor(`tool-result-limit.${tool}`, standing, { min: 0, max: MOST_RESULT_CHARACTERS })
     },
   }
   return flags

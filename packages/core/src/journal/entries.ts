@@ -55,6 +55,8 @@ export type Decision =
     }
   /** A result without content is shown as a marker that names its tool (L1-6). */
   | { readonly subtype: "tool-result-empty"; readonly toolUseId: string; readonly tool: string }
+  /** A request carries these as they are. Nothing is decided about them on arrival any more, whatever the settings are later (L1-4). */
+  | { readonly subtype: "tool-results-sent"; readonly toolUseIds: readonly string[] }
   | {
       readonly subtype: "tool-results-cleared"
       readonly toolUseIds: readonly string[]
@@ -82,6 +84,8 @@ export type Decision =
       readonly tokens: number
       /** Size of the context when they were written. */
       readonly contextTokens: number
+      /** The name under which the store keeps them as they were then: the file itself goes on with the newest branch. */
+      readonly kept?: string
     }
   /** How the boundary before it came about (L4-4). */
   | ({ readonly subtype: "compacted"; readonly boundary: Uuid; readonly kept: readonly Uuid[] } & CompactionFacts)
@@ -116,6 +120,8 @@ export interface Effect {
   readonly saves: number
   /** Stand behind the changed place and must be written to the cache again. 0 where the cache was gone anyway. */
   readonly rewrites: number
+  /** It stands in for a compaction, which would have been due with this request. */
+  readonly spares?: "compaction"
 }
 
 /** What a model is asked for besides the conversation itself. */

@@ -89,8 +89,10 @@ export class LayerPipeline {
   /** Compacts because someone asked for it. Unlike what layers do by themselves, a failure is the caller's to hear. */
   async compact(order: CompactionOrder, signal?: AbortSignal): Promise<readonly Draft[] | undefined> {
     const layer = this.#parts.layers.find((each) => each.compact !== undefined)
-    const drafts = await layer?.compact?.(this.#parts.turn(signal), order)
+    const turn = this.#parts.turn(signal)
+    const drafts = await layer?.compact?.(turn, order)
     if (layer && drafts) await this.#carryOut(layer, drafts)
+    if (!drafts?.some(isEnd)) turn.signal.throwIfAborted() // given up: only what it cost was journaled
     return drafts
   }
 
@@ -129,6 +131,10 @@ const unlessAborted = (signal: AbortSignal) => (error: unknown) => {
   if (!signal.aborted) throw error
   return []
 }
+
+/** Whether a compaction came to an end of its own, good or bad. */
+const isEnd = (draft: Draft) =>
+  draft.type === "strata" && (draft.subtype === "compacted" || draft.subtype === "compaction-failed")
 
 /** TEL-1: why an attempt that was journaled came to nothing. */
 function failureIn(drafts: readonly Draft[]): FailureReason | undefined {

@@ -30,6 +30,7 @@ import { defaultLayers, type LayerSurroundings } from "./default-layers.ts"
 import { commandHooks, type Hook, type HookInput, runHooks } from "./hooks.ts"
 import { InstructionWatch } from "./instruction-watch.ts"
 import { openConversation } from "./open.ts"
+import { isInside, judge, type Request } from "./permissions.ts"
 import { query } from "./query.ts"
 import type { QueryEnd, QueryEvent } from "./query-events.ts"
 import type { PermissionAnswer, PermissionRequest } from "./run-tools.ts"
@@ -106,6 +107,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
       ...Object.values(instructions.texts).map(compactInstructionsIn),
     ],
     excluded: () => ({ files: instructions.paths, directories: [root] }),
+    mayRead: (path) => isInside(path, cwd) && judge(readingOf(path), state.policy).verdict === "allow",
     notesConfig: notesConfigDirectory(root),
   })
   const chat: Conversation = await openConversation({
@@ -142,6 +144,12 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   await agent.start()
   return agent
 }
+
+const readingOf = (path: string): Request => ({
+  tool: "Read",
+  isReadOnly: true,
+  question: { kind: "read", summary: `read ${path}`, paths: [path] },
+})
 
 const layersOf = ({ layers = defaultLayers }: AgentOptions, surroundings: LayerSurroundings): readonly Layer[] =>
   typeof layers === "function" ? layers(surroundings) : layers

@@ -6,10 +6,7 @@ import type { Clock } from "../base/clock.ts"
 import {
   ClosedError,
   CompactionFailedError,
-  ContextFullError,
   ConversationExistsError,
-  EmptyConversationError,
-  InvalidContentError,
   MessageNotFoundError,
   NoCompactionError,
 } from "../base/errors.ts"
@@ -19,32 +16,19 @@ import type { Ids } from "../base/ids.ts"
 import { compactionAllowed, type EffectiveSettings } from "../base/settings.ts"
 import type { Telemetry } from "../base/telemetry.ts"
 import type { Attachment } from "../conversation/attachments.ts"
-import {
-  type Block,
-  type Content,
-  frozenCopy,
-  isToolResult,
-  type ToolResult,
-  toBlocks,
-} from "../conversation/blocks.ts"
-import { planWithholding } from "../conversation/media.ts"
-import { MEDIA_LIMITS } from "../conversation/media-limits.ts"
+import { type Block, type Content, frozenCopy, isToolResult, toBlocks } from "../conversation/blocks.ts"
 import type { Uuid } from "../conversation/messages.ts"
 import type { ModelRequest } from "../conversation/request.ts"
-import { RequestValidator } from "../conversation/validate/validator.ts"
 import { type DecisionDraft, type Draft, type Entry, isBoundaryEntry, isDecision } from "../journal/entries.ts"
 import type { Journal, Store } from "../journal/store.ts"
-import { clearedCalls, leftByServer } from "../layers/2-microcompact/by-api.ts"
 import type { CompactionOrder, PlannedCompaction } from "../layers/compaction-order.ts"
 import type { Layer, Turn } from "../layers/layer.ts"
 import { LayerPipeline } from "../layers/pipeline.ts"
 import type { ModelResponse } from "../model/model.ts"
 import type { Accounting } from "../tokens/accounting.ts"
-import { findModel, type ModelLookup, sentModelName } from "../tokens/models.ts"
-import { costOf, tokenCounts } from "../tokens/price.ts"
+import { findModel, type ModelLookup } from "../tokens/models.ts"
 import { type Fill, fillOf, type Thresholds } from "../tokens/window.ts"
 import { blockAt, parseAddress } from "../views/archive.ts"
-import { buildRequest } from "../views/request.ts"
 import { accountSent } from "../views/sent-accounting.ts"
 import { copyPath, loadViews, type Views, viewOptions } from "../views/views.ts"
 import { CacheWatch } from "./cache-watch.ts"
@@ -53,6 +37,8 @@ import { EntryWriter } from "./entry-writer.ts"
 import type { ConversationEvents, Opened } from "./events.ts"
 import type { Prompt } from "./prompt.ts"
 import { PromptKeeper } from "./prompt-keeper.ts"
+import { RequestPreparer } from "./request-preparer.ts"
+import { ResponseRecorder } from "./response-recorder.ts"
 import { thresholdsFor } from "./thresholds.ts"
 
 export interface ConversationParts {
@@ -77,63 +63,57 @@ export interface ConversationParts {
   readonly refusals: readonly string[]
 }
 
-/** Said in the user's place where the assistant spoke last and is to go on. */
-const GO_ON = "Continue from where you left off."
-
 export class Conversation {
   readonly opened: Opened
   readonly #parts: ConversationParts
   readonly #events = new Events<ConversationEvents>()
-  readonly #validator = new RequestValidator()
   readonly #model: ModelLookup
   readonly #thresholds: Thresholds
   readonly #layers: LayerPipeline
-  readonly #cache: CacheWatch
   readonly #writer: EntryWriter
   readonly #prompt: PromptKeeper
+  readonly #preparer: RequestPreparer
+  readonly #recorder: ResponseRecorder
   /** Aborts what goes on in the background when the conversation closes. */
   readonly #closingSignal = new AbortController()
-  readonly #noticed = new Set<string>()
   #views: Views
-  /** Results whose process died before the layers had seen them (L1-4). */
-  #undecided: readonly (readonly ToolResult[])[]
   /** Calls are carried out one after the other, in the order they were made. */
   #last: Promise<unknown> = Promise.resolve()
-  /** The first call whose result the server leaves alone where it clears the last request (L2-5). */
-  #serverKeeps: string | undefined
   #closed = false
   #closing: Promise<void> | undefined
 
   constructor(parts: ConversationParts) {
     this.#parts = parts
     this.#views = parts.views
-    this.#undecided = parts.views.context.undecidedResults()
     this.opened = parts.opened
     this.#model = findModel(parts.model, parts.settings.values.models)
     this.#thresholds = thresholdsFor(
       { name: parts.model, values: parts.settings.values, betas: parts.betas },
       this.#model,
     )
+    const factsOf = (name: string) => findModel(name, parts.settings.values.models).facts
+    const views = () => this.#views
+    const append = (drafts: readonly Draft[]) => this.#append(drafts)
     this.#writer = new EntryWriter({
       journal: parts.journal,
       clock: parts.clock,
       ids: parts.ids,
-      views: () => this.#views,
+      views,
       sessionFacts: () => this.#sessionFacts({}),
       onWritten: (entry) => this.#written(entry),
     })
-    this.#cache = new CacheWatch({
-      views: () => this.#views,
-      factsOf: (name) => findModel(name, parts.settings.values.models).facts,
+    const cache = new CacheWatch({
+      views,
+      factsOf,
       clock: parts.clock,
       events: this.#events,
     })
     this.#prompt = new PromptKeeper({
       prompt: parts.prompt,
-      views: () => this.#views,
+      views,
       flags: parts.flags,
       boundThinking: this.#model.facts.accepts.boundThinking && !parts.settings.values.off,
-      append: (drafts) => this.#append(drafts),
+      append,
       sessionFacts: (prompt) => this.#sessionFacts({ prompt }),
       ...(parts.refreshPrompt ? { refresh: parts.refreshPrompt } : {}),
     })
@@ -141,9 +121,35 @@ export class Conversation {
       layers: parts.settings.values.off ? [] : parts.layers,
       telemetry: parts.telemetry,
       turn: (signal) => this.#turn(signal),
-      append: (drafts) => this.#append(drafts),
+      append,
       onActed: (event) => this.#events.emit("layerActed", event),
       onFailed: (event) => this.#events.emit("layerFailed", event),
+    })
+    const common = {
+      journal: parts.journal,
+      maxTokens: Math.min(parts.settings.values.maxOutputTokens, this.#model.facts.maxOutput),
+      cache,
+      events: this.#events,
+      append,
+    }
+    this.#preparer = new RequestPreparer({
+      ...common,
+      model: parts.model,
+      lookup: this.#model,
+      thresholds: this.#thresholds,
+      settings: parts.settings,
+      refusals: parts.refusals,
+      views,
+      fill: () => this.fill(),
+      layers: this.#layers,
+      prompt: this.#prompt,
+      recordModel: () => this.#recordModel(),
+    })
+    this.#recorder = new ResponseRecorder({
+      ...common,
+      telemetry: parts.telemetry,
+      factsOf,
+      serverKeeps: () => this.#preparer.serverKeeps,
     })
   }
 
@@ -218,7 +224,7 @@ export class Conversation {
 
   /** The next request. It is valid, and the same journal always gives the same bytes. Giving up changes nothing. */
   prepare({ signal }: { readonly signal?: AbortSignal } = {}): Promise<ModelRequest> {
-    return this.#inOrder(() => this.#prepare(signal))
+    return this.#inOrder(() => this.#preparer.prepare(signal))
   }
 
   /** Compacts now. What was said stays in the journal; the next request begins with a summary and the facts (L4-24). */
@@ -260,17 +266,7 @@ export class Conversation {
 
   /** Keeps what was streamed of an answer that never came to its end. */
   recordPartial(text: string, model: string): Promise<Uuid> {
-    return this.#inOrder(async () => {
-      const id = `partial_${this.#parts.ids.uuid()}`
-      const message = {
-        id,
-        role: "assistant" as const,
-        model,
-        content: [{ type: "text" as const, text }],
-        stop_reason: null,
-      }
-      return (await this.#append([{ type: "assistant", message }]))[0]!.uuid
-    })
+    return this.#inOrder(() => this.#recorder.recordPartial({ id: `partial_${this.#parts.ids.uuid()}`, text, model }))
   }
 
   /** Uses another system prompt, tool list or context from the next request on. Recorded; the server's cache is lost with it. */
@@ -293,7 +289,7 @@ export class Conversation {
         this.#views = (await loadViews(this.#parts.journal, options)).views
       })
       this.#prompt.compareAgain()
-      this.#undecided = []
+      this.#preparer.nothingUndecided()
     })
   }
 
@@ -339,95 +335,18 @@ export class Conversation {
     return this.#closing
   }
 
-  async #prepare(signal?: AbortSignal): Promise<ModelRequest> {
-    for (const notice of this.#standingNotices()) this.#notice(notice)
-    for (const { uuid } of this.#views.context.queued)
-      await this.#append([{ type: "strata", subtype: "delivered", queued: uuid }])
-    for (const results of this.#undecided) await this.#layers.onToolResults(results)
-    this.#undecided = []
-    await this.#prompt.settle() // what it takes is part of the size that the layers look at
-    await this.#layers.beforeRequest(signal)
-    signal?.throwIfAborted()
-    await this.#prompt.settle() // behind a boundary it may be another one
-    if (this.#views.context.isEmpty) throw new EmptyConversationError()
-    if (this.#views.context.awaitsUser()) {
-      await this.#append([
-        { type: "user", isMeta: true, message: { role: "user", content: [{ type: "text", text: GO_ON }] } },
-      ])
-    }
-    if (!this.#parts.settings.values.off) await this.#withholdMedia()
-    await this.#recordRepairs()
-
-    const size = this.#views.context.size()
-    const fill = this.fill()
-    if (fill.state === "blocked") {
-      throw new ContextFullError({ used: size.tokens, limit: this.#thresholds.blocking, model: this.#model.facts.id })
-    }
-    const { request, closed, revision } = await this.#build()
-    this.#validator.check({ request, model: this.#model.facts, settled: { closed, revision } })
-    await this.#parts.journal.sync()
-    this.#cache.sent(request, { closed, revision })
-    this.#serverKeeps = this.#views.context.serverKept.firstOf(leftByServer(request))
-    this.#events.emit("prepared", { request, size, fill })
-    return request
-  }
-
-  /** The request as the views have it now. */
-  async #build() {
-    const { messages, closed, revision } = this.#views.context.messages()
-    const { system, tools } = this.#views.context.prompt ?? {}
-    const request = buildRequest({
-      model: sentModelName(this.#parts.model),
-      maxTokens: this.#maxTokens(),
-      system,
-      tools,
-      messages,
-      extras: await this.#layers.requestExtras(),
-    })
-    return { request, closed, revision }
-  }
-
   async #record(response: ModelResponse): Promise<Uuid> {
-    const { id, model, content, stop_reason, stop_sequence = null, usage } = response
-    if (!Array.isArray(content)) throw new InvalidContentError("the response has no list of content blocks")
-    const message = {
-      id,
-      type: "message",
-      role: "assistant" as const,
-      model,
-      content: frozenCopy(content as Block[]),
-      stop_reason,
-      stop_sequence,
-      usage,
-    }
-    this.#undecided = [] // they have been sent as they are
-    const [entry] = await this.#append([{ type: "assistant", message }])
-    const edits = response.context_management?.applied_edits ?? []
-    if (edits.length > 0) {
-      const keptFrom = clearedCalls(edits) ? this.#serverKeeps : undefined
-      await this.#append([{ type: "strata", subtype: "server-edited", edits, ...(keptFrom ? { keptFrom } : {}) }])
-    }
-    await this.#parts.journal.sync()
-    const counts = usage ? tokenCounts(usage) : undefined
-    const { facts } = findModel(model, this.#parts.settings.values.models)
-    const stopReason = stop_reason ?? undefined
-    this.#parts.telemetry.recorded(
-      { conversation: this.id, model, maxTokens: this.#maxTokens(), purpose: "main" },
-      { responseId: id, responseModel: model, ...(stopReason ? { stopReason } : {}), ...(counts ? { counts } : {}) },
-    )
-    this.#events.emit("recorded", {
-      counts,
-      cost: counts ? costOf(facts, counts) : { known: false, why: "no usage was reported" },
-      stopReason,
-    })
-    this.#cache.settled(response)
+    const uuid = await this.#recorder.record(response)
+    this.#preparer.nothingUndecided()
     this.#layers.inBackground("afterResponse")
-    if (stop_reason === "end_turn") this.#layers.inBackground("afterQuery")
-    return entry!.uuid
+    if (response.stop_reason === "end_turn") this.#layers.inBackground("afterQuery")
+    return uuid
   }
 
-  #maxTokens(): number {
-    return Math.min(this.#parts.settings.values.maxOutputTokens, this.#model.facts.maxOutput)
+  /** Whoever resumes goes on with the model that was asked last, not with the first one (JRN-7). */
+  async #recordModel(): Promise<void> {
+    const { session } = this.#views.context
+    if (session && session.model !== this.#parts.model) await this.#append([this.#sessionFacts({})])
   }
 
   #sessionFacts(change: { title?: string; prompt?: Uuid }): DecisionDraft {
@@ -443,20 +362,6 @@ export class Conversation {
       ...(title === undefined ? {} : { title }),
       ...(prompt === undefined ? {} : { prompt }),
     }
-  }
-
-  async #withholdMedia(): Promise<void> {
-    const { media, withheldAddresses } = this.#views.context
-    if (media.length === 0) return
-    const blocks = planWithholding(media, withheldAddresses, MEDIA_LIMITS)
-    if (blocks.length > 0) await this.#append([{ type: "strata", subtype: "media-withheld", blocks }])
-  }
-
-  async #recordRepairs(): Promise<void> {
-    const repairs = this.#views.context.unrecordedRepairs()
-    if (repairs.length === 0) return
-    await this.#append([{ type: "strata", subtype: "repaired", repairs }])
-    this.#events.emit("repaired", { repairs })
   }
 
   #turn(given?: AbortSignal): Turn {
@@ -475,7 +380,7 @@ export class Conversation {
       journal: this.#parts.journal,
       compaction: compactionAllowed(this.#parts.settings.values),
       newUuid: () => this.#parts.ids.uuid(),
-      request: async () => (await this.#build()).request,
+      request: () => this.#preparer.request(),
       signal,
       progress: (progress) => this.#events.emit("compaction", progress),
     }
@@ -493,16 +398,6 @@ export class Conversation {
   async #mustBeMessage(uuid: Uuid): Promise<void> {
     const entry = await this.#parts.journal.find(uuid)
     if (!entry || isDecision(entry)) throw new MessageNotFoundError(uuid)
-  }
-
-  #standingNotices(): string[] {
-    return [...(this.#model.known ? [] : [this.#model.notice]), ...this.#thresholds.notices, ...this.#parts.refusals]
-  }
-
-  #notice(message: string): void {
-    if (this.#noticed.has(message)) return
-    this.#noticed.add(message)
-    this.#events.emit("notice", { message })
   }
 
   #inOrder<T>(work: () => Promise<T>): Promise<T> {

@@ -13,7 +13,10 @@ import { forgetCalls } from "../tools/read-state.ts"
 /** What the layers work with: the model and tools of the conversation, and what surrounds it. */
 export interface LayerSurroundings
   extends Omit<ForkParent, "request" | "openCalls">,
-    Pick<CompactionOptions, "summariser" | "offline" | "hooks" | "guidance" | "excluded" | "autonomous" | "timing"> {
+    Pick<
+      CompactionOptions,
+      "summariser" | "offline" | "hooks" | "guidance" | "excluded" | "mayRead" | "autonomous" | "timing"
+    > {
   /** Where a template and a prompt for notes may lie. */
   readonly notesConfig?: string
 }

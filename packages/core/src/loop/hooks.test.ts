@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, describe, expect, test } from "vitest"
+import { setTimeout as wait } from "node:timers/promises"
+import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest"
 import type { HookEvent } from "../base/vocabulary.ts"
 import { commandHooks, type Hook, type HookInput, runHooks, runPreCompact } from "./hooks.ts"
 
@@ -69,13 +70,57 @@ describe("HOOK-2 shell commands", () => {
   })
 
   test("one that takes too long is ended with its children", async () => {
-    const outcome = await runHooks(
-      command("Stop", "echo $$ > pid; sleep 60 & sleep 60", { timeoutSeconds: 0.2 }),
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+    onTestFinished(() => void vi.useRealTimers())
+    const running = runHooks(
+      command("Stop", "sleep 60 & echo $$ > pid; sleep 60", { timeoutSeconds: 30 }),
       input("Stop"),
     )
-    expect(outcome.messages[0]).toMatch(/longer than 0.2 s/)
-    const group = Number(readFileSync(join(directory, "pid"), "utf8"))
-    expect(runningInGroup(group)).toEqual([])
+    const group = await pidIn("pid")
+    vi.advanceTimersByTime(29_999)
+    expect(runningInGroup(group)).not.toEqual([])
+    vi.advanceTimersByTime(1)
+    expect((await running).messages[0]).toMatch(/longer than 30 s/)
+    while (runningInGroup(group).length > 0) await wait(2) // killed, but perhaps not yet gone
+  })
+
+  test("one whose child has left the group and holds its output open is over in time, too", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+    onTestFinished(() => void vi.useRealTimers())
+    const left = "setsid sh -c 'echo $$ > left; exec sleep 600' & sleep 600"
+    const running = runHooks(command("PreCompact", left, { timeoutSeconds: 30 }), input("PreCompact"))
+    const child = await pidIn("left")
+    onTestFinished(() => void process.kill(child, "SIGKILL"))
+    vi.advanceTimersByTime(30_000)
+    expect((await running).messages[0]).toMatch(/longer than 30 s/)
+    expect(runningInGroup(child)).toHaveLength(1) // it was not waited for
+  })
+
+  test("L4-22 words of any language come whole, however much is printed; JSON with no words in their place says nothing", async () => {
+    const print = `"$NODE" -e 'process.stdout.write("a" + "好".repeat(90000))'`
+    const hooks = commandHooks({ PreCompact: [{ command: print }] }, { PATH: process.env.PATH, NODE: process.execPath })
+    expect((await runHooks(hooks, input("PreCompact"))).contexts[0]!.text).toBe(`a${"好".repeat(90_000)}`)
+    const odd = {
+      decision: "block",
+      reason: 5,
+      systemMessage: {},
+      hookSpecificOutput: { additionalContext: 42, permissionDecision: "perhaps" },
+    }
+    const outcome = await runHooks(command("SessionStart", `echo '${JSON.stringify(odd)}'`), input("SessionStart"))
+    expect(outcome).toEqual({
+      blocked: "blocked by a hook",
+      permission: undefined,
+      contexts: [],
+      messages: [],
+      output: undefined,
+    })
+  })
+
+  test("L4-22 a matcher that is no regular expression is reported, and the next hook runs", async () => {
+    const hooks = [...command("PreCompact", "echo a", { matcher: "(" }), ...command("PreCompact", "echo b")]
+    const { contexts, messages } = await runHooks(hooks, input("PreCompact"), "auto")
+    expect(contexts.map(({ text }) => text)).toEqual(["b"])
+    expect(messages[0]).toMatch(/failed and was passed over/)
   })
 
   test("a matcher chooses the tools", async () => {
@@ -84,6 +129,13 @@ describe("HOOK-2 shell commands", () => {
     expect((await runHooks(hooks, input("PreToolUse"), "WriteAll")).blocked).toBeUndefined()
   })
 })
+
+/** The process id that a command wrote down, as soon as it has. */
+async function pidIn(name: string): Promise<number> {
+  const file = join(directory, name)
+  while (!existsSync(file) || readFileSync(file, "utf8") === "") await wait(2)
+  return Number(readFileSync(file, "utf8"))
+}
 
 /** Processes of a group that still run; those that have ended and wait to be collected do not count. */
 function runningInGroup(group: number): string[] {

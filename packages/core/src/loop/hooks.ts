@@ -59,8 +59,9 @@ export async function runHooks(hooks: readonly Hook[], input: HookInput, subject
   let permission: HookAnswer["permission"]
   let output: string | undefined
   for (const hook of hooks) {
-    if (hook.event !== input.hook_event_name || !fits(hook.matcher, subject)) continue
+    if (hook.event !== input.hook_event_name) continue
     try {
+      if (!fits(hook.matcher, subject)) continue
       const answer = await hook.run(input)
       if (answer?.context) contexts.push({ hook: hook.name, text: answer.context })
       if (answer?.message) messages.push(answer.message)
@@ -135,12 +136,16 @@ function runCommand({ command, input, timeoutMs, env }: CommandRun): Promise<Hoo
     const timer = setTimeout(() => {
       late = true
       killGroup(child.pid)
+      // a child that left the group may hold them open for ever
+      child.stdout.destroy()
+      child.stderr.destroy()
     }, timeoutMs)
     let [stdout, stderr] = ["", ""]
-    child.stdout.on("data", (data: Buffer) => {
+    // decoded as a stream: what is read may end in the middle of a character
+    child.stdout.setEncoding("utf8").on("data", (data: string) => {
       stdout = (stdout + data).slice(0, MOST_OUTPUT)
     })
-    child.stderr.on("data", (data: Buffer) => {
+    child.stderr.setEncoding("utf8").on("data", (data: string) => {
       stderr = (stderr + data).slice(0, MOST_OUTPUT)
     })
     child.stdin.on("error", () => undefined) // a hook need not read what it is told
@@ -172,7 +177,7 @@ const OUTPUT_IS_CONTEXT: ReadonlySet<HookEvent> = new Set(["SessionStart", "User
 
 /** JSON in the shape that other agents' hooks use, or plain text. */
 function parseAnswer(stdout: string, event: HookEvent): HookAnswer | undefined {
-  const text = stdout.trim()
+  const text = stdout.trim().toWellFormed() // what was cut may end with half a character
   if (text === "") return undefined
   let parsed: ForeignAnswer
   try {
@@ -183,24 +188,31 @@ function parseAnswer(stdout: string, event: HookEvent): HookAnswer | undefined {
   if (typeof parsed !== "object" || parsed === null) return OUTPUT_IS_CONTEXT.has(event) ? { context: text } : undefined
   const specific = parsed.hookSpecificOutput ?? {}
   const blocked = parsed.decision === "block" || parsed.continue === false
+  const [context, message] = [wordsIn(specific.additionalContext), wordsIn(parsed.systemMessage)]
+  const permission = STRICTNESS.find((known) => known === specific.permissionDecision)
+  const output = wordsIn(specific.updatedToolOutput)
   return {
-    ...(blocked ? { block: parsed.reason ?? parsed.stopReason ?? "blocked by a hook" } : {}),
-    ...(specific.additionalContext === undefined ? {} : { context: specific.additionalContext }),
-    ...(parsed.systemMessage === undefined ? {} : { message: parsed.systemMessage }),
-    ...(specific.permissionDecision === undefined ? {} : { permission: specific.permissionDecision }),
-    ...(specific.updatedToolOutput === undefined ? {} : { output: specific.updatedToolOutput }),
+    ...(blocked ? { block: wordsIn(parsed.reason) ?? wordsIn(parsed.stopReason) ?? "blocked by a hook" } : {}),
+    ...(context === undefined ? {} : { context }),
+    ...(message === undefined ? {} : { message }),
+    ...(permission === undefined ? {} : { permission }),
+    ...(output === undefined ? {} : { output }),
   }
 }
 
+/** Where words are expected, nothing else may get into the conversation. */
+const wordsIn = (value: unknown): string | undefined => (typeof value === "string" ? value.toWellFormed() : undefined)
+
+/** As it should be; whoever wrote it may have put anything in these places. */
 interface ForeignAnswer {
-  readonly continue?: boolean
-  readonly decision?: string
-  readonly reason?: string
-  readonly stopReason?: string
-  readonly systemMessage?: string
+  readonly continue?: unknown
+  readonly decision?: unknown
+  readonly reason?: unknown
+  readonly stopReason?: unknown
+  readonly systemMessage?: unknown
   readonly hookSpecificOutput?: {
-    readonly additionalContext?: string
-    readonly permissionDecision?: "allow" | "deny" | "ask"
-    readonly updatedToolOutput?: string
-  }
+    readonly additionalContext?: unknown
+    readonly permissionDecision?: unknown
+    readonly updatedToolOutput?: unknown
+  } | null
 }

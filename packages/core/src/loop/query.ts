@@ -7,7 +7,7 @@ import type { Attachment } from "../conversation/attachments.ts"
 import { type Block, type Content, isText, isToolUse, textOf } from "../conversation/blocks.ts"
 import { PromptTooLongError } from "../model/errors.ts"
 import type { Model, ModelResponse } from "../model/model.ts"
-import { costOf, tokenCounts } from "../tokens/price.ts"
+import { costOfUsage } from "../tokens/price.ts"
 import { summarise } from "../views/ledger.ts"
 import type { Conversation } from "./conversation.ts"
 import { type HookInput, runHooks } from "./hooks.ts"
@@ -136,7 +136,7 @@ async function* askOnce(options: QueryOptions, turn: number): AsyncGenerator<Que
           type: "response",
           uuid,
           response: event.response,
-          cost: costOf(model.facts, tokenCounts(event.response.usage)),
+          cost: costOfUsage(model.facts, event.response.usage),
         }
         return event.response
       }

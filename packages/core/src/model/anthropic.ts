@@ -26,7 +26,7 @@ const PROVIDER = "anthropic"
 export interface AnthropicModelOptions extends RetryOptions {
   /** As people name it: with a date, with a `[1m]` suffix. */
   readonly model: string
-  readonly apiKey?: string
+  readonly apiKey?: string | undefined
   readonly baseURL?: string
   readonly betas?: readonly string[]
   /** Your own client instead of a key: for another platform, a proxy, headers of your own. Its retries are not used. */

@@ -58,6 +58,10 @@ describe("WIN-8 a model nobody knows", () => {
     expect([overflowingOutput, prefill, systemMessages, contextManagement, cacheEditing]).not.toContain(true)
   })
 
+  test("also where it is named like something every object has", () => {
+    expect(findModel("constructor")).toMatchObject({ known: false, facts: { id: "constructor" } })
+  })
+
   test.each([
     ["claude-poet-5", "claude-5"],
     ["claude-poet-5-9", "claude-5"],

@@ -38,7 +38,8 @@ const byId = new Map(MODEL_FACTS.map((facts) => [facts.id, facts]))
 export function findModel(name: string, overrides: Readonly<Record<string, ModelOverride>> = {}): ModelLookup {
   const id = canonicalModelId(name)
   const found = byId.get(id)
-  const override = overrides[id] ?? overrides[name]
+  const key = [id, name].find((each) => Object.hasOwn(overrides, each))
+  const override = key === undefined ? undefined : overrides[key]
   const base = found ?? { ...UNKNOWN_MODEL, id, family: guessFamily(id) }
   const facts = override ? { ...base, ...override, id, accepts: { ...base.accepts, ...override.accepts } } : base
   if (found || override) return { known: true, facts }

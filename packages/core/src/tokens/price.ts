@@ -34,6 +34,13 @@ export function priceFor(facts: ModelFacts, counts: TokenCounts): Price | undefi
   return long && inputTokens(counts) > long.above ? long.price : facts.price
 }
 
+/** What a response cost: every pass behind it at the price of its own size. */
+export function costOfUsage(facts: ModelFacts, usage: Usage): Cost {
+  const costs = billedPasses(usage).map((counts) => costOf(facts, counts))
+  const dollars = costs.reduce((sum, cost) => sum + (cost.known ? cost.dollars : 0), 0)
+  return costs.find((cost) => !cost.known) ?? { known: true, dollars }
+}
+
 export function costOf(facts: ModelFacts, counts: TokenCounts): Cost {
   const price = priceFor(facts, counts)
   if (!price) return { known: false, why: `unknown price: nothing is known about what ${facts.id} costs` }

@@ -195,7 +195,7 @@ describe("Bash: output limits", () => {
 
 describe("Bash: nothing outlives it", () => {
   const stubborn = (file: string) =>
-    `bash -c 'trap "" TERM; echo $$ >> ${file}; bash -c "trap \\"\\" TERM; echo \\$\\$ >> ${file}; while :; do sleep 60; done" & while :; do sleep 60; done'`
+    `env LC_ALL=C bash -c 'trap "" TERM; echo $$ >> ${file}; bash -c "trap \\"\\" TERM; echo \\$\\$ >> ${file}; while :; do sleep 60; done" & while :; do sleep 60; done'`
 
   it("LOOP-3: cannot outlive its timeout, and its children die with it, also those that ignore SIGTERM", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })

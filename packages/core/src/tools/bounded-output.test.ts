@@ -1,5 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { BoundedOutput, safeText } from "./bounded-output.ts"
@@ -30,6 +32,21 @@ describe("bounded output", () => {
         expect(text.length).toBeLessThanOrEqual(40 + (omitted > 0 ? 60 : 0))
       }),
     )
+  })
+
+  it("LOOP-3 however much comes, no more than beginning and end is held", () => {
+    setFlagsFromString("--expose-gc")
+    const collect = runInNewContext("gc") as () => void
+    const held = () => {
+      collect()
+      return process.memoryUsage().heapUsed
+    }
+    const output = new BoundedOutput({ characters: 30_000 })
+    const chunk = bytes("x".repeat(64 * 1024))
+    const before = held()
+    for (let i = 0; i < 500; i++) output.append(chunk)
+    expect(held() - before).toBeLessThan(4 * 1024 * 1024) // of 32 MB
+    expect(output.take().omitted).toBe(500 * chunk.length - 30_000)
   })
 
   it("a piece begins where the last one ended", () => {

@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process"
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { describe, expect, test, vi } from "vitest"
+import { setTimeout as wait } from "node:timers/promises"
+import { describe, expect, onTestFinished, test, vi } from "vitest"
 import { createGrep, grep } from "./grep.ts"
 import { call, scratchDirectory, testContext, textIn } from "./test-context.ts"
 
@@ -130,14 +131,16 @@ describe("LOOP-3 Grep", () => {
 })
 
 describe("LOOP-3 a search that does not end", () => {
-  /** In ripgrep's place: says its process id, finds one line, and never ends. */
-  function endlessSearch(timeoutMs: number) {
+  /** In ripgrep's place: finds one line, says its process id, and never ends. */
+  function endlessSearch() {
     const { at } = tree({ "a.txt": "alpha" })
     const program = join(at, "endless")
     writeFileSync(program, `#!/bin/sh\necho "${at}/a.txt:1:alpha"\necho $$ > "${at}/pid"\nexec sleep 600\n`)
     chmodSync(program, 0o755)
-    const pid = () => Number(readFileSync(join(at, "pid"), "utf8"))
-    const started = () => vi.waitFor(() => expect(pid()).toBeGreaterThan(0))
+    const pid = () => (existsSync(join(at, "pid")) ? Number(readFileSync(join(at, "pid"), "utf8")) : 0)
+    const started = async () => {
+      while (pid() === 0) await wait(2)
+    }
     const isRunning = () => {
       try {
         return process.kill(pid(), 0)
@@ -145,12 +148,13 @@ describe("LOOP-3 a search that does not end", () => {
         return false
       }
     }
-    return { at, tool: createGrep({ program, timeoutMs }), started, isRunning }
+    return { at, tool: createGrep({ program, timeoutMs: LIMIT_MS }), started, isRunning }
   }
+  const LIMIT_MS = 600_000
   const input = { pattern: "alpha", output_mode: "content" }
 
   test("is killed by an abort", async () => {
-    const { at, tool, started, isRunning } = endlessSearch(600_000)
+    const { at, tool, started, isRunning } = endlessSearch()
     const abort = new AbortController()
     const search = call(tool, input, testContext({ at, signal: abort.signal }))
     await started()
@@ -161,9 +165,17 @@ describe("LOOP-3 a search that does not end", () => {
   })
 
   test("is killed by its time limit, and what it found is told", async () => {
-    const { at, tool, isRunning } = endlessSearch(1_000)
-    expect(textIn(await call(tool, input, testContext({ at })))).toBe(
-      "a.txt:1:alpha\n[The search was stopped after 1 s: there may be more. Narrow it.]",
+    const { at, tool, started, isRunning } = endlessSearch()
+    const late = new AbortController() // the clock of the limit, moved by hand
+    const limit = vi.spyOn(AbortSignal, "timeout").mockReturnValue(late.signal)
+    onTestFinished(() => limit.mockRestore())
+    const search = call(tool, input, testContext({ at }))
+    await started()
+    expect(limit).toHaveBeenCalledWith(LIMIT_MS)
+    expect(isRunning()).toBe(true)
+    late.abort()
+    expect(textIn(await search)).toBe(
+      "a.txt:1:alpha\n[The search was stopped after 600 s: there may be more. Narrow it.]",
     )
     expect(isRunning()).toBe(false)
   })

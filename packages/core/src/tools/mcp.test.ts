@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { Readable } from "node:stream"
 import { setTimeout as wait } from "node:timers/promises"
 import { createMcpHandler } from "@modelcontextprotocol/server"
-import { describe, expect, it, onTestFinished } from "vitest"
+import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { connectMcpServers } from "./mcp.ts"
 import type { ConnectionOptions, McpServerConfig, McpServerStatus } from "./mcp-connection.ts"
 import { mcpToolName } from "./mcp-names.ts"
@@ -157,13 +157,21 @@ describe("MCP calls", () => {
   })
 
   it("LOOP-3: end at their timeout", async () => {
-    const { tool } = await connect({ t: { ...stdio(), timeoutMs: 150 } })
+    const { tool } = await connect({ t: { ...stdio(), timeoutMs: 150_000 } })
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+    onTestFinished(() => void vi.useRealTimers())
+    const shown = Promise.withResolvers<string>() // the server is at work
+    let ended = false
     const log = join(scratchDirectory(), "log")
-    const context = testContext()
-    expect(textIn(await call(tool("mcp__t__wait"), { log }, context))).toBe(
-      "t did not carry out wait: no answer within 0.15 s.",
-    )
-    expect(context.shown).toEqual(["waiting (1/4)"])
+    const waiting = call(tool("mcp__t__wait"), { log }, testContext({ progress: shown.resolve })).finally(() => {
+      ended = true
+    })
+    expect(await shown.promise).toBe("waiting (1/4)")
+    vi.advanceTimersByTime(149_999)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(ended).toBe(false)
+    vi.advanceTimersByTime(1)
+    expect(textIn(await waiting)).toBe("t did not carry out wait: no answer within 150 s.")
   })
 
   it("that only read are repeated once when the server dies of them", async () => {

@@ -9,6 +9,7 @@ import type { Projection } from "./projection.ts"
 import { type FinishedCall, followCalls, type OpenCall } from "./tool-calls.ts"
 
 export interface Artifacts {
+  /** By path, in the order of what was last done to them. */
   readonly files: Map<string, FileFacts>
   /** By command line, in the order of their last run. */
   readonly commands: Map<string, CommandFacts>
@@ -79,7 +80,8 @@ function noteFile({ files }: Artifacts, effect: FileEffect, uuid: Uuid): void {
     if (effect.content === undefined) delete facts.hash
   }
   if (effect.content !== undefined) facts.hash = hash("sha256", effect.content, "hex")
-  if (!before) files.set(effect.path, facts)
+  files.delete(effect.path)
+  files.set(effect.path, facts)
 }
 
 function noteCommand({ commands }: Artifacts, call: FinishedCall, exitCode: number | undefined): void {

@@ -5,7 +5,14 @@
 import { type Block, isThinking, isToolResult, type ToolResult, withoutBreakpoint } from "../conversation/blocks.ts"
 import { type FlatMessage, Flattener, type Repair } from "../conversation/flatten.ts"
 import type { MediaItem } from "../conversation/media.ts"
-import { type AssistantMessage, type Boundary, isBoundary, type Message, type Uuid } from "../conversation/messages.ts"
+import {
+  type AssistantMessage,
+  type Boundary,
+  isBoundary,
+  isSyntheticError,
+  type Message,
+  type Uuid,
+} from "../conversation/messages.ts"
 import { sentBlocks } from "../conversation/sent-blocks.ts"
 import { type DecisionEntry, type DecisionOf, type Entry, isDecision, type SessionFacts } from "../journal/entries.ts"
 import { ContextMeter, type ContextSize } from "../tokens/context-size.ts"
@@ -182,17 +189,19 @@ export class ContextView {
     const found = new Map<string, AssistantMessage>()
     for (let at = this.#messages.length - 1; at >= 0 && found.size < most; at--) {
       const message = this.#messages[at]!
-      if (message.type !== "assistant" || !message.message.usage) continue
+      if (message.type !== "assistant" || !message.message.usage || isSyntheticError(message)) continue
       const id = message.message.id ?? message.uuid
       if (!found.has(id)) found.set(id, message) // of the pieces of a response the last has the whole usage
     }
     return [...found.values()]
   }
 
-  /** The newest response since the last boundary. */
+  /** The newest response since the last boundary: what was shown in place of one, because of an error, is none. */
   get lastResponse(): AssistantMessage | undefined {
     this.#addKept()
-    return this.#messages.findLast((message): message is AssistantMessage => message.type === "assistant")
+    return this.#messages.findLast(
+      (message): message is AssistantMessage => message.type === "assistant" && !isSyntheticError(message),
+    )
   }
 
   /** Whether the model no longer sees a tool result: cleared here, or deleted in its cache. */
@@ -328,12 +337,13 @@ export class ContextView {
   }
 
   #startAnew(boundary: Boundary): void {
-    this.#answers.boundary(this.#overlay.answeredSynthetically)
     this.#addKept()
     const wanted = boundary.compactMetadata?.preservedMessages?.uuids ?? []
     const byId = new Map(this.#messages.map((message) => [message.uuid, message]))
     this.#awaitingSummary = wanted.flatMap((uuid) => byId.get(uuid) ?? []).map(withoutUsage)
     this.#overlay.settleCacheEdits(this.#awaitingSummary)
+    this.#overlay.forgetCallsBut(this.#awaitingSummary)
+    this.#answers.boundary(this.#overlay.answeredSynthetically)
     this.#pinned.forget()
     this.#base = this.#overlay.save()
     this.#decisions = []

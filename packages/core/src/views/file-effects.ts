@@ -77,7 +77,9 @@ const TOOLS: Readonly<Record<string, Effects>> = {
 
 /** A call that failed changed nothing. */
 export function fileEffects(call: FinishedCall): readonly FileEffect[] {
-  return call.failed ? [] : (TOOLS[call.tool.toLowerCase()]?.(call) ?? [])
+  const tool = call.tool.toLowerCase()
+  // a call may name anything, also what every object has
+  return call.failed || !Object.hasOwn(TOOLS, tool) ? [] : TOOLS[tool]!(call)
 }
 
 const PATCH_MARKS = { Add: "created", Update: "changed", Delete: "deleted" } as const

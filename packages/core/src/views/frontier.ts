@@ -56,18 +56,18 @@ function followCall(state: Frontier, { tool, input, failed }: FinishedCall): voi
   }
 }
 
-const STATUSES: Readonly<Record<string, Todo["status"]>> = {
-  pending: "pending",
-  in_progress: "in_progress",
-  completed: "completed",
-  done: "completed",
-}
+const STATUSES: ReadonlyMap<unknown, Todo["status"]> = new Map([
+  ["pending", "pending"],
+  ["in_progress", "in_progress"],
+  ["completed", "completed"],
+  ["done", "completed"],
+])
 
 function todosIn(given: unknown): readonly Todo[] {
   if (!Array.isArray(given)) return []
   return given.flatMap((item: unknown) => {
     const { content, step, status } = (item ?? {}) as { content?: unknown; step?: unknown; status?: unknown }
     const text = content ?? step
-    return typeof text === "string" ? [{ content: text, status: STATUSES[String(status)] ?? "pending" }] : []
+    return typeof text === "string" ? [{ content: text, status: STATUSES.get(status) ?? "pending" }] : []
   })
 }

@@ -75,6 +75,18 @@ describe("CACHE-5 the ledger", () => {
     expect(summarise(project(ledger(), messages)).dollars).toBeCloseTo((160_000 * 0.1) / MILLION, 12) // 0.5 above 100,000
   })
 
+  test("TOK-7 what is told with a response is what the ledger adds", async () => {
+    const model = "claude-haiku-5-5"
+    const pass = { input_tokens: 80_000, output_tokens: 0 }
+    const chat = await openTestConversation({ model })
+    const told: unknown[] = []
+    chat.on("recorded", ({ cost }) => told.push(cost))
+    await chat.add({ role: "user", content: "go" })
+    const iterations = ["compaction", "message"].map((type) => ({ type, ...pass }))
+    await chat.record({ id: "msg_1", model, content: [], stop_reason: "end_turn", usage: { ...pass, iterations } })
+    expect(told).toEqual([{ known: true, dollars: summarise(chat.views.ledger).dollars }])
+  })
+
   test("the pieces of one response are one request, and the last piece's usage is the response's", () => {
     const builder = conversation()
       .call("Read", {}, { id: "msg_x", usage: usage(1_000, 5) })
@@ -100,6 +112,16 @@ describe("CACHE-5 the ledger", () => {
       byPurpose: [],
       savings: [],
     })
+  })
+
+  test("TOK-7 what is no count spoils no sum", () => {
+    const nothing = bills()
+      .respond({ input: MILLION })
+      .decide({
+        ...{ subtype: "spent", purpose: "notes", model: "claude-opus-4-6", responseId: "odd" },
+        usage: {} as Usage,
+      })
+    expect(summarise(project(ledger(), nothing.entries))).toMatchObject({ requests: 1, dollars: 5 })
   })
 
   test("TOK-7 a model without a known price is named; its part is missing, not free", () => {

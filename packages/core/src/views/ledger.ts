@@ -4,10 +4,11 @@
  */
 import { addCounts, inputTokens, NO_TOKENS, subtractCounts, type TokenCounts } from "../base/token-counts.ts"
 import type { AssistantMessage, Usage } from "../conversation/messages.ts"
+import { usableUsage } from "../conversation/usage.ts"
 import { type BackgroundPurpose, type Entry, isDecision, isMessage } from "../journal/entries.ts"
 import type { Price } from "../tokens/model-facts.ts"
 import { findModel, type ModelOverride } from "../tokens/models.ts"
-import { billedPasses, costOf, priceFor, tokenCounts } from "../tokens/price.ts"
+import { costOfUsage, priceFor, tokenCounts } from "../tokens/price.ts"
 import type { Projection } from "./projection.ts"
 import { addKnown } from "./saving-settlement.ts"
 import { billed, followSavings, type Savings, startSavings } from "./savings.ts"
@@ -118,12 +119,14 @@ interface Bill {
 function billOf(entry: Entry): Bill | undefined {
   if (isDecision(entry)) {
     if (entry.subtype !== "spent") return undefined
-    const { responseId, model, purpose, usage } = entry
-    return { id: responseId, model, purpose, usage }
+    const { responseId, model, purpose } = entry
+    const usage = usableUsage(entry.usage)
+    return usage && { id: responseId, model, purpose, usage }
   }
-  if (!isMessage(entry) || entry.type !== "assistant" || entry.message.usage === undefined) return undefined
-  const { id = entry.uuid, model = "unknown", usage } = entry.message
-  if (model === "<synthetic>") return undefined
+  if (!isMessage(entry) || entry.type !== "assistant") return undefined
+  const { id = entry.uuid, model = "unknown" } = entry.message
+  const usage = usableUsage(entry.message.usage)
+  if (!usage || model === "<synthetic>") return undefined
   return { id, model, purpose: entry.isSidechain ? "sidechain" : "main", usage, entry }
 }
 
@@ -142,11 +145,8 @@ function enter({ lines, recent }: Ledger, { id, model, purpose, usage }: Bill, o
 }
 
 function dollarsFor(usage: Usage, model: string, overrides: Overrides): number | undefined {
-  const { facts } = findModel(model, overrides)
-  return billedPasses(usage)
-    .map((counts) => costOf(facts, counts))
-    .map((cost) => (cost.known ? cost.dollars : undefined))
-    .reduce(addKnown)
+  const cost = costOfUsage(findModel(model, overrides).facts, usage)
+  return cost.known ? cost.dollars : undefined
 }
 
 function priceOf({ model, usage }: Bill, overrides: Overrides): Price | undefined {

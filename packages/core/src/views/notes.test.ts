@@ -32,6 +32,16 @@ describe("the notes view", () => {
     })
   })
 
+  test("L4-5, JRN-5 notes of a branch that was left move no position; what they left in the file is known", () => {
+    const state = project(notes, [{ ...updated, kept: "notes-a.md" }])
+    expect(notes.apply(state, { ...updated, uuid: "e", throughUuid: "n", kept: "notes-b.md" }, false)).toMatchObject({
+      throughUuid: "m",
+      kept: "notes-a.md",
+      inFile: { kept: "notes-b.md" },
+    })
+    expect(notes.apply(state, { ...updated, throughUuid: "o" }, true)).not.toHaveProperty("inFile")
+  })
+
   test("L3-3 growth is measured from the smallest size since: a compaction or a clearing starts anew", () => {
     expect(project(notes, [updated, response(26_000), response(12_000), response(14_000)]).contextTokens).toBe(12_000)
     const compacted = {

@@ -1,7 +1,7 @@
 /**
  * How far the notes about a conversation go: up to which message they tell it, and how large the context was when they were written.
  * When the context has shrunk since, its smallest size counts instead, so that growth is measured from there. There is one file for all
- * branches: notes that were taken on one that was left tell of it, and their position is not among the messages any more (L4-5).
+ * branches: the position is that of the newest notes on this one, and where others were taken after them, it is known what the file holds.
  */
 import type { Uuid } from "../conversation/messages.ts"
 import { type Entry, isDecision } from "../journal/entries.ts"
@@ -17,6 +17,10 @@ export interface NotesTaken {
   contextTokens?: number
   /** When it was recorded. */
   at?: string
+  /** The name under which the store keeps them as they were then. */
+  kept?: string
+  /** Notes were taken later, on a branch that was left: what the file holds is kept under this name, where it is known. */
+  inFile?: { readonly kept?: string }
 }
 
 export const notes: Projection<NotesTaken> = {
@@ -25,8 +29,11 @@ export const notes: Projection<NotesTaken> = {
   start: () => ({}),
   apply(state, entry, onPath = true) {
     if (isDecision(entry) && entry.subtype === "notes-updated") {
-      const { throughUuid, path, tokens, contextTokens, timestamp } = entry
-      return { throughUuid, path, tokens, contextTokens, at: timestamp }
+      const { throughUuid, path, tokens, contextTokens, timestamp, kept } = entry
+      const name = kept === undefined ? {} : { kept }
+      return onPath
+        ? { throughUuid, path, tokens, contextTokens, at: timestamp, ...name }
+        : Object.assign(state, { inFile: name })
     }
     const size = onPath ? contextSizeAt(entry) : undefined
     if (state.contextTokens !== undefined && size !== undefined && size < state.contextTokens)

@@ -2,7 +2,7 @@
  * What decisions say about single blocks, and how each block is shown because of it. It outlives boundaries, because messages that
  * are kept across one keep what was decided about them.
  */
-import { type Block, isToolResult, toBlocks } from "../conversation/blocks.ts"
+import { type Block, isToolResult, isToolUse, toBlocks } from "../conversation/blocks.ts"
 import type { Repair } from "../conversation/flatten.ts"
 import { type MediaItem, mediaIn, replaceMedia, withheldStub } from "../conversation/media.ts"
 import { contentOf, isSentToModel, type Message, type Uuid } from "../conversation/messages.ts"
@@ -15,6 +15,7 @@ export interface SavedOverlay {
   readonly clearedMemories: readonly Uuid[]
   readonly persisted: readonly DecisionOf<"tool-result-persisted">[]
   readonly empty: readonly DecisionOf<"tool-result-empty">[]
+  readonly sent: readonly string[]
   readonly withheld: readonly (readonly [address: string, why: string])[]
   readonly thinkingDropped: readonly Uuid[]
   readonly answered: readonly string[]
@@ -37,6 +38,7 @@ export class Overlay {
   #deleted: ReadonlySet<string> = new Set()
   readonly #persisted = new Map<string, DecisionOf<"tool-result-persisted">>()
   readonly #empty = new Map<string, DecisionOf<"tool-result-empty">>()
+  readonly #sent = new Set<string>()
   readonly #withheld = new Map<string, string>()
   readonly #thinkingDropped = new Set<Uuid>()
   readonly #answered = new Set<string>()
@@ -84,7 +86,8 @@ export class Overlay {
 
   /** Whether nothing was decided about a result yet. */
   isUndecided(toolUseId: string): boolean {
-    return !this.#persisted.has(toolUseId) && !this.#empty.has(toolUseId) && !this.isCleared(toolUseId)
+    const decided = [this.#persisted, this.#empty, this.#sent]
+    return !decided.some((ids) => ids.has(toolUseId)) && !this.isCleared(toolUseId)
   }
 
   /** Where the result that is shown for a call stands. */
@@ -151,6 +154,7 @@ export class Overlay {
     } else if (decision.subtype === "cache-edits-dropped") this.#dropEdits()
     else if (decision.subtype === "tool-result-persisted") this.#persisted.set(decision.toolUseId, decision)
     else if (decision.subtype === "tool-result-empty") this.#empty.set(decision.toolUseId, decision)
+    else if (decision.subtype === "tool-results-sent") for (const id of decision.toolUseIds) this.#sent.add(id)
     else if (decision.subtype === "media-withheld")
       for (const { address, why } of decision.blocks) this.#withheld.set(address, why)
     else if (decision.subtype === "thinking-dropped") for (const { uuid } of present) this.#thinkingDropped.add(uuid)
@@ -177,6 +181,21 @@ export class Overlay {
       message.type === "user" &&
       contentOf(message).some((block) => isToolResult(block) && deleted.has(block.tool_use_id))
     if (kept.some(holdsOne)) for (const { uuid } of kept) this.#thinkingDropped.add(uuid)
+  }
+
+  /**
+   * What was decided about calls that a boundary leaves behind: some models give the same ids again once they no longer see the old
+   * ones, and a new result must not be taken for an old one.
+   */
+  forgetCallsBut(kept: readonly Message[]): void {
+    const blocks = kept.flatMap((message) =>
+      message.type === "user" || message.type === "assistant" ? contentOf(message) : [],
+    )
+    const ids = new Set(
+      blocks.flatMap((block) => (isToolResult(block) ? block.tool_use_id : isToolUse(block) ? block.id : [])),
+    )
+    for (const decided of [this.#cleared, this.#persisted, this.#empty, this.#sent, this.#answered])
+      for (const id of decided.keys()) if (!ids.has(id)) decided.delete(id)
   }
 
   /** The block as the model sees it: without what the server has deleted from its copy. */
@@ -228,6 +247,7 @@ export class Overlay {
       clearedMemories: [...this.#clearedMemories],
       persisted: [...this.#persisted.values()],
       empty: [...this.#empty.values()],
+      sent: [...this.#sent],
       withheld: [...this.#withheld],
       thinkingDropped: [...this.#thinkingDropped],
       answered: [...this.#answered],
@@ -241,6 +261,7 @@ export class Overlay {
     for (const uuid of saved.clearedMemories) overlay.#clearedMemories.add(uuid)
     for (const decision of saved.persisted) overlay.#persisted.set(decision.toolUseId, decision)
     for (const decision of saved.empty) overlay.#empty.set(decision.toolUseId, decision)
+    for (const id of saved.sent) overlay.#sent.add(id)
     for (const [address, why] of saved.withheld) overlay.#withheld.set(address, why)
     for (const uuid of saved.thinkingDropped) overlay.#thinkingDropped.add(uuid)
     for (const id of saved.answered) overlay.#answered.add(id)

@@ -1,5 +1,5 @@
 /** How content looks to the model after a decision about it. Pure: the same decision gives the same bytes for ever. */
-import { type Block, isText, resultBlocks, type ToolResult, textOf } from "../conversation/blocks.ts"
+import { type Block, isMedia, isText, resultBlocks, type ToolResult, textOf } from "../conversation/blocks.ts"
 import type { AttachmentMessage, UserMessage, Uuid } from "../conversation/messages.ts"
 import type { DecisionOf } from "../journal/entries.ts"
 
@@ -36,13 +36,26 @@ export function renderEmpty(result: ToolResult, { tool }: DecisionOf<"tool-resul
   return { ...result, content: `[${tool} ${result.is_error ? "failed without a message" : "finished without output"}]` }
 }
 
+/** What a preview is cut from: the texts of a result; where it has none, what else can be read of it. */
+export function previewedText(result: ToolResult): string {
+  if (typeof result.content === "string") return result.content
+  const blocks = resultBlocks(result)
+  return textOf(blocks) || blocks.flatMap(readable).join("\n")
+}
+
+/** Nothing of what is only bytes, or stands elsewhere. */
+function readable(block: Block): readonly string[] {
+  if (!isMedia(block)) return [JSON.stringify(block)]
+  return block.source.type === "text" ? [block.source.data] : []
+}
+
 export function renderPersisted(
   result: ToolResult,
   decision: DecisionOf<"tool-result-persisted">,
   address: string,
 ): ToolResult {
   const { bytes, path, cut, shape, media = [] } = decision
-  const text = typeof result.content === "string" ? result.content : textOf(resultBlocks(result))
+  const text = previewedText(result)
   const head = text.slice(0, decision.head)
   const tail = decision.tail > 0 ? text.slice(-decision.tail) : ""
   const lines = [

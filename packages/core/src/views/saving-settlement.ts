@@ -23,6 +23,8 @@ export interface Fresh {
   readonly cleared: number
   /** Behind cleared places, to be written to the cache again. */
   readonly rewrites: number
+  /** Results were cleared in place of a compaction. */
+  readonly sparedCompaction?: boolean
   /** Of the context behind a new boundary; nothing where there is none. */
   readonly afterBoundary?: number
 }
@@ -135,7 +137,8 @@ function isLost(request: BilledRequest): boolean {
   if (!before) return false
   const couldBeRead = cachedTokens(before.counts) - fresh.cleared - Math.max(0, cleared - before.cleared)
   if (counts.cacheRead >= LOST_SHARE * couldBeRead) return false
-  const isOurs = fresh.afterBoundary !== undefined || fresh.rewrites > 0 || cleared > before.cleared
+  const isOurs =
+    fresh.afterBoundary !== undefined || fresh.sparedCompaction || fresh.rewrites > 0 || cleared > before.cleared
   return !isOurs || model !== before.model || isExpired(request.at, before)
 }
 

@@ -20,6 +20,8 @@ export interface LayerSaving {
   readonly dollars: number | undefined
   /** Decisions that do not say how many tokens they are about: those are missing here. */
   readonly unmeasured: number
+  /** Decisions that stood in for a compaction. */
+  readonly spared: number
   /** What the figures are held against. */
   readonly counterfactual: string
 }
@@ -36,18 +38,18 @@ export function savingsOf(
 ): readonly LayerSaving[] {
   const layers = SAVING_LAYERS.flatMap((layer) => {
     const calls = layer === "compaction" ? callsFor("compaction") : undefined
-    const { decisions, removed, unmeasured } = state.acts[layer]
+    const { decisions, removed, unmeasured, spared } = state.acts[layer]
     if (decisions === 0 && !calls) return []
     const standing = standingOf(state, layer)
     const { unsent, gained, rewriting } = yieldOf(state, layer)
     const paid = addKnown(rewriting, calls ? calls.dollars : 0)
     const money = { gained, paid, dollars: net(gained, paid) }
-    return [{ layer, decisions, removed, standing, unsent, unmeasured, ...money, ...why(layer) }]
+    return [{ layer, decisions, removed, standing, unsent, unmeasured, spared, ...money, ...why(layer) }]
   })
   const notes = callsFor("notes")
   if (!notes) return layers
   const { requests: decisions, dollars: paid } = notes
-  const nothing = { removed: 0, standing: 0, unsent: 0, unmeasured: 0, gained: 0 }
+  const nothing = { removed: 0, standing: 0, unsent: 0, unmeasured: 0, spared: 0, gained: 0 }
   return [...layers, { layer: "notes", decisions, ...nothing, paid, dollars: net(0, paid), ...why("notes") }]
 }
 

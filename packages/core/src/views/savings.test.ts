@@ -72,6 +72,30 @@ describe("CACHE-5 what putting results aside saves", () => {
   })
 })
 
+test("CACHE-5, L2-10 a clearing in place of a compaction neither gains nor costs: either way the results go and the cache is written anew", () => {
+  const effect = { saves: 15_000, rewrites: 20_000, spares: "compaction" } as const
+  const journal = bills()
+    .respond({ write: 30_000 })
+    .decide({ subtype: "tool-results-cleared", toolUseIds: ["t"], why: "size", effect })
+    .respond({ read: 2_000, write: 20_000 })
+    .clear(1_000, 500)
+    .respond({ read: 20_500, write: 500 })
+  const cleared = savingOf(journal, "microcompact")
+  expect(cleared).toMatchObject({ decisions: 2, spared: 1, removed: 16_000, unsent: 1_000 })
+  expect(cleared.gained).toBeCloseTo((1_000 * READ) / MILLION, 12)
+  expect(cleared.paid).toBeCloseTo((500 * (WRITE - READ)) / MILLION, 12)
+})
+
+test("CACHE-5 the cache that such a clearing gives up was not lost by itself: what is put aside would have been read", () => {
+  const effect = { saves: 15_000, rewrites: 20_000, spares: "compaction" } as const
+  const journal = bills()
+    .aside(4_000)
+    .respond({ write: 30_000 })
+    .decide({ subtype: "tool-results-cleared", toolUseIds: ["t"], why: "size", effect })
+    .respond({ read: 2_000, write: 20_000 })
+  expect(savingOf(journal, "tool-results").gained).toBeCloseTo((4_000 * WRITE + 4_000 * READ) / MILLION, 12)
+})
+
 describe("CACHE-5 what clearing saves", () => {
   test("after a pause the whole would have been written again; then it would have been read", () => {
     const journal = bills()
@@ -95,6 +119,16 @@ describe("CACHE-5 what clearing saves", () => {
     const journal = cleared()
     for (let turn = 0; turn < 10; turn++) journal.respond({ read: 20_100, write: 0 })
     expect(savingOf(journal, "microcompact").dollars).toBeCloseTo((11 * 30_000 * READ) / MILLION - rewriting, 12)
+  })
+
+  test("until the next boundary", () => {
+    const journal = bills()
+      .respond({ write: 50_000 })
+      .clear(30_000, 0)
+      .respond({ read: 20_000 })
+      .compact(20_000, 5_000)
+      .respond({ write: 5_000 })
+    expect(savingOf(journal, "microcompact").unsent).toBe(30_000)
   })
 
   test("by the server: as each response reports it for its own request", () => {

@@ -27,7 +27,7 @@ export const COUNTERFACTUALS: Readonly<Record<SavingLayer | "notes", string>> = 
   "tool-results":
     "Had the results stayed in the context, each would have been written to the cache once and read with every later request until the next boundary, or written again where the cache was lost.",
   microcompact:
-    "Had the results not been cleared, they would have been read with every later request until the next boundary, or written again where the cache was lost; what was written anew behind them is subtracted.",
+    "Had the results not been cleared, they would have been read with every later request until the next boundary, or written again where the cache was lost; what was written anew behind them is subtracted. Where clearing spared a compaction, neither is counted: it would have taken the results out and written the cache anew all the same.",
   server:
     "Had the server cleared nothing, each request would have carried what it reports as cleared; what it wrote anew behind that is subtracted.",
   compaction:
@@ -55,10 +55,12 @@ export interface Acts {
   removed: number
   /** Decisions that do not say how many. */
   unmeasured: number
+  /** Decisions that stood in for a compaction. */
+  spared: number
 }
 
 const NOTHING_FRESH: Fresh = { aside: 0, cleared: 0, rewrites: 0 }
-const noActs = (): Acts => ({ decisions: 0, removed: 0, unmeasured: 0 })
+const noActs = (): Acts => ({ decisions: 0, removed: 0, unmeasured: 0, spared: 0 })
 
 export function startSavings(): Savings {
   return {
@@ -132,9 +134,18 @@ function putAside(state: Savings, uuid: Uuid, effect: Effect | undefined): void 
   state.decided.set(uuid, { layer: "tool-results", tokens })
 }
 
+/**
+ * In place of a compaction it neither gains nor costs: without it the results would have left the requests, and the cache would have been
+ * written anew, all the same.
+ */
 function clear(state: Savings, uuid: Uuid, effect: Effect | undefined): void {
   const tokens = act(state.acts.microcompact, effect?.saves)
   const { fresh } = state
+  if (effect?.spares) {
+    state.acts.microcompact.spared++
+    state.fresh = { ...fresh, sparedCompaction: true }
+    return
+  }
   state.standing.cleared += tokens
   state.fresh = {
     ...fresh,

@@ -71,4 +71,10 @@ describe("L4-29 standing rules are found in the human's own words", () => {
       }),
     )
   })
+
+  test("sentences end as each script ends them: a rule in a long text of another script is found", () => {
+    const long = (sentence: string, rule: string) => `${`${sentence} `.repeat(40)}${rule}`
+    expect(standingRules(long("यह फ़ाइल पहले से ही ठीक है।", "हमेशा हिंदी में जवाब दो।"))).toEqual(["हमेशा हिंदी में जवाब दो।"])
+    expect(standingRules(long("هل الملف جاهز الآن؟", "لا تحذف الملفات أبدا."))).toEqual(["لا تحذف الملفات أبدا."])
+  })
 })

@@ -72,10 +72,10 @@ function isRule(sentence: string): boolean {
 
 /**
  * Sentences as they stand in the text: a piece of it, white space at the ends taken off. A full stop inside `v1.2` ends none; those of
- * Chinese and Japanese always do.
+ * Chinese, Japanese, Hindi, Arabic and Urdu always do.
  */
 function sentences(text: string): string[] {
-  return (text.match(/[^\n.!?。！？]+(?:[.!?]+(?!\s|$)[^\n.!?。！？]+)*[.!?。！？]*/gu) ?? [])
+  return (text.match(/[^\n.!?。！？।؟۔]+(?:[.!?]+(?!\s|$)[^\n.!?。！？।؟۔]+)*[.!?。！？।؟۔]*/gu) ?? [])
     .map((sentence) => sentence.trim())
     .filter((sentence) => sentence !== "")
 }

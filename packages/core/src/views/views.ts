@@ -56,7 +56,7 @@ interface Checkpoint {
   readonly states: ViewStates
 }
 
-const CHECKPOINT_VERSION = 8 // one more whenever the shape of a state changes
+const CHECKPOINT_VERSION = 9 // one more whenever the shape of a state changes
 
 export class Views {
   readonly estimator: Estimator
@@ -207,9 +207,10 @@ export async function copyPath(from: Journal, to: Journal, uuid: string): Promis
   await to.append(batch)
 }
 
+/** One of another version may not even be readable by our rules: it is not looked into. */
 function readCheckpoint(value: unknown): Checkpoint | undefined {
-  const checkpoint = fromJson(value) as Checkpoint | undefined
-  return checkpoint?.version === CHECKPOINT_VERSION ? checkpoint : undefined
+  const { version } = (value ?? {}) as Partial<Checkpoint>
+  return version === CHECKPOINT_VERSION ? (fromJson(value) as Checkpoint) : undefined
 }
 
 /** What a kept message taught about sizes is in the checkpoint already; one that was typed while the system was busy has been delivered. */

@@ -17,6 +17,21 @@ describe("L4-29 the words view: every message of the human, verbatim", () => {
     ])
   })
 
+  test("a long one is held up to a whole character", () => {
+    const { messages } = conversation().user(`${"好".repeat(9_999)}😀${"!".repeat(10)}`)
+    expect(project(words, messages).messages).toMatchObject([{ text: "好".repeat(9_999), isCut: true }])
+  })
+
+  test("of a pasted book only what stands at its ends can be a rule of the human's; rules there are whole", () => {
+    const book = Array.from({ length: 5_000 }, (_, n) => `Clause ${n}: the server must answer within ${n} ms.`)
+    const text = `Never push.\n${book.join("\n")}\nAlways read it all.`
+    const [word] = project(words, conversation().user(text).messages).messages
+    expect(word!.rules).toContain("Never push.")
+    expect(word!.rules).toContain("Always read it all.")
+    expect(word!.rules.join("\n").length).toBeLessThan(25_000)
+    expect(word!.rules.every((rule) => text.split("\n").includes(rule))).toBe(true)
+  })
+
   test("leaves out what the human did not say", () => {
     const { messages } = conversation()
       .user("mine")

@@ -22,6 +22,7 @@ export interface Word {
 }
 
 const LONGEST_HELD = 10_000 // characters; longer ones are pasted logs and files, and a view must stay small
+const HALF_A_CHARACTER = /[\uD800-\uDBFF]$/
 
 /** The tool that asks the person; no server's tool can have this name. What stands before the answer is not the person's. */
 const ASKING = { tool: "AskUser", frame: /^The person answers: / }
@@ -46,9 +47,13 @@ function spokenIn({ open }: Words, entry: Entry): readonly string[] {
 function note(state: Words, { uuid, timestamp }: Entry, text: string): void {
   if (text.trim() === "") return
   const rules = standingRules(text)
-  state.messages.push(
-    text.length <= LONGEST_HELD
-      ? { uuid, timestamp, text, rules }
-      : { uuid, timestamp, text: text.slice(0, LONGEST_HELD), isCut: true, rules },
-  )
+  if (text.length <= LONGEST_HELD) {
+    state.messages.push({ uuid, timestamp, text, rules })
+    return
+  }
+  const held = text.slice(0, LONGEST_HELD).replace(HALF_A_CHARACTER, "")
+  const end = text.slice(-LONGEST_HELD)
+  // in between stands what was pasted: a specification is full of what must and must never be, and none of it is the human's rule
+  const own = rules.filter((rule) => held.includes(rule) || end.includes(rule))
+  state.messages.push({ uuid, timestamp, text: held, isCut: true, rules: own })
 }

@@ -24,7 +24,8 @@ const interruptionsAmongSteps = fc.array(
 
 let conversation = 0
 
-test.each([
+// side by side, as they wait for the disk most of the time
+test.concurrent.each([
   ["without layers", conversations],
   ["with decisions of layers", decidedConversations],
 ])(

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { CompactionFailedError } from "../../../core/src/base/errors.ts"
+import type { Agent } from "../../../core/src/loop/agent.ts"
 import type { Hook } from "../../../core/src/loop/hooks.ts"
 import { anthropicModel } from "../../../core/src/model/anthropic.ts"
 import { FileReads } from "../../../core/src/tools/read-state.ts"
@@ -15,6 +16,7 @@ import {
   decisionsOf,
   entriesOf,
   NO_NOTES,
+  NOTES_OF,
   phasesIn,
   textsOf,
 } from "./compacting.ts"
@@ -45,6 +47,19 @@ describe("by hand", () => {
       expect(summary).toMatch(/earlier conversation|continues/i)
       expect(/first start|not (?:a|the) (?:first|new)/i.test(summary)).toBe(autonomous)
     }
+  })
+
+  test.each([
+    [undefined, "shared"],
+    [["notes"], "notes"],
+  ] as const)("L4-24 notes are the summary only where they are asked for: %j", async (routes, taken) => {
+    const { sim } = await compactingSimulator(rounds(12, 1_000), NOTES_OF("what was read"))
+    const figures = { "keep-least": 1_000, "keep-most": 4_000 }
+    const agent = await compactingAgent(sim, { window: 200_000, settings: { figures } })
+    await ask(agent, "Go.", { watch: () => agent.chat.settled() })
+    expect(agent.chat.views.notes.throughUuid).toBeDefined()
+    await agent.chat.compact(routes ? { routes } : {})
+    expect(await decisionsOf(agent, "compacted")).toMatchObject([{ route: taken }])
   })
 
   test("L4-24 with fewer than one round there is a clear message and no change", async () => {
@@ -103,11 +118,20 @@ describe("a part of the conversation", () => {
     return { sim, of, seen, agent, second: humans[1]!.uuid, third: humans[2]!.uuid }
   }
 
+  async function installed(agent: Agent) {
+    const entries = await entriesOf(agent)
+    return {
+      boundary: entries.find((entry) => entry.type === "system")!,
+      summary: entries.find((entry) => entry.type === "user" && entry.isCompactSummary)!,
+      kept: (await decisionsOf(agent, "compacted"))[0]!.kept,
+    }
+  }
+
   test("L4-16 from a message on: what comes before stays byte for byte, and so does its cache", async () => {
     const { sim, of, agent, second } = await talked()
     const before = of("work").at(-1)!.request
     await agent.chat.compact({ range: { kind: "from", uuid: second } })
-    expect(textsOf(of("summary")[0]!.request).at(-1)).toMatch(/First question|One\.|stay/)
+    expect(textsOf(of("summary")[0]!.request).at(-1)).toContain("do not summarise them and do not repeat them")
     await ask(agent, "Fourth question")
     const after = of("work").at(-1)!.request
     const kept = JSON.stringify(before.messages.slice(0, 2)).slice(0, -1)
@@ -121,7 +145,9 @@ describe("a part of the conversation", () => {
   test("L4-16 up to a message: what comes after it is kept, and the summary tells of completed work", async () => {
     const { sim, of, agent, third } = await talked()
     await agent.chat.compact({ range: { kind: "up-to", uuid: third } })
-    const prompt = textsOf(of("summary")[0]!.request).at(-1)!
+    const asked = textsOf(of("summary")[0]!.request)
+    expect(asked.join("\n")).not.toContain("Third question") // what is kept is not before the model
+    const prompt = asked.at(-1)!
     expect(prompt).toContain("Work Completed")
     expect(prompt).toContain("Context for Continuing Work")
     await ask(agent, "Fourth question")
@@ -133,22 +159,32 @@ describe("a part of the conversation", () => {
 
   test("L4-18 the boundary records what it replaced, and which messages were kept where", async () => {
     const { agent, third } = await talked()
+    const messages = agent.chat.views.context.storedMessages().map(({ uuid }) => uuid)
+    const tokens = agent.chat.views.context.size().tokens
     await agent.chat.compact({ range: { kind: "up-to", uuid: third } })
-    const entries = await entriesOf(agent)
-    const at = entries.findIndex((entry) => entry.type === "system")
-    const boundary = entries[at]!
-    const summary = entries.find((entry) => entry.type === "user" && entry.isCompactSummary)!
-    const kept = (await decisionsOf(agent, "compacted"))[0]!.kept
+    const { boundary, summary, kept } = await installed(agent)
+    const place = messages.indexOf(third)
     expect(boundary).toMatchObject({
       subtype: "compact_boundary",
       parentUuid: null,
       compactMetadata: {
         trigger: "manual",
-        preTokens: expect.any(Number),
-        messagesSummarized: expect.any(Number),
+        preTokens: tokens,
+        messagesSummarized: place,
+        lastUuid: messages[place - 1],
         preservedSegment: { headUuid: third, anchorUuid: summary.uuid, tailUuid: kept.at(-1) },
         toolsDiscovered: [],
       },
+    })
+    expect(kept).toEqual(messages.slice(place))
+  })
+
+  test("L4-18 what is kept before the summary follows the boundary", async () => {
+    const { agent, second } = await talked()
+    await agent.chat.compact({ range: { kind: "from", uuid: second } })
+    const { boundary, kept } = await installed(agent)
+    expect(boundary).toMatchObject({
+      compactMetadata: { preservedSegment: { headUuid: kept[0], anchorUuid: boundary.uuid, tailUuid: second } },
     })
   })
 
@@ -160,6 +196,21 @@ describe("a part of the conversation", () => {
 })
 
 describe("around it", () => {
+  test("L4-21 of files that were read only those are known afterwards that are shown again", async () => {
+    const names = Array.from({ length: 6 }, (_, n) => `${n}.txt`)
+    const where = project(Object.fromEntries(names.map((name) => [name, `This is ${name}.\n`])))
+    const { sim } = await compactingSimulator([
+      calls(...names.map((name) => ["Read", { file_path: name }] as const)),
+      ...rounds(14, 2_000),
+    ])
+    const reads = new FileReads()
+    const agent = await compactingAgent(sim, { ...where, reads, settings: NO_NOTES })
+    await ask(agent, "Go.", { maxTurns: 16 })
+    expect(agent.chat.views.compactions.count).toBe(1)
+    const known = [...reads.entries()].map(([path]) => path).toSorted()
+    expect(known).toEqual(names.slice(1).map((name) => join(where.cwd, name)))
+  })
+
   test("L4-22, HOOK-3 PreCompact, SessionStart and PostCompact run in this order; what fails is told and passed over", async () => {
     const heard: string[] = []
     const hook = (event: Hook["event"], run: Hook["run"]): Hook => ({
@@ -318,6 +369,7 @@ describe("when the window is smaller than was thought", () => {
     expect(sim.log.some(({ status }) => status === 400)).toBe(true)
     expect(ofType(events, "compacted").length).toBeGreaterThan(0)
     expect(of("summary").length).toBeGreaterThan(0)
+    expect(JSON.stringify(events)).not.toMatch(/prompt is too long/i)
   })
 
   test("L4-23 switched off, or where compacting fails, the API's refusal is what the user sees, and why that did not help", async () => {
@@ -328,6 +380,7 @@ describe("when the window is smaller than was thought", () => {
       settings: { switches: { notes: false, "compact-reactive": false } },
     })
     expect((await ask(agent, "Go.")).end).toMatchObject({ reason: "error", message: expect.stringMatching(/too long/) })
+    expect(off.sim.log.filter(({ status }) => status === 400)).toHaveLength(1) // not sent again
     const failing = await compactingSimulator(rounds(14, 2_000), { models, summary: () => "" })
     const other = await compactingAgent(failing.sim, { window: 500_000, settings: NO_NOTES })
     const failed = await ask(other, "Go.")
@@ -342,6 +395,7 @@ describe("when the window is smaller than was thought", () => {
     const blocked = await ask(third, "Go.")
     expect(blocked.end).toMatchObject({ reason: "error", message: expect.stringMatching(/too long/) })
     expect(phasesIn(blocked.events, "message")).toEqual([expect.stringMatching(/not now/)])
+    expect(kept.sim.log.filter(({ status }) => status === 400)).toHaveLength(1)
   })
 
   test("WIN-7 before a switch to a smaller window the conversation is compacted for it, by the model it has", async () => {
@@ -406,15 +460,44 @@ describe("L4-28 ahead of time", () => {
     expect(sim.log.every(({ status }) => status === 200)).toBe(true)
   })
 
-  test("one whose part is no longer what it was is dropped", async () => {
-    const { sim, of } = await compactingSimulator([...rounds(11, 2_000), "More.", "Again."])
+  const told = (words: string) => ({
+    content: [{ type: "text" as const, text: `<summary>\n${words}\n</summary>` }],
+  })
+
+  test("it is prepared once, and a compaction that comes too soon waits for it", async () => {
+    const written = Promise.withResolvers<void>()
+    const { sim, of } = await compactingSimulator(rounds(40, 2_000), {
+      summary: async () => {
+        await written.promise
+        return told("The words were read.")
+      },
+    })
+    const agent = await compactingAgent(sim, { settings: AHEAD, window: 80_000 })
+    const summaries: number[] = []
+    agent.chat.on("compaction", (progress) => {
+      if (progress.phase === "summarising" && progress.route === "prepared") written.resolve()
+      if (progress.phase === "done") summaries.push(of("summary").length)
+    })
+    await ask(agent, "Go.")
+    expect(summaries[0]).toBe(1)
+    expect((await decisionsOf(agent, "compacted"))[0]).toMatchObject({ route: "prepared" })
+  })
+
+  test("one that tells of a branch that was left is dropped", async () => {
+    let count = 0
+    const { sim, of } = await compactingSimulator([...rounds(11, 2_000), ...rounds(30, 2_000)], {
+      summary: () => told(`This is summary ${++count}.`),
+    })
     const agent = await compactingAgent(sim, { settings: AHEAD, window: 61_000 })
-    await ask(agent, "Go.", { watch: () => agent.chat.settled() })
-    expect(of("summary").length).toBeGreaterThan(0)
-    const first = (await entriesOf(agent))[0]!
-    await agent.chat.rewind(first.uuid)
-    const planned = await agent.chat.planCompaction({ trigger: "auto" })
-    expect(planned).toMatchObject({ kind: "refused", why: "nothing-to-summarise" })
+    const watch = () => agent.chat.settled()
+    await ask(agent, "Go.", { watch })
+    expect({ prepared: count, compacted: agent.chat.views.compactions.count }).toEqual({ prepared: 1, compacted: 0 })
+    await agent.chat.rewind(agent.chat.views.context.storedMessages()[2]!.uuid)
+    await ask(agent, "Go on from here.", { watch })
+    expect(agent.chat.views.compactions.count).toBeGreaterThan(0)
+    const sent = of("work").flatMap(({ request }) => textsOf(request))
+    expect(sent.filter((text) => text.includes("This is summary 1."))).toEqual([])
+    expect(sent.some((text) => text.includes("This is summary 2."))).toBe(true)
   })
 })
 

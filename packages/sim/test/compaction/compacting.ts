@@ -20,7 +20,7 @@ export interface Seen {
 
 export interface BrainParts {
   /** What is answered to a demand for a summary, instead of a truthful one. */
-  readonly summary?: (turn: BrainTurn) => Answer | string | undefined
+  readonly summary?: (turn: BrainTurn) => Answer | Promise<Answer> | string | undefined
   readonly notes?: (turn: BrainTurn) => Answer | string | undefined
 }
 

@@ -1,4 +1,7 @@
-/** L4-14: whoever gives up a compaction, at whatever moment, finds the conversation as it was: the journal's bytes, and the next request's. */
+/**
+ * L4-14: whoever gives up a compaction, at whatever moment, finds the conversation as it was: the journal's bytes, and the next request's.
+ * Only what was paid until then is added to the journal (CACHE-5).
+ */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -34,9 +37,10 @@ test.each(["manual", "auto"] as const)("L4-14 a %s compaction that is given up c
       }
       let [armed, chunks] = [false, 0]
       const reach = (reached: Moment) => armed && at(reached)
+      const model = summariser({ window: WINDOW, onAsked: () => reach("asked") })
       const chat = await openCompacting({
         ...{ window: WINDOW, id: `c${count++}`, store: fileStore({ root, flush: "never" }) },
-        summariser: summariser({ window: WINDOW, onAsked: () => reach("asked") }),
+        summariser: model,
         compaction: { hooks: hooksThat(reach) },
       })
       chat.on("compaction", ({ phase, ...progress }) => {
@@ -57,7 +61,10 @@ test.each(["manual", "auto"] as const)("L4-14 a %s compaction that is given up c
       )
       if (!stopping.signal.aborted) return // it was never under way
       await expect(given).rejects.toThrow()
-      expect(readFileSync(chat.location).equals(before)).toBe(true)
+      const after = readFileSync(chat.location)
+      expect(after.subarray(0, before.length).equals(before)).toBe(true)
+      const added = after.subarray(before.length).toString().split("\n").filter(Boolean)
+      expect(added.map((line) => JSON.parse(line).subtype)).toEqual(Array(model.asked()).fill("spent"))
       if (trigger === "manual") expect(serialiseRequest(await chat.prepare())).toBe(sent)
       await chat.close()
     }),

@@ -122,3 +122,28 @@ function stateOf(agent: Agent, reads: FileReads) {
   const { todos, plan } = agent.chat.views.frontier
   return { mode: agent.mode, todos, plan, read: [...reads.entries()].map(([path]) => path).toSorted() }
 }
+
+test("L4-20, JRN-2 resumed in a new process, the files that were read come back all the same: those that may be read without asking", async () => {
+  const where = project({ ...FILES, "secret.ts": "export const key = 4711\n" })
+  const at = (name: string) => join(where.cwd, name)
+  const outside = join(project({ "o.ts": "export const outside = 1\n" }).cwd, "o.ts")
+  const script = [
+    calls(...["a.ts", "packages/b/b.ts", "secret.ts"].map((name) => ["Read", { file_path: at(name) }] as const)),
+    calls(["Read", { file_path: outside }]),
+    BULK,
+    "Read.",
+  ]
+  const { sim } = await compactingSimulator(script)
+  const settings = { ...NO_NOTES, permissions: { deny: ["Read(**/secret.ts)"] } }
+  const first = await compactingAgent(sim, { ...where, window: 200_000, settings: NO_NOTES })
+  await ask(first, "Look at the files.")
+  await first.close()
+  const resumed = await compactingAgent(sim, { ...where, id: first.chat.id, window: 200_000, settings })
+  writeFileSync(at("a.ts"), "export const a = 100\n")
+  await resumed.chat.compact()
+  const sent = JSON.stringify((await resumed.chat.prepare()).messages)
+  expect(sent).toContain("export const a = 100")
+  expect(sent).toContain("export const b = 2")
+  expect(sent).not.toContain("export const key")
+  expect(sent).not.toContain("export const outside")
+})

@@ -1,6 +1,6 @@
 /** Layers 3 and 4 against what they did not ask for: answers that are no summary, files that are no notes, names and words that pretend. */
 import { execFileSync } from "node:child_process"
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { projectName } from "../../../core/src/base/ids.ts"
@@ -101,10 +101,14 @@ describe("the place of the notes", () => {
     },
   )
 
-  test("L4-5 notes taken on a branch that was left are no summary of the one that goes on", async () => {
-    const { sim, of } = await compactingSimulator(rounds(40, 2_000), NOTES_OF("told on the branch that was left"))
-    const agent = await compactingAgent(sim, { settings: { figures: { ...KEEPING.figures, "background-share": 100 } } })
+  test("L4-5 notes taken on a branch that was left are no summary of the one that goes on: those taken before it are", async () => {
     let updates = 0
+    const { sim } = await compactingSimulator(rounds(40, 2_000), {
+      notes: (turn) => NOTES_OF(`told at update ${updates + 1}`).notes!(turn),
+    })
+    const where = project()
+    const figures = { ...KEEPING.figures, "background-share": 100 }
+    const agent = await compactingAgent(sim, { ...where, settings: { figures } })
     const stopping = new AbortController()
     await ask(agent, "Go.", {
       signal: stopping.signal,
@@ -114,16 +118,29 @@ describe("the place of the notes", () => {
         if (updates === 2) stopping.abort()
       },
     })
+    const plan = () => agent.chat.planCompaction({ trigger: "manual", routes: ["notes", "shared"] })
+    const file = readFileSync(notesOf(agent, where), "utf8")
+    expect(file).toContain("told at update 2")
     const [first] = await decisionsOf(agent, "notes-updated")
-    expect(agent.chat.views.notes.throughUuid).not.toBe(first!.throughUuid)
     const entries = await entriesOf(agent)
-    const behindFirst = entries
-      .slice(entries.findIndex(({ uuid }) => uuid === first!.uuid))
-      .find((entry) => entry.type === "user")!
+    const at = entries.findIndex(({ uuid }) => uuid === first!.uuid)
+    const behindFirst = entries.slice(at).find((entry) => entry.type === "user")!
+    const beforeFirst = entries.slice(0, at).filter((entry) => entry.type === "user")[2]!
+
     await agent.chat.rewind(behindFirst.uuid)
-    const planned = await agent.chat.planCompaction({ trigger: "manual", routes: ["notes", "shared"] })
-    expect(planned).toMatchObject({ kind: "plan", plan: { routes: ["shared"] } })
-    expect(of("notes").length).toBeGreaterThan(0)
+    expect(agent.chat.views.notes.throughUuid).toBe(first!.throughUuid)
+    expect(await plan()).toMatchObject({ kind: "plan", plan: { routes: ["notes", "shared"] } })
+    expect(readFileSync(notesOf(agent, where), "utf8")).toBe(file) // a plan changes nothing
+    writeFileSync(notesOf(agent, where), `${file}\nBy hand.\n`)
+    expect(await plan()).toMatchObject({ kind: "plan", plan: { routes: ["shared"] } })
+    writeFileSync(notesOf(agent, where), file)
+    await agent.chat.compact({ routes: ["notes"] })
+    const summary = (await entriesOf(agent)).findLast((entry) => entry.type === "user" && entry.isCompactSummary)
+    expect(JSON.stringify(summary)).toContain("told at update 1")
+    expect(JSON.stringify(summary)).not.toContain("told at update 2")
+
+    await agent.chat.rewind(beforeFirst.uuid)
+    expect(await plan()).toMatchObject({ kind: "plan", plan: { routes: ["shared"] } })
   })
 })
 

@@ -190,7 +190,8 @@ describe("layer 3 from end to end", () => {
     expect(agent.chat.views.artifacts.files.has(notes)).toBe(false)
   })
 
-  test("L3-4 updates never overlap: one that is due meanwhile waits, and starts with the newest state", async () => {
+  /** Thirty rounds go by while the first update is at work; then it ends, with an answer that costs so many tokens. */
+  async function slowFirstUpdate({ share, answer }: { share: number; answer: string }) {
     const gate = Promise.withResolvers<void>()
     let open = 0
     let most = 0
@@ -207,21 +208,38 @@ describe("layer 3 from end to end", () => {
           firstFork.resolve()
           await gate.promise
           open--
-          return { content: [{ type: "text", text: "Nothing to note." }] }
+          return { content: [{ type: "text", text: answer }] }
         },
       },
     })
-    const agent = await layeredAgent(sim, { layers: (surroundings) => [sessionMemory(surroundings)] })
-    await ask(agent, "go") // the whole conversation goes by while the first update waits
+    const agent = await layeredAgent(sim, {
+      layers: (surroundings) => [sessionMemory(surroundings)],
+      settings: { figures: { "background-share": share } },
+    })
+    await ask(agent, "go")
     await firstFork.promise
     expect(forks).toHaveLength(1)
     gate.resolve()
     await agent.chat.settled()
     expect(most).toBe(1)
+    return { agent, forks }
+  }
+
+  test("L3-4 updates never overlap: one that is due meanwhile waits, and starts with the newest state", async () => {
+    const { agent, forks } = await slowFirstUpdate({ share: 100, answer: "Nothing to note." })
     expect(forks).toHaveLength(2)
     expect(resultsIn(forks[1]!)).toHaveLength(30)
     const [, second] = await decisions(agent, "notes-updated")
     expect(second!.throughUuid).toBe(agent.chat.views.context.newest!.uuid)
+  })
+
+  test("L5-9 one that waited for another is asked about the budget when that one has been paid", async () => {
+    const { agent, forks } = await slowFirstUpdate({
+      share: 1,
+      answer: `Nothing to note. ${"And so on. ".repeat(2_000)}`,
+    })
+    expect(forks).toHaveLength(1)
+    expect(await decisions(agent, "notes-updated")).toHaveLength(1)
   })
 
   test("L3-7 what the owner writes by hand stays, and the next update sees it", async () => {
@@ -253,6 +271,29 @@ describe("layer 3 from end to end", () => {
     expect(isBareTemplate(text.slice("By hand.\n".length))).toBe(false)
     expect((await decisions(agent, "notes-updated")).length).toBeGreaterThan(0)
   })
+
+  test.each([false, true])(
+    "L3-7, JRN-5 after going back an update goes on from the notes of that branch; by hand (%s) is respected",
+    async (byHand) => {
+      const script = [...rounds(10, 1_000), ...rounds(8, 1_000), ...rounds(10, 1_000)]
+      const { agent, notes, forks } = await notetaking({ script })
+      await go(agent)
+      const first = readFileSync(notes, "utf8")
+      const back = agent.chat.views.context.newest!.uuid
+      await go(agent, "Never speak of the branch that was left.")
+      expect(readFileSync(notes, "utf8")).toContain("the branch that was left")
+      if (byHand) writeFileSync(notes, `By hand.\n\n${readFileSync(notes, "utf8")}`)
+      await agent.chat.rewind(back)
+      const seen = forks.length
+      await go(agent, "Look again.")
+      expect(forks.length).toBeGreaterThan(seen)
+      const directive = String(forks[seen]!.messages.at(-1)!.content.at(-1)!.text)
+      expect(directive.includes("By hand.")).toBe(byHand)
+      expect(directive.includes("the branch that was left")).toBe(byHand)
+      if (!byHand) expect(directive).toContain(first.trim())
+      expect(readFileSync(notes, "utf8").includes("the branch that was left")).toBe(byHand)
+    },
+  )
 
   test("L3-2 a template and a prompt of one's own replace ours", async () => {
     const where = project()

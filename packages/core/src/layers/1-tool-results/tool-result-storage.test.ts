@@ -95,6 +95,30 @@ describe("layer 1", () => {
     expect(await sentResults(off)).toEqual([LARGE])
   })
 
+  test("L1-1 a limit that is set for a tool holds also where it limits itself", async () => {
+    const chat = await open({ settings: { toolResultLimits: { Read: 20_000 } } })
+    await round(chat, ["Read", "x".repeat(20_000)], ["Read", "x".repeat(20_001)])
+    const [at, over] = (await sentResults(chat)) as string[]
+    expect(at).toHaveLength(20_000)
+    expect(over).toContain("<persisted-output>")
+  })
+
+  test("L1-1 a tool that is named like something every object has is a tool like any other", async () => {
+    const chat = await open()
+    await round(chat, ["constructor", LARGE])
+    expect(await sentResults(chat)).toEqual([expect.stringContaining("<persisted-output>")])
+  })
+
+  test("L1-2 a document of text, or blocks that are no text, have a preview, too", async () => {
+    const source = { type: "text", media_type: "text/plain", data: LARGE }
+    const found = { type: "search_result", source: "here", title: "Found", content: [{ type: "text", text: LARGE }] }
+    const chat = await open()
+    await round(chat, ["Fetch", [{ type: "document", source }]], ["Search", [image, found]])
+    const [document, search] = (await sentResults(chat)) as string[]
+    expect(document).toContain("Its beginning:\nline 0\nline 1\n")
+    expect(search).toContain('{"type":"search_result","source":"here","title":"Found"')
+  })
+
   test("L1-3 the results of a round fit their budget", async () => {
     const put: string[] = []
     const chat = await open({ layers: [toolResultStorage({ onPutAside: (ids) => put.push(...ids) })] })
@@ -102,6 +126,25 @@ describe("layer 1", () => {
     const sizes = ((await sentResults(chat)) as string[]).map(({ length }) => length)
     expect(sizes.map((size) => size < 4_000)).toEqual([false, false, true, false, false])
     expect(put).toEqual([ids[2]])
+  })
+
+  test("L1-3 results of a round that come one by one share its budget, and those that came first stay as they are", async () => {
+    const chat = await open({ settings: { figures: { "message-results-limit": 60_000 } } })
+    await chat.add({ role: "user", content: "go on" })
+    await chat.record({
+      id: "msg_one_by_one",
+      model: "claude-opus-4-6",
+      content: ["toolu_a", "toolu_b"].map((id) => ({ type: "tool_use", id, name: "Bash", input: {} })),
+      stop_reason: "tool_use",
+      usage: { input_tokens: 10, output_tokens: 5 },
+    })
+    for (const id of ["toolu_a", "toolu_b"])
+      await chat.add({
+        role: "user",
+        content: [{ type: "tool_result", tool_use_id: id, content: "x".repeat(40_000) }],
+      })
+    const sizes = ((await sentResults(chat)) as string[]).map(({ length }) => length)
+    expect(sizes).toEqual([40_000, expect.toSatisfy((size: number) => size < 4_000)])
   })
 
   test("L1-4 decisions are made once: other figures after a resume change nothing, and a branch sees the same", async () => {
@@ -114,6 +157,27 @@ describe("layer 1", () => {
     for (const id of ["test", branch]) {
       const again = await open({ store, id, settings: { figures: { "tool-result-limit": 1_000 } } })
       expect(serialiseRequest(await again.prepare())).toBe(before)
+      await again.close()
+    }
+  })
+
+  test.each([
+    ["other figures", {}, { figures: { "tool-result-limit": 1_000 } }],
+    [
+      "the switch turned on",
+      { switches: { "tool-result-storage": false } },
+      { figures: { "tool-result-limit": 5_000 } },
+    ],
+  ])("L1-4 what a request carried whole stays so where no answer came, after a resume with %s", async (_, was, is) => {
+    const store = memoryStore()
+    const chat = await open({ store, settings: was })
+    await round(chat, ["Bash", "kept ".repeat(2_000)])
+    const before = serialiseRequest(await chat.prepare())
+    await chat.close()
+    for (const _again of [1, 2]) {
+      const again = await open({ store, settings: is })
+      expect(serialiseRequest(await again.prepare())).toBe(before)
+      expect((await entriesOf(again)).filter((entry) => "toolUseIds" in entry)).toHaveLength(1)
       await again.close()
     }
   })
@@ -203,7 +267,7 @@ describe("layer 1", () => {
     await remove()
   })
 
-  test.each(["../../etc/passwd", "a/b", "..", "x".repeat(300)])("L1-5 the id %.20s names no file", async (id) => {
+  test.each(["../../etc/passwd", "a/b", "..", "x".repeat(300)])("L1-5 the id %s names no file", async (id) => {
     const chat = await open()
     const told = failures(chat)
     await round(chat, ["Bash", LARGE, id])

@@ -6,12 +6,13 @@
  * cannot be written, it stays in the context whole, and the error tells the user so (L1-5).
  */
 import { reasonOf, StrataError } from "../../base/errors.ts"
+import { MOST_RESULT_CHARACTERS } from "../../base/flags.ts"
 import { isSafeId } from "../../base/ids.ts"
-import { isToolResult, resultBlocks, type ToolResult, textOf } from "../../conversation/blocks.ts"
+import { isToolResult, type ToolResult } from "../../conversation/blocks.ts"
 import { contentOf } from "../../conversation/messages.ts"
 import type { DecisionDraft, DecisionOf, Effect } from "../../journal/entries.ts"
 import { parseAddress } from "../../views/archive.ts"
-import { renderPersisted } from "../../views/render-decisions.ts"
+import { previewedText, renderPersisted } from "../../views/render-decisions.ts"
 import type { Layer, Turn } from "../layer.ts"
 import { toolOf } from "../tool-of.ts"
 import { type ArrivedResult, type Placement, planRound } from "./plan.ts"
@@ -21,7 +22,7 @@ import { charactersOf, isEmptyResult, mediaFiles, wholeFile } from "./result-con
 const PERSISTED = "tool-result-persisted"
 
 export interface ToolResultStorageOptions {
-  /** Tools that keep their results short themselves. */
+  /** Tools that keep their results short themselves: only a limit that is set for one of them by name holds for it. */
   readonly limitsItself?: readonly string[]
   /** Hears which results are no longer whole in view, so that files they showed can be read again. */
   readonly onPutAside?: (toolUseIds: readonly string[]) => void
@@ -64,11 +65,12 @@ export function toolResultStorage({ limitsItself = [], onPutAside }: ToolResultS
 
   async function arrived(result: ToolResult, turn: Turn): Promise<ArrivedResult> {
     const tool = await toolOf(result.tool_use_id, turn)
+    const limitsItself = selfLimiting.has(tool)
     return {
       toolUseId: result.tool_use_id,
       characters: charactersOf(result),
-      limit: await turn.flags.toolResultLimit(tool),
-      limitsItself: selfLimiting.has(tool),
+      limit: await turn.flags.toolResultLimit(tool, limitsItself ? MOST_RESULT_CHARACTERS : undefined),
+      limitsItself,
     }
   }
 }
@@ -115,14 +117,13 @@ async function putAside(result: ToolResult, turn: Turn): Promise<DecisionDraft> 
       media.push({ path: location, mediaType, bytes })
     }
     const { location, bytes } = await journal.writeBlob(whole.name, whole.data)
-    const text = typeof result.content === "string" ? result.content : textOf(resultBlocks(result))
     const decision = {
       type: "strata",
       subtype: PERSISTED,
       toolUseId,
       path: location,
       bytes,
-      ...previewOf(text, await flags.figure("tool-result-preview")),
+      ...previewOf(previewedText(result), await flags.figure("tool-result-preview")),
       ...(media.length > 0 ? { media } : {}),
     } as const
     return { ...decision, effect: effectOf(result, decision, turn) }

@@ -83,6 +83,15 @@ describe("L2-2 by cache edit", () => {
     expect(await decisions(chat)).toHaveLength(1)
   })
 
+  test("L2-12 above the warning threshold too: what is deleted in the cache is not cleared by size as well", async () => {
+    const figures = { "size-clear-keep": 100, "size-clear-least": 100, "expected-turns": 10_000 }
+    const chat = await open({ settings: { ...EDITING, figures, autoCompactTokens: 30_000 } })
+    await twelveCalls(chat)
+    expect(chat.fill().state).toBe("warning")
+    expect(clearedIn(await chat.prepare())).toEqual([])
+    expect(await decisions(chat)).toMatchObject([{ why: "cache-edit", toolUseIds: ids(0, 7) }])
+  })
+
   test("L2-3 pinned: later requests ask again at the same place, and what was deleted never counts again", async () => {
     const chat = await open()
     await twelveCalls(chat)

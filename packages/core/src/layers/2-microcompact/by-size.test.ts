@@ -5,7 +5,7 @@ import { planBySize, type SizeFigures, type SizeQuestion } from "./by-size.ts"
 import { cachePrices, extraCost, paybackTurns } from "./payback.ts"
 import type { Survey } from "./survey.ts"
 
-const FIGURES: SizeFigures = { keep: 40_000, least: 20_000, protect: 3, horizon: 20 }
+const FIGURES: SizeFigures = { keep: 40_000, least: 20_000, protect: 3 }
 const PRICES = { write: 1.25, read: 0.1 }
 
 /** A conversation of results of these sizes, one after the other, with as much other content behind each. */
@@ -23,7 +23,15 @@ function surveyOf(sizes: readonly number[], { between = 0, thinking = 0 } = {}):
 }
 
 const plan = (survey: Survey, more: Partial<SizeQuestion> = {}) =>
-  planBySize({ survey, figures: FIGURES, cache: { state: "warm" }, prices: PRICES, boundThinking: false, ...more })
+  planBySize({
+    survey,
+    figures: FIGURES,
+    cache: { state: "warm" },
+    prices: PRICES,
+    horizon: () => 20,
+    boundThinking: false,
+    ...more,
+  })
 
 describe("L2-10 payback", () => {
   test("the formula of the requirement: 11.5·S/D − 1 at usual prices", () => {
@@ -32,11 +40,17 @@ describe("L2-10 payback", () => {
   })
 
   test("prices are the model's own; usual ones where none is known", () => {
-    expect(cachePrices(findModel("claude-opus-5-5").facts, 1)).toEqual({ write: 1.25, read: 0.05 })
-    expect(cachePrices(findModel("nobody-knows").facts, 1)).toEqual(PRICES)
+    const short = { tokens: 1, lifetime: "5m" } as const
+    expect(cachePrices(findModel("claude-opus-5-5").facts, short)).toEqual({ write: 1.25, read: 0.05 })
+    expect(cachePrices(findModel("nobody-knows").facts, short)).toEqual(PRICES)
     const free = { input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 } // a model on one's own machine
-    expect(cachePrices({ ...findModel("nobody-knows").facts, price: free }, 1)).toEqual(PRICES)
-    expect(cachePrices(findModel("claude-haiku-5-5").facts, 200_000)).toEqual({ write: 1.25, read: 0.1 })
+    expect(cachePrices({ ...findModel("nobody-knows").facts, price: free }, short)).toEqual(PRICES)
+    expect(cachePrices(findModel("claude-haiku-5-5").facts, { ...short, tokens: 200_000 })).toEqual({
+      write: 1.25,
+      read: 0.1,
+    })
+    for (const model of ["claude-opus-4-6", "nobody-knows"])
+      expect(cachePrices(findModel(model).facts, { ...short, lifetime: "1h" })).toEqual({ write: 2, read: 0.1 })
   })
 
   test("it has paid exactly when the extra cost is gone", () => {
@@ -67,7 +81,33 @@ describe("L2-6 clearing by size", () => {
     const costly = surveyOf([30_000, 20_000, 10_000, 10_000], { between: 40_000 })
     expect(plan(costly)).toMatchObject({ clears: false, why: "does not pay" })
     expect(plan(costly, { cache: { state: "cold", why: "idle" } })).toMatchObject({ clears: true, payback: 0 })
-    expect(plan(costly, { cache: { state: "leaving" } })).toMatchObject({ clears: true, payback: 0 })
+    expect(plan(costly, { cache: { state: "leaving", excess: 0 } })).toMatchObject({ clears: true, payback: 0 })
+  })
+
+  test("L2-10 not in place of a compaction that comes all the same", () => {
+    const survey = surveyOf(Array(8).fill(20_000))
+    const removed = 5 * 19_970
+    const full = (excess: number) => plan(survey, { cache: { state: "leaving", excess } })
+    expect(full(removed - 1)).toMatchObject({ clears: true })
+    expect(full(removed)).toEqual({ clears: false, why: "compacted all the same" })
+    expect(plan({ ...survey, scale: 0.9 }, { cache: { state: "leaving", excess: removed - 1 } })).toMatchObject({
+      why: "compacted all the same",
+    })
+  })
+
+  test("L2-10 the turns that remain are those until the window is full again", () => {
+    const survey = surveyOf(Array(10).fill(20_000))
+    const asked: number[] = []
+    const within = (turns: number) =>
+      plan(survey, {
+        horizon: (removed) => {
+          asked.push(removed)
+          return turns
+        },
+      })
+    expect(within(5)).toMatchObject({ clears: true })
+    expect(within(3)).toMatchObject({ clears: false, why: "does not pay" })
+    expect(asked).toEqual([7 * 19_970, 7 * 19_970])
   })
 
   test("L2-7 memories before the newest result go along; one that is smaller than its marker stays", () => {
@@ -123,7 +163,7 @@ describe("L2-6 clearing by size", () => {
       fc.property(workload, ({ sizes, between, thinking, boundThinking, horizon, read }) => {
         const prices = { write: 1.25, read }
         const survey = surveyOf(sizes, { between, thinking })
-        const found = plan(survey, { figures: { ...FIGURES, horizon }, prices, boundThinking })
+        const found = plan(survey, { horizon: () => horizon, prices, boundThinking })
         if (!found.clears) return
         expect(paybackTurns(found.change, prices)).toBeLessThanOrEqual(horizon)
         expect(extraCost(found.change, prices, horizon)).toBeLessThanOrEqual(1e-6)

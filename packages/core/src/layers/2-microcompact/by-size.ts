@@ -5,6 +5,7 @@
 import type { CacheState } from "./cache-state.ts"
 import { type Change, changeBy, memoriesAlong, type Selection } from "./changes.ts"
 import { type CachePrices, paybackTurns } from "./payback.ts"
+import type { RemainingTurns } from "./remaining-turns.ts"
 import type { ClearableResult, Survey } from "./survey.ts"
 
 export interface SizeFigures {
@@ -14,8 +15,6 @@ export interface SizeFigures {
   readonly least: number
   /** So many of the newest are left alone. */
   readonly protect: number
-  /** Turns over which it must pay. */
-  readonly horizon: number
 }
 
 export interface SizeQuestion {
@@ -23,16 +22,18 @@ export interface SizeQuestion {
   readonly figures: SizeFigures
   readonly cache: CacheState
   readonly prices: CachePrices
+  /** Turns over which it must pay. */
+  readonly horizon: RemainingTurns
   /** Clearing takes thinking behind it along (CACHE-6). */
   readonly boundThinking: boolean
 }
 
 export type SizePlan =
   | { readonly clears: true; readonly selection: Selection; readonly payback: number; readonly change: Change }
-  | { readonly clears: false; readonly why: "little to clear" | "little to save" }
+  | { readonly clears: false; readonly why: "little to clear" | "little to save" | "compacted all the same" }
   | { readonly clears: false; readonly why: "does not pay"; readonly payback: number }
 
-export function planBySize({ survey, figures, cache, prices, boundThinking }: SizeQuestion): SizePlan {
+export function planBySize({ survey, figures, cache, prices, horizon, boundThinking }: SizeQuestion): SizePlan {
   const keep = figures.keep / survey.scale
   if (sum(survey.results, "tokens") <= keep) return { clears: false, why: "little to clear" }
   const batch = oldestUntilFits(survey.results, { keep, protect: figures.protect })
@@ -40,8 +41,10 @@ export function planBySize({ survey, figures, cache, prices, boundThinking }: Si
   const memories = memoriesAlong(survey)
   // what is deleted in a cache that is written anew must be cleared here
   const change = changeBy({ going: [...batch, ...memories], moved: survey.deleted }, survey, boundThinking)
+  const removed = change.removed * survey.scale
+  if (cache.state === "leaving" && removed <= cache.excess) return { clears: false, why: "compacted all the same" }
   const payback = cache.state === "warm" ? paybackTurns(change, prices) : 0
-  if (payback > figures.horizon) return { clears: false, why: "does not pay", payback }
+  if (payback > horizon(removed)) return { clears: false, why: "does not pay", payback }
   const selection = {
     toolUseIds: [...survey.deleted, ...batch].map(({ toolUseId }) => toolUseId),
     memories: memories.map(({ uuid }) => uuid),

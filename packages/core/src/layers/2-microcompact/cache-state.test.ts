@@ -1,10 +1,18 @@
 import { expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
 import { usageOf } from "../../../test/ledger-entries.ts"
+import { findModel } from "../../tokens/models.ts"
+import { fillOf, resolveThresholds } from "../../tokens/window.ts"
 import { Views } from "../../views/views.ts"
 import { cacheState } from "./cache-state.ts"
 
 const START = Date.parse("2026-01-01T00:00:00.000Z")
+const THRESHOLDS = resolveThresholds({
+  window: 200_000,
+  facts: findModel("claude-opus-4-6").facts,
+  maxOutput: 32_000,
+  autoCompact: true,
+}) // compacts at 167,000
 const FINE = { used: 1, percentLeft: 99, state: "fine" } as const
 
 test.each([
@@ -19,7 +27,44 @@ test.each([
       .say("so", { usage: usageOf(billing) }).messages)
       views.apply(message)
     const at = (minute: number) =>
-      cacheState({ views, model: "claude-opus-4-6", now: new Date(START + minute * 60_000), fill: FINE }).state
+      cacheState({
+        views,
+        model: "claude-opus-4-6",
+        now: new Date(START + minute * 60_000),
+        fill: FINE,
+        thresholds: THRESHOLDS,
+      }).state
     expect([at(minutes), at(minutes + 0.1)]).toEqual(["warm", "cold"])
   },
 )
+
+test("L2-10 an answer that was broken off, or an error shown in place of one, says nothing about the cache", () => {
+  const views = new Views({ family: "claude-4" })
+  const usage = usageOf({ write1h: 900 })
+  const nothing = usageOf({})
+  for (const message of conversation()
+    .user("go")
+    .say("so", { usage })
+    .user("on")
+    .say("half an ans")
+    .user("and")
+    .say("API Error: overloaded", { model: "<synthetic>", isApiErrorMessage: true, usage: nothing }).messages)
+    views.apply(message)
+  const now = new Date(START + 50 * 60_000)
+  expect(cacheState({ views, model: "claude-opus-4-6", now, fill: FINE, thresholds: THRESHOLDS })).toEqual({
+    state: "warm",
+  })
+})
+
+test("L2-10 a cache is about to be lost where the context must be compacted, and it is known by how much", () => {
+  const views = new Views({ family: "claude-4" })
+  for (const message of conversation()
+    .user("go")
+    .say("so", { usage: usageOf({ write: 900 }) }).messages)
+    views.apply(message)
+  const at = (used: number) => {
+    const fill = fillOf(used, THRESHOLDS, true)
+    return cacheState({ views, model: "claude-opus-4-6", now: new Date(START), fill, thresholds: THRESHOLDS })
+  }
+  expect([at(166_999), at(167_500)]).toEqual([{ state: "warm" }, { state: "leaving", excess: 500 }])
+})

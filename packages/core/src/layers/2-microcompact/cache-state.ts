@@ -1,5 +1,4 @@
 /** Whether the server's cache can still hold what was sent last. */
-import type { AssistantMessage } from "../../conversation/messages.ts"
 import { canonicalModelId } from "../../tokens/models.ts"
 import { cacheCounts } from "../../views/cache-break.ts"
 import type { Turn } from "../layer.ts"
@@ -9,23 +8,30 @@ export type CacheState =
   | { readonly state: "warm" }
   /** What was sent is not there any more: everything is written again, whatever we do. */
   | { readonly state: "cold"; readonly why: "no response yet" | "idle" | "another model" }
-  /** It is about to be lost: the context must be compacted unless something is cleared. */
-  | { readonly state: "leaving" }
+  /** It is about to be lost: the context must be compacted unless something is cleared. `excess`: tokens beyond what may stay. */
+  | { readonly state: "leaving"; readonly excess: number }
 
-const CACHE_LIFE_MINUTES = 5 // of the breakpoints we place
-const LONG_CACHE_LIFE_MINUTES = 60 // of those that a loop of one's own may place
+/** How long entries live: five minutes at the breakpoints we place, an hour where a loop of one's own asks for it. */
+export type CacheLifetime = "5m" | "1h"
 
-export function cacheState({ views, model, now, fill }: Pick<Turn, "views" | "model" | "now" | "fill">): CacheState {
+const LIFE_MINUTES: Readonly<Record<CacheLifetime, number>> = { "5m": 5, "1h": 60 }
+
+type Question = Pick<Turn, "views" | "model" | "now" | "fill" | "thresholds">
+
+export function cacheState({ views, model, now, fill, thresholds }: Question): CacheState {
   const last = views.context.lastResponse
   if (!last) return { state: "cold", why: "no response yet" }
-  if (idleMinutes(last, now) > lifeMinutes(last)) return { state: "cold", why: "idle" }
+  if (idleMinutes(last, now) > LIFE_MINUTES[cacheLifetime(views)]) return { state: "cold", why: "idle" }
   const by = last.message.model
   if (by !== undefined && canonicalModelId(by) !== canonicalModelId(model)) {
     return { state: "cold", why: "another model" }
   }
-  return fill.state === "compact" || fill.state === "blocked" ? { state: "leaving" } : { state: "warm" }
+  const isFull = fill.state === "compact" || fill.state === "blocked"
+  return isFull ? { state: "leaving", excess: fill.used - thresholds.autoCompact } : { state: "warm" }
 }
 
-function lifeMinutes({ message: { usage } }: AssistantMessage): number {
-  return usage && cacheCounts(usage).cacheWrite1h > 0 ? LONG_CACHE_LIFE_MINUTES : CACHE_LIFE_MINUTES
+/** By the newest usage: an answer that was broken off has none. */
+export function cacheLifetime({ context }: Turn["views"]): CacheLifetime {
+  const usage = context.recentResponses(1)[0]?.message.usage
+  return usage && cacheCounts(usage).cacheWrite1h > 0 ? "1h" : "5m"
 }

@@ -11,6 +11,7 @@ import type { OpenConversation } from "../../loop/open.ts"
 import { findModel } from "../../tokens/models.ts"
 import { CLEARED_MARKER } from "../../views/render-decisions.ts"
 import { serialiseRequest } from "../../views/request.ts"
+import { planByTime } from "./by-time.ts"
 import { microcompaction } from "./microcompaction.ts"
 import { mechanismsFor, POLICY } from "./policy.ts"
 
@@ -22,7 +23,7 @@ let count = 0
 async function call(
   chat: Conversation,
   tool = "Bash",
-  { text = "output ".repeat(200), model = "claude-opus-4-6" } = {},
+  { text = "output ".repeat(200), model = "claude-opus-4-6", usage = {} } = {},
 ) {
   const id = `toolu_${count++}`
   await chat.record({
@@ -33,7 +34,7 @@ async function call(
       { type: "tool_use", id, name: tool, input: {} },
     ],
     stop_reason: "tool_use",
-    usage: { input_tokens: Math.max(10, chat.views.context.size().tokens), output_tokens: 5 },
+    usage: { input_tokens: Math.max(10, chat.views.context.size().tokens), output_tokens: 5, ...usage },
   })
   await chat.add({ role: "user", content: [{ type: "tool_result", tool_use_id: id, content: text }] })
   return id
@@ -94,6 +95,12 @@ describe("L2-1 by time", () => {
     expect(clearedIn(await chat.prepare())).toEqual([])
     clock.advance(1)
     expect(clearedIn(await chat.prepare())).toEqual([ids[0], ids[2]])
+  })
+
+  test("the newest one stays, whatever the figure says", () => {
+    const results = ["a", "b"].map((toolUseId, n) => ({ toolUseId, tokens: 100, saving: 90, before: n * 100 }))
+    expect(planByTime(results, 0)).toEqual(["a"])
+    expect(planByTime(results, 1)).toEqual(["a"])
   })
 
   test("tools of one's own are cleared where the settings name them", async () => {
@@ -189,6 +196,20 @@ describe("L2-7 memories go along", () => {
     },
   )
 
+  test("once: what is cleared is not cleared again with the next results", async () => {
+    const clock = manualClock()
+    const chat = await open({ clock })
+    await chat.add({ role: "user", content: "go" })
+    const uuid = await chat.attach(memory)
+    for (let round = 0; round < 2; round++) {
+      await calls(chat, Array(8).fill("Bash"))
+      clock.advance(61 * MINUTE)
+      await chat.prepare()
+    }
+    const cleared = (await decisions(chat)).map((decision) => "attachments" in decision && decision.attachments)
+    expect(cleared).toEqual([[uuid], false])
+  })
+
   test("not by themselves: with nothing else to clear they stay", async () => {
     const clock = manualClock()
     const chat = await open({ clock })
@@ -253,6 +274,18 @@ describe("L2-6 by size", () => {
     expect(cleared).toEqual(ids.slice(0, cleared.length))
     expect(ids.length - cleared.length).toBe(3)
     expect(await decisions(chat)).toMatchObject([{ why: "size" }])
+  })
+
+  test("L2-10 where the cache is written for an hour, clearing has to pay for the dearer writing", async () => {
+    const model = "claude-sonnet-4-5"
+    const clears = async (lifetime: "5m" | "1h") => {
+      const chat = await open({ model, settings: { ...settings, figures: { "expected-turns": 4 } } })
+      const usage = { cache_creation_input_tokens: 9, cache_creation: { [`ephemeral_${lifetime}_input_tokens`]: 9 } }
+      await calls(chat, ["Bash"], { text, model, usage })
+      while (chat.fill().state === "fine") await call(chat, "Bash", { text, model, usage })
+      return clearedIn(await chat.prepare()).length > 0
+    }
+    expect([await clears("5m"), await clears("1h")]).toEqual([true, false])
   })
 
   test("L2-5 not where the server is asked instead", async () => {

@@ -10,12 +10,13 @@ import { editsForServer, serverTrigger } from "./by-api.ts"
 import { planByCacheEdit } from "./by-cache-edit.ts"
 import { planBySize } from "./by-size.ts"
 import { idleMinutes, planByTime } from "./by-time.ts"
-import { cacheState } from "./cache-state.ts"
+import { cacheLifetime, cacheState } from "./cache-state.ts"
 import { changeBy, locate, memoriesAlong, type Selection } from "./changes.ts"
 import { whyLost } from "./lost-edits.ts"
 import { turnsSincePause } from "./pauses.ts"
 import { cachePrices } from "./payback.ts"
 import { type MechanismName, mechanismsFor } from "./policy.ts"
+import { remainingTurns } from "./remaining-turns.ts"
 import { serverMovesOn } from "./server-moves-on.ts"
 import { survey } from "./survey.ts"
 
@@ -106,7 +107,7 @@ async function selectByTime(turn: Turn): Promise<Selection> {
 }
 
 async function selectBySize(turn: Turn): Promise<Selection> {
-  const { flags, facts, fill, thresholds } = turn
+  const { flags, facts, fill, thresholds, views } = turn
   if (fill.used < thresholds.warning) return NOTHING
   const plan = planBySize({
     survey: survey(turn),
@@ -114,10 +115,10 @@ async function selectBySize(turn: Turn): Promise<Selection> {
       keep: await flags.figure("size-clear-keep"),
       least: await flags.figure("size-clear-least"),
       protect: await flags.figure("size-clear-protect"),
-      horizon: await flags.figure("expected-turns"),
     },
     cache: cacheState(turn),
-    prices: cachePrices(facts, fill.used),
+    prices: cachePrices(facts, { tokens: fill.used, lifetime: cacheLifetime(views) }),
+    horizon: await remainingTurns(turn),
     boundThinking: facts.accepts.boundThinking,
   })
   return plan.clears ? plan.selection : NOTHING
@@ -148,8 +149,10 @@ function clearing(turn: Turn, { toolUseIds, memories }: Selection, why: "idle" |
   if (selection.toolUseIds.length === 0) return []
   const found = survey(turn)
   const { removed, behind, dropsThinking } = changeBy(locate(selection, found), found, facts.accepts.boundThinking)
-  const rewrites = cacheState(turn).state === "cold" ? 0 : Math.round(behind * found.scale)
-  const effect = { saves: Math.round(removed * found.scale), rewrites }
+  const { state } = cacheState(turn)
+  const rewrites = state === "cold" ? 0 : Math.round(behind * found.scale)
+  const spares = state === "leaving" ? ({ spares: "compaction" } as const) : {}
+  const effect = { saves: Math.round(removed * found.scale), rewrites, ...spares }
   return [
     ...(deleted.length > 0 ? [dropped(toolUseIds.length > 0 ? WITH_OTHERS : (whyLost(turn) ?? ""))] : []),
     {

@@ -5,6 +5,7 @@
  *     n ≥ S·(w − r) / (D·r) − 1     turns until it has paid; with w 1.25 and r 0.1 that is 11.5·S/D − 1
  */
 import type { ModelFacts } from "../../tokens/model-facts.ts"
+import type { CacheLifetime } from "./cache-state.ts"
 
 /** Relative to the price of uncached input. */
 export interface CachePrices {
@@ -12,14 +13,20 @@ export interface CachePrices {
   readonly read: number
 }
 
-const USUAL: CachePrices = { write: 1.25, read: 0.1 } // of most models; assumed where no price is known, or nothing is paid
+/** Of most models; assumed where no price is known, or nothing is paid. */
+const USUAL = { input: 1, cacheWrite5m: 1.25, cacheWrite1h: 2, cacheRead: 0.1 } as const
 
-/** Long prompts cost more on some models. */
-export function cachePrices({ price: standard, longPrompt }: ModelFacts, tokens: number): CachePrices {
-  const price = longPrompt && tokens > longPrompt.above ? longPrompt.price : standard
-  return price && price.input > 0
-    ? { write: price.cacheWrite5m / price.input, read: price.cacheRead / price.input }
-    : USUAL
+export interface PricedRequest {
+  /** Long prompts cost more on some models. */
+  readonly tokens: number
+  /** Writing for an hour costs more than for five minutes. */
+  readonly lifetime: CacheLifetime
+}
+
+export function cachePrices({ price, longPrompt }: ModelFacts, { tokens, lifetime }: PricedRequest): CachePrices {
+  const standing = longPrompt && tokens > longPrompt.above ? longPrompt.price : price
+  const { input, cacheWrite5m, cacheWrite1h, cacheRead } = standing && standing.input > 0 ? standing : USUAL
+  return { write: (lifetime === "1h" ? cacheWrite1h : cacheWrite5m) / input, read: cacheRead / input }
 }
 
 export interface Clearing {

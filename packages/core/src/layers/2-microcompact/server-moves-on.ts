@@ -4,8 +4,9 @@
  */
 import type { Turn } from "../layer.ts"
 import { USUALLY_LEFT } from "./by-api.ts"
-import { cacheState } from "./cache-state.ts"
+import { cacheLifetime, cacheState } from "./cache-state.ts"
 import { cachePrices, paybackTurns } from "./payback.ts"
+import { remainingTurns } from "./remaining-turns.ts"
 import { survey } from "./survey.ts"
 
 export async function serverMovesOn(turn: Turn): Promise<boolean> {
@@ -18,5 +19,6 @@ export async function serverMovesOn(turn: Turn): Promise<boolean> {
   if (fill.state !== "fine" || cacheState(turn).state === "cold") return true
   // what stands before the place is in the cache, but further back than the server looks for it: only the prompt is read again
   const behind = Math.max(0, fill.used - views.context.promptTokens - removed)
-  return paybackTurns({ removed, behind }, cachePrices(facts, fill.used)) <= (await flags.figure("expected-turns"))
+  const prices = cachePrices(facts, { tokens: fill.used, lifetime: cacheLifetime(views) })
+  return paybackTurns({ removed, behind }, prices) <= (await remainingTurns(turn))(removed)
 }

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { readFileSync } from "node:fs"
+import { closeSync, openSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { expect, test } from "vitest"
+import { expect, onTestFinished, test } from "vitest"
 import type { Model } from "../../model/model.ts"
 import { findModel } from "../../tokens/models.ts"
 import { edit } from "../../tools/edit.ts"
@@ -11,6 +11,8 @@ import { FileReads } from "../../tools/read-state.ts"
 import { scratchDirectory, testContext } from "../../tools/test-context.ts"
 import type { Tool } from "../../tools/tool.ts"
 import { extractNotes } from "./extraction.ts"
+import { openNotesFile } from "./notes-file.ts"
+import { ownText } from "./prompt.ts"
 import { parseNotes } from "./sections.ts"
 
 const WRITER = fileURLToPath(new URL("../../../test/notes-writer.ts", import.meta.url))
@@ -60,4 +62,26 @@ test("L3-4 a process killed while it edits the notes leaves them whole", async (
     expect(sections).toHaveLength(10)
     expect(sections[9]!.body).toMatch(/^(?:- step \d+\n)+\n?$/)
   }
+})
+
+test("L3-4 an edit puts new notes in the place of the old ones: at no moment is there half of them", async () => {
+  const path = join(scratchDirectory(), "session-memory", "c.md")
+  const { signal } = new AbortController()
+  const {
+    text,
+    read,
+    path: real,
+  } = await openNotesFile({
+    path,
+    template: ownText("template.md"),
+    now: new Date(0),
+    signal,
+  })
+  const context = testContext()
+  context.reads.set(real, read)
+  const before = openSync(path, "r") // whoever reads it while it is edited
+  onTestFinished(() => closeSync(before))
+  await edit.run({ file_path: path, old_string: "# Worklog", new_string: "# Steps" }, context)
+  expect(readFileSync(before, "utf8")).toBe(text)
+  expect(readFileSync(path, "utf8")).toBe(text.replace("# Worklog", "# Steps"))
 })

@@ -9,7 +9,7 @@ import type { PermissionQuestion, ReadState, Tool } from "../../tools/tool.ts"
 import { type ForkOutcome, runFork } from "../7-agents/fork.ts"
 import { cloneReads, type ToolSurroundings } from "../7-agents/fork-state.ts"
 import { measureNotes, type NotesLimits, sizeReminder } from "./limits.ts"
-import { type NotesFile, openNotesFile } from "./notes-file.ts"
+import { type NotesFile, openNotesFile, replaceNotes } from "./notes-file.ts"
 import { fillVariables, loadTexts } from "./prompt.ts"
 
 export interface Extractor {
@@ -23,6 +23,8 @@ export interface Extractor {
 
 export interface ExtractionTask {
   readonly path: string
+  /** What the file is to hold before the fork sees it, where it holds the notes of a branch that was left; empty: the template. */
+  readonly instead?: string | undefined
   readonly request: ModelRequest
   readonly openCalls: readonly string[]
   readonly limits: NotesLimits
@@ -36,7 +38,7 @@ export interface ExtractionTask {
 export type Extraction =
   | { readonly state: "no-room" }
   /** The fork edited the file, or said that there is nothing to note. */
-  | { readonly state: "noted"; readonly outcome: ForkOutcome; readonly tokens: number }
+  | { readonly state: "noted"; readonly outcome: ForkOutcome; readonly text: string }
   | { readonly state: "not-noted"; readonly outcome: ForkOutcome }
 
 const MOST_TURNS = 10 // all edits come with one answer as a rule; one by one they still get through
@@ -48,6 +50,7 @@ export const canEdit = (tools: readonly Tool[]): boolean => tools.some(({ name }
 
 export async function extractNotes(extractor: Extractor, task: ExtractionTask): Promise<Extraction> {
   const { template, prompt } = await loadTexts(extractor.configDirectory)
+  if (task.instead !== undefined) await replaceNotes({ path: task.path, text: task.instead })
   const file = await openNotesFile({ ...task, template })
   const directive = directiveFor(prompt, { file, task })
   if (task.estimate(directive) > task.room) return { state: "no-room" }
@@ -60,8 +63,9 @@ export async function extractNotes(extractor: Extractor, task: ExtractionTask): 
   )
   const isTold = edits() > 0 || NOTHING_NEW.test(outcome.text)
   if (outcome.ended !== "answer" || !isTold) return { state: "not-noted", outcome }
-  const { text } = await openNotesFile({ ...task, template })
-  return { state: "noted", outcome, tokens: task.estimate(text) }
+  // somebody may have put something else in its place meanwhile: what was paid is told all the same
+  const noted = await openNotesFile({ ...task, template }).catch(() => undefined)
+  return noted ? { state: "noted", outcome, text: noted.text } : { state: "not-noted", outcome }
 }
 
 function directiveFor(

@@ -1,6 +1,7 @@
 /**
  * The file with the notes. It is its owner's (L3-7): it is read as it is, made from the template where there is none, and never written
- * over. A link in its place is refused, since the fork that edits it must not be led to another file.
+ * over, save where it holds nothing but what we noted on a branch that was left. A link in its place is refused, since the fork that edits
+ * it must not be led to another file.
  */
 import { randomUUID } from "node:crypto"
 import { link, lstat, mkdir, realpath, rename, rm, writeFile } from "node:fs/promises"
@@ -41,17 +42,28 @@ export interface NotesFileQuestion {
 
 /** The notes as they are on disk now. */
 export async function openNotesFile(question: NotesFileQuestion): Promise<NotesFile> {
-  const directory = dirname(question.path)
-  await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE })
-  if ((await lstat(directory)).isSymbolicLink()) throw new NotesFileError(directory, "is a symbolic link")
-  const path = join(await realpath(directory), basename(question.path))
-  await refuseUnlessPlain(path)
+  const path = await placeFor(question.path)
   const standing = await readNotes(path, question)
   if (standing && standing.text.trim() !== "") return standing
-  await writeTemplate({ path, text: question.template, isReplacing: standing !== undefined })
+  await writeWhole({ path, text: question.template, isReplacing: standing !== undefined })
   const made = await readNotes(path, question)
   if (!made) throw new NotesFileError(question.path, "was removed while it was being made")
   return made
+}
+
+/** Puts notes in the place of those of a branch that was left. */
+export async function replaceNotes({ path, text }: { readonly path: string; readonly text: string }): Promise<void> {
+  await writeWhole({ path: await placeFor(path), text, isReplacing: true })
+}
+
+/** Where the file really lies; its directory is there then. */
+async function placeFor(given: string): Promise<string> {
+  const directory = dirname(given)
+  await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE })
+  if ((await lstat(directory)).isSymbolicLink()) throw new NotesFileError(directory, "is a symbolic link")
+  const path = join(await realpath(directory), basename(given))
+  await refuseUnlessPlain(path)
+  return path
 }
 
 /** What is noted, as it is on disk now; nothing where there are no notes, or something else stands in their place. */
@@ -96,15 +108,15 @@ async function readNotes(
   }
 }
 
-interface TemplateToWrite {
+interface NotesToWrite {
   readonly path: string
   readonly text: string
-  /** An empty file stands there. */
+  /** A file stands there that may go. */
   readonly isReplacing: boolean
 }
 
 /** Whole or not at all. A file that appears meanwhile is somebody's, and stays. */
-async function writeTemplate({ path, text, isReplacing }: TemplateToWrite): Promise<void> {
+async function writeWhole({ path, text, isReplacing }: NotesToWrite): Promise<void> {
   const draft = join(dirname(path), `.strata-${randomUUID()}.tmp`)
   try {
     await writeFile(draft, text, { flag: "wx", mode: FILE_MODE, flush: true })

@@ -6,13 +6,14 @@ import { StrataError } from "../../base/errors.ts"
 import type { Flags } from "../../base/flags.ts"
 import type { Uuid } from "../../conversation/messages.ts"
 import type { DecisionDraft, Draft } from "../../journal/entries.ts"
+import { unlessInterrupted } from "../../tools/interruption.ts"
 import { type BudgetAnswer, backgroundBudget } from "../background-budget.ts"
 import type { Layer, Turn } from "../layer.ts"
 import { type Position, positionOf } from "../position.ts"
+import { keptName, notesOfBranch } from "./branch-notes.ts"
 import { canEdit, type Extraction, type Extractor, extractNotes } from "./extraction.ts"
 import type { NotesLimits } from "./limits.ts"
 import { cutSections, isBareTemplate } from "./notes.ts"
-import { readNotesText } from "./notes-file.ts"
 import { loadTexts } from "./prompt.ts"
 import { isTimeForNotes, type NotesFigures } from "./triggers.ts"
 import { workSince } from "./work-since.ts"
@@ -49,8 +50,6 @@ interface Figures extends NotesFigures {
 
 export function sessionMemory(options: Extractor): SessionMemory {
   let running: RunningExtraction | undefined
-  /** Resolves when no fork is at work any more. */
-  let forking: Promise<void> | undefined
   /** Whom to tell when these drafts are in the journal. */
   const untold = new WeakMap<readonly Draft[], () => void>()
   /** Where the last update began, however it ended: one that failed is tried again when the context has grown, not at once. */
@@ -68,6 +67,15 @@ export function sessionMemory(options: Extractor): SessionMemory {
     return isTimeForNotes({ size, sizeAtLast, figures, work })
   }
 
+  function isAffordable(turn: Turn, { share }: Figures): boolean {
+    const budget = backgroundBudget(turn.views.ledger, share)
+    if (!budget.allowed && !isWaitTold) {
+      turn.progress({ phase: "message", message: waitsFor(budget) })
+      isWaitTold = true
+    }
+    return budget.allowed
+  }
+
   /** Begins at once: nothing may come between looking whether another one runs and starting. */
   function start(turn: Turn, figures: Figures): Promise<readonly Draft[]> {
     const position = positionOf(turn.views.context.storedMessages())
@@ -80,14 +88,10 @@ export function sessionMemory(options: Extractor): SessionMemory {
     }
     running = own
     const work = update(options, { turn, position, limits: figures.limits })
-    forking = work
-      .then((drafts) => {
-        if (drafts.length > 0) untold.set(drafts, end)
-        else end()
-      }, end)
-      .finally(() => {
-        forking = undefined
-      })
+    work.then((drafts) => {
+      if (drafts.length > 0) untold.set(drafts, end)
+      else end()
+    }, end)
     return work
   }
 
@@ -100,22 +104,18 @@ export function sessionMemory(options: Extractor): SessionMemory {
       if (isOff || turn.journal.notesPath === undefined || !(await turn.flags.isOn("notes"))) return []
       const figures = await figuresFrom(turn.flags)
       if (!isDue(turn, figures) && !waiting) return []
-      const budget = backgroundBudget(turn.views.ledger, figures.share)
-      if (!budget.allowed) {
-        if (!isWaitTold) turn.progress({ phase: "message", message: waitsFor(budget) })
-        isWaitTold = true
-        return []
-      }
+      if (!isAffordable(turn, figures)) return []
       if (!canEdit(options.tools)) {
         if (isOff) return []
         isOff = true
         throw new NoEditToolError()
       }
-      if (forking) waiting = turn
-      while (forking) await forking
+      if (running) waiting = turn
+      while (running && !turn.signal.aborted) await unlessInterrupted(turn.signal, running.done)
       if (waiting && waiting !== turn) return []
       waiting = undefined
-      return turn.signal.aborted ? [] : start(turn, figures)
+      // what the one before has cost is known only now
+      return turn.signal.aborted || !isAffordable(turn, figures) ? [] : start(turn, figures)
     },
 
     async acted(drafts) {
@@ -133,7 +133,8 @@ export function sessionMemory(options: Extractor): SessionMemory {
 async function notesAsSummary(turn: Turn, configDirectory: string | undefined): Promise<string | undefined> {
   const { journal, flags, views } = turn
   const path = journal.notesPath
-  const text = path === undefined ? undefined : await readNotesText({ path, now: turn.now, signal: turn.signal })
+  const notes = await notesOfBranch(turn)
+  const text = notes.state === "in-file" || notes.state === "kept" ? notes.text : undefined
   if (path === undefined || text === undefined) return undefined
   const texts = await loadTexts(configDirectory).catch(() => undefined) // one that cannot be read is told when notes are taken
   if (isBareTemplate(text, texts?.template)) return undefined
@@ -165,12 +166,16 @@ async function update(options: Extractor, { turn, position, limits }: Update): P
   const path = journal.notesPath!
   const { throughUuid, openCalls } = position
   const contextTokens = turn.size.tokens
+  const estimate = (text: string) => Math.ceil(views.estimator.text(text))
+  // of the same moment as the position: the messages are taken before anything is waited for
+  const [request, standing] = await Promise.all([turn.request(), notesOfBranch(turn)])
   const extraction = await extractNotes(options, {
     path,
-    request: await turn.request(), // of the same moment as the position: the messages are taken before anything is waited for
+    instead: standing.state === "kept" ? (standing.text ?? "") : undefined,
+    request,
     openCalls,
     limits,
-    estimate: (text) => Math.ceil(views.estimator.text(text)),
+    estimate,
     room: thresholds.effective - contextTokens,
     now: turn.now,
     signal,
@@ -178,12 +183,22 @@ async function update(options: Extractor, { turn, position, limits }: Update): P
   if (extraction.state === "no-room") return []
   const spent = spentOn(extraction)
   if (extraction.state === "noted" && throughUuid !== undefined) {
-    const { tokens } = extraction
-    return [...spent, { type: "strata", subtype: "notes-updated", throughUuid, path, tokens, contextTokens }]
+    const kept = await keep(extraction.text, journal)
+    const facts = { throughUuid, path, tokens: estimate(extraction.text), contextTokens }
+    return [...spent, { type: "strata", subtype: "notes-updated", ...facts, ...kept }]
   }
   const { ended, error } = extraction.outcome
   if (spent.length === 0 && ended === "failed") throw error
   return spent
+}
+
+/** Without it nothing is lost but the way back to them. */
+async function keep(text: string, journal: Turn["journal"]): Promise<{ readonly kept?: string }> {
+  const kept = keptName(text)
+  return journal.writeBlob(kept, text).then(
+    () => ({ kept }),
+    () => ({}),
+  )
 }
 
 const spentOn = ({ outcome }: Exclude<Extraction, { state: "no-room" }>): readonly DecisionDraft[] =>

@@ -6,6 +6,7 @@ import { renderFacts } from "./facts/facts.ts"
 import { restoreWithin } from "./figures.ts"
 import type { ExcludedPaths } from "./restore/candidates.ts"
 import { restoreAttachments } from "./restore/restore.ts"
+import { withSeenBefore } from "./restore/seen-before.ts"
 import type { Situation } from "./situation.ts"
 
 export interface Surroundings {
@@ -13,6 +14,8 @@ export interface Surroundings {
   readonly reads?: ReadState
   /** Not read again: instruction files, and what the system itself keeps. */
   readonly excluded?: () => ExcludedPaths
+  /** Whether a file that only the record tells of may be read again without asking. Default: none may. */
+  readonly mayRead?: (path: string) => boolean
 }
 
 export interface Aftermath {
@@ -49,11 +52,18 @@ export async function aftermath(
     (typeof summary === "number" ? summary : estimate(summary)) +
     cut.kept.reduce((sum, message) => sum + cutQuestion.tokensOf(message), 0) +
     tokensOfAll(carried, situation)
+  const reads = around.reads?.entries() ?? []
   const restored = await restoreAttachments({
     messages: cutQuestion.messages,
     kept: cut.kept,
     frontier: views.frontier,
-    reads: around.reads?.entries() ?? [],
+    reads: withSeenBefore({
+      artifacts: views.artifacts,
+      cwd: views.context.session?.cwd ?? "/",
+      reads,
+      kept: new Set(cut.kept.map(({ uuid }) => uuid)),
+      mayRead: around.mayRead ?? (() => false),
+    }),
     excluded: around.excluded?.() ?? { files: [], directories: [] },
     limits: restoreWithin(figures.restore, { threshold: limits.autoCompact, used }),
     estimate,

@@ -6,7 +6,9 @@ import { reasonOf } from "../../base/errors.ts"
 import type { FailureReason } from "../../base/telemetry.ts"
 import type { Draft } from "../../journal/entries.ts"
 import type { ModelResponse } from "../../model/model.ts"
+import { unlessInterrupted } from "../../tools/interruption.ts"
 import { type Aftermath, aftermath } from "./aftermath.ts"
+import { hookOutput } from "./hook-output.ts"
 import { installation, spent } from "./install.ts"
 import type { CompactionOptions } from "./options.ts"
 import type { Route, RouteOutcome, RouteQuestion } from "./routes/route.ts"
@@ -44,16 +46,20 @@ export async function attempt({ situation, routes, instructions, options }: Atte
     turn.progress({ phase: "summarising", route: route.name })
     const onProgress = inSteps((characters) => turn.progress({ phase: "summarising", route: route.name, characters }))
     const outcome = await tried(route, { ...situation, instructions, onProgress })
-    turn.signal.throwIfAborted()
+    if (outcome.kind !== "passed") paid.push(...outcome.responses)
+    if (turn.signal.aborted) return givenUp(paid)
     if (outcome.kind === "passed") continue
-    paid.push(...outcome.responses)
-    const weighed = outcome.kind === "summary" ? await weigh(situation, { route, outcome, options }) : outcome
+    const weighed =
+      outcome.kind === "summary" ? await weigh(situation, { route, outcome, options }).catch(asFailure) : outcome
     if ("after" in weighed) return install(situation, { ...weighed, outcome, route, paid, options })
     failure = weighed
     turn.progress({ phase: "message", message: `${ROUTE_WORDS[route.name]}: ${weighed.message}` })
   }
   return failed(situation, failure, paid)
 }
+
+/** Nothing has changed but the bill: what was answered until then is paid for. */
+const givenUp = (paid: readonly ModelResponse[]): Attempt => ({ drafts: spent(paid) })
 
 /** A way that breaks must not keep the next one from being tried. */
 async function tried(route: Route, question: RouteQuestion): Promise<RouteOutcome> {
@@ -75,6 +81,9 @@ function inSteps(tell: (characters: number) => void): (characters: number) => vo
   }
 }
 
+/** A summary that cannot be put to use counts as a failure: else it would be paid for again with every request. */
+const asFailure = (error: unknown): Failure => ({ why: "no_summary", message: reasonOf(error) })
+
 interface Weighed {
   readonly summary: string
   /** The summary with the words around it. */
@@ -91,7 +100,7 @@ async function weigh(
     options,
   }: { readonly route: Route; readonly outcome: Summary; readonly options: CompactionOptions },
 ): Promise<Weighed | Failure> {
-  const { turn, order, figures, limits } = situation
+  const { turn, order, limits } = situation
   turn.progress({ phase: "restoring", route: route.name })
   const text = continuationText({
     summary: outcome.text,
@@ -103,11 +112,17 @@ async function weigh(
   const before = turn.size.tokens
   if (route.mustReachThreshold && after.tokens >= limits.autoCompact)
     return { why: "threshold_exceeded", message: "the context would be full again at once" }
-  if (after.tokens > before * (1 - figures.progress)) {
+  if (after.tokens > mostAfter(situation, route)) {
     const message = `it would leave ${grouped(after.tokens)} of ${grouped(before)} tokens, which is too little gain`
     return { why: "threshold_exceeded", message }
   }
   return { summary: outcome.text, text, after }
+}
+
+/** The largest context that is worth it. */
+function mostAfter({ turn, figures, limits }: Situation, { mustReachThreshold }: Route): number {
+  const worthIt = turn.size.tokens * (1 - figures.progress)
+  return mustReachThreshold ? Math.min(worthIt, limits.autoCompact - 1) : worthIt
 }
 
 interface ToInstall extends Weighed {
@@ -120,25 +135,24 @@ interface ToInstall extends Weighed {
 async function install(situation: Situation, { outcome, route, paid, options, ...rest }: ToInstall): Promise<Attempt> {
   const { turn, order, limits } = situation
   const { summary, text, after } = rest
-  const started = await options.hooks?.started()
-  turn.signal.throwIfAborted()
-  for (const message of started?.messages ?? []) turn.progress({ phase: "message", message })
-  const said = (started?.contexts ?? []).map(({ hook, text: content }) => ({
-    type: "hook_output" as const,
-    hook,
-    content,
-  }))
+  const started = await unlessInterrupted(turn.signal, options.hooks?.started() ?? Promise.resolve(undefined))
+  if (started.state === "interrupted" || turn.signal.aborted) return givenUp(paid)
+  for (const message of started.value?.messages ?? []) turn.progress({ phase: "message", message })
+  const said = hookOutput(started.value?.contexts ?? [], {
+    room: Math.min(situation.figures.hooks, mostAfter(situation, route) - after.tokens),
+    estimate: (words) => turn.views.estimator.text(words),
+  })
   const { last, responses } = turn.views.compactions
   const drafts = installation({
     turn,
     cut: (outcome as Summary).cut,
     text,
-    attachments: [...after.attachments, ...said],
+    attachments: [...after.attachments, ...said.attachments],
     facts: {
       trigger: order.trigger,
       route: route.name,
       tokensBefore: turn.size.tokens,
-      tokensAfter: after.tokens,
+      tokensAfter: Math.ceil(after.tokens + said.tokens),
       threshold: limits.autoCompact,
       ...(last ? { previous: { boundary: last.boundary, responses } } : {}),
     },

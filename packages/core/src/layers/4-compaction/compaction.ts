@@ -5,6 +5,7 @@
 import { CompactionFailedError } from "../../base/errors.ts"
 import type { Draft } from "../../journal/entries.ts"
 import type { Accounting } from "../../tokens/accounting.ts"
+import { unlessInterrupted } from "../../tools/interruption.ts"
 import { accountSent } from "../../views/sent-accounting.ts"
 import { type CompactionOrder, type PlannedCompaction, ROUTES, type RouteName } from "../compaction-order.ts"
 import type { Layer, Turn } from "../layer.ts"
@@ -106,7 +107,9 @@ export function compaction(options: CompactionOptions): Layer {
   async function askHooks(turn: Turn, { trigger, instructions = "" }: CompactionOrder) {
     const own = [instructions, ...(options.guidance?.() ?? [])].filter((text) => text.trim() !== "")
     if (!hooks) return { instructions: own, blocked: undefined }
-    const answer = await hooks.before({ trigger, instructions: own.join("\n\n") })
+    const asked = await unlessInterrupted(turn.signal, hooks.before({ trigger, instructions: own.join("\n\n") }))
+    if (asked.state === "interrupted") throw turn.signal.reason
+    const answer = asked.value
     for (const message of answer.messages) turn.progress({ phase: "message", message })
     return { instructions: [answer.instructions].filter((text) => text !== ""), blocked: answer.blocked }
   }

@@ -30,6 +30,14 @@ describe("what is kept", () => {
     expect(cutAll({ messages: long, tokensOf: () => 50, figures }).kept).toEqual([])
   })
 
+  test("L4-7 a call that is still to be answered is kept, however large it is", () => {
+    const { messages } = working(3).user("write it").call("Write", { content: "a very long text" })
+    const cut = cutAll({ messages, tokensOf: () => 50, figures })
+    expect(cut.kept).toEqual(messages.slice(-1))
+    const given = working(3).user("write it").call("Write", { content: "a very long text" }).user("never mind").messages
+    expect(cutAll({ messages: given, tokensOf: () => 50, figures }).kept).toEqual([])
+  })
+
   test("L4-6 from the first message the notes do not tell, back to ten tokens and five messages with text", () => {
     const chat = conversation()
     for (let turn = 0; turn < 30; turn++) chat.user(`ask ${turn}`).say(`answer ${turn}`)

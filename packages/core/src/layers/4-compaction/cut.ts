@@ -31,9 +31,13 @@ export interface CutQuestion {
 
 /** Everything; what the user said last and nobody has answered stays in his own words, and so do calls whose results are to come. */
 export function cutAll({ messages, tokensOf, figures }: CutQuestion): Cut {
-  const tail = messages.slice(Math.min(unansweredFrom(messages), openFrom(messages)))
-  const isLarge = tail.reduce((sum, message) => sum + tokensOf(message), 0) > figures.most
-  return cutAt(messages, isLarge ? messages.length : messages.length - tail.length, "all")
+  const open = safeBefore(messages, openFrom(messages))
+  const unanswered = unansweredFrom(messages)
+  const start = Math.min(unanswered, open)
+  const isLarge = messages.slice(start).reduce((sum, message) => sum + tokensOf(message), 0) > figures.most
+  // whatever its size, a call is kept as long as its result may come: nobody has said anything since
+  const isWaiting = unanswered === messages.length
+  return cutAt(messages, isLarge && !isWaiting ? messages.length : start, "all")
 }
 
 /** Only what comes after a message, or only what comes before it (L4-16); `undefined` where there is no such message. */

@@ -6,12 +6,16 @@ import { FACTS_LIMITS } from "./facts/facts.ts"
 import { type RestoreLimits, restoreLimits } from "./restore/restore.ts"
 
 const USUAL_THRESHOLD = 167_000 // tokens: the figures are meant for a window of 200,000
+const HOOKS_LIMIT = 10_000 // tokens of all that hooks say behind a boundary: twice what a file gets
+const SKILLS_SHARE = 1 / 3 // of the room for files and skills: as their limits are to each other
 const RESTORED_SHARE = 0.4 // of the threshold: what is restored leaves room to work
 
 export interface CompactionFigures {
   readonly keep: KeepFigures
   readonly facts: FactsLimits
   readonly restore: RestoreLimits
+  /** Tokens of what hooks say behind the boundary. */
+  readonly hooks: number
   readonly failures: number
   /** Share of the context that must go. */
   readonly progress: number
@@ -29,6 +33,7 @@ export async function compactionFigures({ flags, thresholds }: Pick<Turn, "flags
     },
     facts: mapValues(FACTS_LIMITS, part),
     restore: { ...mapValues(restore, part), files: restore.files },
+    hooks: part(HOOKS_LIMIT),
     failures: await flags.figure("compact-failures"),
     progress: (await flags.figure("compact-progress")) / 100,
   } satisfies CompactionFigures
@@ -39,9 +44,9 @@ export function restoreWithin(
   limits: RestoreLimits,
   { threshold, used }: { threshold: number; used: number },
 ): RestoreLimits {
-  const room = Math.max(0, Math.floor(threshold * RESTORED_SHARE) - used)
-  const allFiles = Math.min(limits.allFiles, room)
-  return { ...limits, allFiles, allSkills: Math.min(limits.allSkills, Math.max(0, room - allFiles)) }
+  const room = Math.max(0, Math.floor(threshold * RESTORED_SHARE - used))
+  const allSkills = Math.min(limits.allSkills, Math.floor(room * SKILLS_SHARE))
+  return { ...limits, allSkills, together: room }
 }
 
 const mapValues = <T extends object>(values: T, change: (value: number) => number): T =>

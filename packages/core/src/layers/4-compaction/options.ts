@@ -55,6 +55,7 @@ export const realTime: Timing = {
   },
   wait: (ms, signal) =>
     new Promise((resolve) => {
+      if (signal.aborted) return resolve()
       const timer = setTimeout(resolve, ms)
       signal.addEventListener("abort", () => {
         clearTimeout(timer)

@@ -94,6 +94,16 @@ describe("L4-20 agents, tools and tool servers", () => {
     ).toEqual([])
   })
 
+  test("L4-16 a tool that came in a kept message and went in one that is summarised is told to be gone", () => {
+    const builder = conversation()
+      .attach({ type: "tool_delta", added: [{ name: "A" }, { name: "B" }], removed: [] })
+      .attach({ type: "tool_delta", added: [], removed: ["A"] })
+    const [kept] = builder.messages
+    expect(toolSet({ messages: builder.messages, kept: new Set([kept!.uuid]) })).toEqual([
+      { type: "tool_delta", added: [], removed: ["A"] },
+    ])
+  })
+
   test("the newest instructions of each tool server", () => {
     const says = (server: string, instructions: string): Attachment => ({
       type: "mcp_instructions",

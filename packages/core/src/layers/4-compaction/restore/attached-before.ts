@@ -66,15 +66,23 @@ export function agentListing(before: AttachedBefore): readonly Attachment[] {
   return unlessKept(allOf("agent_listing", before).at(-1))
 }
 
-/** Tools that came and are still there. */
+/** Tools that came and are still there; and those that are gone although a kept message says that they came. */
 export function toolSet(before: AttachedBefore): readonly Attachment[] {
   const there = new Map<string, { readonly tool: Listed; readonly isKept: boolean }>()
+  const gone = new Set<string>()
   for (const { attachment, isKept } of allOf("tool_delta", before)) {
-    for (const name of attachment.removed) there.delete(name)
-    for (const tool of attachment.added) there.set(tool.name, { tool, isKept })
+    for (const name of attachment.removed) {
+      if (there.get(name)?.isKept && !isKept) gone.add(name)
+      there.delete(name)
+    }
+    for (const tool of attachment.added) {
+      there.set(tool.name, { tool, isKept })
+      gone.delete(tool.name)
+    }
   }
   const added = [...there.values()].filter(({ isKept }) => !isKept).map(({ tool }) => tool)
-  return added.length === 0 ? [] : [{ type: "tool_delta", added, removed: [] }]
+  const removed = [...gone]
+  return added.length + removed.length === 0 ? [] : [{ type: "tool_delta", added, removed }]
 }
 
 /** The newest of each server, in the order in which the servers came. */

@@ -212,6 +212,23 @@ describe("L4-20 everything that is restored", () => {
     expect(await contents({ frontier: { todos: [], plan: { active: false, text: "in no file" } } })).toEqual([])
   })
 
+  test("L4-27 a plan of any length leaves room: it is cut, says so, and files get what it leaves of theirs", async () => {
+    const text = "- one more step of a plan without end\n".repeat(50_000)
+    const frontier = { todos: [], plan: { active: false, path: "/p/plan.md", text } }
+    const readFile = async () => ({ text: "short\n", modifiedMs: 2 })
+    const limits = { ...LIMITS, allFiles: 0 }
+    const { attachments } = await restoreAttachments({
+      ...NOTHING,
+      reads: [["/p/a", seen]],
+      readFile,
+      frontier,
+      limits,
+    })
+    expect(attachments.map(({ type }) => type)).toEqual(["plan_file"])
+    expect(sizeOf(attachments[0]!, estimate)).toBeLessThanOrEqual(2 * LIMITS.file)
+    expect((attachments[0] as { content: string }).content).toMatch(/one more step[\s\S]*the plan goes on/)
+  })
+
   test("the limits are figures", async () => {
     expect(await restoreLimits(createFlags({ settings: DEFAULT_SETTINGS }))).toEqual(LIMITS)
     const figures = { ...DEFAULT_SETTINGS.figures, "restore-files": 2 }

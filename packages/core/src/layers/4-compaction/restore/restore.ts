@@ -9,7 +9,7 @@ import type { Attachment } from "../../../conversation/attachments.ts"
 import type { Message } from "../../../conversation/messages.ts"
 import type { FileRead } from "../../../tools/tool.ts"
 import type { Frontier } from "../../../views/frontier.ts"
-import type { Estimate } from "../cut-text.ts"
+import { cutText, type Estimate } from "../cut-text.ts"
 import {
   type AttachedBefore,
   agentListing,
@@ -19,7 +19,7 @@ import {
   toolSet,
 } from "./attached-before.ts"
 import { type Candidate, candidates, type ExcludedPaths } from "./candidates.ts"
-import { pageOf, type RestoredFile } from "./file-page.ts"
+import { pageOf, type RestoredFile, sizeOf } from "./file-page.ts"
 import { type ReadFileAgain, readAgain } from "./read-again.ts"
 import { wholeCalls } from "./whole-calls.ts"
 
@@ -49,6 +49,8 @@ export interface RestoreLimits {
   readonly allFiles: number
   readonly skill: number
   readonly allSkills: number
+  /** Of all files and skills, where there is less room than both may take; the files have what the skills leave. */
+  readonly together?: number
 }
 
 export interface Restored {
@@ -73,13 +75,24 @@ export async function restoreAttachments(question: RestoreQuestion): Promise<Res
   const reads = [...question.reads]
   const inView = wholeCalls(kept)
   const before: AttachedBefore = { messages, kept: new Set(kept.map(({ uuid }) => uuid)) }
-  const skills = { estimate, each: limits.skill, together: limits.allSkills }
-  const files = restoreFiles({ ...question, reads, inView })
+  const sizeOfAll = (all: readonly Attachment[]) => all.reduce((sum, each) => sum + sizeOf(each, estimate), 0)
+  const skills = skillsInUse(before, { estimate, each: limits.skill, together: limits.allSkills })
+  const { together = Number.POSITIVE_INFINITY } = limits
+  const allFiles = Math.max(0, Math.min(limits.allFiles, together - sizeOfAll(skills)))
+  const plan = restorePlan(frontier.plan, { ...question, limits: { ...limits, allFiles }, reads })
+  const files = plan.then((shown) =>
+    restoreFiles({
+      ...question,
+      limits: { ...limits, allFiles: Math.max(0, allFiles - sizeOfAll(shown)) },
+      reads,
+      inView,
+    }),
+  )
 
   const attachments = await Promise.all([
     files.then((restored) => restored.map(({ attachment }) => attachment)),
-    skillsInUse(before, skills),
-    restorePlan(frontier.plan, { ...question, reads }),
+    skills,
+    plan,
     planMode(frontier.plan),
     frontier.todos.length === 0 ? [] : [{ type: "todo_list", todos: frontier.todos } as const],
     agentStatus(before),
@@ -137,18 +150,28 @@ async function whereTheyAre({ files, directories }: ExcludedPaths): Promise<Excl
   return { files: realFiles, directories: realDirectories }
 }
 
-/** The file decides where the conversation has read or written it itself: it may have been edited since the plan was shown. */
+/**
+ * The file decides where the conversation has read or written it itself: it may have been edited since the plan was shown. It comes before
+ * all other files and may take the room of all of them, or that of two where there is little; what is longer is cut.
+ */
 async function restorePlan(
   { path, text }: Frontier["plan"],
-  { reads, readFile = readAgain, signal = NEVER }: FilesLookup,
+  { reads, readFile = readAgain, signal = NEVER, limits, estimate }: FilesLookup,
 ): Promise<readonly Attachment[]> {
   if (path === undefined) return []
   const isKnown = reads.some(([known]) => known === path)
   const content = (isKnown ? (await readFile(path, signal))?.text : undefined) ?? text
-  return content === undefined ? [] : [{ type: "plan_file", path, content }]
+  if (content === undefined) return []
+  const attachment = (shown: string): Attachment => ({ type: "plan_file", path, content: shown })
+  const limit = Math.max(limits.allFiles, 2 * limits.file)
+  if (sizeOf(attachment(content), estimate) <= limit) return [attachment(content)]
+  const room = limit - sizeOf(attachment(PLAN_CUT), estimate)
+  return [attachment(`${cutText({ text: content, limit: Math.max(0, room), estimate })}${PLAN_CUT}`)]
 }
 
-type FilesLookup = Pick<FilesQuestion, "reads" | "readFile" | "signal">
+const PLAN_CUT = "\n[Cut here: the plan goes on. Read its file to see all of it.]"
+
+type FilesLookup = Pick<FilesQuestion, "reads" | "readFile" | "signal" | "limits" | "estimate">
 
 function planMode({ active, path }: Frontier["plan"]): readonly Attachment[] {
   return active ? [{ type: "plan_mode", active, ...(path === undefined ? {} : { path }) }] : []

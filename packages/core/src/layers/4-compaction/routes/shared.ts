@@ -3,12 +3,11 @@
  * input is read from the server's cache. Where that does not fit, the direct way must do.
  */
 
-import { textOf } from "../../../conversation/blocks.ts"
+import { isToolUse, textOf } from "../../../conversation/blocks.ts"
 import type { Message } from "../../../conversation/messages.ts"
 import { sentBlocks } from "../../../conversation/sent-blocks.ts"
 import { PromptTooLongError } from "../../../model/errors.ts"
 import { type ForkOutcome, type ForkParent, runFork } from "../../7-agents/fork.ts"
-import type { Turn } from "../../layer.ts"
 import type { Cut } from "../cut.ts"
 import { summaryPrompt } from "../summarise/prompts.ts"
 import { readSummary } from "../summarise/summary-text.ts"
@@ -26,12 +25,12 @@ export type ForkSurroundings = Omit<ForkParent, "request" | "openCalls">
 export function shared(parent: ForkSurroundings): Route {
   return {
     name: "shared",
-    async cut({ cut, order, turn }) {
-      return order.overflowed || !fits(turn, cut) ? undefined : cut
+    async cut(question) {
+      return question.order.overflowed || !fits(question) ? undefined : question.cut
     },
     async summarise(question) {
-      const { order, turn, cut } = question
-      if (order.overflowed || !fits(turn, cut))
+      const { order, cut } = question
+      if (order.overflowed || !fits(question))
         return { kind: "passed", message: "the conversation and the prompt do not fit into one request" }
       return readAnswer(await askFork(parent, question), cut)
     },
@@ -39,8 +38,15 @@ export function shared(parent: ForkSurroundings): Route {
 }
 
 /** `up-to`: what is kept must not be in front of the model, so the direct way is taken. */
-function fits({ size, facts, thresholds }: Turn, { kind }: Cut): boolean {
-  return kind !== "up-to" && size.tokens + ROOM_FOR_ANSWER < Math.min(thresholds.window, facts.window)
+function fits({ turn, ...question }: RouteQuestion): boolean {
+  const { size, facts, thresholds, views } = turn
+  const needed = () => size.tokens + views.estimator.text(promptFor(question)) + ROOM_FOR_ANSWER
+  return question.cut.kind !== "up-to" && needed() < Math.min(thresholds.window, facts.window)
+}
+
+function promptFor({ cut, instructions }: Pick<RouteQuestion, "cut" | "instructions">): string {
+  const startsWith = cut.kind === "from" ? cut.summarised.map(quoteOf).find((quote) => quote !== "") : undefined
+  return summaryPrompt({ kind: cut.kind, instructions, ...(startsWith ? { startsWith } : {}) })
 }
 
 interface ForkQuestion extends Pick<RouteQuestion, "turn" | "cut" | "instructions" | "onProgress"> {
@@ -53,11 +59,10 @@ export async function askFork(
   { turn, cut, instructions, onProgress, openCalls = [] }: ForkQuestion,
 ): Promise<ForkOutcome> {
   let characters = 0
-  const startsWith = cut.kind === "from" ? quoteOf(cut.summarised[0]) : undefined
   return runFork(
     { ...parent, request: await turn.request(), openCalls },
     {
-      directive: summaryPrompt({ kind: cut.kind, instructions, ...(startsWith ? { startsWith } : {}) }),
+      directive: promptFor({ cut, instructions }),
       allows: () => NO_TOOLS,
       maxTurns: 1,
       signal: turn.signal,
@@ -87,5 +92,10 @@ export function readAnswer(outcome: ForkOutcome, cut: Cut): RouteOutcome {
   return { kind: "summary", text: summary.text, cut, responses }
 }
 
-const quoteOf = (message: Message | undefined): string | undefined =>
-  message ? textOf(sentBlocks(message)).trim().slice(0, LONGEST_QUOTE) : undefined
+/** How a message begins: its words, or the call it makes. */
+function quoteOf(message: Message): string {
+  const blocks = sentBlocks(message)
+  const call = blocks.find(isToolUse)
+  const words = textOf(blocks).trim() || (call ? `${call.name} ${JSON.stringify(call.input)}` : "")
+  return words.slice(0, LONGEST_QUOTE)
+}

@@ -2,6 +2,7 @@
  * A summary by a direct call (L4-13, L4-25): the way that works when the conversation's cache cannot be shared. A range that fits the
  * summariser's window takes one call; a larger one is summarised in chunks whose summaries are joined. Changes nothing but the bill.
  */
+import { reasonOf } from "../../../base/errors.ts"
 import type { FailureReason } from "../../../base/telemetry.ts"
 import type { Message } from "../../../conversation/messages.ts"
 import type { Model, ModelResponse } from "../../../model/model.ts"
@@ -79,9 +80,12 @@ export async function summariseDirectly(options: DirectSummary): Promise<Summary
   const words = output < OUTPUT_RESERVE ? Math.floor(output * WORDS_PER_TOKEN) : undefined
   const wanted = { kind, instructions, words }
   const room = roomIn({ window, output, estimator, messages: options.messages, prompt: summaryPrompt(wanted) })
-  const asked = await summarise(caller, { wanted, room, messages: options.messages })
+  const asked = await summarise(caller, { wanted, room, messages: options.messages }).catch(broken)
   return { ...asked, responses }
 }
+
+/** Whatever breaks, the answers until then are paid for and handed back. */
+const broken = (error: unknown): Summarised => ({ kind: "failed", why: "api_error", message: reasonOf(error) })
 
 interface Work {
   readonly wanted: Pick<SummaryPromptOptions, "kind" | "instructions" | "words">

@@ -1,0 +1,65 @@
+import { describe, expect, test } from "vitest"
+import { createFlags } from "../../../base/flags.ts"
+import { DEFAULT_SETTINGS } from "../../../base/settings.ts"
+import { fromNotes } from "./from-notes.ts"
+import type { RouteQuestion } from "./route.ts"
+
+const STARTED = new Date("2026-01-01T00:00:00.000Z")
+
+/** A compaction this many seconds after notes began to be taken. Nothing that is waited for ends by itself. */
+function compactingAfter(seconds: number) {
+  const update = Promise.withResolvers<void>()
+  const limit = Promise.withResolvers<void>()
+  const waits: { readonly ms: number; readonly signal: AbortSignal }[] = []
+  let isRead = false
+  const route = fromNotes({
+    source: {
+      running: () => ({ startedAt: STARTED, done: update.promise }),
+      summary: async () => {
+        isRead = true
+        return undefined
+      },
+    },
+    wait: (ms, signal) => {
+      waits.push({ ms, signal })
+      return limit.promise
+    },
+  })
+  const turn = {
+    flags: createFlags({ settings: DEFAULT_SETTINGS }),
+    now: new Date(STARTED.getTime() + seconds * 1_000),
+    signal: new AbortController().signal,
+  }
+  const outcome = route.summarise({ turn } as unknown as RouteQuestion)
+  return { outcome, update, limit, waits, isRead: () => isRead }
+}
+
+const PASSED = { kind: "passed", message: "there are no notes" }
+const untilItRests = () => new Promise((resolve) => setImmediate(resolve))
+
+describe("L4-5 notes that are being taken", () => {
+  test("are waited for, and read when they are there", async () => {
+    const { outcome, update, waits, isRead } = compactingAfter(60)
+    await untilItRests()
+    expect(isRead()).toBe(false)
+    update.resolve()
+    expect(await outcome).toEqual(PASSED)
+    expect(isRead()).toBe(true)
+    expect(waits[0]!.signal.aborted).toBe(true) // no clock is left running
+  })
+
+  test("are waited for 15 s at most", async () => {
+    const { outcome, limit, waits, isRead } = compactingAfter(1)
+    await untilItRests()
+    expect(waits).toMatchObject([{ ms: 15_000 }])
+    expect(isRead()).toBe(false)
+    limit.resolve()
+    expect(await outcome).toEqual(PASSED)
+  })
+
+  test("for more than 60 s already are not waited for", async () => {
+    const { outcome, waits } = compactingAfter(60.001)
+    expect(await outcome).toEqual(PASSED)
+    expect(waits).toEqual([])
+  })
+})
