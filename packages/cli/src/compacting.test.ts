@@ -21,3 +21,8 @@ test("a task is a /compact only where that is its first word", () => {
   expect(compactRequestIn("/compactness")).toBeUndefined()
   expect(compactRequestIn("What does /compact do?")).toBeUndefined()
 })
+
+test("L4-24 a misspelt --dry-run is refused, not taken as words and carried out", () => {
+  for (const argument of ["--dryrun", "--dry-run=true keep the ports", "--dry-run --verbose"])
+    expect(() => readCompactRequest(argument)).toThrow("--dry-run")
+})

@@ -4,6 +4,7 @@
  */
 import { type Agent, type CompactionOrder, type QueryEvent, withSideEvents } from "@strata/core/agent"
 import { reasonOf } from "@strata/core/parts"
+import { UsageError } from "./command.ts"
 
 export interface CompactRequest {
   /** Only to be told what would be done. */
@@ -13,10 +14,15 @@ export interface CompactRequest {
 
 const DRY_RUN = /^--dry-run(?:\s+|$)/
 
-/** What stands behind `/compact`. */
+const OPTION = /^--\S*/
+
+/** What stands behind `/compact`. A misspelt option is refused: whoever wanted to be told only must not be taken at their word. */
 export function readCompactRequest(argument: string): CompactRequest {
   const isDryRun = DRY_RUN.test(argument)
   const instructions = argument.replace(DRY_RUN, "").trim()
+  const [option] = OPTION.exec(instructions) ?? []
+  if (option !== undefined)
+    throw new UsageError(`/compact has no option ${option}. Nothing was changed. It knows --dry-run alone, once.`)
   return { isDryRun, order: instructions === "" ? {} : { instructions } }
 }
 

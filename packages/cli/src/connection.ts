@@ -1,6 +1,7 @@
 /** How the model is reached: the key and the address, from the environment. The key goes to the model and nowhere else. */
 import { anthropicModel } from "@strata/core/agent"
 import type { Model, ModelOverride } from "@strata/core/parts"
+import { UsageError } from "./command.ts"
 import type { Environment } from "./session-options.ts"
 
 const LOCAL_KEY = "local" // a server on this machine, such as the simulator, takes any
@@ -12,6 +13,10 @@ export interface Connection {
 /** Nothing where there is neither a key nor a server on this machine. */
 export function connectionFrom(env: Environment): Connection | undefined {
   const baseURL = env.ANTHROPIC_BASE_URL || undefined
+  if (baseURL !== undefined && !isAddress(baseURL))
+    throw new UsageError(
+      `ANTHROPIC_BASE_URL is "${baseURL}", which is no address. One begins with http:// or https://.`,
+    )
   const apiKey = env.ANTHROPIC_API_KEY || (baseURL !== undefined && isLoopback(baseURL) ? LOCAL_KEY : undefined)
   if (apiKey === undefined) return undefined
   return {
@@ -19,6 +24,8 @@ export function connectionFrom(env: Environment): Connection | undefined {
       anthropicModel({ model: name, apiKey, models, ...(baseURL === undefined ? {} : { baseURL }) }),
   }
 }
+
+const isAddress = (url: string): boolean => /^https?:\/\//i.test(url) && URL.canParse(url)
 
 function isLoopback(url: string): boolean {
   if (!URL.canParse(url)) return false

@@ -10,7 +10,7 @@ export const DEMO = describe({
 directory) through the real loop, the real tools and the official SDK. Large results are put aside, old ones cleared, notes kept, and the window is
 compacted whenever it is full. Nothing outside the copy is touched, and it is removed.`,
   options: {
-    turns: { kind: "number", value: "N", about: "turns to work, about (70)", least: 1, most: 10_000 },
+    turns: { kind: "number", value: "N", about: "turns to work, about (80)", least: 1, most: 10_000 },
     seed: { kind: "number", value: "N", about: "another seed, another course of work (2)", least: 0 },
     window: {
       kind: "number",

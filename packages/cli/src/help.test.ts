@@ -58,7 +58,7 @@ it("explains a command", () => {
       strata demo [options]
 
     Options
-      --turns N    turns to work, about (70)
+      --turns N    turns to work, about (80)
       --seed N     another seed, another course of work (2)
       --window N   the model's window in tokens (60000)
       --task TEXT  what the agent is asked to do

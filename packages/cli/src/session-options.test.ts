@@ -30,7 +30,11 @@ test("rules may be given several times", () => {
 })
 
 test.each([
-  [["--modell", "x"], "There is no option --modell. Did you mean --model?"],
+  [["--modell", "x"], "There is no option --modell. Did you mean --model? --help lists what there is."],
+  [["--nothing-like-it"], "There is no option --nothing-like-it. --help lists what there is."],
+  [["--model"], "--model needs a value. --help says which."],
+  [["--max-turns", "-3"], "--max-turns needs a value. --help says which."],
+  [["--json=yes"], "--json takes no value. --help says more."],
   [["--mode", "yolo"], '--mode must be one of ask, accept-edits, plan, bypass, not "yolo".'],
   [["--max-turns", "1.5"], '--max-turns must be a whole number above 0, not "1.5".'],
   [["--cost-limit", "0"], '--cost-limit must be a number of dollars above 0, not "0".'],
@@ -54,5 +58,12 @@ describe("the way to the model", () => {
       expect(connectionFrom({ ANTHROPIC_BASE_URL: url })).toBeDefined()
     }
     expect(connectionFrom({ ANTHROPIC_API_KEY: "key" })).toBeDefined()
+  })
+
+  test("an address that is none is named before anything is sent to it", () => {
+    for (const url of ["nonsense", "localhost:4010", "http://"])
+      expect(() => connectionFrom({ ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: url })).toThrow(
+        `ANTHROPIC_BASE_URL is "${url}"`,
+      )
   })
 })

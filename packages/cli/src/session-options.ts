@@ -118,11 +118,18 @@ function withOptionalId(args: readonly string[]): string[] {
   })
 }
 
+/** The parser's own sentences are for programmers. */
 function explain(error: Error, names: readonly string[]): string {
   const unknown = /Unknown option '(-+([^']*))'/.exec(error.message)
-  if (!unknown) return error.message
-  const meant = nearestTo(unknown[2]!, names)
-  return `There is no option ${unknown[1]}.${meant ? ` Did you mean --${meant}?` : ""}`
+  if (unknown) {
+    const meant = nearestTo(unknown[2]!, names)
+    return `There is no option ${unknown[1]}.${meant ? ` Did you mean --${meant}?` : ""} --help lists what there is.`
+  }
+  const [, option] = /Option '(?:-\w, )?(--[\w-]+)/.exec(error.message) ?? []
+  if (option === undefined) return error.message
+  return error.message.includes("does not take")
+    ? `${option} takes no value. --help says more.`
+    : `${option} needs a value. --help says which.`
 }
 
 function beginningOf({ continues, resume }: { continues: boolean; resume: string | undefined }): Beginning {

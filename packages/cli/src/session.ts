@@ -2,13 +2,14 @@
  * A session: an agent opened as the command line asks for, with its tools, and what is needed to open another one in the same project.
  * The one place where `chat` and `run` meet the library.
  */
-import { realpath } from "node:fs/promises"
+import { realpath, stat } from "node:fs/promises"
 import { type ConversationListing, fileStore, loadSettings } from "@strata/core"
 import { type Agent, type AgentOptions, type AskOptions, openAgent } from "@strata/core/agent"
 import { defaultRoot, projectName } from "@strata/core/parts"
 import { FileReads } from "@strata/core/tools"
 import { UsageError } from "./command.ts"
 import type { Connection } from "./connection.ts"
+import { openingProblems } from "./opening.ts"
 import type { Beginning, Environment, SessionOptions } from "./session-options.ts"
 import { openProjectToolbox } from "./toolbox.ts"
 
@@ -30,7 +31,7 @@ export interface Workspace {
 
 export interface Session {
   readonly agent: Agent
-  /** What could not be had: servers that did not start, skills that cannot be read. */
+  /** What could not be had: lines of the journal that are damaged, servers that did not start, skills that cannot be read. */
   readonly problems: readonly string[]
   close(): Promise<void>
 }
@@ -45,6 +46,7 @@ export async function openWorkspace({ options, connection, env }: WorkspaceQuest
   const cwd = await realpath(options.cwd).catch(() => {
     throw new UsageError(`There is no directory ${options.cwd}.`)
   })
+  if (!(await stat(cwd)).isDirectory()) throw new UsageError(`${options.cwd} is not a directory.`)
   const { maxTurns, costLimit } = options
   const limits = { ...(maxTurns === undefined ? {} : { maxTurns }), ...(costLimit === undefined ? {} : { costLimit }) }
   return { root: defaultRoot(env), cwd, project: projectName(cwd), env, options, connection, limits }
@@ -96,11 +98,22 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
       ...(options.allow.length === 0 ? {} : { settings: { permissions: { allow: [...options.allow] } } }),
     })
     if (!agent.chat.opened.resumed) for (const attachment of toolbox.introductions) await agent.chat.attach(attachment)
-    return { agent, problems: toolbox.problems, close: () => agent.close().finally(() => toolbox.close()) }
+    const problems = [...openingProblems(agent.chat.opened), ...toolbox.problems]
+    return { agent, problems, close: () => agent.close().finally(() => toolbox.close()) }
   } catch (error) {
     await toolbox.close()
-    throw error
+    throw explained(error, root)
   }
+}
+
+/** A directory that cannot be written is the person's to mend: what it is for, and how to name another. */
+function explained(error: unknown, root: string): unknown {
+  const { code, path } = error as NodeJS.ErrnoException
+  if (code === undefined || !path?.startsWith(root)) return error
+  return new Error(
+    `Conversations are kept in ${root}, but ${path} cannot be used (${code}). Nothing was sent. STRATA_HOME names another directory.`,
+    { cause: error },
+  )
 }
 
 /** The conversation a command line names; nothing for a new one. */

@@ -49,7 +49,8 @@ function find(name: string): Command {
   const names = COMMANDS.map((candidate) => candidate.name)
   const near = nearestTo(name, names)
   const what = name.startsWith("-") ? "option" : "command"
-  const hint = near === undefined ? ` There are: ${names.join(", ")}.` : ` Did you mean "strata ${near}"?`
+  const all = what === "command" ? ` There are: ${names.join(", ")}.` : ""
+  const hint = near === undefined ? all : ` Did you mean "strata ${near}"?`
   throw new UsageError(`There is no ${what} ${name}.${hint} "strata --help" says more.`)
 }
 

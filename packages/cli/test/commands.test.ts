@@ -36,6 +36,7 @@ describe("strata", () => {
       ["demo", "--wndow", "5"],
       'There is no option --wndow. Did you mean --window? "strata demo --help" lists what there is.\n',
     ],
+    [["--colour"], 'There is no option --colour. "strata --help" says more.\n'],
     [["inspect", "nothing.jsonl"], "There is no file nothing.jsonl.\n"],
     [["inspect", "."], ". is a directory. Name the files in it, as in ./*.jsonl.\n"],
   ])("answers %j with a sentence and exit code 2", async (args, sentence) => {
@@ -73,8 +74,17 @@ describe("strata config", () => {
     expect(stdout).toMatch(/autoCompactPercent +80 +project file/)
     expect(stdout).toMatch(/flush +never +user file/)
     expect(stdout).toMatch(/maxOutputTokens +32,000 +default/)
-    expect(stdout).toMatch(/notes +off .* environment STRATA_NOTES/)
+    expect(stdout).toMatch(/notes +off .* environment$/m)
+    expect(stdout).toContain("(STRATA_NOTES)")
     expect(stdout).toMatch(/user +\S+settings\.json +read/)
+  })
+
+  it("a long variable takes no room from what is said beside it", async () => {
+    const env = { ...place.env, STRATA_MESSAGE_RESULTS_LIMIT: "5000" }
+    const [usual, { stdout }] = await Promise.all([run("config"), strata(["config"], { ...place, env })])
+    expect(stdout.split("\n").length).toBeLessThan(1.4 * usual.stdout.split("\n").length)
+    for (const line of stdout.split("\n").filter((text) => !text.includes(place.cwd)))
+      expect([...line].length, line).toBeLessThanOrEqual(80)
   })
 
   it("gives a program the same, without secrets", async () => {

@@ -11,6 +11,7 @@ const NOTHING: Omit<LayerSaving, "layer"> = {
   paid: 0,
   dollars: 0,
   unmeasured: 0,
+  spared: 0,
   counterfactual: "Had it not acted, all would have been sent.",
 }
 

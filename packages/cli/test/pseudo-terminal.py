@@ -10,8 +10,8 @@ import termios
 columns, rows, command = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
 child, terminal = pty.fork()
 if child == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))  # here, so that the command finds it set
     os.execvp(command[0], command)
-fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 sources = [terminal, 0]
 while True:
     ready, _, _ = select.select(sources, [], [])

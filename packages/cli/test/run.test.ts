@@ -1,9 +1,9 @@
 /** `strata run` as a real process, over HTTP against the simulator. */
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
-import { calls, type Workbench, workbench } from "./workbench.ts"
+import { calls, HALTING, type Workbench, workbench } from "./workbench.ts"
 
 /** Lines of standard output as JSON. */
 const jsonLines = (text: string) =>
@@ -115,10 +115,46 @@ test("--continue and --resume go on in a new process", async () => {
   expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("There is no conversation nothing") })
 })
 
+test("JRN-7: a conversation goes on with the model that answered last", async () => {
+  const model: ScriptedTurn = ({ request }) => `I am ${request.model}.`
+  await using bench = await workbench({ turns: [model, model, model] })
+  const said = async (...args: string[]) => (await bench.strata(["run", ...args]).ended).stdout
+  expect(await said("One.")).toBe("I am claude-opus-5-5.\n")
+  expect(await said("Two.", "--continue", "--model", "claude-sonnet-5-5")).toBe("I am claude-sonnet-5-5.\n")
+  expect(await said("Three.", "--continue")).toBe("I am claude-sonnet-5-5.\n")
+})
+
+test("JRN-3: what a journal has lost is said when it is opened, and where it is kept", async () => {
+  await using bench = await workbench({ turns: ["One.", "Two."] })
+  const [begun] = jsonLines((await bench.strata(["run", "--json", "First."]).ended).stdout)
+  const [project] = readdirSync(join(bench.home, "projects"))
+  const journal = join(bench.home, "projects", project!, `${begun!.conversation}.jsonl`)
+  writeFileSync(journal, `${readFileSync(journal, "utf8").replace("One.", "Won.")}{"never finis`)
+  const { code, stderr } = await bench.strata(["run", "Second.", "--continue"]).ended
+  expect(code).toBe(0)
+  expect(stderr).toContain("The journal is damaged: 1 line is not what was written, and skipped.")
+  expect(stderr).toContain("The journal's last line was never finished (13 bytes), and is left out.")
+  expect(stderr).toContain(`${begun!.conversation}.damaged`)
+})
+
+test("a project that is none, and a place that cannot be written, are told as sentences", async () => {
+  await using bench = await workbench({ turns: [], files: { "notes.txt": "hello" } })
+  expect(await bench.strata(["run", "Hello.", "--cwd", "notes.txt"]).ended).toMatchObject({
+    code: 2,
+    stderr: "notes.txt is not a directory.\n",
+  })
+  const root = join(bench.project, "notes.txt", "below-a-file")
+  const { code, stderr } = await bench.strata(["run", "Hello."], { env: { STRATA_HOME: root } }).ended
+  expect(code).toBe(1)
+  expect(stderr).toContain(`Conversations are kept in ${root}`)
+  expect(stderr).toContain("STRATA_HOME names another directory.")
+})
+
 test("LOOP-4: an interrupt in the middle of a stream leaves a conversation that goes on", async () => {
   await using bench = await workbench({
     turns: ["One two three four five six seven eight nine ten eleven twelve thirteen fourteen.", "I am back."],
-    faults: [{ nth: 1, fault: { kind: "slow-stream", delayMs: 200 } }],
+    faults: [{ nth: 1, fault: HALTING }],
+    haltsAfter: 4, // behind the first words
   })
   const slow = bench.strata(["run", "Count."])
   await slow.said("One")

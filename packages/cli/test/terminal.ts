@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from "node:util"
 
 const USUAL_COLUMNS = 80
 const ROWS = 30
-const DEADLINE_MS = 30_000
+const DEADLINE_MS = 120_000 // a loaded machine is slow; what never comes is found all the same
 const POLL_MS = 50
 
 export interface TerminalProgram {
@@ -24,6 +24,8 @@ export interface TestTerminal extends AsyncDisposable {
   type(text: string): void
   press(key: keyof typeof KEYS): void
   paste(text: string): void
+  /** Whether the program has ended, and all it printed is there. */
+  hasEnded(): boolean
 }
 
 const KEYS = {
@@ -77,6 +79,7 @@ function openTmux({ command, cwd, env, columns = USUAL_COLUMNS }: TerminalProgra
       tmux("set-buffer", text)
       tmux("paste-buffer", "-p")
     },
+    hasEnded: () => tmux("list-panes", "-F", "#{pane_dead}").trim() === "1",
     async [Symbol.asyncDispose]() {
       tmux("kill-server")
     },
@@ -97,12 +100,19 @@ function openPty({ command, cwd, env, columns = USUAL_COLUMNS }: TerminalProgram
       printed += text
     })
   }
-  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()))
+  let isOver = false
+  const ended = new Promise<void>((resolve) => {
+    child.once("close", () => {
+      isOver = true
+      resolve()
+    })
+  })
   return withWaiting({
     screen: () => stripVTControlCharacters(printed),
     type: send,
     press: (key) => send(KEYS[key].bytes),
     paste: (text) => send(`\u001b[200~${text}\u001b[201~`),
+    hasEnded: () => isOver,
     async [Symbol.asyncDispose]() {
       child.kill()
       await ended
@@ -116,7 +126,8 @@ function withWaiting(terminal: Omit<TestTerminal, "sees">): TestTerminal {
     async sees(text) {
       const isThere = () => (typeof text === "string" ? terminal.screen().includes(text) : text.test(terminal.screen()))
       for (const deadline = Date.now() + DEADLINE_MS; !isThere(); ) {
-        if (Date.now() > deadline) throw new Error(`It never showed ${text}. The screen:\n${terminal.screen()}`)
+        const isLost = Date.now() > deadline || (terminal.hasEnded() && !isThere())
+        if (isLost) throw new Error(`It never showed ${text}. The screen:\n${terminal.screen()}`)
         await new Promise((resolve) => setTimeout(resolve, POLL_MS))
       }
     },

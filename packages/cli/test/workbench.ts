@@ -12,6 +12,7 @@ import {
   scriptedBrain,
   startSimulator,
 } from "@strata/sim"
+import { haltingClock } from "./halting-clock.ts"
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
@@ -23,6 +24,8 @@ export interface Workbench extends AsyncDisposable {
   /** The command line that starts `strata`, for whatever runs it. */
   readonly command: readonly string[]
   strata(args: readonly string[], options?: StrataOptions): StrataProcess
+  /** Slow streams that stand still go on. */
+  goOn(): void
 }
 
 export interface StrataOptions {
@@ -46,12 +49,19 @@ export interface Ended {
 export interface WorkbenchOptions {
   readonly turns: readonly ScriptedTurn[]
   readonly faults?: readonly FaultRule[]
+  /** Behind so many events a slow stream stands still. */
+  readonly haltsAfter?: number
   /** Files of the project. */
   readonly files?: Readonly<Record<string, string>>
 }
 
-export async function workbench({ turns, faults = [], files = {} }: WorkbenchOptions): Promise<Workbench> {
-  const sim = await startSimulator({ brain: scriptedBrain(turns), faults })
+/** A stream that brings some events and then stands still: see `haltsAfter`. */
+export const HALTING = { kind: "slow-stream", delayMs: 1 } as const
+
+export async function workbench(options: WorkbenchOptions): Promise<Workbench> {
+  const { turns, faults = [], files = {}, haltsAfter = Number.POSITIVE_INFINITY } = options
+  const clock = haltingClock(haltsAfter)
+  const sim = await startSimulator({ brain: scriptedBrain(turns), faults, clock })
   const place = realpathSync(mkdtempSync(join(tmpdir(), "strata-cli-")))
   const [home, project] = [join(place, "home"), join(place, "project")]
   mkdirSync(project)
@@ -73,7 +83,8 @@ export async function workbench({ turns, faults = [], files = {} }: WorkbenchOpt
     project,
     env,
     command: [process.execPath, MAIN],
-    strata: (args, options = {}) => start(args, { ...options, env: { ...env, ...options.env }, cwd: project }),
+    strata: (args, more = {}) => start(args, { ...more, env: { ...env, ...more.env }, cwd: project }),
+    goOn: clock.goOn,
     async [Symbol.asyncDispose]() {
       await sim.close()
       rmSync(place, { recursive: true, force: true })

@@ -6,7 +6,7 @@ import type { ConversationListing } from "@strata/core"
 import type { Agent, PermissionMode, QueryEvent } from "@strata/core/agent"
 import { reasonOf, textOf } from "@strata/core/parts"
 import { type Compacting, type CompactingEnd, type CompactRequest, compactingEvents } from "../compacting.ts"
-import { firstLine, TITLE_COLUMNS } from "../display/wording.ts"
+import { counted, firstLine, TITLE_COLUMNS } from "../display/wording.ts"
 import { conversationsOf, type SessionQuestion, type Workspace } from "../session.ts"
 import { editorWith } from "./editor.ts"
 import { openedItem } from "./folded.ts"
@@ -170,7 +170,12 @@ export class Chat implements CommandTarget {
     const folded = this.store.snapshot().items.flatMap((item) => openedItem(item) ?? [])
     const opened = folded.at(-nth)
     if (opened) this.print(opened.title, opened.lines)
-    else this.notice(folded.length === 0 ? "Nothing is folded yet." : `Only ${folded.length} things are folded.`)
+    else
+      this.notice(
+        folded.length === 0
+          ? "Nothing is folded yet."
+          : `Only ${counted(folded.length, "thing is", "things are")} folded.`,
+      )
   }
 
   /** Ends what the agent is doing; what it has done so far is kept. */

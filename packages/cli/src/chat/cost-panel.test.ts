@@ -24,6 +24,14 @@ test("the ledger in a few lines", () => {
   ])
 })
 
+test("TOK-7 where no price is known at all, the sum says so and not that it cost nothing", () => {
+  const line = { model: "mystery-1", requests: 1, counts, dollars: undefined }
+  const lines = [{ ...line, purpose: "main" } as const, { ...line, purpose: "notes" } as const]
+  expect(costLines(picture({ lines, summary: { ...summary, dollars: 0, unpriced: ["mystery-1"] } }))[0]).toBe(
+    "unknown price for 3 requests",
+  )
+})
+
 test("CACHE-5 by model and purpose, saved by each layer, lost caches, what was sent again", () => {
   const duplicateReads = [{ path: "a.ts", reads: 3, tokens: 9_000, wasted: 6_000 }]
   const lines = costLines(

@@ -19,8 +19,9 @@ const look = { width: PANEL_COLUMNS }
 
 export function costLines({ summary, lines, lostCaches, repeated }: CostPicture): readonly string[] {
   const { requests, counts, hitRatio, unpriced, savings } = summary
+  const isUnknown = lines.length > 0 && lines.every((line) => line.dollars === undefined)
   return [
-    `${dollars(summary.dollars)} for ${counted(requests, "request")}`,
+    `${isUnknown ? "unknown price" : dollars(summary.dollars)} for ${counted(requests, "request")}`,
     `input ${short(inputTokens(counts))} tokens, ${percent(hitRatio, 1)} of them from the cache; output ${short(counts.output)}`,
     `cache read ${short(counts.cacheRead)}, written ${short(counts.cacheWrite5m + counts.cacheWrite1h)}, neither ${short(counts.input)}`,
     ...(unpriced.length === 0

@@ -78,7 +78,7 @@ function pressInWords(dialog: Dialog, words: Editor, intent: Intent): DialogStep
   if (intent.type === "newline") return open(insert(words, "\n"))
   if (intent.type === "edit") return open(edit(words, intent.edit))
   if (intent.type !== "submit") return open(words)
-  const said = (words.text + (intent.text ?? "")).trim()
+  const said = insert(words, intent.text ?? "").text.trim()
   if (said === "" && dialog.options[dialog.selected]?.asksWords === "required") return open(words)
   return {
     type: "answered",

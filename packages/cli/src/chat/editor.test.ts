@@ -56,3 +56,10 @@ describe("earlier inputs", () => {
     expect(editorAfter({ editor: editorWith("/c"), history }, { type: "complete" }).editor.text).toBe("/c")
   })
 })
+
+test("a line up or down, the cursor never stands inside a letter", () => {
+  const up = moveLine(editorWith("a😀\nab"), "up")!
+  expect(up.cursor).toBe(1)
+  expect(edit(up, "delete").text).toBe("a\nab")
+  expect(moveLine({ text: "ab\na😀", cursor: 2 }, "down")).toEqual({ text: "ab\na😀", cursor: 4 })
+})

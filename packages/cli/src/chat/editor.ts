@@ -68,11 +68,16 @@ export function moveLine(editor: Editor, direction: "up" | "down"): Editor | und
   if (direction === "up") {
     if (start === 0) return undefined
     const above = lineStart({ text, cursor: start - 1 })
-    return { text, cursor: Math.min(above + column, start - 1) }
+    return placed({ text, cursor: Math.min(above + column, start - 1) })
   }
   const end = lineEnd(editor)
   if (end === text.length) return undefined
-  return { text, cursor: Math.min(end + 1 + column, lineEnd({ text, cursor: end + 1 })) }
+  return placed({ text, cursor: Math.min(end + 1 + column, lineEnd({ text, cursor: end + 1 })) })
+}
+
+/** Another line's letters may be longer: what would stand inside one stands before it. */
+function placed({ text, cursor }: Editor): Editor {
+  return { text, cursor: letters.segment(text).containing(cursor)?.index ?? cursor }
 }
 
 function cut({ text }: Editor, { from, to }: { from: number; to: number }): Editor {

@@ -3,7 +3,7 @@ import type { PermissionMode } from "@strata/core/agent"
 import type { Chat } from "./chat.ts"
 import type { Dialog } from "./dialog.ts"
 import { editorAfter } from "./editing.ts"
-import { EMPTY_EDITOR, editorWith } from "./editor.ts"
+import { EMPTY_EDITOR, editorWith, insert } from "./editor.ts"
 import type { Intent } from "./keys.ts"
 
 const CYCLED_MODES: readonly PermissionMode[] = ["ask", "accept-edits", "plan"] // bypass must be chosen by name
@@ -33,7 +33,7 @@ function act(chat: Chat, intent: Intent): void {
   else if (intent.type === "leave" && editor.text === "") chat.leave()
   else if (intent.type === "next-mode") chat.switchMode(modeAfter(chat.agent.mode))
   else if (intent.type === "expand") chat.expand(1)
-  else if (intent.type === "submit") submit(chat, editor.text + (intent.text ?? ""))
+  else if (intent.type === "submit") submit(chat, insert(editor, intent.text ?? "").text)
   else store.dispatch({ type: "edited", ...editorAfter(store.snapshot(), intent) })
 }
 

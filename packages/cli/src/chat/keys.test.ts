@@ -1,6 +1,6 @@
 import type { Key } from "ink"
 import { expect, test } from "vitest"
-import { intentOf } from "./keys.ts"
+import { intentOf, intentsOf } from "./keys.ts"
 
 const press = (input: string, keys: Partial<Key> = {}) => intentOf(input, keys as Key)
 
@@ -28,4 +28,19 @@ test("keys by their names", () => {
   expect(press("", { backspace: true })).toEqual({ type: "edit", edit: "backspace" })
   expect(press("", { leftArrow: true, ctrl: true })).toEqual({ type: "edit", edit: "word-left" })
   expect(press("x", { ctrl: true })).toBeUndefined()
+})
+
+test("keys that come in one piece with words stay keys: nothing of them gets into the words", () => {
+  const pressed = (input: string, keys: Partial<Key> = {}) => intentsOf(input, keys as Key)
+  expect(pressed("\u0001Y")).toEqual([
+    { type: "edit", edit: "home" },
+    { type: "insert", text: "Y" },
+  ])
+  expect(pressed("ab\u0017\u0018c\r")).toEqual([
+    { type: "insert", text: "ab" },
+    { type: "edit", edit: "delete-word" },
+    { type: "submit", text: "c" },
+  ])
+  expect(pressed("a", { ctrl: true })).toEqual([{ type: "edit", edit: "home" }])
+  expect(pressed("one\ttwo\nthree")).toEqual([{ type: "insert", text: "one\ttwo\nthree" }])
 })

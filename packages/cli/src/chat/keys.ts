@@ -45,6 +45,24 @@ const META: Readonly<Record<string, Intent>> = {
   f: { type: "edit", edit: "word-right" },
 }
 
+/** Control characters that are keys. Ends of lines and tabs may be part of words that were pasted. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the keys
+const CONTROL_KEYS = /([\u0001-\u0008\u000b\u000c\u000e-\u001a])/
+
+/** Keys pressed faster than they are read come in one piece: Ctrl-A and a letter are still two of them, and no part of the words. */
+export function intentsOf(input: string, key: Key): readonly Intent[] {
+  const pieces = input.length > 1 && !key.ctrl && !key.meta ? input.split(CONTROL_KEYS).filter(Boolean) : [input]
+  return pieces.flatMap((piece) => (pieces.length > 1 ? controlIntent(piece) : undefined) ?? intentOf(piece, key) ?? [])
+}
+
+const FIRST_LETTER = 0x60 // Ctrl-A is 1, and "a" is the letter behind this
+
+function controlIntent(piece: string): readonly Intent[] | undefined {
+  if (!CONTROL_KEYS.test(piece)) return undefined
+  const intent = CONTROL[String.fromCharCode(FIRST_LETTER + piece.charCodeAt(0))]
+  return intent ? [intent] : []
+}
+
 export function intentOf(input: string, key: Key): Intent | undefined {
   if (key.eventType === "release") return undefined
   if (key.return) return key.meta || key.shift ? { type: "newline" } : { type: "submit" }

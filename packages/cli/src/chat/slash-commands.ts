@@ -65,7 +65,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
     usage: "/compact [words]",
     about: "make room; words say what to keep; --dry-run",
     needsRest: true,
-    run: (chat, argument) => compact(chat, readCompactRequest(argument)),
+    run: async (chat, argument) => compact(chat, readCompactRequest(argument)),
   },
   { name: "notes", usage: "/notes", about: "what the agent has noted about the conversation", run: showNotes },
   { name: "resume", usage: "/resume [id]", about: "go on with another conversation", needsRest: true, run: resume },
@@ -197,11 +197,16 @@ async function nameConversation(target: CommandTarget, title: string): Promise<v
 }
 
 async function chooseModel(chat: CommandTarget, name: string): Promise<void> {
-  if (name !== "") return chat.switchModel(name)
+  if (name !== "") return switchModel(chat, name)
   const models = MODEL_FACTS.map(({ id }) => id).filter((id) => id.startsWith("claude-"))
   const selected = Math.max(0, models.indexOf(chat.agent.model.facts.id))
   const answer = await chat.ask({ title: "Which model?", options: models.map((label) => ({ label })), selected })
-  if (answer.type === "chosen") await chat.switchModel(models[answer.index]!)
+  if (answer.type === "chosen") await switchModel(chat, models[answer.index]!)
+}
+
+async function switchModel(chat: CommandTarget, name: string): Promise<void> {
+  if (name === chat.agent.model.name) chat.notice(`It is ${name} already.`)
+  else await chat.switchModel(name)
 }
 
 const MODE_HINTS: Readonly<Record<PermissionMode, string>> = {

@@ -34,7 +34,7 @@ export function configurationPage(configuration: Configuration, look: Look): rea
     `${style.bold("Switches")}  ${style.dim("each mechanism can be turned off")}`,
     ...grid(
       [{ title: "switch" }, { title: "value" }, { title: "about", gives: "wrap" }, { title: "from" }],
-      switches.map(({ name, value, origin, about }) => [name, value ? "on" : "off", about, from(origin)]),
+      switches.map(({ name, value, origin, about }) => [name, value ? "on" : "off", ...told(about, from(origin))]),
     ),
     "",
     style.bold("Figures"),
@@ -46,7 +46,7 @@ export function configurationPage(configuration: Configuration, look: Look): rea
         { title: "about", gives: "wrap" },
         { title: "from" },
       ],
-      figures.map(({ name, value, unit, origin, about }) => [name, grouped(value), unit, about, from(origin)]),
+      figures.map(({ name, value, unit, origin, about }) => [name, grouped(value), unit, ...told(about, from(origin))]),
     ),
     ...(remarks.length === 0 ? [] : ["", ...remarks.flatMap((remark) => wrapped(remark, width)).map(style.yellow)]),
     "",
@@ -70,7 +70,13 @@ export function filesPart(files: readonly SettingsFile[], { style, columns }: Lo
 }
 
 const isChanged = (row: readonly string[]) =>
-  row.some((cell) => /^(?:user file|project file|local file|environment )/.test(cell))
+  row.some((cell) => /^(?:user file|project file|local file|environment(?: |$))/.test(cell))
+
+/** What it is about and where it is from. A variable's long name stands in the text: beside it, it would leave the text no room. */
+function told(about: string, origin: string): readonly [about: string, from: string] {
+  const [, variable] = /^environment (.+)$/.exec(origin) ?? []
+  return variable === undefined ? [about, origin] : [`${about} (${variable})`, "environment"]
+}
 
 /** A file by its role; a variable by its name. */
 function originName(origin: string, files: readonly SettingsFile[]): string {

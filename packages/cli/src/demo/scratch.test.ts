@@ -41,6 +41,23 @@ describe("a scratch copy", () => {
     expect(copied({ bytes: 6 })).toEqual(["a.txt"])
   })
 
+  it("is numbered, takes no directory that is there already, and does not copy itself", () => {
+    const before = process.env.TMPDIR
+    process.env.TMPDIR = source
+    try {
+      mkdirSync(join(source, "strata-demo-1"))
+      writeFileSync(join(source, "strata-demo-1", "mine.txt"), "text")
+      const scratch = makeScratch(source)
+      expect(scratch.project.startsWith(join(source, "strata-demo-2"))).toBe(true)
+      expect(filesIn(scratch.project)).toEqual(["a.txt", "b.txt", "mine.txt"])
+      scratch.remove()
+      expect(readdirSync(source).filter((name) => name.startsWith("strata-demo"))).toEqual(["strata-demo-1"])
+    } finally {
+      if (before === undefined) delete process.env.TMPDIR
+      else process.env.TMPDIR = before
+    }
+  })
+
   it("stays where that is asked for", () => {
     const scratch = makeScratch(source, { keep: true })
     scratch.remove()

@@ -1,15 +1,5 @@
 /** A scratch copy of a repository, so that an agent may do there as it pleases. Bounded, and removed whatever happens. */
-import {
-  cpSync,
-  type Dirent,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-} from "node:fs"
+import { cpSync, type Dirent, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, dirname, join, relative } from "node:path"
 
@@ -35,7 +25,8 @@ export interface CopyLimits {
 const MB = 1024 * 1024
 const LIMITS: CopyLimits = { files: 2_000, bytes: 24 * MB, fileBytes: MB / 2 }
 const LEFT_OUT = new Set(["node_modules", ".git", ".strata", "dist", "build", "coverage", "target", ".venv", ".cache"])
-const CHECKOUT_NAME = "strata-workspace"
+/** The name in the `package.json` of our own checkout. */
+export const CHECKOUT_NAME = "strata-workspace"
 
 /** The checkout this very file lies in, or the current directory where strata was installed as a package. */
 export function repositoryToShow(cwd: string, here = import.meta.dirname): string {
@@ -50,7 +41,7 @@ export function makeScratch(
   source: string,
   { keep = false, limits = LIMITS }: { keep?: boolean; limits?: CopyLimits } = {},
 ): Scratch {
-  const root = mkdtempSync(join(tmpdir(), "strata-demo-"))
+  const root = makeRoot()
   const remove = () => rmSync(root, { recursive: true, force: true, maxRetries: 3 })
   const hangUp = () => process.exit(129) // a closed terminal would end the process without its exit handlers
   if (!keep) {
@@ -76,6 +67,22 @@ export function makeScratch(
   }
 }
 
+/**
+ * Numbered, not random: the path stands in what commands print, and the same seed is to give the same course. A directory that is there
+ * already is never taken, whoever made it.
+ */
+function makeRoot(): string {
+  for (let number = 1; ; number++) {
+    const root = join(tmpdir(), `strata-demo-${number}`)
+    try {
+      mkdirSync(root, { mode: 0o700 })
+      return root
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
+    }
+  }
+}
+
 /** Nearest directories first, so that a bound cuts off the depths. Links are left out: they could lead anywhere. */
 function copyBounded({ source, target, limits }: { source: string; target: string; limits: CopyLimits }): number {
   const waiting = [source]
@@ -84,7 +91,8 @@ function copyBounded({ source, target, limits }: { source: string; target: strin
   for (let directory = waiting.shift(); directory !== undefined; directory = waiting.shift()) {
     for (const entry of entriesOf(directory)) {
       const path = join(directory, entry.name)
-      if (entry.isDirectory() && !LEFT_OUT.has(entry.name)) waiting.push(path)
+      const isOwn = path === dirname(target) // the directory for temporary files may lie inside what is shown
+      if (entry.isDirectory() && !isOwn && !LEFT_OUT.has(entry.name)) waiting.push(path)
       if (!entry.isFile()) continue
       const { size } = statSync(path)
       if (size > limits.fileBytes || bytes + size > limits.bytes) continue

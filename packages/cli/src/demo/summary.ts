@@ -96,12 +96,14 @@ function billRows(byPurpose: LedgerSummary["byPurpose"]): readonly (readonly str
 /** What each layer kept out and saved, a line each. */
 function savedRows(savings: LedgerSummary["savings"]): readonly (readonly string[])[] {
   if (savings.length === 0) return [["layers", "had nothing to do"]]
+  return [["layers", savedInAll(savings)], ...savings.flatMap(savedLines).map((line) => ["", line])]
+}
+
+function savedLines({ layer, decisions, spared, removed, dollars: saved }: LedgerSummary["savings"][number]) {
+  const money = saved === undefined ? "price unknown" : dollars(saved)
   return [
-    ["layers", savedInAll(savings)],
-    ...savings.map(({ layer, decisions, removed, dollars: saved }) => [
-      "",
-      `${LAYER_WORDS[layer]}: ${counted(decisions, "time")}, ${short(removed)} tokens removed, ${saved === undefined ? "price unknown" : dollars(saved)}`,
-    ]),
+    `${LAYER_WORDS[layer]}: ${counted(decisions, "time")}, ${short(removed)} tokens removed, ${money}`,
+    ...(spared > 0 ? [`  ${spared} of them in place of a compaction: not counted in money`] : []),
   ]
 }
 

@@ -16,7 +16,7 @@ const SHARE_OF_TROUBLE = 0.12
 const NOT_FOR_THE_DEMO = /^(?:STRATA|ANTHROPIC|CLAUDE|DISABLE|OPENAI|OTEL)_/
 
 /** Shares of the window, where that is smaller than the one the figures are meant for. */
-const SMALL_WINDOW = { "size-clear-keep": 0.3, "size-clear-least": 0.2, "tool-result-limit": 0.33 } as const
+const SMALL_WINDOW = { "size-clear-keep": 0.2, "size-clear-least": 0.15, "tool-result-limit": 0.33 } as const
 
 export interface WorkshopOptions {
   readonly scratch: Scratch

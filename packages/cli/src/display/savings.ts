@@ -64,12 +64,13 @@ export function savingLines(savings: readonly LayerSaving[], { width, style = pl
 }
 
 function remarksOn(
-  { layer, counterfactual, dollars: saved, unmeasured }: LayerSaving,
+  { layer, counterfactual, dollars: saved, unmeasured, spared }: LayerSaving,
   { width, style }: Required<Look>,
 ) {
   const remarks = [
     `${LAYER_WORDS[layer]}: ${counterfactual}`,
     ...(layer !== "notes" && saved !== undefined && saved < 0 ? ["So far it has cost more than it saved."] : []),
+    ...(spared > 0 ? [`${counted(spared, "clearing", "clearings")} spared a compaction.`] : []),
     ...(unmeasured > 0
       ? [`${counted(unmeasured, "decision does", "decisions do")} not say how much; not counted.`]
       : []),

@@ -65,7 +65,7 @@ const modelName = (name: string | undefined) =>
 
 function costOf({ money }: Analysis): string {
   if (money.lines.length === 0) return "-"
-  return money.unpriced.length === money.lines.length
+  return money.lines.every((line) => line.dollars === undefined)
     ? "?"
     : `${dollars(money.dollars)}${money.unpriced.length > 0 ? "?" : ""}`
 }

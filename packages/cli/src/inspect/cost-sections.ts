@@ -83,8 +83,8 @@ export function money(page: Page): string[] {
   const { lines, dollars: all, unpriced } = analysis.money
   if (lines.length === 0) return []
   const unknown = `no price is known for ${unpriced.map(printable).join(", ")}`
-  const sum =
-    unpriced.length === 0 ? dollars(all) : unpriced.length === lines.length ? unknown : `${dollars(all)}; ${unknown}`
+  const isUnknown = lines.every((line) => line.dollars === undefined)
+  const sum = unpriced.length === 0 ? dollars(all) : isUnknown ? unknown : `${dollars(all)}; ${unknown}`
   return [
     ...titled(page, { title: "Money", about: sum }),
     ...table({

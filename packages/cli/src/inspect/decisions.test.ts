@@ -81,28 +81,30 @@ it.each([80, 120])(
     expect(text).toMatch(/broken 1 time, with [\d.]+K tokens paid anew for \$0\.\d+:/)
     if (columns === 80)
       expect(text.slice(text.indexOf("Layers"))).toMatchInlineSnapshot(`
-      "Layers  4 decisions; $0.0624 saved, 96.0K tokens not sent
-        turn  decision               tokens  rewritten  about
-           1  put aside               20.0K             80,000 bytes
-           2  cleared                 15.0K       9.0K  2 results, they filled the wi…
-           3  cleared by the server    3.0K             its own copy of the request
-           4  compaction failed           ?             automatic: 模型没有回答，请稍…
+        "Layers  4 decisions; $0.0624 saved, 96.0K tokens not sent
+          turn  decision               tokens  rewritten  about
+             1  put aside               20.0K             80,000 bytes
+             2  cleared                 15.0K       9.0K  2 results, they filled the wi…
+             3  cleared by the server    3.0K             its own copy of the request
+             4  compaction failed           ?             automatic: 模型没有回答，请稍…
 
-        layer                  times  removed  not sent    worth     cost     saved
-        results put aside          1    20.0K     60.0K  $0.1450  $0.0000   $0.1450
-        results cleared            1    15.0K     30.0K  $0.0150  $0.0517  -$0.0367
-        cleared by the server      1     3.0K      6.0K  $0.0030  $0.0489  -$0.0459
-        results put aside: Had the results stayed in the context, each would have been
-        written to the cache once and read with every later request until the next
-        boundary, or written again where the cache was lost.
-        results cleared: Had the results not been cleared, they would have been read
-        with every later request until the next boundary, or written again where the
-        cache was lost; what was written anew behind them is subtracted. So far it has
-        cost more than it saved.
-        cleared by the server: Had the server cleared nothing, each request would have
-        carried what it reports as cleared; what it wrote anew behind that is
-        subtracted. So far it has cost more than it saved."
-    `)
+          layer                  times  removed  not sent    worth     cost     saved
+          results put aside          1    20.0K     60.0K  $0.1450  $0.0000   $0.1450
+          results cleared            1    15.0K     30.0K  $0.0150  $0.0517  -$0.0367
+          cleared by the server      1     3.0K      6.0K  $0.0030  $0.0489  -$0.0459
+          results put aside: Had the results stayed in the context, each would have been
+          written to the cache once and read with every later request until the next
+          boundary, or written again where the cache was lost.
+          results cleared: Had the results not been cleared, they would have been read
+          with every later request until the next boundary, or written again where the
+          cache was lost; what was written anew behind them is subtracted. Where
+          clearing spared a compaction, neither is counted: it would have taken the
+          results out and written the cache anew all the same. So far it has cost more
+          than it saved.
+          cleared by the server: Had the server cleared nothing, each request would have
+          carried what it reports as cleared; what it wrote anew behind that is
+          subtracted. So far it has cost more than it saved."
+      `)
   },
 )
 

@@ -7,6 +7,7 @@ import { sentenceOf } from "../exit-codes.ts"
 import type { Report, RunEnd } from "./report.ts"
 
 const PLAN_COLUMNS = 80
+const VOID = " What was printed of this answer is void."
 
 export interface Outputs {
   print(text: string): void
@@ -17,6 +18,8 @@ export function textReport({ print, complain }: Outputs): Report {
   const calls = new ToolLines()
   const compactions = new CompactionLines()
   let isLineOpen = false
+  /** Something of an answer is printed that is not whole yet. */
+  let hasBegun = false
   const say = (text: string) => {
     if (text === "") return
     print(text)
@@ -30,10 +33,15 @@ export function textReport({ print, complain }: Outputs): Report {
   return {
     begin: () => {},
     event(event) {
-      if (event.type === "text") return say(event.text)
+      if (event.type === "text") {
+        hasBegun ||= event.text !== ""
+        return say(event.text)
+      }
       if (event.type === "response" && isLineOpen) say("\n")
       const line = compactions.isPart(event) ? undefined : (calls.lineOf(event) ?? lineOf(event))
-      if (line !== undefined) note(`- ${printable(line)}`)
+      const isVoid = event.type === "retry" && hasBegun
+      if (line !== undefined) note(`- ${printable(line)}${isVoid ? VOID : ""}`)
+      if (event.type === "retry" || event.type === "response") hasBegun = false
     },
     plan(plan) {
       say(`${planLines(plan, PLAN_COLUMNS).join("\n")}\n`)
@@ -80,7 +88,7 @@ class CompactionLines {
 function lineOf(event: QueryEvent): string | undefined {
   switch (event.type) {
     case "retry":
-      return `trying again in ${duration(event.delayMs)}: ${event.reason}. What was printed of this answer is void.`
+      return `trying again in ${duration(event.delayMs)}: ${event.reason}.`
     case "attached":
       return `attached: ${[event.kind, event.about].filter(Boolean).join(" ")}`
     case "notice":

@@ -5,8 +5,9 @@ import { printable } from "../../display/text.ts"
 import { firstLine } from "../../display/wording.ts"
 import type { Chat } from "../chat.ts"
 import { press } from "../keyboard.ts"
-import { intentOf, withPlainEnds } from "../keys.ts"
+import { intentsOf, withPlainEnds } from "../keys.ts"
 import type { ChatState, QueuedInput } from "../state.ts"
+import { ColumnsContext } from "./columns.ts"
 import { DialogBox } from "./dialog-box.ts"
 import { h } from "./element.ts"
 import { InputBox } from "./input-box.ts"
@@ -20,8 +21,7 @@ const ROWS_BESIDE_DIALOG = 16 // the same with a question and its choices
 
 export function App({ chat }: { readonly chat: Chat }): ReactNode {
   useInput((input, key) => {
-    const intent = intentOf(input, key)
-    if (intent) press(chat, intent)
+    for (const intent of intentsOf(input, key)) press(chat, intent)
   })
   usePaste((text) => press(chat, { type: "insert", text: withPlainEnds(text) }))
   return h(Screen, { state: useSyncExternalStore(chat.store.subscribe, chat.store.snapshot) })
@@ -31,7 +31,7 @@ export function Screen({ state }: { readonly state: ChatState }): ReactNode {
   const { rows, columns } = useWindowSize()
   const [dialog] = state.dialogs
   const around = dialog ? ROWS_BESIDE_DIALOG : ROWS_AROUND
-  return h(
+  const screen = h(
     Box,
     { flexDirection: "column", width: columns },
     h(Transcript, { items: state.items, showing: state.showing, rows: Math.max(3, dialog?.body ? 4 : rows - around) }),
@@ -42,6 +42,7 @@ export function Screen({ state }: { readonly state: ChatState }): ReactNode {
       : h(InputBox, { editor: state.editor, placeholder: placeholderFor(state) }),
     h(StatusLine, { status: state.status, queued: state.queued.length, isLeaving: state.isLeaving }),
   )
+  return h(ColumnsContext.Provider, { value: columns }, screen)
 }
 
 function placeholderFor({ work, items }: ChatState): string {

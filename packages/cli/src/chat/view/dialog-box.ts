@@ -4,7 +4,7 @@ import type { ReactNode } from "react"
 import { printable } from "../../display/text.ts"
 import type { Dialog, DialogOption } from "../dialog.ts"
 import { h } from "./element.ts"
-import { EditorLines } from "./input-box.ts"
+import { EditorLines, PROMPT_COLUMNS } from "./input-box.ts"
 import { MarkdownView } from "./markdown-view.ts"
 import { type Theme, useTheme } from "./theme.ts"
 
@@ -28,7 +28,14 @@ export function DialogBox({ dialog, rows }: { readonly dialog: Dialog; readonly 
           .map((option, i) =>
             h(OptionLine, { key: first + i, option, index: first + i, isSelected: first + i === selected }),
           ),
-    words ? h(Box, null, h(Text, theme.accent, "> "), h(EditorLines, { editor: words })) : null,
+    words
+      ? h(
+          Box,
+          null,
+          h(Text, theme.accent, "> "),
+          h(EditorLines, { editor: words, inset: FRAME_COLUMNS + PROMPT_COLUMNS }),
+        )
+      : null,
     h(Text, theme.quiet, hintFor(dialog)),
   )
 }

@@ -1,12 +1,15 @@
 /** The input line: as many lines as were typed, the cursor in its place. */
 import { Box, Text } from "ink"
 import type { ReactNode } from "react"
-import { printable } from "../../display/text.ts"
 import type { Editor } from "../editor.ts"
+import { type EditorRow, editorRows } from "../editor-rows.ts"
+import { useColumns } from "./columns.ts"
 import { h } from "./element.ts"
 import { useTheme } from "./theme.ts"
 
-const MOST_LINES = 10
+const MOST_LINES = 10 // on the screen; a frame higher than the window would scroll with every key
+const NARROWEST = 4 // columns
+export const PROMPT_COLUMNS = 2
 /** Shorter than the screen is wide: when a window gets narrower, terminals break long lines, and pieces of them would stay behind. */
 const RULE = "─".repeat(40)
 
@@ -25,7 +28,7 @@ export function InputBox({ editor, placeholder }: InputBoxProps): ReactNode {
       Box,
       null,
       h(Box, { flexShrink: 0 }, h(Text, theme.accent, "> ")),
-      editor.text === "" ? h(EmptyLine, { placeholder }) : h(EditorLines, { editor }),
+      editor.text === "" ? h(EmptyLine, { placeholder }) : h(EditorLines, { editor, inset: PROMPT_COLUMNS }),
     ),
   )
 }
@@ -39,32 +42,29 @@ function EmptyLine({ placeholder }: { readonly placeholder: string }): ReactNode
   )
 }
 
-export function EditorLines({ editor: { text, cursor } }: { readonly editor: Editor }): ReactNode {
+export interface EditorLinesProps {
+  readonly editor: Editor
+  /** Columns that stand beside it. */
+  readonly inset: number
+}
+
+export function EditorLines({ editor, inset }: EditorLinesProps): ReactNode {
   const { quiet } = useTheme()
-  const before = text.slice(0, cursor).split("\n")
-  const row = before.length - 1
-  const lines = text.split("\n")
-  const first = Math.max(0, Math.min(row - MOST_LINES + 1, lines.length - MOST_LINES))
-  const shown = lines.slice(first, first + MOST_LINES)
+  const rows = editorRows(editor, Math.max(NARROWEST, useColumns() - inset))
+  const row = rows.findIndex(({ cursor }) => cursor !== undefined)
+  const first = Math.max(0, Math.min(row - MOST_LINES + 1, rows.length - MOST_LINES))
+  const below = rows.length - first - MOST_LINES
   return h(
     Box,
     { flexDirection: "column" },
     first > 0 ? h(Text, quiet, `… ${first} lines above`) : null,
-    shown.map((line, i) =>
-      h(EditorLine, { key: i, line, ...(first + i === row ? { column: before[row]!.length } : {}) }),
-    ),
-    first + MOST_LINES < lines.length ? h(Text, quiet, `… ${lines.length - first - MOST_LINES} lines below`) : null,
+    rows.slice(first, first + MOST_LINES).map((shown, i) => h(EditorLine, { key: first + i, row: shown })),
+    below > 0 ? h(Text, quiet, `… ${below} lines below`) : null,
   )
 }
 
-function EditorLine({ line, column }: { readonly line: string; readonly column?: number }): ReactNode {
-  if (column === undefined) return h(Text, null, printable(line) || " ")
-  const [letter = " "] = new Intl.Segmenter().segment(line.slice(column)).containing(0)?.segment.split("\n") ?? [" "]
-  return h(
-    Text,
-    null,
-    printable(line.slice(0, column)),
-    h(Text, { inverse: true }, printable(letter) || " "),
-    printable(line.slice(column + letter.length)),
-  )
+function EditorLine({ row: { text, cursor } }: { readonly row: EditorRow }): ReactNode {
+  if (!cursor) return h(Text, { wrap: "truncate-end" }, text || " ")
+  const { before, under, behind } = cursor
+  return h(Text, { wrap: "truncate-end" }, before, h(Text, { inverse: true }, under), behind)
 }

@@ -1,11 +1,12 @@
 /** One item of the conversation. Tool calls, thinking and summaries are folded to a line. */
-import { Box, Text, type TextProps, useWindowSize } from "ink"
+import { Box, Text, type TextProps } from "ink"
 import type { ReactNode } from "react"
 import { printable } from "../../display/text.ts"
 import { callWords, duration, firstLine } from "../../display/wording.ts"
 import { compactionTitle } from "../folded.ts"
 import type { CompactionItem, Item, ToolItem, ToolOutcome } from "../state.ts"
 import { wrapSpans } from "../wrap.ts"
+import { useColumns } from "./columns.ts"
 import { h } from "./element.ts"
 import { MarkdownView } from "./markdown-view.ts"
 import { type Role, useTheme } from "./theme.ts"
@@ -64,7 +65,7 @@ interface RowsProps extends Pick<TextProps, "bold" | "color" | "dimColor"> {
 
 /** Plain text, wrapped, behind a mark. */
 function Rows({ lead, text, ...style }: RowsProps): ReactNode {
-  const columns = useWindowSize().columns - 2
+  const columns = useColumns() - 2
   const rows = text.split("\n").flatMap((line) => wrapSpans([{ text: printable(line) }], columns))
   return rows.map((row, i) =>
     h(

@@ -1,9 +1,10 @@
 /** Markdown on the screen. What stands in front of a line stays in front of it where the line wraps. */
-import { Box, Text, useWindowSize } from "ink"
+import { Box, Text } from "ink"
 import { memo, type ReactNode } from "react"
 import { widthOf } from "../../display/text.ts"
 import { type MarkdownLine, parseMarkdown, type Span } from "../markdown.ts"
 import { wrapSpans } from "../wrap.ts"
+import { useColumns } from "./columns.ts"
 import { h } from "./element.ts"
 import { type Theme, useTheme } from "./theme.ts"
 
@@ -18,7 +19,7 @@ export interface MarkdownViewProps {
 
 export const MarkdownView = memo(function MarkdownView({ text, inset = 0 }: MarkdownViewProps): ReactNode {
   const theme = useTheme()
-  const columns = useWindowSize().columns - inset
+  const columns = useColumns() - inset
   const lines = parseMarkdown(text).map((line, i) => h(LineView, { key: i, line, theme, columns }))
   return h(Box, { flexDirection: "column", flexShrink: 0 }, lines)
 })

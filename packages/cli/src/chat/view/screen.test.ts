@@ -1,5 +1,8 @@
 /** The whole screen as text: 80 columns, no colours. */
-import { renderToString } from "ink"
+
+import { PassThrough } from "node:stream"
+import { stripVTControlCharacters } from "node:util"
+import { render, renderToString } from "ink"
 import { expect, test } from "vitest"
 import { editorWith } from "../editor.ts"
 import { historyOf } from "../input-history.ts"
@@ -20,8 +23,11 @@ const STATE = initialState(
   },
   historyOf([]),
 )
+/** Without colours also where the machine wants them (FORCE_COLOR): then the cursor is a space of another colour. */
 const screen = (change: Partial<ChatState>) =>
-  renderToString(h(Screen, { state: { ...STATE, ...change } }), { columns: 80 }).trimEnd()
+  stripVTControlCharacters(renderToString(h(Screen, { state: { ...STATE, ...change } }), { columns: 80 }))
+    .replaceAll(/ +$/gm, "")
+    .trimEnd()
 
 test("an answer, tools folded to a line, the input line, the status line", () => {
   const outcome = { state: "failed", text: "File not found", whole: "File not found", ms: 12 } as const
@@ -102,7 +108,9 @@ test("a permission question with its diff and choices", () => {
 
 test("a retry counts down and says why", () => {
   const retrying = { type: "retrying", since: 0, until: 5_000, attempt: 2, reason: "overloaded (529)" } as const
-  expect(wordsFor(retrying, 1_500)).toBe("overloaded (529): attempt 2 failed, trying again in 4 s (Esc interrupts)")
+  expect(wordsFor(retrying, 1_500)).toBe("Attempt 2 failed, trying again in 4 s (Esc interrupts): overloaded (529)")
+  const work = { ...retrying, until: 0, reason: "connection lost: ECONNREFUSED, and more that does not fit" }
+  expect(screen({ work })).toContain("| Attempt 2 failed, trying again now (Esc interrupts): connection lost: ECONN")
   expect(wordsFor({ type: "working", since: 0 }, 65_000)).toBe("Working, 1:05 (Esc interrupts)")
 })
 
@@ -118,4 +126,24 @@ test("L4-14 a compaction at work, and the one line that is left of it", () => {
 
 test("Ctrl-C says what the next one does", () => {
   expect(screen({ isLeaving: true })).toContain("Ctrl-C again exits; the conversation is kept")
+})
+
+test("a line much longer than the window is wide takes no more rows than many short ones", () => {
+  const rows = screen({ editor: editorWith("字x".repeat(2000)) }).split("\n")
+  expect(rows.length).toBeLessThan(20)
+  expect(rows.find((row) => row.includes("lines above"))).toContain("… 67 lines above")
+  expect(rows.at(-2)).toMatch(/^ {2}字x/)
+})
+
+test("however many items there are, the window is listened to a few times only", async () => {
+  const stdout = Object.assign(new PassThrough(), { columns: 80, rows: 24 }) as unknown as NodeJS.WriteStream
+  let most = 0
+  stdout.on("newListener", () => {
+    most = Math.max(most, stdout.listenerCount("resize") + 1)
+  })
+  const items = Array.from({ length: 50 }, (_, i) => ({ kind: "answer", text: `answer ${i}` }) as const)
+  const app = render(h(Screen, { state: { ...STATE, items } }), { stdout, patchConsole: false })
+  await app.waitUntilRenderFlush()
+  app.unmount()
+  expect(most).toBeLessThan(5) // beyond ten Node prints a warning, in the middle of the screen
 })

@@ -18,7 +18,7 @@ export function WorkLine({ work }: { readonly work: Work }): ReactNode {
   return h(
     Box,
     { marginTop: 1, gap: 1 },
-    h(Text, colour, FRAMES[frame % FRAMES.length]),
+    h(Box, { flexShrink: 0 }, h(Text, colour, FRAMES[frame % FRAMES.length])),
     h(Text, { ...colour, wrap: "truncate-end" }, printable(wordsFor(work, Date.now()))),
   )
 }
@@ -36,7 +36,7 @@ export function wordsFor(work: Exclude<Work, { type: "idle" }>, now: number): st
     case "retrying": {
       const left = Math.max(0, Math.ceil((work.until - now) / 1_000))
       const when = left === 0 ? "now" : `in ${left} s`
-      return `${work.reason}: attempt ${work.attempt} failed, trying again ${when} (Esc interrupts)`
+      return `Attempt ${work.attempt} failed, trying again ${when} (Esc interrupts): ${work.reason}`
     }
   }
 }

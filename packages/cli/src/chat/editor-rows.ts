@@ -1,0 +1,62 @@
+/** The input line as it stands on the screen: its lines broken into rows, and where the cursor is. Nothing of it is left out. */
+import { printable, widthOf } from "../display/text.ts"
+import type { Editor } from "./editor.ts"
+
+const letters = new Intl.Segmenter()
+
+export interface EditorRow {
+  readonly text: string
+  /** Where in the row the cursor stands, if it stands in it: the parts before it, under it and behind it. */
+  readonly cursor?: { readonly before: string; readonly under: string; readonly behind: string }
+}
+
+export function editorRows({ text, cursor }: Editor, columns: number): readonly EditorRow[] {
+  let start = 0
+  return text.split("\n").flatMap((line) => {
+    const at = cursor - start
+    start += line.length + 1
+    return rowsOf(line, columns).map(({ from, to }, i, rows) => {
+      const isLast = i === rows.length - 1
+      const isHere = at >= from && (isLast ? at <= to : at < to)
+      return rowOf({ row: line.slice(from, to), at: isHere ? at - from : undefined })
+    })
+  })
+}
+
+interface Piece {
+  readonly from: number
+  readonly to: number
+}
+
+/** A row that is full ends behind its last space, which stays in it, or where it must. The last row keeps a column for the cursor. */
+function rowsOf(line: string, columns: number): readonly Piece[] {
+  const rows: Piece[] = []
+  let row = { from: 0, width: 0 }
+  let word = { from: 0, width: 0 }
+  for (const { segment, index } of letters.segment(line)) {
+    const width = widthOf(printable(segment))
+    if (row.width + width > columns && row.width > 0) {
+      const next = word.from > row.from ? word : { from: index, width: 0 }
+      rows.push({ from: row.from, to: next.from })
+      row = { ...next }
+    }
+    row.width += width
+    word = /\s/.test(segment) ? { from: index + segment.length, width: 0 } : { ...word, width: word.width + width }
+  }
+  rows.push({ from: row.from, to: line.length })
+  return row.width < columns ? rows : [...rows, { from: line.length, to: line.length }]
+}
+
+function rowOf({ row, at }: { readonly row: string; readonly at: number | undefined }): EditorRow {
+  const text = printable(row)
+  if (at === undefined) return { text }
+  const under = letters.segment(row).containing(at)?.segment ?? ""
+  return {
+    text,
+    cursor: {
+      before: printable(row.slice(0, at)),
+      under: printable(under) || " ",
+      behind: printable(row.slice(at + under.length)),
+    },
+  }
+}
