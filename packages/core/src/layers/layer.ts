@@ -27,7 +27,7 @@ export interface Turn {
   readonly now: Date
   /** To read what lies behind the views, and to put things aside. Entries are added by returning drafts. */
   readonly journal: Pick<Journal, "address" | "location" | "notesPath" | "find" | "writeBlob" | "readBlob">
-  /** What the settings let layer 4 do (WIN-5). */
+  /** What layer 4 may do (WIN-5); by itself only where there is such a layer. */
   readonly compaction: { readonly auto: boolean; readonly manual: boolean }
   /** A name for a message that a draft must refer to before it is in the journal. */
   readonly newUuid: () => Uuid
@@ -51,6 +51,8 @@ export interface Layer {
   describe?(drafts: readonly Draft[], effect: { readonly saved: number }): string | undefined
   /** After its drafts were journaled: what else follows from them. */
   acted?(drafts: readonly Draft[], turn: Turn): Promise<void>
+  /** Its drafts could not be journaled: nothing follows from them. */
+  lost?(drafts: readonly Draft[]): void
   /** After a response was recorded. What takes long goes on in the background; what it decides is journaled when it is there. */
   afterResponse?(turn: Turn): BackgroundWork
   /** After a final answer. */

@@ -8,6 +8,7 @@ import type { ToolResult } from "../conversation/blocks.ts"
 import type { RequestExtras } from "../conversation/request.ts"
 import type { Draft } from "../journal/entries.ts"
 import { mergeExtras } from "../views/request.ts"
+import type { Views } from "../views/views.ts"
 import type { CompactionOrder, PlannedCompaction } from "./compaction-order.ts"
 import type { Layer, Turn } from "./layer.ts"
 
@@ -16,7 +17,8 @@ export interface PipelineParts {
   readonly telemetry: Telemetry
   /** The conversation as it stands now. */
   readonly turn: (signal?: AbortSignal) => Turn
-  readonly append: (drafts: readonly Draft[]) => Promise<unknown>
+  /** `seen`: the views they were decided by, where the conversation may have gone back since. */
+  readonly append: (drafts: readonly Draft[], seen?: Views) => Promise<unknown>
   readonly onActed: (event: LayerActed) => void
   readonly onFailed: (event: { readonly layer: string; readonly reason: string }) => void
 }
@@ -74,9 +76,10 @@ export class LayerPipeline {
   /** Whatever takes long goes on by itself; what it decides is journaled when it is there. */
   inBackground(moment: "afterResponse" | "afterQuery"): void {
     for (const layer of this.#parts.layers) {
-      const work = this.#guarded(layer, async () =>
-        this.#carryOut(layer, (await layer[moment]?.(this.#parts.turn())) ?? []),
-      ).finally(() => this.#background.delete(work))
+      const work = this.#guarded(layer, async () => {
+        const turn = this.#parts.turn()
+        await this.#carryOut(layer, (await layer[moment]?.(turn)) ?? [], turn.views)
+      }).finally(() => this.#background.delete(work))
       this.#background.add(work)
     }
   }
@@ -84,6 +87,11 @@ export class LayerPipeline {
   /** Resolves when nothing goes on in the background any more. */
   async settled(): Promise<void> {
     while (this.#background.size > 0) await Promise.all(this.#background)
+  }
+
+  /** Whether any of the layers can compact. */
+  get compacts(): boolean {
+    return this.#parts.layers.some((layer) => layer.compact !== undefined)
   }
 
   /** Compacts because someone asked for it. Unlike what layers do by themselves, a failure is the caller's to hear. */
@@ -102,13 +110,16 @@ export class LayerPipeline {
   }
 
   /** Journals what a layer decided, and tells what it saved. */
-  async #carryOut(layer: Layer, drafts: readonly Draft[]): Promise<void> {
+  async #carryOut(layer: Layer, drafts: readonly Draft[], seen?: Views): Promise<void> {
     if (drafts.length === 0) return
     const { conversation, views } = this.#parts.turn()
     const trigger = [...new Set(drafts.map((draft) => ("subtype" in draft ? draft.subtype : draft.type)))].join(" ")
     await this.#parts.telemetry.layer({ conversation, layer: layer.name, trigger }, async (finish) => {
       const tokensBefore = views.context.size().tokens
-      await this.#parts.append(drafts)
+      await this.#parts.append(drafts, seen).catch((error: unknown) => {
+        layer.lost?.(drafts)
+        throw error
+      })
       const tokensAfter = views.context.size().tokens
       await layer.acted?.(drafts, this.#parts.turn())
       const failure = failureIn(drafts)

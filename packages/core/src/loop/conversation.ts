@@ -93,7 +93,7 @@ export class Conversation {
     )
     const factsOf = (name: string) => findModel(name, parts.settings.values.models).facts
     const views = () => this.#views
-    const append = (drafts: readonly Draft[]) => this.#append(drafts)
+    const append = (drafts: readonly Draft[], seen?: Views) => this.#append(drafts, seen)
     this.#writer = new EntryWriter({
       journal: parts.journal,
       clock: parts.clock,
@@ -366,6 +366,7 @@ export class Conversation {
 
   #turn(given?: AbortSignal): Turn {
     const closing = this.#closingSignal.signal
+    const { manual, auto } = compactionAllowed(this.#parts.settings.values)
     const signal = given ? AbortSignal.any([given, closing]) : closing
     return {
       conversation: this.id,
@@ -378,7 +379,7 @@ export class Conversation {
       flags: this.#parts.flags,
       now: this.#parts.clock.now(),
       journal: this.#parts.journal,
-      compaction: compactionAllowed(this.#parts.settings.values),
+      compaction: { manual, auto: auto && this.#layers.compacts },
       newUuid: () => this.#parts.ids.uuid(),
       request: () => this.#preparer.request(),
       signal,
@@ -386,8 +387,8 @@ export class Conversation {
     }
   }
 
-  #append(drafts: readonly Draft[]): Promise<readonly Entry[]> {
-    return this.#writer.append(drafts)
+  #append(drafts: readonly Draft[], seen?: Views): Promise<readonly Entry[]> {
+    return this.#writer.append(drafts, seen)
   }
 
   #written(entry: Entry): void {

@@ -27,9 +27,12 @@ export class EntryWriter {
     this.#parts = parts
   }
 
-  /** Resolves with the entries as they stand in the journal. */
-  append(drafts: readonly Draft[]): Promise<readonly Entry[]> {
-    return this.#inOrder(() => this.#append(drafts))
+  /**
+   * Resolves with the entries as they stand in the journal. `seen`: the views they were decided by; where the conversation has gone back
+   * since, they belong to the branch that was left.
+   */
+  append(drafts: readonly Draft[], seen?: Views): Promise<readonly Entry[]> {
+    return this.#inOrder(() => this.#append(drafts, seen ?? this.#parts.views()))
   }
 
   /** Goes back to an earlier place of the journal. Whatever is appended meanwhile waits until the views have followed. */
@@ -57,9 +60,10 @@ export class EntryWriter {
     return run
   }
 
-  async #append(drafts: readonly Draft[]): Promise<readonly Entry[]> {
+  async #append(drafts: readonly Draft[], seen: Views): Promise<readonly Entry[]> {
     if (drafts.length === 0) return []
-    let parent = this.#parts.views().context.newest?.uuid ?? null
+    let parent = seen.context.newest?.uuid ?? null
+    const onPath = seen === this.#parts.views() || parent === null || this.#isInView(parent)
     const entries: Entry[] = []
     for (const draft of drafts) {
       const entry = this.place(draft, parent)
@@ -67,16 +71,21 @@ export class EntryWriter {
       if (!isDecision(entry)) parent = entry.uuid
       if (isBoundaryEntry(entry)) entries.push(this.place(this.#parts.sessionFacts(), parent))
     }
-    await this.#write(entries)
+    await this.#write(entries, onPath)
     return entries.filter((_, i) => i === 0 || !isBoundaryEntry(entries[i - 1]!))
   }
 
-  async #write(entries: readonly Entry[]): Promise<void> {
+  #isInView(uuid: Uuid): boolean {
+    const { context } = this.#parts.views()
+    return context.newest?.uuid === uuid || context.storedMessages().some((message) => message.uuid === uuid)
+  }
+
+  async #write(entries: readonly Entry[], onPath = true): Promise<void> {
     const { journal, views, onWritten } = this.#parts
     await journal.append(entries)
     // all of it at once: nobody may find a boundary without the summary behind it
     const checkpoints = entries.flatMap((entry) => {
-      views().apply(entry)
+      views().apply(entry, onPath)
       return isBoundaryEntry(entry) ? [views().checkpoint(entry.uuid)] : []
     })
     for (const entry of entries) onWritten(entry)

@@ -2,7 +2,7 @@
  * What decisions say about single blocks, and how each block is shown because of it. It outlives boundaries, because messages that
  * are kept across one keep what was decided about them.
  */
-import { type Block, isToolResult, isToolUse, toBlocks } from "../conversation/blocks.ts"
+import { asServerResult, asServerUse, type Block, isToolResult, isToolUse, toBlocks } from "../conversation/blocks.ts"
 import type { Repair } from "../conversation/flatten.ts"
 import { type MediaItem, mediaIn, replaceMedia, withheldStub } from "../conversation/media.ts"
 import { contentOf, isSentToModel, type Message, type Uuid } from "../conversation/messages.ts"
@@ -122,7 +122,7 @@ export class Overlay {
     }
   }
 
-  /** At a boundary the blocks go; what was decided about them stays. */
+  /** The blocks are placed anew; what was decided about them stays. */
   forgetPlaces(): void {
     this.#results.clear()
     this.#media.clear()
@@ -184,18 +184,14 @@ export class Overlay {
   }
 
   /**
-   * What was decided about calls that a boundary leaves behind: some models give the same ids again once they no longer see the old
-   * ones, and a new result must not be taken for an old one.
+   * What was decided about calls that a boundary leaves behind, and mended: some models give the same ids again once they no longer see
+   * the old ones, and a new call or result must not be taken for an old one.
    */
   forgetCallsBut(kept: readonly Message[]): void {
-    const blocks = kept.flatMap((message) =>
-      message.type === "user" || message.type === "assistant" ? contentOf(message) : [],
-    )
-    const ids = new Set(
-      blocks.flatMap((block) => (isToolResult(block) ? block.tool_use_id : isToolUse(block) ? block.id : [])),
-    )
+    const names = new Set(kept.flatMap(namesIn))
     for (const decided of [this.#cleared, this.#persisted, this.#empty, this.#sent, this.#answered])
-      for (const id of decided.keys()) if (!ids.has(id)) decided.delete(id)
+      for (const id of decided.keys()) if (!names.has(id)) decided.delete(id)
+    for (const key of this.#recorded) if (!names.has(repairedId(key))) this.#recorded.delete(key)
   }
 
   /** The block as the model sees it: without what the server has deleted from its copy. */
@@ -273,4 +269,16 @@ export class Overlay {
 const piecesOf = (apiId: string, messages: readonly Message[]): readonly Uuid[] =>
   messages.flatMap((message) => (message.type === "assistant" && message.message.id === apiId ? message.uuid : []))
 
+/** Whatever decisions and repairs may call a message or something in it by. */
+function namesIn(message: Message): readonly string[] {
+  if (message.type !== "user" && message.type !== "assistant") return [message.uuid]
+  const blocks = contentOf(message).flatMap((block) => {
+    if (isToolResult(block)) return block.tool_use_id
+    return (isToolUse(block) ? block.id : (asServerUse(block)?.id ?? asServerResult(block)?.tool_use_id)) ?? []
+  })
+  const apiId = message.type === "assistant" ? message.message.id : undefined
+  return [message.uuid, ...(apiId === undefined ? [] : [apiId]), ...blocks]
+}
+
 const repairKey = ({ rule, id }: Repair) => `${rule} ${id}`
+const repairedId = (key: string) => key.slice(key.indexOf(" ") + 1)

@@ -45,4 +45,27 @@ describe("L1-4, L2-7 what was decided about a call, behind a boundary", () => {
     const decision: Decision = { subtype: "repaired", repairs: [{ rule: "unanswered-tool-use", id: ID }] }
     expect(sent(views(decision, "gone"))).toContain("the new one")
   })
+
+  test.each([
+    ["gone", [{ rule: "unanswered-tool-use", id: ID }]],
+    ["kept", []],
+  ] as const)(
+    "MSG-4 a repair is recorded once for each call, also of the same id: the old one is %s",
+    (kept, repairs) => {
+      const views = new Views({ family: "claude-4" })
+      const talk = conversation().user("go").call("Bash").user("never mind")
+      const { uuid, timestamp } = talk.messages.at(-1)!
+      const uuids = kept === "kept" ? talk.messages.slice(1).map((message) => message.uuid) : []
+      const before = talk.messages.length
+      talk
+        .boundary({ preservedMessages: { anchorUuid: "", uuids } } as object)
+        .user("before", { isCompactSummary: true })
+      if (kept === "gone") talk.respond([{ type: "tool_use", id: ID, name: "Bash", input: {} }]).user("never mind")
+      for (const message of talk.messages.slice(0, before)) views.apply(message)
+      const decision = { subtype: "repaired", repairs: views.context.unrecordedRepairs() } as const
+      views.apply({ type: "strata", uuid: "decision", parentUuid: uuid, timestamp, ...decision })
+      for (const message of talk.messages.slice(before)) views.apply(message)
+      expect(views.context.unrecordedRepairs()).toEqual(repairs)
+    },
+  )
 })

@@ -46,6 +46,9 @@ const hooks = (some: Partial<CompactionHooks>): CompactionHooks => ({
   ...some,
 })
 
+/** A model that never says a word. */
+const silence = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) }
+
 describe("giving up", () => {
   test.each(["manual", "auto"] as const)(
     "L4-14, CACHE-5 what an abandoned %s compaction had paid is in the ledger, and nothing else changed",
@@ -77,6 +80,27 @@ describe("giving up", () => {
     chat.on("compaction", ({ phase }) => phase === "restoring" && stopping.abort())
     await expect(chat.compact({}, stopping)).rejects.toThrow()
     expect(paidFor(chat)).toBe(1)
+  })
+
+  test("L4-14, L4-3 given up while the last summary is weighed: that it would not have done is no failure", async () => {
+    const stopping = new AbortController()
+    const chat = await open({}, { faults: ["as-long-as-the-conversation"] })
+    await talk(chat, 5_000)
+    chat.on("compaction", ({ phase }) => phase === "restoring" && stopping.abort())
+    await expect(chat.compact({ routes: ["direct"] }, stopping)).rejects.toThrow(stopping.signal.reason)
+    expect(chat.views.compactions.failures).toBe(0)
+    expect(paidFor(chat)).toBe(1)
+  })
+
+  test("L4-14 a summary that is being prepared ahead of time keeps nobody from giving up", async () => {
+    const stopping = new AbortController()
+    const never = summariser({ window: WINDOW })
+    const hanging = { ...never, stream: () => silence }
+    const chat = await open({ summariser: hanging, settings: { switches: { "compact-ahead": true } } })
+    await talk(chat, 90_000)
+    chat.on("compaction", (progress) => "route" in progress && progress.route === "prepared" && stopping.abort())
+    await expect(chat.prepare(stopping)).rejects.toThrow(stopping.signal.reason)
+    expect(chat.views.compactions).toMatchObject({ count: 0, failures: 0 })
   })
 
   test.each(["before", "started"] as const)(

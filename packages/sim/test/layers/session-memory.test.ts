@@ -2,7 +2,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { projectName } from "../../../core/src/base/ids.ts"
+import { fileStore } from "../../../core/src/journal/file/file-store.ts"
 import { journalPaths, notesConfigDirectory } from "../../../core/src/journal/file/layout.ts"
+import type { Store } from "../../../core/src/journal/store.ts"
 import { isBareTemplate } from "../../../core/src/layers/3-session-memory/notes.ts"
 import { ownText } from "../../../core/src/layers/3-session-memory/prompt.ts"
 import { parseNotes } from "../../../core/src/layers/3-session-memory/sections.ts"
@@ -70,6 +72,31 @@ async function decisions<S extends "notes-updated" | "spent">(agent: Agent, subt
   for await (const entry of agent.chat.entries())
     if (entry.type === "strata" && entry.subtype === subtype) found.push(entry as Extract<typeof entry, { subtype: S }>)
   return found
+}
+
+/** A file store that has no room for what the first update decided. */
+function failingAtFirstNotes(root: string): Store {
+  const store = fileStore({ root, flush: "never" })
+  let isFull = true
+  return {
+    ...store,
+    async open(address, options) {
+      const journal = await store.open(address, options)
+      const append = journal.append.bind(journal)
+      journal.append = async (entries) => {
+        const isRefused =
+          isFull && entries.some((entry) => entry.type === "strata" && entry.subtype === "notes-updated")
+        if (isRefused) isFull = false
+        return isRefused ? Promise.reject(new Error("the disk is full")) : append(entries)
+      }
+      return journal
+    },
+  }
+}
+
+async function firstOf(agent: Agent): Promise<string> {
+  for await (const entry of agent.chat.entries()) if (entry.type === "user") return entry.uuid
+  throw new Error("nobody has said anything")
 }
 
 const go = async (agent: Agent, prompt = "Always use tabs. Look around the project.") => {
@@ -295,6 +322,38 @@ describe("layer 3 from end to end", () => {
     },
   )
 
+  test("L3-7, JRN-5 an update that ends when the conversation has gone back belongs to the branch that was left", async () => {
+    const script = scriptedBrain(rounds(10, 1_000))
+    const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const sim = await simulator({
+      brain: {
+        name: "slow notes",
+        async answer(turn) {
+          if (!isForked(turn.request.messages as never)) return script.answer(turn)
+          asked.resolve()
+          await gate.promise
+          return extractiveAnswer(turn)!
+        },
+      },
+    })
+    const where = project()
+    const settings = { figures: { "background-share": 100 } }
+    const open = () =>
+      layeredAgent(sim, { ...where, id: "went-back", layers: (parent) => [sessionMemory(parent)], settings })
+    const agent = await open()
+    await ask(agent, "Never speak of the branch that was left.")
+    await asked.promise
+    await agent.chat.rewind(await firstOf(agent))
+    gate.resolve()
+    await agent.chat.settled()
+    const [{ kept } = {}] = await decisions(agent, "notes-updated")
+    expect(kept).toBeDefined()
+    expect(agent.chat.views.notes).toEqual({ inFile: { kept } })
+    await agent.chat.close()
+    const again = await open()
+    expect(again.chat.views.notes).toEqual({ inFile: { kept } })
+  })
+
   test("L3-2 a template and a prompt of one's own replace ours", async () => {
     const where = project()
     const config = notesConfigDirectory(where.dir)
@@ -414,6 +473,16 @@ describe("layer 3 from end to end", () => {
     expect(await decisions(agent, "notes-updated")).toEqual([])
     expect(forks.length).toBeGreaterThan(0)
     expect(forks.length).toBeLessThanOrEqual(2)
+  })
+
+  test("L3-4 an update that cannot be journaled is told, and keeps no later one from being taken", async () => {
+    const where = project()
+    const { agent } = await notetaking({ script: rounds(30, 1_000), where, store: failingAtFirstNotes(where.dir) })
+    const failures: string[] = []
+    agent.chat.on("layerFailed", ({ layer, reason }) => failures.push(`${layer}: ${reason}`))
+    await go(agent)
+    expect(failures).toEqual(["session-memory: the disk is full"])
+    expect((await decisions(agent, "notes-updated")).length).toBeGreaterThan(1)
   })
 
   test("L3-4 a link in the file's place is refused with a sentence, and nothing is written through it", async () => {

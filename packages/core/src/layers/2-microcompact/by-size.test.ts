@@ -28,6 +28,7 @@ const plan = (survey: Survey, more: Partial<SizeQuestion> = {}) =>
     figures: FIGURES,
     cache: { state: "warm" },
     prices: PRICES,
+    compacts: true,
     horizon: () => 20,
     boundThinking: false,
     ...more,
@@ -90,6 +91,9 @@ describe("L2-6 clearing by size", () => {
     const full = (excess: number) => plan(survey, { cache: { state: "leaving", excess } })
     expect(full(removed - 1)).toMatchObject({ clears: true })
     expect(full(removed)).toEqual({ clears: false, why: "compacted all the same" })
+    expect(plan(survey, { cache: { state: "leaving", excess: removed }, compacts: false })).toMatchObject({
+      clears: true,
+    })
     expect(plan({ ...survey, scale: 0.9 }, { cache: { state: "leaving", excess: removed - 1 } })).toMatchObject({
       why: "compacted all the same",
     })

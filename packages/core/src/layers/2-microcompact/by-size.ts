@@ -21,6 +21,8 @@ export interface SizeQuestion {
   readonly survey: Survey
   readonly figures: SizeFigures
   readonly cache: CacheState
+  /** Whether a full window is compacted by itself. */
+  readonly compacts: boolean
   readonly prices: CachePrices
   /** Turns over which it must pay. */
   readonly horizon: RemainingTurns
@@ -33,7 +35,8 @@ export type SizePlan =
   | { readonly clears: false; readonly why: "little to clear" | "little to save" | "compacted all the same" }
   | { readonly clears: false; readonly why: "does not pay"; readonly payback: number }
 
-export function planBySize({ survey, figures, cache, prices, horizon, boundThinking }: SizeQuestion): SizePlan {
+export function planBySize(question: SizeQuestion): SizePlan {
+  const { survey, figures, cache, compacts, prices, horizon, boundThinking } = question
   const keep = figures.keep / survey.scale
   if (sum(survey.results, "tokens") <= keep) return { clears: false, why: "little to clear" }
   const batch = oldestUntilFits(survey.results, { keep, protect: figures.protect })
@@ -42,7 +45,8 @@ export function planBySize({ survey, figures, cache, prices, horizon, boundThink
   // what is deleted in a cache that is written anew must be cleared here
   const change = changeBy({ going: [...batch, ...memories], moved: survey.deleted }, survey, boundThinking)
   const removed = change.removed * survey.scale
-  if (cache.state === "leaving" && removed <= cache.excess) return { clears: false, why: "compacted all the same" }
+  if (compacts && cache.state === "leaving" && removed <= cache.excess)
+    return { clears: false, why: "compacted all the same" }
   const payback = cache.state === "warm" ? paybackTurns(change, prices) : 0
   if (payback > horizon(removed)) return { clears: false, why: "does not pay", payback }
   const selection = {

@@ -7,12 +7,11 @@ import { Views } from "../../views/views.ts"
 import { cacheState } from "./cache-state.ts"
 
 const START = Date.parse("2026-01-01T00:00:00.000Z")
-const THRESHOLDS = resolveThresholds({
-  window: 200_000,
-  facts: findModel("claude-opus-4-6").facts,
-  maxOutput: 32_000,
-  autoCompact: true,
-}) // compacts at 167,000
+const { facts } = findModel("claude-opus-4-6")
+/** Compacts at 167,000 where that is on; nothing more is sent from 177,000 on. */
+const thresholdsWith = (autoCompact: boolean) =>
+  resolveThresholds({ window: 200_000, facts, maxOutput: 20_000, autoCompact })
+const THRESHOLDS = thresholdsWith(true)
 const FINE = { used: 1, percentLeft: 99, state: "fine" } as const
 
 test.each([
@@ -56,15 +55,22 @@ test("L2-10 an answer that was broken off, or an error shown in place of one, sa
   })
 })
 
-test("L2-10 a cache is about to be lost where the context must be compacted, and it is known by how much", () => {
-  const views = new Views({ family: "claude-4" })
-  for (const message of conversation()
-    .user("go")
-    .say("so", { usage: usageOf({ write: 900 }) }).messages)
-    views.apply(message)
-  const at = (used: number) => {
-    const fill = fillOf(used, THRESHOLDS, true)
-    return cacheState({ views, model: "claude-opus-4-6", now: new Date(START), fill, thresholds: THRESHOLDS })
-  }
-  expect([at(166_999), at(167_500)]).toEqual([{ state: "warm" }, { state: "leaving", excess: 500 }])
-})
+test.each([
+  ["compacted", true, [166_999, 167_500]],
+  ["sent no more, as nothing is compacted by itself", false, [176_999, 177_500]],
+] as const)(
+  "L2-10 a cache is about to be lost where the context must be %s, and it is known by how much",
+  (_, auto, used) => {
+    const views = new Views({ family: "claude-4" })
+    for (const message of conversation()
+      .user("go")
+      .say("so", { usage: usageOf({ write: 900 }) }).messages)
+      views.apply(message)
+    const thresholds = thresholdsWith(auto)
+    const at = (tokens: number) => {
+      const fill = fillOf(tokens, thresholds, auto)
+      return cacheState({ views, model: "claude-opus-4-6", now: new Date(START), fill, thresholds })
+    }
+    expect(used.map(at)).toEqual([{ state: "warm" }, { state: "leaving", excess: 500 }])
+  },
+)

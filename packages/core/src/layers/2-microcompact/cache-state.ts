@@ -27,7 +27,9 @@ export function cacheState({ views, model, now, fill, thresholds }: Question): C
     return { state: "cold", why: "another model" }
   }
   const isFull = fill.state === "compact" || fill.state === "blocked"
-  return isFull ? { state: "leaving", excess: fill.used - thresholds.autoCompact } : { state: "warm" }
+  // where nothing is compacted by itself, as much may stay as can be sent
+  const most = Math.min(thresholds.limit, thresholds.blocking)
+  return isFull ? { state: "leaving", excess: fill.used - most } : { state: "warm" }
 }
 
 /** By the newest usage: an answer that was broken off has none. */

@@ -11,6 +11,7 @@ import type { OpenConversation } from "../../loop/open.ts"
 import { findModel } from "../../tokens/models.ts"
 import { CLEARED_MARKER } from "../../views/render-decisions.ts"
 import { serialiseRequest } from "../../views/request.ts"
+import type { Layer } from "../layer.ts"
 import { planByTime } from "./by-time.ts"
 import { microcompaction } from "./microcompaction.ts"
 import { mechanismsFor, POLICY } from "./policy.ts"
@@ -256,6 +257,28 @@ describe("the effect of a clearing is told", () => {
     expect(effect.saves / saved).toBeCloseTo(1, 1)
     expect(effect.saves + effect.rewrites).toBeLessThan(tokens * 1.05)
     expect(effect.rewrites).toBeGreaterThan(tokens - saved - 5_000)
+  })
+
+  const compactor: Layer = { name: "compactor", compact: async () => [] }
+  test.each([
+    ["by size", "a compaction", { "idle-gap": 60, "idle-keep": 5 }, [compactor]],
+    ["by size, where no layer compacts", "nothing", { "idle-gap": 60, "idle-keep": 5 }, []],
+    ["by time, all that is there", "a compaction", { "idle-gap": 1, "idle-keep": 1 }, [compactor]],
+    ["by time, too little to keep a compaction away", "nothing", { "idle-gap": 1, "idle-keep": 14 }, [compactor]],
+  ])("L2-10, CACHE-5 in a full window %s: it stands in for %s", async (_, spares, figures, others) => {
+    const model = "claude-sonnet-4-5"
+    const clock = manualClock()
+    const settings = { switches: { "clear-by-api": false }, figures }
+    const chat = await open({ clock, model, settings, layers: [microcompaction(), ...others] })
+    await calls(chat, ["Bash"], { text, model })
+    const isFull = () => chat.fill().used > chat.thresholds.autoCompact + 15_000
+    while (!isFull()) await call(chat, "Bash", { text, model })
+    clock.advance(2 * MINUTE)
+    await chat.prepare().catch(() => undefined) // what stays may be more than can be sent
+    const [decision] = await decisions(chat)
+    expect((decision as unknown as { effect: { spares?: string } }).effect.spares).toBe(
+      spares === "nothing" ? undefined : "compaction",
+    )
   })
 })
 

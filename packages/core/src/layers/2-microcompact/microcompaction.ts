@@ -12,6 +12,7 @@ import { planBySize } from "./by-size.ts"
 import { idleMinutes, planByTime } from "./by-time.ts"
 import { cacheLifetime, cacheState } from "./cache-state.ts"
 import { changeBy, locate, memoriesAlong, type Selection } from "./changes.ts"
+import { compactsItself } from "./compacts-itself.ts"
 import { whyLost } from "./lost-edits.ts"
 import { turnsSincePause } from "./pauses.ts"
 import { cachePrices } from "./payback.ts"
@@ -117,6 +118,7 @@ async function selectBySize(turn: Turn): Promise<Selection> {
       protect: await flags.figure("size-clear-protect"),
     },
     cache: cacheState(turn),
+    compacts: await compactsItself(turn),
     prices: cachePrices(facts, { tokens: fill.used, lifetime: cacheLifetime(views) }),
     horizon: await remainingTurns(turn),
     boundThinking: facts.accepts.boundThinking,
@@ -142,17 +144,22 @@ async function deletions(turn: Turn): Promise<DecisionDraft[]> {
  * The decisions that clear these results here. What was deleted in the server's cache is cleared along, since that cache ends at the first
  * place that changes: nothing comes back. Thinking that stands behind that place, and is bound to it, is dropped as a whole.
  */
-function clearing(turn: Turn, { toolUseIds, memories }: Selection, why: "idle" | "size"): DecisionDraft[] {
+async function clearing(
+  turn: Turn,
+  { toolUseIds, memories }: Selection,
+  why: "idle" | "size",
+): Promise<DecisionDraft[]> {
   const { views, facts } = turn
   const deleted = views.context.cacheEdits.toolUseIds
   const selection = { toolUseIds: [...new Set([...deleted, ...toolUseIds])], memories }
   if (selection.toolUseIds.length === 0) return []
   const found = survey(turn)
   const { removed, behind, dropsThinking } = changeBy(locate(selection, found), found, facts.accepts.boundThinking)
-  const { state } = cacheState(turn)
-  const rewrites = state === "cold" ? 0 : Math.round(behind * found.scale)
-  const spares = state === "leaving" ? ({ spares: "compaction" } as const) : {}
-  const effect = { saves: Math.round(removed * found.scale), rewrites, ...spares }
+  const cache = cacheState(turn)
+  const saves = removed * found.scale
+  const rewrites = cache.state === "cold" ? 0 : Math.round(behind * found.scale)
+  const isSpared = cache.state === "leaving" && saves > cache.excess && (await compactsItself(turn))
+  const effect = { saves: Math.round(saves), rewrites, ...(isSpared ? ({ spares: "compaction" } as const) : {}) }
   return [
     ...(deleted.length > 0 ? [dropped(toolUseIds.length > 0 ? WITH_OTHERS : (whyLost(turn) ?? ""))] : []),
     {

@@ -9,14 +9,19 @@ import { remainingTurns } from "./remaining-turns.ts"
 
 const { facts } = findModel("claude-opus-4-6")
 const THRESHOLDS = resolveThresholds({ window: 200_000, facts, maxOutput: 32_000, autoCompact: true }) // compacts at 167,000
-const flags: Flags = { isOn: async () => true, figure: async () => 20, toolResultLimit: async () => 50_000 }
+const flags: Flags = {
+  isOn: async () => true,
+  figure: async (name) => (name === "compact-failures" ? 3 : 20),
+  toolResultLimit: async () => 50_000,
+}
 
 /** Responses with contexts of these sizes. */
-async function remaining(sizes: readonly number[], { used = 150_000, auto = true } = {}) {
+async function remaining(sizes: readonly number[], { used = 150_000, auto = true, failures = 0 } = {}) {
   const talk = conversation().user("go")
   for (const read of sizes) talk.say("so", { usage: usageOf({ read }) }).user("on")
   const views = new Views({ family: "claude-4" })
   for (const message of talk.messages) views.apply(message)
+  views.compactions.failures = failures
   const fill = fillOf(used, THRESHOLDS, auto)
   return remainingTurns({ views, flags, fill, thresholds: THRESHOLDS, compaction: { auto, manual: true } })
 }
@@ -41,7 +46,9 @@ describe("L2-10 in how many turns a clearing can pay", () => {
     expect((await remaining([160_000]))(0)).toBe(20)
   })
 
-  test("nothing is compacted where that is off", async () => {
+  test("nothing is compacted where that is off, or was given up after failures", async () => {
     expect((await remaining([10_000, 90_000], { used: 160_000, auto: false }))(5_000)).toBe(20)
+    expect((await remaining([10_000, 90_000], { used: 160_000, failures: 2 }))(0)).toBeLessThan(1)
+    expect((await remaining([10_000, 90_000], { used: 160_000, failures: 3 }))(0)).toBe(20)
   })
 })

@@ -4,6 +4,7 @@
  */
 import { usageTotal } from "../../tokens/context-size.ts"
 import type { Turn } from "../layer.ts"
+import { compactsItself } from "./compacts-itself.ts"
 
 const RECENT = 11 // responses: the growth of the last ten turns
 
@@ -12,16 +13,11 @@ export type RemainingTurns = (removed: number) => number
 
 type Standing = Pick<Turn, "views" | "flags" | "fill" | "thresholds" | "compaction">
 
-export async function remainingTurns({
-  views,
-  flags,
-  fill,
-  thresholds,
-  compaction,
-}: Standing): Promise<RemainingTurns> {
+export async function remainingTurns(turn: Standing): Promise<RemainingTurns> {
+  const { views, flags, fill, thresholds } = turn
   const expected = await flags.figure("expected-turns")
   const growth = growthPerTurn(views.context)
-  if (!compaction.auto || growth === 0) return () => expected
+  if (growth === 0 || !(await compactsItself(turn))) return () => expected
   return (removed) => Math.min(expected, Math.max(0, thresholds.autoCompact - fill.used + removed) / growth)
 }
 

@@ -1,6 +1,7 @@
 /**
- * L2-5, L2-10: whether the server may clear more than it has cleared already. Each time it does, its cache breaks. Where most of a context cannot be cleared, the trigger stays passed for good: then every call would break it for a result or
- * two. So it goes on only for a batch that is worth it and pays, or where the context is about to be full.
+ * L2-5, L2-10: whether the server may clear more than it has cleared already. Each time it does, its cache breaks. Where most of a context
+ * cannot be cleared, the trigger stays passed for good: then every call would break it for a result or two. So it goes on only for a batch
+ * that is worth it and pays, or where the context is about to be full.
  */
 import type { Turn } from "../layer.ts"
 import { USUALLY_LEFT } from "./by-api.ts"

@@ -19,7 +19,7 @@ import { isTimeForNotes, type NotesFigures } from "./triggers.ts"
 import { workSince } from "./work-since.ts"
 
 export interface SessionMemory extends Layer {
-  /** The update under way, until what it decided is in the journal. */
+  /** The update under way, until what it decided is in the journal, or cannot be written there. */
   running(): RunningExtraction | undefined
   /** The notes, each section cut to its limit; `undefined` where there is no more than the bare template (L4-5, L4-8). */
   summary(turn: Turn): Promise<string | undefined>
@@ -50,7 +50,7 @@ interface Figures extends NotesFigures {
 
 export function sessionMemory(options: Extractor): SessionMemory {
   let running: RunningExtraction | undefined
-  /** Whom to tell when these drafts are in the journal. */
+  /** Whom to tell when these drafts are in the journal, or cannot be. */
   const untold = new WeakMap<readonly Draft[], () => void>()
   /** Where the last update began, however it ended: one that failed is tried again when the context has grown, not at once. */
   let last: { readonly size: number; readonly throughUuid: Uuid | undefined } | undefined
@@ -119,6 +119,10 @@ export function sessionMemory(options: Extractor): SessionMemory {
     },
 
     async acted(drafts) {
+      untold.get(drafts)?.()
+    },
+
+    lost(drafts) {
       untold.get(drafts)?.()
     },
 

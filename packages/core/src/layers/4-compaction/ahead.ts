@@ -5,6 +5,7 @@
 import type { Uuid } from "../../conversation/messages.ts"
 import type { Draft } from "../../journal/entries.ts"
 import type { ModelResponse } from "../../model/model.ts"
+import { unlessInterrupted } from "../../tools/interruption.ts"
 import type { Turn } from "../layer.ts"
 import { positionOf } from "../position.ts"
 import { cutBehind } from "./cut.ts"
@@ -74,7 +75,8 @@ export function ahead(parent: ForkSurroundings): Ahead {
       mustReachThreshold: true,
       cut: async ({ turn }) => cutOf(turn),
       async summarise({ turn }) {
-        await running?.catch(() => undefined) // it has begun already: starting anew would take longer
+        // it has begun already: starting anew would take longer
+        if (running) await unlessInterrupted(turn.signal, Promise.allSettled([running]))
         const cut = cutOf(turn)
         if (!prepared || !cut) return { kind: "passed", message: "none was prepared" }
         return { kind: "summary", text: prepared.text, cut, responses: [] }

@@ -51,6 +51,7 @@ export async function attempt({ situation, routes, instructions, options }: Atte
     if (outcome.kind === "passed") continue
     const weighed =
       outcome.kind === "summary" ? await weigh(situation, { route, outcome, options }).catch(asFailure) : outcome
+    if (turn.signal.aborted) return givenUp(paid)
     if ("after" in weighed) return install(situation, { ...weighed, outcome, route, paid, options })
     failure = weighed
     turn.progress({ phase: "message", message: `${ROUTE_WORDS[route.name]}: ${weighed.message}` })

@@ -4,7 +4,7 @@ import type { Usage } from "../../conversation/messages.ts"
 import type { ModelRequest } from "../../conversation/request.ts"
 import { findModel } from "../../tokens/models.ts"
 import type { CacheChange } from "../../views/cache-causes.ts"
-import type { CachedResponse } from "../../views/cache-history.ts"
+import type { CachedResponse, CacheHistory } from "../../views/cache-history.ts"
 import { describeBreak } from "./describe-break.ts"
 import { CacheForecast } from "./forecast.ts"
 import { KnownEntries } from "./known-entries.ts"
@@ -21,6 +21,13 @@ const usage = (read: number, written: number, more: Partial<Usage> = {}): Usage 
   cache_creation_input_tokens: written,
   ...more,
 })
+
+interface SendOptions {
+  readonly announced?: CacheChange[]
+  readonly answeredAt?: number
+  /** What the server reports to have cleared. */
+  readonly serverEdits?: readonly object[]
+}
 
 /** A conversation that is sent again and again: each step says what is added, when, and what the API counts. */
 class Talk {
@@ -44,10 +51,10 @@ class Talk {
     return this
   }
 
-  send(minute: number, counted: Usage, options: { announced?: CacheChange[]; answeredAt?: number } = {}) {
-    const { announced = [], answeredAt = minute } = options
+  send(minute: number, counted: Usage, options: SendOptions = {}) {
+    const { announced = [], answeredAt = minute, serverEdits = [] } = options
     this.forecast.sent(this.request, { at: new Date(START + minute * MINUTE), announced })
-    return this.forecast.settled(counted, { at: new Date(START + answeredAt * MINUTE) })!
+    return this.forecast.settled(counted, { at: new Date(START + answeredAt * MINUTE), serverEdits })!
   }
 }
 
@@ -222,9 +229,9 @@ describe("CACHE-7 after opening again", () => {
     deleted: 0,
     changes: [],
   }
-  function opened(more: Partial<CachedResponse> = {}): Talk {
+  function opened(more: Partial<CachedResponse> = {}, serverEdits?: CacheHistory["serverEdits"]): Talk {
     const talk = new Talk()
-    talk.forecast.prime({ responses: [{ ...last, ...more }], serverEdits: undefined })
+    talk.forecast.prime({ responses: [{ ...last, ...more }], serverEdits })
     return talk.add(text("b"))
   }
 
@@ -258,6 +265,17 @@ describe("CACHE-7 after opening again", () => {
       predicted: { read: 45_000, counted: true },
       verdict: { kind: "expected", why: ["deletion"] },
     })
+  })
+
+  test("L2-5 what the server had cleared already excuses nothing; what it clears otherwise does", () => {
+    const cleared = (tokens: number) => [{ type: "clear_tool_uses_20250919", cleared_input_tokens: tokens }]
+    const after = (turn: number, serverEdits: readonly object[]) =>
+      opened({}, { turn, text: JSON.stringify(cleared(9_000)) }).send(1, usage(20_000, 41_000), { serverEdits }).verdict
+    expect(after(last.turn, cleared(9_000))).toMatchObject({ kind: "break", cause: { kind: "provider" } })
+    const meant = { kind: "expected", why: ["clearing"] }
+    expect(after(last.turn, cleared(30_000))).toMatchObject(meant)
+    expect(after(last.turn, [])).toMatchObject(meant) // it was whole again
+    expect(after(last.turn - 1, cleared(9_000))).toMatchObject(meant) // with the response between it had been whole
   })
 
   test("a new conversation has nothing to go on from", () => {

@@ -46,6 +46,19 @@ describe("L4-25 what does not fit is divided", () => {
     expect(Math.min(...sizes)).toBeGreaterThan(Math.max(...sizes) / 3)
   })
 
+  test("little more than fits is two halves, not one that is full and a rest", () => {
+    const messages = work(30)
+    const whole = sizeOf(fitted(messages, { budget: 1_000_000, estimator }), estimator)
+    for (const part of [0.9, 0.7, 0.55]) {
+      const room = { budget: Math.floor(whole * part), estimator }
+      const sizes = chunksOf(messages, room).map((chunk) =>
+        sizeOf(conversationSubject(chunk, room).messages, estimator),
+      )
+      expect(sizes).toHaveLength(2)
+      expect(Math.min(...sizes) / Math.max(...sizes)).toBeGreaterThan(0.8)
+    }
+  })
+
   test("rounds add up to what the whole takes", () => {
     const room = { budget: 50_000, estimator }
     const messages = work(10)
