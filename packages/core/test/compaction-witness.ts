@@ -45,12 +45,18 @@ export class CompactionWitness {
   #entry(entry: Entry): void {
     if (entry.type === "assistant" || (entry.type === "user" && !entry.isCompactSummary)) this.#saidSince++
     if (entry.type !== "strata") return
-    if (entry.subtype === "rewound") this.#left = undefined
+    if (entry.subtype === "rewound") this.#rewound()
     if (entry.subtype === "compaction-failed") {
       this.failures++
       this.#before = undefined
     }
     if (entry.subtype === "compacted") this.#compacted(entry)
+  }
+
+  /** Found by fuzzing: going back behind a compaction brings back what it took away, and the next one is no second in a row. */
+  #rewound(): void {
+    this.#left = undefined
+    this.#saidSince++
   }
 
   #compacted({ kept, trigger }: Extract<Entry, { type: "strata"; subtype: "compacted" }>): void {

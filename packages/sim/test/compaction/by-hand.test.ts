@@ -200,12 +200,12 @@ describe("around it", () => {
     const names = Array.from({ length: 6 }, (_, n) => `${n}.txt`)
     const where = project(Object.fromEntries(names.map((name) => [name, `This is ${name}.\n`])))
     const { sim } = await compactingSimulator([
-      calls(...names.map((name) => ["Read", { file_path: name }] as const)),
+      ...names.map((name) => calls(["Read", { file_path: name }])), // one by one: calls at once end in any order
       ...rounds(14, 2_000),
     ])
     const reads = new FileReads()
     const agent = await compactingAgent(sim, { ...where, reads, settings: NO_NOTES })
-    await ask(agent, "Go.", { maxTurns: 16 })
+    await ask(agent, "Go.", { maxTurns: 16 + names.length })
     expect(agent.chat.views.compactions.count).toBe(1)
     const known = [...reads.entries()].map(([path]) => path).toSorted()
     expect(known).toEqual(names.slice(1).map((name) => join(where.cwd, name)))
