@@ -1,7 +1,9 @@
 /** Conversations that once broke an invariant, each by its name, so that they are tried every time. */
 import { expect, test } from "vitest"
 import { serialiseRequest } from "../../src/parts.ts"
+import { openCompacting } from "../compacting.ts"
 import { openTestConversation } from "../open.ts"
+import { SUMMARISER, summariser } from "../summariser.ts"
 
 // found by fuzzing: leaving trailing thinking out flattened everything again, with an answer made up later counting from the start
 test("invariant 2: what was flattened before an answer was made up stays as it was when the view is built again", async () => {
@@ -36,4 +38,27 @@ test("invariant 2: a server's call that was left out with the thinking behind it
   const before = serialiseRequest(await chat.prepare())
   await chat.add({ role: "user", content: "on" })
   expect(serialiseRequest(await chat.prepare()).startsWith(before.slice(0, -"]}]}".length))).toBe(true)
+})
+
+// found by fuzzing: the summary was measured as bare text, not as a block, so that a compaction could shrink by a hair less than a tenth
+test("invariant 5: the size that a compaction states is the size that the view has behind it", async () => {
+  const chat = await openCompacting({ window: 32_000, summariser: summariser({ window: 32_000 }) })
+  const behind: number[] = []
+  chat.on("layerActed", ({ layer, tokensAfter }) => {
+    if (layer === "compaction") behind.push(tokensAfter)
+  })
+  await chat.add({ role: "user", content: "Never touch the tests." })
+  await chat.record({
+    id: "one",
+    model: SUMMARISER,
+    content: [{ type: "text", text: "So it is done. ".repeat(900) }],
+    stop_reason: "end_turn",
+    usage: { input_tokens: 9_000, output_tokens: 3_600 },
+  })
+  await chat.compact()
+  const stated: number[] = []
+  for await (const entry of chat.entries())
+    if (entry.type === "strata" && entry.subtype === "compacted") stated.push(entry.tokensAfter)
+  expect(stated).toHaveLength(1)
+  expect(behind).toEqual(stated)
 })

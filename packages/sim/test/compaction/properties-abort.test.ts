@@ -53,6 +53,7 @@ test.each(["manual", "auto"] as const)("L4-14 a %s compaction that is given up c
       const sent = await lastWords(chat)
       const before = readFileSync(chat.location)
 
+      const asked = model.asked() // found by fuzzing: a window may have been full before
       armed = true
       const given = trigger === "manual" ? chat.compact({}, stopping) : chat.prepare(stopping)
       await given.then(
@@ -64,7 +65,7 @@ test.each(["manual", "auto"] as const)("L4-14 a %s compaction that is given up c
       const after = readFileSync(chat.location)
       expect(after.subarray(0, before.length).equals(before)).toBe(true)
       const added = after.subarray(before.length).toString().split("\n").filter(Boolean)
-      expect(added.map((line) => JSON.parse(line).subtype)).toEqual(Array(model.asked()).fill("spent"))
+      expect(added.map((line) => JSON.parse(line).subtype)).toEqual(Array(model.asked() - asked).fill("spent"))
       if (trigger === "manual") expect(serialiseRequest(await chat.prepare())).toBe(sent)
       await chat.close()
     }),

@@ -49,7 +49,7 @@ export async function aftermath(
   const carried: readonly Attachment[] = facts === "" ? [] : [{ type: "carried_facts", content: facts }]
   const used =
     views.context.promptTokens +
-    (typeof summary === "number" ? summary : estimate(summary)) +
+    (typeof summary === "number" ? summary : views.estimator.block({ type: "text", text: summary })) +
     cut.kept.reduce((sum, message) => sum + cutQuestion.tokensOf(message), 0) +
     tokensOfAll(carried, situation)
   const reads = around.reads?.entries() ?? []
