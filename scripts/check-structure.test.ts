@@ -3,9 +3,9 @@ import { findCycles, importsOf, setsHooks, upwardImports } from "./check-structu
 
 const sources: Record<string, string> = {
   "packages/core/src/base/ids.ts": "",
-  "packages/core/src/views/words.ts": 'import { a } from "../base/ids.ts"\nimport type { B } from "../loop/query.ts"',
-  "packages/core/src/loop/query.ts": 'export { c } from "../views/words.ts"',
-  "packages/sim/src/server.ts": 'const lazy = await import("../../core/src/loop/query.ts")',
+  "packages/core/src/views/words.ts": 'import { a } from "../base/ids.ts"\nimport type { B } from "../agent/query.ts"',
+  "packages/core/src/agent/query.ts": 'export { c } from "../views/words.ts"',
+  "packages/sim/src/server.ts": 'const lazy = await import("../../core/src/agent/query.ts")',
 }
 const imports = importsOf(Object.keys(sources), (file) => sources[file]!)
 
@@ -14,13 +14,13 @@ describe("the structure check", () => {
 
   test("reports a floor that imports from one above it", () => {
     expect(upwardImports(imports)).toEqual([
-      { from: "packages/core/src/views/words.ts", to: "packages/core/src/loop/query.ts" },
+      { from: "packages/core/src/views/words.ts", to: "packages/core/src/agent/query.ts" },
     ])
   })
 
   test("reports a circle", () => {
     expect(findCycles(imports)).toEqual([
-      ["packages/core/src/views/words.ts", "packages/core/src/loop/query.ts", "packages/core/src/views/words.ts"],
+      ["packages/core/src/views/words.ts", "packages/core/src/agent/query.ts", "packages/core/src/views/words.ts"],
     ])
   })
 

@@ -7,7 +7,10 @@ import { globSync, readFileSync } from "node:fs"
 import { dirname, join, normalize, sep } from "node:path"
 
 /** From the ground up. `index.ts` stands above all. */
-const FLOORS = ["base", "conversation", "tokens", "journal", "views", "model", "tools", "layers", "loop", "replay"]
+const FLOORS = [
+  ...["base", "messages", "tokens", "journal", "import", "views", "model", "tools", "forks", "layers"],
+  ...["replay", "conversation", "agent"],
+]
 const PACKAGES = ["core", "sim", "cli", "lab"]
 const CORE = join("packages", "core", "src")
 

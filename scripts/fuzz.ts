@@ -22,9 +22,9 @@ const { status } = spawnSync(
     "--testTimeout",
     "86400000",
     "packages/core/test/invariants",
-    "packages/sim/test/core-requests.test.ts",
-    "packages/sim/test/loop/malformed.test.ts",
-    "packages/sim/test/compaction/properties",
+    "packages/core/test/integration/core-requests.test.ts",
+    "packages/core/test/integration/agent/malformed.test.ts",
+    "packages/core/test/integration/compaction/properties",
   ],
   {
     env,

@@ -6,7 +6,7 @@
 import { encode } from "gpt-tokenizer/encoding/o200k_base"
 import { CONTENT_CLASSES } from "../src/tokens/content-class.ts"
 import { createEstimator, measureText } from "../src/tokens/estimate.ts"
-import { SAMPLE_TEXTS } from "../src/tokens/sample-texts.ts"
+import { SAMPLE_TEXTS } from "../test/sample-texts.ts"
 
 const MIX_BYTES = 1_000_000
 const SECONDS = 1

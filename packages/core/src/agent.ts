@@ -1,5 +1,17 @@
 /** `@strata/core/agent`: the loop and its models. Apart from the library's front door, because it loads more. */
+
+export { Agent, type AgentOptions, type AskOptions, openAgent, toolDefinition } from "./agent/agent.ts"
+export { commandHooks, type Hook, type HookAnswer, type HookFunction, type HookInput } from "./agent/hooks.ts"
+export { type InstructionFile, loadInstructions } from "./agent/instructions.ts"
+export { type Judgement, judge, type PermissionPolicy, simpleCommands } from "./agent/permissions.ts"
+export { type QueryOptions, query } from "./agent/query.ts"
+export type { QueryEnd, QueryEvent } from "./agent/query-events.ts"
+export type { PermissionAnswer, PermissionRequest, ToolRun } from "./agent/run-tools.ts"
+export { withSideEvents } from "./agent/side-events.ts"
 export { HOOK_EVENTS, type HookEvent, PERMISSION_MODES, type PermissionMode } from "./base/vocabulary.ts"
+export { defaultLayers, type LayerSurroundings, type OwnLoop, ownLoopLayers } from "./conversation/default-layers.ts"
+export { type ForkOptions, type ForkOutcome, type ForkParent, runFork } from "./forks/fork.ts"
+export { ForkedForkError } from "./forks/fork-marker.ts"
 export { toolResultStorage } from "./layers/1-tool-results/tool-result-storage.ts"
 export { microcompaction } from "./layers/2-microcompact/microcompaction.ts"
 export { type SessionMemory, sessionMemory } from "./layers/3-session-memory/session-memory.ts"
@@ -7,8 +19,6 @@ export { ROUTE_WORDS } from "./layers/4-compaction/attempt.ts"
 export { compaction } from "./layers/4-compaction/compaction.ts"
 export type { CompactionHooks, CompactionOptions } from "./layers/4-compaction/options.ts"
 export type { Route, RouteOutcome, RouteQuestion } from "./layers/4-compaction/routes/route.ts"
-export { type ForkOptions, type ForkOutcome, type ForkParent, runFork } from "./layers/7-agents/fork.ts"
-export { ForkedForkError } from "./layers/7-agents/fork-marker.ts"
 export type {
   CompactionOrder,
   CompactionPlan,
@@ -16,22 +26,13 @@ export type {
   PlannedCompaction,
   RouteName,
 } from "./layers/compaction-order.ts"
-export { Agent, type AgentOptions, type AskOptions, openAgent, toolDefinition } from "./loop/agent.ts"
-export { defaultLayers, type LayerSurroundings, type OwnLoop, ownLoopLayers } from "./loop/default-layers.ts"
-export { commandHooks, type Hook, type HookAnswer, type HookFunction, type HookInput } from "./loop/hooks.ts"
-export { type InstructionFile, loadInstructions } from "./loop/instructions.ts"
-export { type Judgement, judge, type PermissionPolicy, simpleCommands } from "./loop/permissions.ts"
-export { type QueryOptions, query } from "./loop/query.ts"
-export type { QueryEnd, QueryEvent } from "./loop/query-events.ts"
-export type { PermissionAnswer, PermissionRequest, ToolRun } from "./loop/run-tools.ts"
-export { withSideEvents } from "./loop/side-events.ts"
-export { type AiSdkModelOptions, aiSdkModel } from "./model/ai-sdk.ts"
+export { type AiSdkModelOptions, aiSdkModel } from "./model/ai-sdk/ai-sdk.ts"
 export {
   type AnthropicClient,
   type AnthropicModel,
   type AnthropicModelOptions,
   anthropicModel,
-} from "./model/anthropic.ts"
+} from "./model/anthropic/anthropic.ts"
 export { type BreakpointOptions, placeBreakpoints } from "./model/cache/breakpoints.ts"
 export {
   AuthenticationError,

@@ -14,22 +14,13 @@ export {
   type SettingsSources,
 } from "./base/settings.ts"
 export type { TokenCounts } from "./base/token-counts.ts"
-export type { Attachment, AttachmentKind, Todo } from "./conversation/attachments.ts"
-export type { Block, Content, ToolResult, ToolUse } from "./conversation/blocks.ts"
-export type { FlatMessage, Flattened, Repair, RepairRule } from "./conversation/flatten.ts"
-export type {
-  AssistantMessage,
-  AttachmentMessage,
-  Boundary,
-  Message,
-  ProgressMessage,
-  SystemMessage,
-  Usage,
-  UserMessage,
-  Uuid,
-} from "./conversation/messages.ts"
-export type { ModelRequest } from "./conversation/request.ts"
-export type { Violation } from "./conversation/validate/rule.ts"
+export type { Conversation } from "./conversation/conversation.ts"
+export type { ConversationEvents, Opened, PreparedEvent } from "./conversation/events.ts"
+export type { OpenConversation } from "./conversation/open.ts"
+export type { Prompt } from "./conversation/prompt.ts"
+export { importConversations, openConversation } from "./front-door.ts"
+export type { ImportOptions, ImportOutcome } from "./import/import-conversations.ts"
+export type { ImportedConversation, ImportReport } from "./import/importer.ts"
 export type {
   Decision,
   DecisionDraft,
@@ -41,7 +32,6 @@ export type {
 } from "./journal/entries.ts"
 export { type FileStoreOptions, fileStore } from "./journal/file/file-store.ts"
 export { defaultRoot, projectDirectory } from "./journal/file/layout.ts"
-export type { ImportedConversation, ImportReport } from "./journal/import/importer.ts"
 export type {
   ConversationListing,
   FlushMode,
@@ -52,12 +42,22 @@ export type {
   Store,
 } from "./journal/store.ts"
 export type { Layer, Turn } from "./layers/layer.ts"
-export type { Conversation } from "./loop/conversation.ts"
-export type { ConversationEvents, Opened, PreparedEvent } from "./loop/events.ts"
-export type { ImportOptions, ImportOutcome } from "./loop/import.ts"
-export { importConversations, openConversation } from "./loop/lazy.ts"
-export type { OpenConversation } from "./loop/open.ts"
-export type { Prompt } from "./loop/prompt.ts"
+export type { Attachment, AttachmentKind, Todo } from "./messages/attachments.ts"
+export type { Block, Content, ToolResult, ToolUse } from "./messages/blocks.ts"
+export type { FlatMessage, Flattened, Repair, RepairRule } from "./messages/flatten.ts"
+export type {
+  AssistantMessage,
+  AttachmentMessage,
+  Boundary,
+  Message,
+  ProgressMessage,
+  SystemMessage,
+  Usage,
+  UserMessage,
+  Uuid,
+} from "./messages/messages.ts"
+export type { ModelRequest } from "./messages/request.ts"
+export type { Violation } from "./messages/validate/rule.ts"
 export type { AiSdkLanguageModel } from "./model/ai-sdk/interface.ts"
 export type { ChangedPlace } from "./model/cache/compare-requests.ts"
 export type { CachePrediction, CacheReport } from "./model/cache/forecast.ts"
@@ -70,6 +70,6 @@ export type { ModelAccepts, ModelFacts, Price } from "./tokens/model-facts.ts"
 export type { ModelLookup, ModelOverride } from "./tokens/models.ts"
 export type { Cost } from "./tokens/price.ts"
 export type { Fill, Thresholds } from "./tokens/window.ts"
-export type { LedgerSummary, Purpose } from "./views/ledger.ts"
-export { serialiseRequest } from "./views/request.ts"
+export { serialiseRequest } from "./views/context/request.ts"
+export type { LedgerSummary, Purpose } from "./views/ledger/ledger.ts"
 export type { ViewStates, Views } from "./views/views.ts"

@@ -1,8 +1,8 @@
 /** Small builders for stored messages: `conversation().user("hi").call("Read", { file_path: "a" }).result("text").say("done").messages`. */
 import { seededIds } from "../src/base/ids.ts"
-import type { Attachment } from "../src/conversation/attachments.ts"
-import type { Block } from "../src/conversation/blocks.ts"
-import type { CompactMetadata, Message, Usage } from "../src/conversation/messages.ts"
+import type { Attachment } from "../src/messages/attachments.ts"
+import type { Block } from "../src/messages/blocks.ts"
+import type { CompactMetadata, Message, Usage } from "../src/messages/messages.ts"
 
 type Flags = {
   readonly isMeta?: boolean

@@ -1,9 +1,10 @@
 /** Opens conversations with the compaction layer alone, in memory, with a summariser of the same process. */
+
+import type { ToolSurroundings } from "../src/forks/fork-state.ts"
 import { compaction } from "../src/layers/4-compaction/compaction.ts"
 import type { CompactionOptions } from "../src/layers/4-compaction/options.ts"
-import type { ToolSurroundings } from "../src/layers/7-agents/fork-state.ts"
 import type { Conversation, Layer, Model, OpenConversation } from "../src/parts.ts"
-import { FileReads } from "../src/tools/read-state.ts"
+import { FileReads } from "../src/tools/files/read-state.ts"
 import { openTestConversation } from "./open.ts"
 import { SUMMARISER } from "./summariser.ts"
 

@@ -2,8 +2,8 @@
  * Watches what compactions do to a conversation, and notes whatever must never be: one that does not shrink the context, two in a row
  * without new content, a tool pair or a response that was parted. Nothing here asks the code under test whether it was right.
  */
-import { asServerResult, asServerUse, isToolResult, isToolUse } from "../src/conversation/blocks.ts"
-import { contentOf } from "../src/conversation/messages.ts"
+import { asServerResult, asServerUse, isToolResult, isToolUse } from "../src/messages/blocks.ts"
+import { contentOf } from "../src/messages/messages.ts"
 import type { Conversation, Entry, Message } from "../src/parts.ts"
 
 const LEAST_SHRINKING = 0.1 // of the context (L4-27)

@@ -2,9 +2,9 @@
  * A layer that does what it is told before the next request: clears, puts aside, deletes in the cache, drops thinking, undoes, compacts. It stands in for the
  * real layers where only the views' part is tested: whatever is decided, the views must show it, and show it the same after a resume.
  */
-import { isToolResult } from "../src/conversation/blocks.ts"
-import { contentOf } from "../src/conversation/messages.ts"
-import { rounds } from "../src/conversation/rounds.ts"
+import { isToolResult } from "../src/messages/blocks.ts"
+import { contentOf } from "../src/messages/messages.ts"
+import { rounds } from "../src/messages/rounds.ts"
 import type { Draft, Layer, Message, Turn } from "../src/parts.ts"
 
 export type Order =

@@ -1,8 +1,8 @@
 /** Edits a notes file again and again until it is killed, and says when. Run by a test as a process of its own: `node notes-writer.ts <path>`. */
 import { openNotesFile } from "../src/layers/3-session-memory/notes-file.ts"
 import { ownText } from "../src/layers/3-session-memory/prompt.ts"
-import { edit } from "../src/tools/edit.ts"
-import { FileReads } from "../src/tools/read-state.ts"
+import { edit } from "../src/tools/files/edit.ts"
+import { FileReads } from "../src/tools/files/read-state.ts"
 import type { ToolContext } from "../src/tools/tool.ts"
 
 const [path] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 /** Recorded work to replay policies on: rounds of one call and its result, each after a pause. */
-import type { Block } from "../src/conversation/blocks.ts"
-import type { Message, Usage } from "../src/conversation/messages.ts"
+import type { Block } from "../src/messages/blocks.ts"
+import type { Message, Usage } from "../src/messages/messages.ts"
 
 export interface WorkRound {
   readonly tool: string

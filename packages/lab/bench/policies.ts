@@ -7,7 +7,7 @@
 import { existsSync } from "node:fs"
 import { basename } from "node:path"
 import { isShort } from "../../core/bench/measure.ts"
-import type { Message } from "../../core/src/conversation/messages.ts"
+import type { Message } from "../../core/src/messages/messages.ts"
 import { POLICIES, type Policy, type ReplayReport, replay, STRATA } from "../../core/src/replay.ts"
 import { findModel } from "../../core/src/tokens/models.ts"
 import { costOf, tokenCounts } from "../../core/src/tokens/price.ts"

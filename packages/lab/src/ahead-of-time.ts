@@ -7,7 +7,7 @@
  */
 import { existsSync } from "node:fs"
 import { FIGURES } from "../../core/src/base/flag-names.ts"
-import { isBoundary, type Message } from "../../core/src/conversation/messages.ts"
+import { isBoundary, type Message } from "../../core/src/messages/messages.ts"
 import { usageTotal } from "../../core/src/tokens/context-size.ts"
 import { BESIDE_THE_REPOSITORY, recordedConversations } from "./recordings.ts"
 

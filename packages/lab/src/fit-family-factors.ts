@@ -8,7 +8,7 @@
  * Errors count by share and by absolute size, not squared: some windows hold content that nobody recorded, and the factors
  * are to be those of the usual window.
  */
-import type { Block } from "../../core/src/conversation/blocks.ts"
+import type { Block } from "../../core/src/messages/blocks.ts"
 import { CONTENT_CLASSES } from "../../core/src/tokens/content-class.ts"
 import { measureBlocks } from "../../core/src/tokens/estimate.ts"
 import { findModel } from "../../core/src/tokens/models.ts"

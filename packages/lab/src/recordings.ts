@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import type { Message } from "../../core/src/conversation/messages.ts"
-import { importTranscript } from "../../core/src/journal/import/import-file.ts"
-import { mainPath } from "../../core/src/journal/import/main-path.ts"
+import { importTranscript } from "../../core/src/import/import-file.ts"
+import { mainPath } from "../../core/src/import/main-path.ts"
+import type { Message } from "../../core/src/messages/messages.ts"
 
 export interface RecordedConversation {
   readonly name: string

@@ -2,8 +2,8 @@
  * Cuts a recorded conversation at its API responses. Between two responses lies a window: messages that were added, and what
  * the API says they took. Windows whose size the record cannot tell are marked with the reason.
  */
-import { renderAttachment } from "../../core/src/conversation/attachments.ts"
-import { type Block, isThinking, isToolResult, isToolUse, resultBlocks } from "../../core/src/conversation/blocks.ts"
+import { renderAttachment } from "../../core/src/messages/attachments.ts"
+import { type Block, isThinking, isToolResult, isToolUse, resultBlocks } from "../../core/src/messages/blocks.ts"
 import {
   type AssistantMessage,
   contentOf,
@@ -12,7 +12,7 @@ import {
   isSentToModel,
   type Message,
   type Usage,
-} from "../../core/src/conversation/messages.ts"
+} from "../../core/src/messages/messages.ts"
 import { createEstimator } from "../../core/src/tokens/estimate.ts"
 import { findModel } from "../../core/src/tokens/models.ts"
 

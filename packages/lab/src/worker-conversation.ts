@@ -6,11 +6,11 @@ import { cpSync, mkdtempSync, realpathSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import type { Block } from "../../core/src/conversation/blocks.ts"
-import type { Message } from "../../core/src/conversation/messages.ts"
+import type { Block } from "../../core/src/messages/blocks.ts"
+import type { Message } from "../../core/src/messages/messages.ts"
 import { createEstimator } from "../../core/src/tokens/estimate.ts"
-import { converse } from "../../sim/src/brains/test-tools.ts"
 import { workerBrain } from "../../sim/src/brains/worker.ts"
+import { converse } from "../../sim/test/brain-tools.ts"
 
 export interface WorkerOptions {
   readonly model: string

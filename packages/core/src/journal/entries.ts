@@ -4,9 +4,9 @@
  * with what was said, not with what was done to it.
  */
 import type { FailureReason } from "../base/telemetry.ts"
-import type { Repair } from "../conversation/flatten.ts"
-import type { Boundary, Message, Usage, Uuid } from "../conversation/messages.ts"
-import { isBoundary } from "../conversation/messages.ts"
+import type { Repair } from "../messages/flatten.ts"
+import type { Boundary, Message, Usage, Uuid } from "../messages/messages.ts"
+import { isBoundary } from "../messages/messages.ts"
 
 export type MessageEntry = Message
 export type BoundaryEntry = Boundary

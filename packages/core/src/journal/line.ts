@@ -5,8 +5,8 @@
  *   {"uuid":"…","parentUuid":"…","type":"user", … ,"sum":"1a2b3c4d"}
  */
 import { crc32 } from "node:zlib"
-import { type Block, toBlocks } from "../conversation/blocks.ts"
-import { hasExactInput, parseExact, stringifyExact } from "../conversation/exact-json.ts"
+import { type Block, toBlocks } from "../messages/blocks.ts"
+import { hasExactInput, parseExact, stringifyExact } from "../messages/exact-json.ts"
 import type { Entry } from "./entries.ts"
 
 const SUM_FIELD = ',"sum":"'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { LedgerLine, Purpose } from "../views/ledger.ts"
+import type { LedgerLine, Purpose } from "../views/ledger/ledger.ts"
 import { backgroundBudget } from "./background-budget.ts"
 
 const line = (purpose: Purpose, dollars: number | undefined, output = 0): LedgerLine => ({

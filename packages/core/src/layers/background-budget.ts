@@ -3,7 +3,7 @@
  * until now, so the first piece is always allowed, and the next one when the conversation has caught up.
  */
 import { type TokenCounts, weighCounts } from "../base/token-counts.ts"
-import type { Ledger, Purpose } from "../views/ledger.ts"
+import type { Ledger, Purpose } from "../views/ledger/ledger.ts"
 
 export type BudgetAnswer =
   | { readonly allowed: true }

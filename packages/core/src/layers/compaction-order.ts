@@ -1,5 +1,5 @@
 /** What a compaction is asked for, what it would do, and how far it has come: the words that layer 4 shares with the loop. */
-import type { Uuid } from "../conversation/messages.ts"
+import type { Uuid } from "../messages/messages.ts"
 import type { Accounting } from "../tokens/accounting.ts"
 import type { Thresholds } from "../tokens/window.ts"
 

@@ -3,11 +3,11 @@
  * No layer knows another, and a layer's failure never breaks the conversation.
  */
 import type { Flags } from "../base/flags.ts"
-import type { ToolResult } from "../conversation/blocks.ts"
-import type { Uuid } from "../conversation/messages.ts"
-import type { ModelRequest, RequestExtras } from "../conversation/request.ts"
 import type { Draft } from "../journal/entries.ts"
 import type { Journal } from "../journal/store.ts"
+import type { ToolResult } from "../messages/blocks.ts"
+import type { Uuid } from "../messages/messages.ts"
+import type { ModelRequest, RequestExtras } from "../messages/request.ts"
 import type { ContextSize } from "../tokens/context-size.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
 import type { Fill, Thresholds } from "../tokens/window.ts"

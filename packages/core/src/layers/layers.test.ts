@@ -7,7 +7,7 @@ import { conversations, newPlayer, play } from "../../test/steps.ts"
 import { manualClock } from "../base/clock.ts"
 import { seededIds } from "../base/ids.ts"
 import { memoryStore } from "../journal/memory-store.ts"
-import { serialiseRequest } from "../views/request.ts"
+import { serialiseRequest } from "../views/context/request.ts"
 import { toolResultStorage } from "./1-tool-results/tool-result-storage.ts"
 import { microcompaction } from "./2-microcompact/microcompaction.ts"
 

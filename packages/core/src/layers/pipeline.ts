@@ -4,10 +4,10 @@
  */
 import { reasonOf } from "../base/errors.ts"
 import type { FailureReason, Telemetry } from "../base/telemetry.ts"
-import type { ToolResult } from "../conversation/blocks.ts"
-import type { RequestExtras } from "../conversation/request.ts"
 import type { Draft } from "../journal/entries.ts"
-import { mergeExtras } from "../views/request.ts"
+import type { ToolResult } from "../messages/blocks.ts"
+import type { RequestExtras } from "../messages/request.ts"
+import { mergeExtras } from "../views/context/request.ts"
 import type { Views } from "../views/views.ts"
 import type { CompactionOrder, PlannedCompaction } from "./compaction-order.ts"
 import type { Layer, Turn } from "./layer.ts"

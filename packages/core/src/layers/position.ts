@@ -1,6 +1,6 @@
 /** Where a conversation stands in the middle of the work: up to which message it is complete, and which calls are still open. */
-import { isToolResult, isToolUse } from "../conversation/blocks.ts"
-import { type AssistantMessage, contentOf, type Message, type Uuid } from "../conversation/messages.ts"
+import { isToolResult, isToolUse } from "../messages/blocks.ts"
+import { type AssistantMessage, contentOf, type Message, type Uuid } from "../messages/messages.ts"
 
 export interface Position {
   /** The last message that is complete: while calls are open, the one before the turn that made them (L3-6). */

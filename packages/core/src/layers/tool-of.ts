@@ -1,7 +1,7 @@
 /** Which tool a call was for: nearly always one of the newest response, else the journal knows. */
-import { type Block, isToolUse } from "../conversation/blocks.ts"
-import { contentOf } from "../conversation/messages.ts"
-import { blockAt, parseAddress } from "../views/archive.ts"
+import { type Block, isToolUse } from "../messages/blocks.ts"
+import { contentOf } from "../messages/messages.ts"
+import { blockAt, parseAddress } from "../views/record/archive.ts"
 import type { Turn } from "./layer.ts"
 
 const UNKNOWN_TOOL = "tool"

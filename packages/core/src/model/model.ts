@@ -2,8 +2,8 @@
  * The Model port: what the loop needs of a model, whoever provides it. A model streams the answer to a request and says what it can
  * do; retrying, recognising errors and placing cache breakpoints are its business, not the loop's.
  */
-import type { Usage } from "../conversation/messages.ts"
-import type { ModelRequest } from "../conversation/request.ts"
+import type { Usage } from "../messages/messages.ts"
+import type { ModelRequest } from "../messages/request.ts"
 import type { ModelAccepts, ModelFacts } from "../tokens/model-facts.ts"
 import type { ModelLookup } from "../tokens/models.ts"
 

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { exactInputOf, stringifyExact } from "../conversation/exact-json.ts"
+import { exactInputOf, stringifyExact } from "../messages/exact-json.ts"
 import { unusableInputOf, withInputText } from "./tool-input-text.ts"
 
 const CALL = { type: "tool_use", id: "toolu_1", name: "Read", input: {} }

@@ -5,7 +5,7 @@
  * asks `unusableInputOf` before it runs a call and answers with an error result, so that the model can mend it. After a crash the mark is
  * gone, but then the call has no result either and is answered as interrupted.
  */
-import { withExactInput } from "../conversation/exact-json.ts"
+import { withExactInput } from "../messages/exact-json.ts"
 
 const UNUSABLE = Symbol("an input that cannot be used")
 

@@ -5,8 +5,8 @@
  * No block is scaled beyond half to double its estimate. What remains was sent but not recorded (reminders, instructions) and stays
  * with the first new block whatever happens to that; what is missing was left out by the server and is taken off the prompt.
  */
-import { type Block, isToolResult } from "../conversation/blocks.ts"
-import type { FlatMessage } from "../conversation/flatten.ts"
+import { type Block, isToolResult } from "../messages/blocks.ts"
+import type { FlatMessage } from "../messages/flatten.ts"
 import { createEstimator, type Estimator } from "../tokens/estimate.ts"
 import type { TokenizerFamily } from "../tokens/model-facts.ts"
 

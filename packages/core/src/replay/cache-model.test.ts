@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { Block } from "../conversation/blocks.ts"
+import type { Block } from "../messages/blocks.ts"
 import { CacheModel, LIFE_MS, LOOK_BACK, type PromptItem } from "./cache-model.ts"
 
 const PROMPT: PromptItem = { tokens: 1_000 }

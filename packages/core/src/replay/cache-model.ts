@@ -6,7 +6,7 @@
  * Blocks are compared by identity first: settled ones keep their object, so a request costs what changed.
  */
 import type { TokenCounts } from "../base/token-counts.ts"
-import type { Block } from "../conversation/blocks.ts"
+import type { Block } from "../messages/blocks.ts"
 
 export const LOOK_BACK = 20 // blocks, the one at the breakpoint included
 export const LIFE_MS = 5 * 60_000

@@ -3,13 +3,13 @@
  * makes a request valid (markers for empty results, repairs, media limits) is the same in all of them.
  */
 import type { FigureName } from "../base/flag-names.ts"
-import { isThinking, isToolResult, isToolUse } from "../conversation/blocks.ts"
-import { contentOf } from "../conversation/messages.ts"
 import type { DecisionDraft } from "../journal/entries.ts"
 import { toolResultStorage } from "../layers/1-tool-results/tool-result-storage.ts"
 import { microcompaction } from "../layers/2-microcompact/microcompaction.ts"
 import { READ_LIKE, WRITE_LIKE } from "../layers/2-microcompact/survey.ts"
 import type { Layer, Turn } from "../layers/layer.ts"
+import { isThinking, isToolResult, isToolUse } from "../messages/blocks.ts"
+import { contentOf } from "../messages/messages.ts"
 import type { ServerMemory } from "./server-copy.ts"
 
 export interface Policy {

@@ -2,11 +2,12 @@
  * A recording taken apart into the order of events: what was said, and before every response the request that asked for it. What was
  * recorded of layers 1 and 2 is marked as such, so that another policy can take their place; compactions stay where they were.
  */
-import { toBlocks, withoutBreakpoint } from "../conversation/blocks.ts"
-import { type AssistantMessage, isSentToModel, type Message, type Usage } from "../conversation/messages.ts"
+
 import { type DecisionEntry, type Entry, isDecision } from "../journal/entries.ts"
+import { toBlocks, withoutBreakpoint } from "../messages/blocks.ts"
+import { type AssistantMessage, isSentToModel, type Message, type Usage } from "../messages/messages.ts"
 import { usageTotal } from "../tokens/context-size.ts"
-import { clearedByServer } from "../views/decision-kinds.ts"
+import { clearedByServer } from "../views/context/decision-kinds.ts"
 
 export interface RecordedConversation {
   /** In the order they were said, along one path. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { Block } from "../conversation/blocks.ts"
+import type { Block } from "../messages/blocks.ts"
 import type { PromptItem } from "./cache-model.ts"
 import { type SentMessage, ServerCopy } from "./server-copy.ts"
 

@@ -6,7 +6,7 @@
  * is `anew`, and what it clears moves on with every call unless the request says what to leave. Where what was cleared stays cleared, and
  * the server clears again only when what is left passes the trigger, that is `keeps`.
  */
-import { isThinking, isToolResult, isToolUse, type ToolUse } from "../conversation/blocks.ts"
+import { isThinking, isToolResult, isToolUse, type ToolUse } from "../messages/blocks.ts"
 import type { PromptItem } from "./cache-model.ts"
 
 export interface SentMessage {

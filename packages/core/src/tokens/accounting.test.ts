@@ -1,9 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../test/builders.ts"
 import { openTestConversation } from "../../test/open.ts"
-import type { Block } from "../conversation/blocks.ts"
-import { type Message, sinceLastBoundary } from "../conversation/messages.ts"
-import { mainPath } from "../journal/import/main-path.ts"
 import {
   CLAUDE_CODE_FILES,
   CODEX_FILES,
@@ -13,7 +10,10 @@ import {
   SWE_AGENT_FILES,
   TRANSCRIPTS_ARE_HERE,
   WHERE_THEY_ARE,
-} from "../journal/import/real-transcripts.ts"
+} from "../../test/real-transcripts.ts"
+import { mainPath } from "../import/main-path.ts"
+import type { Block } from "../messages/blocks.ts"
+import { type Message, sinceLastBoundary } from "../messages/messages.ts"
 import { type Accounting, account, percentages } from "./accounting.ts"
 import { createEstimator } from "./estimate.ts"
 import { findModel } from "./models.ts"

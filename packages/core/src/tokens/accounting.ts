@@ -1,10 +1,10 @@
 /**
  * TOK-6: where the context went. Every token the model is sent belongs to exactly one class, so the classes sum to the total.
  */
-import { renderAttachment } from "../conversation/attachments.ts"
-import { type Block, isText, isThinking, isToolResult, isToolUse } from "../conversation/blocks.ts"
-import type { FlatMessage } from "../conversation/flatten.ts"
-import { contentOf, isHuman, isSentToModel, type Message } from "../conversation/messages.ts"
+import { renderAttachment } from "../messages/attachments.ts"
+import { type Block, isText, isThinking, isToolResult, isToolUse } from "../messages/blocks.ts"
+import type { FlatMessage } from "../messages/flatten.ts"
+import { contentOf, isHuman, isSentToModel, type Message } from "../messages/messages.ts"
 import type { Estimator } from "./estimate.ts"
 
 export interface Accounting {

@@ -1,8 +1,8 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { SAMPLE_TEXTS } from "../../test/sample-texts.ts"
 import { createCalibration, type Parts, summarizeErrors } from "./calibrate.ts"
 import { createEstimator, measureText } from "./estimate.ts"
-import { SAMPLE_TEXTS } from "./sample-texts.ts"
 
 const claude = () => createCalibration({ family: "claude-4" })
 

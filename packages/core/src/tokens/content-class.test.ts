@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { SAMPLE_TEXTS } from "../../test/sample-texts.ts"
 import { CONTENT_CLASSES, type ContentClass, forEachSegment } from "./content-class.ts"
-import { SAMPLE_TEXTS } from "./sample-texts.ts"
 
 interface Segment {
   readonly contentClass: ContentClass

@@ -3,8 +3,8 @@
  * come since. The meter is fed entry by entry; `contextSize` is the same over a list.
  */
 
-import { renderAttachment } from "../conversation/attachments.ts"
-import { type AssistantMessage, contentOf, isSentToModel, type Message, type Usage } from "../conversation/messages.ts"
+import { renderAttachment } from "../messages/attachments.ts"
+import { type AssistantMessage, contentOf, isSentToModel, type Message, type Usage } from "../messages/messages.ts"
 import type { Estimator, Measure } from "./estimate.ts"
 
 export interface ContextSize {

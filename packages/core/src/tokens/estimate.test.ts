@@ -1,12 +1,12 @@
 import fc from "fast-check"
 import { encode } from "gpt-tokenizer/encoding/o200k_base"
 import { describe, expect, test } from "vitest"
-import type { Block } from "../conversation/blocks.ts"
-import { withExactInput } from "../conversation/exact-json.ts"
+import { SAMPLE_TEXTS } from "../../test/sample-texts.ts"
+import type { Block } from "../messages/blocks.ts"
+import { withExactInput } from "../messages/exact-json.ts"
 import { CONTENT_CLASSES } from "./content-class.ts"
 import { createEstimator, measureBlocks, measureText, sumMeasures } from "./estimate.ts"
 import type { TokenizerFamily } from "./model-facts.ts"
-import { SAMPLE_TEXTS } from "./sample-texts.ts"
 
 const FAMILIES: readonly TokenizerFamily[] = ["claude-4", "claude-5", "gpt-5", "unknown"]
 

@@ -5,7 +5,7 @@
  * changes it by more than a few tokens. Where nothing is known about the model, the plain rules hold: 4 bytes of text, 2 of
  * JSON, 2,000 for an image or a document, and a third more.
  */
-import { type Block, isToolResult } from "../conversation/blocks.ts"
+import { type Block, isToolResult } from "../messages/blocks.ts"
 import { type CalibrationReport, type CalibrationState, createCalibration, type Parts } from "./calibrate.ts"
 import { CONTENT_CLASSES } from "./content-class.ts"
 import { type Measure, measureBlock, measureText, sumMeasures } from "./measure.ts"

@@ -13,8 +13,8 @@ import {
   isToolUse,
   resultBlocks,
   type Thinking,
-} from "../conversation/blocks.ts"
-import { exactInputOf } from "../conversation/exact-json.ts"
+} from "../messages/blocks.ts"
+import { exactInputOf } from "../messages/exact-json.ts"
 import { CONTENT_CLASSES, type ContentClass, forEachSegment } from "./content-class.ts"
 import { baseTokens } from "./token-weights.ts"
 

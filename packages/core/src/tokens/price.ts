@@ -1,6 +1,6 @@
 /** Usage as money (TOK-7). A model without a known price costs an unknown amount, never nothing. */
 import { addCounts, inputTokens, type TokenCounts, weighCounts } from "../base/token-counts.ts"
-import type { Usage } from "../conversation/messages.ts"
+import type { Usage } from "../messages/messages.ts"
 import type { ModelFacts, Price } from "./model-facts.ts"
 
 export type Cost = { readonly known: true; readonly dollars: number } | { readonly known: false; readonly why: string }

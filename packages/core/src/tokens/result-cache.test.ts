@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest"
-import type { ToolResult } from "../conversation/blocks.ts"
+import type { ToolResult } from "../messages/blocks.ts"
 import { measureBlock } from "./measure.ts"
 import { createResultMeter } from "./result-cache.ts"
 

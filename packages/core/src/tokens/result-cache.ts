@@ -2,7 +2,7 @@
  * Remembers the measure of tool results (TOK-4): one for each tool_use id, as long as its content stays the same. Content is
  * known by length and hash, so that the cache keeps no text alive.
  */
-import type { ToolResult } from "../conversation/blocks.ts"
+import type { ToolResult } from "../messages/blocks.ts"
 import { type Measure, measureBlock } from "./measure.ts"
 
 const REMEMBERED_RESULTS = 20_000 // about 5 MB; a conversation of a million tokens has fewer

@@ -1,6 +1,6 @@
 /** Which calls of one response may run side by side: neighbours that change nothing. */
-import type { ToolUse } from "../conversation/blocks.ts"
-import { checkToolInput } from "../conversation/tool-input.ts"
+import type { ToolUse } from "../messages/blocks.ts"
+import { checkToolInput } from "../messages/tool-input.ts"
 import type { Tool } from "./tool.ts"
 
 /** Neighbouring calls that change nothing form one group; every other call is a group of its own. */

@@ -1,14 +1,14 @@
 /** The tools of this folder in the order in which they are offered. The order is part of the cached prefix: it never depends on anything. */
-import { askUser } from "./ask-user.ts"
-import { bashOutputTool, killShellTool } from "./background-shells.ts"
-import { bashTool } from "./bash.ts"
-import { enterPlanMode, exitPlanMode } from "./plan-mode.ts"
-import { type ShellOptions, ShellSession } from "./shell-session.ts"
-import { skillTool } from "./skill.ts"
-import type { Skill } from "./skills.ts"
-import { todoWrite } from "./todo-write.ts"
+import { askUser } from "./session/ask-user.ts"
+import { enterPlanMode, exitPlanMode } from "./session/plan-mode.ts"
+import { skillTool } from "./session/skill.ts"
+import type { Skill } from "./session/skills.ts"
+import { todoWrite } from "./session/todo-write.ts"
+import { bashOutputTool, killShellTool } from "./shell/background-shells.ts"
+import { bashTool } from "./shell/bash.ts"
+import { type ShellOptions, ShellSession } from "./shell/shell-session.ts"
 import type { Tool } from "./tool.ts"
-import { type WebFetchOptions, webFetchTool } from "./web-fetch.ts"
+import { type WebFetchOptions, webFetchTool } from "./web/web-fetch.ts"
 
 export interface ShellTools {
   readonly tools: readonly Tool[]

@@ -4,8 +4,8 @@
  */
 import type { z } from "zod"
 import type { Clock } from "../base/clock.ts"
-import type { Attachment, Todo } from "../conversation/attachments.ts"
-import type { Block } from "../conversation/blocks.ts"
+import type { Attachment, Todo } from "../messages/attachments.ts"
+import type { Block } from "../messages/blocks.ts"
 
 export interface Tool<Input = unknown> {
   readonly name: string

@@ -2,8 +2,9 @@
  * Which entries belong to the conversation as it stands. A journal is a tree: going back to an earlier message starts a branch, and
  * the branch that was left stays in the journal. The path is the way from the first message to the newest one.
  */
-import type { Uuid } from "../conversation/messages.ts"
+
 import { type BoundaryEntry, type Entry, isBoundaryEntry, isDecision } from "../journal/entries.ts"
+import type { Uuid } from "../messages/messages.ts"
 
 /** Where each message came from, gathered in one pass over entries in the order they were written. */
 export class Links {

@@ -1,7 +1,7 @@
 /** Invariant 4: whatever was added can be had back byte for byte, also from branches that were left. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { toBlocks } from "../../src/conversation/blocks.ts"
+import { toBlocks } from "../../src/messages/blocks.ts"
 import { stringifyExact } from "../../src/parts.ts"
 import { openTestConversation } from "../open.ts"
 import { fuzz } from "../runs.ts"

@@ -1,8 +1,8 @@
 /** Invariant 6: with everything switched off, the request is the flattened journal and nothing else. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { isThinking, toBlocks } from "../../src/conversation/blocks.ts"
-import { Flattener } from "../../src/conversation/flatten.ts"
+import { isThinking, toBlocks } from "../../src/messages/blocks.ts"
+import { Flattener } from "../../src/messages/flatten.ts"
 import type { AssistantMessage, Conversation } from "../../src/parts.ts"
 import { openTestConversation } from "../open.ts"
 import { fuzz } from "../runs.ts"

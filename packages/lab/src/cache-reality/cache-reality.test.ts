@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs"
 import { describe, expect, test } from "vitest"
-import type { Message, Usage } from "../../../core/src/conversation/messages.ts"
+import type { Message, Usage } from "../../../core/src/messages/messages.ts"
 import { BESIDE_THE_REPOSITORY, recordedConversations } from "../recordings.ts"
 import { compareRecording, tally } from "./compare-recordings.ts"
 import { recordedRequests } from "./recorded-requests.ts"

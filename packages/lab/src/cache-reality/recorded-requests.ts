@@ -5,7 +5,7 @@
  * Pieces of one response carry the same API id and count once; the last piece's usage holds. System prompt and tools are
  * not recorded and not part of a request here.
  */
-import { renderAttachment } from "../../../core/src/conversation/attachments.ts"
+import { renderAttachment } from "../../../core/src/messages/attachments.ts"
 import {
   type Block,
   isMedia,
@@ -13,7 +13,7 @@ import {
   isThinking,
   isToolResult,
   resultBlocks,
-} from "../../../core/src/conversation/blocks.ts"
+} from "../../../core/src/messages/blocks.ts"
 import {
   type AssistantMessage,
   contentOf,
@@ -22,7 +22,7 @@ import {
   isSentToModel,
   type Message,
   type Usage,
-} from "../../../core/src/conversation/messages.ts"
+} from "../../../core/src/messages/messages.ts"
 import { createEstimator, type Estimator } from "../../../core/src/tokens/estimate.ts"
 import { findModel } from "../../../core/src/tokens/models.ts"
 import type { Ttl } from "../../../sim/src/wire.ts"

@@ -2,10 +2,11 @@
  * The same conversation compacted by our layer 4, at the places where it was compacted in the recording. A second compaction finds what our
  * first one left, and behind it what the recording has from there on: a chain, as it would have been.
  */
-import type { Message } from "../../../core/src/conversation/messages.ts"
-import { writeImported } from "../../../core/src/journal/import/into-journal.ts"
+
+import type { ToolSurroundings } from "../../../core/src/forks/fork-state.ts"
+import { writeImported } from "../../../core/src/import/into-journal.ts"
 import { compaction } from "../../../core/src/layers/4-compaction/compaction.ts"
-import type { ToolSurroundings } from "../../../core/src/layers/7-agents/fork-state.ts"
+import type { Message } from "../../../core/src/messages/messages.ts"
 import {
   type Conversation,
   type Ids,
@@ -18,7 +19,7 @@ import {
   seededIds,
 } from "../../../core/src/parts.ts"
 import { findModel } from "../../../core/src/tokens/models.ts"
-import { FileReads } from "../../../core/src/tools/read-state.ts"
+import { FileReads } from "../../../core/src/tools/files/read-state.ts"
 import type { RecordedConversation } from "../recordings.ts"
 import type { RecordedCompaction } from "./recorded-compactions.ts"
 import { textSentIn } from "./said.ts"

@@ -1,5 +1,5 @@
 /** Compactions in recorded conversations: what stood before each, what the program that recorded it left behind it, what came then. */
-import { isBoundary, type Message } from "../../../core/src/conversation/messages.ts"
+import { isBoundary, type Message } from "../../../core/src/messages/messages.ts"
 import { usageTotal } from "../../../core/src/tokens/context-size.ts"
 import type { RecordedConversation } from "../recordings.ts"
 import { isSummary, textSent } from "./said.ts"

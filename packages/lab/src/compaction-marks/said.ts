@@ -7,11 +7,11 @@ import {
   resultBlocks,
   textOf,
   toBlocks,
-} from "../../../core/src/conversation/blocks.ts"
-import { contentOf, isHuman, type Message } from "../../../core/src/conversation/messages.ts"
-import { sentBlocks } from "../../../core/src/conversation/sent-blocks.ts"
-import { artifacts } from "../../../core/src/views/artifacts.ts"
-import { standingRules } from "../../../core/src/views/standing-rules.ts"
+} from "../../../core/src/messages/blocks.ts"
+import { contentOf, isHuman, type Message } from "../../../core/src/messages/messages.ts"
+import { sentBlocks } from "../../../core/src/messages/sent-blocks.ts"
+import { artifacts } from "../../../core/src/views/record/artifacts.ts"
+import { standingRules } from "../../../core/src/views/record/standing-rules.ts"
 import { factsIn } from "./facts-said.ts"
 import { plain, stands } from "./find-in-text.ts"
 

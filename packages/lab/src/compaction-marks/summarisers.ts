@@ -2,8 +2,8 @@
  * Who writes the summaries when recordings are compacted again, in the same process: the simulator's extractive brain, or somebody who has
  * nothing to say, so that what is left is what the data alone carries. Neither is a language model.
  */
-import { toBlocks } from "../../../core/src/conversation/blocks.ts"
-import type { ModelRequest } from "../../../core/src/conversation/request.ts"
+import { toBlocks } from "../../../core/src/messages/blocks.ts"
+import type { ModelRequest } from "../../../core/src/messages/request.ts"
 import type { Model } from "../../../core/src/model/model.ts"
 import type { ModelFacts } from "../../../core/src/tokens/model-facts.ts"
 import type { BrainMessage, BrainTurn } from "../../../sim/src/brain.ts"

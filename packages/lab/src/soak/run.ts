@@ -1,6 +1,6 @@
 /** One soak: tasks one after the other until so many tokens have gone through the window, then the figures. */
 import { quantile } from "../../../core/bench/measure.ts"
-import { type LedgerSummary, summarise } from "../../../core/src/views/ledger.ts"
+import { type LedgerSummary, summarise } from "../../../core/src/views/ledger/ledger.ts"
 import { RULES, taskAt } from "./tasks.ts"
 import { type CompactionSeen, SoakWatch } from "./watch.ts"
 import { openSoakWorkshop, type SoakWorkshop } from "./workshop.ts"

@@ -1,9 +1,9 @@
 /** Watches a conversation from outside and counts: what came in, what the layers did, how long things took. It keeps only figures. */
 import type { Agent, QueryEvent } from "../../../core/src/agent.ts"
 import { inputTokens } from "../../../core/src/base/token-counts.ts"
-import { sentBlocks } from "../../../core/src/conversation/sent-blocks.ts"
 import type { DecisionEntry, Entry } from "../../../core/src/journal/entries.ts"
 import type { CompactionProgress } from "../../../core/src/layers/compaction-order.ts"
+import { sentBlocks } from "../../../core/src/messages/sent-blocks.ts"
 import { tokenCounts } from "../../../core/src/tokens/price.ts"
 import type { Clock } from "../../../sim/src/index.ts"
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import { makeTurn, requestOf, TEST_TOOLS } from "../../test/brain-tools.ts"
 import type { Answer, BrainMessage } from "../brain.ts"
 import {
   brainByName,
@@ -11,7 +12,6 @@ import {
   malformedBrain,
   scriptedBrain,
 } from "./index.ts"
-import { makeTurn, requestOf, TEST_TOOLS } from "./test-tools.ts"
 
 const hello = (index = 0) =>
   makeTurn({ ...requestOf([{ role: "user", content: [{ type: "text", text: "Hello" }] }]), tools: TEST_TOOLS }, index)

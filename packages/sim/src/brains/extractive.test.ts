@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
+import { makeTurn, requestOf, TEST_TOOLS } from "../../test/brain-tools.ts"
 import type { Answer, BrainMessage } from "../brain.ts"
 import { summaryIn, summaryInstructions } from "../context-management/summarize.ts"
 import { extractiveAnswer, extractiveBrain, summarise } from "./extractive.ts"
-import { makeTurn, requestOf, TEST_TOOLS } from "./test-tools.ts"
 
 const NINE_SECTIONS = `CRITICAL: answer with text only, call no tools.
 Write a summary of the conversation so far. First think inside <analysis> tags:

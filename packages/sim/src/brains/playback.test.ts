@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
+import { makeTurn, requestOf } from "../../test/brain-tools.ts"
 import type { Answer, BrainBlock, BrainMessage } from "../brain.ts"
 import { playbackBrain, type RecordedMessage } from "./playback.ts"
-import { makeTurn, requestOf } from "./test-tools.ts"
 
 const REPOSITORY = join(import.meta.dirname, "../../../..")
 const RECORDINGS = join(REPOSITORY, "../shared/data/transcripts/claude-code-log")

@@ -1,9 +1,9 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { makeTurn, requestOf, TEST_TOOLS } from "../../test/brain-tools.ts"
 import type { Answer, BrainBlock, BrainMessage } from "../brain.ts"
 import { brainByName } from "./index.ts"
 import { findProblems } from "./schema.ts"
-import { makeTurn, requestOf, TEST_TOOLS } from "./test-tools.ts"
 
 const words = fc.oneof(
   fc.string({ maxLength: 60 }),

@@ -1,9 +1,16 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import {
+  converse,
+  makeProject,
+  makeTurn,
+  requestOf,
+  TEST_TOOLS,
+  type TestConversation,
+} from "../../test/brain-tools.ts"
 import type { Answer, Brain, BrainMessage } from "../brain.ts"
 import { summarise } from "./extractive.ts"
-import { converse, makeProject, makeTurn, requestOf, TEST_TOOLS, type TestConversation } from "./test-tools.ts"
 import { workerBrain } from "./worker.ts"
 
 const TASKS = [

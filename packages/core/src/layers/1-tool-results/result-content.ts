@@ -1,5 +1,5 @@
 /** What a tool result holds: how much text, whether anything at all, and the files it is stored as (L1-1, L1-6, L1-7). */
-import { type Block, isMedia, isText, type Media, resultBlocks, type ToolResult } from "../../conversation/blocks.ts"
+import { type Block, isMedia, isText, type Media, resultBlocks, type ToolResult } from "../../messages/blocks.ts"
 
 /**
  * Characters that count against limits. An image takes the same room in the context whatever the length of its encoding, and is looked

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
-import type { Message } from "../../conversation/messages.ts"
+import type { Message } from "../../messages/messages.ts"
 import { findModel } from "../../tokens/models.ts"
 import { Views } from "../../views/views.ts"
 import { type ApiQuestion, editsForServer, serverTrigger } from "./by-api.ts"

@@ -6,7 +6,7 @@
  * has cleared, it is asked to leave exactly what it left then, until the context has grown to the trigger again and there is enough to
  * clear (`server-moves-on.ts`).
  */
-import type { RequestExtras } from "../../conversation/request.ts"
+import type { RequestExtras } from "../../messages/request.ts"
 import type { ModelAccepts } from "../../tokens/model-facts.ts"
 import { READ_LIKE, WRITE_LIKE } from "./survey.ts"
 

@@ -1,6 +1,6 @@
 /** Whether the server's cache can still hold what was sent last. */
 import { canonicalModelId } from "../../tokens/models.ts"
-import { cacheCounts } from "../../views/cache-break.ts"
+import { cacheCounts } from "../../views/cache/cache-break.ts"
 import type { Turn } from "../layer.ts"
 import { idleMinutes } from "./by-time.ts"
 

@@ -2,7 +2,7 @@
  * What clearing does to a request: which tokens go, how many stand behind the first place that changes, and whether thinking goes along
  * because it is bound to what stands before it (L2-11, CACHE-6).
  */
-import type { Uuid } from "../../conversation/messages.ts"
+import type { Uuid } from "../../messages/messages.ts"
 import type { Clearing } from "./payback.ts"
 import type { Survey } from "./survey.ts"
 

@@ -1,5 +1,5 @@
 /** L2-3: whether the cache that results were deleted in is gone, so that the deletions must not be asked for again. */
-import { cacheCounts, isBreak } from "../../views/cache-break.ts"
+import { cacheCounts, isBreak } from "../../views/cache/cache-break.ts"
 import type { Turn } from "../layer.ts"
 import { cacheState } from "./cache-state.ts"
 

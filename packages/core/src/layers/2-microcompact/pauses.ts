@@ -1,6 +1,6 @@
 /** How many turns with thinking came after the last long pause (L2-5), learnt message by message. */
-import { isThinking } from "../../conversation/blocks.ts"
-import { contentOf } from "../../conversation/messages.ts"
+import { isThinking } from "../../messages/blocks.ts"
+import { contentOf } from "../../messages/messages.ts"
 import type { Views } from "../../views/views.ts"
 import { idleMinutes } from "./by-time.ts"
 import { type MessageFold, SettledFold } from "./settled-fold.ts"

@@ -2,8 +2,8 @@
  * Learns from messages once: what is known about those up to the newest response is kept, and only new ones are looked at, until a
  * decision or a boundary changes what was there. So looking before every request costs what is new.
  */
-import type { Message } from "../../conversation/messages.ts"
-import type { ContextView } from "../../views/context.ts"
+import type { Message } from "../../messages/messages.ts"
+import type { ContextView } from "../../views/context/context.ts"
 
 export interface MessageFold<S> {
   start(): S

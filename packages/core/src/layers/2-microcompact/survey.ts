@@ -4,11 +4,11 @@
  * conversation that was opened again; `scale` tells what all of them come to by what is known now.
  */
 import type { Flags } from "../../base/flags.ts"
-import { isThinking, isToolResult, isToolUse, type ToolResult } from "../../conversation/blocks.ts"
-import type { Message, Uuid } from "../../conversation/messages.ts"
-import { sentBlocks } from "../../conversation/sent-blocks.ts"
+import { isThinking, isToolResult, isToolUse, type ToolResult } from "../../messages/blocks.ts"
+import type { Message, Uuid } from "../../messages/messages.ts"
+import { sentBlocks } from "../../messages/sent-blocks.ts"
 import { createEstimator, type Estimator, type Measure } from "../../tokens/estimate.ts"
-import { renderCleared, renderClearedMemory } from "../../views/render-decisions.ts"
+import { renderCleared, renderClearedMemory } from "../../views/context/render-decisions.ts"
 import type { Views } from "../../views/views.ts"
 import { type MessageFold, SettledFold } from "./settled-fold.ts"
 

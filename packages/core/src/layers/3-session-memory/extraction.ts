@@ -2,12 +2,13 @@
  * One update of the notes: a fork that may edit that one file and nothing else (L3-4). The file is read first, as it is now, so what its
  * owner wrote by hand is what the fork sees (L3-7); if it changes while the fork works, the Edit fails and the fork is told.
  */
-import type { ToolUse } from "../../conversation/blocks.ts"
-import type { ModelRequest } from "../../conversation/request.ts"
+
+import { type ForkOutcome, runFork } from "../../forks/fork.ts"
+import { cloneReads, type ToolSurroundings } from "../../forks/fork-state.ts"
+import type { ToolUse } from "../../messages/blocks.ts"
+import type { ModelRequest } from "../../messages/request.ts"
 import type { Model } from "../../model/model.ts"
 import type { PermissionQuestion, ReadState, Tool } from "../../tools/tool.ts"
-import { type ForkOutcome, runFork } from "../7-agents/fork.ts"
-import { cloneReads, type ToolSurroundings } from "../7-agents/fork-state.ts"
 import { measureNotes, type NotesLimits, sizeReminder } from "./limits.ts"
 import { type NotesFile, openNotesFile, replaceNotes } from "./notes-file.ts"
 import { fillVariables, loadTexts } from "./prompt.ts"

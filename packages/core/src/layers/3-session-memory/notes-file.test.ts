@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { scratchDirectory } from "../../tools/test-context.ts"
+import { scratchDirectory } from "../../../test/tool-context.ts"
 import { NotesFileError, openNotesFile } from "./notes-file.ts"
 
 const now = new Date("2026-01-01T00:00:00Z")

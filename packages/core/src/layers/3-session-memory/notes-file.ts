@@ -7,8 +7,8 @@ import { randomUUID } from "node:crypto"
 import { link, lstat, mkdir, realpath, rename, rm, writeFile } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { StrataError } from "../../base/errors.ts"
-import { readTextIfPresent } from "../../tools/file-content.ts"
-import { codeOf, isMissing } from "../../tools/file-error.ts"
+import { readTextIfPresent } from "../../tools/files/file-content.ts"
+import { codeOf, isMissing } from "../../tools/files/file-error.ts"
 import type { FileRead } from "../../tools/tool.ts"
 
 const DIRECTORY_MODE = 0o700

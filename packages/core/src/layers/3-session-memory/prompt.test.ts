@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { scratchDirectory } from "../../tools/test-context.ts"
+import { scratchDirectory } from "../../../test/tool-context.ts"
 import { fillVariables, loadTexts, ownText } from "./prompt.ts"
 
 describe("L3-2 the prompt and its variables", () => {

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { isMissing } from "../../tools/file-error.ts"
+import { isMissing } from "../../tools/files/file-error.ts"
 
 const VARIABLE = /\{\{([a-z_]+)\}\}/g
 

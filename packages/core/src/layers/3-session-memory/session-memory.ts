@@ -4,8 +4,8 @@
  */
 import { StrataError } from "../../base/errors.ts"
 import type { Flags } from "../../base/flags.ts"
-import type { Uuid } from "../../conversation/messages.ts"
 import type { DecisionDraft, Draft } from "../../journal/entries.ts"
+import type { Uuid } from "../../messages/messages.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 import { type BudgetAnswer, backgroundBudget } from "../background-budget.ts"
 import type { Layer, Turn } from "../layer.ts"

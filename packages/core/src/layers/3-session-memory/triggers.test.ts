@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
-import type { Block } from "../../conversation/blocks.ts"
+import type { Block } from "../../messages/blocks.ts"
 import { positionOf } from "../position.ts"
 import { isTimeForNotes, type NotesMoment } from "./triggers.ts"
 import { workSince } from "./work-since.ts"

@@ -1,5 +1,5 @@
 /** What has been done since notes were last taken. */
-import type { Message, Uuid } from "../../conversation/messages.ts"
+import type { Message, Uuid } from "../../messages/messages.ts"
 import { callsIn, lastTurn } from "../position.ts"
 import type { WorkSinceLast } from "./triggers.ts"
 

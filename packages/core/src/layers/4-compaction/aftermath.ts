@@ -1,5 +1,5 @@
 /** What stands behind the summary (L4-20, L4-29), and how large the context will be with it. */
-import { type Attachment, renderAttachment } from "../../conversation/attachments.ts"
+import { type Attachment, renderAttachment } from "../../messages/attachments.ts"
 import type { FileRead, ReadState } from "../../tools/tool.ts"
 import type { Cut } from "./cut.ts"
 import { renderFacts } from "./facts/facts.ts"

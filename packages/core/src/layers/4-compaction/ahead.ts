@@ -2,8 +2,9 @@
  * L4-28: near the threshold a fork writes the summary while the user goes on. When the threshold is reached it is there: what came since is
  * kept behind it. It is dropped where the part it tells of is no longer what it was.
  */
-import type { Uuid } from "../../conversation/messages.ts"
+
 import type { Draft } from "../../journal/entries.ts"
+import type { Uuid } from "../../messages/messages.ts"
 import type { ModelResponse } from "../../model/model.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 import type { Turn } from "../layer.ts"

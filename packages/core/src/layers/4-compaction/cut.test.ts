@@ -1,8 +1,8 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { type ConversationBuilder, conversation } from "../../../test/builders.ts"
-import { contentOf, type Message } from "../../conversation/messages.ts"
-import { rounds, safeCuts } from "../../conversation/rounds.ts"
+import { contentOf, type Message } from "../../messages/messages.ts"
+import { rounds, safeCuts } from "../../messages/rounds.ts"
 import { cutAll, cutBehind, cutBehindNotes, cutRange } from "./cut.ts"
 
 const figures = { least: 10, most: 40, messages: 5 }

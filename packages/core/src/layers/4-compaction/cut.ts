@@ -2,9 +2,9 @@
  * Where a conversation is cut: what is summarised, and what is kept as it was. A cut never parts a tool call from its result, also one that
  * is still to come, nor the pieces of one response (L4-7); an earlier summary and what was restored behind it are never kept behind another.
  */
-import { isText, isToolResult } from "../../conversation/blocks.ts"
-import { contentOf, type Message, type Uuid } from "../../conversation/messages.ts"
-import { safeCuts } from "../../conversation/rounds.ts"
+import { isText, isToolResult } from "../../messages/blocks.ts"
+import { contentOf, type Message, type Uuid } from "../../messages/messages.ts"
+import { safeCuts } from "../../messages/rounds.ts"
 import type { CompactionRange } from "../compaction-order.ts"
 import { positionOf } from "../position.ts"
 

@@ -2,7 +2,7 @@
  * What hooks say to the model after a compaction (L4-22), within the room that is left: a hook that prints a whole file must not fill the
  * context that was just emptied.
  */
-import type { Attachment } from "../../conversation/attachments.ts"
+import type { Attachment } from "../../messages/attachments.ts"
 import { cutText, type Estimate } from "./cut-text.ts"
 import { sizeOf } from "./restore/file-page.ts"
 

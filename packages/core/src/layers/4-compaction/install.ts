@@ -1,8 +1,9 @@
 /** L4-17, L4-18: the entries that make a summary the beginning of the conversation: boundary, summary, what is put behind it. */
-import type { Attachment } from "../../conversation/attachments.ts"
-import { isThinking } from "../../conversation/blocks.ts"
-import { contentOf, type Message, type Uuid } from "../../conversation/messages.ts"
+
 import type { CompactionFacts, DecisionDraft, Draft, MessageDraft } from "../../journal/entries.ts"
+import type { Attachment } from "../../messages/attachments.ts"
+import { isThinking } from "../../messages/blocks.ts"
+import { contentOf, type Message, type Uuid } from "../../messages/messages.ts"
 import type { ModelResponse } from "../../model/model.ts"
 import type { Turn } from "../layer.ts"
 import type { Cut } from "./cut.ts"

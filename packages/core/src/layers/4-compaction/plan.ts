@@ -1,7 +1,7 @@
 /** The plan of a compaction: what would go, what would stay, what it would take. A value that a dry run prints; making it changes nothing. */
 
 import { NO_TOKENS } from "../../base/token-counts.ts"
-import type { Attachment } from "../../conversation/attachments.ts"
+import type { Attachment } from "../../messages/attachments.ts"
 import { costOf } from "../../tokens/price.ts"
 import type { CompactionPlan } from "../compaction-order.ts"
 import { aftermath, type Surroundings } from "./aftermath.ts"

@@ -1,6 +1,6 @@
 /** What a compaction finds: the messages since the last boundary, where they would be cut, and whether there is any use in it. */
-import type { Message } from "../../conversation/messages.ts"
-import { sentBlocks } from "../../conversation/sent-blocks.ts"
+import type { Message } from "../../messages/messages.ts"
+import { sentBlocks } from "../../messages/sent-blocks.ts"
 import type { Thresholds } from "../../tokens/window.ts"
 import type { CompactionOrder, CompactionRefusal } from "../compaction-order.ts"
 import type { Turn } from "../layer.ts"

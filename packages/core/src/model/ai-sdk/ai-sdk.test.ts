@@ -1,9 +1,9 @@
 /** The translation both ways, with model objects of each version that say what they were asked and answer with given parts. */
 import { describe, expect, test } from "vitest"
-import type { Block } from "../../conversation/blocks.ts"
-import type { ModelRequest } from "../../conversation/request.ts"
-import { aiSdkModel } from "../ai-sdk.ts"
+import type { Block } from "../../messages/blocks.ts"
+import type { ModelRequest } from "../../messages/request.ts"
 import type { ModelResponse } from "../model.ts"
+import { aiSdkModel } from "./ai-sdk.ts"
 import type { AiSdkLanguageModel, CallOptions, StreamPart } from "./interface.ts"
 
 const NO_COUNTS = {

@@ -2,8 +2,8 @@
  * Puts an answer of the AI SDK together as one of the Messages API, and tells what of it a person may want to see at once. Blocks stand in
  * the order in which they began. What a provider did with tools of its own, and sources it names, have no place in it and are left out.
  */
-import type { Block, ToolUse } from "../../conversation/blocks.ts"
-import type { Usage } from "../../conversation/messages.ts"
+import type { Block, ToolUse } from "../../messages/blocks.ts"
+import type { Usage } from "../../messages/messages.ts"
 import type { ModelEvent, ModelResponse } from "../model.ts"
 import { withInputText } from "../tool-input-text.ts"
 import type { FinishPart, ProviderOptions, StreamPart } from "./interface.ts"

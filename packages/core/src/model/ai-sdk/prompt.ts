@@ -12,8 +12,8 @@ import {
   type ToolResult,
   textOf,
   toBlocks,
-} from "../../conversation/blocks.ts"
-import type { ModelRequest, ToolDefinition } from "../../conversation/request.ts"
+} from "../../messages/blocks.ts"
+import type { ModelRequest, ToolDefinition } from "../../messages/request.ts"
 import { InvalidModelRequestError } from "../errors.ts"
 import type { CallOptions, FilePart, PromptMessage, ProviderOptions, ToolOutput, ToolResultPart } from "./interface.ts"
 import { readThinking } from "./provider-notes.ts"

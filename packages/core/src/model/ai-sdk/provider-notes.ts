@@ -6,7 +6,7 @@
  * - Other notes on reasoning are written into the signature.
  * - Notes on a text or a call stand in an empty thinking block right before it.
  */
-import type { Block } from "../../conversation/blocks.ts"
+import type { Block } from "../../messages/blocks.ts"
 import type { ProviderOptions } from "./interface.ts"
 
 const PREFIX = "ai-sdk:"

@@ -3,7 +3,7 @@
  * passed on whole. Tool inputs keep the model's own spelling: their text is collected and read only when the answer is complete.
  */
 import type { MessageDeltaUsage, RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages"
-import type { Usage } from "../../conversation/messages.ts"
+import type { Usage } from "../../messages/messages.ts"
 import type { ModelEvent, ModelResponse } from "../model.ts"
 import { withInputText } from "../tool-input-text.ts"
 

@@ -1,11 +1,11 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import type { Block } from "../../conversation/blocks.ts"
-import { exactInputOf, withExactInput } from "../../conversation/exact-json.ts"
-import type { ModelRequest } from "../../conversation/request.ts"
-import { validateRequest } from "../../conversation/validate/validator.ts"
+import type { Block } from "../../messages/blocks.ts"
+import { exactInputOf, withExactInput } from "../../messages/exact-json.ts"
+import type { ModelRequest } from "../../messages/request.ts"
+import { validateRequest } from "../../messages/validate/validator.ts"
 import { findModel } from "../../tokens/models.ts"
-import { serialiseRequest } from "../../views/request.ts"
+import { serialiseRequest } from "../../views/context/request.ts"
 import { placeBreakpoints } from "./breakpoints.ts"
 
 type Message = ModelRequest["messages"][number]

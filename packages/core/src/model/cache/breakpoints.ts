@@ -12,8 +12,8 @@
  * A pure function: what it is given stays as it was. Apart from the marks only the spelling of texts without blocks changes (a string
  * cannot carry a mark), and for every message alike, so that a message's bytes do not depend on whether it is the last.
  */
-import { type Block, isText, toBlocks, withoutBreakpoint } from "../../conversation/blocks.ts"
-import type { ModelRequest, ToolDefinition } from "../../conversation/request.ts"
+import { type Block, isText, toBlocks, withoutBreakpoint } from "../../messages/blocks.ts"
+import type { ModelRequest, ToolDefinition } from "../../messages/request.ts"
 
 export interface BreakpointOptions {
   /** Default true. */

@@ -1,7 +1,7 @@
 /** A tool or block as the server's cache sees it: its bytes, without marks. */
-import type { Block } from "../../conversation/blocks.ts"
-import { exactInputOf, stringifyExact } from "../../conversation/exact-json.ts"
-import type { ToolDefinition } from "../../conversation/request.ts"
+import type { Block } from "../../messages/blocks.ts"
+import { exactInputOf, stringifyExact } from "../../messages/exact-json.ts"
+import type { ToolDefinition } from "../../messages/request.ts"
 import { unmarked } from "./breakpoints.ts"
 
 export type PromptItem = ToolDefinition | Block

@@ -1,8 +1,8 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import type { Block } from "../../conversation/blocks.ts"
-import { withExactInput } from "../../conversation/exact-json.ts"
-import type { ModelRequest } from "../../conversation/request.ts"
+import type { Block } from "../../messages/blocks.ts"
+import { withExactInput } from "../../messages/exact-json.ts"
+import type { ModelRequest } from "../../messages/request.ts"
 import { placeBreakpoints } from "./breakpoints.ts"
 import { compareRequests } from "./compare-requests.ts"
 

@@ -2,8 +2,8 @@
  * Where a request leaves the one before it, as the server's cache sees them: tools, system prompt, messages, block by block. Marks do
  * not count. Blocks that did not change are the same objects from request to request, so comparing costs what is new.
  */
-import { toBlocks } from "../../conversation/blocks.ts"
-import type { ModelRequest, RequestExtras } from "../../conversation/request.ts"
+import { toBlocks } from "../../messages/blocks.ts"
+import type { ModelRequest, RequestExtras } from "../../messages/request.ts"
 import { cachedText, type PromptItem } from "./cached-text.ts"
 import { featuresOf, type PromptSetting, settingsOf } from "./prompt-settings.ts"
 

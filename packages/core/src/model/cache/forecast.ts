@@ -5,13 +5,13 @@
  * In a healthy conversation a request reads what the one before it read and wrote. After a change it reads the longest entry before the
  * changed place that still lives and is in sight of a breakpoint. What the API reports always corrects what is believed here.
  */
-import type { Usage } from "../../conversation/messages.ts"
-import type { ModelRequest } from "../../conversation/request.ts"
+import type { Usage } from "../../messages/messages.ts"
+import type { ModelRequest } from "../../messages/request.ts"
 import type { ModelFacts } from "../../tokens/model-facts.ts"
 import { canonicalModelId } from "../../tokens/models.ts"
-import { cacheCounts, cachedTokens } from "../../views/cache-break.ts"
-import type { CacheChange } from "../../views/cache-causes.ts"
-import type { CacheHistory } from "../../views/cache-history.ts"
+import { cacheCounts, cachedTokens } from "../../views/cache/cache-break.ts"
+import type { CacheChange } from "../../views/cache/cache-causes.ts"
+import type { CacheHistory } from "../../views/cache/cache-history.ts"
 import type { PromptItem } from "./cached-text.ts"
 import { compareRequests } from "./compare-requests.ts"
 import { type Found, KnownEntries, LIFETIME_MS, type Lifetime } from "./known-entries.ts"

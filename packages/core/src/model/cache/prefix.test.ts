@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import type { Block } from "../../conversation/blocks.ts"
-import type { ModelRequest } from "../../conversation/request.ts"
+import type { Block } from "../../messages/blocks.ts"
+import type { ModelRequest } from "../../messages/request.ts"
 import { type PromptPrefix, prefixOf } from "./prefix.ts"
 
 type Message = ModelRequest["messages"][number]

@@ -7,8 +7,8 @@
  * request, the end and the settings may be looked at from then on.
  */
 import { hash } from "node:crypto"
-import { isThinking, isToolResult, toBlocks } from "../../conversation/blocks.ts"
-import type { ModelRequest } from "../../conversation/request.ts"
+import { isThinking, isToolResult, toBlocks } from "../../messages/blocks.ts"
+import type { ModelRequest } from "../../messages/request.ts"
 import { breakpointsIn, type Place } from "./breakpoints.ts"
 import { cachedText, type PromptItem } from "./cached-text.ts"
 import { type Features, NO_FEATURES, type SettingValue, settingsOf, withFeaturesOf } from "./prompt-settings.ts"

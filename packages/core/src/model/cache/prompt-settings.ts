@@ -2,8 +2,8 @@
  * Settings that are part of the prompt without being blocks. Changing one makes the server read less: `speed` and citations take the
  * system prompt along, the others the messages. What is said as the default is counts as not said.
  */
-import { type Block, resultBlocks, toBlocks } from "../../conversation/blocks.ts"
-import type { ModelRequest } from "../../conversation/request.ts"
+import { type Block, resultBlocks, toBlocks } from "../../messages/blocks.ts"
+import type { ModelRequest } from "../../messages/request.ts"
 
 export type PromptSetting = "speed" | "citations" | "tool_choice" | "images" | "thinking" | "effort"
 

@@ -4,8 +4,8 @@
  */
 import { inputTokens, type TokenCounts } from "../../base/token-counts.ts"
 import type { ModelFacts } from "../../tokens/model-facts.ts"
-import { isBreak, type PaidAnew, paidAnew } from "../../views/cache-break.ts"
-import { type CacheChange, MEANT } from "../../views/cache-causes.ts"
+import { isBreak, type PaidAnew, paidAnew } from "../../views/cache/cache-break.ts"
+import { type CacheChange, MEANT } from "../../views/cache/cache-causes.ts"
 import type { ChangedPlace } from "./compare-requests.ts"
 import type { Lifetime } from "./known-entries.ts"
 

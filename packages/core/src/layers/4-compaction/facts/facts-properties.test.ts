@@ -4,10 +4,10 @@ import { describe, expect, test } from "vitest"
 import { conversation } from "../../../../test/builders.ts"
 import { fuzz } from "../../../../test/runs.ts"
 import { createEstimator } from "../../../tokens/estimate.ts"
-import { artifacts } from "../../../views/artifacts.ts"
-import { frontier } from "../../../views/frontier.ts"
 import { project } from "../../../views/projection.ts"
-import { words } from "../../../views/words.ts"
+import { artifacts } from "../../../views/record/artifacts.ts"
+import { frontier } from "../../../views/record/frontier.ts"
+import { words } from "../../../views/record/words.ts"
 import { renderFacts } from "./facts.ts"
 
 const estimate = createEstimator("claude-5").text

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { type ConversationBuilder, conversation } from "../../../../test/builders.ts"
 import { createEstimator } from "../../../tokens/estimate.ts"
-import { artifacts } from "../../../views/artifacts.ts"
-import { frontier } from "../../../views/frontier.ts"
 import { project } from "../../../views/projection.ts"
-import { words } from "../../../views/words.ts"
+import { artifacts } from "../../../views/record/artifacts.ts"
+import { frontier } from "../../../views/record/frontier.ts"
+import { words } from "../../../views/record/words.ts"
 import { type FactsOptions, renderFacts } from "./facts.ts"
 
 const estimator = createEstimator("claude-5")

@@ -2,10 +2,10 @@
  * What stands after a boundary as data and not as prose (L4-29): rendered from the views, so that no summary can lose or invent it. A pure
  * function: equal views, equal bytes. Whatever came from outside stands quoted in its place, so that nothing but our own lines reads as ours.
  */
-import { fenced, type Todo } from "../../../conversation/attachments.ts"
-import { inline, inlineUpTo } from "../../../conversation/inline.ts"
-import type { Uuid } from "../../../conversation/messages.ts"
-import type { Frontier } from "../../../views/frontier.ts"
+import { fenced, type Todo } from "../../../messages/attachments.ts"
+import { inline, inlineUpTo } from "../../../messages/inline.ts"
+import type { Uuid } from "../../../messages/messages.ts"
+import type { Frontier } from "../../../views/record/frontier.ts"
 import type { Views } from "../../../views/views.ts"
 import { cutText, type Estimate } from "../cut-text.ts"
 import { languageOf } from "./language.ts"

@@ -3,8 +3,6 @@
  * files is not computed twice: paths that a deleting or moving command names are only checked to be named by one.
  */
 import { describe, expect, test } from "vitest"
-import { isToolResult, isToolUse, resultBlocks, textOf } from "../../../conversation/blocks.ts"
-import { contentOf, type Message } from "../../../conversation/messages.ts"
 import {
   CLAUDE_CODE_FILES,
   CODEX_FILES,
@@ -13,9 +11,11 @@ import {
   PI_FILES,
   TRANSCRIPTS_ARE_HERE,
   WHERE_THEY_ARE,
-} from "../../../journal/import/real-transcripts.ts"
-import { artifacts } from "../../../views/artifacts.ts"
+} from "../../../../test/real-transcripts.ts"
+import { isToolResult, isToolUse, resultBlocks, textOf } from "../../../messages/blocks.ts"
+import { contentOf, type Message } from "../../../messages/messages.ts"
 import { project } from "../../../views/projection.ts"
+import { artifacts } from "../../../views/record/artifacts.ts"
 import { renderFailures, renderFiles, renderTests } from "./work-done.ts"
 
 const UNBOUNDED = { limit: Number.POSITIVE_INFINITY, estimate: () => 1 }

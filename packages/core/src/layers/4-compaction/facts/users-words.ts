@@ -2,10 +2,10 @@
  * The human's own words after a boundary: standing rules, all of them and always; messages verbatim, as many of the newest as the limit
  * allows. Each has its recall handle, so that what is left out can be had again.
  */
-import { fenced } from "../../../conversation/attachments.ts"
-import { inline } from "../../../conversation/inline.ts"
-import type { Uuid } from "../../../conversation/messages.ts"
-import type { Word, Words } from "../../../views/words.ts"
+import { fenced } from "../../../messages/attachments.ts"
+import { inline } from "../../../messages/inline.ts"
+import type { Uuid } from "../../../messages/messages.ts"
+import type { Word, Words } from "../../../views/record/words.ts"
 import { cutText, type Estimate } from "../cut-text.ts"
 
 export interface WordsToRender {

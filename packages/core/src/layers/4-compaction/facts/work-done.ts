@@ -3,8 +3,8 @@
  * ended last. Files that were changed are always named; of the rest the newest, and how many are left out.
  */
 
-import { inline, inlineUpTo } from "../../../conversation/inline.ts"
-import type { Artifacts, CommandFacts, FileFacts } from "../../../views/artifacts.ts"
+import { inline, inlineUpTo } from "../../../messages/inline.ts"
+import type { Artifacts, CommandFacts, FileFacts } from "../../../views/record/artifacts.ts"
 import type { Estimate } from "../cut-text.ts"
 
 export interface WorkToRender {

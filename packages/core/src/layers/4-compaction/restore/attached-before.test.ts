@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { type ConversationBuilder, conversation } from "../../../../test/builders.ts"
-import type { Attachment } from "../../../conversation/attachments.ts"
+import type { Attachment } from "../../../messages/attachments.ts"
 import { createEstimator } from "../../../tokens/estimate.ts"
 import { agentListing, agentStatus, serverInstructions, skillsInUse, toolSet } from "./attached-before.ts"
 import { sizeOf } from "./file-page.ts"

@@ -2,8 +2,8 @@
  * What attachments before the boundary said that must hold behind it (L4-20): skills in use, agents, tools that were loaded, tool servers'
  * instructions. Pure. What stands in a kept message is in view already and is not said twice. The skill listing is not sent again.
  */
-import type { Attachment, AttachmentKind, Listed } from "../../../conversation/attachments.ts"
-import type { Message, Uuid } from "../../../conversation/messages.ts"
+import type { Attachment, AttachmentKind, Listed } from "../../../messages/attachments.ts"
+import type { Message, Uuid } from "../../../messages/messages.ts"
 import { cutText, type Estimate } from "../cut-text.ts"
 import { sizeOf } from "./file-page.ts"
 

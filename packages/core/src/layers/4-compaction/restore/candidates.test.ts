@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../../test/builders.ts"
 import type { FileRead } from "../../../tools/tool.ts"
-import { CLEARED_MARKER, renderPersisted } from "../../../views/render-decisions.ts"
+import { CLEARED_MARKER, renderPersisted } from "../../../views/context/render-decisions.ts"
 import { type CandidateQuestion, candidates } from "./candidates.ts"
 import { wholeCalls } from "./whole-calls.ts"
 

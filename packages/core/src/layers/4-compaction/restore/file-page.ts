@@ -2,9 +2,9 @@
  * A file as it is shown again: numbered lines as Read shows them, whole where that fits, otherwise from where it was read before, cut at a
  * line end, with what was left out and how to read it. Comes with what then counts as read.
  */
-import { type Attachment, renderAttachment } from "../../../conversation/attachments.ts"
-import { linesOf } from "../../../tools/line-endings.ts"
-import { MOST_LINE_CHARACTERS, numberLines } from "../../../tools/numbered-lines.ts"
+import { type Attachment, renderAttachment } from "../../../messages/attachments.ts"
+import { linesOf } from "../../../tools/files/line-endings.ts"
+import { MOST_LINE_CHARACTERS, numberLines } from "../../../tools/files/numbered-lines.ts"
 import type { FileRead } from "../../../tools/tool.ts"
 import { charactersWithin, type Estimate, largest } from "../cut-text.ts"
 import type { Candidate } from "./candidates.ts"

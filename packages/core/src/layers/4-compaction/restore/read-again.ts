@@ -3,7 +3,7 @@
  * a directory above it, another file would be shown under its name. Never throws: what cannot be read is `undefined`.
  */
 import { realpath } from "node:fs/promises"
-import { readTextIfPresent } from "../../../tools/file-content.ts"
+import { readTextIfPresent } from "../../../tools/files/file-content.ts"
 
 export interface ReadAgain {
   readonly text: string

@@ -5,10 +5,10 @@
 import { realpath } from "node:fs/promises"
 import { resolve } from "node:path"
 import type { Flags } from "../../../base/flags.ts"
-import type { Attachment } from "../../../conversation/attachments.ts"
-import type { Message } from "../../../conversation/messages.ts"
+import type { Attachment } from "../../../messages/attachments.ts"
+import type { Message } from "../../../messages/messages.ts"
 import type { FileRead } from "../../../tools/tool.ts"
-import type { Frontier } from "../../../views/frontier.ts"
+import type { Frontier } from "../../../views/record/frontier.ts"
 import { cutText, type Estimate } from "../cut-text.ts"
 import {
   type AttachedBefore,

@@ -3,9 +3,9 @@
  * everything that was read since (L4-20). A record may come from somebody else, so only what may be read without asking is named.
  */
 import { resolve } from "node:path"
-import type { Uuid } from "../../../conversation/messages.ts"
+import type { Uuid } from "../../../messages/messages.ts"
 import type { FileRead } from "../../../tools/tool.ts"
-import type { Artifacts } from "../../../views/artifacts.ts"
+import type { Artifacts } from "../../../views/record/artifacts.ts"
 
 export interface SeenBefore {
   readonly artifacts: Pick<Artifacts, "files">

@@ -1,7 +1,7 @@
 /** Which calls' results are whole in the messages that are kept: what a file read showed there needs no second showing (L4-20). */
-import { isText, isToolResult, resultBlocks, type ToolResult } from "../../../conversation/blocks.ts"
-import { contentOf, type Message } from "../../../conversation/messages.ts"
-import { CLEARED_MARKER } from "../../../views/render-decisions.ts"
+import { isText, isToolResult, resultBlocks, type ToolResult } from "../../../messages/blocks.ts"
+import { contentOf, type Message } from "../../../messages/messages.ts"
+import { CLEARED_MARKER } from "../../../views/context/render-decisions.ts"
 
 const PERSISTED_TAG = "<persisted-output>"
 

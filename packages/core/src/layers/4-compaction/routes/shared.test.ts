@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { openCompacting } from "../../../../test/compacting.ts"
 import { SUMMARISER, summariser } from "../../../../test/summariser.ts"
-import { toBlocks } from "../../../conversation/blocks.ts"
 import { memoryStore } from "../../../journal/memory-store.ts"
+import { toBlocks } from "../../../messages/blocks.ts"
 import type { ModelRequest } from "../../../parts.ts"
 
 const WINDOW = 60_000

@@ -3,11 +3,11 @@
  * input is read from the server's cache. Where that does not fit, the direct way must do.
  */
 
-import { isToolUse, textOf } from "../../../conversation/blocks.ts"
-import type { Message } from "../../../conversation/messages.ts"
-import { sentBlocks } from "../../../conversation/sent-blocks.ts"
+import { type ForkOutcome, type ForkParent, runFork } from "../../../forks/fork.ts"
+import { isToolUse, textOf } from "../../../messages/blocks.ts"
+import type { Message } from "../../../messages/messages.ts"
+import { sentBlocks } from "../../../messages/sent-blocks.ts"
 import { PromptTooLongError } from "../../../model/errors.ts"
-import { type ForkOutcome, type ForkParent, runFork } from "../../7-agents/fork.ts"
 import type { Cut } from "../cut.ts"
 import { summaryPrompt } from "../summarise/prompts.ts"
 import { readSummary } from "../summarise/summary-text.ts"

@@ -3,10 +3,10 @@
  * was too long, the same one if the answer was empty, cut or an error. Every answer that was paid for is handed back.
  */
 import type { FailureReason } from "../../../base/telemetry.ts"
-import { type Block, isToolUse, textOf } from "../../../conversation/blocks.ts"
-import type { FlatMessage } from "../../../conversation/flatten.ts"
-import type { ModelRequest, ToolDefinition } from "../../../conversation/request.ts"
-import { validateRequest } from "../../../conversation/validate/validator.ts"
+import { type Block, isToolUse, textOf } from "../../../messages/blocks.ts"
+import type { FlatMessage } from "../../../messages/flatten.ts"
+import type { ModelRequest, ToolDefinition } from "../../../messages/request.ts"
+import { validateRequest } from "../../../messages/validate/validator.ts"
 import {
   ConnectionLostError,
   ModelAbortedError,

@@ -4,7 +4,7 @@
  */
 import { reasonOf } from "../../../base/errors.ts"
 import type { FailureReason } from "../../../base/telemetry.ts"
-import type { Message } from "../../../conversation/messages.ts"
+import type { Message } from "../../../messages/messages.ts"
 import type { Model, ModelResponse } from "../../../model/model.ts"
 import type { Estimator } from "../../../tokens/estimate.ts"
 import { OUTPUT_RESERVE } from "../../../tokens/window.ts"

@@ -1,16 +1,16 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../../test/builders.ts"
-import type { FlatMessage } from "../../../conversation/flatten.ts"
-import type { ModelRequest } from "../../../conversation/request.ts"
-import { rounds } from "../../../conversation/rounds.ts"
-import { validateRequest } from "../../../conversation/validate/validator.ts"
+import { randomConversation } from "../../../../test/summary-conversations.ts"
+import type { FlatMessage } from "../../../messages/flatten.ts"
+import type { ModelRequest } from "../../../messages/request.ts"
+import { rounds } from "../../../messages/rounds.ts"
+import { validateRequest } from "../../../messages/validate/validator.ts"
 import { createEstimator } from "../../../tokens/estimate.ts"
 import { findModel } from "../../../tokens/models.ts"
 import { chunksOf, fitted, groupsOf, limitsIn, roundSize, sizeOf } from "./fit.ts"
 import { conversationSubject, partsSubject } from "./subject.ts"
 import { INPUT_LIMITS } from "./summary-input.ts"
-import { randomConversation } from "./test-conversations.ts"
 
 const estimator = createEstimator("claude-5")
 const { facts } = findModel("claude-opus-5-5")

@@ -2,10 +2,10 @@
  * L4-25: what a summariser reads always fits its window. A range that does not is divided into chunks of whole rounds; a single round
  * that does not is cut harder and harder; summaries of parts that do not fit together are joined in groups.
  */
-import { type Block, isText, isToolResult, isToolUse, resultBlocks, textOf } from "../../../conversation/blocks.ts"
-import type { FlatMessage } from "../../../conversation/flatten.ts"
-import { isSentToModel, type Message } from "../../../conversation/messages.ts"
-import { type Round, rounds } from "../../../conversation/rounds.ts"
+import { type Block, isText, isToolResult, isToolUse, resultBlocks, textOf } from "../../../messages/blocks.ts"
+import type { FlatMessage } from "../../../messages/flatten.ts"
+import { isSentToModel, type Message } from "../../../messages/messages.ts"
+import { type Round, rounds } from "../../../messages/rounds.ts"
 import type { Estimator } from "../../../tokens/estimate.ts"
 import { cutMiddle } from "./cut-middle.ts"
 import { INPUT_LIMITS, type InputLimits, summaryInput } from "./summary-input.ts"

@@ -2,8 +2,8 @@
  * Lines that stand at the front of what a summariser reads, where it does not begin at the beginning. They are ours, not the user's: meta
  * messages that never reach the journal, so their place and time are borrowed from the message behind them.
  */
-import { isSentToModel, type Message, type UserMessage } from "../../../conversation/messages.ts"
-import type { Round } from "../../../conversation/rounds.ts"
+import { isSentToModel, type Message, type UserMessage } from "../../../messages/messages.ts"
+import type { Round } from "../../../messages/rounds.ts"
 
 /** L4-15: exact, because other tools look for it. */
 export const TRUNCATED = "[earlier conversation truncated for compaction retry]"

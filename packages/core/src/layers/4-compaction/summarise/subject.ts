@@ -2,8 +2,8 @@
  * What one call for a summary is about: a stretch of the conversation, or summaries of parts. It fits the room it was given, and where the
  * provider finds it too long all the same, it can be made smaller (L4-15).
  */
-import type { FlatMessage } from "../../../conversation/flatten.ts"
-import type { Round } from "../../../conversation/rounds.ts"
+import type { FlatMessage } from "../../../messages/flatten.ts"
+import type { Round } from "../../../messages/rounds.ts"
 import { cutMiddle } from "./cut-middle.ts"
 import { fitted, limitsIn, type Room, roundSize, sizeOf } from "./fit.ts"
 import { beginningWithUser } from "./markers.ts"

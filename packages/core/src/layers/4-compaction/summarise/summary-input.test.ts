@@ -1,13 +1,13 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { conversation, sketch } from "../../../../test/builders.ts"
-import type { Block } from "../../../conversation/blocks.ts"
-import type { FlatMessage } from "../../../conversation/flatten.ts"
-import type { ModelRequest } from "../../../conversation/request.ts"
-import { validateRequest } from "../../../conversation/validate/validator.ts"
+import { image, pdf, randomConversation } from "../../../../test/summary-conversations.ts"
+import type { Block } from "../../../messages/blocks.ts"
+import type { FlatMessage } from "../../../messages/flatten.ts"
+import type { ModelRequest } from "../../../messages/request.ts"
+import { validateRequest } from "../../../messages/validate/validator.ts"
 import { findModel } from "../../../tokens/models.ts"
 import { summaryInput } from "./summary-input.ts"
-import { image, pdf, randomConversation } from "./test-conversations.ts"
 
 const input = (builder: ReturnType<typeof conversation>) => sketch(summaryInput(builder.messages))
 const long = Array.from({ length: 5_000 }, (_, i) => `line ${i}`).join("\n")

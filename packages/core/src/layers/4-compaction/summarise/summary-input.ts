@@ -16,9 +16,9 @@ import {
   type TextBlock,
   type ToolResult,
   type ToolUse,
-} from "../../../conversation/blocks.ts"
-import { type FlatMessage, type FlattenOptions, flatten } from "../../../conversation/flatten.ts"
-import { contentOf, type Message } from "../../../conversation/messages.ts"
+} from "../../../messages/blocks.ts"
+import { type FlatMessage, type FlattenOptions, flatten } from "../../../messages/flatten.ts"
+import { contentOf, type Message } from "../../../messages/messages.ts"
 import { cutMiddle } from "./cut-middle.ts"
 
 /** The most characters that stay of each. */

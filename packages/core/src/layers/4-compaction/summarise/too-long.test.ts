@@ -1,11 +1,11 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { conversation, sketch } from "../../../../test/builders.ts"
-import { flatten } from "../../../conversation/flatten.ts"
-import { isSentToModel } from "../../../conversation/messages.ts"
-import { type Round, rounds } from "../../../conversation/rounds.ts"
+import { randomConversation } from "../../../../test/summary-conversations.ts"
+import { flatten } from "../../../messages/flatten.ts"
+import { isSentToModel } from "../../../messages/messages.ts"
+import { type Round, rounds } from "../../../messages/rounds.ts"
 import { TRUNCATED } from "./markers.ts"
-import { randomConversation } from "./test-conversations.ts"
 import { dropOldest } from "./too-long.ts"
 
 const turns = (count: number) => {

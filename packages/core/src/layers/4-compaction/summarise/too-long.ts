@@ -3,7 +3,7 @@
  * says nothing. An earlier summary goes last of all: it stands for more than any round. Pure: every call leaves fewer rounds than it was
  * given, or says that nothing is left to drop.
  */
-import type { Round } from "../../../conversation/rounds.ts"
+import type { Round } from "../../../messages/rounds.ts"
 import { beginningWithUser, TRUNCATED, withoutMarkers } from "./markers.ts"
 
 const BLIND_SHARE = 0.2 // of the rounds, where the error tells no figures

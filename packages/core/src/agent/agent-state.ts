@@ -1,0 +1,63 @@
+/** What changes while an agent works and belongs to no message: its mode and rules, its directory, its todos. Tools see it as their context. */
+import type { Clock } from "../base/clock.ts"
+import type { PermissionMode } from "../base/vocabulary.ts"
+import type { Todo } from "../messages/attachments.ts"
+import type { PersonQuestion, ReadState, ToolContext } from "../tools/tool.ts"
+import type { PermissionPolicy } from "./permissions.ts"
+
+export interface AgentStateParts {
+  readonly policy: PermissionPolicy
+  readonly directory: string
+  readonly clock: Clock
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly reads: ReadState
+  readonly askPerson?: (question: PersonQuestion) => Promise<string | undefined>
+  readonly approvePlan?: (plan: string) => Promise<{ readonly approved: boolean; readonly remark?: string }>
+}
+
+export class AgentState {
+  policy: PermissionPolicy
+  directory: string
+  todos: readonly Todo[] = []
+  readonly toolContext: Omit<ToolContext, "signal" | "progress" | "toolUseId">
+
+  constructor({ policy, directory, approvePlan, askPerson, clock, env, reads }: AgentStateParts) {
+    this.policy = policy
+    this.directory = directory
+    this.toolContext = {
+      clock,
+      env,
+      reads,
+      directory: {
+        get: () => this.directory,
+        set: (path) => {
+          this.directory = path
+        },
+      },
+      todos: {
+        get: () => this.todos,
+        set: (todos) => {
+          this.todos = todos
+        },
+      },
+      plan: {
+        isActive: () => this.policy.mode === "plan",
+        enter: () => this.setMode("plan"),
+        leave: async (plan) => {
+          const answer = (await approvePlan?.(plan)) ?? { approved: false, remark: "there is nobody to approve it" }
+          if (answer.approved) this.setMode("accept-edits")
+          return answer
+        },
+      },
+      ...(askPerson ? { askPerson } : {}),
+    }
+  }
+
+  setMode(mode: PermissionMode): void {
+    this.policy = { ...this.policy, mode }
+  }
+
+  allow(rule: string): void {
+    this.policy = { ...this.policy, allow: [...this.policy.allow, rule] }
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * Which instruction files are in the conversation, and which must be attached: new ones near files that were touched (NEST-1), and known
+ * ones whose content has changed (NEST-2), each once for every change. Before each request it looks into the directories that were just
+ * touched and those that hold instructions, so that it costs what is new, however many files the conversation has seen.
+ */
+import type { Attachment } from "../messages/attachments.ts"
+import type { Message } from "../messages/messages.ts"
+import {
+  directoriesOf,
+  type InstructionFile,
+  type InstructionOptions,
+  isFor,
+  loadInstructions,
+  lookOnce,
+  standingDirectories,
+} from "./instructions.ts"
+
+/** What is known of a file that is only for some: which ones, and whether one of those was touched. */
+interface Scope {
+  readonly globs: string
+  readonly isTouched: boolean
+}
+
+export class InstructionWatch {
+  readonly #options: InstructionOptions
+  /** Content as it is in the conversation, by path. */
+  #known: Map<string, string>
+  readonly #touched = new Set<string>()
+  /** Directories below the working directory in which instructions were found. */
+  readonly #holding = new Set<string>()
+  readonly #scopes = new Map<string, Scope>()
+  /** Those loaded at the start, as texts for the context preamble. */
+  #texts: Readonly<Record<string, string>>
+
+  private constructor(options: InstructionOptions, files: readonly InstructionFile[]) {
+    this.#options = options
+    this.#known = knownFrom(files)
+    this.#texts = textsFrom(files)
+  }
+
+  static async start(options: InstructionOptions): Promise<InstructionWatch> {
+    return new InstructionWatch(options, await loadInstructions(options))
+  }
+
+  get texts(): Readonly<Record<string, string>> {
+    return this.#texts
+  }
+
+  /** Behind a boundary everything is read again from disk; what was attached before it is due again. */
+  async renew(): Promise<Readonly<Record<string, string>>> {
+    const files = await loadInstructions(this.#options)
+    this.#known = knownFrom(files)
+    this.#texts = textsFrom(files)
+    return this.#texts
+  }
+
+  get paths(): readonly string[] {
+    return [...this.#known.keys()]
+  }
+
+  /** A resumed conversation holds what was attached earlier. */
+  remember(messages: readonly Message[]): void {
+    for (const message of messages) {
+      if (message.type !== "attachment" || message.attachment.type !== "nested_memory") continue
+      const { path, content } = message.attachment
+      this.#known.set(path, content)
+      for (const directory of directoriesOf(path, this.#options)) this.#holding.add(directory)
+    }
+  }
+
+  /** What must be attached now. */
+  async due(touched: readonly string[]): Promise<readonly Attachment[]> {
+    const fresh = touched.filter((file) => !this.#touched.has(file))
+    for (const file of fresh) this.#touched.add(file)
+    const found = await this.#look(touched)
+    const relevant = found.filter((file) => file.paths === undefined || this.#isTouched(file, fresh))
+    const contents = new Map(relevant.map(({ path, content }) => [path, content]))
+    const due = [...contents].filter(([path, content]) => this.#known.get(path) !== content)
+    for (const [path, content] of due) this.#known.set(path, content)
+    return due.map(([path, content]) => ({ type: "nested_memory", path, content }))
+  }
+
+  async #look(touched: readonly string[]): Promise<readonly InstructionFile[]> {
+    const look = lookOnce(this.#options)
+    const near = new Set([...touched.flatMap((file) => directoriesOf(file, this.#options)), ...this.#holding])
+    const nested = await Promise.all(
+      [...near].map(async (directory) => {
+        const files = await look(directory)
+        if (files.length > 0) this.#holding.add(directory)
+        return files
+      }),
+    )
+    const standing = await Promise.all(standingDirectories(this.#options).map(look))
+    return [...standing, ...nested].flat()
+  }
+
+  /** Files that were touched earlier are looked at only where the scope is a new one. */
+  #isTouched(file: InstructionFile, fresh: readonly string[]): boolean {
+    const globs = (file.paths ?? []).join("\n")
+    const known = this.#scopes.get(file.path)
+    const isSame = known?.globs === globs
+    const isTouched =
+      (isSame && known.isTouched) ||
+      [...(isSame ? fresh : this.#touched)].some((touched) => isFor(file, touched, this.#options))
+    this.#scopes.set(file.path, { globs, isTouched })
+    return isTouched
+  }
+}
+
+const knownFrom = (files: readonly InstructionFile[]) => new Map(files.map(({ path, content }) => [path, content]))
+
+const textsFrom = (files: readonly InstructionFile[]) =>
+  Object.fromEntries(files.map(({ path, content }) => [`Instructions in ${path}`, content]))

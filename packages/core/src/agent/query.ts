@@ -1,0 +1,229 @@
+/**
+ * The query loop (LOOP-1): prepare, send, record, run the tools, add their results, and again, until the model gives a final answer or
+ * something ends it. It is an async generator of events; whatever happens, it leaves a conversation that can go on (LOOP-4).
+ */
+import { reasonOf } from "../base/errors.ts"
+import type { Conversation } from "../conversation/conversation.ts"
+import type { Attachment } from "../messages/attachments.ts"
+import { type Block, type Content, isText, isToolUse, textOf } from "../messages/blocks.ts"
+import { PromptTooLongError } from "../model/errors.ts"
+import type { Model, ModelResponse } from "../model/model.ts"
+import { costOfUsage } from "../tokens/price.ts"
+import { summarise } from "../views/ledger/ledger.ts"
+import { type HookInput, runHooks } from "./hooks.ts"
+import { aboutOf, type QueryEnd, type QueryEvent } from "./query-events.ts"
+import { runTools, type ToolRun } from "./run-tools.ts"
+import { withSideEvents } from "./side-events.ts"
+
+export interface QueryOptions {
+  readonly chat: Conversation
+  readonly model: Model
+  /** Tools, permissions, hooks. */
+  readonly tools: Omit<ToolRun, "signal" | "hookInput" | "conversation">
+  readonly cwd: () => string
+  readonly signal?: AbortSignal
+  /** Requests to the model in this query. */
+  readonly maxTurns?: number
+  /** Dollars for the whole conversation. */
+  readonly costLimit?: number
+  /** Attachments that the round has made relevant: instructions near the files that were touched, and those that changed. */
+  readonly attachmentsFor?: (touched: readonly string[]) => Promise<readonly Attachment[]>
+}
+
+const MOST_CONTINUATIONS = 3 // answers cut at the output limit that are asked to go on
+
+export async function* query(prompt: Content | undefined, options: QueryOptions): AsyncGenerator<QueryEvent, QueryEnd> {
+  const turns = { count: 0 }
+  const end = yield* withSideEvents(guarded(run(prompt, options, turns), options), options.chat)
+  yield { type: "done", turns: turns.count, ...end }
+  return end
+}
+
+/** An error ends the query with a sentence; an abort is no error. */
+async function* guarded(
+  work: AsyncGenerator<QueryEvent, QueryEnd>,
+  { signal }: QueryOptions,
+): AsyncGenerator<QueryEvent, QueryEnd> {
+  try {
+    return yield* work
+  } catch (error) {
+    if (signal?.aborted) return { reason: "aborted" }
+    return { reason: "error", message: error instanceof Error ? error.message : reasonOf(error), error }
+  }
+}
+
+async function* run(
+  prompt: Content | undefined,
+  options: QueryOptions,
+  turns: { count: number },
+): AsyncGenerator<QueryEvent, QueryEnd> {
+  const { chat, maxTurns = Number.POSITIVE_INFINITY, costLimit = Number.POSITIVE_INFINITY } = options
+  const blocked = prompt === undefined ? undefined : yield* submit(prompt, options)
+  if (blocked) return blocked
+  let continuations = 0
+  let goesOnForHook = false
+  for (;;) {
+    if (options.signal?.aborted) return { reason: "aborted" }
+    if (turns.count >= maxTurns) return { reason: "max-turns", limit: maxTurns }
+    const spent = summarise(chat.views.ledger).dollars
+    if (spent >= costLimit) return { reason: "cost-limit", limit: costLimit, spent }
+    turns.count++
+
+    const response = yield* ask(options, turns.count)
+    if (response === "aborted") return { reason: "aborted" }
+    const content = response.content as readonly Block[]
+    const calls = content.filter(isToolUse)
+    if (calls.length > 0) {
+      yield* work(calls, options)
+      continue
+    }
+    if (response.stop_reason === "refusal") return { reason: "refusal" }
+    if (response.stop_reason === "pause_turn") continue
+    if (response.stop_reason === "max_tokens" && continuations++ < MOST_CONTINUATIONS) {
+      yield { type: "notice", message: "The answer was cut at the output limit; the model is asked to go on." }
+      continue
+    }
+    if (chat.views.context.queued.length > 0) continue // words typed meanwhile are answered before the query ends
+    goesOnForHook = yield* stop(content, options, goesOnForHook)
+    if (!goesOnForHook) return { reason: "answer", text: textOf(content) }
+  }
+}
+
+/** Puts the user's words into the conversation, unless a hook says no. */
+async function* submit(prompt: Content, options: QueryOptions): AsyncGenerator<QueryEvent, QueryEnd | undefined> {
+  const text = typeof prompt === "string" ? prompt : textOf(prompt)
+  const outcome = await runHooks(options.tools.hooks, hookInput(options, "UserPromptSubmit", { prompt: text }))
+  for (const message of outcome.messages) yield { type: "notice", message }
+  if (outcome.blocked !== undefined) return { reason: "stopped-by-hook", why: outcome.blocked }
+  const uuid = await options.chat.add({ role: "user", content: prompt })
+  yield { type: "user", uuid, text, queued: false }
+  for (const { hook, text: said } of outcome.contexts)
+    await options.chat.attach({ type: "hook_output", hook, content: said })
+  yield* attach([], options)
+  return undefined
+}
+
+/** L4-23: a request that the API refuses as too long is compacted and sent again, once; the refusal is seen only where that fails. */
+async function* ask(options: QueryOptions, turn: number): AsyncGenerator<QueryEvent, ModelResponse | "aborted"> {
+  const { chat, signal } = options
+  try {
+    return yield* askOnce(options, turn)
+  } catch (error) {
+    if (!(error instanceof PromptTooLongError) || signal?.aborted) throw error
+    try {
+      await chat.compact({ trigger: "auto", overflowed: true }, signal ? { signal } : {})
+    } catch {
+      throw error // why compacting did not help has been told by the layer
+    }
+    return yield* askOnce(options, turn)
+  }
+}
+
+/** Sends the next request and takes in the answer. What was streamed before an interruption is kept. */
+async function* askOnce(options: QueryOptions, turn: number): AsyncGenerator<QueryEvent, ModelResponse | "aborted"> {
+  const { chat, model, signal } = options
+  const { request, delivered } = await prepareAndDeliver(chat, signal)
+  for (const { uuid, text } of delivered) yield { type: "user", uuid, text, queued: true }
+  yield { type: "request", turn, size: chat.views.context.size(), fill: chat.fill() }
+  let streamed = ""
+  try {
+    for await (const event of model.stream(request, signal ? { signal } : {})) {
+      if (event.type === "retry") streamed = ""
+      if (event.type === "text") streamed += event.text
+      if (event.type === "response") {
+        const uuid = await chat.record(event.response)
+        yield {
+          type: "response",
+          uuid,
+          response: event.response,
+          cost: costOfUsage(model.facts, event.response.usage),
+        }
+        return event.response
+      }
+      if (event.type !== "tool-input") yield event
+    }
+  } catch (error) {
+    if (streamed.trim() !== "") await chat.recordPartial(streamed, model.name)
+    if (signal?.aborted) return "aborted"
+    throw error
+  }
+  throw new Error("The model ended its stream without a response. Nothing was lost; ask again.")
+}
+
+/** The next request, and the words typed meanwhile that it delivers: also those typed while it was being prepared. */
+async function prepareAndDeliver(chat: Conversation, signal: AbortSignal | undefined) {
+  const queued = [...chat.views.context.queued]
+  const stop = chat.on("entry", ({ entry }) => {
+    if (entry.type === "user" && entry.isQueued) queued.push(entry)
+  })
+  try {
+    const request = await chat.prepare(signal ? { signal } : {})
+    const waiting = new Set(chat.views.context.queued.map(({ uuid }) => uuid))
+    const delivered = queued.filter((message) => message.type === "user" && !waiting.has(message.uuid))
+    return {
+      request,
+      delivered: delivered.map((message) => ({
+        uuid: message.uuid,
+        text: message.type === "user" ? textOf(message.message.content) : "",
+      })),
+    }
+  } finally {
+    stop()
+  }
+}
+
+/** Runs the calls and adds their results, then whatever the round has made relevant. */
+async function* work(calls: readonly Block[], options: QueryOptions): AsyncGenerator<QueryEvent, void> {
+  const { chat, tools } = options
+  const signal = options.signal ?? new AbortController().signal
+  const run: ToolRun = {
+    ...tools,
+    signal,
+    conversation: chat.id,
+    hookInput: (event, more) => hookInput(options, event, more),
+  }
+  const { results, attachments, touched, remarks } = yield* runTools(calls.filter(isToolUse), run)
+  const said = remarks.map((text) => ({ type: "text" as const, text }))
+  await chat.add({ role: "user", content: [...(results as Block[]), ...said] })
+  for (const attachment of attachments) {
+    await chat.attach(attachment)
+    yield { type: "attached", kind: attachment.type, about: aboutOf(attachment) }
+  }
+  if (!signal.aborted) yield* attach(touched, options)
+}
+
+async function* attach(
+  touched: readonly string[],
+  { chat, attachmentsFor }: QueryOptions,
+): AsyncGenerator<QueryEvent, void> {
+  for (const attachment of (await attachmentsFor?.(touched)) ?? []) {
+    await chat.attach(attachment)
+    yield { type: "attached", kind: attachment.type, about: aboutOf(attachment) }
+  }
+}
+
+/** A hook may ask for more work instead of an end. It is told when it has done so before. */
+async function* stop(
+  content: readonly Block[],
+  options: QueryOptions,
+  isRepeated: boolean,
+): AsyncGenerator<QueryEvent, boolean> {
+  const last = textOf(content.filter(isText))
+  const outcome = await runHooks(
+    options.tools.hooks,
+    hookInput(options, "Stop", { stop_hook_active: isRepeated, last_assistant_message: last }),
+  )
+  for (const message of outcome.messages) yield { type: "notice", message }
+  if (outcome.blocked === undefined) return false
+  await options.chat.add({ role: "user", content: outcome.blocked, isMeta: true })
+  yield { type: "notice", message: `A hook asks for more: ${outcome.blocked}` }
+  return true
+}
+
+function hookInput(
+  { chat, cwd }: QueryOptions,
+  event: HookInput["hook_event_name"],
+  more: Record<string, unknown>,
+): HookInput {
+  return { hook_event_name: event, session_id: chat.id, transcript_path: chat.location, cwd: cwd(), ...more }
+}

@@ -1,0 +1,85 @@
+/**
+ * What a conversation has to say while a query waits for it, put between the query's own events as it comes: what a layer did or could not
+ * do (L1-5, L2-8), how far a compaction is, and what it left (LOOP-2).
+ */
+
+import type { Conversation } from "../conversation/conversation.ts"
+import { type Entry, isBoundaryEntry } from "../journal/entries.ts"
+import { isText } from "../messages/blocks.ts"
+import { contentOf } from "../messages/messages.ts"
+import { aboutOf, type QueryEvent } from "./query-events.ts"
+
+export async function* withSideEvents<End>(
+  events: AsyncGenerator<QueryEvent, End>,
+  chat: Conversation,
+): AsyncGenerator<QueryEvent, End> {
+  const waiting: QueryEvent[] = []
+  let wake: () => void = () => undefined
+  const stops = listen(chat, (event) => {
+    waiting.push(event)
+    wake()
+  })
+  try {
+    for (;;) {
+      const step = events.next().then((value) => ({ value }))
+      for (;;) {
+        const woken = new Promise<undefined>((resolve) => {
+          wake = () => resolve(undefined)
+        })
+        const next = waiting.length > 0 ? undefined : await Promise.race([step, woken])
+        yield* waiting.splice(0)
+        if (!next) continue
+        if (next.value.done) return next.value.value
+        yield next.value.value
+        break
+      }
+    }
+  } finally {
+    for (const stop of stops) stop()
+    await events.return(undefined as End)
+  }
+}
+
+function listen(chat: Conversation, tell: (event: QueryEvent) => void): readonly (() => void)[] {
+  const afterBoundary = compactionEntries()
+  return [
+    chat.on("notice", ({ message }) => tell({ type: "notice", message })),
+    chat.on("layerFailed", ({ layer, reason }) => tell({ type: "notice", message: `${layer}: ${reason}` })),
+    chat.on("layerActed", ({ layer, message }) => {
+      // how a compaction ended is told by events of its own: `compacted`, or `failed` among its progress
+      if (message !== undefined && layer !== "compaction") tell({ type: "notice", message, quiet: true })
+    }),
+    chat.on("compaction", (progress) => tell({ type: "compaction", progress })),
+    chat.on("entry", ({ entry }) => {
+      const event = afterBoundary(entry)
+      if (event) tell(event)
+    }),
+  ]
+}
+
+/** From a boundary to the decision that tells of it, every entry is part of what the compaction left. */
+function compactionEntries(): (entry: Entry) => QueryEvent | undefined {
+  let isOpen = false
+  return (entry) => {
+    if (isBoundaryEntry(entry)) {
+      isOpen = true
+      const { trigger = "auto", preTokens = 0 } = entry.compactMetadata ?? {}
+      return { type: "boundary", uuid: entry.uuid, trigger, tokensBefore: preTokens }
+    }
+    if (!isOpen) return undefined
+    if (entry.type === "user" && entry.isCompactSummary) {
+      const text = contentOf(entry)
+        .filter(isText)
+        .map((block) => block.text)
+      return { type: "summary", uuid: entry.uuid, text: text.join("\n") }
+    }
+    if (entry.type === "attachment")
+      return { type: "attached", kind: entry.attachment.type, about: aboutOf(entry.attachment) }
+    if (entry.type === "strata" && entry.subtype === "compacted") {
+      isOpen = false
+      const { tokensBefore, tokensAfter, route } = entry
+      return { type: "compacted", tokensBefore, tokensAfter, route }
+    }
+    return undefined
+  }
+}

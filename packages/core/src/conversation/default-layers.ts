@@ -1,0 +1,49 @@
+/** The layers an agent runs with, cheapest first. Each has its switch. */
+
+import type { ForkParent } from "../forks/fork.ts"
+import { withoutTools } from "../forks/fork-state.ts"
+import { toolResultStorage } from "../layers/1-tool-results/tool-result-storage.ts"
+import { microcompaction } from "../layers/2-microcompact/microcompaction.ts"
+import { sessionMemory } from "../layers/3-session-memory/session-memory.ts"
+import { compaction } from "../layers/4-compaction/compaction.ts"
+import type { CompactionOptions } from "../layers/4-compaction/options.ts"
+import type { Layer } from "../layers/layer.ts"
+import type { Model } from "../model/model.ts"
+import { forgetCalls } from "../tools/files/read-state.ts"
+
+/** What the layers work with: the model and tools of the conversation, and what surrounds it. */
+export interface LayerSurroundings
+  extends Omit<ForkParent, "request" | "openCalls">,
+    Pick<
+      CompactionOptions,
+      "summariser" | "offline" | "hooks" | "guidance" | "excluded" | "mayRead" | "autonomous" | "timing"
+    > {
+  /** Where a template and a prompt for notes may lie. */
+  readonly notesConfig?: string
+}
+
+export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[] {
+  const { model, tools, reads, toolContext, notesConfig, ...rest } = surroundings
+  const forget = (toolUseIds: readonly string[]) => forgetCalls(reads, new Set(toolUseIds))
+  const limitsItself = tools.filter((tool) => tool.limitsItself).map(({ name }) => name)
+  const parent = { model, tools, reads, toolContext }
+  const notes = sessionMemory({ ...parent, ...(notesConfig === undefined ? {} : { configDirectory: notesConfig }) })
+  return [
+    toolResultStorage({ limitsItself, onPutAside: forget }),
+    microcompaction({ onCleared: forget }),
+    notes,
+    compaction({ parent, reads, notes, ...rest }),
+  ]
+}
+
+export interface OwnLoop {
+  /** Asked for summaries; it reads what your own requests left in the server's cache. */
+  readonly model: Model
+  /** True where you send requests with all they carry (`client.beta.messages`): then the server may be asked to clear. */
+  readonly serverClears?: boolean
+}
+
+/** Layers 1, 2 and 4 for a loop of your own: your SDK, your tools. Notes need an Edit tool of ours, so there are none. */
+export function ownLoopLayers({ model, serverClears = false }: OwnLoop): readonly Layer[] {
+  return [toolResultStorage(), microcompaction({ serverClears }), compaction({ parent: { model, ...withoutTools() } })]
+}

@@ -1,0 +1,47 @@
+/** What a conversation tells those who listen. */
+
+import type { TokenCounts } from "../base/token-counts.ts"
+import type { Entry } from "../journal/entries.ts"
+import type { OpeningReport } from "../journal/store.ts"
+import type { CompactionProgress } from "../layers/compaction-order.ts"
+import type { LayerActed } from "../layers/pipeline.ts"
+import type { Repair } from "../messages/flatten.ts"
+import type { ModelRequest } from "../messages/request.ts"
+import type { CacheReport } from "../model/cache/forecast.ts"
+import type { ContextSize } from "../tokens/context-size.ts"
+import type { Cost } from "../tokens/price.ts"
+import type { Fill } from "../tokens/window.ts"
+
+export interface ConversationEvents {
+  /** An entry is in the journal. */
+  entry: { readonly entry: Entry }
+  /** The view had to be mended to be valid. */
+  repaired: { readonly repairs: readonly Repair[] }
+  /** A request is ready to be sent. */
+  prepared: PreparedEvent
+  /** A response is in the journal. */
+  recorded: { readonly counts: TokenCounts | undefined; readonly cost: Cost; readonly stopReason: string | undefined }
+  /** A layer did something. `message` is one line for a person, where there is anything to say. */
+  layerActed: LayerActed
+  /** A layer failed; the conversation goes on without what it would have done. */
+  layerFailed: { readonly layer: string; readonly reason: string }
+  /** How far a compaction has come. */
+  compaction: CompactionProgress
+  /** What a response read from the server's cache and wrote to it, held against what was predicted. */
+  cache: CacheReport
+  /** Something a person should know, said once. */
+  notice: { readonly message: string }
+}
+
+export interface PreparedEvent {
+  readonly request: ModelRequest
+  readonly size: ContextSize
+  readonly fill: Fill
+}
+
+/** What opening a conversation found. */
+export interface Opened extends OpeningReport {
+  readonly resumed: boolean
+  /** Whether resuming needed only the part behind the last boundary. */
+  readonly read: "tail" | "all"
+}

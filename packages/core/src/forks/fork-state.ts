@@ -1,0 +1,65 @@
+/**
+ * What a fork may change without its parent noticing (L7-1): what it has read, its todos, its plan, its directory. It begins as a copy
+ * of the parent's. Nobody can be asked anything: a fork works in the background.
+ */
+import { systemClock } from "../base/clock.ts"
+import type { Todo } from "../messages/attachments.ts"
+import { FileReads } from "../tools/files/read-state.ts"
+import type { ReadState, Tool, ToolContext } from "../tools/tool.ts"
+
+/** What a conversation's tools work with, as far as it does not change with every call. */
+export type ToolSurroundings = Pick<ToolContext, "clock" | "env" | "directory" | "todos" | "plan">
+
+export function cloneSurroundings(
+  parent: ToolSurroundings,
+  reads: ReadState,
+): Omit<ToolContext, "signal" | "progress" | "toolUseId"> {
+  let isPlanning = parent.plan.isActive()
+  return {
+    clock: parent.clock,
+    env: parent.env,
+    reads: cloneReads(reads),
+    directory: variable(parent.directory.get()),
+    todos: variable(parent.todos.get()),
+    plan: {
+      isActive: () => isPlanning,
+      enter: () => {
+        isPlanning = true
+      },
+      leave: async () => ({ approved: false, remark: "a fork has nobody to approve a plan" }),
+    },
+  }
+}
+
+/** For forks that only speak: nothing to read with, nothing to change. */
+export function withoutTools(): {
+  readonly tools: readonly Tool[]
+  readonly reads: FileReads
+  readonly toolContext: ToolSurroundings
+} {
+  return {
+    tools: [],
+    reads: new FileReads(),
+    toolContext: {
+      clock: systemClock,
+      env: {},
+      directory: variable("."),
+      todos: variable<readonly Todo[]>([]),
+      plan: { isActive: () => false, enter: () => undefined, leave: async () => ({ approved: false }) },
+    },
+  }
+}
+
+export function cloneReads(reads: ReadState): FileReads {
+  return reads instanceof FileReads ? reads.clone() : new FileReads({ reads: reads.entries() })
+}
+
+function variable<T>(start: T): { get(): T; set(value: T): void } {
+  let value = start
+  return {
+    get: () => value,
+    set: (next) => {
+      value = next
+    },
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * Places messages of formats that have no uuids of their own: every message follows the one before it unless it says
+ * otherwise. The uuids are derived from where a message stands in its source, so the same file always gives the same ones.
+ */
+import { uuidFrom } from "../base/ids.ts"
+import type { Attachment } from "../messages/attachments.ts"
+import { type Block, type Content, toBlocks } from "../messages/blocks.ts"
+import type { AssistantMessage, CompactMetadata, Message, Usage, UserMessage, Uuid } from "../messages/messages.ts"
+import { present } from "./foreign-json.ts"
+
+/** Where a message came from: `key` is unique in the conversation, `at` its time. */
+export interface Origin {
+  readonly key: string
+  readonly at: string | undefined
+  /** What it follows, where that is not the message before it. */
+  readonly parent?: Uuid | null
+}
+
+type Flags = Partial<Pick<UserMessage, "isMeta" | "isCompactSummary" | "isVisibleInTranscriptOnly">>
+
+export interface Response {
+  readonly id: string
+  readonly model?: string | undefined
+  readonly usage?: Usage | undefined
+  readonly stopReason?: string | undefined
+}
+
+export interface Compaction {
+  readonly summary: Content
+  readonly trigger?: CompactMetadata["trigger"]
+  readonly preTokens?: number | undefined
+  /** Messages from before the boundary that stayed in the context behind the summary. */
+  readonly kept?: readonly Uuid[]
+}
+
+export const SUMMARY_FLAGS = { isCompactSummary: true, isVisibleInTranscriptOnly: true } as const
+const BEGINNING_OF_TIME = "1970-01-01T00:00:00.000Z" // where a format records no times
+const SYNTHETIC_MODEL = "<synthetic>"
+
+export class Chain {
+  readonly #seed: string
+  readonly #messages: Message[] = []
+  readonly #places = new Map<Uuid, number>()
+  #newest: Uuid | null = null
+  #time = BEGINNING_OF_TIME
+
+  constructor(seed: string) {
+    this.#seed = seed
+  }
+
+  get messages(): readonly Message[] {
+    return this.#messages
+  }
+
+  get newest(): Uuid | null {
+    return this.#newest
+  }
+
+  uuid(key: string): Uuid {
+    return uuidFrom(`${this.#seed}:${key}`)
+  }
+
+  user(content: Content, origin: Origin, flags: Flags = {}): Uuid {
+    return this.#push({
+      ...this.#place(origin),
+      type: "user",
+      message: { role: "user", content: toBlocks(content) },
+      ...flags,
+    })
+  }
+
+  /** One piece of a response. Pieces with the same id belong together, as in Claude Code transcripts. */
+  assistant(blocks: readonly Block[], origin: Origin, { id, model, usage, stopReason }: Response): Uuid {
+    const message = { id, role: "assistant" as const, model, content: blocks, stop_reason: stopReason, usage }
+    return this.#push({ ...this.#place(origin), type: "assistant", message: present(message) })
+  }
+
+  /** A failure that was shown in place of an answer. The model never said it and is not sent it. */
+  failure(text: string, origin: Origin): Uuid {
+    const message = { role: "assistant" as const, model: SYNTHETIC_MODEL, content: toBlocks(text) }
+    return this.#push({ ...this.#place(origin), type: "assistant", message, isApiErrorMessage: true })
+  }
+
+  attachment(attachment: Attachment, origin: Origin): Uuid {
+    return this.#push({ ...this.#place(origin), type: "attachment", attachment })
+  }
+
+  /** A boundary and the summary behind it. Answers with the summary's uuid. */
+  compaction({ summary, trigger = "auto", preTokens = 0, kept = [] }: Compaction, origin: Origin): Uuid {
+    const summaryKey = `${origin.key}:summary`
+    const { parentUuid, ...place } = this.#place(origin)
+    this.#push({
+      ...place,
+      parentUuid: null,
+      logicalParentUuid: parentUuid,
+      type: "system",
+      subtype: "compact_boundary",
+      content: "Conversation compacted",
+      compactMetadata: {
+        trigger,
+        preTokens,
+        ...(kept.length > 0 && { preservedMessages: { anchorUuid: this.uuid(summaryKey), uuids: kept } }),
+      },
+    })
+    return this.user(summary, { key: summaryKey, at: origin.at }, SUMMARY_FLAGS)
+  }
+
+  /** Says what a response took, once that is known: on all its pieces, as in Claude Code transcripts. */
+  setUsage(pieces: readonly Uuid[], usage: Usage): void {
+    for (const uuid of pieces) {
+      const place = this.#places.get(uuid)!
+      const piece = this.#messages[place] as AssistantMessage
+      this.#messages[place] = { ...piece, message: { ...piece.message, usage } }
+    }
+  }
+
+  #place({ key, at, parent = this.#newest }: Origin) {
+    this.#time = at ?? this.#time
+    return { uuid: this.uuid(key), parentUuid: parent, timestamp: this.#time }
+  }
+
+  #push(message: Message): Uuid {
+    this.#places.set(message.uuid, this.#messages.length)
+    this.#messages.push(message)
+    this.#newest = message.uuid
+    return message.uuid
+  }
+}
+
+/** A time as milliseconds since 1970 or as text, in the form in which messages carry it. */
+export function isoTime(value: unknown): string | undefined {
+  if (typeof value !== "number" && typeof value !== "string") return undefined
+  const date = new Date(value)
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
+}

@@ -1,0 +1,146 @@
+/**
+ * Attachments of Claude Code as ours. Each kind that is known either fits one of our kinds or is kept as `foreign`, with a
+ * text for the model where the original sent one. Unknown kinds and shapes are kept whole and counted as not understood.
+ */
+import type { Attachment, Listed, Todo } from "../messages/attachments.ts"
+import type { Block } from "../messages/blocks.ts"
+import { blocksFromApi } from "./foreign-blocks.ts"
+import { type Fields, fieldsAt, numberAt, recordsAt, textAt, textsAt } from "./foreign-json.ts"
+
+export interface ReadAttachment {
+  readonly kind: string
+  readonly attachment: Attachment
+  readonly understood: boolean
+  /** Set if the attachment is what a person typed. */
+  readonly words?: readonly Block[]
+}
+
+/** Answers with nothing if the attachment does not have the shape that its kind should have. */
+type Reader = (data: Fields) => Attachment | undefined
+
+export function attachmentFrom(data: Fields): ReadAttachment {
+  const kind = textAt(data, "type") ?? "no type"
+  const words = kind === "queued_command" ? wordsOf(data) : undefined
+  if (words) return { kind, attachment: foreign(data), understood: true, words }
+  const attachment = Object.hasOwn(READERS, kind) ? READERS[kind]!(data) : undefined
+  return { kind, attachment: attachment ?? foreign(data), understood: attachment !== undefined }
+}
+
+const foreign = (data: Fields, text?: string): Attachment => ({
+  type: "foreign",
+  kind: textAt(data, "type") ?? "no type",
+  data,
+  ...(text !== undefined && { text }),
+})
+
+const READERS: Readonly<Record<string, Reader>> = {
+  file: (data) => {
+    const file = fieldsAt(fieldsAt(data, "content"), "file")
+    const path = textAt(file, "filePath") ?? textAt(data, "filename")
+    const content = textAt(file, "content")
+    // images, notebooks and PDFs have other fields
+    return path !== undefined && content !== undefined ? { type: "file", path, content } : undefined
+  },
+  compact_file_reference: (data) => {
+    const path = textAt(data, "filename")
+    return path === undefined ? undefined : { type: "compact_file_reference", path }
+  },
+  edited_text_file: (data) => {
+    const [path, snippet] = [textAt(data, "filename"), textAt(data, "snippet")]
+    if (path === undefined || snippet === undefined) return undefined
+    return foreign(
+      data,
+      `The file ${path} was changed by someone else. The changed part, with line numbers:\n${snippet}`,
+    )
+  },
+  nested_memory: (data) => {
+    const [path, content] = [textAt(data, "path"), textAt(fieldsAt(data, "content"), "content")]
+    return path === undefined || content === undefined ? undefined : { type: "nested_memory", path, content }
+  },
+  queued_command: (data) => {
+    const prompt = textAt(data, "prompt")
+    return prompt === undefined ? undefined : foreign(data, prompt)
+  },
+  task_reminder: (data) => ({ type: "todo_list", todos: todosFrom(data) }),
+  todo_reminder: (data) => ({ type: "todo_list", todos: todosFrom(data) }),
+  skill_listing: (data) => {
+    const skills = listedFrom(textsAt(data, "names"), (textAt(data, "content") ?? "").split(/\n(?=- )/))
+    return skills ? { type: "skill_listing", skills } : foreign(data, textAt(data, "content"))
+  },
+  agent_listing_delta: (data) => {
+    const removed = textsAt(data, "removedTypes")
+    const lines = textsAt(data, "addedLines")
+    const agents = listedFrom(textsAt(data, "addedTypes"), lines)
+    if (agents && removed.length === 0) return { type: "agent_listing", agents }
+    return foreign(data, [...lines, ...removed.map((name) => `- ${name}: no longer available`)].join("\n"))
+  },
+  deferred_tools_delta: (data) => {
+    const names = textsAt(data, "addedNames")
+    const added = listedFrom(names, textsAt(data, "addedLines")) ?? names.map((name) => ({ name }))
+    return { type: "tool_delta", added, removed: textsAt(data, "removedNames") }
+  },
+  mcp_instructions_delta: (data) => {
+    const blocks = textsAt(data, "addedBlocks")
+    const [[server, another], removed] = [textsAt(data, "addedNames"), textsAt(data, "removedNames")]
+    if (server !== undefined && another === undefined && blocks.length === 1 && removed.length === 0) {
+      return { type: "mcp_instructions", server, instructions: blocks[0]! }
+    }
+    return foreign(data, [...blocks, ...removed.map((name) => `The tool server "${name}" is gone.`)].join("\n\n"))
+  },
+  hook_additional_context: (data) => ({
+    type: "hook_output",
+    hook: textAt(data, "hookName") ?? "unnamed",
+    content: textAt(data, "content") ?? textsAt(data, "content").join("\n"),
+    audience: "model",
+  }),
+  hook_success: (data) => ({
+    type: "hook_output",
+    hook: textAt(data, "hookName") ?? "unnamed",
+    content: textAt(data, "content") ?? "",
+    audience: HOOKS_HEARD_BY_MODEL.has(textAt(data, "hookEvent") ?? "") && textAt(data, "content") ? "model" : "person",
+  }),
+  hook_system_message: (data) => ({
+    type: "hook_output",
+    hook: textAt(data, "hookName") ?? "unnamed",
+    content: textAt(data, "content") ?? "",
+    audience: "person",
+  }),
+  selected_lines_in_ide: (data) => {
+    const [path, content] = [textAt(data, "filename"), textAt(data, "content")]
+    const [fromLine, toLine] = [numberAt(data, "lineStart"), numberAt(data, "lineEnd")]
+    if (path === undefined || content === undefined || fromLine === undefined || toLine === undefined) return undefined
+    return { type: "editor_selection", path, fromLine, toLine, content }
+  },
+  // settings of the program: the model was sent nothing, or nothing that is recorded
+  auto_mode: (data) => foreign(data),
+  command_permissions: (data) => foreign(data),
+}
+
+/** A successful hook's output reaches the model only where it can still inform the turn. */
+const HOOKS_HEARD_BY_MODEL = new Set(["SessionStart", "UserPromptSubmit"])
+
+function wordsOf(data: Fields): readonly Block[] | undefined {
+  const isHuman = (textAt(fieldsAt(data, "origin"), "kind") ?? "human") === "human"
+  const isPrompt = (textAt(data, "commandMode") ?? "prompt") === "prompt"
+  return isHuman && isPrompt ? blocksFromApi(data.prompt) : undefined
+}
+
+function todosFrom(data: Fields): readonly Todo[] {
+  return recordsAt(data, "content").flatMap((task) => {
+    const [content, status] = [textAt(task, "subject") ?? textAt(task, "content"), textAt(task, "status")]
+    const isTodo = content !== undefined && (status === "pending" || status === "in_progress" || status === "completed")
+    return isTodo ? [{ content, status }] : []
+  })
+}
+
+/** Names with their lines `- name: description` or just `name`; nothing if the lines are not those of the names. */
+function listedFrom(names: readonly string[], lines: readonly string[]): readonly Listed[] | undefined {
+  if (names.length !== lines.length) return undefined
+  const listed = names.map((name, index) => {
+    const line = lines[index]!
+    if (line === name || line === `- ${name}`) return { name }
+    const front = `- ${name}: `
+    return line.startsWith(front) ? { name, description: line.slice(front.length) } : undefined
+  })
+  return listed.every((item) => item !== undefined) ? listed : undefined
+}

@@ -1,0 +1,259 @@
+/**
+ * Claude Code transcripts: one JSON line per message, progress report or note of the program. Our messages have the same
+ * shape, so they keep their uuids, parents, times, flags, API ids and usage; content is passed on as it is, tool inputs in
+ * the model's own spelling. One response of the API is often several lines with the same `message.id`.
+ */
+import { isSafeId, uuidFrom } from "../base/ids.ts"
+import { textOf, toBlocks } from "../messages/blocks.ts"
+import { parseExact } from "../messages/exact-json.ts"
+import type { CompactMetadata, Message, SystemMessage, Usage, Uuid } from "../messages/messages.ts"
+import { attachmentFrom } from "./claude-code-attachments.ts"
+import { InputQueue } from "./claude-code-queue.ts"
+import { blocksFromApi } from "./foreign-blocks.ts"
+import { type Fields, fieldsAt, firstFields, isTrue, jsonLines, numberAt, present, textAt } from "./foreign-json.ts"
+import type { ForeignFile, ImportedConversation, Importer } from "./importer.ts"
+import { remarkOnBranches } from "./main-path.ts"
+import { Tally } from "./tally.ts"
+
+const FORMAT = "claude-code"
+const LINES_TO_RECOGNISE = 20
+const SYNTHETIC_MODEL = "<synthetic>"
+
+/** Lines of the program's own bookkeeping, with the reason why they are no messages. */
+const BOOKKEEPING: Readonly<Record<string, string>> = {
+  summary: "a title for listing sessions, often of another session",
+  "custom-title": "the newest one is the title",
+  "ai-title": "the newest one is the title",
+  "file-history-snapshot": "backups of edited files are not part of the conversation",
+  "queue-operation": "queued input is carried over where it was sent",
+  mode: "a setting of the program",
+  "permission-mode": "a setting of the program",
+  "last-prompt": "repeats a message, for listing sessions",
+}
+
+/** What agents and tasks in the background report goes through the same queue as a person's input. */
+const MACHINE_INPUT = /^<(?:agent|task)-notification>/
+
+const SYSTEM_SUBTYPES = new Set(["none", "compact_boundary", "stop_hook_summary", "turn_duration", "api_error"])
+const SYSTEM_FIELDS_KEPT = "place, subtype, text and compaction facts are kept, other fields are not"
+
+export const claudeCode: Importer = {
+  format: FORMAT,
+  recognises: ({ text }) => firstFields(text, LINES_TO_RECOGNISE).some(isTranscriptLine),
+  read: (file) => [new Transcript().read(file)],
+}
+
+function isTranscriptLine(line: Fields): boolean {
+  const type = textAt(line, "type")
+  if (type === undefined) return false
+  if ("uuid" in line && "parentUuid" in line) return true
+  return Object.hasOwn(BOOKKEEPING, type) && ["sessionId", "leafUuid", "messageId"].some((key) => key in line)
+}
+
+class Transcript {
+  readonly #tally = new Tally()
+  readonly #messages: Message[] = []
+  readonly #seen = new Set<Uuid>()
+  /** Lines with a uuid that gave no message: what follows them follows their parent. */
+  readonly #skipped = new Map<Uuid, Uuid | null>()
+  readonly #sessions = new Set<string>()
+  readonly #queue = new InputQueue()
+  #response: string | undefined
+  #time = new Date(0).toISOString()
+  #title: string | undefined
+  #cwd: string | undefined
+  #model: string | undefined
+
+  read({ text }: ForeignFile): ImportedConversation {
+    for (const line of jsonLines(text, parseExact)) {
+      if (line.fields) this.#line(line.fields)
+      else this.#tally.notJson(line)
+    }
+    this.#deliverQueued(this.#messages.at(-1)?.uuid ?? null)
+    const [session] = this.#sessions
+    if (this.#sessions.size > 1)
+      this.#tally.remark(`the lines name ${this.#sessions.size} sessions; they were read as one`)
+    remarkOnBranches(this.#messages, this.#tally)
+    return present({
+      format: FORMAT,
+      id: session !== undefined && isSafeId(session) ? session : uuidFrom(text),
+      title: this.#title,
+      cwd: this.#cwd,
+      model: this.#model,
+      messages: this.#messages,
+      report: this.#tally.report(),
+    })
+  }
+
+  #line(fields: Fields): void {
+    const type = textAt(fields, "type") ?? "no type"
+    const session = textAt(fields, "sessionId")
+    if (session !== undefined) this.#sessions.add(session)
+    this.#cwd ??= textAt(fields, "cwd")
+
+    const uuid = textAt(fields, "uuid")
+    if (Object.hasOwn(BOOKKEEPING, type)) this.#bookkeeping(type, fields)
+    else if (uuid === undefined) this.#tally.notUnderstood(type)
+    else if (this.#seen.has(uuid)) this.#tally.leftOut(`${type} again`, "a line with the same uuid stands before it")
+    else this.#add(uuid, this.#message(type, fields), fields)
+  }
+
+  #add(uuid: Uuid, message: Message | undefined, line: Fields): void {
+    if (message) {
+      if (message.type === "user") this.#queue.recorded(textOf(message.message.content))
+      this.#push(
+        this.#answersQueued(message) ? { ...message, parentUuid: this.#deliverQueued(message.parentUuid) } : message,
+      )
+    } else {
+      this.#skipped.set(uuid, this.#parent(textAt(line, "parentUuid") ?? null))
+    }
+  }
+
+  #push(message: Message): Uuid {
+    this.#seen.add(message.uuid)
+    this.#messages.push(message)
+    return message.uuid
+  }
+
+  /** Input slipped into a turn was sent with the request behind it: it stands before the response to that. */
+  #answersQueued(message: Message): boolean {
+    if (message.type !== "assistant" || message.isSidechain) return false
+    const isNew = message.message.id !== this.#response
+    this.#response = message.message.id
+    return isNew
+  }
+
+  #deliverQueued(parent: Uuid | null): Uuid | null {
+    return this.#queue.takeSlippedIn().reduce((parentUuid: Uuid | null, input) => {
+      const uuid = uuidFrom(`${FORMAT}:queued:${parentUuid}:${input}`)
+      const isMeta = MACHINE_INPUT.test(input) && { isMeta: true }
+      const message = { role: "user" as const, content: toBlocks(input) }
+      return this.#push({ uuid, parentUuid, timestamp: this.#time, type: "user", message, ...isMeta })
+    }, parent)
+  }
+
+  #bookkeeping(type: string, line: Fields): void {
+    if (type === "queue-operation") this.#queue.operation(line)
+    this.#title = textAt(line, "customTitle") ?? textAt(line, "aiTitle") ?? this.#title
+    this.#tally.leftOut(type, BOOKKEEPING[type]!)
+  }
+
+  /** Counts the line and answers with its message, if it is one. */
+  #message(type: string, line: Fields): Message | undefined {
+    switch (type) {
+      case "user":
+        return this.#user(line)
+      case "assistant":
+        return this.#assistant(line)
+      case "system":
+        return this.#system(line)
+      case "attachment":
+        return this.#attachment(line)
+      case "progress":
+        this.#tally.understood(`progress:${textAt(fieldsAt(line, "data"), "type") ?? "none"}`)
+        return { ...this.#place(line), type: "progress", data: line.data }
+      default:
+        this.#tally.notUnderstood(type)
+        return undefined
+    }
+  }
+
+  #user(line: Fields): Message | undefined {
+    const content = blocksFromApi(fieldsAt(line, "message")?.content)
+    if (!content) return void this.#tally.notUnderstood("user without content")
+    this.#tally.understood("user")
+    if ("toolUseResult" in line)
+      this.#tally.remark("a tool's structured output beside the text the model saw was left out")
+    const isSummary = isTrue(line, "isCompactSummary") && { isCompactSummary: true }
+    return { ...this.#place(line), type: "user", message: { role: "user", content }, ...isSummary }
+  }
+
+  #assistant(line: Fields): Message | undefined {
+    const message = fieldsAt(line, "message")
+    const content = blocksFromApi(message?.content)
+    if (!content) return void this.#tally.notUnderstood("assistant without content")
+    this.#tally.understood("assistant")
+    const model = textAt(message, "model")
+    if (model !== SYNTHETIC_MODEL) this.#model = model ?? this.#model
+    return {
+      ...this.#place(line),
+      type: "assistant",
+      message: present({
+        id: textAt(message, "id"),
+        role: "assistant" as const,
+        model,
+        content,
+        stop_reason: message?.stop_reason === null ? null : textAt(message, "stop_reason"),
+        usage: usageFrom(fieldsAt(message, "usage")),
+      }),
+      ...(isTrue(line, "isApiErrorMessage") && { isApiErrorMessage: true }),
+      ...present({ requestId: textAt(line, "requestId") }),
+    }
+  }
+
+  #system(line: Fields): Message {
+    const subtype = textAt(line, "subtype")
+    const kind = `system:${subtype ?? "none"}`
+    if (!SYSTEM_SUBTYPES.has(subtype ?? "none")) this.#tally.notUnderstood(kind)
+    else if (subtype === undefined || subtype === "compact_boundary") this.#tally.understood(kind)
+    else this.#tally.leftOut(kind, SYSTEM_FIELDS_KEPT)
+    const compactMetadata = compactMetadataFrom(fieldsAt(line, "compactMetadata"))
+    const system: SystemMessage = {
+      ...this.#place(line),
+      type: "system",
+      ...present({ subtype, content: textAt(line, "content"), compactMetadata }),
+      ...("logicalParentUuid" in line && { logicalParentUuid: textAt(line, "logicalParentUuid") ?? null }),
+    }
+    const kept = compactMetadata?.preservedMessages?.uuids ?? []
+    if (kept.some((uuid) => !this.#seen.has(uuid))) {
+      this.#tally.remark("a boundary keeps messages that are not in this file")
+    }
+    return system
+  }
+
+  #attachment(line: Fields): Message {
+    const { kind, attachment, understood, words } = attachmentFrom(fieldsAt(line, "attachment") ?? {})
+    if (understood) this.#tally.understood(`attachment:${kind}`)
+    else this.#tally.notUnderstood(`attachment:${kind}`)
+    // what a person typed while the model was at work is theirs, however it was delivered
+    if (words) return { ...this.#place(line), type: "user", message: { role: "user", content: words } }
+    return { ...this.#place(line), type: "attachment", attachment }
+  }
+
+  #place(line: Fields) {
+    this.#time = textAt(line, "timestamp") ?? this.#time
+    return {
+      uuid: textAt(line, "uuid")!,
+      parentUuid: this.#parent(textAt(line, "parentUuid") ?? null),
+      timestamp: this.#time,
+      ...present({ sessionId: textAt(line, "sessionId") }),
+      ...((isTrue(line, "isMeta") || isFromMachine(line)) && { isMeta: true }),
+      ...(isTrue(line, "isSidechain") && { isSidechain: true }),
+      ...(isTrue(line, "isVisibleInTranscriptOnly") && { isVisibleInTranscriptOnly: true }),
+    }
+  }
+
+  #parent(parent: Uuid | null): Uuid | null {
+    if (parent === null || this.#seen.has(parent)) return parent
+    if (this.#skipped.has(parent)) return this.#skipped.get(parent)!
+    this.#tally.remark("a message follows one that is not in this file: it was made a beginning")
+    return null
+  }
+}
+
+/** Newer versions say who spoke in a user message: the person, or a task in the background. */
+function isFromMachine(line: Fields): boolean {
+  const speaker = textAt(fieldsAt(line, "origin"), "kind")
+  return speaker !== undefined && speaker !== "human"
+}
+
+function usageFrom(usage: Fields | undefined): Usage | undefined {
+  const isUsage = numberAt(usage, "input_tokens") !== undefined && numberAt(usage, "output_tokens") !== undefined
+  return isUsage ? (usage as unknown as Usage) : undefined
+}
+
+function compactMetadataFrom(metadata: Fields | undefined): CompactMetadata | undefined {
+  const trigger = textAt(metadata, "trigger")
+  const isMetadata = (trigger === "auto" || trigger === "manual") && numberAt(metadata, "preTokens") !== undefined
+  return isMetadata ? (metadata as CompactMetadata) : undefined
+}

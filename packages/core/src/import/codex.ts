@@ -1,0 +1,227 @@
+/**
+ * Codex rollouts: one JSON line per item of OpenAI's Responses API, per event shown to the person and per turn's settings.
+ *
+ * The items are the conversation; most events repeat them. A rollout does not name responses, but a `token_count` event
+ * ends each: what the model produced since the one before is one response, and its pieces share one API message id, so that
+ * parallel calls stay together.
+ */
+import { isSafeId, uuidFrom } from "../base/ids.ts"
+import { type Block, isText, textOf } from "../messages/blocks.ts"
+import { isHuman, type Usage, type Uuid } from "../messages/messages.ts"
+import { Chain, type Origin } from "./chain.ts"
+import { type Item, itemFrom } from "./codex-items.ts"
+import { textBlock, usageFromOpenAi } from "./foreign-blocks.ts"
+import {
+  type Fields,
+  fieldsAt,
+  firstFields,
+  type JsonLine,
+  jsonLines,
+  numberAt,
+  present,
+  recordsAt,
+  textAt,
+} from "./foreign-json.ts"
+import type { ForeignFile, ImportedConversation, Importer } from "./importer.ts"
+import { Tally } from "./tally.ts"
+
+const FORMAT = "codex"
+const LINES_TO_RECOGNISE = 5
+const LINE_TYPES = new Set(["session_meta", "turn_context", "response_item", "event_msg", "compacted"])
+
+/** Events that are no messages, with the reason. */
+const EVENTS: Readonly<Record<string, string>> = {
+  user_message: "repeats an item; tells which user items are the person's words",
+  agent_message: "repeats an item",
+  agent_reasoning: "repeats an item",
+  task_started: "the course of a turn",
+  task_complete: "the course of a turn",
+  turn_aborted: "the course of a turn",
+  context_compacted: "repeats the compacted line before it",
+  patch_apply_end: "the model was sent the call's output instead",
+  exec_command_end: "the model was sent the call's output instead",
+  mcp_tool_call_end: "the model was sent the call's output instead",
+  web_search_end: "repeats an item",
+}
+
+export const codex: Importer = {
+  format: FORMAT,
+  recognises: ({ text }) =>
+    firstFields(text, LINES_TO_RECOGNISE).some(
+      (line) => LINE_TYPES.has(textAt(line, "type") ?? "") && fieldsAt(line, "payload") !== undefined,
+    ),
+  read: (file) => [new Rollout(file).read()],
+}
+
+class Rollout {
+  readonly #lines: readonly JsonLine[]
+  readonly #tally = new Tally()
+  readonly #chain: Chain
+  readonly #id: string
+  /** What the person typed, as the events tell; without any such event every user item is taken for theirs. */
+  readonly #typed: ReadonlySet<string>
+  #cwd: string | undefined
+  #model: string | undefined
+  #system: string | undefined
+  #response: { id: string; pieces: Uuid[]; answered: boolean } | undefined
+  /** The sum over all responses so far. An event that does not raise it reports nothing new. */
+  #totalTokens = 0
+  #contextTokens = 0
+
+  constructor({ text }: ForeignFile) {
+    this.#lines = jsonLines(text).toArray()
+    const lines = this.#lines.map(({ fields }) => fields)
+    const session = textAt(fieldsAt(lines.find(isType("session_meta")), "payload"), "id")
+    this.#id = session !== undefined && isSafeId(session) ? session : uuidFrom(text)
+    this.#chain = new Chain(`${FORMAT}:${this.#id}`)
+    const events = lines.filter(isType("event_msg")).map((line) => fieldsAt(line, "payload"))
+    this.#typed = new Set(events.filter(isType("user_message")).flatMap((event) => textAt(event, "message") ?? []))
+  }
+
+  read(): ImportedConversation {
+    for (const [index, line] of this.#lines.entries()) {
+      if (line.fields) this.#line(line.fields, index)
+      else this.#tally.notJson(line)
+    }
+    return present({
+      format: FORMAT,
+      id: this.#id,
+      cwd: this.#cwd,
+      model: this.#model,
+      system: this.#system,
+      messages: this.#chain.messages,
+      report: this.#tally.report(),
+    })
+  }
+
+  #line(line: Fields, index: number): void {
+    const type = textAt(line, "type") ?? "no type"
+    const payload = fieldsAt(line, "payload")
+    const origin = { key: `line ${index}`, at: textAt(line, "timestamp") }
+    if (!payload) this.#tally.notUnderstood(type)
+    else if (type === "session_meta") this.#session(payload)
+    else if (type === "turn_context") this.#turn(payload)
+    else if (type === "response_item") this.#item(payload, origin)
+    else if (type === "event_msg") this.#event(payload)
+    else if (type === "compacted") this.#compacted(payload, origin)
+    else this.#tally.notUnderstood(type)
+  }
+
+  #session(payload: Fields): void {
+    this.#cwd ??= textAt(payload, "cwd")
+    this.#system ??= textAt(fieldsAt(payload, "base_instructions"), "text") ?? textAt(payload, "instructions")
+    this.#tally.leftOut("session_meta", "directory and system prompt are kept, other facts are not")
+  }
+
+  #turn(payload: Fields): void {
+    this.#cwd ??= textAt(payload, "cwd")
+    this.#model = textAt(payload, "model") ?? this.#model
+    this.#tally.leftOut("turn_context", "the model is kept, other settings are not")
+  }
+
+  #item(payload: Fields, origin: Origin): void {
+    const kind = `response_item:${textAt(payload, "type") ?? "no type"}`
+    const item = itemFrom(payload, origin.key)
+    if (item.part === "unknown") this.#tally.notUnderstood(kind)
+    else if (item.part === "nothing") this.#tally.leftOut(kind, item.why)
+    else {
+      this.#tally.understood(kind)
+      this.#add(item, origin)
+    }
+  }
+
+  #add(item: Exclude<Item, { part: "unknown" | "nothing" }>, origin: Origin): void {
+    switch (item.part) {
+      case "response":
+        this.#addPiece(item.blocks, origin)
+        break
+      case "result":
+        this.#addResult(item.blocks, origin)
+        break
+      case "attachment":
+        this.#chain.attachment(item.attachment, origin)
+        break
+      case "message":
+        this.#response = undefined
+        this.#chain.user(item.blocks, origin, this.#isTyped(item) ? {} : { isMeta: true })
+    }
+  }
+
+  #isTyped({ role, blocks }: { role: string; blocks: readonly Block[] }): boolean {
+    if (role !== "user") return false
+    return this.#typed.size === 0 || this.#typed.has(textOf(blocks).trim()) || this.#typed.has(textOf(blocks))
+  }
+
+  #addPiece(blocks: readonly Block[], origin: Origin): void {
+    // without a token count in between, a result tells that the response before it was over
+    if (!this.#response || this.#response.answered) {
+      this.#response = { id: this.#chain.uuid(`response at ${origin.key}`), pieces: [], answered: false }
+    }
+    this.#response.pieces.push(this.#chain.assistant(blocks, origin, { id: this.#response.id, model: this.#model }))
+  }
+
+  #addResult(blocks: readonly Block[], origin: Origin): void {
+    if (this.#response) this.#response.answered = true
+    this.#chain.user(blocks, origin)
+  }
+
+  #event(payload: Fields): void {
+    const type = textAt(payload, "type") ?? "no type"
+    const kind = `event_msg:${type}`
+    if (type === "token_count") this.#tokenCount(payload)
+    else if (!Object.hasOwn(EVENTS, type)) this.#tally.notUnderstood(kind)
+    else {
+      if (type === "task_started") this.#response = undefined
+      this.#tally.leftOut(kind, EVENTS[type]!)
+    }
+  }
+
+  #tokenCount(payload: Fields): void {
+    const info = fieldsAt(payload, "info")
+    const last = fieldsAt(info, "last_token_usage")
+    const total = numberAt(fieldsAt(info, "total_token_usage"), "total_tokens") ?? 0
+    this.#tally.understood("event_msg:token_count")
+    if (!last || total <= this.#totalTokens) return // news about rate limits, or the estimate after a compaction
+    this.#totalTokens = total
+    this.#contextTokens = numberAt(last, "total_tokens") ?? this.#contextTokens
+    if (this.#response) this.#chain.setUsage(this.#response.pieces, usageFrom(last))
+    else this.#tally.remark("the tokens of a response that left no readable item were not carried over")
+    this.#response = undefined
+  }
+
+  /** The context was replaced: by the history given here, or, in older rollouts, by a summary behind the person's words. */
+  #compacted(payload: Fields, origin: Origin): void {
+    this.#tally.understood("compacted")
+    this.#response = undefined
+    const items = recordsAt(payload, "replacement_history").map((item) => itemFrom(item, origin.key))
+    const history = items.filter(isSaid).flatMap((item) => item.blocks)
+    const summary = textAt(payload, "message") ?? ""
+    if (summary === "" || !items.every(isSaid)) {
+      this.#tally.remark("a compaction's own summary cannot be read; the words it kept were carried over")
+    }
+    const isRepeated = summary === "" || history.filter(isText).some(({ text }) => text.includes(summary))
+    this.#chain.compaction(
+      {
+        summary: isRepeated ? history : [...history, textBlock(summary)],
+        preTokens: this.#contextTokens,
+        kept: history.length > 0 ? [] : this.#chain.messages.filter(isHuman).map(({ uuid }) => uuid),
+      },
+      origin,
+    )
+  }
+}
+
+/** Words to or from the model, as opposed to calls, results and what is encrypted. */
+function isSaid(item: Item): item is Extract<Item, { part: "message" | "response" }> {
+  return item.part === "message" || (item.part === "response" && item.blocks.every(isText))
+}
+
+const isType = (type: string) => (fields: Fields | undefined) => textAt(fields, "type") === type
+
+function usageFrom(last: Fields): Usage {
+  return usageFromOpenAi({
+    input: numberAt(last, "input_tokens") ?? 0,
+    cached: numberAt(last, "cached_input_tokens") ?? 0,
+    output: numberAt(last, "output_tokens") ?? 0,
+  })
+}

@@ -1,0 +1,39 @@
+/** Imports a record of another program: finds out which format it is and reads it, or says why it cannot be read. */
+import { ImportError } from "../base/errors.ts"
+import { claudeCode } from "./claude-code.ts"
+import { codex } from "./codex.ts"
+import { firstFields, parseFields, withoutByteOrderMark } from "./foreign-json.ts"
+import type { ForeignFile, ImportedConversation, Importer } from "./importer.ts"
+import { openCode } from "./opencode.ts"
+import { openHands } from "./openhands.ts"
+import { pi } from "./pi.ts"
+import { sweAgent } from "./swe-agent.ts"
+
+export const IMPORTERS: readonly Importer[] = [claudeCode, codex, pi, openHands, openCode, sweAgent]
+
+const SHOWN_CHARACTERS = 60
+const SHOWN_FIELDS = 8
+
+/** The conversations in a file: one for most formats, one per task for OpenHands. */
+export function importTranscript(file: ForeignFile): readonly ImportedConversation[] {
+  const importer = IMPORTERS.find((candidate) => candidate.recognises(file))
+  if (!importer) {
+    const formats = IMPORTERS.map(({ format }) => format).join(", ")
+    throw new ImportError(
+      `${file.name} was not imported: ${whatIsIn(file.text)}. Formats that can be read: ${formats}. Nothing was written.`,
+    )
+  }
+  return importer.read(file)
+}
+
+function whatIsIn(text: string): string {
+  const content = withoutByteOrderMark(text).trim()
+  if (content === "") return "it is empty"
+  if (content.includes("\0")) return "it is a binary file"
+  const first = firstFields(content, 1)[0] ?? parseFields(content)
+  if (!first)
+    return `it does not begin with a JSON object, but with ${JSON.stringify(content.slice(0, SHOWN_CHARACTERS))}`
+  const names = Object.keys(first).map((name) => name.slice(0, SHOWN_CHARACTERS))
+  const shown = names.slice(0, SHOWN_FIELDS).join(", ")
+  return `it begins with a JSON object that no format has, with the fields ${shown || "(none)"}${names.length > SHOWN_FIELDS ? ", …" : ""}`
+}

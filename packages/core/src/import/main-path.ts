@@ -1,0 +1,46 @@
+/**
+ * The messages that the conversation would go on from: the newest message and everything it follows, also across
+ * boundaries. Abandoned branches and sub-agents' own conversations are not part of it.
+ *
+ * Parallel tool calls look like branches and are none: their results hang side by side below the pieces of one response, and
+ * only one of them has the rest of the conversation behind it. So the pieces of a response on the path and the results of
+ * its calls always belong to the path.
+ */
+import { isToolResult, isToolUse } from "../messages/blocks.ts"
+import { contentOf, type Message, type Uuid } from "../messages/messages.ts"
+import type { Tally } from "./tally.ts"
+
+export function mainPath(messages: readonly Message[]): readonly Message[] {
+  const main = messages.filter((message) => !message.isSidechain)
+  const byUuid = new Map(main.map((message) => [message.uuid, message]))
+  const path = new Set<Uuid>()
+  for (let at = main.at(-1); at !== undefined && !path.has(at.uuid); at = byUuid.get(parentOf(at) ?? ""))
+    path.add(at.uuid)
+
+  const responses = new Set(main.filter(({ uuid }) => path.has(uuid)).flatMap(responseIdOf))
+  const isPiece = (message: Message) => responseIdOf(message).some((id) => responses.has(id))
+  const calls = new Set(main.filter((message) => path.has(message.uuid) || isPiece(message)).flatMap(callsOf))
+  return main.filter(
+    (message) => path.has(message.uuid) || isPiece(message) || answersOf(message).some((id) => calls.has(id)),
+  )
+}
+
+/** Says how much of an imported conversation was left behind by going back and starting anew. */
+export function remarkOnBranches(messages: readonly Message[], tally: Tally): void {
+  const path = new Set(mainPath(messages))
+  const isSpoken = ({ type, isSidechain }: Message) => (type === "user" || type === "assistant") && !isSidechain
+  const abandoned = messages.filter((message) => isSpoken(message) && !path.has(message)).length
+  if (abandoned > 0) tally.remark(`messages that stand on abandoned branches: ${abandoned}`)
+}
+
+const parentOf = (message: Message) =>
+  message.parentUuid ?? (message.type === "system" ? message.logicalParentUuid : undefined)
+
+const responseIdOf = (message: Message) =>
+  message.type === "assistant" && message.message.id ? [message.message.id] : []
+
+const callsOf = (message: Message) =>
+  message.type === "assistant" ? contentOf(message).flatMap((block) => (isToolUse(block) ? block.id : [])) : []
+
+const answersOf = (message: Message) =>
+  message.type === "user" ? contentOf(message).flatMap((block) => (isToolResult(block) ? block.tool_use_id : [])) : []

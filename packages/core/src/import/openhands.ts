@@ -1,0 +1,187 @@
+/**
+ * Evaluation outputs of OpenHands (`output.jsonl`): each line is one task with the history of its events, and gives one
+ * conversation. An action of the agent carries the model's response that asked for it, an observation the answer. The records
+ * of a conversation are its line and its events.
+ */
+import { uuidFrom } from "../base/ids.ts"
+import type { Block } from "../messages/blocks.ts"
+import type { Usage } from "../messages/messages.ts"
+import { Chain, isoTime, type Origin } from "./chain.ts"
+import { textBlock, toolResult, toolUse, usageFromOpenAi } from "./foreign-blocks.ts"
+import {
+  type Fields,
+  fieldsAt,
+  firstFields,
+  type JsonLine,
+  jsonLines,
+  listAt,
+  numberAt,
+  present,
+  recordsAt,
+  textAt,
+} from "./foreign-json.ts"
+import type { ImportedConversation, Importer } from "./importer.ts"
+import { Tally } from "./tally.ts"
+
+const FORMAT = "openhands"
+const LINES_TO_RECOGNISE = 3
+
+/** Events of the program's own course. */
+const SILENT_EVENTS = new Set([
+  "action:recall",
+  "action:null",
+  "observation:null",
+  "action:change_agent_state",
+  "observation:agent_state_changed",
+])
+
+export const openHands: Importer = {
+  format: FORMAT,
+  recognises: ({ text }) => firstFields(text, LINES_TO_RECOGNISE).some(isTask),
+  read: ({ text }) => {
+    const lines = jsonLines(text).toArray()
+    // lines that are no tasks have no conversation of their own: the first one accounts for them
+    const strays = lines.filter(({ fields }) => !isTask(fields))
+    return lines
+      .filter(({ fields }) => isTask(fields))
+      .map((line, index) => new Task(line).read(index === 0 ? strays : []))
+  },
+}
+
+const isTask = (line: Fields | undefined) => textAt(line, "instance_id") !== undefined && Array.isArray(line?.history)
+
+class Task {
+  readonly #task: Fields
+  readonly #tally = new Tally()
+  readonly #chain: Chain
+  readonly #id: string
+  /** The call that each action became, by the id of its event. */
+  readonly #calls = new Map<number, string>()
+  readonly #responses = new Set<string>()
+  #system: string | undefined
+  #tools: unknown
+  #cwd: string | undefined
+
+  constructor({ fields, text }: JsonLine) {
+    this.#task = fields ?? {}
+    this.#id = uuidFrom(text) // several runs of one task have the same name
+    this.#chain = new Chain(`${FORMAT}:${this.#id}`)
+  }
+
+  read(strays: readonly JsonLine[]): ImportedConversation {
+    for (const line of strays) {
+      if (line.fields) this.#tally.notUnderstood("line without a task")
+      else this.#tally.notJson(line)
+    }
+    this.#tally.leftOut("task", "what the run was about and how it ended is not part of the conversation")
+    // before version 0.10 an action and its observation stood together in a list
+    const events = listAt(this.#task, "history").flat()
+    for (const [index, event] of recordsAt({ events }, "events").entries()) this.#event(event, index)
+    const error = textAt(this.#task, "error")
+    if (error !== undefined) this.#tally.remark(`the run ended with an error: ${error}`)
+    return present({
+      format: FORMAT,
+      id: this.#id,
+      title: textAt(this.#task, "instance_id"),
+      cwd: this.#cwd,
+      model: textAt(fieldsAt(fieldsAt(this.#task, "metadata"), "llm_config"), "model"),
+      system: this.#system,
+      tools: this.#tools,
+      messages: this.#chain.messages,
+      report: this.#tally.report(),
+    })
+  }
+
+  #event(event: Fields, index: number): void {
+    const [action, observation] = [textAt(event, "action"), textAt(event, "observation")]
+    const kind = action !== undefined ? `action:${action}` : `observation:${observation ?? "none"}`
+    const origin = { key: `event ${index}`, at: isoTime(event.timestamp) }
+    if (SILENT_EVENTS.has(kind)) this.#tally.leftOut(kind, "the course of the program")
+    else if (kind === "action:condensation")
+      this.#tally.notUnderstood(kind) // what it shortens is imported whole
+    else {
+      this.#tally.understood(kind)
+      if (kind === "action:system") this.#setup(event)
+      else if (kind === "observation:recall") this.#recall(event, origin)
+      else if (kind === "action:message") this.#message(event, origin)
+      else if (action !== undefined) this.#action(action, event, origin)
+      else this.#observation(event, origin)
+    }
+  }
+
+  #setup(event: Fields): void {
+    const args = fieldsAt(event, "args")
+    this.#system = textAt(args, "content")
+    this.#tools = args?.tools
+  }
+
+  #message(event: Fields, origin: Origin): void {
+    const text = textAt(fieldsAt(event, "args"), "content") ?? textAt(event, "message") ?? ""
+    if (textAt(event, "source") === "user") this.#chain.user(text, origin)
+    else this.#chain.assistant([textBlock(text)], origin, this.#responseOf(event, origin))
+  }
+
+  #action(action: string, event: Fields, origin: Origin): void {
+    const metadata = fieldsAt(event, "tool_call_metadata")
+    const reply = replyOf(metadata)
+    const callId = textAt(metadata, "tool_call_id") ?? `${origin.key}:call`
+    const call = recordsAt(reply, "tool_calls").find((candidate) => textAt(candidate, "id") === callId)
+    const asked = fieldsAt(call, "function")
+    const args = fieldsAt(event, "args") ?? {}
+    const use = toolUse({
+      id: callId,
+      name: textAt(asked, "name") ?? textAt(metadata, "function_name") ?? action,
+      input: textAt(asked, "arguments") ?? args,
+    })
+    const eventId = numberAt(event, "id")
+    if (eventId !== undefined) this.#calls.set(eventId, callId)
+
+    const response = this.#responseOf(event, origin)
+    const text = textAt(reply, "content") ?? (reply ? "" : (textAt(args, "thought") ?? ""))
+    const words = text === "" || this.#responses.has(response.id) ? [] : [textBlock(text)]
+    this.#responses.add(response.id)
+    this.#chain.assistant([...words, use], origin, response)
+  }
+
+  #responseOf(event: Fields, origin: Origin) {
+    const response = fieldsAt(fieldsAt(event, "tool_call_metadata"), "model_response")
+    return {
+      id: textAt(response, "id") ?? this.#chain.uuid(`${origin.key}:response`),
+      model: textAt(response, "model"),
+      usage: usageFrom(fieldsAt(response, "usage")),
+    }
+  }
+
+  #observation(event: Fields, origin: Origin): void {
+    const metadata = fieldsAt(fieldsAt(event, "extras"), "metadata")
+    this.#cwd ??= textAt(metadata, "working_dir") || undefined
+    const content = textAt(event, "content") ?? ""
+    // what was put before and behind a command's output is recorded apart
+    const [before, behind] = [textAt(metadata, "prefix"), textAt(metadata, "suffix")]
+    const blocks: readonly Block[] = [before, content, behind].flatMap((text) => (text ? [textBlock(text)] : []))
+    const callId = this.#calls.get(numberAt(event, "cause") ?? -1)
+    if (callId === undefined) this.#chain.user(content, origin, { isMeta: true })
+    else this.#chain.user([toolResult(callId, blocks)], origin)
+  }
+
+  /** What the program looked up for the model: instructions of the repository and pieces of knowledge. */
+  #recall(event: Fields, origin: Origin): void {
+    const extras = fieldsAt(event, "extras")
+    const instructions = ["repo_instructions", "additional_agent_instructions"].map((key) => textAt(extras, key) ?? "")
+    const knowledge = recordsAt(extras, "microagent_knowledge").map((piece) => textAt(piece, "content") ?? "")
+    const text = [...instructions, ...knowledge].filter((part) => part !== "").join("\n\n")
+    this.#chain.attachment({ type: "foreign", kind: "recall", data: extras ?? {}, text }, origin)
+  }
+}
+
+function replyOf(metadata: Fields | undefined): Fields | undefined {
+  const [choice] = recordsAt(fieldsAt(metadata, "model_response"), "choices")
+  return fieldsAt(choice, "message")
+}
+
+function usageFrom(usage: Fields | undefined): Usage | undefined {
+  const [input, output] = [numberAt(usage, "prompt_tokens"), numberAt(usage, "completion_tokens")]
+  if (input === undefined || output === undefined) return undefined
+  const cached = numberAt(fieldsAt(usage, "prompt_tokens_details"), "cached_tokens") ?? 0
+  return usageFromOpenAi({ input, cached, output })
+}

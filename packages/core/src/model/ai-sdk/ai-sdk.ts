@@ -1,0 +1,119 @@
+/**
+ * Any model of the Vercel AI SDK: OpenAI, Google, Ollama, OpenRouter and whatever else has a provider package. The conversation keeps the
+ * format of the Messages API and is translated at this edge, both ways. The model object is called directly; nothing of `ai` is loaded.
+ *
+ * ```ts
+ * import { openai } from "@ai-sdk/openai"
+ * const model = aiSdkModel(openai("gpt-5"))
+ * ```
+ */
+import { type Block, toBlocks } from "../../messages/blocks.ts"
+import type { Usage } from "../../messages/messages.ts"
+import type { ModelRequest } from "../../messages/request.ts"
+import { createEstimator } from "../../tokens/estimate.ts"
+import type { ModelFacts } from "../../tokens/model-facts.ts"
+import { findModel, type ModelOverride } from "../../tokens/models.ts"
+import { placeBreakpoints } from "../cache/breakpoints.ts"
+import { ConnectionLostError, ModelAbortedError } from "../errors.ts"
+import type { Model, ModelEvent, StreamOptions } from "../model.ts"
+import { asModelError } from "../provider-failure.ts"
+import { type RetryOptions, withRetries } from "../retry.ts"
+import { PartCollector } from "./collect.ts"
+import { readFailure } from "./failure.ts"
+import { type AiSdkLanguageModel, type StreamPart, startStream } from "./interface.ts"
+import { toCallOptions } from "./prompt.ts"
+
+export interface AiSdkModelOptions extends RetryOptions {
+  /** What the user calls it. Default: the provider's id of the model. */
+  readonly name?: string
+  /** Figures of models, over or instead of the data file; as in the settings. */
+  readonly models?: Readonly<Record<string, ModelOverride>>
+}
+
+/** The AI SDK has no word for them, and leaves out what it does not know. */
+const OMITS = ["contextManagement", "cacheEditing"] as const
+
+interface Attempt {
+  /** How many there have been, this one included. */
+  readonly attempts: number
+  readonly signal: AbortSignal | undefined
+}
+
+export function aiSdkModel(languageModel: AiSdkLanguageModel, options: AiSdkModelOptions = {}): Model {
+  const { provider, modelId } = languageModel
+  const { name = modelId } = options
+  const known = findModel(name, options.models).facts
+  const facts = { ...known, accepts: { ...known.accepts, ...Object.fromEntries(OMITS.map((name) => [name, false])) } }
+  const isClaude = /anthropic/i.test(provider)
+
+  async function* attempt(request: ModelRequest, { attempts, signal }: Attempt): AsyncGenerator<ModelEvent> {
+    const collector = new PartCollector(modelId)
+    try {
+      const call = toCallOptions(request, provider)
+      const stream = await startStream(languageModel, { ...call, ...(signal ? { abortSignal: signal } : {}) })
+      for await (const part of untilAborted(stream, signal)) {
+        if (part.type === "error") throw part.error
+        const told = collector.take(part)
+        if (told) yield told
+      }
+    } catch (error) {
+      if (signal?.aborted) throw new ModelAbortedError(provider)
+      throw asModelError(error, { read: readFailure, context: { provider, attempts, secrets: [] } })
+    }
+    if (signal?.aborted) throw new ModelAbortedError(provider)
+    const response = collector.response((content) => estimateUsage({ request, content, facts }))
+    if (!response) throw new ConnectionLostError({ provider, attempts, said: "the answer ended too soon" })
+    yield { type: "response", response }
+  }
+
+  return {
+    name,
+    provider,
+    facts,
+    omits: OMITS,
+    stream(request: ModelRequest, { signal, ...caching }: StreamOptions = {}) {
+      const placed = isClaude ? placeBreakpoints(request, caching) : request
+      return withRetries({
+        ...options,
+        provider,
+        signal,
+        attempt: (attempts) => attempt(placed, { attempts, signal }),
+      })
+    },
+  }
+}
+
+/** The parts of a stream, also of a provider that does not look at its signal. */
+async function* untilAborted(stream: ReadableStream<StreamPart>, signal?: AbortSignal): AsyncGenerator<StreamPart> {
+  const reader = stream.getReader()
+  const stop = () => void reader.cancel().catch(() => undefined)
+  signal?.addEventListener("abort", stop, { once: true })
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value
+  } finally {
+    signal?.removeEventListener("abort", stop)
+    stop() // where the consumer leaves early, the provider need not go on
+  }
+}
+
+/** For providers that do not count, as some local ones: a count of zero would be taken for an empty context. */
+function estimateUsage({
+  request,
+  content,
+  facts,
+}: {
+  request: ModelRequest
+  content: readonly Block[]
+  facts: ModelFacts
+}): Usage {
+  const estimator = createEstimator(facts.family)
+  const prompt = [
+    ...toBlocks(request.system ?? ""),
+    ...request.messages.flatMap((message) => toBlocks(message.content)),
+  ]
+  const tools = request.tools ? estimator.text(JSON.stringify(request.tools)) : 0
+  return {
+    input_tokens: Math.round(estimator.blocks(prompt) + tools),
+    output_tokens: Math.round(estimator.blocks(content)),
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * Claude, on the official SDK. The SDK brings transport, authentication and the reading of streams; retries are ours, because those of the
+ * SDK cannot be seen and end where a stream has begun. It is loaded with the first request, not with the library.
+ *
+ * ```ts
+ * const model = anthropicModel({ model: "claude-opus-5-5", apiKey })
+ * for await (const event of model.stream(await chat.prepare())) render(event)
+ * ```
+ */
+import type { Anthropic, APIError, Middleware } from "@anthropic-ai/sdk"
+import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages"
+import { hasExactInput } from "../../messages/exact-json.ts"
+import type { ModelRequest, RequestExtras } from "../../messages/request.ts"
+import { findModel, type ModelLookup, type ModelOverride, sentModelName } from "../../tokens/models.ts"
+import { serialiseRequest } from "../../views/context/request.ts"
+import { placeBreakpoints } from "../cache/breakpoints.ts"
+import { AuthenticationError, ConnectionLostError, ModelAbortedError, ModelError } from "../errors.ts"
+import type { Model, ModelEvent, StreamOptions } from "../model.ts"
+import { asModelError, type ProviderFailure } from "../provider-failure.ts"
+import { type RetryOptions, withRetries } from "../retry.ts"
+import { MessageCollector } from "./collect.ts"
+import { factsFrom } from "./learn.ts"
+
+const PROVIDER = "anthropic"
+
+export interface AnthropicModelOptions extends RetryOptions {
+  /** As people name it: with a date, with a `[1m]` suffix. */
+  readonly model: string
+  readonly apiKey?: string | undefined
+  readonly baseURL?: string
+  readonly betas?: readonly string[]
+  /** Your own client instead of a key: for another platform, a proxy, headers of your own. Its retries are not used. */
+  readonly client?: AnthropicClient
+  /** How long may pass until an answer begins. Default: the SDK's 10 minutes. */
+  readonly timeoutMs?: number
+  /** Figures of models, over or instead of the data file; as in the settings. */
+  readonly models?: Readonly<Record<string, ModelOverride>>
+}
+
+/** What is used of the SDK's client, so that those for other platforms fit. */
+export type AnthropicClient = Pick<Anthropic, "messages" | "models">
+
+export interface AnthropicModel extends Model {
+  count(request: ModelRequest, options?: { readonly signal?: AbortSignal }): Promise<number>
+  learn(options?: { readonly signal?: AbortSignal }): Promise<ModelLookup>
+}
+
+interface Sending {
+  /** Betas that the request itself asks for. */
+  readonly asked: readonly string[]
+  readonly signal: AbortSignal | undefined
+}
+
+interface Attempt extends Sending {
+  /** How many there have been, this one included. */
+  readonly attempts: number
+}
+
+export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
+  const { model: name, apiKey, betas = [] } = options
+  const secrets = apiKey ? [apiKey] : []
+  let known = findModel(name, options.models)
+  let client: Promise<AnthropicClient> | undefined
+
+  function connect(): Promise<AnthropicClient> {
+    client ??= options.client ? Promise.resolve(options.client) : createClient(options)
+    return client
+  }
+
+  /** What every request to the API carries besides its body. */
+  function requestOptions(body: ModelRequest, { asked, signal }: Sending) {
+    const named = [...new Set([...betas, ...asked])]
+    return {
+      maxRetries: 0,
+      ...(named.length > 0 ? { headers: { "anthropic-beta": named.join(",") } } : {}),
+      ...(signal ? { signal } : {}),
+      ...exactBody(body),
+    }
+  }
+
+  /** Our own error for whatever went wrong; stopping on purpose comes before all else, since it looks like a failure too. */
+  function explain(error: unknown, { attempts, signal }: Omit<Attempt, "asked">) {
+    if (signal?.aborted) return new ModelAbortedError(PROVIDER)
+    return asModelError(error, { read: readFailure, context: { provider: PROVIDER, attempts, secrets } })
+  }
+
+  async function* attempt(body: ModelRequest, { attempts, asked, signal }: Attempt): AsyncGenerator<ModelEvent> {
+    const collector = new MessageCollector()
+    try {
+      const { messages } = await connect()
+      const streamed = { ...body, stream: true as const }
+      const events: AsyncIterable<RawMessageStreamEvent> = await messages.create(
+        streamed,
+        requestOptions(streamed as unknown as ModelRequest, { asked, signal }),
+      )
+      for await (const event of events) {
+        const told = collector.take(event)
+        if (told) yield told
+      }
+    } catch (error) {
+      throw explain(error, { attempts, signal })
+    }
+    if (signal?.aborted) throw new ModelAbortedError(PROVIDER) // the SDK ends a stopped stream as if it were whole
+    const response = collector.response()
+    if (!response) throw new ConnectionLostError({ provider: PROVIDER, attempts, said: "the answer ended too soon" })
+    yield { type: "response", response }
+  }
+
+  return {
+    name,
+    provider: PROVIDER,
+    get facts() {
+      return known.facts
+    },
+
+    stream(request: ModelRequest, { signal, ...caching }: StreamOptions = {}) {
+      const { asked, body: bare } = withoutBetas(request)
+      const body = placeBreakpoints({ ...bare, model: sentModelName(request.model) }, caching)
+      return withRetries({
+        ...options,
+        provider: PROVIDER,
+        signal,
+        attempt: (attempts) => attempt(body, { attempts, asked, signal }),
+      })
+    },
+
+    async count(request, { signal } = {}) {
+      const body = countedPart(request)
+      try {
+        const { messages } = await connect()
+        const { asked } = withoutBetas(request)
+        return (await messages.countTokens(body, requestOptions(body, { asked, signal }))).input_tokens
+      } catch (error) {
+        throw explain(error, { attempts: 1, signal })
+      }
+    },
+
+    async learn({ signal } = {}) {
+      const assumed = known
+      if (assumed.known) return assumed
+      try {
+        const { models } = await connect()
+        const info = await models.retrieve(sentModelName(name), {}, { maxRetries: 0, ...(signal ? { signal } : {}) })
+        known = { known: true, facts: factsFrom(info, assumed.facts) }
+        return known
+      } catch (thrown) {
+        const error = explain(thrown, { attempts: 1, signal })
+        if (!(error instanceof ModelError) || error instanceof ModelAbortedError) throw error
+        return { ...assumed, notice: `${assumed.notice} Asked about it, the API said: "${error.said}"` }
+      }
+    },
+  }
+}
+
+async function createClient({ apiKey, baseURL, timeoutMs }: AnthropicModelOptions): Promise<AnthropicClient> {
+  // without a key the SDK would look for credentials of its own on this machine
+  if (!apiKey) throw new AuthenticationError({ provider: PROVIDER, said: "no key was given" })
+  const { Anthropic } = await import("@anthropic-ai/sdk")
+  return new Anthropic({
+    apiKey,
+    ...(baseURL === undefined ? {} : { baseURL }),
+    ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
+    maxRetries: 0,
+    openTelemetry: false, // we have spans of our own
+    logLevel: "off", // whatever it would print, it also throws
+  })
+}
+
+/** Betas are sent as a header. */
+function withoutBetas(request: ModelRequest): { readonly asked: readonly string[]; readonly body: ModelRequest } {
+  const { betas: asked = [], ...body } = request as ModelRequest & RequestExtras
+  return { asked, body }
+}
+
+/** Replaces the body the SDK wrote, where inputs have to be sent as the model spelled them. */
+function exactBody(body: ModelRequest) {
+  const isExact = body.messages.some(({ content }) => typeof content !== "string" && hasExactInput(content))
+  if (!isExact) return {}
+  const text = serialiseRequest(body)
+  return { middleware: [((request, next) => next({ ...request, body: text })) satisfies Middleware] }
+}
+
+/** The fields of a request that say how large it is: the counting endpoint refuses all others. */
+const COUNTED_FIELDS = new Set([
+  ...["model", "tools", "system", "messages"],
+  ...["tool_choice", "thinking", "output_config", "context_management"],
+])
+
+function countedPart(request: ModelRequest): ModelRequest {
+  const counted = Object.entries(request).filter(([field]) => COUNTED_FIELDS.has(field))
+  return { ...(Object.fromEntries(counted) as unknown as ModelRequest), model: sentModelName(request.model) }
+}
+
+/** The SDK's error for an answer that is none, whichever copy of the SDK it is from. */
+function readFailure(error: unknown): ProviderFailure | undefined {
+  const { status, type, errorCode, apiMessage, message, requestID, headers } = (error ?? {}) as Partial<APIError>
+  if (status === undefined && !type && !headers) return undefined // no answer at all: a matter of the network
+  return {
+    status,
+    type: type ?? undefined,
+    code: errorCode ?? undefined,
+    said: apiMessage ?? message ?? "",
+    requestId: requestID ?? undefined,
+    header: (name) => headers?.get(name) ?? undefined,
+  }
+}

@@ -1,0 +1,165 @@
+/** Edit: one exact replacement in a file that has been read and is the same since. */
+import { z } from "zod"
+import type { Tool, ToolContext } from "../tool.ts"
+import { readTextIfPresent, type TextFile } from "./file-content.ts"
+import { diffOf } from "./file-diff.ts"
+import { FileError, nothingOnFileError } from "./file-error.ts"
+import { inTurn } from "./file-turns.ts"
+import { refuseUnlessKnown, storeText } from "./known-file.ts"
+import { countLines, linesOf, withPlainEnds } from "./line-endings.ts"
+import { nearestLines } from "./nearest-lines.ts"
+import { numberLines } from "./numbered-lines.ts"
+import { missingFile, resolveTarget, shortPath, type Target } from "./paths.ts"
+import { canHold, type Decoded } from "./text-encoding.ts"
+import { type Replaced, replaceText } from "./text-replacement.ts"
+
+const PREVIEW_DIFF_LINES = 400
+const SNIPPET_CONTEXT_LINES = 3
+const MOST_SNIPPETS = 3
+const MOST_SNIPPET_LINES = 40
+const MOST_PLACES_NAMED = 10
+const LINE_NUMBER = /^\s*\d+\t/
+
+const schema = z.object({
+  file_path: z.string().min(1).describe("The file. Absolute, or relative to the working directory."),
+  old_string: z.string().describe("The text to replace, exactly as the file has it. Empty only to create a file."),
+  new_string: z.string().describe("The text to put in its place. Taken literally."),
+  replace_all: z.boolean().optional().describe("Replace every occurrence instead of exactly one."),
+})
+type EditInput = z.infer<typeof schema>
+
+export const edit: Tool<EditInput> = {
+  name: "Edit",
+  description: `Replaces text in a file, exactly.
+
+- The file must have been read with Read before, and be the same since.
+- old_string must be in the file character by character, with its indentation, and without the line numbers that Read puts in front.
+- old_string must be found once. If it is not, add lines around it until it is, or set replace_all to change every occurrence (to rename something, for example).
+- new_string is taken literally. The rest of the file stays as it is, line ends and encoding included.
+- An empty old_string creates a new file with new_string as its content.`,
+  schema,
+  isReadOnly: () => false,
+
+  async question(input, context) {
+    const target = await resolveTarget(input.file_path, context)
+    const name = shortPath(target.path, context.directory.get())
+    const preview = await previewOf({ target, input, context }).catch(nothingOnFileError)
+    return { kind: "write", summary: `edit ${name}`, paths: [target.path], ...(preview && { preview }) }
+  },
+
+  async run(input, context) {
+    const target = await resolveTarget(input.file_path, context)
+    return inTurn(target.path, async () => {
+      const before = await readTextIfPresent(target, context)
+      if (!before && input.old_string !== "") throw await missingFile(target, context.directory.get())
+      const after = before ? changed({ target, before, input, reads: context.reads }) : created(input)
+      await storeText({ target, before, after, context })
+      return { content: before ? tellOfChange(target, after) : tellOfNewFile(target, after), touched: [target.path] }
+    })
+  },
+}
+
+interface Edited extends Decoded {
+  readonly places: Extract<Replaced, { state: "replaced" }>["places"]
+}
+
+interface Change {
+  readonly target: Target
+  readonly before: TextFile
+  readonly input: EditInput
+}
+
+function created({ new_string }: EditInput): Edited {
+  if (new_string === "") throw new FileError("old_string and new_string are both empty: there is nothing to do.")
+  return { text: new_string, encoding: "utf-8", places: [] }
+}
+
+function changed({ target, before, input, reads }: Change & Pick<ToolContext, "reads">): Edited {
+  refuseSenseless({ target, before, input })
+  refuseUnlessKnown({ target, current: before, reads })
+  const after = replacedIn({ target, before, input })
+  if (!canHold(before.encoding, after.text)) {
+    throw new FileError(
+      `${target.given} is encoded in Latin-1, which lacks characters of new_string. Nothing was changed. ` +
+        "Use other characters, or convert the file to UTF-8 first (iconv -f latin1 -t utf8).",
+    )
+  }
+  return { ...after, encoding: before.encoding }
+}
+
+function refuseSenseless({ target, before, input }: Change): void {
+  if (withPlainEnds(input.old_string) === withPlainEnds(input.new_string)) {
+    throw new FileError("old_string and new_string are the same: there is nothing to change.")
+  }
+  if (input.old_string === "" && before.text !== "") {
+    throw new FileError(
+      `${target.given} exists and is not empty, so an empty old_string has no place in it. Nothing was changed. ` +
+        "Give the text to replace; or use Write to replace the whole file.",
+    )
+  }
+}
+
+function replacedIn({ target, before, input }: Change): Omit<Edited, "encoding"> {
+  if (input.old_string === "") {
+    return { text: input.new_string, places: [{ line: 1, lines: linesOf(input.new_string).length }] }
+  }
+  const all = input.replace_all ?? false
+  const replaced = replaceText(before.text, { old: input.old_string, fresh: input.new_string, all })
+  if (replaced.state === "missing") throw notFound({ target, before, input })
+  if (replaced.state === "ambiguous") {
+    const { lines } = replaced
+    const named = `${lines.slice(0, MOST_PLACES_NAMED).join(", ")}${lines.length > MOST_PLACES_NAMED ? ", …" : ""}`
+    throw new FileError(
+      `old_string is in ${target.given} ${lines.length} times (lines ${named}), so it is not clear which one is meant. ` +
+        "Nothing was changed. Add lines around it to old_string, or set replace_all.",
+    )
+  }
+  return replaced
+}
+
+function notFound({ target, before, input }: Change): FileError {
+  const what = `old_string is not in ${target.given}. Nothing was changed.`
+  const lines = linesOf(input.old_string)
+  if (lines.length > 0 && lines.every((line) => LINE_NUMBER.test(line))) {
+    return new FileError(
+      `${what} It begins with line numbers, which Read shows but the file does not have: leave them out.`,
+    )
+  }
+  const nearest = nearestLines(before.text, input.old_string)
+  if (nearest === undefined) return new FileError(`${what} Nothing like it is there either: read the file again.`)
+  const hint = nearest.onlySpaceDiffers
+    ? "Only the white space differs from these lines"
+    : "These lines are the most like it"
+  return new FileError(`${what} ${hint}:\n${nearest.shown.join("\n")}`)
+}
+
+interface Planned extends Pick<Change, "target" | "input"> {
+  readonly context: ToolContext
+}
+
+/** Nothing where the edit would fail. */
+async function previewOf({ target, input, context }: Planned): Promise<string | undefined> {
+  const before = await readTextIfPresent(target, context)
+  if (!before && input.old_string !== "") return undefined
+  if (before) refuseSenseless({ target, before, input })
+  const after = before ? replacedIn({ target, before, input }).text : input.new_string
+  return diffOf({ before: before?.text ?? "", after, mostLines: PREVIEW_DIFF_LINES })
+}
+
+const tellOfNewFile = ({ given }: Target, { text }: Edited) => `Created ${given} (${countLines(text)}).`
+
+function tellOfChange({ given }: Target, { text, places }: Edited): string {
+  const lines = linesOf(text)
+  const snippets = places.slice(0, MOST_SNIPPETS).map((place) => snippetAt(lines, place))
+  const more = places.length > MOST_SNIPPETS ? [`[${places.length - MOST_SNIPPETS} more places]`] : []
+  const where = places.length > 1 ? ` in ${places.length} places` : ""
+  return `Updated ${given}${where}. It now reads:\n${[...snippets, ...more].join("\n…\n")}`
+}
+
+function snippetAt(lines: readonly string[], place: Edited["places"][number]): string {
+  const from = Math.max(1, place.line - SNIPPET_CONTEXT_LINES)
+  const shown = lines.slice(from - 1, place.line - 1 + place.lines + SNIPPET_CONTEXT_LINES)
+  const rest = shown.length - MOST_SNIPPET_LINES
+  const more = rest > 0 ? [`[${rest} more lines]`] : []
+  return [...numberLines(shown.slice(0, MOST_SNIPPET_LINES), from), ...more].join("\n")
+}

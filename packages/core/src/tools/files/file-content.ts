@@ -1,0 +1,93 @@
+/**
+ * Files read whole, up to a limit. Only regular files are read: a device may never end, a pipe may never begin. What is read is what
+ * was looked at, even if something else takes its name meanwhile.
+ */
+import { constants, type Stats } from "node:fs"
+import { type FileHandle, open, stat } from "node:fs/promises"
+import type { ToolContext } from "../tool.ts"
+import { asFileError, FileError, isMissing } from "./file-error.ts"
+import { describeBinary, sizeInWords } from "./file-kind.ts"
+import { missingFile, type Target } from "./paths.ts"
+import { type Decoded, decodeText } from "./text-encoding.ts"
+
+/** One read holds a file in memory, and the read state keeps its text. Larger files are searched, or cut by a command. */
+export const MOST_FILE_BYTES = 32 * 1024 * 1024
+
+const CHUNK_BYTES = 256 * 1024
+
+export interface FileContent {
+  readonly bytes: Buffer
+  readonly stats: Stats
+}
+
+export interface TextFile extends Decoded {
+  readonly stats: Stats
+}
+
+type ReadContext = Pick<ToolContext, "directory" | "signal">
+
+export async function readContent(target: Target, context: ReadContext): Promise<FileContent> {
+  const content = await readIfPresent(target, context)
+  if (content === undefined) throw await missingFile(target, context.directory.get())
+  return content
+}
+
+/** A file as text; `undefined` where there is none. */
+export async function readTextIfPresent(target: Target, context: ReadContext): Promise<TextFile | undefined> {
+  const content = await readIfPresent(target, context)
+  if (content === undefined) return undefined
+  const decoded = decodeText(content.bytes)
+  if (decoded === undefined) {
+    const what = describeBinary(content.bytes, target.path)
+    throw new FileError(`${target.given} is not text (${what}), so it was left as it is. Change it with a program.`)
+  }
+  return { ...decoded, stats: content.stats }
+}
+
+async function readIfPresent(target: Target, { signal }: ReadContext): Promise<FileContent | undefined> {
+  let handle: FileHandle | undefined
+  try {
+    refuseUnlessRegular(target, await stat(target.path)) // before it is opened: opening a device can already do something
+    handle = await open(target.path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+    const stats = await handle.stat()
+    refuseUnlessRegular(target, stats)
+    const bytes = await readBounded(handle, signal)
+    if (bytes.length > MOST_FILE_BYTES) throw tooLarge(target, bytes.length)
+    return { bytes, stats }
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw asFileError(target.given, error)
+  } finally {
+    await handle?.close()
+  }
+}
+
+/** Little more than the limit at most. The size is not trusted: files under /proc say 0, and a log may be growing. */
+async function readBounded(handle: FileHandle, signal: AbortSignal): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for (let length = 0; length <= MOST_FILE_BYTES; ) {
+    signal.throwIfAborted()
+    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(CHUNK_BYTES))
+    if (bytesRead === 0) break
+    chunks.push(buffer.subarray(0, bytesRead))
+    length += bytesRead
+  }
+  return Buffer.concat(chunks)
+}
+
+function refuseUnlessRegular(target: Target, stats: Stats): void {
+  const { given } = target
+  if (stats.isDirectory())
+    throw new FileError(`${given} is a directory, not a file. List it with Glob (pattern "*") or with ls.`)
+  if (stats.isFIFO()) throw new FileError(`${given} is a named pipe, not a file. It was not opened.`)
+  if (stats.isSocket()) throw new FileError(`${given} is a socket, not a file. It was not opened.`)
+  if (!stats.isFile()) throw new FileError(`${given} is a device, not a file. It was not opened.`)
+  if (stats.size > MOST_FILE_BYTES) throw tooLarge(target, stats.size)
+}
+
+function tooLarge({ given }: Target, bytes: number): FileError {
+  return new FileError(
+    `${given} has ${sizeInWords(bytes)}, more than the ${sizeInWords(MOST_FILE_BYTES)} that can be opened. ` +
+      `Search it with Grep, or cut a part out with a command (sed -n '1000,1200p').`,
+  )
+}

@@ -1,0 +1,45 @@
+/**
+ * What goes wrong with files, said so that the model can act on it. The errors of the operating system are a table: a code, and
+ * what it means for whoever asked.
+ */
+import { StrataError } from "../../base/errors.ts"
+
+/** A file tool could not do what was asked. The message says why, that nothing was changed where that matters, and what to do. */
+export class FileError extends StrataError {
+  override readonly name = "FileError"
+}
+
+const MEANINGS: Readonly<Record<string, string>> = {
+  EACCES: "there are no rights to it. Ask the user, or work with another file",
+  EPERM: "the system does not allow it. Ask the user, or work with another file",
+  EISDIR: "it is a directory",
+  ENOTDIR: "a part of its path is a file, not a directory",
+  ELOOP: "its symbolic links lead in a circle",
+  ENAMETOOLONG: "the name is too long for this file system",
+  EROFS: "the file system is read-only",
+  ENOSPC: "the disk is full. Make room, then try again",
+  EDQUOT: "the disk quota is used up. Make room, then try again",
+  EBUSY: "it is in use. Try again later",
+  ENXIO: "it is a socket or a device, not a file",
+}
+
+/** Told of a system error about a path. What is no system error stays as it is: an abort, a fault in this code. */
+export function asFileError(given: string, error: unknown): unknown {
+  if (error instanceof FileError) return error
+  const code = codeOf(error)
+  if (code === undefined) return error
+  return new FileError(`${given}: ${MEANINGS[code] ?? `the system answered ${code}`}.`, { cause: error })
+}
+
+export function codeOf(error: unknown): string | undefined {
+  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined
+  return typeof code === "string" && /^E[A-Z0-9]+$/.test(code) ? code : undefined
+}
+
+/** For questions: they are asked even where the call will fail, since what is wrong is told only to who may read the file. */
+export function nothingOnFileError(error: unknown): undefined {
+  if (!(error instanceof FileError)) throw error
+}
+
+/** Nothing stands at the path: it, or a directory on the way, is missing. */
+export const isMissing = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "")

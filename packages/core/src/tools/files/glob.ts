@@ -1,0 +1,115 @@
+/** Glob: files by name. It stays under the directory it begins in: links are not followed, and that directory is what is judged. */
+import type { readdir } from "node:fs"
+import { isAbsolute, join } from "node:path"
+import { glob as findFiles } from "tinyglobby"
+import { z } from "zod"
+import type { Tool, ToolContext } from "../tool.ts"
+import { FileError } from "./file-error.ts"
+import { VisibleFiles } from "./git-ignore.ts"
+import { newestFirst } from "./newest-first.ts"
+import { resolveTarget, shortPath, statTarget, type Target } from "./paths.ts"
+
+const MOST_FILES = 100
+const SEARCH_MS = 20_000
+const WILDCARD = /[*?[\]{}()\\!]/
+const UPWARDS = /(?:^|[/{,(|])\.\.(?:$|[/},)|])/
+
+const schema = z.object({
+  pattern: z.string().min(1).describe("For example `**/*.ts`, `src/**/index.{js,ts}` or `*.md`."),
+  path: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("The directory to search in. The working directory where it is left out."),
+})
+type GlobInput = z.infer<typeof schema>
+
+export const glob: Tool<GlobInput> = {
+  name: "Glob",
+  description: `Finds files by name, the most recently changed first.
+
+- \`*\` matches within one name, \`**\` any number of directories, \`{a,b}\` either, \`?\` one character. \`*.ts\` finds only what lies directly in the directory, \`**/*.ts\` everything below it.
+- What git ignores is left out, and so are .git and node_modules, unless the search begins inside.
+- At most ${MOST_FILES} files are listed.
+- To find files by what they contain, use Grep.`,
+  schema,
+  isReadOnly: () => true,
+
+  async question(input, context) {
+    const { root } = await searchOf(input, context)
+    const where = shortPath(root.path, context.directory.get())
+    return { kind: "read", summary: `find ${input.pattern} in ${where}`, paths: [root.path] }
+  },
+
+  async run(input, context) {
+    const { root, pattern } = await searchOf(input, context)
+    const stats = await statTarget(root, context.directory.get())
+    if (!stats.isDirectory()) throw new FileError(`${root.given} is not a directory to search in.`)
+    const visible = await VisibleFiles.under(root.path)
+    const tooLong = AbortSignal.timeout(SEARCH_MS)
+    const found = await findFiles(pattern, {
+      cwd: root.path,
+      absolute: true,
+      dot: true,
+      expandDirectories: false,
+      followSymbolicLinks: false,
+      fs: { readdir: readdirThrough(visible) },
+      signal: AbortSignal.any([context.signal, tooLong]),
+    })
+    context.signal.throwIfAborted()
+    return { content: tellOf({ found: await newestFirst(found), input, context, isPartial: tooLong.aborted }) }
+  },
+}
+
+interface Search {
+  readonly root: Target
+  /** Relative to the root. */
+  readonly pattern: string
+}
+
+/** What stands before the first wildcard is a directory like any other: it is where the search begins. */
+async function searchOf({ pattern, path = "." }: GlobInput, context: ToolContext): Promise<Search> {
+  const names = pattern.split("/")
+  const fixed = names.slice(0, -1).findIndex((name) => WILDCARD.test(name))
+  const depth = fixed < 0 ? names.length - 1 : fixed
+  const rest = names.slice(depth).join("/")
+  if (UPWARDS.test(rest)) throw new FileError(`${pattern}: ".." may stand only at the beginning. Set path instead.`)
+  const base = names.slice(0, depth).join("/") || (pattern.startsWith("/") ? "/" : "")
+  const begin = isAbsolute(base) || base.startsWith("~") ? base : join(path, base)
+  return { root: await resolveTarget(begin, context), pattern: rest === "" ? "*" : rest }
+}
+
+/** The one call the search makes to the file system, with what nobody wants to see taken out. */
+function readdirThrough(visible: VisibleFiles): typeof readdir {
+  type Callback = (error: unknown, entries: readonly unknown[]) => void
+  const through = (directory: string, _options: unknown, done: Callback) => {
+    visible.list(directory).then(
+      (entries) => done(null, entries),
+      (error) => done(error, []),
+    )
+  }
+  return through as unknown as typeof readdir
+}
+
+interface Findings {
+  readonly found: readonly string[]
+  readonly input: GlobInput
+  readonly context: ToolContext
+  readonly isPartial: boolean
+}
+
+function tellOf({ found, input, context, isPartial }: Findings): string {
+  const directory = context.directory.get()
+  const notes = [
+    ...(found.length > MOST_FILES
+      ? [`[${MOST_FILES} of ${found.length} files, the newest first. Narrow the pattern to see others.]`]
+      : []),
+    ...(isPartial
+      ? [`[The search was stopped after ${SEARCH_MS / 1_000} s: there may be more. Search in a smaller directory.]`]
+      : []),
+  ]
+  if (found.length === 0) {
+    return [`No files match ${input.pattern}. (What git ignores and node_modules are left out.)`, ...notes].join("\n")
+  }
+  return [...found.slice(0, MOST_FILES).map((path) => shortPath(path, directory)), ...notes].join("\n")
+}

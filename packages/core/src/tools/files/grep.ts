@@ -1,0 +1,164 @@
+/** Grep: files by what they contain, through ripgrep. Links are not followed, so it stays under the path that is judged. */
+import { sep } from "node:path"
+import { z } from "zod"
+import type { Tool } from "../tool.ts"
+import { FileError } from "./file-error.ts"
+import { NEVER_ENTERED } from "./git-ignore.ts"
+import { newestFirst } from "./newest-first.ts"
+import { resolveTarget, shortPath, statTarget } from "./paths.ts"
+import { type RipgrepOutput, runRipgrep } from "./ripgrep.ts"
+
+const DEFAULT_LINES = 250
+const MOST_CHARACTERS = 40_000 // under what layer 1 would store elsewhere
+const MOST_COLUMNS = 500
+const MOST_FILES_SORTED = 10_000
+const SEARCH_MS = 20_000
+
+const lineCount = z.number().int().min(0)
+const schema = z.object({
+  pattern: z.string().min(1).describe("A regular expression (Rust syntax; look-around and backreferences work too)."),
+  path: z.string().min(1).optional().describe("A file or directory. The working directory where it is left out."),
+  output_mode: z
+    .enum(["files", "content", "count"])
+    .optional()
+    .describe(
+      "files: names only, the newest first (default). content: matching lines. count: matching lines per file.",
+    ),
+  glob: z.string().min(1).optional().describe("Only files whose name fits, for example `*.ts` or `!*.test.ts`."),
+  type: z.string().min(1).optional().describe("Only files of a language, for example `ts`, `py`, `rust`."),
+  "-i": z.boolean().optional().describe("Upper and lower case are the same."),
+  "-n": z.boolean().optional().describe("Line numbers in content mode. On where it is left out."),
+  "-A": lineCount.optional().describe("Lines shown after each match, in content mode."),
+  "-B": lineCount.optional().describe("Lines shown before each match, in content mode."),
+  "-C": lineCount.optional().describe("Lines shown before and after each match, in content mode."),
+  multiline: z.boolean().optional().describe("A match may span lines, and `.` matches line ends."),
+  head_limit: z
+    .number()
+    .int()
+    .min(1)
+    .optional()
+    .describe(`Lines of output at most. ${DEFAULT_LINES} where it is left out.`),
+})
+type GrepInput = z.infer<typeof schema>
+
+/** `program` is looked up when it is first needed, so that a platform without ripgrep lacks this tool only. */
+export function createGrep({
+  program,
+  timeoutMs = SEARCH_MS,
+}: {
+  program?: string
+  timeoutMs?: number
+} = {}): Tool<GrepInput> {
+  return {
+    name: "Grep",
+    description: `Searches the contents of files with a regular expression (ripgrep).
+
+- Begin with output_mode "files" to see where something is, then look closer with "content" or Read.
+- Characters with a meaning in regular expressions must be escaped to be found as they are: \`interface\\{\\}\`, \`foo\\(\`.
+- Narrow the search with path, glob or type.
+- What git ignores and binary files are left out, unless path names the ignored file or directory itself.
+- Prefer this to grep or rg in a shell.`,
+    schema,
+    isReadOnly: () => true,
+
+    async question(input, context) {
+      const { path } = await resolveTarget(input.path ?? ".", context)
+      const where = shortPath(path, context.directory.get())
+      return { kind: "read", summary: `search ${JSON.stringify(input.pattern)} in ${where}`, paths: [path] }
+    },
+
+    async run(input, context) {
+      const directory = context.directory.get()
+      const root = await resolveTarget(input.path ?? ".", context)
+      const stats = await statTarget(root, directory)
+      if (!stats.isFile() && !stats.isDirectory()) {
+        throw new FileError(`${root.given} is neither a file nor a directory: it was not opened.`) // a pipe would keep it waiting
+      }
+      const mode = input.output_mode ?? "files"
+      const mostLines = input.head_limit ?? DEFAULT_LINES
+      const output = await runRipgrep({
+        program: program ?? (await import("@vscode/ripgrep")).rgPath,
+        args: [...argumentsFor(input), "--", root.path],
+        cwd: directory,
+        env: context.env,
+        signal: context.signal,
+        timeoutMs,
+        most:
+          mode === "files"
+            ? { lines: MOST_FILES_SORTED, characters: Infinity }
+            : { lines: mostLines, characters: MOST_CHARACTERS },
+      })
+      if (output.problem !== undefined && output.lines.length === 0) throw problemWith(input, output.problem)
+      const lines = mode === "files" ? await newestFirst(output.lines) : output.lines
+      const shown = lines.slice(0, mostLines).map((line) => fromDirectory(line, directory))
+      return { content: tellOf({ shown, found: lines.length, output, mode, timeoutMs }) }
+    },
+  }
+}
+
+export const grep = createGrep()
+
+/** Values are bound to their options, and the pattern to `-e`: nothing the model writes can become an option. */
+function argumentsFor(input: GrepInput): readonly string[] {
+  const mode = input.output_mode ?? "files"
+  const isContent = mode === "content"
+  const number = (name: "-A" | "-B" | "-C") => (isContent && input[name] !== undefined ? [`${name}${input[name]}`] : [])
+  return [
+    "--no-config",
+    "--hidden",
+    "--no-require-git",
+    "--no-messages",
+    "--color=never",
+    "--no-heading",
+    "--with-filename",
+    "--engine=auto",
+    `--max-columns=${MOST_COLUMNS}`,
+    "--max-columns-preview",
+    ...(mode === "files" ? ["--files-with-matches"] : mode === "count" ? ["--count"] : []),
+    ...(isContent ? [input["-n"] === false ? "--no-line-number" : "--line-number"] : []),
+    ...[...number("-C"), ...number("-A"), ...number("-B")],
+    ...(input["-i"] ? ["--ignore-case"] : []),
+    ...(input.multiline ? ["--multiline", "--multiline-dotall"] : []),
+    ...(input.glob === undefined ? [] : [`--glob=${input.glob}`]),
+    ...NEVER_ENTERED.map((name) => `--glob=!${name}`),
+    ...(input.type === undefined ? [] : [`--type=${input.type}`]),
+    `--regexp=${input.pattern}`,
+  ]
+}
+
+/** Every line begins with an absolute path, but for the marks between groups. */
+function fromDirectory(line: string, directory: string): string {
+  const prefix = directory.endsWith(sep) ? directory : `${directory}${sep}`
+  return (line.startsWith(prefix) ? line.slice(prefix.length) : line).toWellFormed()
+}
+
+function problemWith({ pattern, type }: GrepInput, problem: string): FileError {
+  if (/unrecognized file type/.test(problem)) {
+    return new FileError(`"${type}" is not a file type ripgrep knows. Use glob instead, for example \`*.${type}\`.`)
+  }
+  const reasons = problem.match(/^(?:error|PCRE2): .*$/gm) // both engines say theirs, between drawings of the pattern
+  return new FileError(
+    `ripgrep cannot search for ${pattern}\n${reasons?.join("\n") ?? problem}\n` +
+      "Characters with a meaning in regular expressions need a backslash to be found as they are.",
+  )
+}
+
+interface Findings {
+  readonly shown: readonly string[]
+  readonly found: number
+  readonly output: RipgrepOutput
+  readonly mode: "files" | "content" | "count"
+  readonly timeoutMs: number
+}
+
+function tellOf({ shown, found, output, mode, timeoutMs }: Findings): string {
+  const what = mode === "content" ? "lines" : "files"
+  const isCut = found > shown.length || output.stopped === "enough"
+  const notes = [
+    ...(isCut ? [`[The first ${shown.length} ${what}; there are more. Narrow the search, or raise head_limit.]`] : []),
+    ...(output.stopped === "time"
+      ? [`[The search was stopped after ${timeoutMs / 1_000} s: there may be more. Narrow it.]`]
+      : []),
+  ]
+  return [...(shown.length > 0 ? shown : ["No matches."]), ...notes].join("\n")
+}

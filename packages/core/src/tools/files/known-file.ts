@@ -1,0 +1,53 @@
+/**
+ * A file is changed only by who has seen it as it is now: read or written in this conversation, and the same since. Whoever wrote it
+ * knows it; but no result shows it whole, so a later Read does (LOOP-8).
+ */
+
+import type { ReadState, ToolContext } from "../tool.ts"
+import type { TextFile } from "./file-content.ts"
+import { FileError } from "./file-error.ts"
+import type { Target } from "./paths.ts"
+import { replaceFile } from "./replace-file.ts"
+import { type Decoded, decodeText, encodeText } from "./text-encoding.ts"
+
+interface KnownFileCheck {
+  readonly target: Target
+  /** The file as it is now. */
+  readonly current: TextFile
+  readonly reads: ReadState
+}
+
+/** The text decides, not the time: a touched file is the same file, and a change within a tick of the clock is a change. */
+export function refuseUnlessKnown({ target, current, reads }: KnownFileCheck): void {
+  const { given, path } = target
+  const seen = reads.get(path)
+  if (seen === undefined) {
+    throw new FileError(
+      `${given} exists and has not been read in this conversation. Nothing was changed. Read it first.`,
+    )
+  }
+  if (seen.content !== current.text) {
+    throw new FileError(
+      `${given} has changed since it was read (${seen.at}): it was last modified at ${current.stats.mtime.toISOString()}, ` +
+        "by the user, a formatter or another program. Nothing was changed. Read it again, then repeat the change.",
+    )
+  }
+}
+
+interface TextToStore {
+  readonly target: Target
+  readonly before: TextFile | undefined
+  readonly after: Decoded
+  readonly context: ToolContext
+}
+
+export async function storeText({ target, before, after, context }: TextToStore): Promise<void> {
+  context.signal.throwIfAborted()
+  const bytes = encodeText(after)
+  const { mtimeMs } = await replaceFile({ target, bytes, ...(before && { before: before.stats }) })
+  context.reads.set(target.path, {
+    content: decodeText(bytes)?.text ?? after.text, // as it will be read: half a surrogate pair does not survive being stored
+    modifiedMs: mtimeMs,
+    at: context.clock.now().toISOString(),
+  })
+}

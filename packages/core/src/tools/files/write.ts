@@ -1,0 +1,75 @@
+/** Write: a file's whole content, new or in place of the old. What stands there already must have been read. */
+import { z } from "zod"
+import type { Tool } from "../tool.ts"
+import { readTextIfPresent, type TextFile } from "./file-content.ts"
+import { diffOf } from "./file-diff.ts"
+import { nothingOnFileError } from "./file-error.ts"
+import { inTurn } from "./file-turns.ts"
+import { refuseUnlessKnown, storeText } from "./known-file.ts"
+import { countLines, withEndsOf } from "./line-endings.ts"
+import { resolveTarget, shortPath } from "./paths.ts"
+import { canHold, type Decoded } from "./text-encoding.ts"
+
+const RESULT_DIFF_LINES = 40
+const PREVIEW_DIFF_LINES = 400
+const BYTE_ORDER_MARK = "\ufeff"
+
+const schema = z.object({
+  file_path: z.string().min(1).describe("The file. Absolute, or relative to the working directory."),
+  content: z.string().describe("All of what the file is to hold."),
+})
+type WriteInput = z.infer<typeof schema>
+
+export const write: Tool<WriteInput> = {
+  name: "Write",
+  description: `Writes a whole file: creates it, with its directories, or replaces all it holds.
+
+- A file that exists must have been read with Read before, and be the same since.
+- To change a part of a file use Edit: it is shorter, and it cannot lose the rest.
+- Line ends and encoding of an existing file are kept; write plain \\n.
+- Do not create files that nobody asked for.`,
+  schema,
+  isReadOnly: () => false,
+
+  async question(input, context) {
+    const target = await resolveTarget(input.file_path, context)
+    const before = await readTextIfPresent(target, context).catch(nothingOnFileError)
+    const name = shortPath(target.path, context.directory.get())
+    return {
+      kind: "write",
+      summary: before ? `write ${name}` : `create ${name}`,
+      paths: [target.path],
+      preview: diffOf({ before: before?.text ?? "", after: input.content, mostLines: PREVIEW_DIFF_LINES }),
+    }
+  },
+
+  async run(input, context) {
+    const target = await resolveTarget(input.file_path, context)
+    return inTurn(target.path, async () => {
+      const before = await readTextIfPresent(target, context)
+      if (before) refuseUnlessKnown({ target, current: before, reads: context.reads })
+      const after = before ? inTheWayOf(before, input.content) : asNewFile(input.content)
+      await storeText({ target, before, after, context })
+      const size = countLines(after.text)
+      const touched = [target.path]
+      if (!before) return { content: `Created ${target.given} (${size}).`, touched }
+      const diff = diffOf({ before: before.text, after: after.text, mostLines: RESULT_DIFF_LINES })
+      return {
+        content: `Updated ${target.given} (${size}).\n${diff || "Its text is the same as before."}`,
+        touched,
+      }
+    })
+  },
+}
+
+/** New content with the old file's line ends and encoding. An encoding that lacks its characters gives way to UTF-8. */
+function inTheWayOf({ text, encoding }: TextFile, content: string): Decoded {
+  const fresh = asNewFile(withEndsOf(text, content))
+  return encoding === "utf-8" || !canHold(encoding, fresh.text) ? fresh : { ...fresh, encoding }
+}
+
+function asNewFile(content: string): Decoded {
+  return content.startsWith(BYTE_ORDER_MARK)
+    ? { text: content.slice(BYTE_ORDER_MARK.length), encoding: "utf-8 with BOM" }
+    : { text: content, encoding: "utf-8" }
+}

@@ -1,0 +1,49 @@
+/** What an MCP server answers, as blocks that a tool result can hold. What the API takes none of is described in a line of text. */
+import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client"
+import type { Block, Media } from "../../messages/blocks.ts"
+import { safeText } from "../shell/bounded-output.ts"
+import type { ToolOutput } from "../tool.ts"
+
+type ImageType = "image/jpeg" | "image/png" | "image/gif" | "image/webp"
+const IMAGE_TYPES: ReadonlySet<string> = new Set<ImageType>(["image/jpeg", "image/png", "image/gif", "image/webp"])
+
+export function mcpOutput({ content, structuredContent, isError }: CallToolResult): ToolOutput {
+  const blocks = content.map(blockOf).filter((block) => block.type !== "text" || block.text !== "")
+  if (blocks.length === 0)
+    blocks.push(text(structuredContent === undefined ? "(no content)" : JSON.stringify(structuredContent)))
+  return { content: blocks, ...(isError ? { isError: true } : {}) }
+}
+
+function blockOf(item: ContentBlock): Block {
+  switch (item.type) {
+    case "text":
+      return text(item.text)
+    case "image":
+      return media(item.mimeType, item.data) ?? text(`[image: ${describe(item.mimeType, item.data)}, cannot be shown]`)
+    case "audio":
+      return text(`[audio: ${describe(item.mimeType, item.data)}, cannot be played]`)
+    case "resource_link":
+      return text(`[${item.title ?? item.name}](${item.uri})${item.description ? `: ${item.description}` : ""}`)
+    case "resource":
+      return resource(item.resource)
+    default:
+      return text(JSON.stringify(item)) // a kind of a later revision
+  }
+}
+
+type Resource = Extract<ContentBlock, { type: "resource" }>["resource"]
+
+function resource(given: Resource): Block {
+  if ("text" in given) return text(`${given.uri}:\n${given.text}`)
+  const type = given.mimeType ?? "unknown type"
+  return media(type, given.blob) ?? text(`[resource ${given.uri}: ${describe(type, given.blob)}, not text]`)
+}
+
+function media(type: string, data: string): Media | undefined {
+  if (IMAGE_TYPES.has(type)) return { type: "image", source: { type: "base64", media_type: type as ImageType, data } }
+  if (type === "application/pdf") return { type: "document", source: { type: "base64", media_type: type, data } }
+  return undefined
+}
+
+const text = (given: string): Block & { type: "text" } => ({ type: "text", text: safeText(given) })
+const describe = (type: string, data: string) => `${type}, ${Math.floor((data.length * 3) / 4)} bytes`

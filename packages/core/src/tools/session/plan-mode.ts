@@ -1,0 +1,62 @@
+/** EnterPlanMode and ExitPlanMode: to look and think first, and to change things only after the person has agreed to a plan. */
+import { z } from "zod"
+import { unlessInterrupted } from "../interruption.ts"
+import type { Tool, ToolOutput } from "../tool.ts"
+
+const SUMMARY_CHARACTERS = 100
+const enterSchema = z.object({})
+
+export const enterPlanMode: Tool<z.infer<typeof enterSchema>> = {
+  name: "EnterPlanMode",
+  description:
+    "Turns plan mode on: from then on only calls that change nothing are carried out, until a plan is approved. Use it when a task is large, can be done in several ways, or would be hard to undo, and the person has not said how.",
+  schema: enterSchema,
+  limitsItself: true,
+  isReadOnly: () => true,
+  question: () => ({ kind: "other", summary: "plan before changing anything" }),
+  async run(_, { plan }) {
+    if (plan.isActive()) return { content: "Plan mode is on already." }
+    plan.enter()
+    return {
+      content:
+        "Plan mode is on: look and think, change nothing. When you know what to do, call ExitPlanMode with the plan; ask with AskUser what only the person can decide.",
+    }
+  },
+}
+
+const exitSchema = z.object({
+  plan: z
+    .string()
+    .min(1)
+    .describe("The plan in markdown: what will be changed, where, in which order, how it is checked."),
+})
+
+/** Counts as read-only, since plan mode is where it is called: what it asks for is decided by the person. */
+export const exitPlanMode: Tool<z.infer<typeof exitSchema>> = {
+  name: "ExitPlanMode",
+  description:
+    "Shows the plan to the person and asks to go ahead. If it is approved, plan mode is off. Call it only when the plan is complete; questions are asked before, with AskUser.",
+  schema: exitSchema,
+  limitsItself: true,
+  isReadOnly: () => true,
+  question: ({ plan }) => ({ kind: "ask", summary: `approve: ${firstLineOf(plan)}`, preview: plan }),
+  async run({ plan }, context) {
+    if (!context.plan.isActive())
+      return failed("Plan mode is not on, so there is nothing to leave. Go ahead with the work.")
+    const answer = await unlessInterrupted(context.signal, context.plan.leave(plan))
+    if (answer.state === "interrupted") return failed("Interrupted before the plan was approved. Plan mode stays on.")
+    const { approved, remark } = answer.value
+    const said = remark ? ` The person says: ${remark}` : ""
+    return approved
+      ? { content: `The plan is approved and plan mode is off: carry it out.${said}` }
+      : failed(`The plan is not approved, and plan mode stays on.${said || " Improve it, or ask what is missing."}`)
+  },
+}
+
+/** An error, so that whoever follows the calls (the frontier view) knows that the mode did not change. */
+const failed = (content: string): ToolOutput => ({ content, isError: true })
+
+function firstLineOf(plan: string): string {
+  const line = plan.trim().split("\n")[0]!
+  return line.length > SUMMARY_CHARACTERS ? `${line.slice(0, SUMMARY_CHARACTERS)}…` : line
+}

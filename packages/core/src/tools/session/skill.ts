@@ -1,0 +1,61 @@
+/** Skill: brings the instructions of a skill into the conversation. */
+import { z } from "zod"
+import { reasonOf } from "../../base/errors.ts"
+import type { Tool, ToolOutput } from "../tool.ts"
+import { readSkill, type Skill } from "./skills.ts"
+
+const schema = z.object({
+  name: z.string().describe("The skill's name, as it is listed."),
+  args: z.string().optional().describe("What the skill shall be applied to, where it takes something."),
+})
+
+const ARGUMENTS = "$ARGUMENTS"
+
+/** The list is fixed for the conversation; the text of each is read when it is used. */
+export function skillTool(skills: readonly Skill[]): Tool<z.infer<typeof schema>> {
+  const byName = new Map(skills.map((skill) => [skill.name, skill]))
+  return {
+    name: "Skill",
+    description:
+      "Uses a skill: written instructions for a kind of task, made for this project or this person. When a listed skill fits what was asked, use it before you begin. Its instructions then stand in the conversation; follow them.",
+    schema,
+    limitsItself: true,
+    isReadOnly: () => true,
+    question({ name }) {
+      const skill = byName.get(name)
+      return {
+        kind: "read",
+        summary: `use the skill ${name}`,
+        subject: name,
+        ...(skill ? { paths: [skill.path] } : {}),
+      }
+    },
+    async run({ name, args }) {
+      const skill = byName.get(name)
+      if (!skill) return failed(`There is no skill ${JSON.stringify(name)}. ${listed(skills)}`)
+      let text: string
+      try {
+        text = await readSkill(skill)
+      } catch (error) {
+        return failed(`The skill ${JSON.stringify(name)} cannot be read: ${reasonOf(error)}.`)
+      }
+      const content = `Files it refers to are in ${skill.directory}.\n\n${withArguments(text, args)}`
+      return {
+        content: `The skill ${JSON.stringify(name)} is in use. Its instructions follow.`,
+        attachments: [{ type: "skill_content", name, content }],
+      }
+    },
+  }
+}
+
+/** Put in as they are: `split` and `join` know no patterns. */
+function withArguments(text: string, args: string | undefined): string {
+  if (text.includes(ARGUMENTS)) return text.split(ARGUMENTS).join(args ?? "")
+  return args ? `${text}\n\nIt is to be applied to: ${args}` : text
+}
+
+function listed(skills: readonly Skill[]): string {
+  return skills.length === 0 ? "There are none." : `There are: ${skills.map(({ name }) => name).join(", ")}.`
+}
+
+const failed = (content: string): ToolOutput => ({ content, isError: true })

@@ -1,0 +1,40 @@
+/** TodoWrite: the conversation's list of what there is to do, replaced as a whole. */
+import { z } from "zod"
+import type { Todo } from "../../messages/attachments.ts"
+import type { Tool } from "../tool.ts"
+
+const schema = z.object({
+  todos: z
+    .array(
+      z.object({
+        content: z.string().min(1).describe("What is to be done: Fix the failing parser test."),
+        status: z.enum(["pending", "in_progress", "completed"]),
+        activeForm: z.string().optional().describe("The same while it is being done: Fixing the failing parser test."),
+      }),
+    )
+    .describe("The whole list, in the order of the work. It replaces the one before."),
+})
+type TodoWriteInput = z.infer<typeof schema>
+
+export const todoWrite: Tool<TodoWriteInput> = {
+  name: "TodoWrite",
+  description: `Keeps the list of what there is to do in this conversation. The person sees it, and it survives when older messages are summarised.
+
+Use it for work of three or more steps, or when several things were asked for at once; a single small step needs no list. Give the whole list each time. Keep exactly one todo in_progress, mark it completed as soon as it is done and checked, and add what you find on the way. Something that failed or is half done is not completed.`,
+  schema,
+  limitsItself: true,
+  isReadOnly: () => true, // it changes a note to oneself, which plan mode needs most
+  question: ({ todos }) => ({ kind: "other", summary: `note ${todos.length} todos` }),
+  async run({ todos }, context) {
+    context.todos.set(todos.map(({ content, status }): Todo => ({ content, status })))
+    return { content: summaryOf(todos) }
+  },
+}
+
+function summaryOf(todos: TodoWriteInput["todos"]): string {
+  if (todos.length === 0) return "The todo list is empty."
+  const count = (status: Todo["status"]) => todos.filter((todo) => todo.status === status).length
+  const active = count("in_progress")
+  const counts = `Noted: ${count("completed")} completed, ${active} in progress, ${count("pending")} pending.`
+  return active > 1 ? `${counts} More than one is in progress: work on one at a time.` : counts
+}

@@ -1,0 +1,64 @@
+/** BashOutput and KillShell: reading and ending what Bash runs in the background. */
+import { z } from "zod"
+import type { Tool, ToolOutput } from "../tool.ts"
+import { headingOf } from "./bash.ts"
+import type { RunningShell, ShellSession } from "./shell-session.ts"
+
+const schema = z.object({ id: z.string().describe("The id that Bash returned, such as shell_3.") })
+type ShellId = z.infer<typeof schema>
+
+export function bashOutputTool(session: ShellSession): Tool<ShellId> {
+  return {
+    name: "BashOutput",
+    description:
+      "Returns what a background command has printed since the last time it was asked, and whether it still runs. Returns at once: do something else before you ask again.",
+    schema,
+    limitsItself: true,
+    isReadOnly: () => true,
+    question: ({ id }) => ({ kind: "read", summary: `read the output of ${id}`, subject: id }),
+    async run({ id }) {
+      const shell = session.find(id)
+      if (!shell) return unknownShell(session, id)
+      const state = await stateOf(shell)
+      const { text } = shell.output.take()
+      return { content: `${state}\n${text.trimEnd() || "(no new output)"}` }
+    },
+  }
+}
+
+export function killShellTool(session: ShellSession): Tool<ShellId> {
+  return {
+    name: "KillShell",
+    description:
+      "Ends a background command and everything it started. What it printed can still be read with BashOutput.",
+    schema,
+    limitsItself: true,
+    isReadOnly: () => false,
+    question: ({ id }) => ({
+      kind: "execute",
+      summary: `end ${id}: ${session.find(id)?.command ?? "unknown"}`,
+      subject: id,
+    }),
+    async run({ id }) {
+      const shell = session.find(id)
+      if (!shell) return unknownShell(session, id)
+      const end = await shell.process.stop("killed")
+      return {
+        content: end.state === "stopped" ? `${id} was ended.` : `${id} had ended before: ${await stateOf(shell)}`,
+      }
+    },
+  }
+}
+
+const RUNNING = Symbol("still running")
+
+async function stateOf({ process }: RunningShell): Promise<string> {
+  const end = await Promise.race([process.ended, Promise.resolve(RUNNING)])
+  return typeof end === "symbol" ? "Still running." : (headingOf(end) ?? "Exit code 0")
+}
+
+function unknownShell(session: ShellSession, id: string): ToolOutput {
+  const ids = session.ids()
+  const known = ids.length > 0 ? `There are: ${ids.join(", ")}.` : "None has been started."
+  return { content: `There is no background command ${id}. ${known}`, isError: true }
+}

@@ -1,0 +1,167 @@
+/** Bash: runs a command line. It never outlives its time, and nothing it started outlives it. */
+import { resolve } from "node:path"
+import { z } from "zod"
+import { resolveTarget } from "../files/paths.ts"
+import type { PermissionQuestion, Tool, ToolContext, ToolOutput } from "../tool.ts"
+import { isReadOnlyCommand, pathsNamedBy } from "./read-only-commands.ts"
+import type { ShellEnd, StopReason } from "./shell-process.ts"
+import {
+  DEFAULT_TIMEOUT_MS,
+  isDirectory,
+  leaveMissingDirectory,
+  MOST_TIMEOUT_MS,
+  type RunningShell,
+  type ShellSession,
+} from "./shell-session.ts"
+
+const schema = z.object({
+  command: z.string().min(1).describe("The command line, as for bash -c."),
+  timeout: z.number().positive().optional().describe("Milliseconds it may take: 120000 if not given, at most 600000."),
+  description: z.string().optional().describe("What it is for, in five to ten words, for the person who watches."),
+  run_in_background: z
+    .boolean()
+    .optional()
+    .describe("Return at once with an id; BashOutput reads what it prints, KillShell ends it."),
+})
+type BashInput = z.infer<typeof schema>
+
+const DESCRIPTION = `Runs a command line in bash and returns what it prints, standard output and error together, in order.
+
+- The working directory is kept from call to call: after \`cd packages/core\` the next command starts there. Variables and functions are not kept.
+- There is no input and no terminal. Programs that ask questions or open an editor fail, so give answers as options (\`--yes\`, \`-m "…"\`).
+- A command that takes longer than its timeout is ended with everything it started. Processes left running with \`&\` end when the command does: for servers and watchers set run_in_background.
+- Of long output the beginning and the end are returned. Filter at the source (\`| tail -50\`, \`--silent\`) where you know what you look for.
+- A result that begins with "Exit code" is of a command that failed.
+- To read, search and change files use Read, Grep, Glob, Edit and Write: their results are shorter and are kept track of.
+- Variables that hold secrets, such as API keys and tokens, are not in the environment.`
+
+const SUMMARY_CHARACTERS = 200
+
+export function bashTool(session: ShellSession): Tool<BashInput> {
+  return {
+    name: "Bash",
+    description: DESCRIPTION,
+    schema,
+    limitsItself: true,
+    isReadOnly: ({ command, run_in_background }) => !run_in_background && isReadOnlyCommand(command),
+    question,
+    async run(input, context) {
+      const gone = await leaveMissingDirectory(context.directory)
+      if (gone !== undefined) {
+        return failed(
+          `The working directory ${gone} no longer exists, so the command was not run. It is ${context.directory.get()} now.`,
+        )
+      }
+      if (context.signal.aborted) return failed("Interrupted before the command was started.")
+      const shell = session.start(input.command, context)
+      if (input.run_in_background) return runInBackground(session, shell, input)
+      const timeoutMs = timeoutOf(input, session)
+      const end = await endWithin(shell, timeoutMs, context.signal)
+      const note = await follow(end, context)
+      return asResult({ end, text: shell.output.take().text, note, timeoutMs })
+    },
+  }
+}
+
+async function question({ command, description }: BashInput, context: ToolContext): Promise<PermissionQuestion> {
+  const [firstLine = "", ...more] = command.trim().split("\n")
+  const shown = firstLine.length > SUMMARY_CHARACTERS ? `${firstLine.slice(0, SUMMARY_CHARACTERS)}…` : firstLine
+  const isReadOnly = isReadOnlyCommand(command)
+  return {
+    kind: isReadOnly ? "read" : "execute",
+    summary: more.length > 0 ? `${shown} … (${more.length + 1} lines)` : shown,
+    subject: command,
+    ...(isReadOnly ? { paths: await resolveAll(pathsNamedBy(command), context) } : {}),
+    ...(more.length > 0 || description ? { preview: [description, command].filter(Boolean).join("\n\n") } : {}),
+  }
+}
+
+/** PERM-2: judged by where they lead. A word that cannot be a path is judged as it stands. */
+function resolveAll(words: readonly string[], context: ToolContext): Promise<readonly string[]> {
+  return Promise.all(
+    words.map((word) =>
+      resolveTarget(word, context).then(
+        ({ path }) => path,
+        () => resolve(context.directory.get(), word),
+      ),
+    ),
+  )
+}
+
+function timeoutOf({ timeout }: BashInput, { options }: ShellSession): number {
+  return Math.min(timeout ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS, options.mostTimeoutMs ?? MOST_TIMEOUT_MS)
+}
+
+async function endWithin({ process }: RunningShell, timeoutMs: number, signal: AbortSignal): Promise<ShellEnd> {
+  const timer = setTimeout(() => process.stop("timeout"), timeoutMs)
+  const onAbort = () => process.stop("aborted")
+  signal.addEventListener("abort", onAbort, { once: true })
+  try {
+    return await process.ended
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener("abort", onAbort)
+  }
+}
+
+/** In the background only a limit that was asked for holds: a server runs as long as the conversation. */
+function runInBackground(session: ShellSession, shell: RunningShell, input: BashInput): ToolOutput {
+  session.sendToBackground(shell)
+  if (input.timeout !== undefined) {
+    const timer = setTimeout(() => shell.process.stop("timeout"), timeoutOf(input, session))
+    shell.process.ended.then(() => clearTimeout(timer))
+  }
+  return { content: `Running in the background as ${shell.id}. BashOutput reads what it prints, KillShell ends it.` }
+}
+
+/** Goes where the command went. Returns what the model must know if that cannot be. */
+async function follow(end: ShellEnd, { directory }: ToolContext): Promise<string | undefined> {
+  if (end.state !== "exited" || end.directory === directory.get()) return undefined
+  if (end.directory !== undefined && (await isDirectory(end.directory))) {
+    directory.set(end.directory)
+    return undefined
+  }
+  const gone = await leaveMissingDirectory(directory)
+  return gone === undefined ? undefined : `The working directory ${gone} is gone; it is ${directory.get()} now.`
+}
+
+interface Outcome {
+  readonly end: ShellEnd
+  readonly text: string
+  readonly note: string | undefined
+  readonly timeoutMs: number
+}
+
+function asResult({ end, text, note, timeoutMs }: Outcome): ToolOutput {
+  const heading = headingOf(end, timeoutMs)
+  const content = [heading, text.trimEnd(), note].filter((part) => part !== undefined && part !== "").join("\n")
+  return { content: content || "(no output)", ...(heading === undefined ? {} : { isError: true }) }
+}
+
+/** What stands above the output of a command that did not end well. */
+export function headingOf(end: ShellEnd, timeoutMs?: number): string | undefined {
+  switch (end.state) {
+    case "exited":
+      if (end.code === 0) return undefined
+      return end.signal ? `Exit code ${end.code} (${end.signal})` : `Exit code ${end.code}`
+    case "stopped":
+      return `${stopHeading(end.why, timeoutMs)} The command and everything it started were ended.`
+    case "not started":
+      return `The command could not be started (${end.why}).`
+  }
+}
+
+function stopHeading(why: StopReason, timeoutMs: number | undefined): string {
+  switch (why) {
+    case "timeout":
+      return timeoutMs === undefined ? "Timed out." : `Timed out after ${timeoutMs / 1_000} s.`
+    case "aborted":
+      return "Interrupted."
+    case "killed":
+      return "Killed."
+    case "closed":
+      return "The conversation was closed."
+  }
+}
+
+const failed = (content: string): ToolOutput => ({ content, isError: true })

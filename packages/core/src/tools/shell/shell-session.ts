@@ -1,0 +1,118 @@
+/**
+ * The shells of one conversation: how they are started, those that run in the background, and that none of them outlives the
+ * conversation.
+ */
+import { stat } from "node:fs/promises"
+import { dirname } from "node:path"
+import type { ToolContext, WorkingDirectory } from "../tool.ts"
+import { BoundedOutput } from "./bounded-output.ts"
+import { type EnvironmentOptions, shellEnvironment } from "./shell-environment.ts"
+import { ShellProcess } from "./shell-process.ts"
+
+export interface ShellOptions extends EnvironmentOptions {
+  /** A POSIX shell. */
+  readonly shell?: string
+  /** For a command that names no limit. */
+  readonly timeoutMs?: number
+  /** A command cannot ask for more. */
+  readonly mostTimeoutMs?: number
+  readonly graceMs?: number
+  /** How much of a command's output the model gets. */
+  readonly outputCharacters?: number
+  /** Where the whole output goes when it is more than that. */
+  readonly outputDirectory?: string
+}
+
+export const DEFAULT_TIMEOUT_MS = 120_000
+export const MOST_TIMEOUT_MS = 600_000
+const DEFAULT_OUTPUT_CHARACTERS = 30_000 // under layer 1's threshold: a shell's end matters as much as its beginning
+const PROGRESS_EVERY_MS = 200
+const PROGRESS_CHARACTERS = 200
+
+export interface RunningShell {
+  readonly id: string
+  readonly command: string
+  readonly process: ShellProcess
+  readonly output: BoundedOutput
+}
+
+export class ShellSession {
+  readonly options: ShellOptions
+  readonly #running = new Set<ShellProcess>()
+  readonly #background = new Map<string, RunningShell>()
+  #started = 0
+  #isClosed = false
+
+  constructor(options: ShellOptions = {}) {
+    this.options = options
+  }
+
+  start(command: string, context: ToolContext): RunningShell {
+    if (this.#isClosed) throw new Error("The conversation's shells are closed. The command was not run.")
+    const { outputDirectory, outputCharacters = DEFAULT_OUTPUT_CHARACTERS, shell, graceMs } = this.options
+    const id = `shell_${++this.#started}`
+    const output = new BoundedOutput({
+      characters: outputCharacters,
+      name: context.toolUseId.replace(/[^\w-]/g, "_"), // unlike the shell's id it is not used again after a resume
+      ...(outputDirectory === undefined ? {} : { directory: outputDirectory }),
+    })
+    const process = new ShellProcess({
+      command,
+      directory: context.directory.get(),
+      env: shellEnvironment(context.env, this.options),
+      output,
+      onText: progressTo(context),
+      ...(shell === undefined ? {} : { shell }),
+      ...(graceMs === undefined ? {} : { graceMs }),
+    })
+    this.#running.add(process)
+    process.ended.then(() => this.#running.delete(process))
+    return { id, command, process, output }
+  }
+
+  /** From now on it is asked for by its id. */
+  sendToBackground(shell: RunningShell): void {
+    this.#background.set(shell.id, shell)
+  }
+
+  find(id: string): RunningShell | undefined {
+    return this.#background.get(id)
+  }
+
+  ids(): readonly string[] {
+    return [...this.#background.keys()]
+  }
+
+  /** Ends all that still runs. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await Promise.all([...this.#running].map((process) => process.stop("closed")))
+  }
+}
+
+/** The newest line, a few times a second. */
+function progressTo(context: ToolContext): (text: string) => void {
+  let last = Number.NEGATIVE_INFINITY
+  return (text) => {
+    const now = context.clock.now().getTime()
+    const line = text.trimEnd().split("\n").at(-1)!
+    if (line === "" || now - last < PROGRESS_EVERY_MS) return
+    last = now
+    context.progress(line.slice(0, PROGRESS_CHARACTERS))
+  }
+}
+
+export async function isDirectory(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined)
+  return found?.isDirectory() ?? false
+}
+
+/** Moves a working directory that is gone to the nearest one above it that is there. Returns the one that is gone. */
+export async function leaveMissingDirectory(directory: WorkingDirectory): Promise<string | undefined> {
+  const gone = directory.get()
+  let path = gone
+  while (!(await isDirectory(path)) && path !== dirname(path)) path = dirname(path)
+  if (path === gone) return undefined
+  directory.set(path)
+  return gone
+}

@@ -1,0 +1,79 @@
+/** Why a cache broke, as far as a record tells: what was decided between two responses, how long the pause was, how much was left. */
+import type { DecisionEntry } from "../../journal/entries.ts"
+
+/** A recorded decision that changes what is sent before the newest messages. */
+export type CacheChange = "compaction" | "clearing" | "deletion" | "undoing" | "rewinding" | "prompt"
+
+/** Drops that follow from these are meant: the context was made smaller, or another one. */
+export const MEANT: ReadonlySet<CacheChange> = new Set(["compaction", "clearing", "deletion", "undoing", "rewinding"])
+
+export type BreakCause =
+  | "compaction"
+  | "clearing"
+  | "undone"
+  | "rewound"
+  | "other-model"
+  | "prompt-changed"
+  | "hour-over"
+  | "five-minutes-over"
+  /** Nothing was left: prompt or tools changed, or the provider dropped it. */
+  | "all-gone"
+  /** Only what never changes was left. */
+  | "prompt-left"
+  | "history-changed"
+
+/** The first that was recorded names the cause. */
+const CAUSE_OF: readonly (readonly [CacheChange, BreakCause])[] = [
+  ["compaction", "compaction"],
+  ["clearing", "clearing"],
+  ["deletion", "clearing"],
+  ["rewinding", "rewound"],
+  ["undoing", "undone"],
+]
+
+const FIVE_MINUTES = 5
+const HOUR = 60
+const SLACK = 1.05 // a prompt is about as large each time it is read
+
+export function changeIn(decision: DecisionEntry): CacheChange | undefined {
+  switch (decision.subtype) {
+    case "compacted":
+      return "compaction"
+    case "tool-results-cleared":
+      return decision.why === "cache-edit" ? "deletion" : "clearing"
+    case "cache-edits-dropped":
+    case "thinking-dropped":
+    case "media-withheld":
+      return "clearing"
+    case "undone":
+      return "undoing"
+    case "rewound":
+      return "rewinding"
+    case "prompt-rendered":
+      return decision.why === "start" ? undefined : "prompt"
+    default:
+      return undefined
+  }
+}
+
+export interface Evidence {
+  readonly changes: readonly CacheChange[]
+  readonly otherModel: boolean
+  readonly gapMinutes: number
+  readonly wroteForAnHour: boolean
+  readonly read: number
+  /** The least that was ever read. */
+  readonly leastRead: number
+}
+
+/** The first that fits. */
+export function causeOf({ changes, otherModel, gapMinutes, wroteForAnHour, read, leastRead }: Evidence): BreakCause {
+  const recorded = CAUSE_OF.find(([change]) => changes.includes(change))
+  if (recorded) return recorded[1]
+  if (otherModel) return "other-model"
+  if (changes.includes("prompt")) return "prompt-changed"
+  if (gapMinutes > HOUR) return "hour-over"
+  if (gapMinutes > FIVE_MINUTES && !wroteForAnHour) return "five-minutes-over"
+  if (read === 0) return "all-gone"
+  return read <= SLACK * leastRead ? "prompt-left" : "history-changed"
+}

@@ -1,0 +1,223 @@
+/**
+ * How the server's cache served a conversation, told from the journal alone, so also for recordings of other programs: what each of
+ * the latest responses read and wrote, where the cache broke (CACHE-4), why, and what was paid anew.
+ *
+ * What was recorded between two responses names the cause; otherwise time and figures do. A deletion from the cache is no break (L2-4).
+ */
+import type { TokenCounts } from "../../base/token-counts.ts"
+import { type Entry, isBoundaryEntry, isDecision } from "../../journal/entries.ts"
+import { type AssistantMessage, isSyntheticError } from "../../messages/messages.ts"
+import { findModel, type ModelOverride } from "../../tokens/models.ts"
+import type { Projection } from "../projection.ts"
+import { cacheCounts, cachedTokens, isBreak, paidAnew } from "./cache-break.ts"
+import { type BreakCause, type CacheChange, causeOf, changeIn } from "./cache-causes.ts"
+
+export interface CacheHistory {
+  /** How many responses there were, those without usage included. */
+  turns: number
+  turnId: string | undefined
+  /** The latest responses that said what they read and wrote, newest last. */
+  readonly responses: CachedResponse[]
+  /** Recorded since the newest of them. */
+  changes: CacheChange[]
+  /** What the server last reported to have edited, and with which response. */
+  serverEdits: { readonly turn: number; readonly text: string } | undefined
+  /** The least that was ever read: about what stays the same from request to request. */
+  leastRead: number | undefined
+  wroteForAnHour: boolean
+  /** The dearest breaks, in the order they happened. */
+  readonly breaks: CacheBreak[]
+  readonly totals: Map<BreakCause, BreakTotal>
+  /** The break at the newest response, where there is one. */
+  newestBreak: CacheBreak | undefined
+}
+
+export interface CachedResponse {
+  readonly id: string
+  readonly turn: number
+  /** When its answer began; nothing where the format has no times. */
+  readonly at?: string
+  readonly model: string
+  readonly counts: TokenCounts
+  /** All that was deleted from the cache so far. */
+  readonly deleted: number
+  /** What was recorded between the response before and this one. */
+  readonly changes: readonly CacheChange[]
+}
+
+export interface CacheBreak {
+  readonly turn: number
+  readonly model: string
+  readonly readBefore: number
+  readonly read: number
+  /** Input that was in the cache and had to be written, or paid in full, again. */
+  readonly paidAnew: number
+  /** What that cost more than reading it; nothing where the price is unknown. */
+  readonly dollars?: number
+  /** Since the response before; nothing where the format has no times. */
+  readonly gapMinutes?: number
+  readonly cause: BreakCause
+}
+
+export interface BreakTotal {
+  breaks: number
+  paidAnew: number
+  /** Of the breaks whose price is known. */
+  dollars: number
+  /** Breaks whose price is not known. */
+  unpriced: number
+}
+
+const MOST_RESPONSES = 32
+const MOST_BREAKS = 100
+const NO_TIME = "1970-01-01" // importers of formats without times begin here
+
+export function cacheHistory(overrides: Readonly<Record<string, ModelOverride>> = {}): Projection<CacheHistory> {
+  return {
+    name: "cacheHistory",
+    scope: "path",
+    start: () => ({
+      turns: 0,
+      turnId: undefined,
+      responses: [],
+      changes: [],
+      serverEdits: undefined,
+      leastRead: undefined,
+      wroteForAnHour: false,
+      breaks: [],
+      totals: new Map(),
+      newestBreak: undefined,
+    }),
+    apply(state, entry) {
+      if (isDecision(entry) && entry.subtype === "server-edited") noteServerEdits(state, entry.edits, overrides)
+      else if (isAnswer(entry)) noteAnswer(state, entry, overrides)
+      else {
+        const change = isBoundaryEntry(entry) ? "compaction" : isDecision(entry) ? changeIn(entry) : undefined
+        if (change && !state.changes.includes(change)) state.changes.push(change)
+      }
+      return state
+    },
+  }
+}
+
+/** All breaks together. */
+export function totalBreaks({ totals }: CacheHistory): BreakTotal {
+  const sum = (key: keyof BreakTotal) => [...totals.values()].reduce((all, total) => all + total[key], 0)
+  return { breaks: sum("breaks"), paidAnew: sum("paidAnew"), dollars: sum("dollars"), unpriced: sum("unpriced") }
+}
+
+function isAnswer(entry: Entry): entry is AssistantMessage {
+  return entry.type === "assistant" && !entry.isSidechain && !isSyntheticError(entry)
+}
+
+type Overrides = Readonly<Record<string, ModelOverride>>
+
+function noteAnswer(state: CacheHistory, entry: AssistantMessage, overrides: Overrides): void {
+  const { id = entry.uuid, model = "unknown", usage } = entry.message
+  if (state.turnId !== id) {
+    state.turnId = id
+    state.turns++
+  }
+  if (usage === undefined) return
+  const counts = cacheCounts(usage)
+  const deleted = usage.cache_deleted_input_tokens ?? 0
+  const newest = state.responses.at(-1)
+  if (newest?.id === id) {
+    // a response in pieces: its first has the time, its last the whole usage
+    replaceNewest(state, { ...newest, counts, deleted }, overrides)
+    return
+  }
+  const timed = entry.timestamp.startsWith(NO_TIME) ? {} : { at: entry.timestamp }
+  state.wroteForAnHour ||= (newest?.counts.cacheWrite1h ?? 0) > 0
+  state.responses.push({ id, turn: state.turns, ...timed, model, counts, deleted, changes: state.changes })
+  if (state.responses.length > MOST_RESPONSES) state.responses.shift()
+  state.changes = []
+  state.newestBreak = undefined
+  judgeNewest(state, overrides)
+}
+
+/** The server says with a response what it took out of the request before it answered. The same as before is nothing new. */
+function noteServerEdits(state: CacheHistory, edits: readonly unknown[], overrides: Overrides): void {
+  const [newest, before] = [state.responses.at(-1), state.responses.at(-2)]
+  if (!newest) return
+  const text = JSON.stringify(edits)
+  const isNew = state.serverEdits?.text !== text || state.serverEdits.turn !== before?.turn
+  state.serverEdits = { turn: newest.turn, text }
+  if (isNew) replaceNewest(state, { ...newest, changes: [...newest.changes, "clearing"] }, overrides)
+}
+
+function replaceNewest(state: CacheHistory, response: CachedResponse, overrides: Overrides): void {
+  state.responses[state.responses.length - 1] = response
+  withdrawNewest(state)
+  judgeNewest(state, overrides)
+}
+
+function judgeNewest(state: CacheHistory, overrides: Overrides): void {
+  const [response, before] = [state.responses.at(-1)!, state.responses.at(-2)]
+  const { cacheRead: read } = response.counts
+  if (read > 0) state.leastRead = Math.min(state.leastRead ?? read, read)
+  if (!before) return
+  const deletedSince = Math.max(0, response.deleted - before.deleted)
+  const readBefore = before.counts.cacheRead - deletedSince
+  if (!isBreak(readBefore, read)) return
+  const gapMinutes = gapBetween(before, response)
+  const { tokens, dollars } = paidAnew({
+    cachedBefore: cachedTokens(before.counts) - deletedSince,
+    counts: response.counts,
+    facts: findModel(response.model, overrides).facts,
+  })
+  enterBreak(state, {
+    turn: response.turn,
+    model: response.model,
+    readBefore,
+    read,
+    paidAnew: tokens,
+    ...(dollars === undefined ? {} : { dollars }),
+    ...(gapMinutes === undefined ? {} : { gapMinutes }),
+    cause: causeOf({
+      changes: response.changes,
+      otherModel: response.model !== before.model,
+      gapMinutes: gapMinutes ?? 0,
+      wroteForAnHour: state.wroteForAnHour,
+      read,
+      leastRead: state.leastRead ?? 0,
+    }),
+  })
+}
+
+function gapBetween(before: CachedResponse, response: CachedResponse): number | undefined {
+  if (before.at === undefined || response.at === undefined) return undefined
+  return Math.max(0, (Date.parse(response.at) - Date.parse(before.at)) / 60_000)
+}
+
+function enterBreak(state: CacheHistory, found: CacheBreak): void {
+  state.newestBreak = found
+  state.breaks.push(found)
+  if (state.breaks.length > MOST_BREAKS) {
+    const least = Math.min(...state.breaks.map((each) => each.paidAnew))
+    state.breaks.splice(
+      state.breaks.findIndex((each) => each.paidAnew === least),
+      1,
+    )
+  }
+  addToTotal(state, found, 1)
+}
+
+/** What was said about the newest response is void. */
+function withdrawNewest(state: CacheHistory): void {
+  const found = state.newestBreak
+  if (!found) return
+  state.newestBreak = undefined
+  if (state.breaks.at(-1)?.turn === found.turn) state.breaks.pop()
+  addToTotal(state, found, -1)
+}
+
+function addToTotal({ totals }: CacheHistory, found: CacheBreak, sign: 1 | -1): void {
+  const total = totals.get(found.cause) ?? { breaks: 0, paidAnew: 0, dollars: 0, unpriced: 0 }
+  total.breaks += sign
+  total.paidAnew += sign * found.paidAnew
+  total.dollars += sign * (found.dollars ?? 0)
+  total.unpriced += found.dollars === undefined ? sign : 0
+  if (total.breaks === 0) totals.delete(found.cause)
+  else totals.set(found.cause, total)
+}

@@ -1,0 +1,27 @@
+/** Messages with something taken away or made otherwise. What is given stays as it was. */
+import { type Block, isThinking, toBlocks } from "../../messages/blocks.ts"
+import type { Message } from "../../messages/messages.ts"
+
+export const blocksOf = (message: Message): readonly Block[] =>
+  message.type === "user" || message.type === "assistant" ? toBlocks(message.message.content) : []
+
+export function mapBlocks(message: Message, change: (block: Block) => Block): Message {
+  if (message.type !== "user" && message.type !== "assistant") return message
+  return { ...message, message: { ...message.message, content: blocksOf(message).map(change) } } as Message
+}
+
+/** What the API counted before a boundary is void behind it. */
+export function withoutUsage(message: Message): Message {
+  if (message.type !== "assistant") return message
+  const { usage: _, ...rest } = message.message
+  return { ...message, message: rest }
+}
+
+/** A turn that ended in thinking did not stop inside a server's call: without the thinking it must not look as if it had. */
+export function withoutThinking(message: Message): Message {
+  if (message.type !== "assistant") return message
+  const blocks = blocksOf(message)
+  const last = blocks.at(-1)
+  const stop = last && isThinking(last) ? { stop_reason: null } : {}
+  return { ...message, message: { ...message.message, ...stop, content: blocks.filter((block) => !isThinking(block)) } }
+}

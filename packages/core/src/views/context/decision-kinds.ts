@@ -1,0 +1,30 @@
+/** What kind of change a decision makes to the context view. */
+
+import type { DecisionEntry } from "../../journal/entries.ts"
+import type { Uuid } from "../../messages/messages.ts"
+
+export const dropsThinking = (decision: DecisionEntry): boolean =>
+  decision.subtype === "thinking-dropped" ||
+  (decision.subtype === "repaired" && decision.repairs.some(({ rule }) => rule === "trailing-thinking"))
+
+export const editsCache = (decision: DecisionEntry): boolean =>
+  decision.subtype === "tool-results-cleared" && decision.why === "cache-edit"
+
+export const clearsHere = (decision: DecisionEntry): boolean =>
+  decision.subtype === "tool-results-cleared" && decision.why !== "cache-edit"
+
+export const clearedMemories = (decision: DecisionEntry): readonly Uuid[] =>
+  decision.subtype === "tool-results-cleared" ? (decision.attachments ?? []) : []
+
+/** Tokens that the server reports to have cleared from its copy of the request. */
+export const clearedByServer = (decision: DecisionEntry): number =>
+  decision.subtype === "server-edited" ? decision.edits.reduce<number>((sum, edit) => sum + clearedBy(edit), 0) : 0
+
+function clearedBy(edit: unknown): number {
+  const tokens = (edit as { cleared_input_tokens?: unknown } | null)?.cleared_input_tokens
+  return typeof tokens === "number" && tokens > 0 ? tokens : 0
+}
+
+/** Whether a decision changes which blocks there are, and not only how one is shown. */
+export const changesMessages = (decision: DecisionEntry): boolean =>
+  dropsThinking(decision) || decision.subtype === "cache-edits-dropped" || clearedMemories(decision).length > 0

@@ -1,0 +1,79 @@
+/** How content looks to the model after a decision about it. Pure: the same decision gives the same bytes for ever. */
+
+import type { DecisionOf } from "../../journal/entries.ts"
+import { type Block, isMedia, isText, resultBlocks, type ToolResult, textOf } from "../../messages/blocks.ts"
+import type { AttachmentMessage, UserMessage, Uuid } from "../../messages/messages.ts"
+
+/** Other programs look for this text: it is exact. */
+export const CLEARED_MARKER = "[Old tool result content cleared]"
+
+export function renderCleared(result: ToolResult, address: string): ToolResult {
+  return { ...result, content: `${CLEARED_MARKER} Recall: ${address}` }
+}
+
+const CLEARED_MEMORY = "[Old memory cleared]"
+
+/** The file it is kept in is still named, so that it can be read again. */
+export function renderClearedMemory(message: AttachmentMessage): AttachmentMessage {
+  const { attachment } = message
+  return attachment.type === "memory" ? { ...message, attachment: { ...attachment, content: CLEARED_MEMORY } } : message
+}
+
+/** L2-2: the results stay where they are; this block asks the server to delete them from the cache it holds. */
+export function renderCacheEdits(decision: Uuid, toolUseIds: readonly string[]): UserMessage {
+  const edits = toolUseIds.map((id) => ({ type: "delete", cache_reference: id }))
+  const block = { type: "cache_edits", edits } as unknown as Block // not part of the public API, so the SDK has no type for it
+  return {
+    type: "user",
+    uuid: decision,
+    parentUuid: null,
+    timestamp: "",
+    isMeta: true,
+    message: { role: "user", content: [block] },
+  }
+}
+
+export function renderEmpty(result: ToolResult, { tool }: DecisionOf<"tool-result-empty">): ToolResult {
+  return { ...result, content: `[${tool} ${result.is_error ? "failed without a message" : "finished without output"}]` }
+}
+
+/** What a preview is cut from: the texts of a result; where it has none, what else can be read of it. */
+export function previewedText(result: ToolResult): string {
+  if (typeof result.content === "string") return result.content
+  const blocks = resultBlocks(result)
+  return textOf(blocks) || blocks.flatMap(readable).join("\n")
+}
+
+/** Nothing of what is only bytes, or stands elsewhere. */
+function readable(block: Block): readonly string[] {
+  if (!isMedia(block)) return [JSON.stringify(block)]
+  return block.source.type === "text" ? [block.source.data] : []
+}
+
+export function renderPersisted(
+  result: ToolResult,
+  decision: DecisionOf<"tool-result-persisted">,
+  address: string,
+): ToolResult {
+  const { bytes, path, cut, shape, media = [] } = decision
+  const text = previewedText(result)
+  const head = text.slice(0, decision.head)
+  const tail = decision.tail > 0 ? text.slice(-decision.tail) : ""
+  const lines = [
+    "<persisted-output>",
+    `The result is large: ${bytes} bytes${otherKinds(result)}. All of it is in ${path}; read it there, or in parts. Recall: ${address}`,
+    ...media.map((item) => `${item.mediaType}, ${item.bytes} bytes: ${item.path}`),
+    ...(shape === undefined ? [] : ["It is JSON of this shape:", shape]),
+    ...(head === "" ? [] : [cut === "mid-line" ? "Its beginning, cut inside a long line:" : "Its beginning:", head]),
+    ...(tail === "" ? [] : ["Its end:", tail]),
+    "</persisted-output>",
+  ]
+  return { ...result, content: lines.join("\n") }
+}
+
+function otherKinds(result: ToolResult): string {
+  if (typeof result.content === "string") return ""
+  const other = resultBlocks(result).filter((block: Block) => !isText(block))
+  const kinds = [...new Set(other.map((block) => block.type))]
+  return kinds.length > 0 ? `, with ${kinds.join(" and ")}` : ""
+}

@@ -1,0 +1,47 @@
+/**
+ * The request builder: a pure function of the views. No clock, no random id and no map order gets into a request; equal views give
+ * equal bytes.
+ */
+import { hasExactInput, stringifyExact } from "../../messages/exact-json.ts"
+import type { FlatMessage } from "../../messages/flatten.ts"
+import type { ModelRequest, RequestExtras, SystemPrompt, ToolDefinition } from "../../messages/request.ts"
+
+export interface RequestParts {
+  /** As it is sent: without a `[1m]` suffix. */
+  readonly model: string
+  readonly maxTokens: number
+  readonly system: unknown
+  readonly tools: unknown
+  readonly messages: readonly FlatMessage[]
+  readonly extras?: RequestExtras
+}
+
+export function buildRequest({ model, maxTokens, system, tools, messages, extras }: RequestParts): ModelRequest {
+  return {
+    model,
+    max_tokens: maxTokens,
+    ...(system ? { system: system as SystemPrompt } : {}),
+    ...(Array.isArray(tools) && tools.length > 0 ? { tools: tools as ToolDefinition[] } : {}),
+    messages: messages as ModelRequest["messages"],
+    ...extras,
+  } as ModelRequest
+}
+
+/** All edits in their order, every beta once. */
+export function mergeExtras(extras: readonly RequestExtras[]): RequestExtras {
+  const edits = extras.flatMap(({ context_management }) => context_management?.edits ?? [])
+  const betas = [...new Set(extras.flatMap((each) => each.betas ?? []))]
+  return { ...(edits.length > 0 ? { context_management: { edits } } : {}), ...(betas.length > 0 ? { betas } : {}) }
+}
+
+/** The body of a request, with tool inputs spelled as the model wrote them. Where none needs it, `JSON.stringify` gives the same. */
+export function serialiseRequest(request: ModelRequest): string {
+  const { messages, ...rest } = request
+  const front = JSON.stringify(rest)
+  const texts = messages.map((message) =>
+    typeof message.content !== "string" && hasExactInput(message.content)
+      ? stringifyExact(message)
+      : JSON.stringify(message),
+  )
+  return `${front === "{}" ? "{" : `${front.slice(0, -1)},`}"messages":[${texts.join(",")}]}`
+}

@@ -1,0 +1,52 @@
+/**
+ * Which results the server has left whole in its own copy of the conversation (L2-5). It is asked to leave the same ones in every later
+ * request, so that what it clears is decided once and its cache is broken once; calls that came since are counted along.
+ */
+
+import type { DecisionEntry } from "../../journal/entries.ts"
+import { isToolUse, isWellFormedCall, toBlocks } from "../../messages/blocks.ts"
+import type { Message } from "../../messages/messages.ts"
+
+export class ServerKept {
+  /** Those that are sent, since the last boundary, in their order. */
+  #calls: string[] = []
+  readonly #places = new Map<string, number>()
+  #from: string | undefined
+
+  add(message: Message): void {
+    if (message.type !== "assistant") return
+    for (const call of toBlocks(message.message.content).filter(isToolUse)) {
+      const { id } = call
+      if (!isWellFormedCall(call) || this.#places.has(id)) continue // not sent, so the server does not count it
+      this.#places.set(id, this.#calls.length)
+      this.#calls.push(id)
+    }
+  }
+
+  decide(decision: DecisionEntry): void {
+    if (decision.subtype === "server-edited" && decision.keptFrom !== undefined) this.#from = decision.keptFrom
+  }
+
+  /** How many of the newest calls; `undefined` as long as the server has cleared nothing. */
+  get count(): number | undefined {
+    const first = this.#from === undefined ? undefined : this.#places.get(this.#from)
+    return first === undefined ? undefined : this.#calls.length - first
+  }
+
+  /** The calls that it left and that are not among so many newest ones: what it could clear next. */
+  allBut(newest: number): readonly string[] {
+    const { count = 0 } = this
+    return this.#calls.slice(this.#calls.length - count, Math.max(0, this.#calls.length - newest))
+  }
+
+  /** The first of so many newest calls. */
+  firstOf(newest: number): string | undefined {
+    return this.#calls[this.#calls.length - newest]
+  }
+
+  forget(): void {
+    this.#calls = []
+    this.#places.clear()
+    this.#from = undefined
+  }
+}

@@ -1,0 +1,47 @@
+/** The prompt in force: what stands around the messages of every request, and what it takes. */
+
+import type { DecisionEntry } from "../../journal/entries.ts"
+import type { Message } from "../../messages/messages.ts"
+import type { Estimator, Measure } from "../../tokens/estimate.ts"
+
+export type RenderedPrompt = Extract<DecisionEntry, { subtype: "prompt-rendered" }>
+
+export class StandingPrompt {
+  readonly #estimator: Estimator
+  #prompt: RenderedPrompt | undefined
+  #measure: Measure | undefined
+
+  constructor(estimator: Estimator, saved?: RenderedPrompt) {
+    this.#estimator = estimator
+    if (saved) this.take(saved)
+  }
+
+  get rendered(): RenderedPrompt | undefined {
+    return this.#prompt
+  }
+
+  /** Estimated: system prompt, tools, preamble. */
+  get tokens(): number {
+    return this.#measure ? Math.ceil(this.#estimator.tokens(this.#measure)) : 0
+  }
+
+  /** Whether the preamble is another one now. */
+  take(prompt: RenderedPrompt): boolean {
+    const { system, tools, context } = prompt
+    const texts = [textIn(system), Array.isArray(tools) && tools.length > 0 ? JSON.stringify(tools) : "", context]
+    const isOther = context !== (this.#prompt?.context ?? "")
+    this.#prompt = prompt
+    this.#measure = this.#estimator.measure(texts.filter(Boolean).map((text) => ({ type: "text", text })))
+    return isOther
+  }
+
+  /** The context preamble, which stands ahead of every conversation (MSG-8). */
+  get preamble(): Message | undefined {
+    if (!this.#prompt?.context) return undefined
+    const { uuid, timestamp, context } = this.#prompt
+    const message = { role: "user" as const, content: context }
+    return { type: "user", uuid, parentUuid: null, timestamp, isMeta: true, message }
+  }
+}
+
+const textIn = (system: unknown): string => (typeof system === "string" ? system : JSON.stringify(system ?? ""))

@@ -1,0 +1,34 @@
+/**
+ * Which images and documents the next request cannot carry (MSG-11), as decisions. One that was sent before is a changed place: where
+ * thinking is bound to what stands before it, the thinking goes along (CACHE-6).
+ */
+
+import type { DecisionDraft } from "../../journal/entries.ts"
+import { isThinking } from "../../messages/blocks.ts"
+import { planWithholding } from "../../messages/media.ts"
+import { MEDIA_LIMITS } from "../../messages/media-limits.ts"
+import { parseAddress } from "../record/archive.ts"
+import { blocksOf } from "./changed-messages.ts"
+import type { ContextView } from "./context.ts"
+
+export function withheldMedia(context: ContextView, boundThinking: boolean): readonly DecisionDraft[] {
+  const { media, withheldAddresses } = context
+  const blocks = media.length === 0 ? [] : planWithholding(media, withheldAddresses, MEDIA_LIMITS)
+  if (blocks.length === 0) return []
+  const withheld: DecisionDraft = { type: "strata", subtype: "media-withheld", blocks }
+  const addresses = blocks.map(({ address }) => address)
+  return boundThinking && stoodBeforeThinking(context, addresses) ? [withheld, THINKING_DROPPED] : [withheld]
+}
+
+const THINKING_DROPPED: DecisionDraft = {
+  type: "strata",
+  subtype: "thinking-dropped",
+  why: "images or documents before it are no longer sent",
+}
+
+function stoodBeforeThinking(context: ContextView, addresses: readonly string[]): boolean {
+  const uuids = new Set(addresses.map((address) => parseAddress(address)?.uuid))
+  const messages = context.storedMessages()
+  const first = messages.findIndex(({ uuid }) => uuids.has(uuid))
+  return first >= 0 && messages.slice(first).some((message) => blocksOf(message).some(isThinking))
+}

@@ -1,0 +1,154 @@
+/**
+ * The ledger: what the conversation cost, in tokens and money, by model and purpose, and what the layers saved of it. It counts every
+ * response once, also those of branches that were left: the money is spent. Savings follow the path, where the decisions stand.
+ */
+import { addCounts, inputTokens, NO_TOKENS, subtractCounts, type TokenCounts } from "../../base/token-counts.ts"
+import { type BackgroundPurpose, type Entry, isDecision, isMessage } from "../../journal/entries.ts"
+import type { AssistantMessage, Usage } from "../../messages/messages.ts"
+import { usableUsage } from "../../messages/usage.ts"
+import type { Price } from "../../tokens/model-facts.ts"
+import { findModel, type ModelOverride } from "../../tokens/models.ts"
+import { costOfUsage, priceFor, tokenCounts } from "../../tokens/price.ts"
+import type { Projection } from "../projection.ts"
+import { addKnown } from "./saving-settlement.ts"
+import { billed, followSavings, type Savings, startSavings } from "./savings.ts"
+import { type LayerSaving, savingsOf } from "./savings-report.ts"
+
+export interface Ledger {
+  readonly lines: Map<string, LedgerLine>
+  /** Responses seen last: the pieces of one repeat its usage, and the last piece has the whole of it. */
+  readonly recent: Map<string, { readonly key: string; readonly counts: TokenCounts; readonly dollars?: number }>
+  readonly savings: Savings
+}
+
+export interface LedgerLine {
+  readonly model: string
+  readonly purpose: Purpose
+  requests: number
+  counts: TokenCounts
+  /** In dollars; `undefined` where the model's price is unknown. */
+  dollars: number | undefined
+}
+
+/** `main`: the conversation itself. `sidechain`: agents recorded in the same journal. The others work in the background. */
+export type Purpose = "main" | "sidechain" | BackgroundPurpose
+
+/** In the order they are told. */
+export const PURPOSES: readonly Purpose[] = ["main", "notes", "compaction", "memory", "agent", "sidechain"]
+
+const RECENT_RESPONSES = 64 // pieces of a response stand close together
+
+type Overrides = Readonly<Record<string, ModelOverride>>
+
+export function ledger(overrides: Overrides = {}): Projection<Ledger> {
+  return {
+    name: "ledger",
+    scope: "journal",
+    start: () => ({ lines: new Map(), recent: new Map(), savings: startSavings() }),
+    apply(state, entry, onPath = true) {
+      const bill = billOf(entry)
+      if (bill) enter(state, bill, overrides)
+      if (!onPath) return state
+      if (bill?.purpose === "main" && bill.entry) {
+        billed(state.savings, { entry: bill.entry, usage: bill.usage, price: priceOf(bill, overrides) })
+      } else followSavings(state.savings, entry)
+      return state
+    },
+  }
+}
+
+export interface LedgerSummary {
+  readonly requests: number
+  readonly counts: TokenCounts
+  /** Share of the input that was read from the cache. */
+  readonly hitRatio: number
+  readonly dollars: number
+  /** Models that were used but have no known price: their part is missing from `dollars`. */
+  readonly unpriced: readonly string[]
+  /** What each purpose cost, all models together. Only those there was something for. */
+  readonly byPurpose: readonly PurposeTotal[]
+  /** What each layer saved. Only those that did something. */
+  readonly savings: readonly LayerSaving[]
+}
+
+export interface PurposeTotal {
+  readonly purpose: Purpose
+  readonly requests: number
+  readonly counts: TokenCounts
+  /** `undefined` where a model's price is unknown. */
+  readonly dollars: number | undefined
+}
+
+export function summarise({ lines, savings }: Ledger): LedgerSummary {
+  const all = [...lines.values()]
+  const counts = all.map((line) => line.counts).reduce(addCounts, NO_TOKENS)
+  const input = inputTokens(counts)
+  const byPurpose = PURPOSES.flatMap((purpose) => totalOf(all, purpose) ?? [])
+  return {
+    requests: all.reduce((sum, line) => sum + line.requests, 0),
+    counts,
+    hitRatio: input === 0 ? 0 : counts.cacheRead / input,
+    dollars: all.reduce((sum, line) => sum + (line.dollars ?? 0), 0),
+    unpriced: [...new Set(all.filter((line) => line.dollars === undefined).map((line) => line.model))],
+    byPurpose,
+    savings: savingsOf(savings, (purpose) => byPurpose.find((total) => total.purpose === purpose)),
+  }
+}
+
+function totalOf(lines: readonly LedgerLine[], purpose: Purpose): PurposeTotal | undefined {
+  const own = lines.filter((line) => line.purpose === purpose)
+  if (own.length === 0) return undefined
+  return {
+    purpose,
+    requests: own.reduce((sum, line) => sum + line.requests, 0),
+    counts: own.map((line) => line.counts).reduce(addCounts),
+    dollars: own.map((line) => line.dollars).reduce(addKnown),
+  }
+}
+
+/** A response that was paid for. */
+interface Bill {
+  readonly id: string
+  readonly model: string
+  readonly purpose: Purpose
+  readonly usage: Usage
+  /** Nothing where the response itself is not in the journal. */
+  readonly entry?: AssistantMessage
+}
+
+function billOf(entry: Entry): Bill | undefined {
+  if (isDecision(entry)) {
+    if (entry.subtype !== "spent") return undefined
+    const { responseId, model, purpose } = entry
+    const usage = usableUsage(entry.usage)
+    return usage && { id: responseId, model, purpose, usage }
+  }
+  if (!isMessage(entry) || entry.type !== "assistant") return undefined
+  const { id = entry.uuid, model = "unknown" } = entry.message
+  const usage = usableUsage(entry.message.usage)
+  if (!usage || model === "<synthetic>") return undefined
+  return { id, model, purpose: entry.isSidechain ? "sidechain" : "main", usage, entry }
+}
+
+function enter({ lines, recent }: Ledger, { id, model, purpose, usage }: Bill, overrides: Overrides): void {
+  const before = recent.get(id)
+  const key = before?.key ?? `${purpose} ${model}`
+  const counts = tokenCounts(usage)
+  const dollars = dollarsFor(usage, model, overrides)
+  const line = lines.get(key) ?? { model, purpose, requests: 0, counts: NO_TOKENS, dollars: 0 }
+  line.requests += before ? 0 : 1
+  line.counts = addCounts(line.counts, before ? subtractCounts(counts, before.counts) : counts)
+  line.dollars = addKnown(line.dollars, dollars === undefined ? undefined : dollars - (before?.dollars ?? 0))
+  lines.set(key, line)
+  recent.set(id, { key, counts, ...(dollars === undefined ? {} : { dollars }) })
+  if (recent.size > RECENT_RESPONSES) recent.delete(recent.keys().next().value!)
+}
+
+function dollarsFor(usage: Usage, model: string, overrides: Overrides): number | undefined {
+  const cost = costOfUsage(findModel(model, overrides).facts, usage)
+  return cost.known ? cost.dollars : undefined
+}
+
+function priceOf({ model, usage }: Bill, overrides: Overrides): Price | undefined {
+  return priceFor(findModel(model, overrides).facts, tokenCounts({ ...usage, iterations: null }))
+}

@@ -1,0 +1,159 @@
+/**
+ * What one billed request would have cost without each layer. Tokens that stood in the context before would have been read from the
+ * cache, or written again where the cache was lost in any case; new ones would have been written. Pure.
+ */
+import type { TokenCounts } from "../../base/token-counts.ts"
+import type { Price } from "../../tokens/model-facts.ts"
+import { cachedTokens } from "../cache/cache-break.ts"
+
+/** Layers whose saving is counted, in the order they act. */
+export const SAVING_LAYERS = ["tool-results", "microcompact", "server", "compaction"] as const
+export type SavingLayer = (typeof SAVING_LAYERS)[number]
+
+/** Tokens that are kept out of the requests. */
+export interface Standing {
+  aside: number
+  cleared: number
+  compacted: number
+}
+
+export interface Fresh {
+  /** Put aside and never sent. */
+  readonly aside: number
+  readonly cleared: number
+  /** Behind cleared places, to be written to the cache again. */
+  readonly rewrites: number
+  /** Results were cleared in place of a compaction. */
+  readonly sparedCompaction?: boolean
+  /** Of the context behind a new boundary; nothing where there is none. */
+  readonly afterBoundary?: number
+}
+
+/** A request of the main conversation, with what the layers kept out of it. */
+export interface BilledRequest {
+  readonly id: string
+  readonly model: string
+  /** When its answer was recorded. */
+  readonly at: string
+  readonly counts: TokenCounts
+  /** Nothing where it is unknown. */
+  readonly price: Price | undefined
+  readonly standing: Readonly<Standing>
+  /** The part of it that was decided since the request before. */
+  readonly fresh: Fresh
+  /** What the server cleared of it. */
+  readonly cleared: number
+  /** The request before. */
+  readonly before?: Pick<BilledRequest, "model" | "at" | "counts" | "cleared">
+}
+
+export interface Yield {
+  /** Tokens that requests did not carry, added up over the requests. */
+  readonly unsent: number
+  /** What they would have cost; `undefined` as soon as one request has no known price. */
+  readonly gained: number | undefined
+  /** What the layer made be written to the cache anew, beyond reading it. */
+  readonly rewriting: number | undefined
+}
+
+export type Yields = Readonly<Record<SavingLayer, Yield>>
+
+export const NO_YIELD: Yield = { unsent: 0, gained: 0, rewriting: 0 }
+
+const LOST_SHARE = 0.5 // of what the request before left in the cache: read less than that, it was lost
+const CACHE_LIFE_MINUTES = 5
+const LONG_CACHE_LIFE_MINUTES = 60
+const PER_MILLION = 1_000_000
+
+export function addYields(a: Yields, b: Yields): Yields {
+  const added = (layer: SavingLayer): Yield => ({
+    unsent: a[layer].unsent + b[layer].unsent,
+    gained: addKnown(a[layer].gained, b[layer].gained),
+    rewriting: addKnown(a[layer].rewriting, b[layer].rewriting),
+  })
+  return {
+    "tool-results": added("tool-results"),
+    microcompact: added("microcompact"),
+    server: added("server"),
+    compaction: added("compaction"),
+  }
+}
+
+/** What is unknown stays unknown. */
+export const addKnown = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? undefined : a + b
+
+export function settle(request: BilledRequest): Yields {
+  const { standing, fresh, cleared, counts } = request
+  const lost = isLost(request)
+  const priced = pricing(request, lost)
+  const written = counts.cacheWrite5m + counts.cacheWrite1h
+  const stood = Math.max(0, standing.aside - fresh.aside)
+  return {
+    "tool-results": priced({ stood, isNew: fresh.aside, rewritten: 0 }),
+    microcompact: priced({ stood: standing.cleared, isNew: 0, rewritten: lost ? 0 : fresh.rewrites }),
+    server: priced({ stood: cleared, isNew: 0, rewritten: lost ? 0 : rewrittenByServer(request) }),
+    compaction: priced({
+      stood: standing.compacted,
+      isNew: 0,
+      rewritten: lost ? 0 : Math.min(fresh.afterBoundary ?? 0, written),
+    }),
+  }
+}
+
+interface KeptOut {
+  /** Would have been there already. */
+  readonly stood: number
+  /** Would have been sent for the first time. */
+  readonly isNew: number
+  readonly rewritten: number
+}
+
+function pricing({ counts, price }: BilledRequest, lost: boolean): (kept: KeptOut) => Yield {
+  const usesCache = cachedTokens(counts) > 0
+  return ({ stood, isNew, rewritten }) => {
+    const unsent = stood + isNew
+    if (unsent === 0 && rewritten === 0) return NO_YIELD
+    if (!price) return { unsent, gained: undefined, rewriting: undefined }
+    const write = writePrice(counts, price)
+    const first = usesCache ? write : price.input
+    const again = usesCache && !lost ? price.cacheRead : first
+    return {
+      unsent,
+      gained: (stood * again + isNew * first) / PER_MILLION,
+      rewriting: usesCache ? (rewritten * (write - price.cacheRead)) / PER_MILLION : 0,
+    }
+  }
+}
+
+/** Of the kind of cache that the request wrote to. */
+export function writePrice({ cacheWrite5m, cacheWrite1h }: TokenCounts, price: Price): number {
+  return cacheWrite1h > cacheWrite5m ? price.cacheWrite1h : price.cacheWrite5m
+}
+
+/** Whether the cache would have been lost without the layers, too. What a layer itself changed does not count as a loss. */
+function isLost(request: BilledRequest): boolean {
+  const { counts, before, fresh, cleared, model } = request
+  if (!before) return false
+  const couldBeRead = cachedTokens(before.counts) - fresh.cleared - Math.max(0, cleared - before.cleared)
+  if (counts.cacheRead >= LOST_SHARE * couldBeRead) return false
+  const isOurs =
+    fresh.afterBoundary !== undefined || fresh.sparedCompaction || fresh.rewrites > 0 || cleared > before.cleared
+  return !isOurs || model !== before.model || isExpired(request.at, before)
+}
+
+function isExpired(at: string, before: Pick<BilledRequest, "at" | "counts">): boolean {
+  const minutes = (Date.parse(at) - Date.parse(before.at)) / 60_000
+  return minutes > (before.counts.cacheWrite1h > 0 ? LONG_CACHE_LIFE_MINUTES : CACHE_LIFE_MINUTES)
+}
+
+/**
+ * What stood behind the place that the server cleared: it was in the cache and was not read. What our own clearing or a boundary made be
+ * written anew in the same request is theirs.
+ */
+function rewrittenByServer({ counts, cleared, before, fresh }: BilledRequest): number {
+  const more = cleared - (before?.cleared ?? 0)
+  if (!before || more <= 0 || fresh.afterBoundary !== undefined) return 0
+  const unread = cachedTokens(before.counts) - counts.cacheRead - more - fresh.cleared - fresh.rewrites
+  return Math.max(0, Math.min(unread, counts.cacheWrite5m + counts.cacheWrite1h))
+}

@@ -1,0 +1,189 @@
+/**
+ * What the layers saved, as a fold: the tokens that each keeps out of the requests, and with each billed response what they would have
+ * cost. The newest response stays open until the next one comes, because its usage arrives in pieces and the server reports behind it
+ * what it cleared.
+ *
+ * Every figure is held against a stated alternative (`COUNTERFACTUALS`): that layer had not acted, everything else had gone the same way.
+ */
+
+import { type DecisionEntry, type Effect, type Entry, isBoundaryEntry, isDecision } from "../../journal/entries.ts"
+import type { AssistantMessage, Uuid } from "../../messages/messages.ts"
+import type { Price } from "../../tokens/model-facts.ts"
+import { cacheCounts } from "../cache/cache-break.ts"
+import { clearedByServer } from "../context/decision-kinds.ts"
+import {
+  addYields,
+  type BilledRequest,
+  type Fresh,
+  NO_YIELD,
+  type SavingLayer,
+  type Standing,
+  settle,
+  type Yield,
+  type Yields,
+} from "./saving-settlement.ts"
+
+/** What each figure is held against, in a sentence for the person. */
+export const COUNTERFACTUALS: Readonly<Record<SavingLayer | "notes", string>> = {
+  "tool-results":
+    "Had the results stayed in the context, each would have been written to the cache once and read with every later request until the next boundary, or written again where the cache was lost.",
+  microcompact:
+    "Had the results not been cleared, they would have been read with every later request until the next boundary, or written again where the cache was lost; what was written anew behind them is subtracted. Where clearing spared a compaction, neither is counted: it would have taken the results out and written the cache anew all the same.",
+  server:
+    "Had the server cleared nothing, each request would have carried what it reports as cleared; what it wrote anew behind that is subtracted.",
+  compaction:
+    "Had the window no end, everything that was summarised would still be read with every later request; the calls that made the summaries, and writing what was left to the cache, are subtracted.",
+  notes: "Without notes these calls would not have been made; what they spare a compaction is counted there.",
+}
+
+export interface Savings {
+  readonly acts: Record<SavingLayer, Acts>
+  /** Tokens that are kept out of the requests now. */
+  readonly standing: Standing
+  /** What was decided since the newest response. */
+  fresh: Fresh
+  /** What each decision since the last boundary keeps out, so that it can be undone. */
+  readonly decided: Map<Uuid, { readonly layer: "tool-results" | "microcompact"; readonly tokens: number }>
+  /** The newest billed request. */
+  open: BilledRequest | undefined
+  /** Of all requests before it. */
+  settled: Yields
+}
+
+export interface Acts {
+  decisions: number
+  /** Tokens taken out of the window, each once. */
+  removed: number
+  /** Decisions that do not say how many. */
+  unmeasured: number
+  /** Decisions that stood in for a compaction. */
+  spared: number
+}
+
+const NOTHING_FRESH: Fresh = { aside: 0, cleared: 0, rewrites: 0 }
+const noActs = (): Acts => ({ decisions: 0, removed: 0, unmeasured: 0, spared: 0 })
+
+export function startSavings(): Savings {
+  return {
+    acts: { "tool-results": noActs(), microcompact: noActs(), server: noActs(), compaction: noActs() },
+    standing: { aside: 0, cleared: 0, compacted: 0 },
+    fresh: NOTHING_FRESH,
+    decided: new Map(),
+    open: undefined,
+    settled: { "tool-results": NO_YIELD, microcompact: NO_YIELD, server: NO_YIELD, compaction: NO_YIELD },
+  }
+}
+
+/** Takes in a decision or a boundary. Responses are taken in by `billed`, when their price is known. */
+export function followSavings(state: Savings, entry: Entry): void {
+  if (isBoundaryEntry(entry) && !entry.isSidechain) {
+    state.standing.aside = 0
+    state.standing.cleared = 0
+    state.decided.clear()
+    state.fresh = { ...NOTHING_FRESH, afterBoundary: 0 }
+  } else if (isDecision(entry)) followDecision(state, entry)
+}
+
+export interface BilledResponse {
+  readonly entry: AssistantMessage
+  readonly usage: NonNullable<AssistantMessage["message"]["usage"]>
+  /** Of this request; nothing where it is unknown. */
+  readonly price: Price | undefined
+}
+
+/** Takes in a response of the main conversation. A later piece of the same one replaces what the earlier said. */
+export function billed(state: Savings, { entry, usage, price }: BilledResponse): void {
+  const { id = entry.uuid, model = "unknown" } = entry.message
+  const counts = cacheCounts(usage)
+  const { open } = state
+  if (open?.id === id) {
+    state.open = { ...open, counts, price }
+    return
+  }
+  if (open) state.settled = addYields(state.settled, settle(open))
+  state.open = {
+    id,
+    model,
+    at: entry.timestamp,
+    counts,
+    price,
+    standing: { ...state.standing },
+    fresh: state.fresh,
+    cleared: 0,
+    ...(open ? { before: { model: open.model, at: open.at, counts: open.counts, cleared: open.cleared } } : {}),
+  }
+  state.fresh = NOTHING_FRESH
+}
+
+/** Of one layer, all requests so far. */
+export function yieldOf({ settled, open }: Savings, layer: SavingLayer): Yield {
+  return open ? addYields(settled, settle(open))[layer] : settled[layer]
+}
+
+function followDecision(state: Savings, decision: DecisionEntry): void {
+  if (decision.subtype === "tool-result-persisted") putAside(state, decision.uuid, decision.effect)
+  else if (decision.subtype === "tool-results-cleared") clear(state, decision.uuid, decision.effect)
+  else if (decision.subtype === "server-edited") clearOnServer(state, clearedByServer(decision))
+  else if (decision.subtype === "compacted") compact(state, decision.tokensBefore, decision.tokensAfter)
+  else if (decision.subtype === "undone") undo(state, decision.decision)
+}
+
+function putAside(state: Savings, uuid: Uuid, effect: Effect | undefined): void {
+  const tokens = act(state.acts["tool-results"], effect?.saves)
+  state.standing.aside += tokens
+  state.fresh = { ...state.fresh, aside: state.fresh.aside + tokens }
+  state.decided.set(uuid, { layer: "tool-results", tokens })
+}
+
+/**
+ * In place of a compaction it neither gains nor costs: without it the results would have left the requests, and the cache would have been
+ * written anew, all the same.
+ */
+function clear(state: Savings, uuid: Uuid, effect: Effect | undefined): void {
+  const tokens = act(state.acts.microcompact, effect?.saves)
+  const { fresh } = state
+  if (effect?.spares) {
+    state.acts.microcompact.spared++
+    state.fresh = { ...fresh, sparedCompaction: true }
+    return
+  }
+  state.standing.cleared += tokens
+  state.fresh = {
+    ...fresh,
+    cleared: fresh.cleared + tokens,
+    rewrites: fresh.rewrites + Math.max(0, effect?.rewrites ?? 0),
+  }
+  state.decided.set(uuid, { layer: "microcompact", tokens })
+}
+
+/** Each response reports all that was cleared of its own request, so only what is more than before was cleared now. */
+function clearOnServer(state: Savings, cleared: number): void {
+  if (!state.open) return
+  const more = cleared - Math.max(state.open.cleared, state.open.before?.cleared ?? 0)
+  state.open = { ...state.open, cleared }
+  if (more > 0) act(state.acts.server, more)
+}
+
+function compact(state: Savings, before: number, after: number): void {
+  state.standing.compacted += act(state.acts.compaction, before - after)
+  state.fresh = { ...state.fresh, afterBoundary: after }
+}
+
+function undo(state: Savings, uuid: Uuid): void {
+  const decided = state.decided.get(uuid)
+  if (!decided) return
+  state.decided.delete(uuid)
+  const { fresh, standing } = state
+  const key = decided.layer === "tool-results" ? "aside" : "cleared"
+  standing[key] -= decided.tokens
+  state.fresh = { ...fresh, [key]: Math.max(0, fresh[key] - decided.tokens) }
+}
+
+/** Counts the act, and gives the tokens it takes out of the window. */
+function act(acts: Acts, tokens: number | undefined): number {
+  acts.decisions++
+  if (tokens === undefined) acts.unmeasured++
+  const removed = Math.max(0, tokens ?? 0)
+  acts.removed += removed
+  return removed
+}

@@ -1,0 +1,150 @@
+import { createHash } from "node:crypto"
+import { describe, expect, test } from "vitest"
+import { conversation } from "../../../test/builders.ts"
+import type { Message } from "../../messages/messages.ts"
+import { project } from "../projection.ts"
+import { artifacts } from "./artifacts.ts"
+
+const artifactsOf = ({ messages }: { messages: readonly Message[] }) => project(artifacts, messages)
+const fileIn = (builder: { messages: readonly Message[] }, path: string) => artifactsOf(builder).files.get(path)
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
+
+describe("L4-29 the artifacts view: files", () => {
+  test("read, created, changed and deleted, with the entry that last told of it", () => {
+    const builder = conversation()
+      .call("Read", { file_path: "/a" })
+      .result("text")
+      .call("Read", { file_path: "/a" })
+      .result("text")
+      .call("Edit", { file_path: "/a" })
+      .result("ok")
+      .call("Write", { file_path: "/new", content: "n" })
+      .result("File created successfully")
+      .call("Bash", { command: "rm /a" })
+      .result("")
+    const uuidOf = (at: number) => builder.messages[at]!.uuid
+    expect(Object.fromEntries(artifactsOf(builder).files)).toEqual({
+      "/a": { reads: 2, changes: 1, created: false, deleted: true, last: uuidOf(9) },
+      "/new": { reads: 0, changes: 0, created: true, deleted: false, hash: sha256("n"), last: uuidOf(7) },
+    })
+  })
+
+  test("a failed call changes nothing", () => {
+    const builder = conversation()
+      .call("Read", { file_path: "/a" })
+      .result("no such file", true)
+      .call("Write", { file_path: "/b", content: "x" })
+      .result("permission denied", true)
+      .call("Bash", { command: "rm /c" })
+      .result("rm: cannot remove", true)
+    expect([...artifactsOf(builder).files]).toEqual([])
+  })
+
+  test("a command that failed by its exit code changes nothing either", () => {
+    const builder = conversation()
+      .call("shell", { command: ["rm", "/c"] })
+      .result("Exit code: 1\nrm: cannot remove")
+    expect([...artifactsOf(builder).files]).toEqual([])
+  })
+
+  test("a call without a result has not happened yet", () => {
+    expect([...artifactsOf(conversation().call("Write", { file_path: "/a", content: "x" })).files]).toEqual([])
+  })
+
+  test("the hash is of the content as last seen whole; a change in part makes it unknown", () => {
+    const builder = conversation().call("Read", { file_path: "/a" }).result("one")
+    expect(fileIn(builder, "/a")?.hash).toBe(sha256("one"))
+    builder.call("Edit", { file_path: "/a" }).result("ok")
+    expect(fileIn(builder, "/a")?.hash).toBeUndefined()
+    builder.call("Write", { file_path: "/a", content: "two" }).result("ok")
+    expect(fileIn(builder, "/a")?.hash).toBe(sha256("two"))
+    builder.call("Read", { file_path: "/a", limit: 1 }).result("t")
+    expect(fileIn(builder, "/a")?.hash).toBe(sha256("two"))
+  })
+
+  test("writing a file that is known changes it, writing one that is not creates it, again after a deletion", () => {
+    const builder = conversation().call("Write", { file_path: "/a", content: "x" }).result("ok")
+    expect(fileIn(builder, "/a")).toMatchObject({ created: true, changes: 0 })
+    builder.call("Write", { file_path: "/a", content: "y" }).result("ok")
+    expect(fileIn(builder, "/a")).toMatchObject({ created: true, changes: 1 })
+    builder.call("Bash", { command: "git rm /a" }).result("rm 'a'")
+    expect(fileIn(builder, "/a")).toMatchObject({ deleted: true })
+    builder.call("Write", { file_path: "/a", content: "z" }).result("ok")
+    expect(fileIn(builder, "/a")).toMatchObject({ deleted: false, created: true, changes: 1 })
+  })
+
+  test("a file that can be read is there, whatever was thought before", () => {
+    const builder = conversation()
+      .call("Bash", { command: "rm /a" })
+      .result("")
+      .call("Bash", { command: "git checkout ." })
+      .result("Updated 1 path")
+      .call("Read", { file_path: "/a" })
+      .result("back")
+    expect(fileIn(builder, "/a")).toMatchObject({ deleted: false, reads: 1 })
+  })
+
+  test("a move deletes and creates", () => {
+    const { files } = artifactsOf(conversation().call("Bash", { command: "mv /a /b" }).result(""))
+    expect(files.get("/a")).toMatchObject({ deleted: true })
+    expect(files.get("/b")).toMatchObject({ created: true, deleted: false })
+  })
+
+  test("what a sub-agent did in its own conversation is not told here", () => {
+    const { messages } = conversation().call("Write", { file_path: "/a", content: "x" }).result("ok")
+    const aside = messages.map((message) => ({ ...message, isSidechain: true }))
+    expect([...project(artifacts, aside).files]).toEqual([])
+  })
+})
+
+describe("L4-29 the artifacts view: commands", () => {
+  const commandAfter = (result: string, isError = false, command = "npm run build") =>
+    artifactsOf(conversation().call("Bash", { command }).result(result, isError)).commands.get(command)
+
+  test.each<[string, boolean, { failed: boolean; exitCode: number | undefined }]>([
+    ["fine", false, { failed: false, exitCode: undefined }],
+    ["Exit code 1\nboom", true, { failed: true, exitCode: 1 }],
+    ["Exit code: 2\nWall time: 1s", false, { failed: true, exitCode: 2 }],
+    ["Exit code: 0\nfine", false, { failed: false, exitCode: 0 }],
+    ["out\nProcess exited with code 137", false, { failed: true, exitCode: 137 }],
+    ["out\nCommand exited with code 1", true, { failed: true, exitCode: 1 }],
+    ['{"output":"x","metadata":{"exit_code":3}}', false, { failed: true, exitCode: 3 }],
+    [`${"long ".repeat(2_000)}\nExit code: 4`, false, { failed: true, exitCode: 4 }],
+    ["the text speaks of Exit code 9", false, { failed: false, exitCode: undefined }],
+  ])("how it ended: %.40s", (output, isError, expected) => {
+    expect(commandAfter(output, isError)).toMatchObject(expected)
+  })
+
+  test.each([
+    ["npm test", true],
+    ["pnpm run test -- --watch=false", true],
+    ["npx vitest run a.test.ts", true],
+    ["python -m pytest -q", true],
+    ["cargo nextest run", true],
+    ["go test ./...", true],
+    ["make check", true],
+    ["npm run build", false],
+    ["cat latest.txt", false],
+  ])("%s is a test run: %s", (command, isTest) => {
+    expect(commandAfter("ok", false, command)).toMatchObject({ isTest })
+  })
+
+  test("each command stands once, in the order of its last run", () => {
+    const builder = conversation()
+    for (const command of ["a", "b", "a"]) builder.call("Bash", { command }).result(command === "b" ? "x" : "y")
+    expect([...artifactsOf(builder).commands.keys()]).toEqual(["b", "a"])
+  })
+
+  test("the oldest go beyond 500", () => {
+    const builder = conversation()
+    for (let number = 0; number <= 500; number++) builder.call("Bash", { command: `echo ${number}` }).result("")
+    const commands = [...artifactsOf(builder).commands.keys()]
+    expect(commands).toHaveLength(500)
+    expect(commands[0]).toBe("echo 1")
+  })
+
+  test("other tools and calls without a command are none", () => {
+    const builder = conversation().call("Read", { command: "x" }).result("").call("Bash", {}).result("")
+    expect([...artifactsOf(builder).commands]).toEqual([])
+  })
+})

@@ -1,0 +1,38 @@
+/** The compactions view: how often the conversation was compacted, what the last one left, and how many attempts failed since (L4-3, L4-4). */
+
+import { isBoundaryEntry, isDecision } from "../../journal/entries.ts"
+import { isSyntheticError, type Uuid } from "../../messages/messages.ts"
+import type { Projection } from "../projection.ts"
+
+export interface Compactions {
+  count: number
+  /** Failures since the last success: several in a row stop the automatic ones. */
+  failures: number
+  /** Responses since the last one, or since the beginning. */
+  responses: number
+  lastResponse?: string
+  /** `tokensAfter`: nothing where another program compacted. */
+  last?: { readonly boundary: Uuid; readonly tokensAfter?: number }
+}
+
+export const compactions: Projection<Compactions> = {
+  name: "compactions",
+  scope: "path",
+  start: () => ({ count: 0, failures: 0, responses: 0 }),
+  apply(state, entry) {
+    if (isDecision(entry)) {
+      if (entry.subtype === "compaction-failed") state.failures++
+      if (entry.subtype === "compacted") state.last = { boundary: entry.boundary, tokensAfter: entry.tokensAfter }
+    } else if (isBoundaryEntry(entry)) {
+      state.count++
+      state.failures = 0
+      state.responses = 0
+      state.last = { boundary: entry.uuid }
+    } else if (entry.type === "assistant" && !entry.isSidechain && !isSyntheticError(entry)) {
+      const id = entry.message.id ?? entry.uuid
+      if (id !== state.lastResponse) state.responses++
+      state.lastResponse = id
+    }
+    return state
+  },
+}

@@ -1,0 +1,44 @@
+/**
+ * Pairs each tool call with its result as entries come in. Views that care about what tools did stand on this.
+ */
+
+import { type Entry, isMessage } from "../../journal/entries.ts"
+import { type Block, isToolResult, isToolUse, resultBlocks, type ToolResult, textOf } from "../../messages/blocks.ts"
+import { contentOf, type Uuid } from "../../messages/messages.ts"
+
+export interface OpenCall {
+  readonly id: string
+  readonly tool: string
+  readonly input: Readonly<Record<string, unknown>>
+}
+
+export interface FinishedCall extends OpenCall {
+  readonly uuid: Uuid
+  readonly failed: boolean
+  readonly output: string
+}
+
+/** Remembers the calls of an entry and returns those it finishes. */
+export function followCalls(open: Map<string, OpenCall>, entry: Entry): readonly FinishedCall[] {
+  if (!isMessage(entry) || entry.isSidechain || (entry.type !== "assistant" && entry.type !== "user")) return []
+  return contentOf(entry).flatMap((block): FinishedCall[] => {
+    if (isToolUse(block)) {
+      open.set(block.id, { id: block.id, tool: block.name, input: asRecord(block.input) })
+      return []
+    }
+    const call = isToolResult(block) ? open.get(block.tool_use_id) : undefined
+    if (!call) return []
+    open.delete(call.id)
+    const result = block as ToolResult
+    return [{ ...call, uuid: entry.uuid, failed: result.is_error === true, output: outputOf(result) }]
+  })
+}
+
+function outputOf(result: ToolResult): string {
+  return typeof result.content === "string" ? result.content : textOf(resultBlocks(result) as readonly Block[])
+}
+
+function asRecord(input: unknown): Readonly<Record<string, unknown>> {
+  if (typeof input === "object" && input !== null) return input as Record<string, unknown>
+  return typeof input === "string" ? { input } : {}
+}

@@ -1,0 +1,123 @@
+/** What the compaction tests share: an agent in a small window, and a brain that plays a script, writes summaries and takes notes. */
+
+import type { Answer, BrainRequest, BrainTurn } from "../../../../sim/src/brain.ts"
+import { extractiveAnswer } from "../../../../sim/src/brains/extractive.ts"
+import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
+import type { SimulatorOptions } from "../../../../sim/src/start.ts"
+import { simulator } from "../../../../sim/test/simulator.ts"
+import type { Agent, AgentOptions } from "../../../src/agent/agent.ts"
+import type { QueryEvent } from "../../../src/agent/query-events.ts"
+import { FORK_MARKER } from "../../../src/forks/fork-marker.ts"
+import type { DecisionEntry, Entry } from "../../../src/journal/entries.ts"
+import type { CompactionProgress } from "../../../src/layers/compaction-order.ts"
+import { layeredAgent } from "../layers/conversations.ts"
+
+export interface Seen {
+  readonly request: BrainRequest
+  /** Asked about the conversation, not in it. */
+  readonly about: "work" | "summary" | "notes"
+}
+
+export interface BrainParts {
+  /** What is answered to a demand for a summary, instead of a truthful one. */
+  readonly summary?: (turn: BrainTurn) => Answer | Promise<Answer> | string | undefined
+  readonly notes?: (turn: BrainTurn) => Answer | string | undefined
+}
+
+/** A simulator that plays these turns, and keeps every request with what it was about. */
+export async function compactingSimulator(
+  turns: readonly ScriptedTurn[],
+  { summary, notes, ...options }: BrainParts & Partial<SimulatorOptions> = {},
+) {
+  const seen: Seen[] = []
+  const script = scriptedBrain(turns, { afterLast: "repeat" })
+  const sim = await simulator({
+    bindThinking: "error",
+    ...options,
+    brain: {
+      name: "compacting",
+      async answer(turn) {
+        const about = subjectOf(turn.request)
+        seen.push({ request: turn.request, about })
+        if (about === "work") return script.answer(turn)
+        const own = about === "summary" ? summary?.(turn) : notes?.(turn)
+        if (own !== undefined) return typeof own === "string" ? { content: [{ type: "text", text: own }] } : own
+        return extractiveAnswer(turn) ?? { content: [{ type: "text", text: "Nothing to add." }] }
+      },
+    },
+  })
+  return { sim, seen, of: (about: Seen["about"]) => seen.filter((each) => each.about === about) }
+}
+
+/** A fork says so in its directive, and what it wants; later requests of it still carry that. A direct call asks in its last message. */
+function subjectOf(request: BrainRequest): Seen["about"] {
+  const texts = request.messages.flatMap(({ content }) => content.map(({ text = "" }) => text))
+  const directive = texts.find((text) => text.includes(`<${FORK_MARKER}`)) ?? lastText(request)
+  if (/<summary>/.test(directive)) return "summary"
+  return /session-memory/.test(directive) ? "notes" : "work"
+}
+
+function lastText({ messages }: BrainRequest): string {
+  const last = messages.at(-1)?.content ?? []
+  return last.map(({ text = "" }) => text).join("\n")
+}
+
+export const NO_NOTES = { switches: { notes: false } } as const
+
+export const compactingAgent = (
+  sim: Parameters<typeof layeredAgent>[0],
+  { window = 60_000, settings = {}, ...options }: Partial<AgentOptions> & { window?: number; name?: string } = {},
+) =>
+  layeredAgent(sim, {
+    ...options,
+    settings: { models: { [options.name ?? "claude-opus-5-5"]: { window } }, ...settings },
+  })
+
+export async function entriesOf(agent: Agent): Promise<readonly Entry[]> {
+  const entries: Entry[] = []
+  for await (const entry of agent.chat.entries()) entries.push(entry)
+  return entries
+}
+
+export async function decisionsOf<S extends DecisionEntry["subtype"]>(agent: Agent, subtype: S) {
+  const entries = await entriesOf(agent)
+  return entries.filter(
+    (entry): entry is Extract<DecisionEntry, { subtype: S }> => entry.type === "strata" && entry.subtype === subtype,
+  )
+}
+
+/** A model that notes this each time it is asked for notes. */
+export const NOTES_OF = (words: string): BrainParts => ({
+  notes(turn) {
+    const calls = turn.request.messages.flatMap(({ content }) => content.filter(({ type }) => type === "tool_use"))
+    const path = /[^\s"'`<>]*session-memory\/[\w-]+\.md/.exec(JSON.stringify(turn.request.messages))?.[0]
+    if (path === undefined || calls.some(({ id }) => id?.startsWith("toolu_notes"))) return "The notes are up to date."
+    const old = "# Current State\n"
+    return {
+      content: [
+        {
+          type: "tool_use",
+          id: `toolu_notes_${turn.index}`,
+          name: "Edit",
+          input: { file_path: path, old_string: old, new_string: `${old}${words}\n` },
+        },
+      ],
+    }
+  },
+})
+
+/** Every text of a request, in order: results and attachments too. */
+export const textsOf = ({ messages }: BrainRequest): readonly string[] =>
+  messages.flatMap(({ content }) =>
+    content.map(
+      ({ text, content: inner }) => text ?? (typeof inner === "string" ? inner : JSON.stringify(inner ?? "")),
+    ),
+  )
+
+/** What compactions said to the person. */
+export const phasesIn = (events: readonly QueryEvent[], phase: CompactionProgress["phase"]): readonly string[] =>
+  events.flatMap((event) =>
+    event.type === "compaction" && event.progress.phase === phase && "message" in event.progress
+      ? event.progress.message
+      : [],
+  )

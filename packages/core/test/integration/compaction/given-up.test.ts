@@ -1,0 +1,137 @@
+/** Compactions that were given up, and what surrounds one: whatever happens, what was paid is in the ledger and nothing else has changed. */
+import { describe, expect, test } from "vitest"
+import type { CompactionHooks } from "../../../src/layers/4-compaction/options.ts"
+import { type Conversation, type Entry, memoryStore, serialiseRequest } from "../../../src/parts.ts"
+import { type CompactingOptions, openCompacting } from "../../compacting.ts"
+import { SUMMARISER, type SummariserOptions, summariser } from "../../summariser.ts"
+
+const WINDOW = 200_000
+const LONG = "many words ".repeat(4_000)
+
+const open = (options: Partial<CompactingOptions> = {}, model: SummariserOptions = {}) =>
+  openCompacting({
+    window: WINDOW,
+    store: memoryStore(),
+    summariser: summariser({ window: WINDOW, ...model }),
+    ...options,
+  })
+
+/** Two exchanges, and a request that has been sent as it is. */
+async function talk(chat: Conversation, tokens = 30_000): Promise<void> {
+  for (const nth of [1, 2]) {
+    await chat.add({ role: "user", content: `Question ${nth}. ${LONG}` })
+    const content = [{ type: "text", text: `Answer ${nth}.` }]
+    const usage = { input_tokens: nth * tokens, output_tokens: 10 }
+    await chat.record({ id: `msg_${nth}`, model: SUMMARISER, content, stop_reason: "end_turn", usage })
+  }
+  await chat.add({ role: "user", content: "Go on." })
+}
+
+async function entriesOf(chat: Conversation): Promise<readonly Entry[]> {
+  const entries: Entry[] = []
+  for await (const entry of chat.entries()) entries.push(entry)
+  return entries
+}
+
+const isSpent = (entry: Entry) => entry.type === "strata" && entry.subtype === "spent"
+const paidFor = (chat: Conversation) =>
+  [...chat.views.ledger.lines.values()]
+    .filter(({ purpose }) => purpose === "compaction")
+    .reduce((sum, { requests }) => sum + requests, 0)
+
+const hooks = (some: Partial<CompactionHooks>): CompactionHooks => ({
+  before: async ({ instructions }) => ({ instructions, messages: [] }),
+  started: async () => ({ contexts: [], messages: [] }),
+  after: async () => ({ messages: [] }),
+  ...some,
+})
+
+/** A model that never says a word. */
+const silence = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) }
+
+describe("giving up", () => {
+  test.each(["manual", "auto"] as const)(
+    "L4-14, CACHE-5 what an abandoned %s compaction had paid is in the ledger, and nothing else changed",
+    async (trigger) => {
+      const stopping = new AbortController()
+      let asked = 0
+      // the fork's answer is paid and useless; the direct call is being made when somebody gives up
+      const onAsked = () => void (asked++ === 1 && stopping.abort())
+      const chat = await open({}, { faults: ["tool-call"], onAsked })
+      await talk(chat, trigger === "auto" ? 90_000 : 30_000)
+      const sent = trigger === "manual" ? serialiseRequest(await chat.prepare()) : undefined
+      const before = trigger === "manual" ? await entriesOf(chat) : undefined
+      const given = trigger === "manual" ? chat.compact({}, stopping) : chat.prepare(stopping)
+      await expect(given).rejects.toThrow()
+      expect(stopping.signal.aborted).toBe(true)
+      const after = await entriesOf(chat)
+      expect(after.filter(isSpent).length).toBeGreaterThanOrEqual(1)
+      expect(paidFor(chat)).toBe(after.filter(isSpent).length)
+      expect(chat.views.compactions).toMatchObject({ count: 0, failures: 0 })
+      if (before) expect(after.filter((entry) => !isSpent(entry))).toEqual(before)
+      if (sent) expect(serialiseRequest(await chat.prepare())).toBe(sent)
+    },
+  )
+
+  test("CACHE-5 a summary that was written, paid and then not wanted any more is paid all the same", async () => {
+    const stopping = new AbortController()
+    const chat = await open()
+    await talk(chat)
+    chat.on("compaction", ({ phase }) => phase === "restoring" && stopping.abort())
+    await expect(chat.compact({}, stopping)).rejects.toThrow()
+    expect(paidFor(chat)).toBe(1)
+  })
+
+  test("L4-14, L4-3 given up while the last summary is weighed: that it would not have done is no failure", async () => {
+    const stopping = new AbortController()
+    const chat = await open({}, { faults: ["as-long-as-the-conversation"] })
+    await talk(chat, 5_000)
+    chat.on("compaction", ({ phase }) => phase === "restoring" && stopping.abort())
+    await expect(chat.compact({ routes: ["direct"] }, stopping)).rejects.toThrow(stopping.signal.reason)
+    expect(chat.views.compactions.failures).toBe(0)
+    expect(paidFor(chat)).toBe(1)
+  })
+
+  test("L4-14 a summary that is being prepared ahead of time keeps nobody from giving up", async () => {
+    const stopping = new AbortController()
+    const never = summariser({ window: WINDOW })
+    const hanging = { ...never, stream: () => silence }
+    const chat = await open({ summariser: hanging, settings: { switches: { "compact-ahead": true } } })
+    await talk(chat, 90_000)
+    chat.on("compaction", (progress) => "route" in progress && progress.route === "prepared" && stopping.abort())
+    await expect(chat.prepare(stopping)).rejects.toThrow(stopping.signal.reason)
+    expect(chat.views.compactions).toMatchObject({ count: 0, failures: 0 })
+  })
+
+  test.each(["before", "started"] as const)(
+    "L4-14 a hook that never ends (%s) keeps nobody from giving up",
+    async (which) => {
+      const stopping = new AbortController()
+      const never = () => {
+        queueMicrotask(() => stopping.abort())
+        return new Promise<never>(() => undefined)
+      }
+      const chat = await open({ compaction: { hooks: hooks({ [which]: never }) } })
+      await talk(chat)
+      await expect(chat.compact({}, stopping)).rejects.toThrow()
+      expect(chat.views.compactions.count).toBe(0)
+    },
+  )
+})
+
+describe("what hooks say behind a boundary", () => {
+  test("L4-22, L4-27 a hook that prints a book does not fill the context that was just emptied, and what it says is counted", async () => {
+    const words = "Hello again, and remember this. ".repeat(20_000)
+    const started = async () => ({ contexts: [{ hook: "start", text: words }], messages: [] })
+    const chat = await open({ compaction: { hooks: hooks({ started }) } })
+    await talk(chat, 80_000)
+    await chat.compact()
+    const { tokens } = chat.views.context.size()
+    expect(tokens).toBeLessThan(50_000)
+    const compacted = (await entriesOf(chat)).find((entry) => entry.type === "strata" && entry.subtype === "compacted")
+    expect(compacted).toMatchObject({ tokensAfter: expect.closeTo(tokens, -4) })
+    const request = serialiseRequest(await chat.prepare())
+    expect(request).toContain("Hello again")
+    expect(request).toContain("said more than there is room for")
+  })
+})

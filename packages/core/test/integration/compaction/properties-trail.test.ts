@@ -1,0 +1,170 @@
+/**
+ * L4-29 on recorded work: after a compaction, and after another one, the request tells which files were created, changed and deleted and which
+ * commands failed last, exactly as a second look at the recording's tool calls finds it. What shell commands do to files is not computed
+ * twice: a path that a removing or moving command names is only checked to be named by one.
+ */
+import { describe, expect, test } from "vitest"
+import { writeImported } from "../../../src/import/into-journal.ts"
+import { mainPath } from "../../../src/import/main-path.ts"
+import { isToolResult, isToolUse, resultBlocks, textOf, toBlocks } from "../../../src/messages/blocks.ts"
+import { contentOf, type Message } from "../../../src/messages/messages.ts"
+import { type Conversation, manualClock, memoryStore, projectName } from "../../../src/parts.ts"
+import { openCompacting } from "../../compacting.ts"
+import {
+  CLAUDE_CODE_FILES,
+  CODEX_FILES,
+  importReal,
+  OPENHANDS_FILES,
+  PI_FILES,
+  TRANSCRIPTS_ARE_HERE,
+  WHERE_THEY_ARE,
+} from "../../real-transcripts.ts"
+import { SUMMARISER, summariser } from "../../summariser.ts"
+
+const WINDOW = 20_000_000 // no recording fills it: they are compacted by hand
+const CWD = "/nowhere"
+const SHOWN_OF_COMMAND = 300 // characters: enough to tell commands apart, less than what is shown of one
+
+interface Call {
+  readonly tool: string
+  readonly input: Readonly<Record<string, unknown>>
+  readonly failed: boolean
+  readonly output: string
+}
+
+describe.skipIf(!TRANSCRIPTS_ARE_HERE)(`L4-29 ${WHERE_THEY_ARE}, compacted twice`, () => {
+  test.each([...CLAUDE_CODE_FILES, ...CODEX_FILES, ...PI_FILES, ...OPENHANDS_FILES])("%s: the files", async (name) => {
+    for (const [at, { messages }] of importReal(name).entries()) {
+      const calls = callsIn(mainPath(messages))
+      const shell = calls
+        .map(({ input }) => String(input.command ?? input.cmd ?? ""))
+        .filter((command) => /\b(?:rm|mv)\b/.test(command))
+      const isShells = (path: string) => shell.some((command) => command.includes(path.split(/[/\\]/).at(-1)!))
+      const byTools = (fates: ReadonlyMap<string, string>) => [...fates].filter(([path]) => !isShells(path)).toSorted()
+      const expected = byTools(fatesFrom(calls))
+      for await (const facts of factsOf(name, at)) {
+        const told = filesIn(facts)
+        expect(byTools(told)).toEqual(expected)
+        for (const [path, fate] of told) if (fate === "Deleted:") expect(isShells(path), path).toBe(true)
+      }
+    }
+  })
+
+  test.each(CLAUDE_CODE_FILES)("%s: the commands whose last run failed", async (name) => {
+    const last = new Map<string, Call>()
+    for (const call of callsIn(mainPath(importReal(name)[0]!.messages)))
+      if (call.tool === "Bash") last.set(String(call.input.command), call)
+    const failed = [...last].filter(([, call]) => call.failed).map(([command]) => command.slice(0, SHOWN_OF_COMMAND))
+    for await (const facts of factsOf(name, 0)) {
+      const { told, leftOut } = failuresIn(facts)
+      expect(told.filter((command) => !failed.includes(command))).toEqual([])
+      // of a long list the oldest are left out and counted; among test runs that succeeded ones count, too
+      if (leftOut === 0) expect(told.toSorted()).toEqual(failed.toSorted())
+      else expect(told.length + leftOut).toBeGreaterThanOrEqual(failed.length)
+    }
+  })
+})
+
+/** The carried facts of the request after a first and after a second compaction. */
+async function* factsOf(name: string, at: number): AsyncGenerator<string> {
+  const store = memoryStore()
+  const id = `recording-${at}`
+  await writeImported(importReal(name)[at]!, {
+    store,
+    project: projectName(CWD),
+    clock: manualClock(),
+    source: name,
+    id,
+  })
+  const chat = await openCompacting({ store, id, cwd: CWD, window: WINDOW, summariser: summariser({ window: WINDOW }) })
+  await chat.compact()
+  yield carriedFacts(chat)
+  const usage = { input_tokens: 200_000, output_tokens: 5 }
+  await chat.add({ role: "user", content: "Go on." })
+  const content = [{ type: "text", text: "Done." }]
+  await chat.record({ id: "msg_then", model: SUMMARISER, content, stop_reason: "end_turn", usage })
+  await chat.compact()
+  yield carriedFacts(chat)
+  await chat.close()
+}
+
+async function carriedFacts(chat: Conversation): Promise<string> {
+  const { messages } = await chat.prepare()
+  const texts = messages.flatMap(({ content }) => toBlocks(content)).map((block) => textOf([block]))
+  return texts.find((text) => text.includes("## What the user said")) ?? ""
+}
+
+function callsIn(messages: readonly Message[]): readonly Call[] {
+  const open = new Map<string, Pick<Call, "tool" | "input">>()
+  const calls: Call[] = []
+  for (const message of messages) {
+    if (message.type !== "assistant" && message.type !== "user") continue
+    for (const block of contentOf(message)) {
+      if (isToolUse(block)) open.set(block.id, { tool: block.name, input: block.input as Call["input"] })
+      if (!isToolResult(block)) continue
+      const call = open.get(block.tool_use_id)
+      if (call) calls.push({ ...call, failed: block.is_error === true, output: textOf(resultBlocks(block)) })
+      open.delete(block.tool_use_id)
+    }
+  }
+  return calls
+}
+
+/** The heading under which each file that was touched for good belongs. */
+function fatesFrom(calls: readonly Call[]): ReadonlyMap<string, string> {
+  const fates = new Map<string, string>()
+  const seen = new Set<string>()
+  const change = (path: string) => fates.set(path, fates.get(path) ?? "Changed:")
+  for (const { tool, input, failed, output } of calls) {
+    if (failed) continue
+    const path = String(input.file_path ?? input.path)
+    const what = tool === "str_replace_editor" ? String(input.command) : tool.toLowerCase()
+    if (what === "apply_patch") {
+      for (const [, added] of String(input.text).matchAll(/^\*\*\* Add File: (.+)$/gm)) fates.set(added!, "Created:")
+      for (const [, updated] of String(input.text).matchAll(/^\*\*\* Update File: (.+)$/gm)) change(updated!)
+    } else if (["edit", "multiedit", "str_replace", "insert"].includes(what)) change(path)
+    else if (what === "write" || what === "create") {
+      if (!seen.has(path) || output.startsWith("File created")) fates.set(path, "Created:")
+      else change(path)
+    }
+    if (["read", "view", "edit", "multiedit", "str_replace", "insert", "write", "create"].includes(what)) seen.add(path)
+  }
+  return fates
+}
+
+/** Without those that were only read: of these, older ones may be left out. */
+function filesIn(facts: string): ReadonlyMap<string, string> {
+  const fates = new Map<string, string>()
+  let heading = ""
+  for (const line of sectionOf(facts, "Files")) {
+    if (!line.startsWith("- ")) heading = line
+    else if (/^(?:Created|Changed|Deleted):$/.test(heading)) fates.set(unquoted(line.slice(2)), heading)
+  }
+  return fates
+}
+
+function failuresIn(facts: string): { readonly told: readonly string[]; readonly leftOut: number } {
+  const lines = [
+    ...sectionOf(facts, "Commands whose last run failed"),
+    ...sectionOf(facts, "Tests, as they ended last"),
+  ]
+  const told = lines.flatMap((line) => /^- failed.*? \(result in message \S+\): (.*)$/.exec(line)?.[1] ?? [])
+  const leftOut = lines
+    .map((line) => Number(/^\[(\d+) older/.exec(line)?.[1] ?? 0))
+    .reduce((sum, count) => sum + count, 0)
+  return { told: told.map((command) => unquoted(command).slice(0, SHOWN_OF_COMMAND)), leftOut }
+}
+
+/** The sections that we write begin with a line of their own; quoted text stands in fences before them. */
+function sectionOf(facts: string, title: string): readonly string[] {
+  const lines = facts.split("\n")
+  const start = lines.lastIndexOf(`## ${title}`)
+  if (start < 0) return []
+  const length = lines.slice(start + 1).findIndex((line) => line === "" || line.startsWith("</"))
+  return lines.slice(start + 1, length < 0 ? undefined : start + 1 + length)
+}
+
+function unquoted(shown: string): string {
+  const quoted = /^("(?:[^"\\]|\\.)*")/.exec(shown)?.[1]
+  return quoted ? (JSON.parse(quoted) as string) : shown
+}

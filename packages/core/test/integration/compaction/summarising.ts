@@ -1,0 +1,90 @@
+/** What the summariser's tests share: a brain that remembers what it was asked, a model that shows what it sent, conversations to summarise. */
+
+import type { Answer, Brain, BrainRequest } from "../../../../sim/src/brain.ts"
+import { extractiveBrain } from "../../../../sim/src/brains/extractive.ts"
+import type { Simulator, SimulatorOptions } from "../../../../sim/src/start.ts"
+import { MODEL, simulator } from "../../../../sim/test/simulator.ts"
+import {
+  type DirectSummary,
+  type SummaryOutcome,
+  summariseDirectly,
+} from "../../../src/layers/4-compaction/summarise/direct.ts"
+import type { Message } from "../../../src/messages/messages.ts"
+import type { ModelRequest } from "../../../src/messages/request.ts"
+import type { AnthropicModelOptions } from "../../../src/model/anthropic/anthropic.ts"
+import type { Model } from "../../../src/model/model.ts"
+import { createEstimator } from "../../../src/tokens/estimate.ts"
+import { conversation } from "../../builders.ts"
+import { modelAt } from "../model/model.ts"
+
+/** What a brain was asked; an `answers` entry comes before what the truthful brain would say. */
+function listening(...answers: readonly (string | Answer)[]) {
+  const truthful = extractiveBrain()
+  const requests: BrainRequest[] = []
+  const brain: Brain = {
+    name: "listening",
+    answer(turn) {
+      requests.push(turn.request)
+      const scripted = answers[requests.length - 1]
+      if (scripted === undefined) return truthful.answer(turn)
+      return typeof scripted === "string" ? { content: [{ type: "text", text: scripted }] } : scripted
+    },
+  }
+  return { brain, requests }
+}
+
+/** The client believes in `window`; the simulator, unless told otherwise, too. */
+interface Setting {
+  readonly window?: number
+  readonly sim?: Partial<SimulatorOptions>
+  readonly answers?: readonly (string | Answer)[]
+  readonly model?: Partial<AnthropicModelOptions>
+  readonly options?: Partial<DirectSummary>
+}
+
+export async function summarise(messages: readonly Message[], setting: Setting = {}) {
+  const { brain, requests } = listening(...(setting.answers ?? []))
+  const name = setting.model?.model ?? MODEL
+  const models = setting.window === undefined ? {} : { [name]: { window: setting.window } }
+  const sim: Simulator = await simulator({ brain, models, ...setting.sim })
+  const real = modelAt(sim, { models, ...setting.model })
+  const sent: ModelRequest[] = []
+  const model: Model = {
+    ...real,
+    stream(request, options) {
+      sent.push(request)
+      return real.stream(request, options)
+    },
+  }
+  const outcome = await summariseDirectly({
+    model,
+    messages,
+    kind: "all",
+    instructions: [],
+    estimator: createEstimator(model.facts.family),
+    signal: new AbortController().signal,
+    ...setting.options,
+  })
+  return { outcome, requests, sent, sim }
+}
+
+export const textOf = (outcome: SummaryOutcome) => {
+  if (outcome.kind !== "summary") throw new Error(outcome.message)
+  return outcome.text
+}
+export const titlesIn = (text: string) => [...text.matchAll(/^\d\. ([^:\n]+):/gm)].map(([, title]) => title)
+export const firstText = ({ messages }: BrainRequest) => messages[0]!.content[0]!.text
+export const lastText = ({ messages }: BrainRequest) => messages.at(-1)!.content.at(-1)!.text ?? ""
+
+export const LINE = "export const value = compute(41) + 1 // as it was before the change\n"
+
+/** Rounds of work on numbered files, a word of the user now and then. */
+export function work(rounds: number, lines = 20): readonly Message[] {
+  const builder = conversation().user("Please move the parser to src/parser and keep every test green.")
+  for (let i = 0; i < rounds; i++) {
+    builder.call("Read", { file_path: `/repo/src/file-${i}.ts` }).result(LINE.repeat(lines))
+    if (i % 10 === 9)
+      builder.say(`Moved ${i + 1} files.`).user(`Good. Go on with file ${i + 1}, never touch /repo/dist-${i}.`)
+  }
+  return builder.messages
+}

@@ -1,0 +1,43 @@
+/** What a compaction does not take: a summary that would not help, and tools while one is written. */
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { expect, test } from "vitest"
+import type { Answer, BrainTurn } from "../../../../sim/src/brain.ts"
+import { ask, calls, project } from "../agent/agents.ts"
+import { rounds, saying } from "../layers/conversations.ts"
+import { compactingAgent, compactingSimulator, decisionsOf, NO_NOTES, NOTES_OF, phasesIn } from "./compacting.ts"
+
+test("L4-9 notes are refused where much would go and the context would be full all the same", async () => {
+  const most = calls(["Grep", { words: 8_000 }], ["Grep", { words: 8_000 }]) // newer than the notes, so it would be kept
+  const { sim } = await compactingSimulator([...Array.from({ length: 8 }, () => saying(2_000)), most, "Done."], {
+    ...NOTES_OF("the words were read one after the other"),
+  })
+  const agent = await compactingAgent(sim, { settings: { figures: { "keep-least": 1_000, "keep-most": 20_000 } } })
+  const { events } = await ask(agent, "Go.", { watch: () => agent.chat.settled() })
+  expect(agent.chat.views.notes.throughUuid).toBeDefined()
+  expect(phasesIn(events, "message")).toContain("from the notes: the context would be full again at once")
+  const [compacted] = await decisionsOf(agent, "compacted")
+  expect(compacted).toMatchObject({ route: "shared" })
+})
+
+test("L4-13 no tool runs while a summary is written, whatever is allowed in the conversation", async () => {
+  const where = project()
+  const tried = (turn: BrainTurn): Answer => ({
+    content: [
+      {
+        type: "tool_use",
+        id: turn.nextToolUseId(),
+        name: "Bash",
+        input: { command: `touch ${join(where.cwd, "made")}` },
+      },
+    ],
+  })
+  const { sim, of } = await compactingSimulator(rounds(14, 2_000), {
+    summary: (turn) => (of("summary").length === 1 ? tried(turn) : undefined),
+  })
+  const agent = await compactingAgent(sim, { ...where, settings: NO_NOTES, mode: "bypass" })
+  await ask(agent, "Go.")
+  expect(of("summary").length).toBeGreaterThan(1)
+  expect(existsSync(join(where.cwd, "made"))).toBe(false)
+  expect(await decisionsOf(agent, "compacted")).toMatchObject([{ route: "direct" }])
+})

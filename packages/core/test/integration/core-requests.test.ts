@@ -1,0 +1,117 @@
+/**
+ * Core against the referee: random conversations are played through `openConversation`, and every request it prepares is
+ * sent to the simulator with the official SDK. What core's own validator lets through must not be refused.
+ *
+ * `FUZZ_RUNS` sets how many conversations, `FUZZ_SEED` which.
+ */
+import Anthropic from "@anthropic-ai/sdk"
+import { type Conversation, type ModelRequest, type ModelResponse, serialiseRequest } from "@strata/core/parts"
+import fc from "fast-check"
+import { expect, test } from "vitest"
+import type { Answer, AnswerBlock, Brain, BrainTurn } from "../../../sim/src/brain.ts"
+import type { Simulator } from "../../../sim/src/start.ts"
+import { KEY, simulator } from "../../../sim/test/simulator.ts"
+import { type DecidingLayer, decidingLayer } from "../deciding-layer.ts"
+import { openTestConversation } from "../open.ts"
+import { conversations, decidedConversations, newPlayer, type Player, play, type Step } from "../steps.ts"
+
+const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 150), seed: Number(process.env.FUZZ_SEED ?? 1) }
+const PREPARE: Step = { kind: "prepare" }
+
+/** Sends a request as core spells it: the SDK would spell tool inputs anew. */
+const clientOf = ({ url }: Simulator) =>
+  new Anthropic({ baseURL: url, apiKey: KEY, maxRetries: 0, timeout: 60_000, openTelemetry: false })
+
+async function send(client: Anthropic, request: ModelRequest): Promise<Anthropic.Message> {
+  try {
+    return await client.messages.create(request)
+  } catch (error) {
+    if (!(error instanceof Anthropic.APIError)) throw error
+    throw new Error(`${error.status} ${error.message}\n${serialiseRequest(request)}`)
+  }
+}
+
+async function open(model: string): Promise<{ chat: Conversation; player: Player; layer: DecidingLayer }> {
+  const layer = decidingLayer()
+  const chat = await openTestConversation({ model, layers: [layer] })
+  chat.on("entry", ({ entry }) => entry.type === "strata" && layer.decided(entry.uuid))
+  return { chat, player: newPlayer(layer), layer }
+}
+
+test.each([
+  ["without layers", conversations],
+  ["with decisions of layers", decidedConversations],
+])("invariant 1, BEY-8: no request that core prepares is refused, %s", async (_name, arbitrary) => {
+  const client = clientOf(await simulator({ bindThinking: "off" })) // the conversations' signatures are made up
+  let sent = 0
+  await fc.assert(
+    fc.asyncProperty(arbitrary, async (steps) => {
+      const { chat, player } = await open("claude-opus-4-6")
+      for (const step of [...steps, PREPARE]) {
+        const request = await play(chat, step, player)
+        if (!request) continue
+        await send(client, request)
+        sent++
+      }
+      await chat.close()
+    }),
+    RUNS,
+  )
+  expect(sent).toBeGreaterThan(RUNS.numRuns)
+})
+
+type Said = Exclude<AnswerBlock, { type: "tool_use" }> | { type: "tool_use"; name: string; input: unknown }
+
+/** Answers with what the test puts in next. */
+class NextAnswer implements Brain {
+  readonly name = "next"
+  content: readonly Said[] = []
+
+  answer({ nextToolUseId }: BrainTurn): Answer {
+    return {
+      content: this.content.map((block) => (block.type === "tool_use" ? { ...block, id: nextToolUseId() } : block)),
+    }
+  }
+}
+
+/** What a model could have answered in the place of a step: thinking first, then what it says, then what it calls. */
+function answerOf(step: Extract<Step, { kind: "respond" }>): Said[] {
+  const blocks = step.pieces.flatMap(({ blocks }) => blocks)
+  const said = blocks.flatMap((block): Said[] => {
+    if (block.block === "text" && block.text.trim() !== "") return [{ type: "text", text: block.text }]
+    const isCall = block.block === "tool" && /^[\w-]+$/.test(block.name) // calls no API would give are another test's
+    return isCall ? [{ type: "tool_use", name: block.name, input: { path: "a.ts" } }] : []
+  })
+  const thought = blocks.flatMap((block): Said[] =>
+    block.block === "thinking" ? [{ type: "thinking", thinking: block.text || "Hm." }] : [],
+  )
+  const all = [...thought.slice(0, 1), ...said]
+  return said.length > 0 ? all : [...all, { type: "text", text: "Yes." }]
+}
+
+test("invariant 1, BEY-8: no request is refused by a model that binds its thinking to what stood before it", async () => {
+  const brain = new NextAnswer()
+  const client = clientOf(await simulator({ brain, bindThinking: "error" }))
+  let thoughts = 0
+  await fc.assert(
+    fc.asyncProperty(conversations, async (steps) => {
+      const { chat, player } = await open("claude-opus-5-5")
+      for (const step of [...steps, PREPARE]) {
+        if (step.kind !== "respond") {
+          const request = await play(chat, step, player)
+          if (request) await send(client, request)
+          continue
+        }
+        const request = await chat.prepare()
+        brain.content = answerOf(step)
+        const response = await send(client, request)
+        thoughts += response.content.filter(({ type }) => type === "thinking").length
+        for (const block of response.content) if (block.type === "tool_use") player.calls.push(block.id)
+        player.messages.push(await chat.record(response as ModelResponse))
+      }
+      await chat.close()
+    }),
+    RUNS,
+  )
+  expect(thoughts).toBeGreaterThan(RUNS.numRuns / 2)
+})

@@ -1,0 +1,79 @@
+/** What the layers' end-to-end tests share: an agent whose clock is the simulator's, a tool that says as much as it is asked to. */
+import { z } from "zod"
+import type { BrainRequest } from "../../../../sim/src/brain.ts"
+import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
+import type { Simulator } from "../../../../sim/src/start.ts"
+import { KEY } from "../../../../sim/test/simulator.ts"
+import type { Agent, AgentOptions } from "../../../src/agent/agent.ts"
+import { defaultLayers } from "../../../src/conversation/default-layers.ts"
+import type { Usage } from "../../../src/messages/messages.ts"
+import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
+import type { Tool } from "../../../src/tools/tool.ts"
+import { agentFor, calls, codingTools, project } from "../agent/agents.ts"
+
+export const MINUTE = 60_000
+
+const THRIFTY = new Set(["tool-results", "microcompact"])
+
+const schema = z.object({ words: z.number() })
+
+/** Named like a tool whose results can be had again. It says this many words. */
+export const say: Tool = {
+  name: "Grep",
+  description: "says words",
+  schema,
+  isReadOnly: () => true,
+  question: () => ({ kind: "other", summary: "say" }),
+  run: async (input) => ({ content: `${"many words ".repeat((input as z.infer<typeof schema>).words / 2)}end` }),
+}
+
+export const saying = (words: number) => calls(["Grep", { words }])
+
+/** So many rounds of it, then an answer. */
+export const rounds = (count: number, words: number): readonly ScriptedTurn[] => [
+  ...Array.from({ length: count }, () => saying(words)),
+  "Done.",
+]
+
+export function layeredAgent(sim: Simulator, options: Partial<AgentOptions> & { name?: string } = {}): Promise<Agent> {
+  const { name = "claude-opus-5-5", ...rest } = options
+  return agentFor(sim, project(), {
+    model: anthropicModel({
+      model: name,
+      apiKey: KEY,
+      baseURL: sim.url,
+      random: () => 0,
+      delay: async () => undefined,
+    }),
+    mode: "bypass",
+    clock: { now: () => new Date(sim.clock.now()) },
+    tools: [...codingTools(), say],
+    ...rest,
+  })
+}
+
+/** With layers 1 and 2 alone: no model is asked for anything but the conversation. */
+export const thriftyAgent = (sim: Simulator, options: Parameters<typeof layeredAgent>[1] = {}): Promise<Agent> =>
+  layeredAgent(sim, {
+    layers: (surroundings) => defaultLayers(surroundings).filter(({ name }) => THRIFTY.has(name)),
+    ...options,
+  })
+
+/** What each response of the conversation was billed, oldest first. */
+export const usagesOf = ({ chat }: Agent): readonly Usage[] =>
+  chat.views.context
+    .storedMessages()
+    .flatMap((message) => (message.type === "assistant" ? (message.message.usage ?? []) : []))
+
+/** How much of its request the server's cache holds after a response. */
+export const cachedAfter = ({ cache_read_input_tokens, cache_creation_input_tokens }: Usage): number =>
+  (cache_read_input_tokens ?? 0) + (cache_creation_input_tokens ?? 0)
+
+/** The texts of the results in a request, as the simulator got them. */
+export const resultsIn = ({ messages }: BrainRequest): readonly string[] =>
+  messages.flatMap(({ content }) =>
+    content.filter(({ type }) => type === "tool_result").map((block) => String(block.content)),
+  )
+
+export const cleared = (texts: readonly string[]) =>
+  texts.filter((text) => text.startsWith("[Old tool result content cleared]")).length

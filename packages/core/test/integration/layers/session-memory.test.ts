@@ -1,0 +1,515 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { describe, expect, test } from "vitest"
+import type { Answer, BrainRequest, BrainTurn } from "../../../../sim/src/brain.ts"
+import { extractiveAnswer } from "../../../../sim/src/brains/extractive.ts"
+import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
+import { simulator } from "../../../../sim/test/simulator.ts"
+import type { Agent, AgentOptions } from "../../../src/agent/agent.ts"
+import { projectName } from "../../../src/base/ids.ts"
+import { isForked } from "../../../src/forks/fork-marker.ts"
+import { fileStore } from "../../../src/journal/file/file-store.ts"
+import { journalPaths, notesConfigDirectory } from "../../../src/journal/file/layout.ts"
+import type { Store } from "../../../src/journal/store.ts"
+import { isBareTemplate } from "../../../src/layers/3-session-memory/notes.ts"
+import { ownText } from "../../../src/layers/3-session-memory/prompt.ts"
+import { parseNotes } from "../../../src/layers/3-session-memory/sections.ts"
+import { type SessionMemory, sessionMemory } from "../../../src/layers/3-session-memory/session-memory.ts"
+import { read } from "../../../src/tools/files/read.ts"
+import type { Tool } from "../../../src/tools/tool.ts"
+import { summarise } from "../../../src/views/ledger/ledger.ts"
+import { ask, calls, ofType, project } from "../agent/agents.ts"
+import { cachedAfter, layeredAgent, resultsIn, rounds, saying, usagesOf, say as words } from "./conversations.ts"
+
+type ForkAnswer = (turn: BrainTurn) => Answer | string | undefined | Promise<Answer | string | undefined>
+
+interface Setup extends Partial<AgentOptions> {
+  readonly script: readonly ScriptedTurn[]
+  /** What a fork is answered with; nothing leaves it to the brain that takes notes. */
+  readonly onFork?: ForkAnswer
+  readonly where?: { cwd: string; dir: string }
+}
+
+/** An agent that keeps notes, and a brain that can write them. The script goes on only when no notes are being taken. */
+async function notetaking({ script, onFork, where = project(), ...options }: Setup) {
+  const forks: BrainRequest[] = []
+  const brain = scriptedBrain(script)
+  let memory: SessionMemory | undefined
+  const sim = await simulator({
+    brain: {
+      name: "notetaking",
+      async answer(turn) {
+        if (!isForked(turn.request.messages as never)) {
+          await memory?.running()?.done
+          return brain.answer(turn)
+        }
+        forks.push(turn.request)
+        const given = (await onFork?.(turn)) ?? extractiveAnswer(turn) ?? "Nothing to note."
+        return typeof given === "string" ? { content: [{ type: "text", text: given }] } : given
+      },
+    },
+  })
+  const agent = await layeredAgent(sim, {
+    ...where,
+    layers: ({ notesConfig, ...parent }) => {
+      memory = sessionMemory({ ...parent, ...(notesConfig === undefined ? {} : { configDirectory: notesConfig }) })
+      return [memory]
+    },
+    ...options,
+    settings: {
+      ...options.settings,
+      figures: { "background-share": 100, ...options.settings?.figures }, // what is tested here is not the budget
+    },
+  })
+  const sizes: number[] = []
+  agent.chat.on("recorded", () => sizes.push(agent.chat.views.context.size().tokens))
+  const { notes } = journalPaths(where.dir, { project: projectName(where.cwd), id: agent.chat.id })
+  return { sim, agent, forks, sizes, notes, memory: () => memory! }
+}
+
+async function decisions<S extends "notes-updated" | "spent">(agent: Agent, subtype: S) {
+  const found = []
+  for await (const entry of agent.chat.entries())
+    if (entry.type === "strata" && entry.subtype === subtype) found.push(entry as Extract<typeof entry, { subtype: S }>)
+  return found
+}
+
+/** A file store that has no room for what the first update decided. */
+function failingAtFirstNotes(root: string): Store {
+  const store = fileStore({ root, flush: "never" })
+  let isFull = true
+  return {
+    ...store,
+    async open(address, options) {
+      const journal = await store.open(address, options)
+      const append = journal.append.bind(journal)
+      journal.append = async (entries) => {
+        const isRefused =
+          isFull && entries.some((entry) => entry.type === "strata" && entry.subtype === "notes-updated")
+        if (isRefused) isFull = false
+        return isRefused ? Promise.reject(new Error("the disk is full")) : append(entries)
+      }
+      return journal
+    },
+  }
+}
+
+async function firstOf(agent: Agent): Promise<string> {
+  for await (const entry of agent.chat.entries()) if (entry.type === "user") return entry.uuid
+  throw new Error("nobody has said anything")
+}
+
+const go = async (agent: Agent, prompt = "Always use tabs. Look around the project.") => {
+  const outcome = await ask(agent, prompt)
+  await agent.chat.settled()
+  return outcome
+}
+
+const section = (path: string, title: string) =>
+  parseNotes(readFileSync(path, "utf8")).sections.find((each) => each.title === title)!
+
+describe("layer 3 from end to end", () => {
+  test("L3-1, L3-3 notes begin at 10,000 tokens, and go on whenever the context has grown by 5,000", async () => {
+    const { agent, sizes, notes, sim } = await notetaking({ script: rounds(30, 1_000) })
+    const { end, events } = await go(agent)
+    expect(end.reason).toBe("answer")
+    const taken = (await decisions(agent, "notes-updated")).map(({ contextTokens }) => contextTokens)
+    expect(taken[0]).toBe(sizes.find((size) => size >= 10_000))
+    expect(taken.length).toBeGreaterThan(3)
+    for (const [i, size] of taken.entries()) if (i > 0) expect(size - taken[i - 1]!).toBeGreaterThanOrEqual(5_000)
+    const own = parseNotes(ownText("template.md")).sections
+    const written = parseNotes(readFileSync(notes, "utf8")).sections
+    expect(written.map(({ head }) => head)).toEqual(own.map(({ head }) => head))
+    expect(section(notes, "Task specification").body).toContain("Look around the project.")
+    expect(ofType(events, "notice")).toContainEqual(expect.objectContaining({ quiet: true }))
+    expect(sim.log.every(({ status }) => status === 200)).toBe(true)
+  })
+
+  test("L5-9 notes take no more than their share: after the first time they wait for the conversation, and say so once", async () => {
+    const { agent, forks } = await notetaking({
+      script: rounds(14, 2_000),
+      settings: { figures: { "background-share": 5 } },
+    })
+    const { events } = await ask(agent, "go")
+    await agent.chat.settled()
+    const updates = await decisions(agent, "notes-updated")
+    expect(updates).toHaveLength(1)
+    expect(forks.length).toBeGreaterThan(0)
+    const said = events.flatMap((event) =>
+      event.type === "compaction" && event.progress.phase === "message" ? event.progress.message : [],
+    )
+    expect(said).toEqual([expect.stringMatching(/^The notes wait: they have taken \d+%.*may take 5%/)])
+  })
+
+  test("L3-3 growth alone is not enough while the model is calling: three calls, or a turn without any", async () => {
+    const settings = { figures: { "notes-tool-calls": 6 } }
+    const { agent, sizes } = await notetaking({ script: rounds(11, 4_000), settings })
+    await go(agent)
+    const taken = (await decisions(agent, "notes-updated")).map(({ contextTokens }) => contextTokens)
+    expect(taken[0]).toBe(sizes.find((size) => size >= 10_000))
+    expect(sizes.indexOf(taken[1]!) - sizes.indexOf(taken[0]!)).toBe(5) // six calls with that of the turn before
+    expect(taken.at(-1)).toBe(sizes.at(-1)) // the answer has no call
+  })
+
+  test("L3-6 the position is the last complete message, and what it cost is in the journal", async () => {
+    const settings = { figures: { "notes-growth": 10 } }
+    const { agent } = await notetaking({ script: rounds(12, 1_000), settings })
+    await go(agent)
+    const updates = await decisions(agent, "notes-updated")
+    const messages = agent.chat.views.context.storedMessages()
+    const at = messages.findIndex(({ uuid }) => uuid === updates[0]!.throughUuid)
+    expect(messages[at]!.type).toBe("user") // results: the turn behind them was calling
+    expect(messages[at + 1]!.type).toBe("assistant")
+    expect(updates.at(-1)!.throughUuid).toBe(messages.at(-1)!.uuid) // the final answer has no open calls
+    expect(agent.chat.views.notes.throughUuid).toBe(updates.at(-1)!.throughUuid)
+    const spent = await decisions(agent, "spent")
+    expect(spent.length).toBeGreaterThanOrEqual(2 * updates.length - 1)
+    expect(new Set(spent.map(({ purpose }) => purpose))).toEqual(new Set(["notes"]))
+    expect(summarise(agent.chat.views.ledger).requests).toBe(13 + spent.length)
+  })
+
+  test("L7-1 the fork reads at least nine tenths of its input from the cache, and the next request misses nothing", async () => {
+    const { agent, forks } = await notetaking({
+      script: [...rounds(24, 2_000), "More."],
+      settings: { figures: { "notes-first": 30_000, "notes-growth": 100_000 } },
+    })
+    await go(agent)
+    const usages = (await decisions(agent, "spent")).map(({ usage }) => usage)
+    expect(usages).toHaveLength(forks.length)
+    const read = usages.reduce((sum, usage) => sum + (usage.cache_read_input_tokens ?? 0), 0)
+    const all = usages.reduce((sum, usage) => sum + usage.input_tokens + (usage.cache_creation_input_tokens ?? 0), read)
+    expect(forks.length).toBeGreaterThan(0)
+    expect(read / all).toBeGreaterThan(0.9)
+    await go(agent, "And?")
+    const [before, last] = usagesOf(agent).slice(-2)
+    expect(last!.cache_read_input_tokens).toBe(cachedAfter(before!))
+  })
+
+  test("L3-4 it may edit that one file and nothing else: every other call is refused, and told so", async () => {
+    const where = project({ "code.ts": "one\n" })
+    const refused: string[] = []
+    const { agent, notes } = await notetaking({
+      where,
+      script: rounds(10, 1_000),
+      onFork: (turn) => {
+        const results = turn.request.messages.at(-1)!.content.filter(({ type }) => type === "tool_result")
+        if (refused.length === 0 && results.every(({ content }) => !String(content).startsWith("Not allowed"))) {
+          const others = calls(
+            ["Edit", { file_path: join(where.cwd, "code.ts"), old_string: "one", new_string: "two" }],
+            ["Bash", { command: `echo x > ${join(where.cwd, "made")}` }],
+            ["Read", { file_path: join(where.cwd, "code.ts") }],
+            ["Grep", { words: 10 }],
+          ) as (turn: BrainTurn) => Answer
+          return others(turn)
+        }
+        refused.push(...resultsIn(turn.request).filter((text) => text.startsWith("Not allowed")))
+        return "I could not."
+      },
+    })
+    await go(agent)
+    expect(refused).toHaveLength(4)
+    expect(refused[0]).toContain(`only Edit and Read of ${notes} may be used`)
+    expect(readdirSync(where.cwd)).toEqual(["code.ts"])
+    expect(readFileSync(join(where.cwd, "code.ts"), "utf8")).toBe("one\n")
+    expect(readFileSync(notes, "utf8")).toBe(ownText("template.md"))
+    expect(await decisions(agent, "notes-updated")).toEqual([]) // nothing was noted, so nothing is told
+    expect((await decisions(agent, "spent")).length).toBeGreaterThan(0)
+    expect(agent.chat.views.artifacts.files.has(notes)).toBe(false)
+  })
+
+  /** Thirty rounds go by while the first update is at work; then it ends, with an answer that costs so many tokens. */
+  async function slowFirstUpdate({ share, answer }: { share: number; answer: string }) {
+    const gate = Promise.withResolvers<void>()
+    let open = 0
+    let most = 0
+    const firstFork = Promise.withResolvers<void>()
+    const forks: BrainRequest[] = []
+    const script = scriptedBrain(rounds(30, 1_000))
+    const sim = await simulator({
+      brain: {
+        name: "slow notes",
+        async answer(turn) {
+          if (!isForked(turn.request.messages as never)) return script.answer(turn)
+          forks.push(turn.request)
+          most = Math.max(most, ++open)
+          firstFork.resolve()
+          await gate.promise
+          open--
+          return { content: [{ type: "text", text: answer }] }
+        },
+      },
+    })
+    const agent = await layeredAgent(sim, {
+      layers: (surroundings) => [sessionMemory(surroundings)],
+      settings: { figures: { "background-share": share } },
+    })
+    await ask(agent, "go")
+    await firstFork.promise
+    expect(forks).toHaveLength(1)
+    gate.resolve()
+    await agent.chat.settled()
+    expect(most).toBe(1)
+    return { agent, forks }
+  }
+
+  test("L3-4 updates never overlap: one that is due meanwhile waits, and starts with the newest state", async () => {
+    const { agent, forks } = await slowFirstUpdate({ share: 100, answer: "Nothing to note." })
+    expect(forks).toHaveLength(2)
+    expect(resultsIn(forks[1]!)).toHaveLength(30)
+    const [, second] = await decisions(agent, "notes-updated")
+    expect(second!.throughUuid).toBe(agent.chat.views.context.newest!.uuid)
+  })
+
+  test("L5-9 one that waited for another is asked about the budget when that one has been paid", async () => {
+    const { agent, forks } = await slowFirstUpdate({
+      share: 1,
+      answer: `Nothing to note. ${"And so on. ".repeat(2_000)}`,
+    })
+    expect(forks).toHaveLength(1)
+    expect(await decisions(agent, "notes-updated")).toHaveLength(1)
+  })
+
+  test("L3-7 what the owner writes by hand stays, and the next update sees it", async () => {
+    const { agent, notes, forks } = await notetaking({ script: [...rounds(10, 1_000), ...rounds(8, 1_000)] })
+    await go(agent)
+    const mine = "The customer is called Ada; never mention the price.\n"
+    const text = readFileSync(notes, "utf8")
+    writeFileSync(notes, text.replace(/(# Learnings\n_.*_\n)/, `$1${mine}`))
+    const seen = forks.length
+    await go(agent, "Look again.")
+    expect(forks.length).toBeGreaterThan(seen)
+    expect(JSON.stringify(forks[seen]!.messages.at(-1))).toContain("never mention the price")
+    expect(section(notes, "Learnings").body).toContain(mine.trim())
+  })
+
+  test("L3-7 an edit by hand during an update is not lost: the fork's Edit fails, it reads again and goes on", async () => {
+    let edited = false
+    const { agent, notes } = await notetaking({
+      script: rounds(10, 1_000),
+      onFork: () => {
+        if (!edited) writeFileSync(notes, `By hand.\n\n${readFileSync(notes, "utf8")}`)
+        edited = true
+        return undefined
+      },
+    })
+    await go(agent)
+    const text = readFileSync(notes, "utf8")
+    expect(text.startsWith("By hand.\n")).toBe(true)
+    expect(isBareTemplate(text.slice("By hand.\n".length))).toBe(false)
+    expect((await decisions(agent, "notes-updated")).length).toBeGreaterThan(0)
+  })
+
+  test.each([false, true])(
+    "L3-7, JRN-5 after going back an update goes on from the notes of that branch; by hand (%s) is respected",
+    async (byHand) => {
+      const script = [...rounds(10, 1_000), ...rounds(8, 1_000), ...rounds(10, 1_000)]
+      const { agent, notes, forks } = await notetaking({ script })
+      await go(agent)
+      const first = readFileSync(notes, "utf8")
+      const back = agent.chat.views.context.newest!.uuid
+      await go(agent, "Never speak of the branch that was left.")
+      expect(readFileSync(notes, "utf8")).toContain("the branch that was left")
+      if (byHand) writeFileSync(notes, `By hand.\n\n${readFileSync(notes, "utf8")}`)
+      await agent.chat.rewind(back)
+      const seen = forks.length
+      await go(agent, "Look again.")
+      expect(forks.length).toBeGreaterThan(seen)
+      const directive = String(forks[seen]!.messages.at(-1)!.content.at(-1)!.text)
+      expect(directive.includes("By hand.")).toBe(byHand)
+      expect(directive.includes("the branch that was left")).toBe(byHand)
+      if (!byHand) expect(directive).toContain(first.trim())
+      expect(readFileSync(notes, "utf8").includes("the branch that was left")).toBe(byHand)
+    },
+  )
+
+  test("L3-7, JRN-5 an update that ends when the conversation has gone back belongs to the branch that was left", async () => {
+    const script = scriptedBrain(rounds(10, 1_000))
+    const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const sim = await simulator({
+      brain: {
+        name: "slow notes",
+        async answer(turn) {
+          if (!isForked(turn.request.messages as never)) return script.answer(turn)
+          asked.resolve()
+          await gate.promise
+          return extractiveAnswer(turn)!
+        },
+      },
+    })
+    const where = project()
+    const settings = { figures: { "background-share": 100 } }
+    const open = () =>
+      layeredAgent(sim, { ...where, id: "went-back", layers: (parent) => [sessionMemory(parent)], settings })
+    const agent = await open()
+    await ask(agent, "Never speak of the branch that was left.")
+    await asked.promise
+    await agent.chat.rewind(await firstOf(agent))
+    gate.resolve()
+    await agent.chat.settled()
+    const [{ kept } = {}] = await decisions(agent, "notes-updated")
+    expect(kept).toBeDefined()
+    expect(agent.chat.views.notes).toEqual({ inFile: { kept } })
+    await agent.chat.close()
+    const again = await open()
+    expect(again.chat.views.notes).toEqual({ inFile: { kept } })
+  })
+
+  test("L3-2 a template and a prompt of one's own replace ours", async () => {
+    const where = project()
+    const config = notesConfigDirectory(where.dir)
+    mkdirSync(config, { recursive: true })
+    writeFileSync(join(config, "template.md"), "# Current State\n_now_\n\n# Goal\n_what for_\n\n# Steps\n_log_\n")
+    writeFileSync(
+      join(config, "prompt.md"),
+      "Please keep my session notes in {{path}}, {{unknown}}:\n<mine>\n{{notes}}\n</mine>\n$& stays.",
+    )
+    const { agent, notes, forks } = await notetaking({ where, script: rounds(10, 1_000) })
+    await go(agent)
+    const directive = forks[0]!.messages.at(-1)!.content.at(-1)!.text!
+    expect(directive).toContain(
+      `Please keep my session notes in ${notes}, {{unknown}}:\n<mine>\n# Current State\n_now_`,
+    )
+    expect(directive).toContain("$& stays.")
+    expect(directive).not.toContain("take over the work")
+    expect(parseNotes(readFileSync(notes, "utf8")).sections.map(({ title }) => title)).toEqual([
+      "Current State",
+      "Goal",
+      "Steps",
+    ])
+    expect(section(notes, "Steps").body).toContain("Grep")
+  })
+
+  test("L3-5 what has grown too large is named in the next prompt; over the total it is urgent", async () => {
+    const { agent, notes, forks } = await notetaking({
+      script: [...rounds(10, 1_000), ...rounds(6, 1_000), ...rounds(6, 1_000)],
+    })
+    const directiveOf = (request: BrainRequest) =>
+      request.messages.findLast(({ role }) => role === "user")!.content.at(-1)!.text!
+    await go(agent)
+    expect(directiveOf(forks[0]!)).not.toContain("Condense")
+    const grow = (title: string, count: number) => {
+      const text = readFileSync(notes, "utf8")
+      writeFileSync(
+        notes,
+        text.replace(new RegExp(`(# ${title}\n_.*_\n)`), `$1${"A sentence about it.\n".repeat(count)}`),
+      )
+    }
+    grow("Learnings", 700)
+    let seen = forks.length
+    await go(agent, "more")
+    expect(directiveOf(forks[seen]!)).toMatch(/Condense these sections[\s\S]*"Learnings": about \d,\d+ tokens/)
+    for (const title of ["Learnings", "Workflow", "Codebase and System Documentation"]) grow(title, 1_000)
+    seen = forks.length
+    await go(agent, "and more")
+    expect(directiveOf(forks[seen]!)).toContain("URGENT: the notes have about")
+  })
+
+  test("an update that is killed leaves the file whole", async () => {
+    const asked = Promise.withResolvers<void>()
+    const { agent, notes, memory } = await notetaking({
+      script: rounds(10, 1_000),
+      onFork: async (turn) => {
+        if (
+          turn.request.messages
+            .at(-1)!
+            .content.some(({ type, content }) => type === "tool_result" && String(content).startsWith("Updated"))
+        ) {
+          asked.resolve()
+          await new Promise(() => undefined) // the second request is never answered
+        }
+        return undefined
+      },
+    })
+    const working = ask(agent, "go")
+    await asked.promise
+    expect(memory().running()).toBeDefined()
+    await agent.close()
+    await working
+    const text = readFileSync(notes, "utf8")
+    expect(parseNotes(text).sections.map(({ head }) => head)).toEqual(
+      parseNotes(ownText("template.md")).sections.map(({ head }) => head),
+    )
+    expect(readdirSync(dirname(notes))).toEqual([`${agent.chat.id}.md`])
+    expect(memory().running()).toBeUndefined()
+  })
+
+  test("L4-5 whoever waits for an update finds its position in the views when it is done", async () => {
+    const positions: unknown[] = []
+    const { agent, memory } = await notetaking({
+      script: rounds(10, 1_000),
+      onFork: () => {
+        void memory()
+          .running()
+          ?.done.then(() => positions.push(agent.chat.views.notes.throughUuid, memory().running()))
+        return "Nothing to note."
+      },
+    })
+    await go(agent)
+    expect(positions).toEqual([agent.chat.views.notes.throughUuid, undefined])
+    expect(positions[0]).toBeDefined()
+  })
+
+  test("resumed, it goes on from the position in the journal: no update until the context has grown", async () => {
+    const where = project()
+    const first = await notetaking({ where, script: rounds(10, 1_000) })
+    await go(first.agent)
+    const { id } = first.agent.chat
+    await first.agent.close()
+    const second = await notetaking({ where, id, script: [saying(500), "Done.", ...rounds(6, 1_000)] })
+    expect(second.agent.chat.views.notes.throughUuid).toBeDefined()
+    await go(second.agent, "a little more")
+    expect(second.forks).toHaveLength(0)
+    await go(second.agent, "much more")
+    expect(second.forks.length).toBeGreaterThan(0)
+  })
+
+  test("a failed update is told once, costs nothing more until the context has grown, and the work goes on", async () => {
+    const { agent, forks } = await notetaking({
+      script: rounds(14, 1_000),
+      onFork: () => ({ content: [{ type: "text", text: "no" }], stopReason: "refusal" }),
+    })
+    const { end } = await go(agent)
+    expect(end.reason).toBe("answer")
+    expect(await decisions(agent, "notes-updated")).toEqual([])
+    expect(forks.length).toBeGreaterThan(0)
+    expect(forks.length).toBeLessThanOrEqual(2)
+  })
+
+  test("L3-4 an update that cannot be journaled is told, and keeps no later one from being taken", async () => {
+    const where = project()
+    const { agent } = await notetaking({ script: rounds(30, 1_000), where, store: failingAtFirstNotes(where.dir) })
+    const failures: string[] = []
+    agent.chat.on("layerFailed", ({ layer, reason }) => failures.push(`${layer}: ${reason}`))
+    await go(agent)
+    expect(failures).toEqual(["session-memory: the disk is full"])
+    expect((await decisions(agent, "notes-updated")).length).toBeGreaterThan(1)
+  })
+
+  test("L3-4 a link in the file's place is refused with a sentence, and nothing is written through it", async () => {
+    const where = project({ "victim.md": "keep me" })
+    const { agent, notes, forks } = await notetaking({ where, script: rounds(10, 1_000) })
+    mkdirSync(dirname(notes), { recursive: true })
+    symlinkSync(join(where.cwd, "victim.md"), notes)
+    const { events } = await go(agent)
+    expect(ofType(events, "notice").map(({ message }) => message)).toContainEqual(
+      expect.stringMatching(/^session-memory: No notes were taken: .* is a symbolic link\. Nothing was written/),
+    )
+    expect(forks).toEqual([])
+    expect(readFileSync(join(where.cwd, "victim.md"), "utf8")).toBe("keep me")
+  })
+
+  test("FLG-1 nothing happens with the switch off; without an Edit tool it says so, once", async () => {
+    const off = await notetaking({ script: rounds(12, 1_000), settings: { switches: { notes: false } } })
+    await go(off.agent)
+    expect(off.forks).toEqual([])
+    expect(existsSync(off.notes)).toBe(false)
+    const tools = [read, words] as readonly Tool[]
+    const without = await notetaking({ script: [...rounds(12, 1_000), ...rounds(8, 1_000)], tools })
+    const failures: string[] = []
+    without.agent.chat.on("layerFailed", ({ reason }) => failures.push(reason))
+    await go(without.agent)
+    await go(without.agent, "more")
+    expect(failures).toEqual([expect.stringContaining("its tools have no Edit")])
+    expect(without.forks).toEqual([])
+  })
+})

@@ -1,0 +1,97 @@
+import { readFileSync } from "node:fs"
+import { describe, expect, test } from "vitest"
+import { z } from "zod"
+import type { BrainRequest } from "../../../../sim/src/brain.ts"
+import { scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
+import { simulator } from "../../../../sim/test/simulator.ts"
+import { memoryStore } from "../../../src/journal/memory-store.ts"
+import type { Store } from "../../../src/journal/store.ts"
+import { agentFor, ask, calls, ofType, project } from "../agent/agents.ts"
+import { layeredAgent, resultsIn, say, saying } from "./conversations.ts"
+
+describe("layer 1 from end to end", () => {
+  test("L1-1, L1-2 the model gets a preview, the file has it all, and the user sees a quiet line", async () => {
+    const requests: BrainRequest[] = []
+    const sim = await simulator({
+      brain: scriptedBrain([
+        saying(20_000),
+        ({ request }) => {
+          requests.push(request)
+          return "Seen."
+        },
+      ]),
+    })
+    const agent = await layeredAgent(sim)
+    const { events, end } = await ask(agent, "go")
+    expect(end.reason).toBe("answer")
+    const [preview] = resultsIn(requests[0]!)
+    const path = /All of it is in (\S+);/.exec(preview!)![1]!
+    expect(readFileSync(path, "utf8")).toMatch(/^(?:many words ){10000}end$/)
+    expect(preview!.length).toBeLessThan(4_000)
+    expect(ofType(events, "notice")).toEqual([
+      { type: "notice", quiet: true, message: expect.stringMatching(/put aside: [\d,]+ tokens saved/) },
+    ])
+  })
+
+  test("L1-4 the next conversation with the same journal sends the same bytes, so the cache is read", async () => {
+    const sim = await simulator({ brain: scriptedBrain([saying(20_000), "One.", "Two."]) })
+    const where = project()
+    const options = { tools: [say], mode: "bypass" as const, id: "same" }
+    const first = await agentFor(sim, where, options)
+    await ask(first, "go")
+    await first.close()
+    const again = await agentFor(sim, where, { ...options, settings: { figures: { "tool-result-limit": 1_000_000 } } })
+    await ask(again, "and?")
+    const [, second, third] = sim.log.map(({ input }) => input!)
+    expect(third!.read).toBe(second!.read + second!.written)
+  })
+
+  test("L1-5 a result that cannot be written stays, and the user is told", async () => {
+    const requests: BrainRequest[] = []
+    const sim = await simulator({
+      brain: scriptedBrain([
+        saying(20_000),
+        ({ request }) => {
+          requests.push(request)
+          return "Seen."
+        },
+      ]),
+    })
+    const store = memoryStore()
+    const full: Store = {
+      ...store,
+      open: async (...address) => ({
+        ...(await store.open(...address)),
+        writeBlob: () => Promise.reject(new Error("no space left on device")),
+      }),
+    }
+    const { events } = await ask(await layeredAgent(sim, { store: full }), "go")
+    expect(resultsIn(requests[0]!)[0]).toMatch(/^(?:many words ){10000}end$/)
+    expect(ofType(events, "notice")).toEqual([
+      { type: "notice", message: expect.stringMatching(/^tool-results: .*no space left.* stays in the context whole/) },
+    ])
+  })
+
+  test("L1-6 a command without output is answered by a marker", async () => {
+    const requests: BrainRequest[] = []
+    const silent = {
+      name: "Silent",
+      description: "says nothing",
+      schema: z.object({}),
+      isReadOnly: () => true,
+      question: () => ({ kind: "other" as const, summary: "" }),
+      run: async () => ({ content: "" }),
+    }
+    const sim = await simulator({
+      brain: scriptedBrain([
+        calls(["Silent", {}]),
+        ({ request }) => {
+          requests.push(request)
+          return "Fine."
+        },
+      ]),
+    })
+    await ask(await layeredAgent(sim, { tools: [silent] }), "go")
+    expect(resultsIn(requests[0]!)).toEqual(["[Silent finished without output]"])
+  })
+})

@@ -1,0 +1,40 @@
+/** For tests: recordings of real sessions, read where they lie beside the repository. They are never copied into it. */
+import { existsSync, readFileSync } from "node:fs"
+import { importTranscript } from "../src/import/import-file.ts"
+import type { ForeignFile, ImportedConversation } from "../src/import/importer.ts"
+
+const DIRECTORY = new URL("../../../../shared/data/transcripts/", import.meta.url)
+
+export const TRANSCRIPTS_ARE_HERE = existsSync(DIRECTORY)
+export const WHERE_THEY_ARE = "the recordings in ../shared/data/transcripts"
+
+export function realTranscript(name: string): ForeignFile {
+  return { name, text: readFileSync(new URL(name, DIRECTORY), "utf8") }
+}
+
+const imported = new Map<string, readonly ImportedConversation[]>()
+
+/** The conversations of a recording, imported once per test run. */
+export function importReal(name: string): readonly ImportedConversation[] {
+  const conversations = imported.get(name) ?? importTranscript(realTranscript(name))
+  imported.set(name, conversations)
+  return conversations
+}
+
+export const CLAUDE_CODE_FILES = [
+  "claude-code-log/37f83ec9-sonnet4.jsonl",
+  "claude-code-log/9e953218-sonnet45.jsonl",
+  "claude-code-log/a7da6a22-deep-manifest.jsonl",
+  "entireio-cli/43-2b48f6b6e6-0.jsonl",
+  "entireio-cli/8e-a9e4a4e751-0.jsonl",
+  "entireio-cli/98-78b713483d-0.jsonl",
+  "entireio-cli/b6-f735fbac66-0.jsonl",
+  "episodic-memory/large-conversation.jsonl",
+  "episodic-memory/long-conversation.jsonl",
+  "oh-my-posh/02-54bffa0c17-1.jsonl",
+  "oh-my-posh/6d-449f3da816-0.jsonl",
+]
+export const CODEX_FILES = ["agentv-codex/0b-9f2ac6f3aa-1.jsonl", "agentv-codex/1f-4427577930-0.jsonl"]
+export const PI_FILES = ["pi-mono/before-compaction.jsonl", "pi-mono/large-session.jsonl"]
+export const SWE_AGENT_FILES = ["swe-agent/marshmallow-1867.traj", "swe-agent/pydicom-1458.traj"]
+export const OPENHANDS_FILES = ["openhands/multi_swe_bench_example_output.jsonl"]
