@@ -1,6 +1,6 @@
 /**
- * Writes each published package whole into `build/<folder>/`: compiled code with its declarations, the files the code reads, `package.json`,
- * README and LICENSE. Only what can be reached from an entry is compiled, so tests and what helps them stay at home.
+ * Writes each published package into `build/<folder>/`: compiled code with its prompts inlined, declarations, `package.json`, README and
+ * LICENSE. It compiles only what an entry reaches, so tests and their support stay out.
  */
 import { spawnSync } from "node:child_process"
 import {
@@ -14,8 +14,9 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs"
-import { join, relative } from "node:path"
+import { dirname, join, relative } from "node:path"
 import { withCompiledPaths, withOptionalTypes } from "./imports.ts"
+import { withInlinedPrompts } from "./inline-prompts.ts"
 import { compiled, publishedManifest } from "./manifest.ts"
 import { entriesOf, type Manifest, ROOT, type SourcePackage } from "./packages.ts"
 
@@ -35,7 +36,7 @@ export function writePackages(packages: readonly SourcePackage[]): readonly Buil
   return built
 }
 
-/** All in one go: the compiler reads every file once, and packages see each other's sources. */
+/** In one run: the compiler reads every file once, and packages see each other's sources. */
 function compile(packages: readonly SourcePackage[], output: string): void {
   mkdirSync(BUILD, { recursive: true })
   const config = join(BUILD, "tsconfig.json")
@@ -62,6 +63,15 @@ function assemble({ folder, manifest }: SourcePackage, output: string): BuiltPac
   const directory = join(BUILD, folder)
   mkdirSync(directory)
   renameSync(join(output, folder, "src"), join(directory, "dist"))
+  for (const file of globSync("dist/**/*.js", { cwd: directory })) {
+    const path = join(directory, file)
+    const besideSource = join(source, "src", dirname(relative("dist", file)))
+    const code = readFileSync(path, "utf8")
+    writeFileSync(
+      path,
+      withInlinedPrompts({ path, code }, (prompt) => readFileSync(join(besideSource, prompt), "utf8")),
+    )
+  }
   for (const file of globSync("dist/**/*.d.ts", { cwd: directory })) finishDeclaration(join(directory, file), manifest)
   for (const file of assetsOf(folder)) cpSync(join(source, "src", file), join(directory, "dist", file))
   for (const command of Object.values(manifest.bin ?? {})) chmodSync(join(directory, compiled(command)), EXECUTABLE)

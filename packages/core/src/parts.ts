@@ -4,6 +4,7 @@
  */
 export { FIGURES, type FigureName, SWITCHES, type SwitchName } from "./base/flag-names.ts"
 export { createFlags, type Flags } from "./base/flags.ts"
+export { promptText } from "./base/prompt-file.ts"
 export { ENVIRONMENT } from "./base/settings.ts"
 export { settingsSchema } from "./base/settings-schema.ts"
 export { addCounts, inputTokens, NO_TOKENS } from "./base/token-counts.ts"

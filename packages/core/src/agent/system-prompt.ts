@@ -1,6 +1,6 @@
-/** The system prompt of the coding agent, read once from the file beside this one. */
-import { readFileSync } from "node:fs"
+/** The system prompt of the coding agent. */
+import { promptText } from "../base/prompt-file.ts"
 
 export function codingPrompt(): string {
-  return readFileSync(new URL("./system-prompt.md", import.meta.url), "utf8").trim()
+  return promptText(new URL("./system-prompt.md", import.meta.url)).trim()
 }

@@ -1,9 +1,9 @@
-/** Asks the brain for a summary of a conversation: what both kinds of compaction are made of. */
-import { readFileSync } from "node:fs"
+/** Asks the brain to summarise a conversation: both kinds of compaction use this. */
+import { promptText } from "@strata/core/parts"
 import type { Answer } from "../brain.ts"
 import type { Turn } from "../conversation.ts"
 
-const DEFAULT_INSTRUCTIONS = readFileSync(new URL("summary-prompt.md", import.meta.url), "utf8").trim()
+const DEFAULT_INSTRUCTIONS = promptText(new URL("./summary-prompt.md", import.meta.url)).trim()
 
 /** Own instructions take the place of the default ones. */
 export const summaryInstructions = (own: string | null | undefined) => own?.trim() || DEFAULT_INSTRUCTIONS
