@@ -34,6 +34,15 @@ export interface CommandFacts {
   readonly last: Uuid
 }
 
+/** What finally became of a file. */
+export type FileFate = "created" | "changed" | "deleted" | "read"
+
+export function fateOf({ created, changes, deleted }: FileFacts): FileFate {
+  if (deleted) return "deleted"
+  if (created) return "created"
+  return changes > 0 ? "changed" : "read"
+}
+
 const MOST_COMMANDS = 500 // the oldest go; their results stay in the journal
 const SHELL_TOOLS = new Set([
   "bash",

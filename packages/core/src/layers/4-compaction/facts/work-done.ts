@@ -4,7 +4,7 @@
  */
 
 import { inline, inlineUpTo } from "../../../messages/inline.ts"
-import type { Artifacts, CommandFacts, FileFacts } from "../../../views/record/artifacts.ts"
+import { type Artifacts, type CommandFacts, type FileFate, fateOf } from "../../../views/record/artifacts.ts"
 import type { Estimate } from "../cut-text.ts"
 
 export interface WorkToRender {
@@ -16,21 +16,12 @@ export interface WorkToRender {
 
 const MOST_COMMAND_CHARACTERS = 400 // enough to know it again; all of it is in the record
 
-export type FileFate = "created" | "changed" | "deleted" | "read"
-
 const FILE_HEADINGS: readonly (readonly [FileFate, string])[] = [
   ["created", "Created:"],
   ["changed", "Changed:"],
   ["deleted", "Deleted:"],
   ["read", "Read and not changed:"],
 ]
-
-/** What became of a file in the end. */
-export function fateOf({ created, changes, deleted }: FileFacts): FileFate {
-  if (deleted) return "deleted"
-  if (created) return "created"
-  return changes > 0 ? "changed" : "read"
-}
 
 export function renderFiles({ artifacts: { files }, limit, estimate }: WorkToRender): string {
   const lists = FILE_HEADINGS.flatMap(([fate, heading]) => {

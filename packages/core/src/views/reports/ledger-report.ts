@@ -1,0 +1,124 @@
+/** The ledger as a plain value: what the conversation cost, for whom, and what the layers saved. */
+
+import { addCounts, type TokenCounts } from "../../base/token-counts.ts"
+import { type Ledger, type LedgerLine, type Purpose, summarise } from "../ledger/ledger.ts"
+import { addKnown, type SavingLayer } from "../ledger/saving-settlement.ts"
+import { type LayerSaving, totalSaving } from "../ledger/savings-report.ts"
+
+/** Tokens by how they are billed. No token is counted twice. */
+export interface TokenReport {
+  /** Input billed in full: neither read from the cache nor written to it. */
+  readonly input: number
+  readonly output: number
+  readonly cacheRead: number
+  readonly cacheWrite: number
+}
+
+export interface CostReport {
+  readonly requests: number
+  readonly tokens: TokenReport
+  /** Absent where the price of a model is unknown. */
+  readonly dollars?: number
+}
+
+export interface LedgerReport {
+  /** The known cost of all requests. Models in `unpriced` are not included. */
+  readonly dollars: number
+  /** Models without a known price. */
+  readonly unpriced: readonly string[]
+  readonly requests: number
+  readonly tokens: TokenReport
+  /** Share of all input that was read from the cache, from 0 to 1. */
+  readonly cacheHitRatio: number
+  readonly byModel: readonly (CostReport & { readonly model: string })[]
+  /** `main` is the conversation itself. The other purposes are calls the layers and agents made. */
+  readonly byPurpose: readonly (CostReport & { readonly purpose: Purpose })[]
+  /** The same requests by model and purpose. */
+  readonly lines: readonly (CostReport & { readonly model: string; readonly purpose: Purpose })[]
+  readonly saved: SavingsReport
+}
+
+export interface SavingsReport {
+  /** All layers together. Below 0 they have cost more than they saved so far. Absent where a price is unknown. */
+  readonly dollars?: number
+  /** Tokens that requests did not carry, summed over the requests. */
+  readonly tokensNotSent: number
+  /** Only layers that did something, in the order they act. */
+  readonly layers: readonly LayerSavingReport[]
+}
+
+/** Each figure compares with a conversation in which only this layer had not acted. */
+export interface LayerSavingReport {
+  readonly layer: SavingLayer | "notes"
+  /** How often the layer acted. */
+  readonly actions: number
+  /** Tokens it took out of the context, each counted once. */
+  readonly tokensRemoved: number
+  /** Tokens it keeps out of the context now. */
+  readonly tokensKeptOut: number
+  /** Tokens that requests did not carry because of it, summed over the requests. */
+  readonly tokensNotSent: number
+  /** What those tokens would have cost, in dollars. Absent where a price is unknown. */
+  readonly worth?: number
+  /** What the layer itself cost, in dollars: its own calls, and cache writes it caused. Absent where a price is unknown. */
+  readonly cost?: number
+  /** `worth` minus `cost`. */
+  readonly dollars?: number
+  /** Clearings that made a compaction unnecessary. */
+  readonly compactionsAvoided: number
+  /** Actions whose size the journal does not record. The figures leave them out. */
+  readonly unmeasured: number
+  /** The alternative that the figures compare with, in one or two sentences. */
+  readonly comparedWith: string
+}
+
+export function ledgerReport({ ledger }: { readonly ledger: Ledger }): LedgerReport {
+  const { dollars, unpriced, requests, counts, hitRatio, byPurpose, savings } = summarise(ledger)
+  const lines = [...ledger.lines.values()]
+  const models = Map.groupBy(lines, ({ model }) => model)
+  const { dollars: saved, unsent } = totalSaving(savings)
+  return {
+    dollars,
+    unpriced,
+    requests,
+    tokens: tokenReport(counts),
+    cacheHitRatio: hitRatio,
+    byModel: [...models].map(([model, own]) => ({ model, ...costReport(own) })),
+    byPurpose: byPurpose.map((total) => ({ purpose: total.purpose, ...costReport([total]) })),
+    lines: lines.map((line) => ({ model: line.model, purpose: line.purpose, ...costReport([line]) })),
+    saved: { ...known("dollars", saved), tokensNotSent: unsent, layers: savings.map(layerSavingReport) },
+  }
+}
+
+export function tokenReport({ input, output, cacheRead, cacheWrite5m, cacheWrite1h }: TokenCounts): TokenReport {
+  return { input, output, cacheRead, cacheWrite: cacheWrite5m + cacheWrite1h }
+}
+
+function costReport(lines: readonly Pick<LedgerLine, "requests" | "counts" | "dollars">[]): CostReport {
+  return {
+    requests: lines.reduce((sum, { requests }) => sum + requests, 0),
+    tokens: tokenReport(lines.map(({ counts }) => counts).reduce(addCounts)),
+    ...known("dollars", lines.map(({ dollars }) => dollars).reduce(addKnown)),
+  }
+}
+
+function layerSavingReport(saving: LayerSaving): LayerSavingReport {
+  return {
+    layer: saving.layer,
+    actions: saving.decisions,
+    tokensRemoved: saving.removed,
+    tokensKeptOut: saving.standing,
+    tokensNotSent: saving.unsent,
+    ...known("worth", saving.gained),
+    ...known("cost", saving.paid),
+    ...known("dollars", saving.dollars),
+    compactionsAvoided: saving.spared,
+    unmeasured: saving.unmeasured,
+    comparedWith: saving.counterfactual,
+  }
+}
+
+/** Leaves out what is unknown, so that the value survives JSON unchanged. */
+function known<K extends string>(key: K, value: number | undefined): { readonly [name in K]?: number } {
+  return (value === undefined ? {} : { [key]: value }) as { readonly [name in K]?: number }
+}

@@ -1,0 +1,129 @@
+/** What the person said, what the work did and what is still open, as plain values computed from the journal. */
+
+import type { Todo } from "../../messages/attachments.ts"
+import type { Uuid } from "../../messages/messages.ts"
+import { type Artifacts, type FileFate, fateOf } from "../record/artifacts.ts"
+import type { Frontier } from "../record/frontier.ts"
+import type { Words } from "../record/words.ts"
+
+export interface WordsReport {
+  /** Every message of the person and every answer to a question, verbatim, oldest first. */
+  readonly messages: readonly PersonMessageReport[]
+  /** Sentences in them that ask for something always, never or from now on. */
+  readonly rules: readonly { readonly text: string; readonly uuid: Uuid }[]
+}
+
+export interface PersonMessageReport {
+  /** The entry in the journal. */
+  readonly uuid: Uuid
+  /** When it was added, in ISO 8601. */
+  readonly at: string
+  readonly text: string
+  /** The text is only the beginning of a very long message. The journal has all of it. */
+  readonly isCut?: true
+}
+
+/** A file is in exactly one of the four lists, by what finally happened to it. Each list ends with the newest. */
+export interface ArtifactsReport {
+  readonly created: readonly string[]
+  readonly changed: readonly string[]
+  readonly deleted: readonly string[]
+  /** Read and not changed. */
+  readonly read: readonly string[]
+  readonly files: readonly FileReport[]
+  /** The last run of each command line, newest last. */
+  readonly commands: readonly CommandReport[]
+}
+
+export interface FileReport {
+  readonly path: string
+  readonly reads: number
+  readonly changes: number
+  readonly isCreated: boolean
+  readonly isDeleted: boolean
+  /** Of the content as it was last read or written whole. */
+  readonly sha256?: string
+  /** The entry with the newest result about the file. */
+  readonly uuid: Uuid
+}
+
+export interface CommandReport {
+  readonly command: string
+  readonly failed: boolean
+  /** Absent where the output does not contain one. */
+  readonly exitCode?: number
+  readonly isTest: boolean
+  /** The entry with the result. */
+  readonly uuid: Uuid
+}
+
+export interface FrontierReport {
+  readonly todos: readonly Todo[]
+  readonly plan: {
+    /** Whether the conversation is in plan mode. */
+    readonly active: boolean
+    readonly path?: string
+    readonly text?: string
+  }
+  /** What the person asked for last. */
+  readonly request?: { readonly uuid: Uuid; readonly text: string }
+  /** Whether the assistant has given a final answer to it. */
+  readonly answered: boolean
+  /** Tool calls without a result so far. */
+  readonly openCalls: readonly {
+    readonly id: string
+    readonly tool: string
+    readonly input: Readonly<Record<string, unknown>>
+  }[]
+}
+
+export function wordsReport({ words }: { readonly words: Words }): WordsReport {
+  return {
+    messages: words.messages.map(({ uuid, timestamp, text, isCut }) => ({
+      uuid,
+      at: timestamp,
+      text,
+      ...(isCut ? { isCut } : {}),
+    })),
+    rules: words.messages.flatMap(({ uuid, rules }) => rules.map((text) => ({ text, uuid }))),
+  }
+}
+
+export function artifactsReport({ artifacts }: { readonly artifacts: Artifacts }): ArtifactsReport {
+  const files = [...artifacts.files]
+  const byFate = Map.groupBy(files, ([, facts]) => fateOf(facts))
+  const paths = (fate: FileFate) => (byFate.get(fate) ?? []).map(([path]) => path)
+  return {
+    created: paths("created"),
+    changed: paths("changed"),
+    deleted: paths("deleted"),
+    read: paths("read"),
+    files: files.map(([path, { reads, changes, created, deleted, hash, last }]) => ({
+      path,
+      reads,
+      changes,
+      isCreated: created,
+      isDeleted: deleted,
+      ...(hash === undefined ? {} : { sha256: hash }),
+      uuid: last,
+    })),
+    commands: [...artifacts.commands].map(([command, { failed, exitCode, isTest, last }]) => ({
+      command,
+      failed,
+      ...(exitCode === undefined ? {} : { exitCode }),
+      isTest,
+      uuid: last,
+    })),
+  }
+}
+
+export function frontierReport({ frontier }: { readonly frontier: Frontier }): FrontierReport {
+  const { todos, plan, request, answered, open } = frontier
+  return {
+    todos: todos.map((todo) => ({ ...todo })),
+    plan: { ...plan },
+    ...(request ? { request: { ...request } } : {}),
+    answered,
+    openCalls: [...open.values()].map((call) => ({ ...call })),
+  }
+}
