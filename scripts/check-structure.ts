@@ -1,12 +1,18 @@
 /**
- * Checks the shape of the house: a folder of `core/src` imports only from those below it, no package imports from one above it, and no
- * file imports itself in a circle. Type imports count: a type is a dependency too. And no file that tests share sets hooks: it is read once
- * for many test files, so that they would hold for the first of them only.
+ * Checks the structure of the repository.
+ * - A folder of `core/src` imports only from folders below it, a package only from packages below it. Type imports count.
+ * - No file imports itself in a circle.
+ * - No file shared by tests sets hooks: it is loaded once, so its hooks would apply to the first test file only.
+ * - Every requirement id that a file names is explained in docs/requirements.md.
+ * - The root of `@strata/core` exports at most 45 names.
  */
 import { globSync, readFileSync } from "node:fs"
 import { dirname, join, normalize, sep } from "node:path"
+import { isTestFile } from "./source-parts.ts"
+import { entriesOf, exportedNames } from "./structure/exported-names.ts"
+import { idsInComments, listedIds, unlistedIds } from "./structure/requirement-ids.ts"
 
-/** From the ground up. `index.ts` stands above all. */
+/** From the ground up. Files directly in `src` are above all of them. */
 const FLOORS = [
   ...["base", "messages", "tokens", "journal", "import", "views", "model", "tools", "forks", "layers"],
   ...["replay", "conversation", "agent"],
@@ -58,18 +64,52 @@ export function findCycles(imports: readonly Import[]): readonly (readonly strin
 
 export const setsHooks = (source: string): boolean => /^(?:before|after)(?:Each|All)\(/m.test(source)
 
+const read = (file: string) => readFileSync(file, "utf8")
+
+/** What the root of @strata/core may export, values and types together: a reader should be able to take in the list at a glance. */
+const MOST_ROOT_NAMES = 45
+
+/** One line per entry of each package: how many values and types it exports. */
+function exportCounts(): readonly { entry: string; values: number; types: number }[] {
+  return globSync("packages/*/package.json")
+    .toSorted()
+    .flatMap((manifest) => {
+      const parsed = JSON.parse(read(manifest)) as { name: string; exports?: unknown }
+      return entriesOf(parsed).map(({ name, file }) => {
+        const names = exportedNames(join(dirname(manifest), file), read)
+        return {
+          entry: join(parsed.name, name),
+          values: names.values.length,
+          types: names.types.length,
+        }
+      })
+    })
+}
+
 if (import.meta.main) {
-  const files = globSync("packages/*/src/**/*.{ts,tsx}").filter((file) => !/\.test\.tsx?$/.test(file))
-  const imports = importsOf(files, (file) => readFileSync(file, "utf8"))
-  const shared = globSync("packages/*/test/**/*.ts").filter((file) => !/\.test\.ts$/.test(file))
+  const files = globSync("packages/*/src/**/*.{ts,tsx}").filter((file) => !isTestFile(file))
+  const imports = importsOf(files, read)
+  const shared = globSync("packages/*/test/**/*.ts").filter((file) => !isTestFile(file))
+  const listed = listedIds(read("docs/requirements.md"))
+  const naming = globSync("{packages,docs,scripts,examples}/**/*.{ts,tsx,md}").filter(
+    (file) => !file.includes("node_modules") && !file.endsWith("requirement-ids.test.ts"),
+  )
+  const counts = exportCounts()
+  const commented = files.flatMap((file) => idsInComments(read(file), listed).map((id) => `${file}: ${id}`))
   const problems = [
     ...upwardImports(imports).map(({ from, to }) => `${from} imports upwards: ${to}`),
     ...findCycles(imports).map((cycle) => `import cycle: ${cycle.join(" -> ")}`),
     ...shared
-      .filter((file) => setsHooks(readFileSync(file, "utf8")))
-      .map((file) => `${file} sets hooks, which hold for the first test file only: use onTestFinished`),
+      .filter((file) => setsHooks(read(file)))
+      .map((file) => `${file} sets hooks, which apply to the first test file only: use onTestFinished`),
+    ...naming.flatMap((file) =>
+      unlistedIds(read(file), listed).map((id) => `${file} names ${id}, which docs/requirements.md does not list`),
+    ),
   ]
   for (const problem of problems) console.error(problem)
+  for (const { entry, values, types } of counts)
+    console.log(`${entry}: ${values + types} names (${values} values, ${types} types)`)
+  console.log(`requirement ids in comments: ${commented.length}; names at the root: at most ${MOST_ROOT_NAMES}`)
   console.log(`structure: ${files.length} files, ${imports.length} imports, ${problems.length} problems`)
   process.exitCode = problems.length > 0 ? 1 : 0
 }
