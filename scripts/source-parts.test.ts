@@ -19,9 +19,9 @@ test("comments, strings and code are kept apart, with their lines", () => {
 })
 
 test("a template's text is a string, what it computes is code, also inside each other", () => {
-  const source = "const a = `one ${b({ c: `two ${d}` })} three`"
+  const source = "const a = `one $" + "{b({ c: `two $" + "{d}` })} three`"
   expect(only(source, "string")).toEqual(["one ", "two ", " three"])
-  expect(only(source, "code").join("")).toBe("const a = `${b({ c: `${d}` })}`")
+  expect(only(source, "code").join("")).toBe("const a = `$" + "{b({ c: `$" + "{d}` })}`")
 })
 
 test("quotes inside a regular expression open no string; a division is no regular expression", () => {
