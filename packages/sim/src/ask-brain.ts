@@ -6,14 +6,14 @@ import { blocksOf, type Turn } from "./conversation.ts"
 import type { Simulation } from "./simulation.ts"
 import type { Block, MessagesBody, Role } from "./wire.ts"
 
-export interface Question {
+export interface AskBrainInput {
   readonly body: MessagesBody
   readonly turns: readonly Turn[]
   /** Present where a summary is wanted: what the last block asks for. */
   readonly summary?: { readonly instructions: string }
 }
 
-export async function askBrain(simulation: Simulation, { body, turns, summary }: Question): Promise<Answer> {
+export async function askBrain(simulation: Simulation, { body, turns, summary }: AskBrainInput): Promise<Answer> {
   const { brain, seed, counter } = simulation
   const request: BrainRequest = {
     model: body.model,

@@ -1,10 +1,10 @@
 /** `/_sim/…`: looking into a running simulator and steering it, for those who have its token. */
 import { timingSafeEqual } from "node:crypto"
 import { Hono } from "hono"
+import { readJson } from "./admission.ts"
 import { ApiError, invalidRequest } from "./api-error.ts"
 import type { FaultKind, FaultRule } from "./faults.ts"
 import type { SimulatorEnv } from "./messages-route.ts"
-import { readJson } from "./read-body.ts"
 import type { Simulation } from "./simulation.ts"
 import {
   type Fields,

@@ -2,7 +2,7 @@
  * A request's messages as turns: consecutive messages of one role are one turn, content is always blocks, and every
  * block remembers where it stood in the body, so that errors can name the place.
  */
-import type { Block, MessageParam, Role } from "./wire.ts"
+import type { Block, MessageParam, MessagesBody, Role } from "./wire.ts"
 
 export interface PlacedBlock {
   readonly block: Block
@@ -71,3 +71,29 @@ export const isServerToolResult = ({ type }: Block) => type !== "tool_result" &&
 /** A user turn in which a person speaks: more than the results of tools. */
 export const isSpoken = ({ role, blocks }: Turn) =>
   role === "user" && blocks.some(({ block }) => block.type !== "tool_result" && block.type !== "cache_edits")
+
+export interface VisitedBlock {
+  readonly path: string
+  readonly block: Block
+}
+
+/** Every block; nested ones come after the block they are in. */
+export function* visitBlocks(body: MessagesBody): Generator<VisitedBlock> {
+  for (const visited of topLevelBlocks(body)) yield* withNested(visited)
+}
+
+export function topLevelBlocks({ system, messages }: MessagesBody): readonly VisitedBlock[] {
+  return [
+    ...placed(blocksOf(system), "system"),
+    ...messages.flatMap(({ content }, index) => placed(blocksOf(content), `messages.${index}.content`)),
+  ]
+}
+
+function* withNested({ path, block }: VisitedBlock): Generator<VisitedBlock> {
+  yield { path, block }
+  const { field, blocks } = nestedBlocks(block)
+  for (const inner of placed(blocks, `${path}.${field}`)) yield* withNested(inner)
+}
+
+const placed = (blocks: readonly Block[], path: string): readonly VisitedBlock[] =>
+  blocks.map((block, index) => ({ path: `${path}.${index}`, block }))

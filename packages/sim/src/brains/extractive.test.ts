@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { makeTurn, requestOf, TEST_TOOLS } from "../../test/brain-tools.ts"
 import type { Answer, BrainMessage } from "../brain.ts"
-import { summaryIn, summaryInstructions } from "../context-management/summarize.ts"
+import { summaryIn, summaryInstructions } from "../context-management/compaction.ts"
 import { extractiveAnswer, extractiveBrain, summarise } from "./extractive.ts"
 
 const NINE_SECTIONS = `CRITICAL: answer with text only, call no tools.

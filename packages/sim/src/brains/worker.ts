@@ -17,11 +17,10 @@ import { type PlannedCall, roleOf } from "./toolbox.ts"
 import { lookAround, orderMoves } from "./worker/moves.ts"
 import { isDone, planTodos } from "./worker/plan.ts"
 import { REFUSED, react } from "./worker/reactions.ts"
-import { DEFAULT_SETTINGS, type WorkerSettings } from "./worker/settings.ts"
 import { observe } from "./worker/situation.ts"
-import { type Hand, keepCalls, type Step } from "./worker/step.ts"
+import { DEFAULT_SETTINGS, type Hand, keepCalls, type Step, type WorkerSettings } from "./worker/step.ts"
 
-export type { WorkerSettings } from "./worker/settings.ts"
+export type { WorkerSettings } from "./worker/step.ts"
 
 const SHARE_OF_WORDS = 0.6 // answers with tool calls that also say something
 const SHARE_OF_THOUGHTS = 0.5 // the simulator leaves them out where the request has thinking off

@@ -1,6 +1,5 @@
 /** Where a body asks for its prefix to be cached: marks on tools and blocks, and the one that automatic caching adds. */
-import { isThinking } from "../conversation.ts"
-import { topLevelBlocks, type VisitedBlock, visitBlocks } from "../visit-blocks.ts"
+import { isThinking, topLevelBlocks, type VisitedBlock, visitBlocks } from "../conversation.ts"
 import type { Block, MessagesBody, Ttl } from "../wire.ts"
 
 export interface Breakpoint {

@@ -2,7 +2,7 @@
  * The chain: what stands before a thinking block, as a hash that grows block by block. Thinking itself is not part of it
  * (it may be removed); each thinking block knows the one before it instead.
  */
-import { readCompactionSeal } from "../context-management/compaction-seal.ts"
+import { readCompactionSeal } from "../context-management/compaction.ts"
 import { isThinking } from "../conversation.ts"
 import { canonicalDigest, digest } from "../seal.ts"
 import type { Block, MessagesBody, Role } from "../wire.ts"

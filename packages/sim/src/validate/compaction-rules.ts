@@ -1,5 +1,5 @@
 /** Rules about compaction blocks and requests for one; each has a code. */
-import { readCompactionSeal } from "../context-management/compaction-seal.ts"
+import { readCompactionSeal } from "../context-management/compaction.ts"
 import { type PlacedBlock, pathOf } from "../conversation.ts"
 import { BETA } from "../dialect.ts"
 import { digest } from "../seal.ts"

@@ -1,6 +1,7 @@
 /** Rules about images: how large, in bytes and in pixels, and whether they are what they say. */
+
+import { visitBlocks } from "../conversation.ts"
 import { readImageSize } from "../image-size.ts"
-import { visitBlocks } from "../visit-blocks.ts"
 import type { Block } from "../wire.ts"
 import type { Rule } from "./rule.ts"
 

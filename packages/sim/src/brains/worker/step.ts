@@ -1,9 +1,23 @@
 /** What the worker does in one answer, and what it decides that from. */
 
-import type { Dice } from "../dice.ts"
+import type { Dice, Seed } from "../dice.ts"
 import type { PlannedCall } from "../toolbox.ts"
-import type { WorkerSettings } from "./settings.ts"
 import type { Situation } from "./situation.ts"
+
+/** How the worker works. Everything has a default, so `workerBrain()` is enough. */
+export interface WorkerSettings {
+  readonly seed: Seed
+  /** Tool calls in one answer, at most, where they can run side by side. */
+  readonly pace: number
+  /** Characters a result should have, roughly: reads, searches and commands ask for as much. */
+  readonly resultSize: number
+  /** Answers for one task, give or take a third; the last of them is the final answer. */
+  readonly turns: number
+  /** The share of steps in which something goes wrong. */
+  readonly trouble: number
+}
+
+export const DEFAULT_SETTINGS: WorkerSettings = { seed: 1, pace: 3, resultSize: 6000, turns: 20, trouble: 0.1 }
 
 export interface Step {
   /** Empty: nothing is thought, or said. */

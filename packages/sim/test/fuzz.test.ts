@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { hello, post, simulator } from "../test/simulator.ts"
 import { fuzz } from "./fuzz.ts"
+import { hello, post, simulator } from "./simulator.ts"
 
 /** `SIM_FUZZ=100000` for the long run. */
 const COUNT = Number(process.env.SIM_FUZZ ?? 2000)

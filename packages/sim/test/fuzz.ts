@@ -1,14 +1,14 @@
 /**
  * Throws random bodies at a simulator over HTTP: valid ones that were damaged, and junk. Nothing may crash it, and nothing
- * may get a 500. `node packages/sim/src/fuzz.ts 100000` runs it from the command line.
+ * may get a 500. `node packages/sim/test/fuzz.ts 100000` runs it from the command line.
  */
 import { pathToFileURL } from "node:url"
 import fc from "fast-check"
-import type { Brain } from "./brain.ts"
-import { frozenClock } from "./clock.ts"
-import { API_VERSIONS, BETA } from "./dialect.ts"
+import type { Brain } from "../src/brain.ts"
+import { frozenClock } from "../src/clock.ts"
+import { API_VERSIONS, BETA } from "../src/dialect.ts"
+import { type Simulator, startSimulator } from "../src/start.ts"
 import { VALID_BODIES } from "./fuzz-bodies.ts"
-import { type Simulator, startSimulator } from "./start.ts"
 
 const CONCURRENCY = 8 // requests under way
 const BATCH = 1000 // bodies made at a time
