@@ -57,7 +57,7 @@ describe("strata", () => {
   it("hands the simulator its arguments", async () => {
     expect(await run("sim", "--help")).toMatchObject({ code: 0, stdout: expect.stringContaining("--brain") })
     expect(await run("sim", "--port", "none")).toMatchObject({
-      code: 1,
+      code: 2,
       stderr: expect.stringContaining("--port must be"),
     })
   })

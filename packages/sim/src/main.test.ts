@@ -1,9 +1,9 @@
-/** The command: one line when ready, a log a person can follow, sentences for mistakes. */
+/** The command: one line when it is ready, a log a person can follow, one line for a mistake. */
 import { spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
-import { hello, KEY } from "../test/simulator.ts"
+import { hello, KEY, simulator } from "../test/simulator.ts"
 
 const MAIN = fileURLToPath(new URL("main.ts", import.meta.url))
 
@@ -19,7 +19,7 @@ function run(...options: string[]) {
 }
 
 describe("BEY-8 the command", () => {
-  test("says where it listens, logs requests, and ends when told to", async () => {
+  test("says where it listens, logs requests, and ends on SIGTERM", async () => {
     const { child, nextLine, ended } = run(
       "--port",
       "0",
@@ -43,14 +43,27 @@ describe("BEY-8 the command", () => {
   })
 
   test.each([
-    { options: ["--brain", "nobody"], sentence: /^There is no brain named "nobody"/ },
+    { options: ["--brain", "nobody"], sentence: /^There is no brain named "nobody"\. The brains are: worker, .*\.$/ },
+    { options: ["--brain", "scripted"], sentence: /^The brain "scripted" needs --script <file>\.$/ },
+    { options: ["--script", "/none.json"], sentence: /^--script: cannot read \/none\.json: ENOENT/ },
     { options: ["--port", "x"], sentence: /^--port must be a whole number up to 65535, not "x"\.$/ },
-    { options: ["--nope"], sentence: /^Unknown option '--nope'/ },
+    { options: ["--port"], sentence: /^--port needs a value\. See --help\.$/ },
+    { options: ["--port", "--log"], sentence: /^--port needs a value\. See --help\.$/ },
+    { options: ["--log=yes"], sentence: /^--log takes no value\. See --help\.$/ },
+    { options: ["--nope"], sentence: /^There is no option --nope\. See --help\.$/ },
+    { options: ["worker"], sentence: /^Unexpected argument "worker"\. See --help\.$/ },
     { options: ["--bind-thinking", "maybe"], sentence: /^--bind-thinking must be one of off, allow-report, error/ },
-  ])("$options gets a sentence", async ({ options, sentence }) => {
+  ])("$options ends with code 2 and one line that says why", async ({ options, sentence }) => {
     const { errors, ended } = run(...options)
-    expect(await ended).toBe(1)
+    expect(await ended).toBe(2)
     expect(errors().trim()).toMatch(sentence)
-    expect(errors()).not.toMatch(/^\s+at /m)
+    expect(errors().trim().split("\n")).toHaveLength(1)
+  })
+
+  test("a port in use ends with code 1 and says how to choose another", async () => {
+    const { port } = await simulator()
+    const { errors, ended } = run("--port", `${port}`)
+    expect(await ended).toBe(1)
+    expect(errors()).toBe("The port is in use. Choose another with --port, or --port 0 for any free one.\n")
   })
 })

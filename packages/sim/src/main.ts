@@ -1,60 +1,76 @@
 #!/usr/bin/env node
-/** The simulator as a command. */
+/** The command `strata-sim`. Exit code 0 after a normal stop, 1 if the server cannot start, 2 for wrong options. */
 import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
-import { BRAIN_NAMES, brainByName } from "./brains/index.ts"
+import type { Brain } from "./brain.ts"
+import { BRAIN_NAMES, brainByName, type RecordedMessage, type ScriptedTurn, UnknownBrain } from "./brains/index.ts"
 import type { Simulator } from "./start.ts"
 import type { BindingEnforcement } from "./thinking/binding.ts"
 
+const EXIT_FAILED = 1
+const EXIT_USAGE = 2
+
 const HELP = `A local server that speaks the Messages API.
 
-  --port <number>         where to listen, on 127.0.0.1 (default 4010; 0: any free port)
-  --brain <name>          what answers: ${BRAIN_NAMES.join(", ")} (default worker)
+  --port <number>         port on 127.0.0.1 (default 4010; 0 picks a free one)
+  --brain <name>          what writes the answers: ${BRAIN_NAMES.join(", ")}
+                          (default worker)
   --seed <number>         the same seed gives the same answers and ids (default 1)
-  --log                   one line for each request
-  --script <file>         for the brain "scripted": a JSON list of answers
-  --conversation <file>   for the brain "playback": a JSON list of messages
-  --bind-thinking <how>   off, allow-report or error (default: as each model has it)
-  --cache-edits           the non-standard cache editing mode
-  --token <text>          for the control endpoints under /_sim/ (default: a random one)
-  --help                  this text
+  --log                   print one line per request
+  --script <file>         JSON list of answers for the brain "scripted"
+  --conversation <file>   JSON list of messages for the brain "playback"
+  --bind-thinking <mode>  off, allow-report or error (default: what each model does)
+  --cache-edits           turn on cache editing, which the public API does not have
+  --token <text>          token for the control endpoints under /_sim/ (default: random)
+  --help                  print this text
 `
+
+/** The command was called in a way it does not know. */
+class UsageError extends Error {}
 
 const BINDINGS: readonly string[] = ["off", "allow-report", "error"] satisfies BindingEnforcement[]
 
-function readOptions(args: readonly string[]) {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      port: { type: "string", default: "4010" },
-      brain: { type: "string", default: "worker" },
-      seed: { type: "string", default: "1" },
-      log: { type: "boolean", default: false },
-      script: { type: "string" },
-      conversation: { type: "string" },
-      "bind-thinking": { type: "string" },
-      "cache-edits": { type: "boolean", default: false },
-      token: { type: "string" },
-      help: { type: "boolean", default: false },
-    },
-  })
-  return values
-}
+const OPTIONS = {
+  port: { type: "string", default: "4010" },
+  brain: { type: "string", default: "worker" },
+  seed: { type: "string", default: "1" },
+  log: { type: "boolean", default: false },
+  script: { type: "string" },
+  conversation: { type: "string" },
+  "bind-thinking": { type: "string" },
+  "cache-edits": { type: "boolean", default: false },
+  token: { type: "string" },
+  help: { type: "boolean", default: false },
+} as const
+
 type Options = ReturnType<typeof readOptions>
+
+/** Checks the words one by one first: the errors of `parseArgs` run over several sentences. */
+function readOptions(words: readonly string[]) {
+  const { tokens } = parseArgs({ args: [...words], options: OPTIONS, tokens: true, strict: false })
+  for (const token of tokens) {
+    if (token.kind === "positional") throw new UsageError(`Unexpected argument "${token.value}". See --help.`)
+    if (token.kind !== "option") continue
+    const { name, rawName, value } = token
+    if (!Object.hasOwn(OPTIONS, name)) throw new UsageError(`There is no option ${rawName}. See --help.`)
+    const takesValue = OPTIONS[name as keyof typeof OPTIONS].type === "string"
+    if (takesValue && (value === undefined || (!token.inlineValue && value.startsWith("-")))) {
+      throw new UsageError(`${rawName} needs a value. See --help.`)
+    }
+    if (!takesValue && value !== undefined) throw new UsageError(`${rawName} takes no value. See --help.`)
+  }
+  return parseArgs({ args: [...words], options: OPTIONS }).values
+}
 
 async function start(options: Options): Promise<Simulator> {
   const seed = wholeNumber("seed", options.seed)
   const bindThinking = options["bind-thinking"]
   if (bindThinking !== undefined && !BINDINGS.includes(bindThinking)) {
-    throw new Error(`--bind-thinking must be one of ${BINDINGS.join(", ")}, not "${bindThinking}".`)
+    throw new UsageError(`--bind-thinking must be one of ${BINDINGS.join(", ")}, not "${bindThinking}".`)
   }
   const port = wholeNumber("port", options.port, 65_535)
-  const brain = brainByName(options.brain, {
-    seed,
-    ...(options.script && { script: readList("script", options.script) }),
-    ...(options.conversation && { conversation: readList("conversation", options.conversation) }),
-  })
-  const { startSimulator } = await import("./start.ts") // loads the tokenizer, which mistakes need not wait for
+  const brain = makeBrain(options, seed)
+  const { startSimulator } = await import("./start.ts") // loads the tokenizer: wrong options are reported without that wait
   return startSimulator({
     brain,
     port,
@@ -66,10 +82,24 @@ async function start(options: Options): Promise<Simulator> {
   })
 }
 
+function makeBrain({ brain, script, conversation }: Options, seed: number): Brain {
+  if (brain === "scripted" && !script) throw new UsageError('The brain "scripted" needs --script <file>.')
+  if (brain === "playback" && !conversation) throw new UsageError('The brain "playback" needs --conversation <file>.')
+  const lists = {
+    ...(script && { script: readList<ScriptedTurn>("script", script) }),
+    ...(conversation && { conversation: readList<RecordedMessage>("conversation", conversation) }),
+  }
+  try {
+    return brainByName(brain, { seed, ...lists })
+  } catch (error) {
+    throw error instanceof UnknownBrain ? new UsageError(error.message) : error
+  }
+}
+
 function wholeNumber(name: string, text: string, max = Number.MAX_SAFE_INTEGER): number {
   const value = Number(text)
   if (text.trim() !== "" && Number.isInteger(value) && value >= 0 && value <= max) return value
-  throw new Error(`--${name} must be a whole number${max === 65_535 ? ` up to ${max}` : ""}, not "${text}".`)
+  throw new UsageError(`--${name} must be a whole number${max === 65_535 ? ` up to ${max}` : ""}, not "${text}".`)
 }
 
 function readList<T>(name: string, path: string): T[] {
@@ -77,15 +107,14 @@ function readList<T>(name: string, path: string): T[] {
     const value: unknown = JSON.parse(readFileSync(path, "utf8"))
     if (Array.isArray(value)) return value as T[]
   } catch (error) {
-    throw new Error(`--${name}: ${path} cannot be read: ${(error as Error).message}`)
+    throw new UsageError(`--${name}: cannot read ${path}: ${(error as Error).message}`)
   }
-  throw new Error(`--${name}: ${path} must be a JSON list.`)
+  throw new UsageError(`--${name}: ${path} must be a JSON list.`)
 }
 
-/** What went wrong, as a sentence. */
 function explain({ code, message }: NodeJS.ErrnoException): string {
-  if (code === "EADDRINUSE") return "The port is in use. Choose another with --port, or 0 for any that is free."
-  if (code === "EACCES") return "The port may not be used. Choose another with --port."
+  if (code === "EADDRINUSE") return "The port is in use. Choose another with --port, or --port 0 for any free one."
+  if (code === "EACCES") return "This user may not listen on the port. Choose another with --port."
   return message
 }
 
@@ -107,5 +136,5 @@ try {
   await main()
 } catch (error) {
   console.error(explain(error as Error))
-  process.exitCode = 1
+  process.exitCode = error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED
 }
