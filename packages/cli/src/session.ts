@@ -54,7 +54,8 @@ export async function openWorkspace({ options, connection, env }: WorkspaceQuest
 
 /** The project's conversations in which something was asked, the one touched last first. */
 export async function conversationsOf({ root, project }: Workspace): Promise<readonly ConversationListing[]> {
-  return (await fileStore({ root }).list(project)).filter(({ facts }) => facts !== undefined)
+  const all = await fileStore({ root }).list(project)
+  return all.filter(({ facts, firstWords }) => facts !== undefined || firstWords !== undefined)
 }
 
 export interface SessionQuestion {

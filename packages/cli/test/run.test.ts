@@ -1,6 +1,7 @@
 /** `strata run` as a real process, over HTTP against the simulator. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { openConversation } from "@strata/core/parts"
 import type { ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
 import { calls, HALTING, type Workbench, workbench } from "./workbench.ts"
@@ -113,6 +114,18 @@ test("--continue and --resume go on in a new process", async () => {
   expect((await bench.strata(["run", "--resume", id.slice(0, 8), "Three."]).ended).stdout).toBe("I know 5 messages.\n")
   const unknown = await bench.strata(["run", "--resume", "nothing", "Four."]).ended
   expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("There is no conversation nothing") })
+})
+
+test("JRN-7: --continue finds a conversation whose process died before its first request", async () => {
+  await using bench = await workbench({
+    turns: [({ request }) => `${request.model} knows ${request.messages.length} messages.`],
+  })
+  const chat = await openConversation({ model: "claude-sonnet-5-5", dir: bench.home, cwd: bench.project, env: {} })
+  await chat.add({ role: "user", content: "One." })
+  await chat.close()
+  const { stdout } = await bench.strata(["run", "--continue", "--json", "Two."]).ended
+  expect(jsonLines(stdout)[0]).toMatchObject({ type: "conversation", conversation: chat.id, resumed: true })
+  expect(stdout).toContain("claude-sonnet-5-5 knows 1 messages.") // both are in one user message
 })
 
 test("JRN-7: a conversation goes on with the model that answered last", async () => {

@@ -167,7 +167,8 @@ async function resume(chat: CommandTarget, id: string): Promise<void> {
   if (answer.type === "chosen") await chat.resume(others[answer.index]!)
 }
 
-const labelOf = ({ facts, id }: ConversationListing): string => facts?.title ?? `(no title) ${id.slice(0, 8)}`
+const labelOf = ({ facts, firstWords, id }: ConversationListing): string =>
+  facts?.title ?? (firstWords ? firstLine(firstWords, 60) : `(no title) ${id.slice(0, 8)}`)
 
 function hintOf({ facts, touched }: ConversationListing, now: Date): string {
   return [timeAgo(new Date(touched), now), facts?.model].filter(Boolean).join(", ")

@@ -149,6 +149,7 @@ describe("events", () => {
     await chat.record(answer("ho"))
     expect(told).toEqual([
       "entry user",
+      "entry session",
       "entry prompt-rendered",
       "entry session",
       "prepared 1 0 fine",

@@ -4,9 +4,16 @@
  */
 import type { Clock } from "../base/clock.ts"
 import type { Ids } from "../base/ids.ts"
-import { type DecisionDraft, type Draft, type Entry, isBoundaryEntry, isDecision } from "../journal/entries.ts"
+import {
+  type DecisionDraft,
+  type Draft,
+  type Entry,
+  isBoundaryEntry,
+  isDecision,
+  isMessage,
+} from "../journal/entries.ts"
 import type { Journal } from "../journal/store.ts"
-import type { Message, Uuid } from "../messages/messages.ts"
+import { isHuman, type Message, type Uuid } from "../messages/messages.ts"
 import type { Views } from "../views/views.ts"
 
 export interface EntryWriterParts {
@@ -14,7 +21,7 @@ export interface EntryWriterParts {
   readonly clock: Clock
   readonly ids: Ids
   readonly views: () => Views
-  /** What listing and resuming need stands behind every boundary again (JRN-7). */
+  /** What listing and resuming need. It follows the first message of a person, and every boundary. */
   readonly sessionFacts: () => DecisionDraft
   readonly onWritten: (entry: Entry) => void
 }
@@ -64,15 +71,22 @@ export class EntryWriter {
     if (drafts.length === 0) return []
     let parent = seen.context.newest?.uuid ?? null
     const onPath = seen === this.#parts.views() || parent === null || this.#isInView(parent)
+    let isListed = seen.context.session !== undefined
+    const placed: Entry[] = []
     const entries: Entry[] = []
     for (const draft of drafts) {
       const entry = this.place(draft, parent)
+      placed.push(entry)
       entries.push(entry)
       if (!isDecision(entry)) parent = entry.uuid
-      if (isBoundaryEntry(entry)) entries.push(this.place(this.#parts.sessionFacts(), parent))
+      // in the same write as the first message, so that a conversation is listed even if its process dies before the first request
+      if (isBoundaryEntry(entry) || (!isListed && isMessage(entry) && isHuman(entry))) {
+        entries.push(this.place(this.#parts.sessionFacts(), parent))
+        isListed = true
+      }
     }
     await this.#write(entries, onPath)
-    return entries.filter((_, i) => i === 0 || !isBoundaryEntry(entries[i - 1]!))
+    return placed
   }
 
   #isInView(uuid: Uuid): boolean {

@@ -1,8 +1,9 @@
-/** A store that forgets everything when the process ends: for tests and for trying things out. It keeps lines, as the file store does. */
+/** A store in memory, for tests and experiments. It keeps encoded lines, as the file store does. */
 import { ClosedError, ConversationLockedError, ConversationNotFoundError } from "../base/errors.ts"
 import { checkedId } from "../base/ids.ts"
 import { type Entry, isBoundaryEntry } from "./entries.ts"
 import { decodeLine, encodeLine } from "./line.ts"
+import { listingFacts } from "./listing.ts"
 import type { Journal, JournalAddress, Store } from "./store.ts"
 
 interface Kept {
@@ -31,14 +32,17 @@ export function memoryStore(): Store {
     },
 
     async list(project) {
-      return [...journals]
-        .filter(([key]) => key.startsWith(`${project}/`))
-        .map(([key, { lines }]) => ({
-          id: key.slice(project.length + 1),
-          bytes: lines.reduce((sum, line) => sum + line.length, 0),
-          touched: entryAt(lines, lines.length - 1)?.timestamp ?? "",
-        }))
-        .sort((a, b) => b.touched.localeCompare(a.touched))
+      const mine = [...journals].filter(([key]) => key.startsWith(`${project}/`))
+      const listings = mine.map(async ([key, kept]) => {
+        const address = { project, id: key.slice(project.length + 1) }
+        return {
+          id: address.id,
+          bytes: kept.lines.reduce((sum, line) => sum + line.length, 0),
+          touched: entryAt(kept.lines, kept.lines.length - 1)?.timestamp ?? "",
+          ...(await listingFacts(memoryJournal(address, kept, { created: false, writable: false }))),
+        }
+      })
+      return (await Promise.all(listings)).sort((a, b) => b.touched.localeCompare(a.touched))
     },
   }
 }

@@ -1,15 +1,12 @@
-/**
- * Where conversations are kept. `Store` is a port: the file store stands behind it, another one can be put beside it without
- * a change to any caller.
- */
+/** Where conversations are kept. `Store` is a port: callers do not change when another implementation takes the file store's place. */
 import type { DecisionOf, Entry } from "./entries.ts"
 
 export interface Store {
-  /** Where it keeps things, for messages to people. */
+  /** Where it keeps things, for messages to a person. */
   readonly description: string
-  /** Opens a journal; creates it where `create` says so. For writing it takes the conversation's lock. */
+  /** Opens a journal, and creates it if `create` is set. Opening for writing takes the conversation's lock. */
   open(address: JournalAddress, options: OpenJournalOptions): Promise<Journal>
-  /** The conversations of a project, the one touched last first. */
+  /** The conversations of a project, the most recently written first. */
   list(project: string): Promise<readonly ConversationListing[]>
 }
 
@@ -26,35 +23,38 @@ export interface OpenJournalOptions {
 export interface ConversationListing {
   readonly id: string
   readonly bytes: number
+  /** When it was last written to, as an ISO time. */
   readonly touched: string
-  /** Title, mode, model and directory as last written. */
+  /** Title, mode, model and directory as last written. Absent where no one has asked anything yet. */
   readonly facts?: Omit<DecisionOf<"session">, "subtype">
+  /** The first line of the person's first message, where there is no title. */
+  readonly firstWords?: string
 }
 
 /** The record of one conversation. Entries can be added and read, never changed. */
 export interface Journal {
   readonly address: JournalAddress
-  /** What a person would call the place: a path. */
+  /** The path, for messages to a person. */
   readonly location: string
-  /** The file for notes about the conversation, where the store keeps files. */
+  /** The file for session notes, if the store keeps files. */
   readonly notesPath?: string
-  /** What opening it found and mended. */
+  /** What opening found and repaired. */
   readonly opening: OpeningReport
-  /** Resolves when the entries are written, and on disk where the store flushes each time. All of them or none. */
+  /** Resolves when the entries are written (and flushed, in mode `always`). Writes all of them or none. */
   append(entries: readonly Entry[]): Promise<void>
-  /** Resolves when everything appended is on disk, where the store flushes by turn. */
+  /** Flushes everything appended so far, unless the mode is `never`. */
   sync(): Promise<void>
-  /** Entries from the last boundary on, in the order they were written. */
+  /** The entries from the last boundary on, in the order they were written. */
   tail(): Promise<Segment>
-  /** The stretch of entries before a segment, back to the boundary before it. */
+  /** The entries before a segment, back to the previous boundary. */
   before(segment: Segment): Promise<Segment | undefined>
   /** Every entry, first to last. */
   entries(): AsyncIterable<Entry>
   find(uuid: string): Promise<Entry | undefined>
-  /** What the views knew at the last boundary: can be made again from the journal, so losing it loses nothing. */
+  /** The state of the views at the last boundary. It can be rebuilt from the journal, so losing it loses nothing. */
   readCheckpoint(): Promise<unknown>
   writeCheckpoint(value: unknown): Promise<void>
-  /** Files that belong to the conversation, such as large tool results. Written whole or not at all. */
+  /** Writes a file that belongs to the conversation, such as a large tool result. All of it or nothing. */
   writeBlob(name: string, data: string | Uint8Array): Promise<BlobReceipt>
   readBlob(name: string): Promise<Buffer | undefined>
   close(): Promise<void>
@@ -62,7 +62,7 @@ export interface Journal {
 
 export interface Segment {
   readonly entries: readonly Entry[]
-  /** Opaque: where the segment begins. */
+  /** Where the segment begins. Opaque to callers. */
   readonly start: number
 }
 
@@ -73,16 +73,16 @@ export interface BlobReceipt {
 
 export interface OpeningReport {
   readonly created: boolean
-  /** The lock's owner had died. */
+  /** Whether the previous owner of the lock had died. */
   readonly tookOverLock: boolean
-  /** Bytes of a last line that was never finished. They are kept aside. */
+  /** Bytes of an unfinished last line. They are copied to `setAside`. */
   readonly tornBytes: number
-  /** Lines that are not what was written. They are kept aside and skipped. */
+  /** Lines that changed after they were written. They are copied to `setAside` and skipped. */
   readonly damagedLines: readonly { readonly offset: number; readonly bytes: number; readonly why: string }[]
   readonly index: "used" | "extended" | "rebuilt"
-  /** Where the bytes set aside were put. */
+  /** The file that the bytes above were copied to. */
   readonly setAside?: string
 }
 
-/** When an acknowledged entry is safe from a power cut: at once, after the turn, or when the system pleases. */
+/** When an acknowledged entry survives a power cut: at once, after the turn, or when the OS flushes its buffers. */
 export type FlushMode = "always" | "turn" | "never"

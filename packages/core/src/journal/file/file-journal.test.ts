@@ -32,6 +32,7 @@ import { ClosedError, ConversationNotFoundError, InvalidIdError, JournalWriteErr
 import type { Conversation } from "../../conversation/conversation.ts"
 import { serialiseRequest } from "../../views/context/request.ts"
 import type { Draft, Entry } from "../entries.ts"
+import { memoryStore } from "../memory-store.ts"
 import type { Journal, JournalAddress } from "../store.ts"
 import { fileStore } from "./file-store.ts"
 import { defaultRoot, journalPaths, memoryDirectory, notesConfigDirectory } from "./layout.ts"
@@ -96,9 +97,9 @@ describe("JRN-1 the journal", () => {
       .split("\n")
       .map((line) => JSON.parse(line) as Record<string, unknown>)
     expect(lines.map(({ type, subtype }) => subtype ?? type)).toEqual([
-      ...["user", "prompt-rendered", "session", "assistant", "attachment"],
+      ...["user", "session", "prompt-rendered", "session", "assistant", "attachment"],
     ])
-    const [user, prompt, session, assistant, attachment] = lines
+    const [user, , prompt, session, assistant, attachment] = lines
     const placed = { uuid: expect.any(String), timestamp: "2026-01-01T00:00:00.000Z", sessionId: "test" }
     expect(user).toMatchObject({ ...placed, type: "user", parentUuid: null, message: { role: "user", content: "hi" } })
     expect(assistant).toMatchObject({
@@ -424,7 +425,7 @@ describe.skipIf(process.platform === "win32")("JRN-3 a disk without room", () =>
     const limited = `ulimit -f ${ROOM / 512} && exec "$0" "$@"` // in blocks of 512 bytes, as POSIX has it
     const { stdout } = await run("sh", ["-c", limited, process.execPath, WRITER, root, String(ROOM * 4)])
     const failure = (path: string) =>
-      `JournalWriteError: Writing to ${path} failed (EFBIG). Everything acknowledged before is kept; what was to be written is not. Make room or check the rights, then try again.`
+      `JournalWriteError: Writing to ${path} failed (EFBIG). Everything acknowledged before is kept; this write was not made. Free some disk space or check the permissions, then try again.`
     expect(JSON.parse(stdout)).toEqual({
       first: "done",
       large: failure(pathsIn(root).journal),
@@ -574,6 +575,35 @@ describe("JRN-7 listing", () => {
     bytes.fill("#", 0, bytes.lastIndexOf("\n", bytes.lastIndexOf('"compact_boundary"')))
     await writeFile(path, bytes)
     expect((await fileStore({ root }).list("-w"))[0]).toMatchObject({ id: "c", facts: { title: "Title" } })
+  })
+
+  test.each(["file", "memory"])("has a conversation whose process died before its first request (%s)", async (kind) => {
+    const store = kind === "file" ? fileStore({ root, flush: "never" }) : memoryStore()
+    const chat = await openTestConversation({ store, id: "c", cwd: "/w" })
+    await chat.attach({ type: "memory", path: "m", content: "c" })
+    expect((await store.list("-w"))[0]).not.toHaveProperty("facts") // no one has asked anything yet
+    await chat.add({ role: "user", content: "\nFix the failing test\nin parser.ts" })
+    expect(await store.list("-w")).toEqual([
+      {
+        id: "c",
+        bytes: expect.any(Number),
+        touched: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+        facts: { model: "claude-opus-4-6", cwd: "/w" },
+        firstWords: "Fix the failing test",
+      },
+    ])
+    await chat.setTitle("Parser")
+    expect((await store.list("-w"))[0]).toMatchObject({ facts: { title: "Parser", model: "claude-opus-4-6" } })
+    await chat.close()
+  })
+
+  test("has the first words of a journal without session facts", async () => {
+    const journal = await openJournal(root)
+    await journal.append([userEntry("Hello there")])
+    await journal.close()
+    const [listing] = await fileStore({ root }).list(journal.address.project)
+    expect(listing).toMatchObject({ firstWords: "Hello there" })
+    expect(listing).not.toHaveProperty("facts")
   })
 
   test("of a project that is not there is empty", async () => {

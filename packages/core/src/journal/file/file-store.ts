@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { type Clock, systemClock } from "../../base/clock.ts"
 import { ConversationNotFoundError } from "../../base/errors.ts"
 import { isSafeId } from "../../base/ids.ts"
-import { type DecisionOf, type Entry, isDecision } from "../entries.ts"
+import { listingFacts } from "../listing.ts"
 import type { ConversationListing, FlushMode, Store } from "../store.ts"
 import type { FileJournal, OpenFileJournal } from "./file-journal.ts"
 import { journalPaths, projectDirectory } from "./layout.ts"
@@ -34,7 +34,7 @@ export function fileStore({ root, flush = "turn", clock = systemClock }: FileSto
   }
 }
 
-/** The journal's code is loaded with the first journal. */
+/** Loads the journal's code with the first journal. */
 async function openLazily(options: OpenFileJournal): Promise<FileJournal> {
   const { openFileJournal } = await import("./file-journal.ts")
   return openFileJournal(options)
@@ -55,19 +55,13 @@ async function listingOf(
   const file = await stat(join(directory, `${address.id}.jsonl`))
   const journal = await openLazily({ root, address, access: "read", flush: "never", now: "" })
   try {
-    const { entries } = await journal.tail()
-    const session = entries.findLast(isSession)
-    const { type: _t, uuid: _u, parentUuid: _p, timestamp: _s, subtype: _y, ...facts } = session ?? {}
     return {
       id: address.id,
       bytes: file.size,
       touched: file.mtime.toISOString(),
-      ...(session ? { facts: facts as Omit<DecisionOf<"session">, "subtype"> } : {}),
+      ...(await listingFacts(journal)),
     }
   } finally {
     await journal.close()
   }
 }
-
-const isSession = (entry: Entry): entry is Extract<Entry, { subtype: "session" }> =>
-  isDecision(entry) && entry.subtype === "session"
