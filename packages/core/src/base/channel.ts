@@ -1,4 +1,4 @@
-/** Joins events of several sources that run side by side into one stream, in the order they come. */
+/** Merges events of several concurrent sources into one stream, in order of arrival. */
 export class Channel<T> {
   readonly #waiting: T[] = []
   #wake: (() => void) | undefined

@@ -1,50 +1,50 @@
-/**
- * One class per kind of failure a caller can act on. Each message is a sentence for a person: what happened, what was kept,
- * what to do next.
- */
+/** One class per kind of failure a caller can act on. Each message says what happened, what was kept and what to do next. */
 
 export class StrataError extends Error {
   override readonly name: string = "StrataError"
 }
 
-/** Settings that cannot be used. Names the source, the key and the reason. */
+/** Settings that cannot be used. Each problem names the file or variable, the setting and what is allowed. */
 export class SettingsError extends StrataError {
   override readonly name = "SettingsError"
   readonly problems: readonly SettingsProblem[]
 
   constructor(problems: readonly SettingsProblem[]) {
     super(
-      `The settings cannot be used:\n${problems.map((p) => `  ${p.source}: ${p.key || "(whole file)"}: ${p.reason}`).join("\n")}`,
+      `Nothing was started, because the settings cannot be used:\n${problems.map((p) => `  ${p.source}: ${p.key || "the file"} ${p.reason}.`).join("\n")}`,
     )
     this.problems = problems
   }
 }
 
 export interface SettingsProblem {
+  /** The file, the environment variable, or "options in code". */
   readonly source: string
+  /** The setting, dotted. Empty where the whole file is meant. */
   readonly key: string
+  /** What is wrong, as the end of a sentence: `must be true or false`. */
   readonly reason: string
 }
 
-/** An id that must not become part of a path. */
+/** An id that is not safe in a path. */
 export class InvalidIdError extends StrataError {
   override readonly name = "InvalidIdError"
 
   constructor(kind: string, id: string) {
     super(
-      `${JSON.stringify(id.slice(0, 80))} cannot be used as a ${kind}: only letters, digits, "-" and "_" are allowed, at most 220. Nothing was written.`,
+      `${JSON.stringify(id.slice(0, 80))} cannot be used as a ${kind}: only letters, digits, "-" and "_" are allowed, at most 220 characters. Nothing was written.`,
     )
   }
 }
 
-/** Another process (or another object in this one) writes to the conversation. */
+/** Another process, or another object in this process, has the conversation open for writing. */
 export class ConversationLockedError extends StrataError {
   override readonly name = "ConversationLockedError"
   readonly owner: { readonly pid: number; readonly host: string; readonly since: string }
 
   constructor(id: string, owner: ConversationLockedError["owner"]) {
     super(
-      `The conversation ${id} is open in another place: process ${owner.pid} on ${owner.host}, since ${owner.since}. Nothing was changed. Close it there, or open a branch of it.`,
+      `Conversation ${id} is already open in process ${owner.pid} on ${owner.host}, since ${owner.since}. Nothing was changed. Close it there, or open a branch of it.`,
     )
     this.owner = owner
   }
@@ -54,7 +54,7 @@ export class ConversationNotFoundError extends StrataError {
   override readonly name = "ConversationNotFoundError"
 
   constructor(id: string, where: string) {
-    super(`There is no conversation ${id} in ${where}. Nothing was created.`)
+    super(`There is no conversation ${id} in ${where}. Nothing was created. Check the id, or open a new conversation.`)
   }
 }
 
@@ -62,41 +62,41 @@ export class ConversationExistsError extends StrataError {
   override readonly name = "ConversationExistsError"
 
   constructor(id: string, where: string) {
-    super(`There is a conversation ${id} in ${where} already. Nothing was changed. Choose another id.`)
+    super(`Conversation ${id} already exists in ${where}. Nothing was changed. Choose another id.`)
   }
 }
 
-/** A write that did not happen: a full disk, missing rights. What was acknowledged before is safe. */
+/** A write that failed: the disk is full, or permission is missing. Everything acknowledged before is safe. */
 export class JournalWriteError extends StrataError {
   override readonly name = "JournalWriteError"
 
   constructor(path: string, cause: unknown) {
     super(
-      `Writing to ${path} failed (${reasonOf(cause)}). Everything acknowledged before is kept; what was to be written is not. Make room or check the rights, then try again.`,
+      `Writing to ${path} failed (${reasonOf(cause)}). Everything acknowledged before is kept; this write was not made. Free some disk space or check the permissions, then try again.`,
       { cause },
     )
   }
 }
 
-/** A file that does not look like what it was said to be. */
+/** A file that is not a transcript in the expected format. */
 export class ImportError extends StrataError {
   override readonly name = "ImportError"
 }
 
-/** A request that breaks a rule of the API. Always a fault in this library or in content it was given. */
+/** A request that breaks a rule of the API. The cause is a bug in this library or the content it was given. */
 export class InvalidRequestError extends StrataError {
   override readonly name = "InvalidRequestError"
   readonly violations: readonly { readonly rule: string; readonly path: string; readonly message: string }[]
 
   constructor(violations: InvalidRequestError["violations"]) {
     super(
-      `The request was not sent, because the API would refuse it: ${violations.map((v) => `[${v.rule}] ${v.path}: ${v.message}`).join("; ")}. The conversation is unchanged.`,
+      `The request was not sent, because the API would reject it: ${violations.map((v) => `[${v.rule}] ${v.path}: ${v.message}`).join("; ")}. The conversation is unchanged.`,
     )
     this.violations = violations
   }
 }
 
-/** Content that is not a message of the API. */
+/** Content that the API does not accept as a message. */
 export class InvalidContentError extends StrataError {
   override readonly name = "InvalidContentError"
 
@@ -110,11 +110,11 @@ export class EmptyConversationError extends StrataError {
   override readonly name = "EmptyConversationError"
 
   constructor() {
-    super("The conversation has no message that could be sent. Add a user message first.")
+    super("The conversation has no message to send. Add a user message first.")
   }
 }
 
-/** The context has reached the limit at which nothing more is sent. */
+/** The context has reached the blocking limit: no request is sent. */
 export class ContextFullError extends StrataError {
   override readonly name = "ContextFullError"
   readonly used: number
@@ -122,23 +122,25 @@ export class ContextFullError extends StrataError {
 
   constructor({ used, limit, model }: { used: number; limit: number; model: string }) {
     super(
-      `The context is full: about ${used} tokens, and ${model} takes no more than ${limit} with room for an answer. Nothing was sent and everything is kept. Compact the conversation, go back to an earlier message, or use a model with a larger window.`,
+      `The context is full: it has about ${used} tokens, and ${model} takes at most ${limit} if there is to be room for an answer. Nothing was sent, and everything is kept. Compact the conversation, rewind to an earlier message, or use a model with a larger window.`,
     )
     this.used = used
     this.limit = limit
   }
 }
 
-/** Layer 4 is not among the conversation's layers, or compacting is switched off. */
+/** The conversation has no compaction layer, or compaction is switched off. */
 export class NoCompactionError extends StrataError {
   override readonly name = "NoCompactionError"
 
   constructor() {
-    super("This conversation has no layer that compacts. Nothing was changed. Open it with layer 4, or switch it on.")
+    super(
+      "This conversation cannot compact: it has no compaction layer, or compaction is switched off. Nothing was changed. Open it with the layer, or switch compaction on.",
+    )
   }
 }
 
-/** A compaction that was asked for and could not be made. */
+/** A requested compaction that failed. */
 export class CompactionFailedError extends StrataError {
   override readonly name = "CompactionFailedError"
   readonly reason: string
@@ -153,7 +155,7 @@ export class MessageNotFoundError extends StrataError {
   override readonly name = "MessageNotFoundError"
 
   constructor(uuid: string) {
-    super(`There is no message ${uuid} in this conversation. Nothing was changed.`)
+    super(`There is no message ${uuid} in this conversation. Nothing was changed. Use the uuid of one of its messages.`)
   }
 }
 
@@ -161,13 +163,13 @@ export class ClosedError extends StrataError {
   override readonly name = "ClosedError"
 
   constructor() {
-    super("The conversation is closed. Open it again to go on; everything acknowledged is kept.")
+    super("The conversation is closed. Everything acknowledged is kept. Open it again to continue.")
   }
 }
 
-/** The short reason inside an error of any kind: its code where it has one, never its stack. */
+/** The short reason of any error: its code if it has one, otherwise its message. Never its stack. */
 export function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
   const { code } = cause as { code?: unknown }
-  return typeof code === "string" ? code : cause.message // an abort has a number, which tells nobody anything
+  return typeof code === "string" ? code : cause.message // an abort has a number, which means nothing to a person
 }

@@ -1,4 +1,4 @@
-/** Typed events. A listener that throws does not disturb the one who tells: its error surfaces on its own. */
+/** Typed events. An error thrown by a listener never reaches the emitter; it surfaces as an uncaught error of its own. */
 export class Events<M extends object> {
   readonly #listeners = new Map<keyof M, Set<(event: never) => void>>()
 

@@ -1,11 +1,11 @@
-/** The schema of the settings. Apart from `settings.ts`, so that it is loaded only when settings are. */
+/** The schema of the settings. It has its own file so that zod is loaded only when settings are. */
 import { z } from "zod"
 import { FIGURES, SWITCHES } from "./flag-names.ts"
 import { HOOK_EVENTS, PERMISSION_MODES } from "./vocabulary.ts"
 
 const tokens = z.int().min(1)
 
-/** What a request to the model may carry; the names are those of `ModelAccepts`. */
+/** What a request to the model may contain. The names are those of `ModelAccepts`. */
 const accepts = z.partialRecord(
   z.enum([
     ...(["overflowingOutput", "prefill", "thinkingBudget", "adaptiveThinking", "thinkingOff", "forcedTools"] as const),
@@ -33,7 +33,7 @@ const modelOverride = z.strictObject({
   autoCompactTokens: z.number().exactOptional(),
 })
 
-/** Rules are `Tool` or `Tool(pattern)`; of several sources all rules count. */
+/** Rules are `Tool` or `Tool(pattern)`. The rules of all sources count. */
 const permissions = z.strictObject({
   mode: z.enum(PERMISSION_MODES).exactOptional(),
   allow: z.array(z.string()).exactOptional(),
@@ -43,23 +43,26 @@ const permissions = z.strictObject({
 
 const hookCommand = z.strictObject({
   command: z.string().min(1),
-  /** Which tools (or sources) it is for, as a regular expression. Without it, all. */
+  /** The tools (or sources) it runs for, as a regular expression. Default: all. */
   matcher: z.string().exactOptional(),
   timeoutSeconds: z.number().min(0.1).max(3600).exactOptional(),
 })
 
-const mcpServer = z.union([
-  z.strictObject({
-    command: z.string().min(1),
-    args: z.array(z.string()).exactOptional(),
-    env: z.record(z.string(), z.string()).exactOptional(),
-  }),
-  z.strictObject({ url: z.url(), headers: z.record(z.string(), z.string()).exactOptional() }),
-])
+const mcpServer = z.union(
+  [
+    z.strictObject({
+      command: z.string().min(1),
+      args: z.array(z.string()).exactOptional(),
+      env: z.record(z.string(), z.string()).exactOptional(),
+    }),
+    z.strictObject({ url: z.url(), headers: z.record(z.string(), z.string()).exactOptional() }),
+  ],
+  { error: "must be { command, args?, env? } for a program or { url, headers? } for a server on the network" },
+)
 
 export const settingsSchema = z.strictObject({
   $schema: z.string().optional(),
-  /** Stops every change to what the model is sent (FLG-3). */
+  /** Switches every layer off: the model gets the conversation unchanged. */
   off: z.boolean(),
   autoCompactEnabled: z.boolean(),
   disableCompact: z.boolean(),
@@ -67,24 +70,24 @@ export const settingsSchema = z.strictObject({
   disableMicrocompact: z.boolean(),
   autoCompactPercent: z.number().optional(),
   autoCompactTokens: z.number().optional(),
-  /** What every summary is to keep in mind. */
+  /** Instructions for every summary. */
   compactInstructions: z.string().optional(),
-  /** The model that writes summaries where the conversation's cache cannot be shared. */
+  /** The model that writes summaries when the conversation's cache cannot be used for it. */
   summariserModel: z.string().optional(),
-  /** For models whose window is not known. */
+  /** The window of models that the model table does not know. */
   contextWindow: tokens.optional(),
   maxOutputTokens: tokens,
-  /** When an acknowledged entry is on disk: `always`, after each `turn`, or `never`. */
+  /** When entries are flushed to disk: `always` (each write), after each `turn`, or `never` (the OS decides). */
   flush: z.enum(["always", "turn", "never"]),
-  /** Content in telemetry. */
+  /** Lets telemetry export the content of messages. */
   exportContent: z.boolean(),
   models: z.record(z.string(), modelOverride),
-  /** Kill switches and figures, as flags (FLG-1, FLG-2). */
+  /** Values of flags: switches turn a feature on or off, figures are its numbers. */
   switches: z.partialRecord(z.enum(SWITCHES.map(({ name }) => name)), z.boolean()),
   figures: z.partialRecord(z.enum(FIGURES.map(({ name }) => name)), z.number()),
-  /** Characters from which a tool's results are put aside, by tool name. */
+  /** By tool name: the length in characters from which a result is put aside. */
   toolResultLimits: z.record(z.string(), z.int().min(0)),
-  /** Tools besides ours whose results can be had again by calling them again: old ones may be cleared. */
+  /** More tools that can simply be called again, so that their old results may be cleared. */
   clearableTools: z.array(z.string()),
   permissions,
   hooks: z.partialRecord(z.enum(HOOK_EVENTS), z.array(hookCommand)),

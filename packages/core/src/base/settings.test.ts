@@ -40,7 +40,7 @@ async function problemsOf(loading: Promise<unknown>): Promise<SettingsError["pro
 }
 
 describe("SET-1 sources", () => {
-  test("without any source the defaults stand and nothing has an origin", async () => {
+  test("without any source the defaults apply and nothing has an origin", async () => {
     expect(await load()).toEqual({ values: DEFAULT_SETTINGS, origins: {} })
   })
 
@@ -112,7 +112,7 @@ describe("SET-1 sources", () => {
     expect(origins).toEqual({ flush: projectFile() })
   })
 
-  test("an editor's $schema is allowed and is no setting", async () => {
+  test("an editor's $schema is allowed and is not a setting", async () => {
     await write(userFile(), { $schema: "./settings.schema.json", flush: "never" })
     expect(await load()).toEqual({ values: { ...DEFAULT_SETTINGS, flush: "never" }, origins: { flush: userFile() } })
   })
@@ -164,9 +164,27 @@ describe("SET-1 errors name source, key and reason", () => {
   test("the text for the person has all of it, for every problem of every source", async () => {
     await write(userFile(), { flush: "sometimes", nonsense: 1 })
     const error = (await load({ env: { STRATA_CONTEXT_WINDOW: "much" } }).catch((thrown: unknown) => thrown)) as Error
-    expect(error.message).toContain(`${userFile()}: flush: `)
-    expect(error.message).toContain(`${userFile()}: nonsense: there is no such setting`)
-    expect(error.message).toContain("environment STRATA_CONTEXT_WINDOW: contextWindow: ")
+    expect(error.message.split("\n").slice(1)).toEqual([
+      `  ${userFile()}: flush must be "always", "turn" or "never".`,
+      `  ${userFile()}: nonsense is not a known setting.`,
+      "  environment STRATA_CONTEXT_WINDOW: contextWindow must be a number.",
+    ])
+  })
+
+  test.each([
+    [{ exportContent: "yes" }, "exportContent must be true or false"],
+    [{ contextWindow: 0 }, "contextWindow must be at least 1"],
+    [{ contextWindow: 1.5 }, "contextWindow must be a whole number"],
+    [{ compactInstructions: 3 }, "compactInstructions must be a text"],
+    [{ clearableTools: "Read" }, "clearableTools must be a list"],
+    [{ permissions: { mode: "never" } }, 'permissions.mode must be "ask", "accept-edits", "plan" or "bypass"'],
+    [{ hooks: { Stop: [{ command: "" }] } }, "hooks.Stop.0.command must not be empty"],
+    [{ hooks: { Stop: [{ command: "x", timeoutSeconds: 9e9 }] } }, "hooks.Stop.0.timeoutSeconds must be at most 3600"],
+    [{ mcpServers: { docs: { port: 1 } } }, "mcpServers.docs must be { command, args?, env? } for a program or"],
+    [[], "the file must be an object"],
+  ])("a sentence says what is allowed: %j", async (content, sentence) => {
+    await write(projectFile(), content)
+    await expect(load()).rejects.toThrow(`${projectFile()}: ${sentence}`)
   })
 
   test.each([
@@ -233,14 +251,14 @@ describe("WIN-5 environment", () => {
     ["STRATA_AUTOCOMPACT_PCT", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "autoCompactPercent", "70", "50", 70],
     ["STRATA_CONTEXT_WINDOW", "CLAUDE_CODE_MAX_CONTEXT_TOKENS", "contextWindow", "7", "5", 7],
     ["STRATA_MAX_OUTPUT_TOKENS", "CLAUDE_CODE_MAX_OUTPUT_TOKENS", "maxOutputTokens", "7", "5", 7],
-  ] as const)("our own name wins over the one that people bring along: %s over %s", async (...row) => {
+  ] as const)("our own name wins over that of another program: %s over %s", async (...row) => {
     const [ours, theirs, key, ourText, theirText, value] = row
     const { values, origins } = await load({ env: { [theirs]: theirText, [ours]: ourText } })
     expect(values[key]).toBe(value)
     expect(origins).toEqual({ [key]: `environment ${ours}` })
   })
 
-  test("every setting that the environment can make is tried here", () => {
+  test("every setting that the environment can set is tested here", () => {
     const tried = ["off", "disableCompact", "disableAutoCompact", "disableMicrocompact", "autoCompactPercent"]
     const more = [
       "autoCompactTokens",
@@ -254,7 +272,7 @@ describe("WIN-5 environment", () => {
     expect(ENVIRONMENT.map(({ key }) => key).sort()).toEqual([...tried, ...more].sort())
   })
 
-  test("an empty variable is as if it were not there", async () => {
+  test("an empty variable counts as not set", async () => {
     const env = { STRATA_OFF: "", STRATA_DISABLE_COMPACT: "", DISABLE_COMPACT: "1", STRATA_CONTEXT_WINDOW: " " }
     const { values, origins } = await load({ env })
     expect(values).toEqual({ ...DEFAULT_SETTINGS, disableCompact: true })
@@ -274,7 +292,7 @@ describe("WIN-5 environment", () => {
   })
 })
 
-describe("WIN-5 which ways of compaction are open", () => {
+describe("WIN-5 which compactions are allowed", () => {
   test.each<[string, SettingsInput, { manual: boolean; auto: boolean }]>([
     ["by default both", {}, { manual: true, auto: true }],
     ["DISABLE_COMPACT closes both", { disableCompact: true }, { manual: false, auto: false }],
@@ -283,7 +301,7 @@ describe("WIN-5 which ways of compaction are open", () => {
     ["DISABLE_MICROCOMPACT closes neither", { disableMicrocompact: true }, { manual: true, auto: true }],
     ["FLG-3 off closes both", { off: true }, { manual: false, auto: false }],
     [
-      "the environment's DISABLE_AUTO_COMPACT stands over the setting",
+      "the environment's DISABLE_AUTO_COMPACT wins over the setting",
       { disableAutoCompact: true, autoCompactEnabled: true },
       { manual: true, auto: false },
     ],

@@ -1,14 +1,14 @@
 /**
- * Settings (SET-1): a user file, a project file, a local file, the environment, options in code; later wins. Every value is
- * checked by the schema below, and the effective settings know where each value came from.
- *
- * Nothing is read when this module is imported; `loadSettings` is the one place that reads files and environment.
+ * Settings come from a user file, a project file, a local file, the environment and options in code; later ones win.
+ * The schema checks every value, and the effective settings know where each value came from.
+ * Importing this module reads nothing; `loadSettings` reads the files and the environment.
  */
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { reasonOf, SettingsError, type SettingsProblem } from "./errors.ts"
 import { FIGURES, SWITCHES } from "./flag-names.ts"
-import type { Settings, SettingsIssue } from "./settings-schema.ts"
+import { problemsOf } from "./settings-problems.ts"
+import type { Settings } from "./settings-schema.ts"
 
 export type { Settings } from "./settings-schema.ts"
 
@@ -33,16 +33,16 @@ export const DEFAULT_SETTINGS: Settings = {
 
 export interface EffectiveSettings {
   readonly values: Settings
-  /** For each key that is not a default: the source it came from. Keys of records are dotted: `models.claude-x`. */
+  /** The source of every value that is not a default. Keys of records are dotted: `models.claude-x`. */
   readonly origins: Readonly<Record<string, string>>
 }
 
 export type SettingsInput = Partial<Settings>
 
 export interface SettingsSources {
-  /** The root directory; its `settings.json` is the user file. */
+  /** The root directory. Its `settings.json` is the user file. */
   readonly home: string
-  /** The project's directory; `.strata/settings.json` and `.strata/settings.local.json` in it are read. */
+  /** The project's directory. Its `.strata/settings.json` is the project file, `.strata/settings.local.json` the local one. */
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly code?: SettingsInput
@@ -65,9 +65,9 @@ interface SettingsLayer {
   readonly values: unknown
 }
 
-/** Later layers win; records (`models`, `switches` …) are merged key by key, lists grow. */
+/** Later layers win. Records (`models`, `switches` …) merge key by key; lists are joined. */
 export async function combineSettings(layers: readonly SettingsLayer[]): Promise<EffectiveSettings> {
-  const { settingsSchema } = await import("./settings-schema.ts") // zod takes longer to load than everything else together
+  const { settingsSchema } = await import("./settings-schema.ts") // loading zod takes longer than loading everything else
   const partial = settingsSchema.partial()
   const problems: SettingsProblem[] = []
   const values: Record<string, unknown> = { ...DEFAULT_SETTINGS }
@@ -96,7 +96,7 @@ export async function combineSettings(layers: readonly SettingsLayer[]): Promise
   return { values: values as Settings, origins }
 }
 
-/** Key by key; lists (rules, hooks) grow, so that no source can silently take back what another one denies. */
+/** Merges key by key. Lists (rules, hooks) are joined, so that no source can silently drop what another one denies. */
 function mergeRecords(earlier: Readonly<Record<string, unknown>>, later: object): Record<string, unknown> {
   const merged: Record<string, unknown> = { ...earlier }
   for (const [key, value] of Object.entries(later)) {
@@ -104,12 +104,6 @@ function mergeRecords(earlier: Readonly<Record<string, unknown>>, later: object)
     merged[key] = Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value
   }
   return merged
-}
-
-function problemsOf(source: string, issue: SettingsIssue): SettingsProblem[] {
-  const key = issue.path.join(".")
-  if (issue.code !== "unrecognized_keys") return [{ source, key, reason: issue.message }]
-  return issue.keys.map((name) => ({ source, key: key ? `${key}.${name}` : name, reason: "there is no such setting" }))
 }
 
 async function readSettingsFile(file: string): Promise<unknown> {
@@ -135,12 +129,12 @@ const asText: Reader = (text) => text
 
 interface EnvironmentName {
   readonly key: keyof Settings
-  /** Our own name is the first; others are honoured so that people can bring their setup along. */
+  /** Our own name comes first. Names of other programs work too, so that people can keep their setup. */
   readonly names: readonly string[]
   readonly read: Reader
 }
 
-/** WIN-5. The first name that is set counts. */
+/** The first name that is set counts. */
 export const ENVIRONMENT: readonly EnvironmentName[] = [
   { key: "off", names: ["STRATA_OFF"], read: asSwitch },
   { key: "disableCompact", names: ["STRATA_DISABLE_COMPACT", "DISABLE_COMPACT"], read: asSwitch },
@@ -174,7 +168,7 @@ function environmentLayers(env: SettingsSources["env"]): SettingsLayer[] {
   return [...settings, ...flags]
 }
 
-/** WIN-5: which of compaction's ways are open. */
+/** Whether the person may compact, and whether the conversation compacts on its own. */
 export function compactionAllowed(settings: Settings): { manual: boolean; auto: boolean } {
   const manual = !settings.off && !settings.disableCompact
   return { manual, auto: manual && !settings.disableAutoCompact && settings.autoCompactEnabled }

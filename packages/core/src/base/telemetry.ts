@@ -1,6 +1,6 @@
 /**
- * Telemetry (TEL-1) on the OpenTelemetry API, by its conventions for generative AI. With no exporter set up every call is a
- * no-op of the API. Content never leaves unless `exportContent` is set.
+ * Telemetry through the OpenTelemetry API, following its conventions for generative AI. Without an exporter every call does
+ * nothing. Content is exported only if `exportContent` is set.
  */
 import { type Attributes, context, metrics, type Span, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api"
 import { inputTokens, type TokenCounts } from "./token-counts.ts"
@@ -37,14 +37,14 @@ export interface LayerOutcome {
 
 export interface Telemetry {
   request<T>(about: RequestSpan, work: (finish: (outcome: RequestOutcome) => void) => Promise<T>): Promise<T>
-  /** For loops that call the model themselves: the response as it was recorded. */
+  /** For loops that call the model themselves: reports a response after the fact. */
   recorded(about: RequestSpan, outcome: RequestOutcome): void
   tool<T>(
     about: { readonly conversation: string; readonly name: string; readonly callId: string },
     work: () => Promise<T>,
   ): Promise<T>
   layer<T>(about: LayerSpan, work: (finish: (outcome: LayerOutcome) => void) => Promise<T>): Promise<T>
-  /** Content for a span, only where exporting it is switched on. */
+  /** Content as attributes of a span. Empty unless `exportContent` is set. */
   content(name: string, value: () => string): Attributes
 }
 
@@ -65,7 +65,7 @@ export function createTelemetry({ exportContent = false }: { exportContent?: boo
     try {
       return await context.with(trace.setSpan(context.active(), span), () => work(span))
     } catch (error) {
-      // the class only: an error's text may hold content
+      // only the class: the text of an error may contain content
       span.setStatus({ code: SpanStatusCode.ERROR })
       span.setAttribute("error.type", error instanceof Error ? error.name : typeof error)
       throw error
@@ -140,7 +140,7 @@ export function createTelemetry({ exportContent = false }: { exportContent?: boo
   }
 }
 
-/** Metrics have no label that grows with the number of conversations. */
+/** Leaves out the conversation id: metrics must not have one series per conversation. */
 function metricLabels({ "gen_ai.conversation.id": _, ...labels }: Attributes): Attributes {
   return labels
 }
@@ -164,7 +164,7 @@ function responseAttributes({ responseId, responseModel, stopReason, counts }: R
     ...(counts === undefined
       ? {}
       : {
-          "gen_ai.usage.input_tokens": inputTokens(counts), // by convention cached tokens are included
+          "gen_ai.usage.input_tokens": inputTokens(counts), // the convention includes cached tokens
           "gen_ai.usage.output_tokens": counts.output,
           "gen_ai.usage.cache_read.input_tokens": counts.cacheRead,
           "gen_ai.usage.cache_write.input_tokens": counts.cacheWrite5m + counts.cacheWrite1h,

@@ -23,7 +23,7 @@ export function subtractCounts(a: TokenCounts, b: TokenCounts): TokenCounts {
   return combine((key) => a[key] - b[key])
 }
 
-/** The sum of the counts, each times its weight. */
+/** The weighted sum of the counts. */
 export function weighCounts(counts: TokenCounts, weights: Readonly<Record<keyof TokenCounts, number>>): number {
   return KEYS.reduce((sum, key) => sum + counts[key] * weights[key], 0)
 }

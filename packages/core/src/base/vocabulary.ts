@@ -1,6 +1,6 @@
-/** Words that settings, loop and screen share. Data only. */
+/** Names that the settings, the agent and the screens share. Data only. */
 
-/** HOOK-1: the moments at which hooks may act. */
+/** The events that hooks can run on. */
 export const HOOK_EVENTS = [
   "SessionStart",
   "SessionEnd",
@@ -18,7 +18,7 @@ export const HOOK_EVENTS = [
 
 export type HookEvent = (typeof HOOK_EVENTS)[number]
 
-/** PERM-1. `plan` allows only what changes nothing; `bypass` asks nothing and must be chosen explicitly. */
+/** `plan` allows only calls that change nothing. `bypass` never asks, and must be chosen explicitly. */
 export const PERMISSION_MODES = ["ask", "accept-edits", "plan", "bypass"] as const
 
 export type PermissionMode = (typeof PERMISSION_MODES)[number]
