@@ -1,7 +1,6 @@
 /**
- * What a journal holds. A message entry is a message in the shape of a Claude Code transcript line; a decision entry says
- * what was done to the view of earlier messages. Decisions refer to content by id and never repeat it, so a journal grows
- * with what was said, not with what was done to it.
+ * The entries of a journal. A message entry has the shape of a Claude Code transcript line. A decision entry records a change
+ * to how earlier messages are sent. Decisions refer to content by id and never repeat it, so they stay small.
  */
 import type { FailureReason } from "../base/telemetry.ts"
 import type { Repair } from "../messages/flatten.ts"
@@ -12,19 +11,19 @@ export type MessageEntry = Message
 export type BoundaryEntry = Boundary
 export type Entry = MessageEntry | DecisionEntry
 
-/** A line of our own. Other programs' transcript readers skip lines of this type. */
+/** A line of our own type. Other programs that read transcripts skip it. */
 export type DecisionEntry = {
   readonly type: "strata"
   readonly uuid: Uuid
-  /** The message that was the newest when the decision was made. Messages never have a decision as their parent. */
+  /** The newest message when the decision was made. A decision is never the parent of a message. */
   readonly parentUuid: Uuid | null
   readonly timestamp: string
 } & Decision
 
 export type Decision =
-  /** What listing and resuming need; written at the start, after each boundary and when it changes (JRN-7). */
+  /** What listing and resuming need. Written after the first message, after each boundary and on every change. */
   | ({ readonly subtype: "session" } & SessionFacts)
-  /** System prompt, tools and context preamble as every later request sends them (CACHE-2). */
+  /** System prompt, tools and context preamble, as every later request sends them. */
   | {
       readonly subtype: "prompt-rendered"
       readonly why: "start" | "boundary" | "changed"
@@ -42,61 +41,61 @@ export type Decision =
       readonly toolUseId: string
       readonly path: string
       readonly bytes: number
-      /** How many characters of the result stay in the context, from its beginning and from its end. */
+      /** How many characters of its beginning and of its end stay in the context. */
       readonly head: number
       readonly tail: number
-      /** Where the beginning ends. */
+      /** Whether the beginning ends at a line end. */
       readonly cut?: "line-end" | "mid-line"
-      /** What a JSON text is made of, in a line. */
+      /** The structure of a JSON text, in one line. */
       readonly shape?: string
-      /** Images and documents in the result, each in a file of its own. */
+      /** Images and documents of the result, each in its own file. */
       readonly media?: readonly { readonly path: string; readonly mediaType: string; readonly bytes: number }[]
       readonly effect?: Effect
     }
-  /** A result without content is shown as a marker that names its tool (L1-6). */
+  /** A result without content is sent as a marker that names its tool. */
   | { readonly subtype: "tool-result-empty"; readonly toolUseId: string; readonly tool: string }
-  /** A request carries these as they are. Nothing is decided about them on arrival any more, whatever the settings are later (L1-4). */
+  /** A request has sent these results whole. Layer 1 leaves them alone from now on, even if its settings change. */
   | { readonly subtype: "tool-results-sent"; readonly toolUseIds: readonly string[] }
   | {
       readonly subtype: "tool-results-cleared"
       readonly toolUseIds: readonly string[]
       readonly why: "idle" | "size" | "api" | "cache-edit"
-      /** Memories attached long ago that are no longer shown either (L2-7). */
+      /** Old attached memories that are cleared too. */
       readonly attachments?: readonly Uuid[]
       readonly effect?: Effect
     }
-  /** Deletions inside the server's cache are no longer sent: the cache they were made in is gone (L2-3). */
+  /** Deletions in the server's cache are no longer sent, because that cache is gone. */
   | { readonly subtype: "cache-edits-dropped"; readonly why: string }
-  /** What the server reports to have cleared from its own copy of a request (L2-5). */
+  /** What the server says it cleared from its copy of a request. */
   | {
       readonly subtype: "server-edited"
       readonly edits: readonly unknown[]
-      /** The first call whose result it left whole: it is asked to leave the same ones in every later request. */
+      /** The first call whose result it left whole. Every later request asks it to leave the same ones. */
       readonly keptFrom?: string
     }
-  /** Thinking in all messages up to this decision is no longer sent: what it was bound to has changed (CACHE-6). */
+  /** Thinking in all messages before this decision is no longer sent, because what it was bound to has changed. */
   | { readonly subtype: "thinking-dropped"; readonly why: string }
-  /** The notes tell everything up to a message (L3-6). */
+  /** The notes cover everything up to a message. */
   | {
       readonly subtype: "notes-updated"
       readonly throughUuid: Uuid
       readonly path: string
       readonly tokens: number
-      /** Size of the context when they were written. */
+      /** The size of the context when they were written. */
       readonly contextTokens: number
-      /** The name under which the store keeps them as they were then: the file itself goes on with the newest branch. */
+      /** The name of the copy the store keeps of this version. The file itself follows the newest branch. */
       readonly kept?: string
     }
-  /** How the boundary before it came about (L4-4). */
+  /** How the boundary before it was made. */
   | ({ readonly subtype: "compacted"; readonly boundary: Uuid; readonly kept: readonly Uuid[] } & CompactionFacts)
-  /** An attempt that changed nothing; three in a row stop the automatic ones (L4-3). */
+  /** A failed attempt that changed nothing. Three in a row stop automatic compaction. */
   | {
       readonly subtype: "compaction-failed"
       readonly trigger: "auto" | "manual"
       readonly reason: FailureReason
       readonly message: string
     }
-  /** A response that work in the background was billed for. */
+  /** A billed response of background work. */
   | {
       readonly subtype: "spent"
       readonly purpose: BackgroundPurpose
@@ -105,26 +104,26 @@ export type Decision =
       readonly usage: Usage
     }
   | { readonly subtype: "undone"; readonly decision: Uuid }
-  /** A message that was typed while the system was busy takes its place behind the newest one. */
+  /** A message typed while the system was busy takes its place after the newest one. */
   | { readonly subtype: "delivered"; readonly queued: Uuid }
-  /** The conversation goes on from `parentUuid` (JRN-5). */
+  /** The conversation continues from `parentUuid`. */
   | { readonly subtype: "rewound" }
   /** This journal was copied from another one. */
   | { readonly subtype: "branched"; readonly from: { readonly conversation: string; readonly uuid: Uuid } }
-  /** Where an imported conversation came from, and how much of it was understood. */
+  /** Where an imported conversation came from, and how much of it the importer understood. */
   | { readonly subtype: "imported"; readonly format: string; readonly source: string; readonly report: unknown }
 
-/** What a decision does to the bill, in tokens, estimated when it is made. */
+/** What a decision does to the cost, in tokens. Estimated when the decision is made. */
 export interface Effect {
-  /** No longer sent with every request. */
+  /** Tokens no longer sent with every request. */
   readonly saves: number
-  /** Stand behind the changed place and must be written to the cache again. 0 where the cache was gone anyway. */
+  /** Tokens after the changed place, which must be written to the cache again. 0 if the cache was gone anyway. */
   readonly rewrites: number
-  /** It stands in for a compaction, which would have been due with this request. */
+  /** Set if it avoids a compaction that was due with this request. */
   readonly spares?: "compaction"
 }
 
-/** What a model is asked for besides the conversation itself. */
+/** What a model is asked for apart from the conversation itself. */
 export type BackgroundPurpose = "notes" | "compaction" | "memory" | "agent"
 
 export interface CompactionFacts {
@@ -133,7 +132,7 @@ export interface CompactionFacts {
   readonly tokensBefore: number
   readonly tokensAfter: number
   readonly threshold: number
-  /** The compaction before this one, and how many responses came between. */
+  /** The compaction before this one, and the number of responses since. */
   readonly previous?: { readonly boundary: Uuid; readonly responses: number }
 }
 
@@ -160,10 +159,10 @@ export function isBoundaryEntry(entry: Entry): entry is BoundaryEntry {
   return isMessage(entry) && isBoundary(entry)
 }
 
-/** `Omit` that keeps a union a union. */
+/** `Omit` that distributes over a union. */
 type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
 
-/** A message or decision that has not been placed in the journal yet. */
+/** A message or decision that is not in the journal yet. */
 export type Draft = MessageDraft | DecisionDraft
 export type MessageDraft = Without<Message, "uuid" | "parentUuid" | "timestamp"> &
   Partial<Pick<Message, "uuid" | "timestamp">>

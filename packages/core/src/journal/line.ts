@@ -1,6 +1,6 @@
 /**
- * One entry, one line: JSON with a checksum as its last field. A line is whole and unchanged exactly if its checksum fits,
- * so a torn or damaged one is never taken for a record.
+ * Encodes an entry as one line: JSON with a checksum as its last field. A line counts only if its checksum matches, so a torn
+ * or damaged line is never read as an entry.
  *
  *   {"uuid":"…","parentUuid":"…","type":"user", … ,"sum":"1a2b3c4d"}
  */
@@ -21,7 +21,7 @@ export type DecodedLine =
 export function encodeLine(entry: Entry): Buffer {
   const { uuid, parentUuid, type, ...rest } = entry
   const exact = (entry.type === "assistant" || entry.type === "user") && hasExactInput(blocksOf(entry))
-  // what the index needs stands in front, so that it can be read without parsing the line
+  // the fields that the index needs come first, so that it can read them without parsing the line
   const front = "subtype" in entry ? { uuid, parentUuid, type, subtype: entry.subtype } : { uuid, parentUuid, type }
   const json = exact ? stringifyExact({ ...front, exact, ...rest }) : JSON.stringify({ ...front, ...rest })
   const open = json.slice(0, -1)
@@ -30,18 +30,18 @@ export function encodeLine(entry: Entry): Buffer {
 
 /** Decodes a line without its line end. */
 export function decodeLine(line: Buffer): DecodedLine {
-  if (!isWhole(line)) return { state: "damaged", why: "the checksum does not fit" }
+  if (!isWhole(line)) return { state: "damaged", why: "the checksum does not match" }
   const text = `${line.toString("utf8", 0, line.length - TAIL_LENGTH)}}`
   try {
     const spelledExactly = text.slice(0, 200).includes(',"exact":true,')
     const { exact: _, ...entry } = (spelledExactly ? parseExact(text) : JSON.parse(text)) as Entry & { exact?: true }
     return { state: "whole", entry: entry as Entry }
   } catch {
-    return { state: "damaged", why: "not JSON, although the checksum fits" }
+    return { state: "damaged", why: "not JSON, although the checksum matches" }
   }
 }
 
-/** Whether the bytes are one unchanged record. Far cheaper than decoding. */
+/** Whether the bytes are one unchanged line. Much cheaper than decoding it. */
 export function isWhole(line: Buffer): boolean {
   const sumAt = line.length - TAIL_LENGTH
   if (sumAt < 1 || line[0] !== 0x7b || line.toString("latin1", sumAt, sumAt + SUM_FIELD.length) !== SUM_FIELD)
@@ -52,7 +52,7 @@ export function isWhole(line: Buffer): boolean {
 
 const checksum = (bytes: Buffer) => crc32(bytes).toString(16).padStart(SUM_LENGTH, "0")
 
-/** The fields that the index needs, read off the front of a line without parsing the rest. */
+/** Reads the fields that the index needs from the front of a line, without parsing the rest. */
 export function peekLine(line: Buffer): { uuid: string; isBoundary: boolean } | undefined {
   const front = line.toString("latin1", 0, Math.min(line.length, 400))
   const match = /^\{"uuid":"([^"\\]+)","parentUuid":(?:null|"[^"\\]*"),"type":"([^"\\]+)"/.exec(front)

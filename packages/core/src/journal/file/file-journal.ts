@@ -1,6 +1,6 @@
 /**
- * A journal in a file. Appending is one write per batch, in order, by one writer; what one caller appends is written whole
- * or taken back. Opening reads the index, mends what a crash left and nothing more.
+ * A journal in a file. One writer appends batches in order; each batch is written whole or rolled back. Opening reads the
+ * index and repairs only what a crash left.
  */
 import { type FileHandle, lstat, mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
@@ -22,7 +22,7 @@ export interface OpenFileJournal {
   readonly address: JournalAddress
   readonly access: "write" | "read"
   readonly flush: FlushMode
-  /** For the lock's owner line. */
+  /** The time written into the lock. */
   readonly now: string
 }
 
@@ -69,7 +69,7 @@ interface Recovery {
   readonly readOnly: boolean
 }
 
-/** Brings index and journal into agreement: looks at every line the index does not know yet. */
+/** Brings the index up to date by checking every line that it does not know yet. */
 async function recover({ handle, paths, size, readOnly }: Recovery) {
   let index = await IndexFile.open(paths.index, size, { readOnly })
   const found = index.count
@@ -92,11 +92,11 @@ async function recover({ handle, paths, size, readOnly }: Recovery) {
         tornBytes = bytes.length
         break
       }
-      damagedLines.push({ offset, bytes: bytes.length, why: "the checksum does not fit" })
+      damagedLines.push({ offset, bytes: bytes.length, why: "the checksum does not match" })
       batch.push({ uuid: `damaged:${offset}`, offset, length: bytes.length, kind: "damaged" })
     } else {
       batch.push({ ...identify(bytes), offset, length: bytes.length })
-      // a whole record that only lacks its line end was written; the next one must not be fused with it
+      // a whole line without its line end counts as written; the next one must not be fused with it
       if (!ended && !readOnly) await handle.appendFile("\n")
     }
     end = offset + bytes.length + 1
@@ -133,7 +133,7 @@ function identify(line: Buffer): { uuid: string; kind: LineKind } {
   return { uuid: decoded.entry.uuid, kind: isBoundaryEntry(decoded.entry) ? "boundary" : "entry" }
 }
 
-/** Bytes that cannot be read as a record are copied here before anything else happens to them. */
+/** Copies unreadable bytes to a file of their own before anything else happens to them. */
 class SetAside {
   readonly #path: string
   readonly #readOnly: boolean
@@ -183,7 +183,7 @@ export class FileJournal implements Journal {
   #waiting: Batch[] = []
   #writing: Promise<void> | undefined
   #unsynced = false
-  /** A failed write may have left a part of itself behind. */
+  /** A failed write may have left some of its bytes in the file. */
   #hasTornEnd = false
   #closed = false
 
@@ -253,7 +253,7 @@ export class FileJournal implements Journal {
     try {
       return JSON.parse(await readFile(this.#paths.checkpoint, "utf8")) as unknown
     } catch {
-      return undefined // absent or damaged: it is made again from the journal
+      return undefined // absent or damaged: the journal has everything to rebuild it
     }
   }
 
@@ -292,7 +292,7 @@ export class FileJournal implements Journal {
     }
   }
 
-  /** Writes whatever is waiting, batch after batch: callers that come together share a write and a flush. */
+  /** Writes all waiting batches. Callers that append at the same time share a write and a flush. */
   async #writeWaiting(): Promise<void> {
     while (this.#waiting.length > 0) {
       const batches = this.#waiting
@@ -304,10 +304,10 @@ export class FileJournal implements Journal {
         for (const batch of batches) batch.reject(new JournalWriteError(this.location, error))
       }
     }
-    this.#writing = undefined // at once, before anyone who was just told can append again
+    this.#writing = undefined // before a caller whose append just resolved can append again
   }
 
-  /** Nothing is written behind a piece of a record: the two would be fused. */
+  /** Removes a partial line before the next write, which would be fused with it. */
   async #cutTornEnd(): Promise<void> {
     if (!this.#hasTornEnd) return
     await this.#handle.truncate(this.#size)
@@ -329,7 +329,7 @@ export class FileJournal implements Journal {
       await this.#index.add(records)
     } catch (error) {
       this.#hasTornEnd = true
-      await this.#cutTornEnd().catch(() => undefined) // tried again before the next write, and at the next opening
+      await this.#cutTornEnd().catch(() => undefined) // retried before the next write and at the next opening
       throw error
     }
     this.#size = offset
@@ -352,7 +352,7 @@ export class FileJournal implements Journal {
     }
   }
 
-  /** A name is an id, perhaps with an extension. */
+  /** A name is an id with an optional extension. */
   #blobPath(name: string): string {
     const [, stem, extension = ""] = /^([^.]+)(?:\.([^.]+))?$/.exec(name) ?? []
     if (stem === undefined || !isSafeId(stem + extension)) throw new InvalidIdError("file name", name)
@@ -364,12 +364,12 @@ export class FileJournal implements Journal {
   }
 }
 
-/** A link in the place of a directory of ours would lead what is written to somewhere else. */
+/** A link in place of one of our directories would send what is written somewhere else. */
 async function mustNotBeLink(directory: string): Promise<void> {
   if ((await lstat(directory)).isSymbolicLink()) throw new Error(`${directory} is a symbolic link`)
 }
 
-/** Replaces a file in one step: readers see the old content or the new, never a part. */
+/** Replaces a file in one step: a reader sees the old content or the new, never a mix. */
 async function writeWhole(path: string, data: string | Uint8Array): Promise<void> {
   const draft = `${path}.${process.pid}.draft`
   try {

@@ -1,6 +1,6 @@
 /**
- * The index of a journal: one record of fixed size for each line, so that the last boundary and any message are found without
- * reading the journal. It holds nothing that the journal does not: if it is missing, short or damaged, it is made again.
+ * The index of a journal: one record of fixed size per line. It finds the last boundary and any message without reading the
+ * journal. It contains nothing that the journal does not, so a missing, short or damaged index is rebuilt.
  *
  *   uuid 16 | offset 8 | length 4 | kind 4 | last boundary 4 | crc32 4
  */
@@ -16,21 +16,21 @@ export type LineKind = "entry" | "boundary" | "damaged"
 const KINDS: readonly LineKind[] = ["entry", "boundary", "damaged"]
 
 export interface LineRecord {
-  /** Place in the journal file. The length is without the line end. */
+  /** Byte offset in the journal file. The length excludes the line end. */
   readonly offset: number
   readonly length: number
   readonly kind: LineKind
-  /** Number of the record of the newest boundary up to and including this line. */
+  /** The record number of the newest boundary up to and including this line. */
   readonly lastBoundary: number | undefined
 }
 
 export class IndexFile {
-  /** Absent where a reader found no index. */
+  /** Absent if a reader found no index. */
   readonly #handle: FileHandle | undefined
   readonly #readOnly: boolean
-  /** How many records the file holds. */
+  /** How many records are in the file. */
   readonly #filed: () => number
-  /** Records that a reader added for itself, since it may not write. */
+  /** Records that a reader keeps in memory, because it must not write. */
   #unfiled = Buffer.alloc(0)
   #count: number
   #lastBoundary: number | undefined
@@ -48,7 +48,7 @@ export class IndexFile {
     this.#end = found.last ? found.last.offset + found.last.length + 1 : 0
   }
 
-  /** Opens the index and keeps the part of it that fits a journal of `journalBytes`. */
+  /** Opens the index and keeps the records that are within the first `journalBytes` of the journal. */
   static async open(path: string, journalBytes: number, options: { readonly readOnly: boolean }): Promise<IndexFile> {
     const { readOnly } = options
     const handle = await open(path, readOnly ? "r" : "a+").catch((error: NodeJS.ErrnoException) => {
@@ -68,7 +68,7 @@ export class IndexFile {
     return new IndexFile(handle, { count, last, readOnly })
   }
 
-  /** Whether the newest record names the line it points to. */
+  /** Whether the newest record is for the line with this uuid. */
   async fits(uuid: string): Promise<boolean> {
     if (this.#count === 0 || this.#handle === undefined) return false
     const bytes = await readBytes(this.#handle, (this.#count - 1) * RECORD_BYTES, RECORD_BYTES)
@@ -106,7 +106,7 @@ export class IndexFile {
     this.#end = end
   }
 
-  /** All of the bytes or none: a part of a record would put all later ones out of place. */
+  /** Writes all of the bytes or none: a partial record would misalign all later ones. */
   async #append(bytes: Buffer): Promise<void> {
     try {
       await this.#handle!.appendFile(bytes)
@@ -183,7 +183,7 @@ async function readRecord(handle: FileHandle, number: number): Promise<LineRecor
   return parseRecord(await readBytes(handle, number * RECORD_BYTES, RECORD_BYTES))
 }
 
-/** Exactly the bytes of a range, or fewer at the end of the file. */
+/** The bytes of a range. Fewer only at the end of the file. */
 export async function readBytes(handle: FileHandle, position: number, length: number): Promise<Buffer> {
   const bytes = Buffer.alloc(length)
   let done = 0

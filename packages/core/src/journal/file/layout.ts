@@ -1,4 +1,4 @@
-/** Where everything lies under one root (JRN-8). Every name that comes from outside is checked before it becomes a path. */
+/** The paths of everything under one root. Every name from outside is checked before it becomes part of a path. */
 import { homedir } from "node:os"
 import { join, resolve } from "node:path"
 import { checkedId } from "../../base/ids.ts"
@@ -21,7 +21,7 @@ export interface JournalPaths {
   readonly checkpoint: string
   readonly setAside: string
   readonly blobs: string
-  /** Notes about the conversation, for people to read and edit. */
+  /** The session notes, for people to read and edit. */
   readonly notes: string
 }
 
@@ -46,7 +46,7 @@ export function memoryDirectory(root: string, project: string): string {
   return join(projectDirectory(root, project), "memory")
 }
 
-/** Where a custom notes template and prompt may lie. */
+/** The directory for a custom notes template and prompt. */
 export function notesConfigDirectory(root: string): string {
   return join(root, "config", "session-memory")
 }

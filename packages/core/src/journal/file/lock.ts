@@ -1,9 +1,9 @@
 /**
- * A lock between processes: one file that names its owner. It outlives a dead owner by at most one look: whoever finds the
- * owner gone takes the lock over at once, and of several who try, exactly one succeeds.
+ * A lock between processes: one file that names its owner. If the owner has died, the next process takes the lock over at
+ * once; of several that try, exactly one succeeds.
  *
- * Written by hand because lock libraries judge a dead owner by time: a crashed agent would have to wait for seconds, and a
- * laptop that slept would lose a lock that it still holds.
+ * Lock libraries decide by time whether an owner is dead. A crashed agent would then wait for seconds, and a laptop that
+ * slept would lose a lock it still holds. That is why this one is our own.
  */
 import { randomUUID } from "node:crypto"
 import { link, readFile, rename, rm, writeFile } from "node:fs/promises"
@@ -13,7 +13,7 @@ export interface LockOwner {
   readonly pid: number
   readonly host: string
   readonly since: string
-  /** Tells this process from a later one with the same pid, where the system can tell. */
+  /** Distinguishes this process from a later one with the same pid, if the OS reports start times. */
   readonly started: string
   readonly token: string
 }
@@ -34,13 +34,13 @@ export async function acquireLock(path: string, since: string): Promise<LockAtte
     started: await startOf(process.pid),
     token: randomUUID(),
   }
-  // a finished file is linked into place, so nobody ever sees a lock without an owner
-  const own = `${path}.${owner.token.slice(0, 8)}` // not all of it: the longest id and this must fit into a file name
+  // a finished file is linked into place, so that no process ever sees a lock without an owner
+  const own = `${path}.${owner.token.slice(0, 8)}` // shortened: together with the longest id it must fit into a file name
   await writeFile(own, JSON.stringify(owner))
   try {
     if (await linked(own, path)) return { state: "acquired", lock: lockAt(path, owner.token) }
     const holder = await ownerOf(path)
-    if (holder === undefined) return await acquireLock(path, since) // released this moment
+    if (holder === undefined) return await acquireLock(path, since) // it was released in the meantime
     if (await isAlive(holder)) return { state: "held", by: holder }
     return await takeOver({ path, own, owner, dead: holder })
   } finally {
@@ -49,8 +49,8 @@ export async function acquireLock(path: string, since: string): Promise<LockAtte
 }
 
 /**
- * Only the holder of the take-over lock may replace a dead owner's lock, and only while it is still the dead owner's.
- * The take-over lock is a lock like any other, so an owner that dies while taking over is taken over in turn.
+ * Only the holder of the takeover lock may replace a dead owner's lock, and only while that owner still holds it. The takeover
+ * lock works like any other, so the next process can take over from one that dies in the middle.
  */
 async function takeOver(step: { path: string; own: string; owner: LockOwner; dead: LockOwner }): Promise<LockAttempt> {
   const { path, own, owner, dead } = step
@@ -90,13 +90,13 @@ async function ownerOf(path: string): Promise<LockOwner | undefined> {
     return JSON.parse(await readFile(path, "utf8")) as LockOwner
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined
-    // not a lock of ours, or damaged: nobody can be asked, so nobody is there
+    // not our lock, or damaged: no owner can be found, so treat it as dead
     return { pid: 0, host: hostname(), since: "an unknown time", started: "", token: "" }
   }
 }
 
 async function isAlive(owner: LockOwner): Promise<boolean> {
-  if (owner.host !== hostname()) return true // cannot be told from here
+  if (owner.host !== hostname()) return true // another machine cannot be checked from here
   if (owner.pid <= 0) return false
   try {
     process.kill(owner.pid, 0)
@@ -106,7 +106,7 @@ async function isAlive(owner: LockOwner): Promise<boolean> {
   return (await startOf(owner.pid)) === owner.started
 }
 
-/** When a process began, in the kernel's own count; `ended` for one that only waits to be collected. Empty where the system does not tell. */
+/** When a process began, in kernel ticks. `ended` for a zombie. Empty if the OS does not report it. */
 async function startOf(pid: number): Promise<string> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, "utf8")

@@ -1,4 +1,4 @@
-/** Reads the lines of a journal file in order, in pieces, without holding the file. */
+/** Reads the lines of a journal file in order and in chunks, so that the file never has to fit in memory. */
 import type { FileHandle } from "node:fs/promises"
 import { readBytes } from "./index-file.ts"
 
@@ -6,14 +6,14 @@ export interface RawLine {
   readonly offset: number
   /** Without the line end. */
   readonly bytes: Buffer
-  /** Whether a line end follows: only the last line of a file can lack it. */
+  /** Whether a line end follows. Only the last line of a file can lack it. */
   readonly ended: boolean
 }
 
 const CHUNK_BYTES = 1 << 20
 const LINE_END = 0x0a
 
-/** Lines from `start` to `end`. A line's bytes are valid until the next one is asked for. */
+/** Lines from `start` to `end`. The bytes of a line are valid until you ask for the next one. */
 export async function* scanLines(handle: FileHandle, start: number, end: number): AsyncGenerator<RawLine> {
   let pending: Buffer[] = []
   let offset = start
