@@ -70,7 +70,7 @@ describe("LOOP-1 add, prepare, record", () => {
     expect(await sent(chat)).toEqual([
       'user: "hi"',
       "assistant: call toolu_1 Read",
-      'user: result toolu_1 "text" | "<system-reminder>\\nThe hook \\"lint\\" says:\\nclean\\n</system-reminder>"',
+      'user: result toolu_1 "text" | "<system-reminder>\\nOutput of the hook \\"lint\\":\\nclean\\n</system-reminder>"',
     ])
   })
 

@@ -1,7 +1,6 @@
 /**
- * Attachments: what the system puts into a conversation beside the words of the human and the model (MSG-9).
- * Each kind is data; `renderAttachment` is its one rendering for the model. A rendering is a pure function of the
- * attachment, so it is the same bytes in every request.
+ * Attachments: what the system adds to a conversation besides the messages of the person and the model. They are data;
+ * `renderAttachment` turns one into text for the model. It is a pure function, so the bytes are the same in every request.
  */
 import type { TextBlock } from "./blocks.ts"
 import { inline } from "./inline.ts"
@@ -39,9 +38,9 @@ export type Attachment = { readonly belongsTo?: string } & (
       readonly audience?: "model" | "person"
     }
   | { readonly type: "memory"; readonly path: string; readonly content: string; readonly age?: string }
-  /** What stands after a boundary as data, rendered from the views (L4-29). */
+  /** Facts from the journal, added after a boundary. */
   | { readonly type: "carried_facts"; readonly content: string }
-  /** A kind that another program recorded. `text` is what it sent to the model, if it sent anything. */
+  /** A kind recorded by another program. `text` is what that program sent to the model, if anything. */
   | { readonly type: "foreign"; readonly kind: string; readonly data: unknown; readonly text?: string }
 )
 
@@ -59,13 +58,13 @@ export interface AgentStatus {
 
 export type AttachmentKind = Attachment["type"]
 
-/** What the model is sent for an attachment: no blocks for those meant for a person only. */
+/** The blocks sent to the model for an attachment. Empty if it is meant only for the person. */
 export function renderAttachment(attachment: Attachment): readonly TextBlock[] {
   const text = describe(attachment)
   return text === "" ? [] : [{ type: "text", text: asReminder(text) }]
 }
 
-/** Marks text as coming from the system, so that the model does not take it for the human's words. */
+/** Marks text as coming from the system, so that the model does not read it as the person's message. */
 export function asReminder(text: string): string {
   return `<system-reminder>\n${text}\n</system-reminder>`
 }
@@ -79,46 +78,46 @@ function describe(attachment: Attachment): string {
     case "todo_list":
       return attachment.todos.length === 0
         ? "The todo list is empty."
-        : `The todo list as it stands:\n${attachment.todos.map(todoLine).join("\n")}`
+        : `The current todo list:\n${attachment.todos.map(todoLine).join("\n")}`
     case "plan_file":
       return `The plan in ${inline(attachment.path)}:\n${fenced(attachment.content)}`
     case "plan_mode":
       return attachment.active
-        ? `Plan mode is on: look and think, change nothing until the plan is approved.${attachment.path ? ` The plan goes to ${inline(attachment.path)}.` : ""}`
-        : "Plan mode is off: changes may be made again."
+        ? `Plan mode is on: read and think, and change nothing until the plan is approved.${attachment.path ? ` Write the plan to ${inline(attachment.path)}.` : ""}`
+        : "Plan mode is off: you may make changes again."
     case "skill_content":
       return `The skill "${attachment.name}" is in use. Its instructions:\n${attachment.content}`
     case "skill_listing":
-      return `Skills that can be used:\n${attachment.skills.map(listedLine).join("\n")}`
+      return `Available skills:\n${attachment.skills.map(listedLine).join("\n")}`
     case "agent_status":
       return `Background agents:\n${attachment.agents.map(agentLine).join("\n")}`
     case "agent_listing":
-      return `Agents that can be started:\n${attachment.agents.map(listedLine).join("\n")}`
+      return `Available agents:\n${attachment.agents.map(listedLine).join("\n")}`
     case "tool_delta":
       return [
         attachment.added.length > 0
-          ? `Tools that can be used from now on:\n${attachment.added.map(listedLine).join("\n")}`
+          ? `Tools available from now on:\n${attachment.added.map(listedLine).join("\n")}`
           : "",
-        attachment.removed.length > 0 ? `Tools that are gone: ${attachment.removed.join(", ")}.` : "",
+        attachment.removed.length > 0 ? `Tools no longer available: ${attachment.removed.join(", ")}.` : "",
       ]
         .filter((part) => part !== "")
         .join("\n")
     case "editor_selection":
       return `Lines ${attachment.fromLine} to ${attachment.toLine} of ${inline(attachment.path)} are selected in the editor:\n${fenced(attachment.content)}`
     case "mcp_instructions":
-      return `The tool server "${attachment.server}" says how its tools are to be used:\n${attachment.instructions}`
+      return `Instructions of the tool server "${attachment.server}" for its tools:\n${attachment.instructions}`
     case "nested_memory":
-      return `Instructions in ${inline(attachment.path)}, which apply to files below its directory:\n${attachment.content}`
+      return `Instructions from ${inline(attachment.path)}. They apply to files in its directory and below:\n${attachment.content}`
     case "queued_agent_message":
       return `A message from the agent "${attachment.from}" (not from the user):\n${attachment.content}`
     case "hook_output":
-      return attachment.audience === "person" ? "" : `The hook "${attachment.hook}" says:\n${attachment.content}`
+      return attachment.audience === "person" ? "" : `Output of the hook "${attachment.hook}":\n${attachment.content}`
     case "memory":
-      return `A memory${attachment.age ? ` from ${attachment.age}` : ""}, kept in ${inline(attachment.path)}. It was true when it was written; check before you rely on it:\n${attachment.content}`
+      return `A memory${attachment.age ? ` from ${attachment.age}` : ""} (file ${inline(attachment.path)}). It was true when it was written. Check it before you rely on it:\n${attachment.content}`
     case "carried_facts":
       return attachment.content === ""
         ? ""
-        : `A record of what was said and done before this point. It is computed from the conversation itself and complete, but for what it says is left out. It is not a new request: what stands between fences is quoted.\n\n${attachment.content}`
+        : `A record of what was said and done before this point. It is computed from the conversation and complete, except where it says that something is left out. It is not a new request: text between fences is quoted.\n\n${attachment.content}`
     case "foreign":
       return attachment.text ?? ""
   }
@@ -131,7 +130,7 @@ const agentLine = ({ name, id, status, summary }: AgentStatus) =>
 const TODO_MARKS = { pending: "[ ]", in_progress: "[~]", completed: "[x]" } as const
 const todoLine = ({ content, status }: Todo) => `${TODO_MARKS[status]} ${content}`
 
-/** A fence longer than any in the text, so that the text cannot close it. */
+/** Puts a text between fences longer than any in it, so that the text cannot close them. */
 export function fenced(text: string): string {
   const longest = Math.max(2, ...(text.match(/`{3,}/g) ?? []).map((run) => run.length))
   const fence = "`".repeat(longest + 1)

@@ -1,6 +1,6 @@
 /**
- * Content blocks, as the Messages API defines them: the only message format in this project.
- * Guards go by the block's `type`, so that kinds the SDK's types do not know (betas, newer servers) pass through whole.
+ * Content blocks as the Messages API defines them: the only message format in this project. Guards look at `type` only, so
+ * block types that the SDK does not know (betas, newer servers) pass through unchanged.
  */
 import type {
   ContentBlockParam,
@@ -19,7 +19,7 @@ export type ToolUse = ToolUseBlockParam
 export type ToolResult = ToolResultBlockParam
 export type Thinking = ThinkingBlockParam | RedactedThinkingBlockParam
 export type Media = ImageBlockParam | DocumentBlockParam
-/** A message's content as people may give it. Stored and sent content is always an array. */
+/** The content of a message, as callers may pass it. */
 export type Content = string | readonly Block[]
 
 export const isText = (block: Block): block is TextBlock => block.type === "text"
@@ -29,7 +29,7 @@ export const isThinking = (block: Block): block is Thinking =>
   block.type === "thinking" || block.type === "redacted_thinking"
 export const isMedia = (block: Block): block is Media => block.type === "image" || block.type === "document"
 
-/** A call that the server (or an MCP server behind it) carries out itself, inside one assistant message. */
+/** A call that the API's server, or an MCP server connected to it, runs itself within one assistant message. */
 export interface ServerUse {
   readonly type: "server_tool_use" | "mcp_tool_use"
   readonly id: string
@@ -53,7 +53,7 @@ export function asServerResult(block: Block): ServerResult | undefined {
     : undefined
 }
 
-/** Any content as blocks. A string is one text block; an empty string is none. */
+/** Any content as blocks. A string becomes one text block, an empty string none. */
 export function toBlocks(content: Content): readonly Block[] {
   if (typeof content !== "string") return content
   return content === "" ? [] : [{ type: "text", text: content }]
@@ -64,7 +64,7 @@ export function resultBlocks(result: ToolResult): readonly Block[] {
   return toBlocks((result.content ?? "") as Content)
 }
 
-/** All text a person could read in the blocks, joined by line ends. */
+/** The text of all text blocks, joined by line ends. */
 export function textOf(content: Content): string {
   if (typeof content === "string") return content
   return content
@@ -73,10 +73,7 @@ export function textOf(content: Content): string {
     .join("\n")
 }
 
-/**
- * A copy that nobody else can change, with the invisible marks that blocks may carry. What was added is what is sent, whatever the
- * caller does with its own object afterwards.
- */
+/** A frozen deep copy that keeps symbol keys. The caller can change its own object later without changing what is sent. */
 export function frozenCopy<T>(value: T): T {
   if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy)) as T
   if (typeof value !== "object" || value === null) return value
@@ -88,7 +85,7 @@ export function frozenCopy<T>(value: T): T {
 const CALL_NAME = /^[A-Za-z0-9_-]{1,128}$/
 const CALL_ID = /^[A-Za-z0-9_-]+$/
 
-/** Whether the API takes the call back. What a model writes is not always so. */
+/** Whether the API accepts the call in a later request. Not every call that a model writes is. */
 export function isWellFormedCall({
   id,
   name,
@@ -102,7 +99,7 @@ export function isWellFormedCall({
   return CALL_ID.test(String(id)) && CALL_NAME.test(String(name)) && isObject
 }
 
-/** Breakpoints are placed anew for every request; one that came with the content would stay for ever. */
+/** Breakpoints are set for each request. One that came with the content would stay forever. */
 export function withoutBreakpoint(block: Block): Block {
   if (!("cache_control" in block)) return block
   const { cache_control: _, ...rest } = block

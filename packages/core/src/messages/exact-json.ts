@@ -1,8 +1,7 @@
 /**
- * Keeps what a model wrote byte for byte (MSG-5). A tool input that goes through `JSON.parse` and `JSON.stringify` can come
- * out otherwise: `1.0` becomes `1`, large numbers lose digits, keys that look like numbers move to the front, white space
- * goes. So a tool_use whose input text would not survive carries that text along, invisible to ordinary code and to
- * `JSON.stringify`, and `stringifyExact` writes it back as it was.
+ * Keeps tool inputs byte for byte as the model wrote them. `JSON.parse` and `JSON.stringify` can change a text: `1.0` becomes
+ * `1`, large numbers lose digits, numeric keys move to the front, white space disappears. A tool_use that would change keeps
+ * its own text under a symbol, and `stringifyExact` writes that text back.
  */
 import type { Block } from "./blocks.ts"
 
@@ -12,24 +11,24 @@ interface WithInputText {
   readonly [INPUT_TEXT]?: string
 }
 
-/** The JSON text of a block's input, where it differs from what `JSON.stringify` would write. */
+/** The JSON text of a block's input, if it differs from what `JSON.stringify` would write. */
 export function exactInputOf(block: object): string | undefined {
   return (block as WithInputText)[INPUT_TEXT]
 }
 
-/** A tool_use that will be written with `text` as its input. `text` must be valid JSON. */
+/** A tool_use whose input is written as `text`, which must be valid JSON. */
 export function withExactInput<T extends { readonly input: unknown }>(block: T, text: string): T {
   const input: unknown = JSON.parse(text)
   const plain = { ...block, input }
   return JSON.stringify(input) === text ? plain : { ...plain, [INPUT_TEXT]: text }
 }
 
-/** Whether any block must be written in its own spelling. */
+/** Whether any block has an input that must be written exactly. */
 export function hasExactInput(blocks: readonly Block[]): boolean {
   return blocks.some((block) => exactInputOf(block) !== undefined)
 }
 
-/** `JSON.stringify`, but with exact inputs written as they came. Slower: for values in which `hasExactInput` holds. */
+/** Like `JSON.stringify`, but writes exact inputs unchanged. Slower, so use it only if `hasExactInput`. */
 export function stringifyExact(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => stringifyExact(item ?? null)).join(",")}]`
   if (typeof value !== "object" || value === null) return JSON.stringify(value)
@@ -44,8 +43,8 @@ export function stringifyExact(value: unknown): string {
 }
 
 /**
- * Parses a JSON text in which tool inputs are to be kept exactly: every object that is a `tool_use`, `server_tool_use` or
- * `mcp_tool_use` gets its input's own text. Much slower than `JSON.parse`; used only where `JSON.parse` would lose something.
+ * Parses JSON and keeps the input text of every `tool_use`, `server_tool_use` and `mcp_tool_use`. Much slower than
+ * `JSON.parse`, so it is used only where `JSON.parse` would lose something.
  */
 export function parseExact(text: string): unknown {
   const canonical: unknown = JSON.parse(text)
@@ -53,7 +52,7 @@ export function parseExact(text: string): unknown {
   return new ExactReader(text).read()
 }
 
-/** A JSON reader that remembers where each `input` stood. The text is known to be valid JSON. */
+/** A JSON reader that remembers the text of each `input`. The text must be valid JSON. */
 class ExactReader {
   readonly #text: string
   #at = 0
@@ -89,7 +88,7 @@ class ExactReader {
       this.#at++ // the colon
       this.#skipSpace()
       const start = this.#at
-      // defineProperty: a key named __proto__ is a key like any other
+      // defineProperty, so that a key named __proto__ is an ordinary key
       Object.defineProperty(object, key, { value: this.#value(), enumerable: true, writable: true, configurable: true })
       if (key === "input") inputText = this.#text.slice(start, this.#at)
     }

@@ -28,7 +28,7 @@ describe("MSG-2 flattening", () => {
       .attach({ type: "hook_output", hook: "lint", content: "clean" })
       .user("two")
     expect(flat(messages)).toEqual([
-      'user: "one" | "<system-reminder>\\nThe hook \\"lint\\" says:\\nclean\\n</system-reminder>" | "two"',
+      'user: "one" | "<system-reminder>\\nOutput of the hook \\"lint\\":\\nclean\\n</system-reminder>" | "two"',
     ])
   })
 

@@ -1,9 +1,8 @@
 /**
- * Flattening: stored messages in, what the API accepts out (MSG-2, MSG-4, MSG-5, MSG-10).
+ * Flattening turns stored messages into messages that the API accepts.
  *
- * The flattener is fed message by message and keeps everything but the last exchange closed, so one more message costs what
- * is new. `flatten` is the same thing over a whole list. Whatever must be mended on the way is returned as a repair with a
- * name; nothing is mended silently.
+ * The flattener takes one message at a time and closes everything but the last exchange, so a new message costs only its own
+ * work. `flatten` does the same for a whole list. Every repair it makes is returned under a name; none is silent.
  */
 import { renderAttachment } from "./attachments.ts"
 import {
@@ -23,13 +22,13 @@ import { type AssistantMessage, isSentToModel, type Message, type UserMessage } 
 
 export type Role = "user" | "assistant"
 
-/** One message of a request. Never changed once it is closed. */
+/** One message of a request. A closed message never changes. */
 export interface FlatMessage {
   readonly role: Role
   readonly content: readonly Block[]
 }
 
-/** What was mended so that the request is valid. `id` names the tool call or message it is about. */
+/** A change that makes the request valid. `id` names the tool call or message it concerns. */
 export interface Repair {
   readonly rule: RepairRule
   readonly id: string
@@ -37,27 +36,27 @@ export interface Repair {
 
 export type RepairRule =
   | "unanswered-tool-use" // got a synthetic error result
-  | "orphan-tool-result" // no call it could answer: dropped
-  | "malformed-tool-use" // a name, id or input that the API does not take back: dropped
-  | "duplicate-tool-use" // an id that was used before: the later call is dropped
-  | "duplicate-tool-result" // the first result stands
-  | "late-tool-result" // the call was answered synthetically in an earlier request: that answer stands
-  | "unanswered-server-tool" // a server's call cut off before its result: dropped
+  | "orphan-tool-result" // answers no call: dropped
+  | "malformed-tool-use" // the API does not accept its name, id or input: dropped
+  | "duplicate-tool-use" // the id was used before: the later call is dropped
+  | "duplicate-tool-result" // the first result counts
+  | "late-tool-result" // an earlier request answered the call synthetically: that answer stays
+  | "unanswered-server-tool" // a server call cut off before its result: dropped
   | "orphan-server-result" // dropped
-  | "empty-text" // the API takes no empty text: dropped
-  | "trailing-thinking" // nothing but thinking, with nothing behind it: left out, for ever once it was left out
-  | "unsigned-thinking" // cut off while it was streamed, or another provider's: dropped
+  | "empty-text" // the API rejects empty text: dropped
+  | "trailing-thinking" // only thinking, with nothing after it: left out, and never sent later
+  | "unsigned-thinking" // cut off during streaming, or from another provider: dropped
   | "starts-with-assistant" // got a first user message
 
 export interface Flattened {
   readonly messages: readonly FlatMessage[]
-  /** How many of the messages, from the first, will stay as they are whatever is added. */
+  /** How many messages, counted from the first, can no longer change. */
   readonly closed: number
   readonly repairs: readonly Repair[]
 }
 
 export interface FlattenOptions {
-  /** Calls that an earlier request answered synthetically. That answer stands for ever, also when a result comes late. */
+  /** Calls that an earlier request answered synthetically. That answer stays, even if a result arrives later. */
   readonly answeredSynthetically?: ReadonlySet<string>
 }
 
@@ -70,13 +69,13 @@ export function flatten(messages: readonly Message[], options: FlattenOptions = 
   return flattener.flattened()
 }
 
-/** A turn of one side as it can be sent, and what had to be mended for it. */
+/** A turn of one side as it can be sent, and the repairs made in it. */
 interface Turn {
   readonly content: readonly Block[]
   readonly repairs: readonly Repair[]
 }
 
-/** What the user turn is made of: results, and everything else, each piece with the message it came from. */
+/** The parts of a user turn: results, and everything else with the message it came from. */
 interface Reply {
   readonly results: ToolResult[]
   readonly rest: { readonly from: string; readonly blocks: readonly Block[] }[]
@@ -86,7 +85,7 @@ interface Reply {
 interface OpenExchange extends Reply {
   readonly apiIds: Set<string>
   readonly assistant: Block[]
-  /** The assistant turn waits for the server to go on with it. */
+  /** Whether the assistant turn waits for the server to continue it. */
   paused: boolean
 }
 
@@ -100,8 +99,8 @@ interface Exchange extends Reply {
 const newExchange = (): OpenExchange => ({ apiIds: new Set(), assistant: [], paused: false, results: [], rest: [] })
 
 /**
- * Messages are closed when nothing that may come can change them. That lags behind by one exchange: a response of which nothing can be
- * sent lets the user turns around it grow together.
+ * A message is closed when no later message can change it. Closing lags by one exchange, because a response with nothing to
+ * send joins the user turns before and after it.
  */
 export class Flattener {
   readonly #answeredSynthetically: ReadonlySet<string>
@@ -134,7 +133,7 @@ export class Flattener {
     }
   }
 
-  /** Messages that stay as they are whatever is added. The list itself goes on growing. */
+  /** Messages that can no longer change. The list itself keeps growing. */
   get closed(): readonly FlatMessage[] {
     return this.#closed
   }
@@ -143,17 +142,17 @@ export class Flattener {
     return this.#closedRepairs
   }
 
-  /** Whether the server was interrupted in its own work and goes on with it when it is sent the same messages again. */
+  /** Whether the server paused its own work and continues when it gets the same messages again. */
   get awaitsServer(): boolean {
     return awaitsServer(this.#open, pairServerTools(this.#open.assistant))
   }
 
-  /** Whether the last message, as it would be sent now, is the user's. */
+  /** Whether the last message to send now is the user's. */
   get endsWithUser(): boolean {
     return (this.open().messages.at(-1) ?? this.#closed.at(-1))?.role === "user"
   }
 
-  /** What is not closed yet, as it would be sent now. */
+  /** The messages that are not closed, as they would be sent now. */
   open(): { readonly messages: readonly FlatMessage[]; readonly repairs: readonly Repair[] } {
     const last = withoutTrailingThinking(this.#complete(), (exchange) => this.#userTurn(exchange))
     const exchanges = !this.#previous ? [last] : (join(this.#previous, last) ?? [this.#previous, last])
@@ -175,19 +174,19 @@ export class Flattener {
     this.#open.paused = stop_reason === "pause_turn"
   }
 
-  /** Pieces of one response belong together, also when results stand between them; adjacent responses are merged. */
+  /** Parts of one response belong together, even with results between them. Adjacent responses are merged. */
   #continuesOpenTurn(apiId: string | undefined): boolean {
     if (apiId !== undefined && this.#open.apiIds.has(apiId)) return true
     return this.#open.assistant.length > 0 && !this.#userHasSpoken()
   }
 
-  /** Whether the open exchange has anything of the user's. An answer that was made up here counts only if it was sent. */
+  /** Whether the open exchange has anything from the user. A synthetic answer counts only if it was sent. */
   #userHasSpoken(): boolean {
     const { content, repairs } = this.#userTurn(this.#complete())
-    const madeUp = repairs.filter(
+    const unsent = repairs.filter(
       ({ rule, id }) => rule === "unanswered-tool-use" && !this.#answeredSynthetically.has(id),
     )
-    return content.length > madeUp.length
+    return content.length > unsent.length
   }
 
   #addUser(message: UserMessage): void {
@@ -290,14 +289,14 @@ export class Flattener {
   }
 }
 
-/** Two exchanges as one, where nothing of the second's answer can be sent. */
+/** Joins two exchanges if the second one has no answer to send. */
 function join(first: Exchange, second: Exchange): [Exchange] | undefined {
   if (second.answer.content.length > 0) return undefined
   const answer = { content: first.answer.content, repairs: [...first.answer.repairs, ...second.answer.repairs] }
   return [{ ...first, answer, results: [...first.results, ...second.results], rest: [...first.rest, ...second.rest] }]
 }
 
-/** An answer that is nothing but thinking, with nothing behind it, is not sent. */
+/** Leaves out an answer that is only thinking with nothing after it. */
 function withoutTrailingThinking(exchange: Exchange, userTurn: (exchange: Exchange) => Turn): Exchange {
   const { content, repairs } = exchange.answer
   if (content.length === 0 || !content.every(isThinking) || userTurn(exchange).content.length > 0) return exchange
@@ -313,13 +312,13 @@ function awaitsServer({ paused, results, rest, assistant }: OpenExchange, served
   return asServerUse(last) !== undefined || served.has(asServerResult(last)?.tool_use_id ?? "")
 }
 
-/** The server's calls at the end of a turn: those it is interrupted in. */
+/** The server calls at the end of a turn: the ones it paused in. */
 function trailingServerCalls(blocks: readonly Block[]): ReadonlySet<string> {
   const from = blocks.findLastIndex((block) => !asServerUse(block) && !asServerResult(block)) + 1
   return new Set(blocks.slice(from).flatMap((block) => asServerUse(block)?.id ?? []))
 }
 
-/** Ids of server calls that have their result behind them in the same turn. */
+/** Ids of server calls whose result follows in the same turn. */
 function pairServerTools(blocks: readonly Block[]): ReadonlySet<string> {
   const asked = new Set<string>()
   const served = new Set<string>()

@@ -1,18 +1,18 @@
 /**
- * A value that came from outside, on a line of its own text: a path, a command, a todo. Nothing in it can end the line, open or close a
- * tag, or pass for something else on the line.
+ * Puts a value from outside (a path, a command, a todo) on a line of our text. The value cannot end the line, open or close a
+ * tag, or be mistaken for the rest of the line.
  */
 
-/** As it is: no line ends or other controls, no tags, no quotes or white space at the ends that could be overlooked. */
+/** Safe without quotes: no control characters or tags, no quote or bracket at the start, no white space at either end. */
 const PLAIN = /^(?![\s"'[])[^<\p{Cc}\p{Zl}\p{Zp}]+(?<!\s)$/u
-const BEYOND_JSON = /[<\u007f-\u009f\u2028\u2029]/g // what JSON leaves as it is and a line cannot bear
+const BEYOND_JSON = /[<\u007f-\u009f\u2028\u2029]/g // JSON leaves these unescaped, but they could break the line
 
-/** Bare where it can be, otherwise as a JSON string. */
+/** The bare text if it is safe, otherwise a JSON string. */
 export function inline(text: string): string {
   return PLAIN.test(text) ? text.toWellFormed() : JSON.stringify(text).replace(BEYOND_JSON, escaped)
 }
 
-/** At most so many characters of it, and told where there are more. */
+/** At most `most` characters of the text, with a note if there are more. */
 export function inlineUpTo(most: number, text: string): string {
   if (text.length <= most) return inline(text)
   return `${inline(text.slice(0, most).toWellFormed())} [cut: ${most} of ${text.length} characters]`

@@ -1,15 +1,15 @@
-/** What the API takes in images and documents. Public documentation, as of 2026-11; kept apart because it moves. */
+/** The API's limits for images and documents, from its public documentation as of 2026-11. */
 export interface MediaLimits {
-  /** Bytes of one image as it is sent, that is in base64. */
+  /** Bytes of one image as it is sent: in base64. */
   readonly imageBytes: number
   readonly imagePixels: number
-  /** With more images than this in a request, a smaller size holds for each. */
+  /** With more images than this in a request, each may only have `manyImagesPixels` per side. */
   readonly manyImages: number
   readonly manyImagesPixels: number
   readonly imagesPerRequest: number
   readonly documentBytes: number
   readonly documentPages: number
-  /** All media of a request together, so that its body stays under the limit with room for text. */
+  /** All media of a request together. Leaves room for text below the limit of the body. */
   readonly bytesPerRequest: number
 }
 
@@ -24,5 +24,5 @@ export const MEDIA_LIMITS: MediaLimits = {
   bytesPerRequest: 24 * 1024 * 1024,
 }
 
-/** The body of a request to the Messages API. */
+/** The limit for the body of a request to the Messages API. */
 export const REQUEST_BYTES = 32 * 1024 * 1024

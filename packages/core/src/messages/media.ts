@@ -1,6 +1,6 @@
 /**
- * MSG-11: images and documents that the API would refuse. The block alone is withheld, with a text in its place that says what
- * it was and how to get it; the conversation is never stuck on one image.
+ * Withholds images and documents that the API would reject. A text in their place says what they were and how to recall them,
+ * so one image never blocks a conversation.
  */
 import { createRequire } from "node:module"
 import type { imageSize as ImageSize } from "image-size"
@@ -10,11 +10,11 @@ import { contentOf, type Message } from "./messages.ts"
 
 /** One image or document of a conversation, measured. */
 export interface MediaItem {
-  /** Where it stands: `<message uuid>.<block>` or `<message uuid>.<block>.<block inside a tool result>`. */
+  /** Its address: `<message uuid>.<block>` or `<message uuid>.<block>.<block inside a tool result>`. */
   readonly address: string
   readonly kind: "image" | "document"
   readonly mediaType: string
-  /** As sent, in base64; 0 where it is sent by reference. */
+  /** As sent, in base64. 0 if it is sent by reference. */
   readonly bytes: number
   readonly pixels?: { readonly width: number; readonly height: number }
   readonly pages?: number
@@ -35,7 +35,7 @@ export function mediaIn(message: Message): readonly MediaItem[] {
   })
 }
 
-/** Which of the items cannot be sent. Those withheld before are not looked at again. */
+/** The items that cannot be sent. Skips those withheld before. */
 export function planWithholding(
   items: readonly MediaItem[],
   withheld: ReadonlySet<string>,
@@ -56,7 +56,7 @@ export function planWithholding(
   return [...refused, ...beyondBody(candidates, new Set(refused.map(({ address }) => address)), limits)]
 }
 
-/** The oldest media, as long as all together are too many bytes for one request. */
+/** The oldest media, until the rest fits into one request. */
 function beyondBody(items: readonly MediaItem[], refused: ReadonlySet<string>, limits: MediaLimits): Withheld[] {
   const left = items.filter(({ address, bytes }) => bytes > 0 && !refused.has(address))
   let bytes = left.reduce((sum, item) => sum + item.bytes, 0)
@@ -72,7 +72,7 @@ function beyondBody(items: readonly MediaItem[], refused: ReadonlySet<string>, l
   return withheld
 }
 
-/** The text that stands where a block was. */
+/** The text that replaces a withheld block. */
 export function withheldStub(item: MediaItem, why: string): TextBlock {
   const size = item.pixels
     ? `, ${item.pixels.width}×${item.pixels.height} pixels`
@@ -109,25 +109,25 @@ function measure(block: Media, address: string): MediaItem {
   return { ...base, pages: pagesOf(data) }
 }
 
-/** Loaded with the first image: most conversations have none. */
+/** Loaded with the first image, since most conversations have none. */
 let sizeOf: typeof ImageSize | undefined
 function imageSize(bytes: Uint8Array) {
   sizeOf ??= (createRequire(import.meta.url)("image-size") as { imageSize: typeof ImageSize }).imageSize
   return sizeOf(bytes)
 }
 
-const HEADER_CHARACTERS = 512 * 1024 // base64; dimensions stand near the front in all formats the API takes
+const HEADER_CHARACTERS = 512 * 1024 // base64; all formats that the API accepts have the dimensions near the front
 
 function pixelsOf(data: string): { width: number; height: number } | undefined {
   try {
     const { width, height } = imageSize(Buffer.from(data.slice(0, HEADER_CHARACTERS), "base64"))
     return { width, height }
   } catch {
-    return undefined // not an image that can be read here: the API is the judge
+    return undefined // not readable here: let the API decide
   }
 }
 
-/** Pages of a PDF, counted by their objects. Compressed object streams hide some, so this is the least there are. */
+/** Counts the page objects of a PDF. Compressed object streams hide some, so the true number may be higher. */
 function pagesOf(data: string): number {
   return (
     Buffer.from(data, "base64")
@@ -136,7 +136,7 @@ function pagesOf(data: string): number {
   )
 }
 
-/** A copy of a message's block with the media at `inner` replaced, or the block itself replaced. */
+/** Replaces the media at `inner` of a tool result by the stub, or the whole block. */
 export function replaceMedia(block: Block, inner: number | undefined, stub: TextBlock): Block {
   if (inner === undefined || !isToolResult(block)) return stub
   const content = resultBlocks(block).map((item, i) => (i === inner ? stub : item))

@@ -1,6 +1,6 @@
 /**
- * The messages of a conversation as they are kept: the API's content plus where it stands, when it came and who may see
- * it. The shape is that of Claude Code transcript lines, so that tools made for those can read ours (MSG-1, JRN-1).
+ * The messages of a conversation as they are stored: the API's content, its place, its time and who may see it. The shape is
+ * that of Claude Code transcript lines, so that tools for those can read ours.
  */
 import type { Attachment } from "./attachments.ts"
 import { type Block, type Content, isToolResult, textOf, toBlocks } from "./blocks.ts"
@@ -9,15 +9,15 @@ export type Uuid = string
 
 interface Placed {
   readonly uuid: Uuid
-  /** The message this one follows; `null` at the start and at a boundary. */
+  /** The message before this one. `null` at the start and at a boundary. */
   readonly parentUuid: Uuid | null
   readonly timestamp: string
-  /** Internal: not the human's words. */
+  /** Internal: not written by the person. */
   readonly isMeta?: boolean
-  /** Belongs to a sub-agent's own conversation, recorded in the same file. */
+  /** Part of a sub-agent's conversation recorded in the same file. */
   readonly isSidechain?: boolean
   readonly isVisibleInTranscriptOnly?: boolean
-  /** Typed while the system was busy: kept at once, sent only when a decision delivers it. */
+  /** Typed while the system was busy. Stored at once, sent when a decision delivers it. */
   readonly isQueued?: boolean
   readonly sessionId?: string
 }
@@ -31,7 +31,7 @@ export interface UserMessage extends Placed {
 export interface AssistantMessage extends Placed {
   readonly type: "assistant"
   readonly message: {
-    /** The API's id of the response. Several stored messages may share one: streaming pieces. */
+    /** The API's id of the response. Parts of one streamed response share it. */
     readonly id?: string
     readonly role: "assistant"
     readonly model?: string
@@ -52,7 +52,7 @@ export interface SystemMessage extends Placed {
   readonly type: "system"
   readonly subtype?: string
   readonly content?: string
-  /** At a boundary: the message before it, which `parentUuid` no longer names. */
+  /** At a boundary: the message before it, since `parentUuid` is `null` there. */
   readonly logicalParentUuid?: Uuid | null
   readonly compactMetadata?: CompactMetadata
 }
@@ -64,7 +64,7 @@ export interface ProgressMessage extends Placed {
 
 export type Message = UserMessage | AssistantMessage | AttachmentMessage | SystemMessage | ProgressMessage
 
-/** What the API reports for one response. Fields that older servers leave out are absent. */
+/** The tokens that the API reports for one response. Older servers leave out some fields. */
 export interface Usage {
   readonly input_tokens: number
   readonly output_tokens: number
@@ -74,12 +74,12 @@ export interface Usage {
     readonly ephemeral_5m_input_tokens?: number
     readonly ephemeral_1h_input_tokens?: number
   } | null
-  /** Not part of the public API: all tokens that cache edits have deleted so far. */
+  /** All tokens deleted by cache edits so far. Not in the public API. */
   readonly cache_deleted_input_tokens?: number | null
   readonly iterations?: readonly UsageIteration[] | null
 }
 
-/** One of several passes behind a response: with server compaction the top-level usage leaves its pass out. */
+/** One of several passes of a response. With server compaction, the top-level usage excludes that pass. */
 export interface UsageIteration extends Omit<Usage, "iterations"> {
   readonly type: string
 }
@@ -107,17 +107,17 @@ export function contentOf(message: UserMessage | AssistantMessage): readonly Blo
   return toBlocks(message.message.content)
 }
 
-/** An error text that was shown in place of an answer; the model never said it. */
+/** An error text shown in place of an answer. The model did not write it. */
 export function isSyntheticError(message: Message): boolean {
   return message.type === "assistant" && message.isApiErrorMessage === true && message.message.model === SYNTHETIC_MODEL
 }
 
-/** A user message that carries tool results: a machine's answer, not the human's words. */
+/** Whether a user message has tool results, so that it does not come from the person alone. */
 export function carriesResults(message: UserMessage): boolean {
   return contentOf(message).some(isToolResult)
 }
 
-/** Written by the person, as far as the record tells. */
+/** Whether the person wrote the message, as far as the record shows. */
 export function isHuman(message: Message): message is UserMessage {
   return (
     message.type === "user" &&
@@ -129,11 +129,11 @@ export function isHuman(message: Message): message is UserMessage {
   )
 }
 
-/** What programs put into user messages: command output, reminders, notices of an interruption. */
+/** Texts that programs put into user messages: command output, reminders, notices of an interruption. */
 const MACHINE_TEXT =
   /^\s*(?:<(?:local-command-|command-name|command-message|system-reminder|bash-std|task-notification)|\[Request interrupted)/
 
-/** MSG-13: what a person sees while the conversation runs; `transcript` is the full view with summaries. */
+/** Whether the person sees the message in the running conversation, or in the full transcript with summaries. */
 export function isShownToPerson(message: Message, where: "conversation" | "transcript" = "conversation"): boolean {
   if (message.isMeta) return false
   if (message.isVisibleInTranscriptOnly || (message.type === "user" && message.isCompactSummary)) {
@@ -142,13 +142,13 @@ export function isShownToPerson(message: Message, where: "conversation" | "trans
   return true
 }
 
-/** MSG-13: what can reach the model at all. */
+/** Whether the message can be sent to the model at all. */
 export function isSentToModel(message: Message): boolean {
   if (message.type === "progress" || message.type === "system") return false
   return !message.isSidechain && !message.isQueued && !isSyntheticError(message)
 }
 
-/** MSG-6: from the last boundary, inclusive; everything where there is none. */
+/** The messages from the last boundary on, including it. All of them if there is no boundary. */
 export function sinceLastBoundary(messages: readonly Message[]): readonly Message[] {
   const at = messages.findLastIndex(isBoundary)
   return at <= 0 ? messages : messages.slice(at)

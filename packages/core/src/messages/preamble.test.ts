@@ -5,9 +5,9 @@ const estimate = (text: string) => text.length / 4
 const preamble = (texts: Record<string, string>, limit = 40_000) => renderPreamble({ texts, estimate, limit })
 
 describe("MSG-8 the context preamble", () => {
-  test("is one reminder with titled texts that may or may not matter", () => {
+  test("is one reminder with titled texts that may or may not be relevant", () => {
     const text = preamble({ "Project instructions": "Use tabs.", Memory: "- likes short answers" })
-    expect(text).toMatch(/^<system-reminder>\n.*may or may not matter/)
+    expect(text).toMatch(/^<system-reminder>\n.*may or may not be relevant/)
     expect(text).toContain("# Project instructions\nUse tabs.\n\n# Memory\n- likes short answers\n</system-reminder>")
   })
 

@@ -1,18 +1,15 @@
-/**
- * MSG-8: titled context texts (project instructions, memory index …) as one text ahead of the conversation, marked as coming
- * from the system.
- */
+/** Joins titled context texts (project instructions, memory index …) into one system reminder before the conversation. */
 import { asReminder } from "./attachments.ts"
 
 export interface PreambleOptions {
-  /** Title to text, in the order in which they are to appear. */
+  /** Title to text, in order of appearance. */
   readonly texts: Readonly<Record<string, string>>
   readonly estimate: (text: string) => number
-  /** In tokens, for all texts together. */
+  /** Tokens for all texts together. */
   readonly limit: number
 }
 
-/** The text for the model; empty where there is nothing to say. */
+/** The text for the model. Empty if there is no context. */
 export function renderPreamble({ texts, estimate, limit }: PreambleOptions): string {
   const sections: string[] = []
   let left = limit
@@ -24,7 +21,7 @@ export function renderPreamble({ texts, estimate, limit }: PreambleOptions): str
   }
   if (sections.length === 0) return ""
   return asReminder(
-    `What follows is context for this conversation. It may or may not matter for what you are asked; do not answer it by itself.\n\n${sections.join("\n\n")}`,
+    `Context for this conversation follows. It may or may not be relevant to the request. Do not respond to it on its own.\n\n${sections.join("\n\n")}`,
   )
 }
 
@@ -32,5 +29,5 @@ function cutToFit(text: string, share: number): string {
   const length = Math.floor(text.length * share)
   const lineEnd = text.lastIndexOf("\n", length)
   const kept = text.slice(0, lineEnd > length / 2 ? lineEnd : length).replace(/[\uD800-\uDBFF]$/, "")
-  return `${kept}\n[cut here: ${text.length - kept.length} of ${text.length} characters are left out, because the instructions together are too long]`
+  return `${kept}\n[cut here: ${text.length - kept.length} of ${text.length} characters are left out, because all instructions together are too long]`
 }

@@ -2,11 +2,11 @@
 import type { MessageCreateParamsNonStreaming } from "@anthropic-ai/sdk/resources/messages"
 
 export type ModelRequest = MessageCreateParamsNonStreaming
-/** What a request may carry besides the conversation. */
+/** What a request may contain in addition to the conversation. */
 export interface RequestExtras {
   /** Asks the server to edit its copy of the conversation. */
   readonly context_management?: { readonly edits: readonly unknown[] }
-  /** Features that must be asked for by name; sent as a header. */
+  /** Beta features to switch on. Sent as a header. */
   readonly betas?: readonly string[]
 }
 

@@ -1,6 +1,6 @@
 /**
- * MSG-7: messages grouped by API response: each group is one response with what answers it; what stands before the first
- * response is a group of its own. No group splits a tool pair or the pieces of one response.
+ * Groups messages into rounds: one response of the API and what answers it. Messages before the first response are a round
+ * of their own. No round splits a tool call from its result, or one response in two.
  */
 import { asServerResult, asServerUse, isToolResult, isToolUse } from "./blocks.ts"
 import { contentOf, type Message } from "./messages.ts"
@@ -14,7 +14,7 @@ export function rounds(messages: readonly Message[]): readonly Round[] {
 
 function roundStarts(messages: readonly Message[]): number[] {
   const starts: number[] = messages.length > 0 ? [0] : []
-  /** For each id that must stay together: the first message that has it. */
+  /** For each id whose messages must stay together: the first message with it. */
   const firstWith = new Map<string, number>()
   let currentResponse: string | undefined
   messages.forEach((message, at) => {
@@ -26,7 +26,7 @@ function roundStarts(messages: readonly Message[]): number[] {
     for (const id of bondsOf(message)) {
       const first = firstWith.get(id)
       if (first === undefined) firstWith.set(id, at)
-      // every group that begins behind the first message with this id belongs to that message's group
+      // every round that begins after the first message with this id belongs to that message's round
       else while (starts.length > 0 && starts.at(-1)! > first) starts.pop()
     }
   })
@@ -34,12 +34,12 @@ function roundStarts(messages: readonly Message[]): number[] {
 }
 
 /**
- * Before which messages a list may be cut in two without parting a pair or the pieces of one response. `n` messages have `n + 1` places,
- * the first and the last of which are always fine.
+ * Before which messages a list may be cut without splitting a tool call from its result, or one response in two. `n` messages
+ * have `n + 1` places; the first and the last are always safe.
  */
 export function safeCuts(messages: readonly Message[]): readonly boolean[] {
   const first = new Map<string, number>()
-  /** Behind the last message that each place must not be parted from. */
+  /** For each message, the last one that must not be split from it. */
   const reach = messages.map((_, at) => at)
   messages.forEach((message, at) => {
     for (const id of bondsOf(message)) {
@@ -59,7 +59,7 @@ export function safeCuts(messages: readonly Message[]): readonly boolean[] {
   ]
 }
 
-/** What ties a message to others: its response and the tool calls it makes or answers. */
+/** What binds a message to others: its response, and the tool calls it makes or answers. */
 function bondsOf(message: Message): string[] {
   if (message.type === "user") {
     return contentOf(message)

@@ -1,4 +1,4 @@
-/** What a stored message contributes to a request: its own blocks, or those an attachment is rendered to. */
+/** The blocks that a stored message adds to a request: its own, or the rendered attachment. */
 import { renderAttachment } from "./attachments.ts"
 import type { Block } from "./blocks.ts"
 import { contentOf, isSentToModel, type Message } from "./messages.ts"

@@ -1,10 +1,10 @@
 /**
- * Usage as a server or a loop of one's own reports it. What is no count is left out: a single `NaN` would make every later size and every
- * sum of money one, and no threshold would ever be reached.
+ * Checks the usage reported by a server or by your own loop. A single `NaN` would spread to every later size and cost, and no
+ * threshold would ever be reached, so anything that is not a count is dropped.
  */
 import type { Usage } from "./messages.ts"
 
-/** Nothing where it does not say how much came in and went out. */
+/** Undefined if the input or output tokens are missing. */
 export function usableUsage(given: unknown): Usage | undefined {
   if (!isCounted(given)) return undefined
   const { iterations, ...usage } = given

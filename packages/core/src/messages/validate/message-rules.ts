@@ -1,4 +1,4 @@
-/** Rules about messages, one for each thing the API refuses in them. */
+/** Rules for messages, one for each thing the API rejects in them. */
 import { isWellFormedCall } from "../blocks.ts"
 import type { CheckedBlock, CheckedMessage, MessageRule, MessageSubject, Violation } from "./rule.ts"
 
@@ -15,7 +15,7 @@ const ASSISTANT_BLOCKS = new Set([
   ...["document", "compaction", "fallback"],
 ])
 
-/** Violations at the blocks for which `wrong` gives a message. */
+/** A violation for each block for which `wrong` returns a message. */
 function atBlocks(subject: MessageSubject, wrong: (block: CheckedBlock, at: number) => string | undefined): Found[] {
   return subject.message.content.flatMap((block, at) => {
     const message = wrong(block, at)
@@ -61,7 +61,7 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
     check: (subject) =>
       atBlocks(subject, (block) =>
         block.type === "text" && String(block.text ?? "").trim() === ""
-          ? "a text must have more than white space"
+          ? "a text must contain more than white space"
           : undefined,
       ),
   },
@@ -75,7 +75,7 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
           known.has(type) ||
           (editsCache && type === "cache_edits") ||
           (subject.message.role === "assistant" && type !== "tool_result" && SERVER_RESULT.test(type))
-        return fits ? undefined : `a block of type "${type}" cannot stand in a message of the ${subject.message.role}`
+        return fits ? undefined : `a block of type "${type}" is not allowed in a message of the ${subject.message.role}`
       })
     },
   },
@@ -101,7 +101,7 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
       const firstOther = subject.message.content.findIndex((block) => block.type !== "tool_result")
       return atBlocks(subject, (block, at) =>
         block.type === "tool_result" && firstOther >= 0 && at > firstOther
-          ? "results must stand before everything else"
+          ? "results must come before everything else"
           : undefined,
       )
     },
@@ -161,7 +161,7 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
       const paused = subject.isLast && endsInServerTool(subject.message)
       return atBlocks(subject, (block, at) =>
         SERVER_USE.test(block.type) && !answered.has(block.id) && !(paused && at >= end)
-          ? `the server's call ${block.id} was found without its result`
+          ? `the server call ${block.id} has no result`
           : undefined,
       )
     },
@@ -192,7 +192,7 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
     name: "no-prefill",
     check: ({ message, isLast, path, model }) =>
       isLast && message.role === "assistant" && !model.accepts.prefill && !endsInServerTool(message)
-        ? [{ path, message: `${model.id} does not go on with an assistant message: the last must be the user's` }]
+        ? [{ path, message: `${model.id} cannot continue an assistant message: the last message must be the user's` }]
         : [],
   },
   {
@@ -200,7 +200,7 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
     check: (subject) =>
       atBlocks(subject, (block) =>
         subject.message.role === "assistant" && block.type === "document"
-          ? "a document cannot stand in an assistant message"
+          ? "a document is not allowed in an assistant message"
           : undefined,
       ),
   },
@@ -217,7 +217,7 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
     name: "no-breakpoint-on-thinking",
     check: (subject) =>
       atBlocks(subject, (block) =>
-        THINKING.test(block.type) && block.cache_control ? "thinking cannot carry a breakpoint" : undefined,
+        THINKING.test(block.type) && block.cache_control ? "thinking cannot have a breakpoint" : undefined,
       ),
   },
   {
@@ -228,7 +228,7 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
       }
       if (message.role !== "system") return []
       if (!model.accepts.systemMessages)
-        return [{ path, message: `${model.id} takes no system messages among the others` }]
+        return [{ path, message: `${model.id} does not accept system messages between other messages` }]
       const follows = previous?.role === "user" || (previous !== undefined && endsInServerTool(previous))
       return index > 0 && follows ? [] : [{ path, message: "a system message must follow a user message" }]
     },

@@ -1,4 +1,4 @@
-/** Rules about a request around its messages: fields, limits, thinking, tools, breakpoints. */
+/** Rules for everything in a request except its messages: fields, limits, thinking, tools, breakpoints. */
 import { REQUEST_BYTES } from "../media-limits.ts"
 import type { RequestRule, Violation } from "./rule.ts"
 
@@ -46,7 +46,7 @@ export const REQUEST_RULES: readonly RequestRule[] = [
     check: ({ request }) =>
       SAMPLING_FIELDS.filter((field) => field in request).map((field) => ({
         path: field,
-        message: "is no longer taken by the API",
+        message: "is no longer accepted by the API",
       })),
   },
   {
@@ -82,16 +82,18 @@ export const REQUEST_RULES: readonly RequestRule[] = [
   ),
   rule("max-tokens-cap", ({ request, model }) =>
     request.max_tokens > model.maxOutput
-      ? ["max_tokens", `${request.max_tokens} > ${model.maxOutput}, the most ${model.id} gives`]
+      ? ["max_tokens", `${request.max_tokens} > ${model.maxOutput}, the maximum of ${model.id}`]
       : undefined,
   ),
   rule("system-text-not-empty", ({ request: { system } }) => {
     const texts = system === undefined ? [] : typeof system === "string" ? [] : system.map((block) => block.text)
-    return texts.every((text) => text.trim() !== "") ? undefined : ["system", "a text must have more than white space"]
+    return texts.every((text) => text.trim() !== "")
+      ? undefined
+      : ["system", "a text must contain more than white space"]
   }),
   rule("thinking-budget-supported", ({ request, model }) =>
     request.thinking?.type === "enabled" && !model.accepts.thinkingBudget
-      ? ["thinking", `${model.id} takes no thinking budget`]
+      ? ["thinking", `${model.id} does not accept a thinking budget`]
       : undefined,
   ),
   rule("thinking-budget-range", ({ request: { thinking, max_tokens } }) =>
@@ -114,17 +116,17 @@ export const REQUEST_RULES: readonly RequestRule[] = [
   ),
   rule("adaptive-thinking-supported", ({ request, model }) =>
     request.thinking?.type === "adaptive" && !model.accepts.adaptiveThinking
-      ? ["thinking", `${model.id} has no adaptive thinking`]
+      ? ["thinking", `${model.id} does not support adaptive thinking`]
       : undefined,
   ),
   rule("forced-tools-supported", ({ request, model }) => {
     const forced = request.tool_choice?.type === "any" || request.tool_choice?.type === "tool"
     return forced && !model.accepts.forcedTools
-      ? ["tool_choice", `${model.id} cannot be made to use a tool`]
+      ? ["tool_choice", `${model.id} does not support forced tool use`]
       : undefined
   }),
   rule("breakpoint-count", ({ breakpoints, request }) => {
-    const count = breakpoints.length + (request.cache_control ? 1 : 0) // automatic caching takes one
+    const count = breakpoints.length + (request.cache_control ? 1 : 0) // automatic caching uses one
     return count <= MOST_BREAKPOINTS
       ? undefined
       : ["cache_control", `${count} breakpoints, at most ${MOST_BREAKPOINTS} are allowed`]
@@ -136,6 +138,6 @@ export const REQUEST_RULES: readonly RequestRule[] = [
   }),
   rule("no-breakpoint-on-empty-text", ({ breakpoints }) => {
     const empty = breakpoints.find(({ onEmptyText }) => onEmptyText)
-    return empty && [empty.path, "an empty text cannot carry a breakpoint"]
+    return empty && [empty.path, "an empty text cannot have a breakpoint"]
   }),
 ]

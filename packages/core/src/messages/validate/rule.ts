@@ -1,7 +1,7 @@
-/** What a rule of the validator is. Each has a name, so that a violation can be traced to the rule that found it. */
+/** The types of the validator's rules. Each rule has a name, which every violation carries. */
 import type { ModelRequest } from "../request.ts"
 
-/** What the rules need to know about the model; `tokens/` has it for every known model. */
+/** What the rules need to know about the model. `tokens/` has it for every known model. */
 export interface ModelRules {
   readonly id: string
   readonly window: number
@@ -14,7 +14,7 @@ export interface ModelRules {
     readonly thinkingOff: boolean
     readonly forcedTools: boolean
     readonly systemMessages: boolean
-    /** Deletions inside the server's cache, which no public model takes. */
+    /** Deletions in the server's cache. No public model accepts them. */
     readonly cacheEditing: boolean
   }
 }
@@ -26,7 +26,7 @@ export interface Violation {
   readonly message: string
 }
 
-/** A rule about the request around the messages. */
+/** A rule for everything in the request except its messages. */
 export interface RequestRule {
   readonly name: string
   check(subject: RequestSubject): readonly Omit<Violation, "rule">[]
@@ -35,9 +35,9 @@ export interface RequestRule {
 export interface RequestSubject {
   readonly request: ModelRequest
   readonly model: ModelRules
-  /** Size of the input in tokens, where it is known. */
+  /** The size of the input in tokens, if known. */
   readonly inputTokens?: number
-  /** Size of the messages in bytes. */
+  /** The size of the messages in bytes. */
   readonly messageBytes: number
   readonly breakpoints: readonly Breakpoint[]
 }
@@ -48,7 +48,7 @@ export interface Breakpoint {
   readonly onEmptyText: boolean
 }
 
-/** A message as the rules look at it: any role, any block type, nothing taken for granted. */
+/** A message before it is known to be valid: any role, any block type. */
 export interface CheckedMessage {
   readonly role: string
   readonly content: readonly CheckedBlock[]
@@ -66,7 +66,7 @@ export interface CheckedBlock {
   readonly cache_control?: { readonly ttl?: "5m" | "1h" } | null
 }
 
-/** A rule about one message and its neighbours. */
+/** A rule for one message and its neighbours. */
 export interface MessageRule {
   readonly name: string
   check(subject: MessageSubject): readonly Omit<Violation, "rule">[]
@@ -78,7 +78,7 @@ export interface MessageSubject {
   readonly path: string
   readonly previous: CheckedMessage | undefined
   readonly isLast: boolean
-  /** Whether a tool call with this id stands in an earlier message. */
+  /** Whether an earlier message has a tool call with this id. */
   readonly isUsedId: (id: string) => boolean
   readonly request: ModelRequest
   readonly model: ModelRules

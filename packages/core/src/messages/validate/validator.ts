@@ -1,6 +1,6 @@
 /**
- * MSG-12: the strict validator. It runs on every request before it leaves and holds every rule of the API that can be checked
- * here. It remembers the messages it has found in order, so a request that goes on from the last one costs what is new.
+ * The strict validator. It checks every request before it is sent, against every rule of the API that can be checked here.
+ * It remembers which messages are valid, so a request that continues the last one costs only what is new.
  */
 import { InvalidRequestError } from "../../base/errors.ts"
 import type { ModelRequest } from "../request.ts"
@@ -12,7 +12,7 @@ export interface ValidationSubject {
   readonly request: ModelRequest
   readonly model: ModelRules
   readonly inputTokens?: number
-  /** Saves work: the first `closed` messages are those of the last request with the same `revision`, and will stay in the next. */
+  /** Saves work: the first `closed` messages are the same in all requests of one `revision`. */
   readonly settled?: { readonly closed: number; readonly revision: number }
 }
 
@@ -21,10 +21,10 @@ export function validateRequest(subject: ValidationSubject): readonly Violation[
   return new RequestValidator().violations(subject)
 }
 
-/** Names of all rules, in the order in which they are checked. */
+/** The names of all rules, in the order of checking. */
 export const RULE_NAMES: readonly string[] = [...REQUEST_RULES, ...MESSAGE_RULES].map(({ name }) => name)
 
-/** What has been learnt from the messages looked at so far. */
+/** What is known about the messages checked so far. */
 interface Progress {
   messages: number
   readonly usedIds: Set<string>
@@ -39,7 +39,7 @@ export class RequestValidator {
   #done = noProgress()
   #revision: number | undefined
 
-  /** Throws where the API would refuse. */
+  /** Throws if the API would reject the request. */
   check(subject: ValidationSubject): void {
     const violations = this.violations(subject)
     if (violations.length > 0) throw new InvalidRequestError(violations)
@@ -48,7 +48,7 @@ export class RequestValidator {
   violations(subject: ValidationSubject): readonly Violation[] {
     const { request, model, inputTokens, settled } = subject
     const messages = request.messages ?? []
-    // the last message's rules differ, so it is never taken as done
+    // other rules apply to the last message, so it never counts as done
     const isLastDone = this.#done.messages >= messages.length
     if (settled?.revision !== this.#revision || isLastDone) this.#done = noProgress()
     this.#revision = settled?.revision
@@ -73,7 +73,7 @@ export class RequestValidator {
   }
 }
 
-/** Applies the message rules to one message and adds what later messages need to know. */
+/** Checks one message and adds what later messages need to know. */
 function look(
   progress: Progress,
   { request, model }: ValidationSubject,
@@ -121,7 +121,7 @@ function breakpointsOf(block: CheckedBlock, path: string): Breakpoint[] {
   ]
 }
 
-/** Breakpoints on tools and system prompt, which come before those on messages. */
+/** Breakpoints on tools and system prompt. They come before those on messages. */
 function fixedBreakpoints({ tools = [], system }: ModelRequest): Breakpoint[] {
   const blocks = typeof system === "string" || system === undefined ? [] : system
   return [
@@ -130,7 +130,7 @@ function fixedBreakpoints({ tools = [], system }: ModelRequest): Breakpoint[] {
   ]
 }
 
-/** Size in a request body, near enough for a limit in megabytes: characters outside Latin count for up to three bytes. */
+/** The size of a message in a request body, in UTF-8 bytes. */
 function bytesOf(message: ModelRequest["messages"][number]): number {
   return Buffer.byteLength(JSON.stringify(message))
 }
