@@ -1,19 +1,19 @@
 /**
- * How many requests of 200,000 tokens a simulator answers in a second when 90% of each is a prefix it has seen, against
- * requests in which everything is new. Over HTTP, one after the other.
+ * Measures how many requests of 200,000 tokens a simulator answers per second: with 90% of each a known prefix, and with
+ * everything new. Over HTTP, one request after the other.
  *
  *     node packages/sim/bench/requests.ts [--short]
  *
- * Takes about 20 seconds; `--short` a quarter of that, for a look whether something has become slow.
+ * It takes about 20 seconds. `--short` takes a quarter of that and is enough to notice a slowdown.
  */
 import { parseArgs } from "node:util"
 import { countText, startSimulator } from "../src/index.ts"
 
 const TOKENS = 200_000
 const SHARED = 0.9
-const BLOCKS = 200 // in a request, as many as a long conversation has
+const BLOCKS = 200 // per request, as many as in a long conversation
 const { values: options } = parseArgs({ options: { short: { type: "boolean", default: false } } })
-const SECONDS = options.short ? 1 : 5 // for each of the two
+const SECONDS = options.short ? 1 : 5 // per measurement
 
 const SYLLABLES = ["ka", "ro", "stone", "ing", "par", "tion", "get", "Id", "un", "der", "_", "able", "x2", "mo", "re"]
 let state = 1
@@ -21,7 +21,7 @@ const chance = (limit: number) => {
   state = (state * 48_271) % 2_147_483_647
   return state % limit
 }
-/** Words that are seldom the same: a tokenizer that remembers words must not have it easier than with real text. */
+/** Words that seldom repeat, so a tokenizer that caches words has no advantage over real text. */
 const nextWord = () => Array.from({ length: 1 + chance(4) }, () => SYLLABLES[chance(SYLLABLES.length)]).join("")
 const perBlock = TOKENS / BLOCKS
 const sample = Array.from({ length: 1000 }, nextWord).join(" ")
@@ -52,7 +52,7 @@ async function send(blocks: readonly object[]) {
   }
 }
 
-/** Requests per second; the making of the bodies is not counted. */
+/** Requests per second, without the time to build the bodies. */
 async function measure(makeBlocks: () => readonly object[]) {
   let busy = 0
   let requests = 0
@@ -67,7 +67,7 @@ async function measure(makeBlocks: () => readonly object[]) {
   return { perSecond: (requests * 1000) / busy, ...last }
 }
 
-await send(sharing()) // the prefix is seen for the first time
+await send(sharing()) // the simulator sees the prefix for the first time
 const warm = await measure(sharing)
 const cold = await measure(allNew)
 await simulator.close()

@@ -1,4 +1,4 @@
-/** The brains that come with the simulator, behind HTTP: a worker that uses tools, and summaries it writes for compaction. */
+/** The brains that come with the simulator, over HTTP: a worker that uses tools, and summaries for compaction. */
 import Anthropic from "@anthropic-ai/sdk"
 import { type Brain, brainByName, startSimulator } from "@strata/sim"
 import { expect, test } from "vitest"

@@ -1,17 +1,17 @@
-/** What a request must pass before its content is looked at: its host, its key, its size, and that it is JSON. */
+/** The checks before the content of a request: its host, its key, its size, and that it is JSON. */
 import { ApiError, invalidRequest } from "./api-error.ts"
 
 export const DEFAULT_MAX_REQUEST_BYTES = 32 * 1024 * 1024
 
 const LOOPBACK_HOST = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/i
 
-/** A web page that reaches the port by a name of its own (DNS rebinding) is turned away. */
+/** Refuses web pages that reach the port through their own host name (DNS rebinding). */
 export function checkHost(host: string | undefined): void {
   if (!host || !LOOPBACK_HOST.test(host))
-    throw new ApiError(403, "The simulator answers on the loopback interface only.")
+    throw new ApiError(403, "The simulator answers only on the loopback interface.")
 }
 
-/** `x-api-key` wins where both headers are present, as it does with the API. */
+/** `x-api-key` wins if both headers are present, as in the API. */
 export function checkKey(headers: Headers, allowed: readonly string[] | undefined): void {
   const bearer = /^Bearer\s+(.+)$/i.exec(headers.get("authorization") ?? "")?.[1]
   const key = headers.get("x-api-key") ?? bearer
@@ -28,7 +28,7 @@ export async function readJson(request: Request, maxBytes: number): Promise<unkn
   }
 }
 
-/** A body that is too large is read to its end all the same: a client that is still sending would not see the answer. */
+/** Reads even a body that is too large to its end: a client that is still sending would not see the error. */
 async function readText(request: Request, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0

@@ -1,10 +1,9 @@
 /**
- * What is random about an answer, and the ids of the tool calls in it: both from the seed and the request alone, so that
- * requests which come in parallel are answered alike in whatever order they arrive.
+ * The random numbers and tool call ids of an answer. Both depend only on the seed and the request, so parallel requests
+ * get the same answers in any order of arrival.
  *
- * Chance goes by what was said and done, not by every byte: directories, ids and the output of commands differ from one
- * run to the next, and the same work in another directory is to take the same course. Ids go by every byte: they must
- * never come twice in one conversation.
+ * Random numbers ignore directories, ids and command output. These differ between runs, and the same work in another
+ * directory should take the same course. Ids depend on every byte, because no id may occur twice in a conversation.
  */
 import { blocksOf, type Turn } from "./conversation.ts"
 import { idFrom, seededRandom } from "./identity.ts"
@@ -43,7 +42,7 @@ export function chanceOf({ seed, body, turns, counter }: AnsweredRequest): Answe
   }
 }
 
-/** Most brains throw no dice, and requests are long. */
+/** Computed on first use: most brains need no random numbers, and requests are long. */
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => {
@@ -52,7 +51,7 @@ function once<T>(make: () => T): () => T {
   }
 }
 
-/** What a block shows of the conversation's course. */
+/** The part of a block that random numbers depend on. */
 function traceOf({ type, name = "", text = "" }: Block): string {
   const words = text.split(/\s+/).filter((word) => !IN_A_PATH.test(word))
   return [type, name, ...words].join(" ")

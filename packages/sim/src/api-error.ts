@@ -1,4 +1,4 @@
-/** An answer the API gives instead of a message: status, type, sentence, and sometimes a code that programs can act on. */
+/** An error as the API returns it: status, type, message, and sometimes a code that programs can act on. */
 
 const TYPE_OF_STATUS = {
   400: "invalid_request_error",
@@ -19,7 +19,7 @@ export type ErrorStatus = keyof typeof TYPE_OF_STATUS
 export interface ErrorExtras {
   /** `details.error_code` of the body. */
   readonly code?: string
-  /** What else stands in `details`. */
+  /** Further fields of `details`. */
   readonly details?: Readonly<Record<string, unknown>>
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -41,12 +41,12 @@ export class ApiError extends Error {
     this.details = code ? { error_code: code, ...details } : details
   }
 
-  /** The body as it travels. */
+  /** The response body. */
   toBody(requestId: string) {
     return { type: "error", error: this.toEvent(), request_id: requestId }
   }
 
-  /** The inner object, which is also what a stream's `error` event carries. */
+  /** The inner object, which a stream's `error` event carries too. */
   toEvent() {
     return { type: this.type, message: this.message, ...(this.details && { details: this.details }) }
   }

@@ -1,4 +1,4 @@
-/** Puts a conversation before the brain, in the form brains know, and gets its answer. */
+/** Converts a conversation to the form brains know, and asks the brain for its answer. */
 import { chanceOf } from "./answer-chance.ts"
 import { ApiError } from "./api-error.ts"
 import type { Answer, BrainBlock, BrainMessage, BrainRequest } from "./brain.ts"
@@ -9,7 +9,7 @@ import type { Block, MessagesBody, Role } from "./wire.ts"
 export interface AskBrainInput {
   readonly body: MessagesBody
   readonly turns: readonly Turn[]
-  /** Present where a summary is wanted: what the last block asks for. */
+  /** Set when the answer must be a summary: the instructions in the last block. */
   readonly summary?: { readonly instructions: string }
 }
 
@@ -33,22 +33,22 @@ export async function askBrain(simulation: Simulation, { body, turns, summary }:
     })
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    // a brain that fails will fail again: the SDK must not retry
+    // a brain that fails will fail again, so the SDK should not retry
     throw new ApiError(500, `The brain "${brain.name}" failed: ${why}`, { headers: { "x-should-retry": "false" } })
   }
 }
 
-/** Compaction blocks are put to the brain as what they are for a model: a summary, told by the user. */
+/** A compaction block reaches the brain as it reaches a model: as a summary in a user message. */
 function toBrainMessages(turns: readonly Turn[]): readonly BrainMessage[] {
   const messages: { role: Role; content: BrainBlock[] }[] = []
   for (const { role, blocks } of turns) {
     for (const { block } of blocks) {
       const isSummary = block.type === "compaction"
-      const teller = isSummary ? "user" : role
-      const told = isSummary ? { type: "text", text: `${block.content ?? ""}` } : toBrainBlock(block)
+      const sender = isSummary ? "user" : role
+      const content = isSummary ? { type: "text", text: `${block.content ?? ""}` } : toBrainBlock(block)
       const last = messages.at(-1)
-      if (last?.role === teller) last.content.push(told)
-      else messages.push({ role: teller, content: [told] })
+      if (last?.role === sender) last.content.push(content)
+      else messages.push({ role: sender, content: [content] })
     }
   }
   return messages

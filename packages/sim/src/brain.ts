@@ -1,9 +1,9 @@
 /**
- * A brain is what answers: it gets a request that the simulator has accepted and says what the assistant would say.
- * It knows nothing of HTTP, tokens, caching or streaming; the simulator takes care of those.
+ * A brain writes the answers: it gets a request the simulator has accepted and returns what the assistant says.
+ * The simulator takes care of HTTP, tokens, caching and streaming.
  */
 
-/** A request body after validation, as the client sent it (consecutive messages of one role already merged). */
+/** A validated request body as the client sent it, with consecutive messages of one role merged. */
 export interface BrainRequest {
   readonly model: string
   readonly max_tokens: number
@@ -21,7 +21,7 @@ export interface BrainMessage {
   readonly content: readonly BrainBlock[]
 }
 
-/** Blocks as on the wire; only the fields that brains look at are named. */
+/** A block as on the wire. Only the fields that brains look at are listed. */
 export interface BrainBlock {
   readonly type: string
   readonly text?: string
@@ -38,13 +38,13 @@ export interface BrainTurn {
   readonly request: BrainRequest
   /** Counts the requests this simulator has answered, from 0. */
   readonly index: number
-  /** In [0, 1), from the simulator's seed and the request alone: when it came, and what else came, changes nothing. */
+  /** A number in [0, 1) that depends only on the simulator's seed and the request, not on timing or other requests. */
   readonly random: () => number
-  /** A new tool_use id, `toolu_…`, from the seed and the request as well. */
+  /** A new tool_use id, `toolu_…`. It also depends only on the seed and the request. */
   readonly nextToolUseId: () => string
   /**
-   * Present where the server compacts: the answer is to be a summary. The instructions, the API's or the client's own,
-   * stand at the end of the request as its last block, and need not say that a summary is wanted.
+   * Set when the server compacts: the answer must be a summary. The instructions are the API's or the client's own and
+   * are the last block of the request. They need not mention a summary.
    */
   readonly summary?: { readonly instructions: string }
 }
@@ -53,12 +53,12 @@ export type AnswerBlock =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thinking"; readonly thinking: string }
   | { readonly type: "tool_use"; readonly id: string; readonly name: string; readonly input: unknown }
-  /** For answers the API would never give: a malformed input, as the JSON text to stream. */
+  /** For answers the API would never give: the text to stream as the input, which may be malformed JSON. */
   | { readonly type: "tool_use"; readonly id: string; readonly name: string; readonly inputText: string }
 
 export interface Answer {
   readonly content: readonly AnswerBlock[]
-  /** Default: `tool_use` where the content has a tool_use, else `end_turn`. */
+  /** Default: `tool_use` if the content has a tool_use, else `end_turn`. */
   readonly stopReason?: "end_turn" | "max_tokens" | "stop_sequence" | "tool_use" | "pause_turn" | "refusal"
 }
 

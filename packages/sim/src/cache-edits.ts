@@ -1,9 +1,9 @@
 /**
- * Cache editing, which is NOT part of the public API: off unless the simulator is started with `cacheEdits: true`, and
- * every response in this mode carries the header below.
+ * Cache editing, which is NOT part of the public API. `cacheEdits: true` turns it on, and every response then carries
+ * the header below.
  *
  * A block `{"type":"cache_edits","edits":[{"type":"delete","cache_reference":"toolu_…"}]}` in a user message deletes
- * the result of that tool call from the cached prompt. The prefix stays readable from the cache; its tokens shrink.
+ * the result of that tool call from the cached prompt. The prefix can still be read from the cache, with fewer tokens.
  */
 import { CLEARED_RESULT } from "./context-management/edits.ts"
 import { mapBlocks, type Turn } from "./conversation.ts"
@@ -13,11 +13,11 @@ import { TAGGED_BLOCK_TOKENS } from "./tokens.ts"
 export const NON_STANDARD_HEADER = ["x-sim-non-standard", "cache-edits"] as const
 
 export interface CacheDeletions {
-  /** Ids of the tool calls whose results are gone. */
+  /** Ids of the tool calls whose results were deleted. */
   readonly deleted: ReadonlySet<string>
-  /** All tokens deleted so far in this conversation. */
+  /** Total tokens deleted so far in this conversation. */
   readonly tokens: number
-  /** What the model still gets. */
+  /** The turns the model still gets. */
   readonly turns: readonly Turn[]
 }
 

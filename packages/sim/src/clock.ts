@@ -1,14 +1,14 @@
 /**
- * A clock that tests can move. It runs with the machine's time plus an offset; `advance` adds to the offset and wakes
- * every sleeper whose time has come, so an idle hour passes at once.
+ * A clock that tests can move: the machine's time plus an offset. `advance` adds to the offset and wakes every sleeper
+ * that is due, so an idle hour passes at once.
  */
 
 export interface Clock {
-  /** Milliseconds since 1970, as the simulator sees it. */
+  /** The simulated time, in milliseconds since 1970. */
   now(): number
   /** Moves the time forward. */
   advance(milliseconds: number): void
-  /** Resolves when the time has passed, or at once when `signal` is aborted. */
+  /** Resolves after this time, or as soon as `signal` is aborted. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>
 }
 
@@ -18,9 +18,9 @@ interface Sleeper {
   timer: NodeJS.Timeout | undefined
 }
 
-const LONGEST_TIMER_MS = 2 ** 31 - 1 // what setTimeout takes
+const LONGEST_TIMER_MS = 2 ** 31 - 1 // the most setTimeout accepts
 
-/** `source` gives the unmoved time: the machine's, or a constant where nothing may depend on when a test runs. */
+/** `source` returns the time before the offset: the machine's, or a constant for tests that must not depend on it. */
 export function createClock(source: () => number = Date.now): Clock {
   const sleepers = new Set<Sleeper>()
   let offset = 0
@@ -58,5 +58,5 @@ export function createClock(source: () => number = Date.now): Clock {
   }
 }
 
-/** A clock that stands still until it is advanced. */
+/** A clock that moves only when you advance it. */
 export const frozenClock = (start = Date.UTC(2026, 10, 15)): Clock => createClock(() => start)

@@ -1,4 +1,4 @@
-/** `/_sim/…`: looking into a running simulator and steering it, for those who have its token. */
+/** The control endpoints under `/_sim/`: read the state of a running simulator and change it. They need its token. */
 import { timingSafeEqual } from "node:crypto"
 import { Hono } from "hono"
 import { readJson } from "./admission.ts"

@@ -1,6 +1,6 @@
 /**
- * A request's messages as turns: consecutive messages of one role are one turn, content is always blocks, and every
- * block remembers where it stood in the body, so that errors can name the place.
+ * A request's messages as turns. Consecutive messages of one role are one turn, and content is always a list of blocks.
+ * Every block keeps its place in the body, so errors can name it.
  */
 import type { Block, MessageParam, MessagesBody, Role } from "./wire.ts"
 
@@ -19,19 +19,19 @@ export interface Turn {
 
 export const pathOf = ({ message, position }: PlacedBlock) => `messages.${message}.content.${position}`
 
-/** Any content as blocks: a text is one block, an empty one none. */
+/** Content as a list of blocks. A string is one block, an empty string is no block. */
 export function blocksOf(content: string | readonly Block[] | null | undefined): readonly Block[] {
   if (typeof content !== "string") return content ?? []
   return content === "" ? [] : [{ type: "text", text: content }]
 }
 
 export interface NestedBlocks {
-  /** Where they stand in the block. */
+  /** The field that holds them. */
   readonly field: "content" | "source.content"
   readonly blocks: readonly Block[]
 }
 
-/** The blocks inside a block. What server tools gave back is not looked into: its shape is their own. */
+/** The blocks inside a block. Results of server tools are skipped, because each has its own shape. */
 export function nestedBlocks({ type, content, source }: Block): NestedBlocks {
   const listed = (inner: Block["content"]) => (typeof inner === "string" ? [] : (inner ?? []))
   if (type === "document") return { field: "source.content", blocks: listed(source?.content) }
@@ -50,7 +50,7 @@ export function toTurns(messages: readonly MessageParam[]): readonly Turn[] {
   return turns
 }
 
-/** The same turns with every block replaced by what `change` makes of it; a block it answers `undefined` for is dropped. */
+/** The turns with every block replaced by what `change` returns. A block is dropped if it returns `undefined`. */
 export function mapBlocks(turns: readonly Turn[], change: (placed: PlacedBlock) => Block | undefined): readonly Turn[] {
   const mapped = turns.map((turn) => {
     let touched = false
@@ -68,7 +68,7 @@ export const isThinking = ({ type }: Block) => type === "thinking" || type === "
 export const isServerToolUse = ({ type }: Block) => type === "server_tool_use" || type === "mcp_tool_use"
 export const isServerToolResult = ({ type }: Block) => type !== "tool_result" && type.endsWith("_tool_result")
 
-/** A user turn in which a person speaks: more than the results of tools. */
+/** A user turn in which a person speaks, with more than tool results in it. */
 export const isSpoken = ({ role, blocks }: Turn) =>
   role === "user" && blocks.some(({ block }) => block.type !== "tool_result" && block.type !== "cache_edits")
 
@@ -77,7 +77,7 @@ export interface VisitedBlock {
   readonly block: Block
 }
 
-/** Every block; nested ones come after the block they are in. */
+/** Every block in prompt order (system, then messages). Nested blocks follow the block that contains them. */
 export function* visitBlocks(body: MessagesBody): Generator<VisitedBlock> {
   for (const visited of topLevelBlocks(body)) yield* withNested(visited)
 }

@@ -1,7 +1,4 @@
-/**
- * What a client's headers say about the language it speaks: the API version and the betas. Both decide which fields
- * and blocks a body may have.
- */
+/** The API version and the betas from a client's headers. They decide which fields and blocks a body may have. */
 import { invalidRequest } from "./api-error.ts"
 
 export const API_VERSIONS = ["2023-06-01", "2026-10-21"] as const
@@ -22,7 +19,7 @@ export const BETA = {
   inlineTools: "inline-tools-2026-09-15",
 } as const
 
-/** Betas the API knows and the simulator lets pass: from the types of the SDK 1.8.0 and of the Vercel provider 4.0. */
+/** Betas the simulator accepts and ignores. From the types of SDK 1.8.0 and of the Vercel provider 4.0. */
 const OTHER_BETAS = [
   "message-batches-2024-09-24",
   "prompt-caching-2024-07-31",
@@ -76,11 +73,11 @@ const KNOWN_BETAS = new Set<string>([...Object.values(BETA), ...OTHER_BETAS])
 export interface Dialect {
   readonly version: ApiVersion
   readonly betas: ReadonlySet<string>
-  /** The simulator's non-standard cache editing mode is switched on. */
+  /** Whether the simulator's non-standard cache editing mode is on. */
   readonly cacheEdits: boolean
 }
 
-/** Reads the two headers, or says what is wrong with them. */
+/** Reads the two headers, or throws the API's error about them. */
 export function readDialect(headers: Headers, { cacheEdits }: { cacheEdits: boolean }): Dialect {
   const version = headers.get("anthropic-version")
   if (!version) throw invalidRequest("anthropic-version: header is required")

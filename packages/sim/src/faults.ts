@@ -1,49 +1,49 @@
 /**
- * Failures on purpose. A rule says what goes wrong and when: at the nth request, with a probability, above so many input
- * tokens, so many times. Only requests that would have been answered can fail: an invalid one stays a 400.
+ * Failures on purpose. A rule says what goes wrong and when: on the nth request, with a probability, above a number of
+ * input tokens, a limited number of times. Only valid requests can fail this way. An invalid one stays a 400.
  */
 import { ApiError } from "./api-error.ts"
 import { seededRandom } from "./identity.ts"
 
 export type Fault =
-  /** 429. `retryAfterSeconds` 0 is allowed; `null`: without the header, as when a spend limit is reached. */
+  /** 429. `retryAfterSeconds` may be 0. `null` leaves out the header, as when a spend limit is reached. */
   | { readonly kind: "rate-limit"; readonly retryAfterSeconds?: number | null }
   /** 529. */
   | { readonly kind: "overloaded" }
   /** 500. */
   | { readonly kind: "server-error" }
-  /** No answer for so long, then 504. */
+  /** No answer for `afterMs`, then 504. */
   | { readonly kind: "timeout"; readonly afterMs?: number }
-  /** An `error` event in the middle of a stream that began well. */
+  /** An `error` event in the middle of a stream. */
   | { readonly kind: "stream-error"; readonly afterEvents?: number }
-  /** The connection breaks; in a stream after so many events. */
+  /** The connection breaks. In a stream this happens after `afterEvents` events. */
   | { readonly kind: "cut-socket"; readonly afterEvents?: number }
-  /** The stream ends properly, but too soon. */
+  /** The stream ends cleanly, but too soon. */
   | { readonly kind: "early-end"; readonly afterEvents?: number }
   /** A pause before every event, or before an answer that is not streamed. */
   | { readonly kind: "slow-stream"; readonly delayMs: number }
-  /** A compaction that does not come about: `content: null`, or no block where it was asked for on demand. */
+  /** The compaction fails: `content: null`, or no block if the client asked for it on demand. */
   | { readonly kind: "failed-compaction" }
 
 export type FaultKind = Fault["kind"]
 
 export interface FaultRule {
   readonly fault: Fault
-  /** Only the nth request, counted from 1 over all requests that could fail. */
+  /** Only the nth request, counting from 1 over all requests that could fail. */
   readonly nth?: number
-  /** With this chance, from the simulator's seed. */
+  /** Probability from 0 to 1, drawn from the simulator's seed. */
   readonly probability?: number
   /** Only requests with more input tokens than this. */
   readonly overTokens?: number
-  /** No more often than this. */
+  /** At most this many times. */
   readonly times?: number
 }
 
-export const DEFAULT_TIMEOUT_MS = 600_000 // what the API gives a request that is not streamed
+export const DEFAULT_TIMEOUT_MS = 600_000 // the API's limit for a request that is not streamed
 export const DEFAULT_EVENTS = 3 // after message_start, ping and the first content_block_start
 const DEFAULT_RETRY_AFTER_SECONDS = 1
 
-/** What can go wrong with a request is a matter of how it is answered. */
+/** What the rules look at: the size of a request and how it will be answered. */
 export interface Failable {
   readonly inputTokens: number
   readonly stream: boolean
@@ -60,7 +60,7 @@ export class Faults {
     this.set(rules)
   }
 
-  /** Replaces all rules; counting begins anew. */
+  /** Replaces all rules and starts counting from zero. */
   set(rules: readonly FaultRule[]): void {
     this.rules = rules.map((rule) => ({ rule, hits: 0 }))
     this.requests = 0
@@ -74,7 +74,7 @@ export class Faults {
     return this.rules.map(({ rule, hits }) => ({ ...rule, hits }))
   }
 
-  /** The fault of this request: that of the first rule that applies. */
+  /** The fault for this request, from the first rule that applies. */
   next(request: Failable): Fault | undefined {
     this.requests++
     const match = this.rules.find(({ rule, hits }) => this.applies(rule, hits, request))
@@ -94,7 +94,7 @@ export class Faults {
   }
 }
 
-/** The error a fault answers with instead of a message, for those that do. */
+/** The error a fault returns instead of a message; `undefined` for faults that return a message. */
 export function faultError(
   fault: Fault,
   { model, inputTokens }: { model: string; inputTokens: number },

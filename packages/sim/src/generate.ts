@@ -1,4 +1,4 @@
-/** Turns what a brain answers into what the API would send: sealed thinking, stop sequences, and the limits on output. */
+/** Turns a brain's answer into what the API would send: with signed thinking, stop sequences and output limits. */
 import type { Answer, AnswerBlock } from "./brain.ts"
 import { type BindingState, sealThinking, shortened } from "./thinking/binding.ts"
 import { extendChain } from "./thinking/prefix-chain.ts"
@@ -7,7 +7,7 @@ import type { ContentBlock, StopReason } from "./wire.ts"
 
 export interface OutputLimits {
   readonly maxTokens: number
-  /** What is left of the window after the input. */
+  /** Tokens left in the window after the input. */
   readonly windowLeft: number
   readonly stopSequences: readonly string[]
   readonly thinking: "on" | "off" | "omitted"
@@ -34,7 +34,7 @@ export function generate(answer: Answer, limits: OutputLimits, bound: () => Bind
   }
 }
 
-/** What a brain says, or what its answer amounts to. */
+/** The brain's own stop reason, or the one its content implies. */
 export const stopReasonOf = ({ content, stopReason }: Answer): StopReason =>
   stopReason ?? (content.some(({ type }) => type === "tool_use") ? "tool_use" : "end_turn")
 
@@ -44,7 +44,7 @@ interface Stopped {
   readonly sequence: string | null
 }
 
-/** Ends the answer in front of the first stop sequence in its text. */
+/** Cuts the answer before the first stop sequence in its text. */
 function stopAtSequence(content: readonly AnswerBlock[], sequences: readonly string[]): Stopped {
   for (const [index, block] of content.entries()) {
     if (block.type !== "text") continue
@@ -91,7 +91,7 @@ function cutToLimit(content: readonly AnswerBlock[], { maxTokens, windowLeft }: 
   return { content: kept, tokens, thinkingTokens }
 }
 
-/** What the model writes for a block, and so what its size is measured by. */
+/** The text a model would write for a block. Its tokens are the size of the block. */
 function spokenText(block: AnswerBlock): string {
   switch (block.type) {
     case "text":
@@ -124,7 +124,7 @@ interface Finish {
   readonly omitThinking: boolean
 }
 
-/** Gives every block its response form; thinking is sealed with all that stands before it. */
+/** Gives every block its response form. Thinking is signed together with everything before it. */
 function finish(content: readonly AnswerBlock[], { bound, omitThinking }: Finish): readonly ContentBlock[] {
   let state = content.some(({ type }) => type === "thinking") ? bound() : undefined
   return content.map((block): ContentBlock => {
@@ -142,7 +142,7 @@ function finish(content: readonly AnswerBlock[], { bound, omitThinking }: Finish
   })
 }
 
-/** Input that is no whole JSON object can be streamed, but not given as an object: there it is empty. */
+/** Input that is not a complete JSON object can only be streamed. As an object it is empty. */
 function toolUse(block: Extract<AnswerBlock, { type: "tool_use" }>): Extract<ContentBlock, { type: "tool_use" }> {
   const use = { type: "tool_use", id: block.id, name: block.name, caller: { type: "direct" } } as const
   if (!("inputText" in block)) return { ...use, input: block.input ?? {} }

@@ -1,10 +1,10 @@
-/** Ids and chance from a seed: the same requests in the same order get the same ids. */
+/** Ids and random numbers from a seed: the same requests in the same order get the same ids. */
 import { createHash } from "node:crypto"
 
 const ID_LENGTH = 22 // characters after the prefix, as in the API's own ids
 
 export interface Identity {
-  /** A new id such as `msg_01…`; each prefix counts for itself. */
+  /** A new id such as `msg_01…`. Each prefix has its own counter. */
   next(prefix: "msg" | "req"): string
 }
 
@@ -19,13 +19,13 @@ export function createIdentity(seed: number): Identity {
   }
 }
 
-/** An id that looks like the API's own, the same for the same origin. */
+/** An id that looks like the API's own. The same origin gives the same id. */
 export function idFrom(prefix: "msg" | "req" | "toolu", origin: string): string {
   const digest = createHash("sha256").update(origin).digest("base64url")
   return `${prefix}_01${digest.replace(/[-_]/g, "x").slice(0, ID_LENGTH)}`
 }
 
-/** The small generator known as mulberry32: 32 bits of state, good enough to choose with. */
+/** The generator known as mulberry32: 32 bits of state, enough for choices in tests. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

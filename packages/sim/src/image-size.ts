@@ -1,6 +1,6 @@
 /**
- * The size of an image, from the first bytes of its file: PNG, GIF, WebP and JPEG.
- * Written here because the header is all that is needed, for limits and for counting tokens.
+ * The size of a PNG, GIF, WebP or JPEG image, from the first bytes of its file.
+ * Limits and token counts need only the header, so this reads no more.
  */
 
 export interface ImageSize {
@@ -9,7 +9,7 @@ export interface ImageSize {
   readonly height: number
 }
 
-const HEAD_CHARACTERS = 88_000 // 66 KB decoded: a JPEG may have a 64 KB segment (a thumbnail, a colour profile) first
+const HEAD_CHARACTERS = 88_000 // 66 KB decoded: a JPEG may start with a 64 KB segment (a thumbnail, a colour profile)
 
 export function readImageSize(base64: string): ImageSize | undefined {
   const head = decode(base64.slice(0, HEAD_CHARACTERS))
@@ -31,7 +31,7 @@ function readGif(bytes: Buffer): ImageSize | undefined {
   return { mediaType: "image/gif", width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) }
 }
 
-/** WebP has three kinds of first chunk, each with the size in its own place. */
+/** WebP has three kinds of first chunk, each with the size in a different place. */
 function readWebp(bytes: Buffer): ImageSize | undefined {
   if (bytes.length < 30 || ascii(bytes, 0, 4) !== "RIFF" || ascii(bytes, 8, 12) !== "WEBP") return undefined
   const mediaType = "image/webp"

@@ -1,4 +1,4 @@
-/** Everything a user of the simulator can import. */
+/** The public API of the simulator. */
 export type { Answer, AnswerBlock, Brain, BrainBlock, BrainMessage, BrainRequest, BrainTurn } from "./brain.ts"
 export * from "./brains/index.ts"
 export {

@@ -70,7 +70,7 @@ async function start(options: Options): Promise<Simulator> {
   }
   const port = wholeNumber("port", options.port, 65_535)
   const brain = makeBrain(options, seed)
-  const { startSimulator } = await import("./start.ts") // loads the tokenizer: wrong options are reported without that wait
+  const { startSimulator } = await import("./start.ts") // loads the tokenizer, so only after the options are checked
   return startSimulator({
     brain,
     port,

@@ -22,7 +22,7 @@ export interface SimulatorEnv {
   Variables: {
     requestId: string
     dialect: Dialect
-    /** Adds to the request's entry in the log. */
+    /** Adds facts to the request's log entry. */
     note: (facts: Partial<LogEntry>) => void
   }
 }
@@ -90,7 +90,7 @@ function chooseFault(c: SimulatorContext, { faultRules }: Simulation, prompt: Pr
   return fault
 }
 
-/** What a fault does before there is an answer: it keeps the client waiting, or throws what it answers instead. */
+/** What a fault does before there is an answer: it makes the client wait, or throws the error to return. */
 async function strike({ request: { body }, inputTokens }: Prompt, { fault, clock, signal }: StreamOptions) {
   if (!fault) return
   if (fault.kind === "timeout") await clock.sleep(fault.afterMs ?? DEFAULT_TIMEOUT_MS, signal)
@@ -100,7 +100,7 @@ async function strike({ request: { body }, inputTokens }: Prompt, { fault, clock
 }
 
 async function cutSocket(c: SimulatorContext) {
-  await setImmediate() // what was written goes out first
+  await setImmediate() // lets what was written go out first
   c.env.incoming.socket.destroy()
 }
 

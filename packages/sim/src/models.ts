@@ -1,8 +1,8 @@
-/** The models a simulator offers: those of the facts in core, with what the options change or add. */
+/** The models a simulator offers, and the routes that list them. Options change or extend the models core knows. */
 import { findModel, MODEL_FACTS, type ModelFacts } from "@strata/core/parts"
 import { ApiError, invalidRequest } from "./api-error.ts"
 
-/** By model id: figures to change, or to give for a model nobody knows. */
+/** By model id: figures to change for a known model, or to set for a new one. */
 export type ModelOverrides = NonNullable<Parameters<typeof findModel>[1]>
 
 const DATED = /^(?<id>.+)-\d{8}$/
@@ -18,7 +18,7 @@ export class ModelCatalog {
     this.ids = [...new Set([...MODEL_FACTS.map(({ id }) => id), ...Object.keys(overrides)])]
   }
 
-  /** By the names the API takes: the id, alone or with a date. */
+  /** Finds a model by a name the API accepts: its id, alone or with a date. */
   find(name: string): ModelFacts | undefined {
     const id = this.ids.includes(name) ? name : DATED.exec(name)?.groups?.id
     if (!id || !this.ids.includes(id)) return undefined
@@ -74,7 +74,7 @@ export function describeModel(facts: ModelFacts, name = facts.id) {
     type: "model",
     id: name,
     display_name: displayName(facts.id),
-    created_at: "2026-01-01T00:00:00Z", // release dates are not among the facts
+    created_at: "2026-01-01T00:00:00Z", // core has no release dates
     deprecated_at: null,
     retires_at: null,
     lifecycle: "active",

@@ -1,4 +1,4 @@
-/** From a valid request to the prompt the model gets: compaction blocks, bound thinking, context edits, and its size. */
+/** Turns a valid request into the prompt the model gets: applies compaction blocks, bound thinking and context edits. */
 import { invalidRequest } from "./api-error.ts"
 import { type LeveledItem, toPrefix, totalTokens } from "./cache/prefix.ts"
 import { applyCacheEdits, type CacheDeletions } from "./cache-edits.ts"
@@ -12,17 +12,17 @@ import type { AppliedEdit, InputTransformation } from "./wire.ts"
 
 export interface Prompt {
   readonly request: ParsedRequest
-  /** What the model gets. */
+  /** The turns the model gets. */
   readonly turns: readonly Turn[]
   readonly items: readonly LeveledItem[]
   readonly inputTokens: number
-  /** Before context edits. */
+  /** Input tokens before context edits. */
   readonly originalTokens: number
   readonly appliedEdits: readonly AppliedEdit[]
   readonly transformations: readonly InputTransformation[]
   /** What thinking in the answer is bound to. */
   readonly bound: () => BindingState
-  /** Tokens removed by cache edits, where that mode is on. */
+  /** Tokens removed by cache edits, if that mode is on. */
   readonly cacheDeletedTokens: number | undefined
 }
 
@@ -58,7 +58,7 @@ export function preparePrompt(request: ParsedRequest, simulation: Simulation): P
   }
 }
 
-/** The prompt must fit the window; on models before 4.5 the output it asks for, too. */
+/** The prompt must fit the window. On models before 4.5, prompt and `max_tokens` together must fit. */
 export function checkWindow({ inputTokens, request: { body, model } }: Prompt): void {
   const { window } = model
   if (inputTokens > window) throw invalidRequest(`prompt is too long: ${inputTokens} tokens > ${window} maximum`)

@@ -1,4 +1,4 @@
-/** The rate limit headers: a meter that counts by the minute. It informs; only a fault refuses. */
+/** The rate limit headers, from a meter that counts per minute. They only inform: a fault has to refuse requests. */
 import type { Clock } from "./clock.ts"
 
 const MINUTE_MS = 60_000

@@ -1,4 +1,4 @@
-/** The request log: one entry for each request, and the line a person reads. Never a key, never a prompt. */
+/** The request log: one entry per request, and the line a person reads. It contains no keys and no prompts. */
 
 const KEPT = 1000 // entries
 
@@ -14,7 +14,7 @@ export interface LogEntry {
   readonly output?: number
   readonly stopReason?: string
   readonly dollars?: number
-  /** The fault that struck. */
+  /** The fault that hit this request. */
   readonly fault?: string
   readonly error?: string
 }

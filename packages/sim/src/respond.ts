@@ -1,7 +1,4 @@
-/**
- * Answers a prompt: looks into the cache, asks the brain, compacts where that was asked for, and puts the message together.
- * Nothing here knows of HTTP.
- */
+/** Answers a prompt, without HTTP: looks into the cache, asks the brain, compacts if requested, builds the message. */
 import { askBrain } from "./ask-brain.ts"
 import { toPrefix, totalTokens } from "./cache/prefix.ts"
 import type { CacheOutcome, PrefixItem } from "./cache/prompt-cache.ts"
@@ -21,23 +18,23 @@ import type { ContentBlock, Edit, IterationUsage, MessageResponse, StopReason, T
 const DEFAULT_COMPACTION_TRIGGER = 150_000 // input tokens
 
 export interface ResponseOptions {
-  /** When the request came in: cache entries live from then on. */
+  /** When the request came in. Cache entries live from then on. */
   readonly start: number
-  /** Entries of different workspaces are kept apart in the cache. */
+  /** Each workspace has its own cache entries. */
   readonly workspace: string
-  /** A fault: the summary does not come about. */
+  /** Set by a fault: the brain's summary is discarded. */
   readonly compactionFails: boolean
 }
 
 export interface Reply {
   readonly message: MessageResponse
-  /** To be called when the response begins: only then can others read what it wrote to the cache. */
+  /** Call it when the response begins. From then on other requests can read what this one wrote to the cache. */
   readonly begin: () => void
 }
 
 type CompactEdit = Extract<Edit, { type: "compact_20260112" }>
 
-/** The compaction edit whose threshold the prompt has passed. */
+/** The compaction edit, if the prompt has passed its threshold. */
 export function dueCompaction({ request: { body }, inputTokens }: Prompt): CompactEdit | undefined {
   const edit = body.context_management?.edits?.find((candidate) => candidate.type === "compact_20260112")
   return edit && inputTokens > (edit.trigger?.value ?? DEFAULT_COMPACTION_TRIGGER) ? edit : undefined
@@ -52,7 +49,7 @@ export async function respond(prompt: Prompt, simulation: Simulation, options: R
   return due ? answering.compactAndAnswer(due) : answering.answer()
 }
 
-/** One request being answered: collects what it reads and writes, and the iterations it is billed for. */
+/** One request being answered. Collects its cache reads and writes and the iterations it is billed for. */
 class Answering {
   private readonly prompt: Prompt
   private readonly simulation: Simulation
@@ -65,7 +62,7 @@ class Answering {
     this.options = options
   }
 
-  /** Fills the cache and says nothing. */
+  /** Fills the cache and returns no content. */
   prewarm(): Reply {
     const tokens = tokenUsage(this.lookUp(this.prompt.items), 0)
     return this.finish({ content: [], stopReason: "max_tokens", tokens, iterations: [messageIteration(tokens)] })
@@ -79,7 +76,7 @@ class Answering {
     return this.finish({ ...generation, tokens, iterations: [messageIteration(tokens)] })
   }
 
-  /** A compaction block, sealed with what it stands for, and nothing else. */
+  /** Returns only a compaction block, signed together with the messages it replaces. */
   async compactOnDemand(instructions: string | null | undefined): Promise<Reply> {
     const { summary, stopReason, iteration } = await this.summarize(instructions)
     const parts = { tokens: NO_TOKENS, iterations: [iteration] }
@@ -92,7 +89,7 @@ class Answering {
     return this.finish({ content, stopReason: "compaction", ...parts })
   }
 
-  /** A compaction block, and unless the client wants a pause, the answer that goes on from it. */
+  /** Returns a compaction block and, unless the client wants a pause, the answer that continues from it. */
   async compactAndAnswer({ instructions, pause_after_compaction: pauses }: CompactEdit): Promise<Reply> {
     const { summary, iteration } = await this.summarize(instructions)
     const bound = this.prompt.bound()

@@ -1,7 +1,7 @@
 /**
  * Seals: what the API calls signatures, on thinking and compaction blocks. A seal carries a small record and a code over
- * it, so that a block a client sends back can be told from one it made up or changed. The key is no secret: a seal is
- * good in every simulator, also after a restart.
+ * it, which exposes blocks that a client invented or changed. The key is not secret, so a seal is valid in every
+ * simulator and after a restart.
  */
 import { createHash, createHmac } from "node:crypto"
 
@@ -12,7 +12,7 @@ export function seal(kind: "thinking" | "compaction", record: Readonly<Record<st
   return `${payload}.${codeOver(kind, payload)}`
 }
 
-/** The record of a seal of this kind; `undefined` for anything else. */
+/** The record in a seal of this kind, or `undefined` if this is not one. */
 export function unseal(kind: "thinking" | "compaction", sealed: string): Record<string, unknown> | undefined {
   const [payload, code, ...rest] = sealed.split(".")
   if (!payload || rest.length > 0 || code !== codeOver(kind, payload)) return undefined
@@ -28,7 +28,7 @@ export const digest = (...parts: readonly string[]) => {
   return hash.digest("base64url")
 }
 
-/** Hash of a value by its meaning: neither key order nor marks for caching matter. */
+/** Hash of a value that ignores key order and cache marks. */
 export const canonicalDigest = (value: unknown) => digest(JSON.stringify(value, sortKeys) ?? "")
 
 function sortKeys(key: string, value: unknown): unknown {

@@ -1,4 +1,4 @@
-/** Everything a running simulator owns. Routes get it as an argument; nothing of it is global. */
+/** The state of a running simulator. Routes get it as an argument; nothing is global. */
 import type { Brain } from "./brain.ts"
 import { CacheDiagnostics } from "./cache/diagnostics.ts"
 import { PromptCache } from "./cache/prompt-cache.ts"
@@ -17,7 +17,7 @@ export interface SimulationSettings {
   readonly seed: number
   readonly models: ModelOverrides
   readonly faults: readonly FaultRule[]
-  /** Keys that are accepted; `undefined`: any. */
+  /** The accepted keys; `undefined` accepts any. */
   readonly apiKeys: readonly string[] | undefined
   readonly maxRequestBytes: number
   readonly bindThinking: BindingEnforcement | undefined
@@ -37,7 +37,7 @@ export interface Simulation extends SimulationSettings {
   readonly requestLog: RequestLog
   /** How many requests the brain has answered. */
   turnsAnswered: number
-  /** Aborted when the simulator closes, so that nothing goes on sleeping. */
+  /** Aborted when the simulator closes, which wakes everything that sleeps. */
   readonly closing: AbortController
 }
 

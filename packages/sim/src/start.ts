@@ -16,41 +16,41 @@ import type { BindingEnforcement } from "./thinking/binding.ts"
 const LOOPBACK = "127.0.0.1"
 
 export interface SimulatorOptions {
-  /** What answers. */
+  /** Writes the answers. */
   readonly brain: Brain
-  /** 0, the default: any port that is free. */
+  /** Default 0: any free port. */
   readonly port?: number
-  /** Figures of models to change, or models to add: `{ "tiny-model": { window: 4000 } }`. */
+  /** Changes figures of models, or adds models: `{ "tiny-model": { window: 4000 } }`. */
   readonly models?: ModelOverrides
-  /** Default: the machine's time, which `advance` moves. */
+  /** Default: the machine's time. `advance` moves it. */
   readonly clock?: Clock
   readonly faults?: readonly FaultRule[]
-  /** Ids and chance come from it. Default 1. */
+  /** Determines ids and random numbers. Default 1. */
   readonly seed?: number
-  /** Gets a line for each request. */
+  /** Receives one line per request. */
   readonly log?: (line: string) => void
-  /** What becomes of thinking behind another prompt than its own. Default: as the model has it. */
+  /** What happens to thinking that comes back after a different prompt. Default: what the model does. */
   readonly bindThinking?: BindingEnforcement
-  /** The non-standard cache editing mode. Default false. */
+  /** Turns on the non-standard cache editing mode. Default false. */
   readonly cacheEdits?: boolean
-  /** Keys that are accepted. Default: any. */
+  /** The accepted keys. Default: any. */
   readonly apiKeys?: readonly string[]
   /** Default 32 MB. */
   readonly maxRequestBytes?: number
-  /** For the control endpoints. Default: a random one. */
+  /** Token for the control endpoints. Default: random. */
   readonly token?: string
 }
 
 export interface Simulator {
-  /** `http://127.0.0.1:<port>`, to be given to an SDK as its base URL. */
+  /** `http://127.0.0.1:<port>`: the base URL for an SDK. */
   readonly url: string
   readonly port: number
-  /** For the control endpoints, in the header `x-sim-token`. */
+  /** Token for the control endpoints, sent in the header `x-sim-token`. */
   readonly token: string
   readonly clock: Clock
   readonly faults: Faults
   stats(): Statistics
-  /** Drops everything that is cached, before its time. */
+  /** Drops all cache entries, before they expire. */
   forgetCache(): void
   /** The latest requests. */
   readonly log: readonly LogEntry[]

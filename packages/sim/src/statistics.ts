@@ -1,4 +1,4 @@
-/** What a simulator has done since it started: requests, tokens by what they cost, and the money a client would have paid. */
+/** What a simulator has done since it started: requests, tokens by price, and what they would have cost. */
 import type { ModelFacts, Price } from "@strata/core"
 import type { TokenUsage, Usage } from "./wire.ts"
 
@@ -10,7 +10,7 @@ export interface Tally {
   readonly outputTokens: number
   readonly cacheReadTokens: number
   readonly cacheWriteTokens: number
-  /** US dollars. Requests to models without a known price are in `unpricedRequests`, not in here. */
+  /** US dollars. Requests to models without a known price count in `unpricedRequests` instead. */
   readonly dollars: number
   readonly unpricedRequests: number
 }
@@ -18,7 +18,7 @@ export interface Tally {
 export interface Statistics {
   readonly total: Tally
   readonly byModel: Readonly<Record<string, Tally>>
-  /** How many requests ended in an error, by its type. */
+  /** Number of requests that ended in an error, by error type. */
   readonly errors: Readonly<Record<string, number>>
   /** Requests to count_tokens. */
   readonly counted: number
@@ -39,7 +39,7 @@ export class StatisticsKeeper {
   private readonly errors = new Map<string, number>()
   private counted = 0
 
-  /** An answered request. Where it compacted, all its iterations are paid for. */
+  /** Counts an answered request. If it compacted, every iteration is billed. */
   answered(model: ModelFacts, usage: Usage): void {
     const before = this.tallies.get(model.id) ?? NOTHING
     const { requests, unpricedRequests } = before
@@ -73,7 +73,7 @@ export class StatisticsKeeper {
 
 const billedParts = (usage: Usage): readonly TokenUsage[] => usage.iterations ?? [usage]
 
-/** What a request costs, in US dollars; `undefined` where the model's price is not known. */
+/** The price of a request in US dollars, or `undefined` if the model's price is not known. */
 export function priceOf({ price, longPrompt }: ModelFacts, usage: Usage): number | undefined {
   if (!price) return undefined
   return billedParts(usage).reduce((sum, part) => {

@@ -1,6 +1,6 @@
 /**
- * A message as server-sent events, in the order and the pieces the API sends them: text in small chunks, tool inputs as
- * fragments of JSON, pings in between, usage that adds up.
+ * Sends a message as server-sent events, in the API's order and pieces: text in small chunks, tool inputs as fragments
+ * of JSON, pings in between, usage that adds up. A fault can slow the stream, cut it, end it early or break it.
  */
 import { ApiError } from "./api-error.ts"
 import type { Clock } from "./clock.ts"
@@ -100,7 +100,7 @@ function takeApart(block: ContentBlock): BlockInPieces {
   }
 }
 
-/** Pieces of so many characters; never cuts a surrogate pair in two. */
+/** Cuts text into pieces of this many characters, without splitting a surrogate pair. */
 function chunks(text: string, size: number): readonly string[] {
   const pieces: string[] = []
   for (let at = 0; at < text.length; ) {
@@ -124,7 +124,7 @@ export interface StreamOptions {
   readonly cutSocket: () => Promise<void>
 }
 
-/** Events are made one by one, as the client takes them: what was sent before a fault has really arrived. */
+/** Makes events one by one, as the client reads them. What was sent before a fault has arrived by then. */
 export function streamBody(message: MessageResponse, { fault, clock, signal, cutSocket }: StreamOptions) {
   const encoder = new TextEncoder()
   const events = toEvents(message)

@@ -1,23 +1,21 @@
 /**
- * How many tokens things are. The tokenizer is o200k, a real one; Claude's own is not public, so counts are of the right
- * size and always the same, but not Claude's.
+ * Counts tokens. Claude's tokenizer is not public, so this uses o200k: counts have the right magnitude and never vary,
+ * but differ from Claude's.
  *
- * The rule:
- * - text, thinking, names, tool inputs and schemas (as JSON): their o200k tokens, counted in pieces of 2,048 characters;
- * - every message 4 more (role and separators), every block that is not text 8 more (its tag, its id);
- * - every tool definition 12 more, and 300 once for the instructions that come with the first tool;
- * - an image width × height / 750, at most 1,600; where its size is not known (a URL, a file) 1,600;
- * - a PDF 1,500 for each page, a document or container file known by reference only 3,000.
+ * - Text, thinking, names, tool inputs and schemas (as JSON): o200k tokens, counted in pieces of 2,048 characters.
+ * - Each message adds 4 (role, separators). Each block that is not text adds 8 (tag, id).
+ * - Each tool definition adds 12, and the first adds 300 for the instructions that come with tools.
+ * - An image counts width × height / 750, at most 1,600. An image of unknown size (a URL, a file) counts 1,600.
+ * - A PDF counts 1,500 per page. A document or container file known only by reference counts 3,000.
  *
- * A block is counted once: counts are remembered by the hash of the content, so that a request which repeats a long
- * prefix costs only what is new.
+ * Counts are cached by the hash of the content, so a request that repeats a long prefix costs only what is new.
  */
 import { hash } from "node:crypto"
 import { countTokens, decode, encode } from "gpt-tokenizer/encoding/o200k_base"
 import { readImageSize } from "./image-size.ts"
 import type { Block, ToolParam } from "./wire.ts"
 
-const PIECE = 2048 // characters; the tokenizer's time grows with the square of an unbroken run
+const PIECE = 2048 // characters; the tokenizer's time grows with the square of the length of an unbroken run
 export const MESSAGE_TOKENS = 4
 export const TAGGED_BLOCK_TOKENS = 8
 const TOOL_TOKENS = 12
@@ -26,9 +24,9 @@ const PIXELS_PER_TOKEN = 750
 const MAX_IMAGE_TOKENS = 1600
 const PDF_PAGE_TOKENS = 1500
 const REFERENCED_DOCUMENT_TOKENS = 3000
-const MAX_REMEMBERED = 200_000 // blocks; at some 100 bytes each
+const MAX_REMEMBERED = 200_000 // blocks, about 100 bytes each
 
-/** Text such as `<|endoftext|>` is text here, never a control token. */
+/** Counts text such as `<|endoftext|>` as plain text, never as a control token. */
 const PLAIN = { disallowedSpecial: new Set<string>() }
 
 export function countText(text: string): number {
@@ -37,7 +35,7 @@ export function countText(text: string): number {
   return tokens
 }
 
-/** The beginning of the text that has at most so many tokens. */
+/** The start of the text, with at most `limit` tokens. */
 export function takeTokens(text: string, limit: number): string {
   let taken = ""
   let left = limit
@@ -50,7 +48,7 @@ export function takeTokens(text: string, limit: number): string {
   return taken
 }
 
-/** A block's or a tool's identity and size. */
+/** The identity and size of a block or tool. */
 export interface Measure {
   readonly hash: string
   readonly tokens: number
@@ -63,7 +61,7 @@ export interface TokenCounter {
 
 export function createTokenCounter(): TokenCounter {
   const remembered = new Map<string, number>()
-  const measured = new WeakMap<object, Measure>() // one request looks at the same objects several times
+  const measured = new WeakMap<object, Measure>() // one request measures the same objects several times
   const measure = <T extends Block | ToolParam>(value: T, count: (value: T) => number): Measure => {
     const known = measured.get(value)
     if (known) return known
@@ -81,10 +79,10 @@ export function createTokenCounter(): TokenCounter {
   return { block: (block) => measure(block, countBlock), tool: (tool) => measure(tool, countTool) }
 }
 
-/** Hash of the bytes that count: everything but the marks for caching. Key order matters, as it does on the wire. */
+/** Hash of everything except cache marks. Key order matters, as it does on the wire. */
 export function contentHash(value: unknown): string {
   const json = JSON.stringify(value)
-  const isMarked = json.includes('"cache_control"') // looking at each key takes five times as long, and few blocks have a mark
+  const isMarked = json.includes('"cache_control"') // visiting each key takes five times as long
   return hash("sha256", isMarked ? JSON.stringify(value, withoutMarks) : json, "base64url")
 }
 

@@ -1,4 +1,4 @@
-/** Usage objects from what the cache says and what was generated. */
+/** Builds usage objects from the cache outcome and the output. */
 import type { CacheOutcome } from "./cache/prompt-cache.ts"
 import type { IterationUsage, TokenUsage, Usage } from "./wire.ts"
 

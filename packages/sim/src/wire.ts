@@ -1,6 +1,6 @@
 /**
- * Request and response bodies as they travel. Only what the simulator looks at is named; the schema in `validate/` is
- * what decides which fields a body may have.
+ * Request and response bodies on the wire. Only fields the simulator looks at are listed. The schema in `validate/`
+ * decides which fields a body may have.
  */
 
 export type Ttl = "5m" | "1h"
@@ -17,7 +17,7 @@ export interface MediaSource {
   readonly content?: string | readonly Block[]
 }
 
-/** Any content block. Which fields belong to which `type` has been checked before one of these is looked at. */
+/** Any content block. Validation has already checked which fields belong to which `type`. */
 export interface Block {
   readonly type: string
   readonly text?: string
@@ -97,7 +97,7 @@ export type Edit =
 export interface MessagesBody {
   readonly model: string
   readonly messages: readonly MessageParam[]
-  /** Absent for count_tokens only. */
+  /** Absent only in count_tokens. */
   readonly max_tokens: number
   readonly system?: string | readonly Block[]
   readonly tools?: readonly ToolParam[]
@@ -125,7 +125,7 @@ export interface CacheCreation {
   readonly ephemeral_1h_input_tokens: number
 }
 
-/** Input tokens by what they cost, and output: the part every usage object shares. */
+/** Input tokens by price, and output tokens: the part all usage objects share. */
 export interface TokenUsage {
   readonly input_tokens: number
   readonly output_tokens: number
@@ -167,7 +167,7 @@ export type ContentBlock =
       readonly name: string
       readonly input: unknown
       readonly caller: { readonly type: "direct" }
-      /** Never sent: the JSON to stream, where it is not that of `input` (cut short, or malformed on purpose). */
+      /** Never sent. The JSON to stream if it differs from `input`: cut short, or malformed on purpose. */
       readonly inputText?: string
     }
   | {

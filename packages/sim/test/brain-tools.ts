@@ -16,7 +16,7 @@ type Input = Record<string, string>
 interface TestTool {
   readonly name: string
   readonly input_schema: Schema
-  /** The result's text; what it throws becomes a failed result. */
+  /** Returns the text of the result. An error it throws becomes a failed result. */
   readonly run: (input: Input, root: string) => string
 }
 
@@ -114,12 +114,12 @@ function object(properties: Record<string, unknown>, required: readonly string[]
 }
 
 function run(program: string, args: readonly string[], cwd: string): string {
-  // Not inside whatever repository the temporary directory may lie in.
+  // A repository of its own, in case the temporary directory is inside another.
   const env = { ...process.env, GIT_CEILING_DIRECTORIES: dirname(cwd) }
   return execFileSync(program, args, { cwd, env, encoding: "utf8", stdio: "pipe", timeout: 5000 })
 }
 
-/** A project of a dozen small files, removed when the test is over. */
+/** A project of a dozen small files, removed after the test. */
 export function makeProject(): Disposable & { readonly root: string } {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "brains-")))
   const write = (path: string, lines: readonly string[]) => {
@@ -144,11 +144,11 @@ export function makeProject(): Disposable & { readonly root: string } {
 export interface TestConversation {
   readonly messages: BrainMessage[]
   readonly answers: Answer[]
-  /** Every problem an input had with its schema. */
+  /** Every mismatch between an input and its schema. */
   readonly problems: string[]
-  /** Says something and lets the brain work until it ends its turn, or for so many answers. */
+  /** Sends a message and lets the brain work until it ends its turn, or for a number of answers. */
   say(words: string, mostAnswers?: number): Promise<void>
-  /** Lets it go on without a word. */
+  /** Lets the brain go on without a message. */
   goOn(mostAnswers: number): Promise<void>
 }
 
@@ -204,7 +204,7 @@ export function makeTurn(request: BrainRequest, index = 0) {
   }
 }
 
-/** As the simulator does: two user messages in a row are one. */
+/** Merges two user messages in a row, as the simulator does. */
 function addUserText(messages: BrainMessage[], words: string): void {
   const last = messages.at(-1)
   const block = { type: "text", text: words }

@@ -2,17 +2,17 @@ import { expect, test } from "vitest"
 import { fuzz } from "./fuzz.ts"
 import { hello, post, simulator } from "./simulator.ts"
 
-/** `SIM_FUZZ=100000` for the long run. */
+/** Set `SIM_FUZZ=100000` for a long run. */
 const COUNT = Number(process.env.SIM_FUZZ ?? 2000)
 
 test(`BEY-8 ${COUNT} random bodies never crash it and never get a 500`, { timeout: 60_000 + COUNT * 10 }, async () => {
   const { sent, statuses, broken } = await fuzz({ count: COUNT, seed: 1 })
   expect(broken.slice(0, 3)).toEqual([])
   expect(sent).toBe(COUNT)
-  expect(statuses[200]).toBeGreaterThan(COUNT / 50) // some get through, so that the inside is reached as well
+  expect(statuses[200]).toBeGreaterThan(COUNT / 50) // some must pass validation, or the code after it is not reached
 })
 
-test("BEY-8 what the fuzz test has found once does not come back: a server tool's result with anything in it", async () => {
+test("BEY-8 a server tool result may contain anything (found by the fuzz test)", async () => {
   const sim = await simulator()
   const found = [
     { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} },

@@ -1,6 +1,6 @@
 /**
- * Throws random bodies at a simulator over HTTP: valid ones that were damaged, and junk. Nothing may crash it, and nothing
- * may get a 500. `node packages/sim/test/fuzz.ts 100000` runs it from the command line.
+ * Sends random bodies to a simulator over HTTP: damaged valid ones, and junk. None may crash it or get a 500.
+ * `npm run sim-fuzz -- 100000` runs it from the command line.
  */
 import { pathToFileURL } from "node:url"
 import fc from "fast-check"
@@ -10,8 +10,8 @@ import { API_VERSIONS, BETA } from "../src/dialect.ts"
 import { type Simulator, startSimulator } from "../src/start.ts"
 import { VALID_BODIES } from "./fuzz-bodies.ts"
 
-const CONCURRENCY = 8 // requests under way
-const BATCH = 1000 // bodies made at a time
+const CONCURRENCY = 8 // requests at a time
+const BATCH = 1000 // bodies generated at a time
 const MAX_DAMAGES = 4
 
 export interface FuzzOptions {
@@ -22,9 +22,9 @@ export interface FuzzOptions {
 
 export interface FuzzReport {
   readonly sent: number
-  /** How many answers had each status. */
+  /** Number of answers by status. */
   readonly statuses: Readonly<Record<number, number>>
-  /** Requests that got what they must not: the request and the answer. */
+  /** Requests with a wrong answer, each with that answer. */
   readonly broken: readonly { readonly request: FuzzRequest; readonly answer: string }[]
 }
 
@@ -35,7 +35,7 @@ export interface FuzzRequest {
   readonly body: string
 }
 
-/** Something that does not belong: values of every kind, and words the API knows in the wrong place. */
+/** Junk values of every kind, and words the API knows in the wrong place. */
 const junk: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
   fc.array(fc.nat(0xffff), { maxLength: 30 }).map((codes) => String.fromCharCode(...codes)), // half pairs included
@@ -77,14 +77,14 @@ const fuzzRequest: fc.Arbitrary<FuzzRequest> = fc.record({
   body: fc.oneof({ weight: 9, arbitrary: damagedBody }, { weight: 1, arbitrary: fc.oneof(fc.json(), fc.string()) }),
 })
 
-/** Every object and list inside a value, itself included. */
+/** Every object and list inside a value, including the value itself. */
 function containers(value: unknown): object[] {
   if (typeof value !== "object" || value === null) return []
   return [value, ...Object.values(value).flatMap(containers)]
 }
 
 function applyDamage(body: unknown, { place, kind, value: junk, key }: Damage): unknown {
-  const value = structuredClone(junk) // fast-check may use one value twice, and a body must not hold itself
+  const value = structuredClone(junk) // fast-check may use a value twice, and a body must not contain itself
   const all = containers(body)
   const target = all[place % all.length] as Record<string, unknown> | undefined
   if (!target) return value
@@ -106,7 +106,7 @@ function applyDamage(body: unknown, { place, kind, value: junk, key }: Damage): 
   return body
 }
 
-/** Answers with anything a brain may answer with. */
+/** Uses everything a brain may answer with. */
 const fuzzBrain: Brain = {
   name: "fuzz",
   answer: ({ random, nextToolUseId }) => ({
@@ -155,7 +155,7 @@ async function sendTo({ url }: Simulator, { path, version, betas, body }: FuzzRe
   return { status: response.status, answer, sound: isSound(response, answer) }
 }
 
-/** A message, a count, a complete stream, or an error of the client's own making. */
+/** A message, a count, a complete stream, or a client error. */
 function isSound({ status, headers }: Response, answer: string): boolean {
   if (headers.get("content-type")?.startsWith("text/event-stream")) return answer.includes("event: message_stop")
   const body = JSON.parse(answer) as { type?: string; input_tokens?: number; error?: { message?: string } }

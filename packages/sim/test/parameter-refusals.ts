@@ -1,4 +1,4 @@
-/** One case for each rule about the fields beside the messages. */
+/** One case per rule about the fields next to the messages. */
 import { BETA } from "../src/dialect.ts"
 import { OLD_API, type Refused, tool } from "./refusals.ts"
 import { hello } from "./simulator.ts"
@@ -111,7 +111,7 @@ export const PARAMETER_CASES: readonly Refused[] = [
       "context_management.edits: `clear_thinking_20251015` strategy must be first in the list when multiple strategies are provided.",
   },
   {
-    refused: "on-demand compaction stands alone",
+    refused: "on-demand compaction is not combined with other features",
     body: hello({ compaction: { type: "summarize" }, stop_sequences: ["x"] }),
     betas: [BETA.compactOnDemand],
     message: "compaction: cannot be combined with `stop_sequences`.",

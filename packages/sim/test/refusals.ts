@@ -1,10 +1,10 @@
-/** Bodies that are refused, one way or another: small parts to build them from, and a client that wants to be refused. */
+/** Parts to build refused bodies from, and a client that expects a refusal. */
 import Anthropic from "@anthropic-ai/sdk"
 import type { Simulator } from "../src/start.ts"
 import { client, hello } from "./simulator.ts"
 
 export interface Refused {
-  /** A rule's name, or what the schema or the headers refuse. */
+  /** The name of a rule, or what the schema or the headers refuse. */
   readonly refused: string
   readonly body: Record<string, unknown>
   readonly message: string
@@ -38,7 +38,7 @@ export const image = (data: string, media_type = "image/png") => ({
   source: { type: "base64", media_type, data },
 })
 
-/** The error a request gets; fails where it gets none. */
+/** The error a request gets. Throws if the request is accepted. */
 export async function refusal(sim: Simulator, { body, betas, headers = {}, count }: Refused) {
   const api = client(sim).beta.messages
   const params = { ...body, ...(betas && { betas }) } as never

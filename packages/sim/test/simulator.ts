@@ -1,4 +1,4 @@
-/** What the simulator's tests share: a small brain, clients, and bodies that are valid until a test says otherwise. */
+/** Shared by the simulator's tests: a small brain, clients, and valid bodies that tests change. */
 import Anthropic from "@anthropic-ai/sdk"
 import { onTestFinished } from "vitest"
 import type { Answer, AnswerBlock, Brain, BrainTurn } from "../src/brain.ts"
@@ -10,7 +10,7 @@ export const KEY = "sk-sim-test"
 
 export type Script = readonly (string | readonly AnswerBlock[] | Answer | ((turn: BrainTurn) => Answer))[]
 
-/** Answers with what it is given, one after the other; then with "Done." for ever. */
+/** Gives the answers in order, then "Done." for ever. */
 export function scripted(...answers: Script): Brain {
   return {
     name: "test",
@@ -23,10 +23,10 @@ export function scripted(...answers: Script): Brain {
   }
 }
 
-/** A simulator with a clock that stands still; closed after the test, and behind whatever was opened later. */
+/** A simulator with a frozen clock. It closes after the test, and after everything the test opened later. */
 export async function simulator(options: Partial<SimulatorOptions> = {}): Promise<Simulator> {
   const started = await startSimulator({ brain: scripted(), clock: frozenClock(), ...options })
-  // not an `afterEach` here: this file is read once for all test files, so that it would hold for the first of them only
+  // an `afterEach` here would work only for the first test file, because this file is loaded once for all of them
   onTestFinished(() => started.close())
   return started
 }
@@ -60,7 +60,7 @@ export function post(
   })
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at field by field
+// biome-ignore lint/suspicious/noExplicitAny: tests check answers field by field
 export type Json = any
 
 export async function postJson(to: Simulator, body: unknown, options?: RawOptions): Promise<Json> {

@@ -1,6 +1,6 @@
 /**
- * Where a user corrects the agent or tells it how to work: which sentences those are, and what they ask for as far as a
- * machine can obey it (leave a path alone, stay within one, do without a tool).
+ * Finds the sentences in which a user corrects the agent or tells it how to work. Extracts the rules a program can obey:
+ * leave a path alone, stay within one, do not use a tool.
  */
 
 import { type PlannedCall, type Role, roleOf } from "./toolbox.ts"
@@ -9,9 +9,9 @@ export interface Rule {
   /** The user's own words. */
   readonly words: string
   readonly kind: "avoid" | "stay within"
-  /** Empty: the rule is about every path. */
+  /** Empty: the rule covers every path. */
   readonly paths: readonly string[]
-  /** Empty: the rule is about every kind of work. */
+  /** Empty: the rule covers every kind of work. */
   readonly roles: readonly Role[]
 }
 
@@ -21,7 +21,7 @@ const OBJECTS =
   /^\s*(?:no\b|nope\b|wrong\b|stop\b|not (?:that|like)|actually\b|instead\b|that['’]?s (?:not|wrong)|please (?:don['’]t|stop|revert|undo))/i
 const STANDING = /\b(?:always|never|from now on|prefer|every time|don['’]t|do not|must|only)\b/i
 
-/** How people name the kinds of work they allow or forbid; a word may stand for several roles. */
+/** How people name the kinds of work they allow or forbid. A word may mean several roles. */
 const WORK_WORDS: readonly { pattern: RegExp; roles: readonly Role[] }[] = [
   { pattern: /\b(?:bash|shell|commands?|terminal)\b/i, roles: ["shell"] },
   { pattern: /\b(?:edit(?:s|ing)?|chang(?:e|es|ing)|modif(?:y|ying)|touch(?:ing)?)\b/i, roles: ["edit", "write"] },
@@ -32,13 +32,13 @@ const WORK_WORDS: readonly { pattern: RegExp; roles: readonly Role[] }[] = [
 ]
 const PATH = /[\w@.-]*\/[\w@./-]*|\b[\w-]+\.[a-z]{1,5}\b/g
 
-/** Whether a message sets the agent right, rather than giving it something new to do: that is what it begins with. */
+/** Whether a message corrects the agent rather than giving it a new task. Its first words decide. */
 export function isCorrection(message: string): boolean {
   const [opening = ""] = sentencesOf(message)
   return OBJECTS.test(message) || readRules(opening).length > 0
 }
 
-/** Sentences that will still matter later. */
+/** Sentences that still matter later. */
 export function standingSentences(message: string): string[] {
   return sentencesOf(message).filter((sentence) => STANDING.test(sentence))
 }
@@ -58,7 +58,7 @@ export function readRules(text: string): Rule[] {
   })
 }
 
-/** Whether a planned call keeps to a rule; rules name paths from the root. */
+/** Whether a planned call obeys a rule. Paths in rules are relative to the root. */
 export function obeys(rule: Rule, { call, root = "" }: { call: PlannedCall; root: string | undefined }): boolean {
   const role = roleOf(call.name)
   if (rule.paths.length === 0) return role === "other" || !rule.roles.includes(role)

@@ -1,16 +1,13 @@
-/**
- * Chance that can be repeated: dice seeded by a brain's own seed and by the simulator's random of this turn. The same
- * seed and the same turn throw the same numbers, on any machine.
- */
+/** Repeatable random choices, from a brain's own seed and the simulator's random number of this turn. */
 
 import type { BrainTurn } from "../brain.ts"
 import { seededRandom } from "../identity.ts"
 
 export interface Dice {
-  /** In [0, 1). */
+  /** A number in [0, 1). */
   next(): number
   chance(probability: number): boolean
-  /** A whole number, both ends included. */
+  /** A whole number from `low` to `high`, both included. */
   between(low: number, high: number): number
   pick<T>(list: readonly T[]): T | undefined
   /** Up to `count` different members, in the order drawn. */
@@ -36,7 +33,7 @@ export function throwDice(seed: Seed, turn: Pick<BrainTurn, "random">): Dice {
   }
 }
 
-/** FNV-1a, 32 bits: good enough to spread seeds, and the same everywhere. */
+/** FNV-1a, 32 bits: spreads seeds well enough, and is the same on every machine. */
 export function hashText(text: string): number {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index++) {

@@ -1,7 +1,6 @@
 /**
- * The truthful answer to a request about the conversation: a summary, session notes, memories, a line on progress. It
- * follows the sections that the prompt names and fills them only with the conversation's own words, so that an audit of
- * it must come out clean. Everything it quotes can be found in what it was sent.
+ * The truthful answer to a request about the conversation: a summary, session notes, memories or a progress line. It
+ * fills the sections the prompt names with text from the conversation only, so an audit must find nothing wrong.
  */
 
 import type { Answer, AnswerBlock, Brain, BrainMessage, BrainTurn } from "../brain.ts"
@@ -16,7 +15,7 @@ import { commandOf, pathOf, type Role, roleOf } from "./toolbox.ts"
 
 const NOTHING = "Nothing in the conversation."
 const ORIGIN = "Extracted from the conversation, word for word; nothing is added."
-const LONGEST_LINE = 120 // characters of a line on progress
+const LONGEST_LINE = 120 // characters of a progress line
 
 const DOING: Readonly<Record<Role, string>> = {
   read: "Reading",
@@ -28,7 +27,7 @@ const DOING: Readonly<Record<Role, string>> = {
   todo: "Updating the todo list",
 }
 
-/** Nothing where the request continues the conversation instead of asking about it. */
+/** Returns `undefined` if the request continues the conversation instead of asking about it. */
 export function extractiveAnswer(turn: BrainTurn): Answer | undefined {
   const demand = recogniseDemand(turn)
   if (demand === undefined) return undefined
@@ -45,12 +44,12 @@ export function extractiveAnswer(turn: BrainTurn): Answer | undefined {
   }
 }
 
-/** The summary alone, for whoever needs one without asking a brain; the instructions may name sections. */
+/** Only the summary, for callers without a brain. The instructions may name sections. */
 export function summarise(messages: readonly BrainMessage[], instructions = ""): string {
   return renderSections(splitDocument(instructions), gatherFacts(readTimeline(messages)))
 }
 
-/** A brain that can do nothing else: what is not about the conversation is answered with the last thing the user said. */
+/** A brain that can do only this. It answers any other request by repeating the last thing the user said. */
 export function extractiveBrain(): Brain {
   return {
     name: "extractive",
@@ -81,12 +80,12 @@ function renderSections(sections: readonly Section[], facts: Facts): string {
     .join("\n\n")
 }
 
-/** The conversation in order, a line for each stretch between two messages of the user. */
+/** The conversation in order, one line per message of the user. */
 function walkThrough(moments: readonly Moment[]): string {
   const lines = [ORIGIN]
   for (const moment of moments) {
     if (moment.kind === "human") lines.push(`The user: "${firstLine(moment.text)}"`)
-    if (moment.kind === "summary") lines.push("An earlier summary stands for what came before.")
+    if (moment.kind === "summary") lines.push("An earlier summary covers what came before.")
   }
   return lines.join("\n")
 }

@@ -1,7 +1,4 @@
-/**
- * A file's text as a Read tool shows it. Most put a line number in front of each line; what is edited later must be the
- * text without it.
- */
+/** A file's text from the output of a Read tool. Most tools number the lines; edits need the text without numbers. */
 
 export interface FileText {
   readonly text: string
@@ -10,9 +7,9 @@ export interface FileText {
 }
 
 const NUMBERED = /^\s*(\d+)(?:→|\t|: |\| ?)(.*)$/
-const PLACEHOLDER = /^\s*[<[]/ // a result that was cleared, stored elsewhere, or replaced by a notice
+const PLACEHOLDER = /^\s*[<[]/ // a result that was cleared, put aside, or replaced by a notice
 
-/** Nothing where the result is a placeholder or empty, so that no edit is built on it. */
+/** Returns `undefined` for a placeholder or an empty result, so no edit is based on it. */
 export function readFileText(result: string): FileText | undefined {
   const lines = result
     .replace(/<system-reminder>[\s\S]*?<\/system-reminder>/g, "")

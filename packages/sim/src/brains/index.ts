@@ -1,4 +1,4 @@
-/** All brains, and one by its name. */
+/** All brains, and how to make one by name. */
 
 import type { Brain } from "../brain.ts"
 import { extractiveBrain } from "./extractive.ts"
@@ -15,15 +15,15 @@ export { type PlaybackOptions, playbackBrain, type RecordedMessage } from "./pla
 export { ScriptEnded, type ScriptedTurn, type ScriptOptions, scriptedBrain } from "./scripted.ts"
 export { type WorkerSettings, workerBrain } from "./worker.ts"
 
-/** What brains can be told; each takes what concerns it. */
+/** Options of all brains. Each brain uses its own and ignores the rest. */
 export interface BrainOptions extends Partial<WorkerSettings>, ScriptOptions {
   /** For `scripted`. */
   readonly script?: readonly ScriptedTurn[]
   /** For `playback`. */
   readonly conversation?: readonly RecordedMessage[]
-  /** For `liar`; default: all of them. */
+  /** For `liar`. Default: all lies. */
   readonly lies?: readonly LieName[]
-  /** For `malformed`; default: all of them. */
+  /** For `malformed`. Default: all malformations. */
   readonly malformations?: readonly MalformationName[]
 }
 

@@ -1,6 +1,6 @@
 /**
- * A brain that lies in known ways when it is asked for a summary or for notes, and keeps a list of the lies it told: an
- * audit is good if it finds exactly these.
+ * A brain that lies in known ways when it is asked for a summary or notes, and keeps a list of its lies. A good audit
+ * finds exactly these.
  */
 
 import type { Answer, AnswerBlock, Brain } from "../brain.ts"
@@ -10,11 +10,11 @@ import { type Facts, gatherFacts } from "./extractive/facts.ts"
 
 export interface ToldLie {
   readonly lie: LieName
-  /** The request in whose answer it was told, counted as the simulator counts. */
+  /** Index of the request whose answer contains the lie, as in `BrainTurn.index`. */
   readonly request: number
-  /** What the truth would have been; absent for something made up. */
+  /** The truth. Absent if the lie is made up. */
   readonly truth?: string
-  /** What was said instead; absent for something left out. */
+  /** What the answer says instead. Absent if the lie leaves something out. */
   readonly told?: string
 }
 
@@ -28,7 +28,7 @@ interface Lied {
   readonly told?: string
 }
 
-/** Nothing where the text gives no occasion for this lie. */
+/** Returns `undefined` if the text offers no place for this lie. */
 type Lie = (given: { text: string; facts: Facts; dice: Dice }) => Lied | undefined
 
 const INVENTED_QUOTES = [
@@ -89,7 +89,7 @@ export const LIES = {
 export type LieName = keyof typeof LIES
 export const LIE_NAMES = Object.keys(LIES) as readonly LieName[]
 
-/** Tells each of the given lies once in every summary that gives an occasion for it. */
+/** Tells each of the given lies once in every summary that offers a place for it. */
 export function lyingBrain(inner: Brain, lies: readonly LieName[] = LIE_NAMES): LyingBrain {
   const told: ToldLie[] = []
   return {
@@ -113,7 +113,7 @@ export function lyingBrain(inner: Brain, lies: readonly LieName[] = LIE_NAMES): 
   }
 }
 
-/** The lie goes into the first text that gives an occasion: the answer's own, or what a tool is to write. */
+/** Puts the lie into the first text that offers a place: the answer's own, or what a tool will write. */
 function tellOnce(answer: Answer, lie: (text: string) => Lied | undefined): { answer: Answer; lie: Lied } | undefined {
   for (const [index, block] of answer.content.entries()) {
     for (const { text, replace } of textsOf(block)) {
@@ -135,7 +135,7 @@ function textsOf(block: AnswerBlock): { text: string; replace: (text: string) =>
   })
 }
 
-/** Behind the heading that fits best, or at the end. */
+/** Inserts the entry after the last heading that fits, or at the end. */
 function insertEntry(text: string, heading: RegExp, entry: string): string {
   const lines = text.split("\n")
   const isHeading = (line: string) => /^(?:#+|\s*\d+\.)\s/.test(line) && heading.test(line)
@@ -144,7 +144,7 @@ function insertEntry(text: string, heading: RegExp, entry: string): string {
   return lines.toSpliced(place + 1, 0, `   - ${entry}`).join("\n")
 }
 
-/** Entries that hold the words go with their bullet and fences; what is left of them is cut out. */
+/** Removes entries with these words, including bullet and fences, then the words wherever else they occur. */
 function dropEntries(text: string, words: string): string {
   const escaped = words.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
   const bullet = "^[ \\t]*[-*] [^\\n]*"

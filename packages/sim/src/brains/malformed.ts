@@ -1,6 +1,6 @@
 /**
- * Answers that an API would rarely give, or never: for property tests of whoever has to live with them. One answer in
- * four is an ordinary end of the turn, so that a loop comes to rest.
+ * Answers that an API rarely or never gives, for property tests of the code that has to handle them. One answer in four
+ * ends the turn normally, so a loop comes to an end.
  */
 
 import type { Answer, AnswerBlock, Brain, BrainTurn } from "../brain.ts"
@@ -66,7 +66,7 @@ export const MALFORMATIONS = {
 
 export type MalformationName = keyof typeof MALFORMATIONS
 
-/** `only` narrows it down to the named malformations. */
+/** `only` limits the brain to the named malformations. */
 export function malformedBrain(seed: Seed = 1, only?: readonly MalformationName[]): Brain {
   const names = only ?? (Object.keys(MALFORMATIONS) as MalformationName[])
   return {

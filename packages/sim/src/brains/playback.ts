@@ -1,29 +1,28 @@
 /**
- * Plays a recorded conversation again: each request is answered with the recording's own next assistant turn, tool_use
- * ids as recorded. Where a request stands in the recording is found from what it holds, so that compaction, clearing and
- * a restart in the middle do not lose the place.
+ * Plays back a recorded conversation: answers each request with the recording's next assistant turn, with the recorded
+ * tool_use ids. It finds its place from the content of the request, so compaction, clearing and restarts do no harm.
  *
- * A request for a summary, notes or progress that the recording does not contain is answered truthfully.
+ * A request for a summary, notes or progress that is not in the recording gets a truthful answer.
  */
 
 import type { Answer, AnswerBlock, Brain, BrainBlock, BrainMessage, BrainTurn } from "../brain.ts"
 import { extractiveAnswer } from "./extractive.ts"
 
-/** A message as the API takes it; a text stands for one text block. */
+/** A message as the API accepts it. A string means one text block. */
 export interface RecordedMessage {
   readonly role: "user" | "assistant" | "system"
   readonly content: string | readonly BrainBlock[]
 }
 
 export interface PlaybackOptions {
-  /** What a request gets after the recording's last assistant turn. Default: a sentence that says so. */
+  /** The answer after the recording's last assistant turn. Default: a sentence that says so. */
   readonly atEnd?: Answer
 }
 
 interface Recording {
-  /** The assistant's turns, in order; neighbouring assistant messages are one turn. */
+  /** The assistant's turns in order. Neighbouring assistant messages are one turn. */
   readonly turns: readonly Answer[]
-  /** For each tool_use id the number of turns that have been played once its result is there. */
+  /** For each tool_use id: how many turns have been played when its result is there. */
   readonly turnsAfterCall: ReadonlyMap<string, number>
   /** The user's texts, each with the number of turns before it. */
   readonly texts: readonly { readonly text: string; readonly turnsBefore: number }[]
@@ -31,7 +30,7 @@ interface Recording {
 
 const RECORDING_ENDS: Answer = { content: [{ type: "text", text: "The recording ends here." }] }
 const NOTHING_PLAYABLE: AnswerBlock = { type: "text", text: "(The recording has nothing here that can be played.)" }
-const SHORTEST_ANCHOR = 24 // characters; shorter texts ("yes", "continue") occur in too many places
+const SHORTEST_ANCHOR = 24 // characters; shorter texts ("yes", "continue") occur too often
 
 export function playbackBrain(
   conversation: readonly RecordedMessage[],
@@ -84,8 +83,8 @@ function playable(block: BrainBlock): AnswerBlock[] {
 }
 
 /**
- * The number of turns already played, by the surest sign there is: the last recorded tool_use id, then the user's texts
- * after it, then how many turns this brain has played, then a recorded text quoted in a summary, then a plain count.
+ * The number of turns already played, from the best evidence available: the last recorded tool_use id, the user's texts
+ * after it, how many turns this brain has played, a recorded text quoted in a summary, or a plain count.
  */
 function findPosition(given: { messages: readonly BrainMessage[]; recording: Recording; played: number }): number {
   const { messages, recording, played } = given
@@ -96,7 +95,7 @@ function findPosition(given: { messages: readonly BrainMessage[]; recording: Rec
   return quotedPosition(messages, recording) ?? countAnswers(messages)
 }
 
-/** A message of the request, and how many recorded turns have been played when it was sent. */
+/** A message of the request, and how many recorded turns had been played when it was sent. */
 interface Place {
   readonly message: number
   readonly turns: number
@@ -113,7 +112,7 @@ function lastKnownCall(messages: readonly BrainMessage[], { turnsAfterCall }: Re
   return undefined
 }
 
-/** Goes through the request's user texts in step with the recorded ones: "continue" may have been said many times. */
+/** Walks the request's user texts in step with the recorded ones, because "continue" may occur many times. */
 function lastKnownText(given: {
   messages: readonly BrainMessage[]
   recording: Recording
@@ -144,7 +143,7 @@ function quotedPosition(messages: readonly BrainMessage[], { texts }: Recording)
   return texts.findLast(({ text }) => text.length >= SHORTEST_ANCHOR && shown.includes(text))?.turnsBefore
 }
 
-/** Whether the user's newest words are the recording's own, so that the recorded answer is due, whatever they ask. */
+/** Whether the user's newest message is in the recording. Then the recorded answer is due in any case. */
 function isRecorded(turn: BrainTurn, { texts }: Recording): boolean {
   if (turn.summary) return false
   const newest = turn.request.messages

@@ -1,14 +1,12 @@
-/**
- * Answers from a list, one for each request. For tests that need exactly this answer exactly now.
- */
+/** Answers from a list, one per request. For tests that need an exact answer at an exact moment. */
 
 import type { Answer, Brain, BrainTurn } from "../brain.ts"
 
-/** An answer; a text, for short; or a function of the turn that gives one. */
+/** An answer, a plain text, or a function that returns one of the two. */
 export type ScriptedTurn = Answer | string | ((turn: BrainTurn) => Answer | string | Promise<Answer | string>)
 
 export interface ScriptOptions {
-  /** What a request gets after the last turn. Default: `end`. */
+  /** What happens after the last turn. Default: `end`, a sentence that says so. */
   readonly afterLast?: "end" | "repeat" | "fail"
 }
 

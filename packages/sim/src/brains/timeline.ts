@@ -1,8 +1,8 @@
 /**
  * What happened in a conversation, read from a request's messages: who said what, which tools were called and what they
- * gave. Brains know the past only through this, so that they survive compaction, resume and restarts.
+ * returned. Brains have no other memory, so they survive compaction, resume and restarts.
  *
- * The human's words are told apart from what a client attaches to them (reminders, editor events, earlier summaries).
+ * The human's messages are separated from what a client adds to them: reminders, editor events, earlier summaries.
  */
 
 import type { BrainBlock, BrainMessage } from "../brain.ts"
@@ -31,20 +31,20 @@ export type Moment = { readonly answers: number } & (
   | { readonly kind: "call"; readonly call: ToolCall }
 )
 
-/** Some tools report a command's failure only in its output: in a line of its own, the first or the last. */
+/** Some tools report a failed command only in its output, in a line of its own: the first or the last. */
 const EXIT_CODE = /^\W*(?:command |process )?exit(?:ed)?(?: with)?(?: code| status)?:? ?[1-9]\d*\W*$/i
 
 const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>/g
-/** Clients name their tags in several words; a person's own markup is theirs and stays. */
+/** Tags of clients have several words in their name. Other markup is the person's own and stays. */
 const WRAPPED = /^<([a-z]+[-_][\w-]*)(?: [^>]*)?>[\s\S]*<\/\1>$/
-/** What a fork of the conversation is asked to do, behind the client's own introduction: it takes the place of the human's words. */
+/** The directive of a fork, after the client's introduction. It counts as the human's message. */
 const DIRECTIVE = /^<([a-z]+[-_]fork)>\n?(?:[^\n]+:\n\n)?([\s\S]*)<\/\1>$/
 const MARKER = /^\[(?:request interrupted|earlier conversation|conversation)\b[^\]\n]*\]$/i
 const CONTINUES = /\b(?:conversation|session)\b[^\n]*\bcontinu|\bcontinu\w*\b[^\n]*\b(?:conversation|session)\b/i
 const SUMMARY_TITLE = /^\s*(?:#+ *)?summary\b/i
 const ASKS =
   /\b(?:write|create|produce|provide|give|update|edit|fill|keep|summari[sz]e|put)\b[^.\n]{0,80}\b(?:summary|notes|conversation|session)\b/i
-const FEWEST_SECTIONS = 3 // fewer headings do not make a summary
+const FEWEST_SECTIONS = 3 // a text with fewer headings is not a summary
 const SUMMARY_SECTION = /user messages|primary request|current (?:work|state)|pending tasks|next step|worklog/i
 
 export function readTimeline(messages: readonly BrainMessage[]): Moment[] {
@@ -61,14 +61,14 @@ export function readTimeline(messages: readonly BrainMessage[]): Moment[] {
   return moments
 }
 
-/** All text of a block, however deeply it is nested. */
+/** All text of a block, at any depth. */
 export function textOf(content: BrainBlock["content"]): string {
   if (content === undefined) return ""
   if (typeof content === "string") return content
   return content.map((block) => block.text ?? textOf(block.content)).join("\n")
 }
 
-/** What was said, by one kind of speaker, in order. */
+/** What one kind of speaker said, in order. */
 export function wordsOf(moments: readonly Moment[], kind: "human" | "notice" | "summary" | "assistant"): string[] {
   return moments.flatMap((moment) => (moment.kind === kind && "text" in moment ? [moment.text] : []))
 }
@@ -128,8 +128,8 @@ function readUserText(given: { text: string; message: BrainMessage; answers: num
 }
 
 /**
- * What stands before the first section decides: a summary says there that it continues a conversation, or has nothing
- * there; a prompt that asks for a summary names the same sections, but asks.
+ * The text before the first section decides. A summary says there that it continues a conversation, or has nothing
+ * there. A prompt for a summary names the same sections, but asks for them.
  */
 function isSummary(text: string): boolean {
   const sections = splitDocument(text)

@@ -1,6 +1,6 @@
 /**
- * The tools a request offers, by what they are for. A brain thinks in roles ("read this path"); the toolbox turns that
- * into a call of a tool that is really offered, with an input its schema accepts, or says that it cannot.
+ * The tools a request offers, by role. A brain thinks in roles ("read this path"). The toolbox turns that into a call of
+ * an offered tool with an input its schema accepts, or reports that it cannot.
  */
 
 import type { BrainRequest } from "../brain.ts"
@@ -23,7 +23,7 @@ export interface PlannedCall {
 
 export interface Toolbox {
   offers(role: Role): boolean
-  /** The call, or nothing where the tool is not offered or its schema has no place for these values. */
+  /** The call, or `undefined` if the tool is not offered or its schema does not accept these values. */
   call(role: Role, values: Values): PlannedCall | undefined
 }
 
@@ -31,11 +31,11 @@ export interface Toolbox {
 export type Values = Readonly<Record<string, unknown>>
 
 interface RoleFacts {
-  /** Compared without case, dashes, underscores and the `mcp__server__` in front. */
+  /** Compared without case, dashes, underscores and a leading `mcp__server__`. */
   readonly names: readonly string[]
-  /** Each field with the names it goes by. */
+  /** Each field with the names tools use for it. */
   readonly fields: Readonly<Record<string, readonly string[]>>
-  /** Without these the call means nothing. */
+  /** Fields the call makes no sense without. */
   readonly needs: readonly string[]
 }
 
@@ -96,7 +96,7 @@ export function roleOf(toolName: string): Role | "other" {
   return role as Role | "other"
 }
 
-/** What a call says under one of its role's field names, whatever the tool calls it. */
+/** The value of one of the role's fields, under the name this tool uses. */
 export function fieldOf(call: Pick<ToolCall, "name" | "input">, field: string): unknown {
   const role = roleOf(call.name)
   const names = role === "other" ? [field] : (ROLES[role].fields[field] ?? [])
@@ -113,7 +113,7 @@ export function commandOf(call: Pick<ToolCall, "name" | "input">): string | unde
   return typeof command === "string" ? command : undefined
 }
 
-/** The todo list that a call sets, or nothing if it sets none. */
+/** The todo list that a call sets, or `undefined` if it sets none. */
 export function todosOf(call: Pick<ToolCall, "name" | "input">): Todo[] | undefined {
   const list = roleOf(call.name) === "todo" ? fieldOf(call, "todos") : undefined
   if (!Array.isArray(list)) return undefined
@@ -162,7 +162,7 @@ function fillInput(given: { schema: Schema; facts: RoleFacts; values: Values }) 
   return findProblems(schema, complete).length === 0 ? complete : undefined
 }
 
-/** Items of a list (todos) get the properties that the schema knows, and those it requires. */
+/** Gives list items (todos) the properties the schema knows and those it requires. */
 function fitValue(schema: Schema, value: unknown): unknown {
   if (!Array.isArray(value)) return value
   const items = schemaOf(schema.items)

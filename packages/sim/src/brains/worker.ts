@@ -1,10 +1,10 @@
 /**
- * A deterministic agent that really works through the tools it is offered: explores a directory, reads what it found,
- * searches, edits, runs commands, keeps todos, meets errors and reacts to them, obeys the user's corrections, and ends
- * its turn with an answer. It can go on for millions of tokens.
+ * A deterministic agent that works with the tools it is offered. It explores a directory, reads, searches, edits, runs
+ * commands, keeps todos, reacts to errors, obeys corrections, and ends its turn with an answer. It can go on for
+ * millions of tokens.
  *
- * It remembers nothing between requests: what it knows stands in the request (see `worker/situation.ts`), what it
- * chooses comes from its seed and the simulator's random.
+ * It remembers nothing between requests. What it knows comes from the request (see `worker/situation.ts`), what it
+ * chooses from its seed and the simulator's random numbers.
  */
 
 import type { Answer, AnswerBlock, Brain, BrainRequest, BrainTurn } from "../brain.ts"
@@ -22,10 +22,10 @@ import { DEFAULT_SETTINGS, type Hand, keepCalls, type Step, type WorkerSettings 
 
 export type { WorkerSettings } from "./worker/step.ts"
 
-const SHARE_OF_WORDS = 0.6 // answers with tool calls that also say something
-const SHARE_OF_THOUGHTS = 0.5 // the simulator leaves them out where the request has thinking off
-const RECENT_CALLS = 40 // a call that is among them already is only made again if there is nothing else to do
-const MOST_REFUSALS = 2 // then a tool is left alone, as long as the refusals are in view
+const SHARE_OF_WORDS = 0.6 // share of answers with tool calls that also contain text
+const SHARE_OF_THOUGHTS = 0.5 // the simulator drops them if the request has thinking off
+const RECENT_CALLS = 40 // a call among these is repeated only if there is nothing else to do
+const MOST_REFUSALS = 2 // then the worker avoids the tool while the refusals are in view
 const STOP = /^\s*(?:please )?stop\b[\s.!]*$/i
 
 export function workerBrain(settings: Partial<WorkerSettings> = {}): Brain {
@@ -62,7 +62,7 @@ function chooseStep(hand: Hand): Step | undefined {
   return repeated
 }
 
-/** The step without the calls that the user's rules or repeated refusals forbid; nothing if none is left. */
+/** The step without calls that rules or repeated refusals forbid, or `undefined` if none is left. */
 function permit(step: Step | undefined, { situation }: Hand): Step | undefined {
   const refused = situation.calls.filter((call) => call.result?.failed && REFUSED.test(call.result.text))
   const isPermitted = (call: PlannedCall) => {
@@ -79,7 +79,7 @@ function wasMadeLately(call: PlannedCall, { situation }: Hand): boolean {
   })
 }
 
-/** Where no offered tool has a known role, one of them is tried with the smallest input it takes. */
+/** If no offered tool has a known role, tries one of them with the smallest valid input. */
 function tryUnknownTool({ tools = [] }: BrainRequest, { situation, dice }: Hand): Step | undefined {
   if (tools.some(({ name }) => roleOf(name) !== "other")) return undefined
   const tool = dice.pick(tools)

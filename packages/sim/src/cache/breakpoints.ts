@@ -1,15 +1,15 @@
-/** Where a body asks for its prefix to be cached: marks on tools and blocks, and the one that automatic caching adds. */
+/** Where a body asks the API to cache its prefix: marks on tools and blocks, and the one automatic caching adds. */
 import { isThinking, topLevelBlocks, type VisitedBlock, visitBlocks } from "../conversation.ts"
 import type { Block, MessagesBody, Ttl } from "../wire.ts"
 
 export interface Breakpoint {
   readonly path: string
   readonly ttl: Ttl
-  /** The marked block; a tool is seen as a block of type `tool`. */
+  /** The marked block. A tool appears as a block of type `tool`. */
   readonly block: Block
 }
 
-/** The marks the client set, in prompt order: tools, system, messages; nested blocks count. */
+/** The marks the client set, in prompt order: tools, system, messages. Nested blocks count. */
 export function explicitBreakpoints(body: MessagesBody): readonly Breakpoint[] {
   const tools = (body.tools ?? []).map((tool, index) => ({
     path: `tools.${index}`,
@@ -23,6 +23,6 @@ export function explicitBreakpoints(body: MessagesBody): readonly Breakpoint[] {
 /** Thinking and empty text cannot be marked. */
 export const isCacheable = (block: Block) => !isThinking(block) && !(block.type === "text" && block.text === "")
 
-/** The block that top-level `cache_control` applies to: the last one of the prompt that can be marked. */
+/** The block that top-level `cache_control` applies to: the last one in the prompt that can be marked. */
 export const lastCacheable = (body: MessagesBody): VisitedBlock | undefined =>
   topLevelBlocks(body).findLast(({ block }) => isCacheable(block))

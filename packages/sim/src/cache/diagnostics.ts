@@ -1,8 +1,8 @@
-/** Cache diagnostics: why a request did not continue the one it names, by comparing their prefixes. */
+/** Cache diagnostics: compares two prefixes and says why a request did not continue the earlier one. */
 import type { CacheMissReason } from "../wire.ts"
 import { type Level, type LeveledItem, totalTokens } from "./prefix.ts"
 
-const MAX_REMEMBERED = 100 // responses; each holds its whole prefix
+const MAX_REMEMBERED = 100 // responses, each with its whole prefix
 
 const REASON_OF = { tools: "tools_changed", system: "system_changed", messages: "messages_changed" } as const
 
@@ -19,7 +19,7 @@ export class CacheDiagnostics {
     if (this.requests.size > MAX_REMEMBERED) this.requests.delete(this.requests.keys().next().value as string)
   }
 
-  /** Where the request leaves the prefix of the earlier one; `undefined` where it continues it. */
+  /** Where the request leaves the prefix of the earlier one, or `undefined` if it continues it. */
   compare(previousMessageId: string, { model, items }: Remembered): CacheMissReason | undefined {
     const previous = this.requests.get(previousMessageId)
     if (!previous) return { type: "previous_message_not_found" }
@@ -33,7 +33,7 @@ export class CacheDiagnostics {
   }
 }
 
-/** Of two items that differ, the one of the outer level tells what changed: a new tool stands where system text stood. */
+/** The outer level of two different items says what changed: a new tool takes the place of system text. */
 function levelAt(index: number, previous: readonly LeveledItem[], items: readonly LeveledItem[]): Level {
   const levels = [previous[index]?.level, items[index]?.level]
   return levels.includes("tools") ? "tools" : levels.includes("system") ? "system" : "messages"

@@ -1,9 +1,9 @@
 /**
  * A request's prefix as the cache sees it: its tools, system blocks and message blocks, each with hash, tokens and mark.
  *
- * Some settings are part of the prompt without being blocks. A change in one of them changes the prefix from a certain
- * level on: `speed` and citations from the system blocks, tool choice, images, thinking and effort from the messages.
- * They are folded into the hash of the first item of their level.
+ * Some settings belong to the prompt although they are not blocks. `speed` and citations change the prefix from the
+ * system blocks on; tool choice, images, thinking and effort change it from the messages on. These settings go into the
+ * hash of the first item of their level.
  */
 import type { ModelFacts } from "@strata/core"
 import { blocksOf, isServerToolResult, nestedBlocks, type Turn } from "../conversation.ts"
@@ -31,7 +31,7 @@ export interface PromptParts {
   /** The turns the model gets: after merging, clearing and compaction. */
   readonly turns: readonly Turn[]
   readonly counter: TokenCounter
-  /** Ids of tool calls whose results were deleted by cache edits: their hash stays, their tokens are gone. */
+  /** Ids of tool calls whose results were deleted by cache edits. They keep their hash and lose their tokens. */
   readonly deleted?: ReadonlySet<string>
 }
 
@@ -75,13 +75,13 @@ const flat = (turns: readonly Turn[]) => turns.flatMap(({ blocks }) => blocks.ma
 const marked = (mark: CacheControl | null | undefined): { breakpoint?: Ttl } =>
   mark ? { breakpoint: mark.ttl ?? "5m" } : {}
 
-/** A mark on a nested block is a mark on the block it is in: the finest place the cache knows. */
+/** A mark on a nested block counts for the block around it, because the cache knows no finer place. */
 function markOf(block: Block): CacheControl | undefined {
   if (block.cache_control) return block.cache_control
   return nestedBlocks(block).blocks.findLast(({ cache_control }) => cache_control)?.cache_control ?? undefined
 }
 
-/** Where a request caches at all, the API also caches what server tools gave. */
+/** If a request caches anything, the API also caches the results of server tools. */
 function markServerToolResults(body: MessagesBody, items: readonly LeveledItem[], turns: readonly Turn[]) {
   if (!body.cache_control && explicitBreakpoints(body).length === 0) return items
   const blocks = flat(turns)

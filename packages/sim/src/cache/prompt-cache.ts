@@ -1,26 +1,26 @@
 /**
  * The prompt cache, without HTTP: what a request reads and writes, given its prefix and the time.
  *
- * A prefix is a list of items (tools, then system blocks, then message blocks). An entry stands for the whole prefix up
- * to one item; entries are written at breakpoints only. From each breakpoint the cache looks back over at most 20 items
- * for an entry. Reading an entry, and writing it again, lets it live anew.
+ * A prefix is a list of items: tools, then system blocks, then message blocks. An entry covers the whole prefix up to
+ * one item, and only breakpoints write entries. From each breakpoint the cache looks back over at most 20 items for an
+ * entry. Reading or rewriting an entry restarts its lifetime.
  *
- * Two steps, because parallel requests miss: `lookUp` says what a request would read and write; `commit`, called when
- * its response begins, makes the new entries readable.
+ * There are two steps, because parallel requests miss. `lookUp` returns what a request would read and write. `commit`
+ * makes the new entries readable; call it when the response begins.
  */
 import { hash } from "node:crypto"
 import type { Ttl } from "../wire.ts"
 
 export const TTL_MS: Readonly<Record<Ttl, number>> = { "5m": 5 * 60_000, "1h": 60 * 60_000 }
 
-/** How many items are looked at for each breakpoint, the marked one included. */
+/** How many items the cache checks for each breakpoint, including the marked one. */
 export const LOOK_BACK = 20
 
-/** How many expired entries may pile up before they are swept out. */
+/** How many entries are added between two sweeps of expired ones. */
 const SWEEP_EVERY = 4096
 
 export interface PrefixItem {
-  /** Hash of the item's own content, without its mark. */
+  /** Hash of the item's content, without its mark. */
   readonly hash: string
   readonly tokens: number
   /** Present on a marked item. */
@@ -29,15 +29,15 @@ export interface PrefixItem {
 
 export interface CacheRequest {
   readonly items: readonly PrefixItem[]
-  /** Entries are kept apart by this: workspace and model. */
+  /** Workspace and model. Each scope has its own entries. */
   readonly scope: string
-  /** Shorter prefixes are not cached: the model's minimum, in tokens. */
+  /** The model's minimum, in tokens. Shorter prefixes are not cached. */
   readonly minimum: number
   /** When the request began, in milliseconds. */
   readonly now: number
 }
 
-/** What a request reads and writes, in tokens; the four add up to its input. */
+/** What a request reads and writes, in tokens. The four figures add up to its input. */
 export interface CacheOutcome {
   readonly read: number
   readonly write5m: number
@@ -57,7 +57,7 @@ interface Entry {
 /** The prefix that ends with one item. */
 interface Prefix {
   readonly index: number
-  /** Of all items up to this one. */
+  /** Covers all items up to this one. */
   readonly key: string
   readonly tokens: number
   readonly breakpoint: Ttl | undefined
@@ -93,7 +93,7 @@ export class PromptCache {
     }
   }
 
-  /** The response has begun: its entries can be read from now on, and live from the start of their request. */
+  /** Call it when the response begins. Its entries can be read from now on; their lifetime began with the request. */
   commit({ entries }: CacheOutcome): void {
     for (const { key, ttl, start } of entries) {
       const known = this.entries.get(key)
@@ -104,12 +104,12 @@ export class PromptCache {
     if (this.entries.size > this.sweepAt) this.sweep(entries[0]?.start ?? 0)
   }
 
-  /** All entries are gone before their time, as when a server drops them. */
+  /** Drops all entries before they expire, as a server may do. */
   clear(): void {
     this.entries.clear()
   }
 
-  /** The longest prefix that has a live entry, over what can be seen from the marked ones. */
+  /** The longest prefix with a live entry within reach of a breakpoint. */
   private findHit(marked: readonly Prefix[], prefixes: readonly Prefix[], now: number): Prefix | undefined {
     for (const { index } of marked.toReversed()) {
       const inSight = prefixes.slice(Math.max(0, index + 1 - LOOK_BACK), index + 1)

@@ -1,6 +1,6 @@
 /**
- * Compaction: the summary the brain is asked for, the seal on the block that carries it, and what the model still sees
- * of a conversation that contains such a block.
+ * Compaction: asks the brain for the summary, signs the block that carries it, and decides what the model still sees of
+ * a conversation with such a block.
  */
 import type { ModelFacts } from "@strata/core"
 import { promptText } from "@strata/core/parts"
@@ -10,10 +10,10 @@ import { digest, seal, unseal } from "../seal.ts"
 
 const DEFAULT_INSTRUCTIONS = promptText(new URL("./summary-prompt.md", import.meta.url)).trim()
 
-/** Own instructions take the place of the default ones. */
+/** The client's own instructions replace the default ones. */
 export const summaryInstructions = (own: string | null | undefined) => own?.trim() || DEFAULT_INSTRUCTIONS
 
-/** The conversation with the request for a summary at its end, as its last block. */
+/** The conversation with the instructions added as its last block. */
 export function askForSummary(turns: readonly Turn[], instructions: string): readonly Turn[] {
   const block = { type: "text", text: instructions }
   const placed = { block, message: -1, position: 0 }
@@ -22,7 +22,7 @@ export function askForSummary(turns: readonly Turn[], instructions: string): rea
   return [...turns.slice(0, -1), { ...last, blocks: [...last.blocks, placed] }]
 }
 
-/** The summary in an answer, without its tags; `undefined` where there is none. */
+/** The summary in an answer, without its tags, or `undefined` if there is none. */
 export function summaryIn({ content }: Answer): string | undefined {
   const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n")
   const tagged = /<summary>([\s\S]*?)<\/summary>/.exec(text)?.[1]
@@ -30,7 +30,7 @@ export function summaryIn({ content }: Answer): string | undefined {
 }
 
 export interface CompactionSeal {
-  /** Of the summary. */
+  /** Digest of the summary. */
   readonly digest: string
   /** The chain of the messages the summary replaces; see `thinking/prefix-chain.ts`. */
   readonly chain: string
@@ -45,14 +45,14 @@ export function readCompactionSeal(sealed: string | null | undefined): Compactio
 const isSummary = ({ block }: PlacedBlock) => block.type === "compaction" && block.content != null
 const isFailedSummary = ({ block }: PlacedBlock) => block.type === "compaction" && block.content == null
 
-/** Everything before the last compaction block is ignored; a block without content (it failed) stands for nothing. */
+/** Drops everything before the last compaction block. A block without content failed and replaces nothing. */
 export function afterCompaction(turns: readonly Turn[]): readonly Turn[] {
   const blocks = turns.flatMap((turn) => turn.blocks)
   const hidden = new Set(blocks.slice(0, Math.max(0, blocks.findLastIndex(isSummary))))
   return mapBlocks(turns, (placed) => (hidden.has(placed) || isFailedSummary(placed) ? undefined : placed.block))
 }
 
-/** Older models get no thinking from before the last time the user spoke. */
+/** Older models do not get thinking from before the last message of the user. */
 export function withoutForgottenThinking(turns: readonly Turn[], { accepts }: ModelFacts): readonly Turn[] {
   if (accepts.earlierThinking) return turns
   const lastSpoken = turns.findLastIndex(isSpoken)

@@ -1,4 +1,4 @@
-/** Context editing: old thinking and old tool results are cleared from what the model gets; the client's copy stays whole. */
+/** Context editing: clears old thinking and tool results from what the model gets. The client's copy stays whole. */
 import type { ModelFacts } from "@strata/core"
 import { isThinking, mapBlocks, type Turn } from "../conversation.ts"
 import type { AppliedEdit, Block, Edit } from "../wire.ts"
@@ -8,14 +8,14 @@ type ClearThinking = Extract<Edit, { type: "clear_thinking_20251015" }>
 
 const DEFAULT_TRIGGER = { type: "input_tokens", value: 100_000 } as const
 const DEFAULT_TOOL_USES_KEPT = 3
-const DEFAULT_THINKING_TURNS_KEPT = 1 // on models that forget earlier thinking anyway; the others keep all of it
+const DEFAULT_THINKING_TURNS_KEPT = 1 // on models that drop earlier thinking anyway; the others keep all of it
 export const CLEARED_RESULT = "[tool result cleared by context management]" // the API's own wording is not documented
 
 export interface EditInput {
   readonly edits: readonly Edit[]
   readonly turns: readonly Turn[]
   readonly model: ModelFacts
-  /** Tokens of the prompt with these turns. */
+  /** Tokens in the prompt with these turns. */
   readonly countPrompt: (turns: readonly Turn[]) => number
 }
 
@@ -24,7 +24,7 @@ export interface EditedTurns {
   readonly applied: readonly AppliedEdit[]
 }
 
-/** Carries out the clearing edits in order; compaction is not one of them. */
+/** Applies the clearing edits in order. Compaction is handled elsewhere. */
 export function applyEdits({ edits, turns, ...tools }: EditInput): EditedTurns {
   return edits.reduce<EditedTurns>(
     (before, edit) => {
@@ -97,7 +97,7 @@ function clearToolUses(edit: ClearToolUses, turns: readonly Turn[], { countPromp
   }
 }
 
-/** Ids of the results that have something to clear. */
+/** Ids of the results with something to clear. */
 const fullResults = (turns: readonly Turn[]) =>
   new Set(
     turns.flatMap(({ blocks }) =>

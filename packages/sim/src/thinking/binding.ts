@@ -1,6 +1,6 @@
 /**
- * Bound thinking: a thinking block is good only behind the very prompt it was thought for. The simulator seals each block
- * with what stood before it and compares when the block comes back.
+ * Bound thinking: a thinking block is valid only after the exact prompt it was written for. The simulator signs each
+ * block together with what came before it, and compares when the block comes back.
  */
 import type { ModelFacts } from "@strata/core"
 import { invalidRequest } from "../api-error.ts"
@@ -11,23 +11,23 @@ import type { InputTransformation, MessagesBody } from "../wire.ts"
 import { EMPTY_CHAIN, extendChain, promptHead } from "./prefix-chain.ts"
 
 /**
- * `error`: a mismatch is refused. `allow-report`: it passes and is reported. `off`: no seal is looked at, which lets
- * recorded conversations with the API's own signatures pass.
+ * `error` refuses a mismatch. `allow-report` accepts and reports it. `off` checks no signature, which is what recorded
+ * conversations with the API's own signatures need.
  */
 export type BindingEnforcement = "off" | "allow-report" | "error"
 
-/** What stands before a block, and so what thinking there is bound to. */
+/** What comes before a block, and so what thinking in that place is bound to. */
 export interface BindingState {
   readonly model: string
   readonly system: string
   readonly tools: string
   readonly chain: string
-  /** The seal of the thinking block before, shortened. */
+  /** The shortened seal of the previous thinking block. */
   readonly previous: string | null
 }
 
 interface ThinkingSeal extends BindingState {
-  /** Of the thinking as it was delivered. */
+  /** Digest of the thinking as it was delivered. */
   readonly thinking: string
 }
 
@@ -47,21 +47,21 @@ export interface BindingRequest {
   readonly body: MessagesBody
   readonly model: ModelFacts
   readonly dialect: Dialect
-  /** What the client sent, without what a compaction block has replaced. */
+  /** What the client sent, without what a compaction block replaced. */
   readonly turns: readonly Turn[]
-  /** `undefined`: as the model has it. */
+  /** `undefined`: what the model does. */
   readonly enforcement: BindingEnforcement | undefined
 }
 
 export interface BoundTurns {
-  /** Without the thinking that was dropped. */
+  /** The turns without dropped thinking. */
   readonly turns: readonly Turn[]
   readonly transformations: readonly InputTransformation[]
-  /** What thinking in the answer is bound to. A function, because it means hashing the whole conversation. */
+  /** What thinking in the answer is bound to. A function, because it hashes the whole conversation. */
   readonly state: () => BindingState
 }
 
-/** Checks every thinking block; throws where one is refused, drops those that are to be dropped. */
+/** Checks every thinking block. Throws if one is refused, and removes those to drop. */
 export function checkThinking(request: BindingRequest): BoundTurns {
   const { turns } = request
   const thinks = turns.some(({ blocks }) => blocks.some(({ block }) => block.type === "thinking"))
@@ -90,7 +90,7 @@ export function checkThinking(request: BindingRequest): BoundTurns {
 
 type Verdict = "keep" | "allow" | "drop"
 
-/** Goes through the conversation, asks about each thinking block, and gives what stands at the end. */
+/** Walks the conversation, asks about each thinking block, and returns the state at the end. */
 function walk(
   { body, model, turns }: BindingRequest,
   decide: (placed: PlacedBlock, turn: Turn, before: BindingState) => Verdict,
@@ -118,7 +118,7 @@ function examine({ block }: PlacedBlock, state: BindingState): Finding {
   if (sealed.system !== state.system) return { kind: "other prefix", what: "`system` differs" }
   if (sealed.tools !== state.tools) return { kind: "other prefix", what: "`tools` differs" }
   if (sealed.chain !== state.chain) return { kind: "other prefix", what: "An earlier message differs" }
-  // the first thinking that is left may have lost those before it: thinking can be removed from the start
+  // a client may remove thinking from the start, so the first block that is left may have lost its predecessors
   if (state.previous !== null && sealed.previous !== state.previous) {
     return { kind: "other prefix", what: "An earlier thinking block is missing or was put back" }
   }
@@ -127,9 +127,9 @@ function examine({ block }: PlacedBlock, state: BindingState): Finding {
 
 interface Circumstances {
   readonly request: BindingRequest
-  /** The block stands in the latest assistant turn. */
+  /** Whether the block is in the latest assistant turn. */
   readonly isLatest: boolean
-  /** An earlier block was dropped, and so are all after it. */
+  /** Whether an earlier block was dropped, which drops all later ones. */
   readonly dropping: boolean
 }
 

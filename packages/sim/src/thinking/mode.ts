@@ -1,8 +1,8 @@
-/** Whether and how a request thinks, with the model's default where it says nothing. */
+/** Whether and how a request thinks. A request that does not say gets the model's default. */
 import type { ModelFacts } from "@strata/core"
 import type { MessagesBody } from "../wire.ts"
 
-/** Models that think unless told not to; those that always think are known by `accepts.thinkingOff`. */
+/** Models that think by default. Models that always think have `accepts.thinkingOff` false. */
 const THINKS_BY_DEFAULT: ReadonlySet<string> = new Set(["claude-opus-5", "claude-sonnet-5", "claude-sonnet-5-5"])
 
 export type ThinkingMode = "off" | "adaptive" | "between_tools" | `budget ${number}`
@@ -21,6 +21,6 @@ export function thinkingMode({ thinking }: Pick<MessagesBody, "thinking">, model
   }
 }
 
-/** The client wants the seal of the thinking, not its text. */
+/** Whether the client wants only the signature of the thinking, without its text. */
 export const omitsThinking = ({ thinking }: Pick<MessagesBody, "thinking">) =>
   (thinking?.type === "enabled" || thinking?.type === "adaptive") && thinking.display === "omitted"

@@ -1,6 +1,6 @@
 /**
- * The chain: what stands before a thinking block, as a hash that grows block by block. Thinking itself is not part of it
- * (it may be removed); each thinking block knows the one before it instead.
+ * The chain: everything before a thinking block, as a hash that grows block by block. It leaves out thinking, which a
+ * client may remove. Each thinking block records the previous one instead.
  */
 import { readCompactionSeal } from "../context-management/compaction.ts"
 import { isThinking } from "../conversation.ts"
@@ -9,17 +9,17 @@ import type { Block, MessagesBody, Role } from "../wire.ts"
 
 export const EMPTY_CHAIN = ""
 
-/** The chain with one block more. A compaction block takes the place of the messages it was made from. */
+/** The chain with one more block. A compaction block replaces the messages it summarises. */
 export function extendChain(chain: string, role: Role, block: Block): string {
   if (isThinking(block) || block.type === "cache_edits") return chain
   if (block.type === "compaction") {
-    if (block.content == null) return chain // a compaction that failed stands for nothing
+    if (block.content == null) return chain // a failed compaction replaces nothing
     return readCompactionSeal(block.signature ?? block.encrypted_content)?.chain ?? digest(`${block.content}`)
   }
   return digest(chain, role, canonicalDigest(comparable(block)))
 }
 
-/** Fields that mean the same present or absent. */
+/** Leaves out fields that mean the same present or absent. */
 const comparable = (block: Block) =>
   Object.fromEntries(
     Object.entries(block).filter(([key, value]) => value !== null && key !== "caller" && key !== "inputText"),
@@ -31,7 +31,7 @@ export interface PromptHead {
   readonly tools: string
 }
 
-/** Tools count as a set, and those that are loaded later do not count. */
+/** The order of tools does not matter, and tools that are loaded later do not count. */
 export function promptHead({ system, tools = [] }: Pick<MessagesBody, "system" | "tools">): PromptHead {
   const definitions = tools.filter((tool) => !("defer_loading" in tool && tool.defer_loading)).map(canonicalDigest)
   const blocks = typeof system === "string" ? [{ type: "text", text: system }] : (system ?? [])

@@ -30,7 +30,7 @@ const MIN_THINKING_BUDGET = 1024 // tokens
 
 const EFFORT = oneOf("low", "medium", "high", "xhigh", "max")
 
-/** Schemas are built once for each combination of headers; clients use few. */
+/** One schema per combination of headers, built once. Clients use few combinations. */
 const built = new Map<string, Schema>()
 const MAX_BUILT = 100
 
@@ -42,7 +42,7 @@ export function bodySchema(endpoint: Endpoint, dialect: Dialect): Schema {
   return schema
 }
 
-/** What both endpoints take. */
+/** Fields both endpoints accept. */
 function countFields(dialect: Dialect): Fields {
   const has = (beta: string) => dialect.betas.has(beta)
   return {

@@ -1,4 +1,4 @@
-/** Rules about where `cache_control` may stand. */
+/** Rules about where `cache_control` is allowed. */
 import { type Breakpoint, explicitBreakpoints, lastCacheable } from "../cache/breakpoints.ts"
 import type { Rule } from "./rule.ts"
 
@@ -38,7 +38,7 @@ export const CACHE_CONTROL_RULES: readonly Rule[] = [
     refuses: ({ body }) => {
       const marks: readonly Pick<Breakpoint, "path" | "ttl">[] = [
         ...explicitBreakpoints(body).map(({ path, ttl }) => ({ path: `${path}.cache_control`, ttl })),
-        ...(body.cache_control ? [{ path: "cache_control", ttl: body.cache_control.ttl ?? "5m" }] : []), // stands last
+        ...(body.cache_control ? [{ path: "cache_control", ttl: body.cache_control.ttl ?? "5m" }] : []), // always the last mark
       ]
       const firstShort = marks.findIndex(({ ttl }) => ttl === "5m")
       const late = firstShort < 0 ? undefined : marks.slice(firstShort).find(({ ttl }) => ttl === "1h")

@@ -1,4 +1,4 @@
-/** Rules about compaction blocks and requests for one; each has a code. */
+/** Rules about compaction blocks and requests for one. Each has an error code. */
 import { readCompactionSeal } from "../context-management/compaction.ts"
 import { type PlacedBlock, pathOf } from "../conversation.ts"
 import { BETA } from "../dialect.ts"
@@ -8,7 +8,7 @@ import type { ParsedRequest, Rule } from "./rule.ts"
 const compactionBlocks = ({ turns }: ParsedRequest): readonly PlacedBlock[] =>
   turns.flatMap(({ blocks }) => blocks).filter(({ block }) => block.type === "compaction")
 
-/** Blocks written on demand are signed, and only they are bound to a place. */
+/** Only blocks written on demand are signed and bound to their place. */
 const signedBlocks = (request: ParsedRequest) =>
   compactionBlocks(request).filter(({ block }) => typeof block.signature === "string")
 

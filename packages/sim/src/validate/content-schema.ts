@@ -125,7 +125,7 @@ const toolUse: Fields = {
   cache_control: cacheControl,
 }
 
-/** What a tool that ran on the server gave back: opaque to clients, and to the simulator. */
+/** The result of a tool that ran on the server. Clients and the simulator do not look inside. */
 const serverToolResult: Fields = {
   tool_use_id: string({ pattern: TOOL_USE_ID_PATTERN }),
   content: anything,
@@ -178,7 +178,7 @@ const cacheEdits: Fields = {
 
 export const textBlock: Schema = tagged({ text })
 
-/** The variants of a message's content that this dialect knows. */
+/** The variants of message content in this dialect. */
 export function contentVariants(dialect: Dialect): Readonly<Record<string, Fields>> {
   const has = (beta: string) => dialect.betas.has(beta)
   return {

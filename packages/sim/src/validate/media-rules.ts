@@ -1,4 +1,4 @@
-/** Rules about images: how large, in bytes and in pixels, and whether they are what they say. */
+/** Rules about images: their size in bytes and pixels, and whether the media type is right. */
 
 import { visitBlocks } from "../conversation.ts"
 import { readImageSize } from "../image-size.ts"
@@ -7,7 +7,7 @@ import type { Rule } from "./rule.ts"
 
 const MAX_BASE64_BYTES = 5 * 1024 * 1024
 const MAX_PIXELS = 8000 // on either side
-const MANY_IMAGES = 20 // more than this many, and the smaller limit holds
+const MANY_IMAGES = 20 // with more images than this, the smaller limit applies
 const MAX_PIXELS_AMONG_MANY = 2000
 
 interface PlacedImage {

@@ -13,7 +13,7 @@ import type { ParsedRequest, Rule } from "./rule.ts"
 
 const WHITESPACE_ONLY = /^\s+$/
 
-/** The roles in which a block may appear, where it is not every role. */
+/** The roles a block is limited to. Other blocks may appear in every role. */
 const ROLE_OF_BLOCK: Readonly<Record<string, Role>> = {
   tool_use: "assistant",
   server_tool_use: "assistant",
@@ -45,7 +45,7 @@ export const MESSAGE_RULES: readonly Rule[] = [
       return 'messages: first message must use the "user" role'
     },
   },
-  { name: "system messages stand where they may", refuses: ({ turns }) => misplacedSystemMessage(turns) },
+  { name: "system messages are in allowed places", refuses: ({ turns }) => misplacedSystemMessage(turns) },
   { name: "no empty message", refuses: ({ body }) => emptyMessage(body.messages) },
   {
     name: "blocks in the right role",
@@ -94,10 +94,10 @@ function emptyMessage(messages: readonly MessageParam[]): string | undefined {
     : `messages.${index}: all messages must have non-empty content except for the optional final assistant message`
 }
 
-/** Only a message's own blocks are looked at: text inside a tool result may be empty. */
+/** Checks only a message's own blocks. Text inside a tool result may be empty. */
 function emptyText(where: "system" | "messages", blocks: readonly Block[]): string | undefined {
   const texts = blocks.filter(({ type }) => type === "text")
-  // an empty text that is marked for caching has its own sentence, which the caching rules say
+  // the caching rules refuse an empty text with a cache mark, with their own message
   if (texts.some(({ text, cache_control }) => text === "" && !cache_control)) {
     return `${where}: text content blocks must be non-empty`
   }
@@ -106,7 +106,7 @@ function emptyText(where: "system" | "messages", blocks: readonly Block[]): stri
     : undefined
 }
 
-/** The last message is an assistant's that the model shall go on with, and not one the API itself left open. */
+/** The last message is from the assistant and asks the model to continue it. Turns the API paused do not count. */
 function endsInPrefill({ body, turns }: ParsedRequest): boolean {
   const last = turns.at(-1)
   if (last?.role !== "assistant" || body.compaction) return false
@@ -115,8 +115,8 @@ function endsInPrefill({ body, turns }: ParsedRequest): boolean {
 }
 
 /**
- * A system message follows a user turn, or an assistant turn that ends in a server tool's result, and is either last
- * or followed by an assistant turn.
+ * A system message follows a user turn, or an assistant turn that ends in a server tool's result. It is either last or
+ * followed by an assistant turn.
  */
 function misplacedSystemMessage(turns: readonly Turn[]): string | undefined {
   for (const [index, turn] of turns.entries()) {
@@ -134,9 +134,9 @@ function misplacedSystemMessage(turns: readonly Turn[]): string | undefined {
   return undefined
 }
 
-/** Old `enabled` mode: the assistant message that began the running round of tool calls starts with its thinking. */
+/** Old `enabled` mode: the assistant message that began the current round of tool calls starts with its thinking. */
 export const THINKING_FIRST_RULE: Rule = {
-  name: "thinking stands first in a running round of tool calls",
+  name: "thinking comes first in the current round of tool calls",
   refuses: ({ body, turns }) => {
     if (body.thinking?.type !== "enabled" || turns.at(-1)?.role !== "user") return undefined
     const lastSpoken = turns.findLastIndex(isSpoken)

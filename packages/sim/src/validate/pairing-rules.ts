@@ -1,4 +1,4 @@
-/** Rules about tool calls and their results: every call is answered at once, every answer has a call. */
+/** Rules about tool calls and results: every call has a result right after it, every result has a call. */
 import { isServerToolResult, isServerToolUse, type PlacedBlock, pathOf, type Turn } from "../conversation.ts"
 import type { Rule } from "./rule.ts"
 
@@ -26,7 +26,7 @@ export const PAIRING_RULES: readonly Rule[] = [
         const open = toolUses(turn).filter(({ block }) => !answered.has(block.id))
         const first = open[0]
         if (!first) continue
-        if (body.compaction && index === turns.length - 1) return undefined // has a code of its own
+        if (body.compaction && index === turns.length - 1) return undefined // a compaction rule refuses this with its own code
         const ids = open.map(({ block }) => block.id).join(", ")
         return (
           `messages.${first.message}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids}. ` +
@@ -72,7 +72,7 @@ export const PAIRING_RULES: readonly Rule[] = [
     refuses: ({ turns }) => {
       for (const turn of turns) {
         const answered = new Set(turn.blocks.map(({ block }) => block.tool_use_id))
-        // an assistant turn that the API paused is sent back with the calls at its end still open
+        // a client sends a paused assistant turn back with the calls at its end still open
         const paused = turn === turns.at(-1) ? trailingServerTools(turn) : []
         const open = turn.blocks
           .slice(0, turn.blocks.length - paused.length)
@@ -86,7 +86,7 @@ export const PAIRING_RULES: readonly Rule[] = [
   },
 ]
 
-/** The results that stand before anything else in the turn: a text in front of them makes the API overlook them. */
+/** The results at the start of the turn. The API overlooks results after a text. */
 function leadingResults(turn: Turn | undefined): readonly PlacedBlock[] {
   const blocks = turn?.blocks ?? []
   const end = blocks.findIndex(({ block }) => block.type !== "tool_result")

@@ -1,4 +1,4 @@
-/** Rules about the fields beside the messages: output size, thinking, tools, pre-warming. */
+/** Rules about the fields next to the messages: output size, thinking, tools, pre-warming. */
 import { pathOf } from "../conversation.ts"
 import type { ParsedRequest, Rule } from "./rule.ts"
 
@@ -132,7 +132,7 @@ export const PARAMETER_RULES: readonly Rule[] = [
     },
   },
   {
-    name: "on-demand compaction stands alone",
+    name: "on-demand compaction is not combined with other features",
     refuses: (request) => {
       const { body } = request
       if (!body.compaction || request.endpoint === "count_tokens") return undefined
@@ -148,7 +148,7 @@ export const PARAMETER_RULES: readonly Rule[] = [
   },
 ]
 
-/** Stricter since 2026-10-21; `temperature` and its like are left to the schema. */
+/** Stricter since 2026-10-21. The schema handles `temperature` and similar fields. */
 export const VERSION_RULES: readonly Rule[] = [
   {
     name: "no document directly in an assistant message (2026-10-21)",

@@ -1,4 +1,4 @@
-/** A rule: one thing the API refuses beyond what the schema says, with the sentence it refuses it with. */
+/** A rule: one thing the API refuses beyond the schema, with the message it uses. */
 import type { ModelFacts } from "@strata/core"
 import { invalidRequest } from "../api-error.ts"
 import type { Turn } from "../conversation.ts"
@@ -12,24 +12,24 @@ export interface ParsedRequest {
   readonly dialect: Dialect
   readonly body: MessagesBody
   readonly model: ModelFacts
-  /** The messages, those of one role in a row merged. */
+  /** The messages, with consecutive ones of one role merged. */
   readonly turns: readonly Turn[]
 }
 
 export interface Refusal {
   readonly message: string
-  /** `details.error_code`, where the API gives one. */
+  /** `details.error_code`, if the API sets one. */
   readonly code?: string
   readonly details?: Readonly<Record<string, unknown>>
 }
 
 export interface Rule {
   readonly name: string
-  /** Says why the request is refused, if it is. */
+  /** The reason to refuse the request, or `undefined` to accept it. */
   readonly refuses: (request: ParsedRequest) => string | Refusal | undefined
 }
 
-/** Throws the refusal of the first rule that has one. */
+/** Throws the error of the first rule that refuses the request. */
 export function enforce(rules: readonly Rule[], request: ParsedRequest): void {
   for (const { refuses } of rules) {
     const refusal = refuses(request)

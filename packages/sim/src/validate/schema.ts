@@ -1,6 +1,6 @@
 /**
- * A schema is a function that looks at a value and names the first thing wrong with it, in the words and paths of the
- * API (which are those of Pydantic). Nothing is converted or filled in.
+ * A schema is a function that checks a value and returns the first problem, with the API's messages and paths (which
+ * come from Pydantic). It converts nothing and fills in no defaults.
  */
 
 export interface Issue {
@@ -17,7 +17,7 @@ export interface Field {
 
 export type Fields = Readonly<Record<string, Schema | Field>>
 
-const MAX_DEPTH = 200 // deeper free-form values than this are refused, as every JSON parser with a limit does
+const MAX_DEPTH = 200 // levels; deeper free-form values are refused, as by any JSON parser with a limit
 
 const fail = (path: string, message: string): Issue => ({ path, message })
 const join = (path: string, key: string | number) => (path === "" ? `${key}` : `${path}.${key}`)
@@ -73,7 +73,7 @@ export function oneOf(...allowed: readonly string[]): Schema {
   return (value, path) => (allowed.some((name) => name === value) ? undefined : fail(path, `Input should be ${list}`))
 }
 
-/** Any JSON value, as long as it is not nested without end. */
+/** Any JSON value that is not nested too deeply. */
 export const anything: Schema = (value, path) =>
   nestsDeeperThan(value, MAX_DEPTH) ? fail(path, "Input is nested too deeply") : undefined
 
@@ -82,7 +82,7 @@ function nestsDeeperThan(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((inner) => nestsDeeperThan(inner, levels - 1))
 }
 
-/** An object whose keys are the client's own, such as a JSON schema. */
+/** An object whose keys the client chooses, such as a JSON schema. */
 export const dictionary =
   (schema: Schema = anything): Schema =>
   (value, path) => {
@@ -99,7 +99,7 @@ export const list =
     return firstIssue(value, (item, index) => schema(item, join(path, index)))
   }
 
-/** An object with exactly these fields: a missing one is refused, and so is any other. */
+/** An object with exactly these fields. Missing and extra fields are refused. */
 export function object(fields: Fields): Schema {
   const known = Object.entries(fields).map(([name, field]) => ({
     name,
@@ -121,13 +121,13 @@ export function object(fields: Fields): Schema {
 }
 
 interface Tagging {
-  /** The field that tells variants apart. */
+  /** The field that holds the tag. */
   readonly by?: string
-  /** The tag of an object that has none. */
+  /** The tag of an object without one. */
   readonly fallback?: string
 }
 
-/** Objects told apart by a tag, which becomes part of the path: `thinking.adaptive.block_binding`. */
+/** A choice of objects by tag. The tag becomes part of the path: `thinking.adaptive.block_binding`. */
 export function tagged(variants: Readonly<Record<string, Fields>>, { by = "type", fallback }: Tagging = {}): Schema {
   const schemas = new Map(
     Object.entries(variants).map(([tag, fields]) => [tag, object({ [by]: optional(anything), ...fields })]),
@@ -144,7 +144,7 @@ export function tagged(variants: Readonly<Record<string, Fields>>, { by = "type"
   }
 }
 
-/** A string, or what `schema` says. */
+/** A string, or a value that fits `schema`. */
 export const stringOr =
   (schema: Schema): Schema =>
   (value, path) =>

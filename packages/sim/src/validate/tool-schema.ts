@@ -1,4 +1,4 @@
-/** The schema of `tools`: a client's own (`custom`, also when it has no `type`) and those the API defines. */
+/** The schema of `tools`: the client's own (`custom`, also without a `type`) and those the API defines. */
 import type { Dialect } from "../dialect.ts"
 import { cacheControl, hasBetaLike } from "./content-schema.ts"
 import {
@@ -18,7 +18,7 @@ import {
 
 const TOOL_NAME_PATTERN = "^[a-zA-Z0-9_-]{1,128}$"
 
-/** What every tool may have. */
+/** Fields every tool may have. */
 const shared: Fields = {
   allowed_callers: optional(list(string())),
   cache_control: cacheControl,
@@ -61,7 +61,7 @@ const web: Fields = {
   use_cache: nullable(boolean),
 }
 
-/** Tools with a date in their name: versions differ in what they do, hardly in how they are declared. */
+/** Tools with a date in their name. Versions differ in what they do, but are declared almost alike. */
 const DATED: readonly { name: string; versions: readonly string[]; fields: Fields }[] = [
   { name: "bash", versions: ["20241022", "20250124"], fields: named("bash") },
   { name: "memory", versions: ["20250818"], fields: named("memory") },

@@ -1,6 +1,6 @@
 /**
- * Whether the API would take a request: first its shape, then the model, then rule after rule. The order is not
- * documented anywhere; this one goes from the outside in.
+ * Decides whether the API would accept a request: first its shape, then the model, then the rules. The API's order is
+ * not documented; this one goes from the outside in.
  */
 import type { ModelFacts } from "@strata/core"
 import { ApiError, invalidRequest } from "../api-error.ts"
@@ -16,7 +16,7 @@ import { PAIRING_RULES } from "./pairing-rules.ts"
 import { PARAMETER_RULES, VERSION_RULES } from "./parameter-rules.ts"
 import { enforce, type ParsedRequest, type Rule } from "./rule.ts"
 
-/** Every rule, in the order in which they are asked. */
+/** Every rule, in the order they are applied. */
 export const RULES: readonly Rule[] = [
   ...PARAMETER_RULES,
   ...MESSAGE_RULES,
@@ -31,12 +31,12 @@ export const RULES: readonly Rule[] = [
 export interface Submission {
   readonly endpoint: Endpoint
   readonly dialect: Dialect
-  /** The body as it came, parsed from JSON. */
+  /** The body, parsed from JSON. */
   readonly json: unknown
   readonly findModel: (name: string) => ModelFacts | undefined
 }
 
-/** The request, if it is one the API would take; throws the API's refusal otherwise. */
+/** Returns the request if the API would accept it, and throws the API's error if not. */
 export function validate({ endpoint, dialect, json, findModel }: Submission): ParsedRequest {
   const issue = bodySchema(endpoint, dialect)(json, "")
   if (issue) throw invalidRequest(issue.path ? `${issue.path}: ${issue.message}` : issue.message)

@@ -1,7 +1,6 @@
 /**
- * Recognises a request that asks about the conversation instead of continuing it: for a summary, for session notes, for
- * memories, for a line on progress. Where the server compacts, it says so; else the prompt decides what is asked, and the
- * wording of any one client is not assumed.
+ * Recognises a request that asks about the conversation instead of continuing it: for a summary, session notes, memories
+ * or a progress line. When the server compacts, the turn says so. Otherwise the prompt decides, for any client.
  */
 
 import type { BrainMessage, BrainTurn } from "../../brain.ts"
@@ -13,11 +12,11 @@ export type DemandKind = "summary" | "notes" | "memory" | "progress"
 export interface Demand {
   readonly kind: DemandKind
   readonly prompt: string
-  /** What the prompt asks for, section by section; empty if it names none. */
+  /** The sections the prompt asks for; empty if it names none. */
   readonly sections: readonly Section[]
   /** The conversation the prompt is about. */
   readonly moments: readonly Moment[]
-  /** What was already done to answer this prompt. */
+  /** The calls already made to answer this prompt. */
   readonly calls: readonly ToolCall[]
 }
 
@@ -30,7 +29,7 @@ const NOTES = /\b(?:session|conversation|running|working)?[ -]?notes\b/i
 const NOTES_WORK = /\b(?:updat|edit|keep|writ|maintain|fill|revis)\w*/i
 const MEMORY = /\bmemor(?:y|ies)\b/i
 const MEMORY_FORM = /\bMEMORY\.md\b|\bfrontmatter\b|\bmemory director|\/memory\b/i
-const QUOTED = /<([\w-]+)>[\s\S]*<\/\1>/g // a document handed over with the prompt: what it speaks of is not what is asked
+const QUOTED = /<([\w-]+)>[\s\S]*<\/\1>/g // a document inside the prompt: its content is not the request
 const PROGRESS = /\b(?:progress|status|doing|most recent action|working on)\b/i
 const BRIEFLY = /\b(?:one|a single|single|short|brief) (?:\w+ )?(?:line|sentence|phrase)\b|\bwords\b/i
 const PROGRESS_PROMPT = 1500 // characters; a longer prompt asks for more than a line
@@ -49,7 +48,7 @@ export function recogniseDemand({ request, summary }: Pick<BrainTurn, "request" 
   return { kind, prompt: prompt.text, sections, moments: moments.slice(0, last), calls }
 }
 
-/** The server says that it wants a summary: whatever the instructions read like, the last block is not the conversation's. */
+/** The server wants a summary, so the last block holds the instructions and is not part of the conversation. */
 function summaryDemand(messages: readonly BrainMessage[], prompt: string): Demand {
   const last = messages.at(-1)
   const conversation = last ? messages.with(-1, { ...last, content: last.content.slice(0, -1) }) : messages

@@ -1,14 +1,14 @@
 /**
- * Texts with sections: the prompt that names the sections it wants, the summary or the notes that have them. Sections
- * are numbered ("3. Files: …"), headed ("## Files") or in bold ("- **Files**: …"); what stands inside a code fence is
- * never a section, so that a user's words quoted there cannot be mistaken for one.
+ * Texts with sections: a prompt that names the sections it wants, a summary or notes that have them. A section is
+ * numbered ("3. Files: …"), has a heading ("## Files") or is bold ("- **Files**: …"). Text inside a code fence is never
+ * a section, so quoted messages of the user cannot be mistaken for one.
  */
 
 export interface Section {
   readonly title: string
-  /** How the title stands in the text, number or hashes included. */
+  /** The title as written, with its number or hashes. */
   readonly heading: string
-  /** What follows the title on its own line. */
+  /** The rest of the line after the title. */
   readonly remark: string
   /** The lines below, up to the next section. */
   readonly body: string
@@ -31,9 +31,9 @@ const PATTERNS: readonly { style: Style; pattern: RegExp }[] = [
   { style: "bold", pattern: /^\s{0,6}([-*]\s+)?(\*\*[^*]+\*\*.*)$/ },
 ]
 const FENCE = /^\s*(`{3,}|~{3,})/
-const LONGEST_TITLE = 9 // words; what is longer is an instruction, not a title
+const LONGEST_TITLE = 9 // words; anything longer is an instruction, not a title
 
-/** The sections of a document, in order; none if it has no recognisable headings. */
+/** The sections of a document in order; empty if it has no recognisable headings. */
 export function splitDocument(text: string): Section[] {
   const lines = text.split("\n")
   const headings = longestRun(findHeadings(lines))
@@ -78,7 +78,7 @@ function splitTitle(words: string): { title: string; remark: string } {
   return { title: title.trim(), remark: plain.slice(title.length).replace(/^[\s:.—–-]+/, "") }
 }
 
-/** Of several lists in one text the longest is the list of sections; of equally long ones the first explains them. */
+/** If a text has several lists, the longest is the list of sections; of equally long ones, the first. */
 function longestRun(headings: readonly Heading[]): Heading[] {
   const runs = [...numberedRuns(headings), ...rankedRuns(headings)]
   return runs.reduce<Heading[]>((longest, run) => (run.length > longest.length ? run : longest), [])
@@ -103,7 +103,7 @@ function rankedRuns(headings: readonly Heading[]): Heading[][] {
   return [...runs.values()]
 }
 
-/** The entries of a section that was written as a list: each bullet with everything below it. */
+/** The entries of a section written as a list: each bullet with everything below it. */
 export function readEntries(body: string): string[] {
   const entries: string[][] = []
   let fence: string | undefined
@@ -117,24 +117,24 @@ export function readEntries(body: string): string[] {
   return entries.map((lines) => lines.join("\n").trimEnd())
 }
 
-/** Words as they were said: in quotation marks, or in a fence where they have several lines. */
+/** A verbatim quotation: in quotation marks, or in a fence if it has several lines. */
 export function quote(words: string): string {
   return words.includes("\n") ? `verbatim:\n${fenced(words)}` : `"${words}"`
 }
 
-/** The words inside what `quote` made, or nothing if the entry is no quotation. */
+/** The text inside a quotation made by `quote`, or `undefined` if the entry is not one. */
 export function unquote(entry: string): string | undefined {
   const block = /^verbatim:\n(~{3,})\n([\s\S]*)\n\1$/.exec(entry)?.[2]
   return block ?? /^"(.*)"$/.exec(entry)?.[1]
 }
 
-/** Something exact, such as a path or a command; of several lines the first. */
+/** Something exact, such as a path or a command. Only its first line. */
 export function code(words: string): string {
   const [line = ""] = words.split("\n")
   return line.includes("`") ? `\`\` ${line} \`\`` : `\`${line}\``
 }
 
-/** Several lines, unchanged and unindented, in a fence longer than any inside them. */
+/** Several lines, unchanged and unindented, in a fence longer than any inside. */
 export function fenced(words: string): string {
   const longest = Math.max(2, ...(words.match(/~{3,}/g) ?? []).map((run) => run.length))
   const fence = "~".repeat(longest + 1)

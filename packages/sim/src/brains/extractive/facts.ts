@@ -1,6 +1,6 @@
 /**
- * What can be said about a conversation without a model, in its own words: the user's messages, files, commands and how
- * they ended, todos, the last work. An earlier summary takes part through its entries (see `fill.ts`).
+ * Facts about a conversation that need no model: the user's messages, files, commands and their outcomes, todos, the
+ * latest work. An earlier summary contributes its entries (see `fill.ts`).
  */
 
 import { isCorrection, standingSentences } from "../corrections.ts"
@@ -11,7 +11,7 @@ import { type Section, splitDocument } from "./document.ts"
 export interface FileFact {
   readonly path: string
   readonly doings: readonly ("read" | "changed" | "written")[]
-  /** The newest text put into it. */
+  /** The newest text written to it. */
   readonly snippet?: string
 }
 
@@ -20,19 +20,19 @@ export interface Outcome {
   readonly what: string
   readonly isCommand: boolean
   readonly failed: boolean
-  /** The line of the output that says why. */
+  /** The line of the output that gives the reason. */
   readonly reason: string
 }
 
 export interface Facts {
   /** Oldest first, verbatim. */
   readonly userMessages: readonly string[]
-  /** The message that opens the conversation is none. */
+  /** The first message of the conversation is never a correction. */
   readonly corrections: readonly string[]
   readonly standing: readonly string[]
   /** Most recently touched last. */
   readonly files: readonly FileFact[]
-  /** Everything that was run or tried, oldest first; of a command run again the last outcome. */
+  /** Everything that was run or tried, oldest first. A command run again has its last outcome. */
   readonly outcomes: readonly Outcome[]
   /** Failed once, passed later. */
   readonly fixed: readonly Outcome[]
@@ -40,9 +40,9 @@ export interface Facts {
   readonly lastCalls: readonly ToolCall[]
   readonly calls: readonly ToolCall[]
   readonly lastText?: string
-  /** What the assistant said when it ended its turns. */
+  /** The texts with which the assistant ended its turns. */
   readonly finalTexts: readonly string[]
-  /** Sections of summaries that stand for what came before. */
+  /** Sections of earlier summaries. */
   readonly earlier: readonly Section[]
 }
 

@@ -1,8 +1,8 @@
 /**
- * Fills the sections that a prompt names with entries extracted from the conversation. Which facts belong under a title
- * is a table of words; a title that none of them matches gets the user's sentences that share a word with it.
+ * Fills the sections a prompt names with entries extracted from the conversation. A table of words decides which facts
+ * belong under a title. A title without a match gets the user's sentences that share a word with it.
  *
- * Every quoted or back-quoted piece occurs in the conversation; the few words around it are fixed.
+ * Everything in quotes or back-quotes occurs in the conversation. The few words around it are fixed.
  */
 
 import type { ToolCall } from "../timeline.ts"
@@ -14,18 +14,19 @@ interface Filler {
   readonly about: RegExp
   readonly fill: (facts: Facts) => string[]
   /**
-   * What an earlier summary's entries of the same kind become. `merged`: kept in front, unless there is a newer one
-   * about the same thing; `logged`: kept in front; `replaced`: kept only if there is nothing newer; `final`: kept alone.
+   * What happens to entries of the same kind from an earlier summary. `merged` keeps them first, except those with a
+   * newer entry about the same thing. `logged` keeps them first. `replaced` keeps them only if there is nothing newer.
+   * `final` keeps only them.
    */
   readonly earlier: "merged" | "logged" | "replaced" | "final"
-  /** Its entries quote the user, whole messages or sentences. */
+  /** Its entries quote messages or sentences of the user. */
   readonly quotesUser?: true
-  /** Brings an earlier entry in line with what is known now. */
+  /** Updates an earlier entry with what is known now. */
   readonly review?: (entry: string, facts: Facts) => string
 }
 
 const LONGEST_SNIPPET = 240 // characters of a file's newest text
-const LONGEST_LIST = 40 // entries; the first and the newest stay
+const LONGEST_LIST = 40 // entries; the first and the newest are kept
 const PASSED_LATER = ", passed later"
 const SPEAKER = /^the (?:user|latest request): /
 const FIRST_WORDS = /^(?:\S+[^\S\n]+){0,7}\S+/ // enough for a title
@@ -38,7 +39,7 @@ const USER_MESSAGES: Filler = {
   quotesUser: true,
 }
 
-/** The first match decides, so the particular stands before the general. */
+/** The first match decides, so specific titles come before general ones. */
 const FILLERS: readonly Filler[] = [
   USER_MESSAGES,
   { about: /\btitle\b/i, fill: sayTitle, earlier: "final" },
@@ -88,13 +89,13 @@ export const USUAL_TITLES = [
   "Optional Next Step",
 ] as const
 
-/** The entries for one section; empty where the conversation has nothing for it. */
+/** The entries for one section; empty if the conversation has nothing for it. */
 export function fillSection(title: string, facts: Facts): string[] {
   const filler = fillerOf(title)
   if (filler === undefined) return relatedSentences(title, facts).map(quote)
   const fresh = filler.fill(facts)
-  const told = facts.earlier.filter((section) => fillerOf(section.title) === filler).flatMap(entriesOf)
-  const before = told.map((entry) => filler.review?.(entry, facts) ?? entry)
+  const earlier = facts.earlier.filter((section) => fillerOf(section.title) === filler).flatMap(entriesOf)
+  const before = earlier.map((entry) => filler.review?.(entry, facts) ?? entry)
   switch (filler.earlier) {
     case "merged": {
       const entries = merge([...before, ...fresh])
@@ -103,14 +104,14 @@ export function fillSection(title: string, facts: Facts): string[] {
     case "logged":
       return shorten([...new Set([...before, ...fresh])])
     case "replaced":
-      // A todo list of which nothing is open is newer than open todos told before.
+      // A finished todo list is newer than the open todos of an earlier summary.
       return fresh.length > 0 || facts.todos.length > 0 ? shorten(fresh) : before
     case "final":
       return before.length > 0 ? before : fresh
   }
 }
 
-/** The user's own words that an earlier summary hands on: its list of them, or else what it quotes elsewhere. */
+/** The user's messages in an earlier summary: its list of them, or else what it quotes elsewhere. */
 export function quotedMessages(sections: readonly Section[]): string[] {
   const listed = sections.filter((section) => fillerOf(section.title) === USER_MESSAGES)
   const quoting = sections.filter((section) => fillerOf(section.title)?.quotesUser)
@@ -131,7 +132,7 @@ function entriesOf(section: Section): string[] {
   return readEntries(section.body).filter((entry) => entry !== "")
 }
 
-/** Later entries about the same thing (what they begin with, in back-quotes or quotation marks) replace earlier ones. */
+/** Later entries replace earlier ones about the same thing: the back-quoted or quoted text they begin with. */
 function merge(entries: readonly string[]): string[] {
   const byKey = new Map<string, string>()
   for (const entry of entries) {
@@ -142,7 +143,7 @@ function merge(entries: readonly string[]): string[] {
   return [...byKey.values()]
 }
 
-/** The first entry says how it all began; of the others the newest matter. */
+/** Keeps the first entry, which says how it all began, and the newest of the others. */
 function shorten(entries: readonly string[]): string[] {
   return entries.length <= LONGEST_LIST ? [...entries] : [entries[0]!, ...entries.slice(1 - LONGEST_LIST)]
 }

@@ -1,7 +1,6 @@
 /**
- * Memories for later conversations, taken from what the user said: how they want to work, who they are, where things
- * are. One file each with frontmatter, and a line in the index. A sentence that repeats a file already in the index is
- * not written again.
+ * Memories for later conversations, from what the user said: how they want to work, who they are, where things are.
+ * Each memory is a file with frontmatter and a line in the index. A memory already in the index is not written again.
  */
 
 import type { BrainTurn } from "../../brain.ts"
@@ -19,7 +18,7 @@ interface Memory {
 }
 
 const INDEX = "MEMORY.md"
-const MOST_MEMORIES = 4 // of one extraction
+const MOST_MEMORIES = 4 // per extraction
 const LONGEST_HOOK = 100 // characters of an index line's hook
 const ABOUT_THE_USER = /\bI(?:['’]m| am| work| know| use)\b/
 const WHERE = /https?:\/\/\S+/
@@ -68,7 +67,7 @@ function typeOf(sentence: string, facts: Facts): Memory["type"] | undefined {
   return WHERE.test(sentence) ? "reference" : undefined
 }
 
-/** Readable, and different for sentences that begin alike. */
+/** Readable, and different for sentences that begin with the same words. */
 function slug(words: string): string {
   const start = (words.toLowerCase().match(/[a-z0-9]+/g) ?? []).slice(0, 4).join("-")
   return `${start || "words"}-${hashText(words).toString(36).slice(0, 4)}`

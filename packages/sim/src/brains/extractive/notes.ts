@@ -1,6 +1,6 @@
 /**
- * Keeps session notes: works out what each section of the notes should say, and edits the file through the tools that
- * are offered. Where the notes cannot be edited the new notes are the answer's text.
+ * Keeps session notes: works out what each section should say, and edits the file with the offered tools. If the notes
+ * cannot be edited, the answer is the text of the new notes.
  */
 
 import type { BrainTurn } from "../../brain.ts"
@@ -16,14 +16,14 @@ export type NotesStep =
   | { readonly kind: "call"; readonly calls: readonly PlannedCall[] }
   | { readonly kind: "text"; readonly text: string }
 
-const ITALIC = /^\s*[_*][^_*\n].*[_*]\s*$/ // the line below a heading that says what belongs there
-const BULLET = /^\s{0,6}[-*]\s/m // what stands before the first is nobody's but a person's
+const ITALIC = /^\s*[_*][^_*\n].*[_*]\s*$/ // the line below a heading that describes the section
+const BULLET = /^\s{0,6}[-*]\s/m // a person wrote what comes before the first bullet
 const FEWEST_SECTIONS = 3
-const LONGEST_BODY = 6000 // characters of one section, some 1,500 tokens
+const LONGEST_BODY = 6000 // characters of one section, about 1,500 tokens
 
 /**
- * Edits from the notes in the prompt; where the prompt does not show them, or they turn out to be out of date, reads the
- * file first; where that does not help either, says what the notes should be.
+ * Edits the notes the prompt shows. If it shows none, or they turn out to be out of date, reads the file first. If that
+ * does not help either, answers with the text of the notes.
  */
 export function takeNotes(given: { turn: BrainTurn; demand: Demand; facts: Facts }): NotesStep {
   const { turn, demand, facts } = given
@@ -40,7 +40,7 @@ export function takeNotes(given: { turn: BrainTurn; demand: Demand; facts: Facts
 
   const readCall = path === undefined || shown !== undefined || reading ? undefined : toolbox.call("read", { path })
   if (readCall !== undefined) return { kind: "call", calls: [readCall] }
-  const triedAll = demand.calls.at(-1) !== reading // the last attempt was made with what the file holds
+  const triedAll = demand.calls.at(-1) !== reading // the last attempt already used the text of the file
   if (path === undefined || triedAll) return { kind: "text", text: fullText }
   if (shown !== undefined && rewritten.every(({ section, text }) => isSame(section, text)))
     return { kind: "text", text: "Nothing to note." }
@@ -52,7 +52,7 @@ function isChange(call: ToolCall): boolean {
   return ["edit", "write"].includes(roleOf(call.name))
 }
 
-/** One edit for each section that changes, or the whole file where only writing is possible. */
+/** One edit per changed section, or the whole file if only writing is possible. */
 function changesTo(given: {
   toolbox: Toolbox
   path: string
@@ -73,7 +73,7 @@ const asWritten = ({ heading, body }: Section) => `${heading}\n${body}`.trimEnd(
 
 const isSame = (section: Section, text: string) => asWritten(section) === text
 
-/** The heading and its italic description stay as they are; only what is below them is written anew. */
+/** Rewrites what is below the heading and its italic description. Both stay as they are. */
 function rewrite(section: Section, facts: Facts): string {
   const [first = "", ...rest] = section.body.split("\n")
   const described = ITALIC.test(first)
@@ -96,7 +96,7 @@ function newestThatFit(entries: readonly string[]): string[] {
     .toReversed()
 }
 
-/** The notes as the prompt shows them: inside a tag, inside a fence, or from the first described heading on. */
+/** The notes in the prompt: inside a tag, inside a fence, or from the first described heading on. */
 function notesIn(prompt: string): string | undefined {
   const wrapped = [...prompt.matchAll(/<([a-z][\w-]*)>\n?([\s\S]*?)\n?<\/\1>/g)].map((match) => match[2]!)
   const fenced = [...prompt.matchAll(/^(`{3,}|~{3,})\w*\n([\s\S]*?)\n\1$/gm)].map((match) => match[2]!)

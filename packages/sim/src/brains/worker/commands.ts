@@ -1,6 +1,6 @@
 /**
- * The commands the worker runs. All of them only read, so that they are harmless wherever it works; those that are
- * meant to fail ask for what is not there.
+ * The commands the worker runs. They only read, so they are harmless in any directory. Those meant to fail ask for
+ * something that does not exist.
  */
 
 import { extensionOf, pickWord } from "./editing.ts"
@@ -15,7 +15,7 @@ export interface Command {
 const EVERYTHING = "find . -type f -not -path '*/.git/*' -not -path '*/node_modules/*'"
 const SORT = "LC_ALL=C sort"
 
-/** Lists files, a different part of a large directory each time. */
+/** Lists files: a different part of a large directory each time. */
 export function listCommand({ situation, settings, dice }: Hand): Command {
   const count = Math.max(10, Math.round(settings.resultSize / 40))
   const stride = situation.files.length < 20 ? 1 : dice.between(1, 7)
@@ -65,7 +65,7 @@ export function pickCommand(hand: Hand): Command | undefined {
   return dice.pick(isRepository(hand) ? commands : commands.filter(({ command }) => !command.startsWith("git ")))
 }
 
-/** Assumed until a command says otherwise. */
+/** Assumed until a command shows something else. */
 export function isRepository({ situation }: Hand): boolean {
   return !situation.calls.some(({ result }) => result?.failed && result.text.includes("not a git repository"))
 }
@@ -87,7 +87,7 @@ export function pickFailingCommand(hand: Hand): Command | undefined {
   ])
 }
 
-/** A path that looks right and is not there. */
+/** A path that looks right but does not exist. */
 export function lostPath({ dice }: Hand, file: string): string {
   const suffix = dice.pick(["old", "legacy", "next", "base", "shared", "internal"])
   return file.replace(/(\.\w+)$/, `-${suffix}-${dice.between(2, 99)}$1`)

@@ -1,7 +1,6 @@
 /**
- * How the worker changes files: it puts a remark above a line it has read, or brings an earlier remark of its own up to
- * date. The text to replace is always taken from what is in view, and a file never gathers more than a few remarks,
- * however long the conversation.
+ * How the worker changes files: it puts a remark above a line it has read, or updates one of its earlier remarks. It
+ * replaces only text that is in view. A file never collects more than a few remarks, however long the conversation.
  */
 
 import type { FileText } from "../file-text.ts"
@@ -9,7 +8,7 @@ import type { PlannedCall } from "../toolbox.ts"
 import { fullPath } from "./situation.ts"
 import type { Hand } from "./step.ts"
 
-const MOST_REMARKS = 2 // in what is visible of one file; then the earlier ones are rewritten
+const MOST_REMARKS = 2 // in the visible part of one file; then earlier ones are rewritten
 const REMARK = /\bnote (\d+): /
 const WORD = /\b[A-Za-z_][A-Za-z0-9_]{4,24}\b/g
 const KEYWORDS = new Set(
@@ -18,14 +17,14 @@ const KEYWORDS = new Set(
     /\s+/,
   ),
 )
-const READING_WINDOW = 4000 // characters of a file in which words are looked for
+const READING_WINDOW = 4000 // characters of a file to look for words in
 
 interface SeenFile {
   readonly path: string
   readonly view: FileText
 }
 
-/** How a remark is written, by extension; a file of another kind is left alone. */
+/** Comment syntax by file extension. Other files are left alone. */
 const REMARK_STYLES: readonly { extensions: readonly string[]; open: string; close: string }[] = [
   { extensions: ["ts", "tsx", "js", "jsx", "mjs", "cjs", "go", "rs", "java", "c", "h", "cpp"], open: "// ", close: "" },
   { extensions: ["py", "rb", "sh", "yml", "yaml", "toml"], open: "# ", close: "" },
@@ -43,7 +42,7 @@ export function isEditable(path: string): boolean {
   return styleOf(path) !== undefined
 }
 
-/** An edit that fits what is visible, or nothing where there is no place for one. */
+/** An edit that fits what is visible, or `undefined` if there is no place for one. */
 export function planEdit(hand: Hand, path: string): PlannedCall | undefined {
   const view = hand.situation.views.get(path)
   const change = view && (updateRemark(hand, { path, view }) ?? addRemark(hand, { path, view }))
@@ -51,7 +50,7 @@ export function planEdit(hand: Hand, path: string): PlannedCall | undefined {
   return hand.situation.toolbox.call("edit", { path: fullPath(path, hand.situation.root), ...change })
 }
 
-/** A word to look for: an identifier from a file in view, or one of the task's own. */
+/** A word to search for: an identifier from a file in view, or a word of the task. */
 export function pickWord({ situation, dice }: Hand): string {
   const views = [...situation.views.values()].slice(-8)
   const text = dice.pick(views)?.text ?? situation.task
@@ -72,7 +71,7 @@ function updateRemark(hand: Hand, { path, view }: SeenFile) {
 function addRemark(hand: Hand, { path, view }: SeenFile) {
   const lines = view.text.split("\n")
   const places = lines.flatMap((line, index) => {
-    // The line below is taken along: in a file of which only a part is visible it makes the place unique.
+    // Includes the line below, which makes the place unique if only a part of the file is visible.
     const place = [line, lines[index + 1]].filter((text) => text !== undefined).join("\n")
     return line.trim().length >= 8 && place.length <= 240 && occursOnce(view.text, place) ? [{ line, place }] : []
   })
@@ -85,13 +84,13 @@ function addRemark(hand: Hand, { path, view }: SeenFile) {
 function writeRemark(hand: Hand, { path, count }: { path: string; count: number }): string {
   const { open, close } = styleOf(path) ?? { open: "", close: "" }
   const elsewhere = hand.dice.pick(hand.situation.files) ?? path
-  const told = hand.dice.pick([
+  const remark = hand.dice.pick([
     `${pickWord(hand)} is also used in ${elsewhere}`,
     `${pickWord(hand)} and ${pickWord(hand)} belong together, see ${elsewhere}`,
     `keep ${pickWord(hand)} in step with ${elsewhere}`,
     `${pickWord(hand)} was checked against ${elsewhere}`,
   ])
-  return `${open}note ${count}: ${told}${close}`
+  return `${open}note ${count}: ${remark}${close}`
 }
 
 function occursOnce(text: string, part: string): boolean {

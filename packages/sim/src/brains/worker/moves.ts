@@ -1,6 +1,6 @@
 /**
- * What the worker does when nothing is in its way: look around, read, search, change, run, write down. Each move says
- * what it would do, or that it has nothing to do; chance decides which comes first.
+ * What the worker does when nothing went wrong: look around, read, search, change, run, take notes. Each move returns
+ * the step it would take, or nothing. Chance decides which move comes first.
  */
 
 import { obeys } from "../corrections.ts"
@@ -16,7 +16,7 @@ interface WeightedMove {
   readonly weight: number
 }
 
-/** Shares of an ordinary working day: mostly reading, about one change in five steps. */
+/** Relative weights: mostly reading, about one change in five steps. */
 const MOVES: readonly WeightedMove[] = [
   { move: readFiles, weight: 34 },
   { move: searchWords, weight: 16 },
@@ -30,9 +30,9 @@ const TROUBLES: readonly WeightedMove[] = [
   { move: readLostFile, weight: 3 },
   { move: repeatOldEdit, weight: 5 },
 ]
-const KNOWN_FILES = 8 // fewer than this, and the worker looks around first
+const KNOWN_FILES = 8 // below this the worker looks around first
 
-/** The moves worth trying now, the first of them chosen by chance. */
+/** The moves worth trying now, in random order. */
 export function orderMoves(hand: Hand): Move[] {
   const { situation, settings, dice } = hand
   const ordinary = drawOrder(MOVES, hand)
@@ -72,7 +72,7 @@ function readFiles(hand: Hand): Step | undefined {
   })
 }
 
-/** Goes on where the last look at the file ended. */
+/** Continues where the last read of the file ended. */
 function planRead({ situation, settings, dice }: Hand, path: string): PlannedCall | undefined {
   const view = situation.views.get(path)
   const limit = Math.max(20, Math.round(settings.resultSize / 40))
@@ -140,7 +140,7 @@ function readLostFile(hand: Hand): Step | undefined {
   return step({ calls: [call], thought: `There should be a ${path} beside ${file}.`, words: `Reading ${path}.` })
 }
 
-/** Uses text that an edit of its own has replaced since: what happens when one relies on an old reading. */
+/** Uses text that one of its own edits has replaced, as when an agent relies on an old read. */
 function repeatOldEdit({ situation, dice }: Hand): Step | undefined {
   const replaced = situation.calls.filter((call) => {
     if (roleOf(call.name) !== "edit" || call.result?.failed !== false) return false
@@ -164,7 +164,7 @@ function writeNotes(hand: Hand): Step | undefined {
     ([path, { text, firstLine }]) => `- ${path}, line ${firstLine}: ${text.split("\n")[0]!.trim()}`,
   )
   const content = [`# ${topic}`, "", `For: ${situation.task.split("\n")[0]}`, "", ...lines, ""].join("\n")
-  // A handful of names, so that a long conversation does not fill the disk.
+  // A few names only, so a long conversation does not fill the disk.
   const path = fullPath(`worker-notes/${hashText(topic) % 12}-${dice.between(1, 3)}.md`, situation.root)
   const call = situation.toolbox.call("write", { path, content })
   return step({
@@ -184,7 +184,7 @@ function step(given: {
 }
 
 function drawOrder(moves: readonly WeightedMove[], { dice }: Hand): Move[] {
-  // Sorting by u^(1/weight) draws without replacement, each in proportion to its weight.
+  // Sorting by u^(1/weight) draws without replacement, in proportion to the weights.
   return moves
     .map(({ move, weight }) => ({ move, key: dice.next() ** (1 / weight) }))
     .sort((one, other) => other.key - one.key)

@@ -1,7 +1,4 @@
-/**
- * The worker's plan: its todo list, made from the task's own words and ticked off as the steps go by, and when the task
- * is done.
- */
+/** The worker's plan: a todo list made from the task and ticked off step by step, and when the task is done. */
 
 import { hashText } from "../dice.ts"
 import type { PlannedCall, Todo, TodoStatus } from "../toolbox.ts"
@@ -9,7 +6,7 @@ import type { Hand } from "./step.ts"
 
 const SUBJECT_WORDS = 5
 
-/** The call that brings the todo list up to date, or nothing where it is. */
+/** The call that updates the todo list, or `undefined` if it is up to date. */
 export function planTodos(hand: Hand): PlannedCall | undefined {
   const { situation } = hand
   const isNewTask = situation.steps === 0 && situation.correction === undefined
@@ -19,7 +16,7 @@ export function planTodos(hand: Hand): PlannedCall | undefined {
   return isUpToDate ? undefined : situation.toolbox.call("todo", { todos })
 }
 
-/** Tasks differ in length, each always by the same; one whose start is out of view ends by chance. */
+/** Every task has its own fixed length. A task whose start is out of view ends by chance. */
 export function isDone({ situation, settings, dice }: Hand): boolean {
   if (situation.steps >= turnsFor(situation.task, settings)) return true
   return situation.continued && situation.steps > 1 && dice.chance(1 / settings.turns)
@@ -30,7 +27,7 @@ function turnsFor(task: string, { turns, seed }: Hand["settings"]): number {
   return Math.max(1, Math.round(turns * (2 / 3 + (spread * 2) / 3)))
 }
 
-/** The step about to be taken counts: the last one before the final answer ticks off the last todo. */
+/** Counts the step about to be taken, so the last step before the final answer ticks off the last todo. */
 function progressOf({ situation, settings }: Hand): number {
   return Math.min(1, (situation.steps + 1) / turnsFor(situation.task, settings))
 }
@@ -47,7 +44,7 @@ function makeTodos(task: string): Todo[] {
   return contents.map((content) => ({ content, status: "pending" }))
 }
 
-/** Never takes back what is done: after a compaction the count of steps starts again, the list does not. */
+/** Never unticks a todo: after a compaction the step count starts again, but the list does not. */
 function tickOff(todos: readonly Todo[], progress: number): Todo[] {
   const already = todos.filter(({ status }) => status === "completed").length
   const done = Math.max(already, Math.floor(progress * todos.length))

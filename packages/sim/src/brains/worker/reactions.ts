@@ -1,6 +1,6 @@
 /**
- * What the worker does about something that went wrong in its last answer: looks what is there when a file is not, reads
- * again before it repeats an edit, finds out why a command failed, does without what it was refused.
+ * How the worker reacts when its last answer failed. If a file is missing, it looks for what exists. It reads again
+ * before it repeats an edit, finds out why a command failed, and avoids what was refused.
  */
 
 import type { ToolCall } from "../timeline.ts"
@@ -12,10 +12,10 @@ import { fromRoot, fullPath, isMissing } from "./situation.ts"
 import type { Hand, Step } from "./step.ts"
 
 export const REFUSED = /denied|permission|refus|not allowed|interrupted|rejected/i
-const PATIENCE = 2 // answers in a row spent on mishaps; then the work goes on
+const PATIENCE = 2 // answers in a row spent on failures; then the work goes on
 const RECENT_CALLS = 8
 
-/** The step that answers the newest mishap, or nothing if there is none to answer. */
+/** The step that reacts to the newest failure, or `undefined` if there is none. */
 export function react(hand: Hand): Step | undefined {
   const { situation } = hand
   const mishap = situation.lastCalls.find((call) => call.result?.failed === true)
@@ -31,7 +31,7 @@ export function react(hand: Hand): Step | undefined {
 
 interface Mishap {
   readonly mishap: ToolCall
-  /** The first line of what the tool said. */
+  /** The first line of the tool's output. */
   readonly why: string
 }
 
@@ -51,7 +51,7 @@ function readAgain({ situation, settings }: Hand, { mishap, why }: Mishap): Step
   return call && { thought: "What I remember of this file is out of date.", words, calls: [call] }
 }
 
-/** After a failed edit and a fresh look at the file, the edit is due. */
+/** After a failed edit and a new read of the file, repeats the edit. */
 function repeatEdit(hand: Hand): Step | undefined {
   const { situation } = hand
   const recent = situation.calls.slice(-RECENT_CALLS)

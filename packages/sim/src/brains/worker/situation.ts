@@ -1,7 +1,6 @@
 /**
- * What the worker knows, all of it read from the request in front of it: the task, how far it is, which files it has
- * found and what it can see of them, its todos, the user's rules. There is no other memory: after a compaction it knows
- * what the summary and the kept messages say.
+ * What the worker knows, all from the current request: the task and its progress, the files it found and what it sees of
+ * them, its todos, the user's rules. After a compaction it knows only the summary and the kept messages.
  */
 
 import type { BrainRequest } from "../../brain.ts"
@@ -24,32 +23,32 @@ import {
 
 export interface Situation {
   readonly toolbox: Toolbox
-  /** The newest words of the user that are a task; from the summary where they are no longer in view. */
+  /** The newest message of the user that sets a task, or the task in the summary if that message is out of view. */
   readonly task: string
-  /** What came since the user last spoke, in order. */
+  /** What happened since the user's last message, in order. */
   readonly sinceTask: readonly Moment[]
-  /** Answers given since the user last spoke. */
+  /** Answers given since the user's last message. */
   readonly steps: number
-  /** A summary stands where the task was given, so the steps before it are not counted. */
+  /** Whether a summary replaced the message with the task. Steps before it are not counted then. */
   readonly continued: boolean
-  /** The user's newest words, if they set the worker right and are not yet answered. */
+  /** The user's newest message, if it corrects the worker and is not answered yet. */
   readonly correction?: string
   readonly calls: readonly ToolCall[]
   /** The calls of the newest answer. */
   readonly lastCalls: readonly ToolCall[]
-  /** Files seen in listings and searches, the newest first; paths from the root where it is known. */
+  /** Files seen in listings and searches, newest first. Paths are relative to the root if it is known. */
   readonly files: readonly string[]
-  /** What can be seen of each file, with the edits since applied; the newest last. */
+  /** The visible text of each file, with later edits applied. Newest last. */
   readonly views: ReadonlyMap<string, FileText>
   readonly missing: ReadonlySet<string>
   readonly todos: readonly Todo[]
   readonly rules: readonly Rule[]
-  /** The directory worked in, once it is known. */
+  /** The working directory, once it is known. */
   readonly root?: string
 }
 
 const UNKNOWN_TASK = "Go on with the work at hand"
-const MOST_FILES = 400 // more are found than will be read
+const MOST_FILES = 400 // the worker finds more files than it reads
 const ROOT = /\b(?:working directory|current directory|cwd|project root)\b[^\n/]*?(\/[^\s<>"'`]+)/i
 const EXTENSIONS = "ts|tsx|js|jsx|mjs|cjs|json|md|txt|py|go|rs|java|rb|c|h|cpp|css|html|sh|yml|yaml|toml|sql"
 const LISTED = new RegExp(`^(\\.{0,2}/?[\\w@+.-]+(?:/[\\w@+.-]+)*\\.(?:${EXTENSIONS}))(?=$|[:\\s])`, "gm")
@@ -91,7 +90,7 @@ function distinctRules(said: readonly string[]): Rule[] {
   return [...new Map(said.flatMap(readRules).map((rule) => [rule.words, rule])).values()]
 }
 
-/** The path as tools want it: absolute where the root is known. */
+/** The path for a tool: absolute if the root is known. */
 export function fullPath(path: string, root: string | undefined): string {
   return root === undefined || path.startsWith("/") ? path : `${root}/${path}`
 }
@@ -105,13 +104,13 @@ export function isMissing(call: ToolCall): boolean {
   return call.result?.failed === true && roleOf(call.name) === "read" && NOT_THERE.test(call.result.text)
 }
 
-/** Told by the system prompt or a notice, or by the worker's own `pwd`. */
+/** From the system prompt, a notice, or the worker's own `pwd`. */
 function findRoot(request: BrainRequest, moments: readonly Moment[]): string | undefined {
   const { system = "" } = request
   const instructions = typeof system === "string" ? system : system.map(({ text }) => text).join("\n")
   const texts = [instructions, ...wordsOf(moments, "notice"), ...wordsOf(moments, "summary")]
-  const told = texts.map((text) => ROOT.exec(text)?.[1]).find((path) => path !== undefined)
-  if (told !== undefined) return told.replace(/[/.,;]+$/, "")
+  const named = texts.map((text) => ROOT.exec(text)?.[1]).find((path) => path !== undefined)
+  if (named !== undefined) return named.replace(/[/.,;]+$/, "")
   const printed = callsOf(moments).findLast(
     (call) => commandOf(call)?.startsWith("pwd") && call.result?.failed === false,
   )
@@ -148,12 +147,12 @@ function seeFiles(calls: readonly ToolCall[], root: string | undefined): Map<str
   return views
 }
 
-/** Nothing where the call shows no more of the file than was visible before. */
+/** Returns `undefined` if the call shows no more of the file than was visible before. */
 function viewAfter(call: ToolCall, before: FileText | undefined): FileText | undefined {
   switch (roleOf(call.name)) {
     case "read": {
       const seen = readFileText(call.result!.text)
-      // A tool may answer a repeated read with a sentence that nothing has changed; that is no file text.
+      // A tool may answer a repeated read with "nothing has changed", which is not the text of the file.
       const isStub = before !== undefined && seen !== undefined && !seen.text.includes("\n")
       return isStub ? undefined : seen
     }
@@ -171,17 +170,17 @@ function viewAfter(call: ToolCall, before: FileText | undefined): FileText | und
   }
 }
 
-/** The newest list in view, whether a call set it or a summary or a notice tells it. */
+/** The newest list in view, from a call, a summary or a notice. */
 function findTodos(moments: readonly Moment[]): Todo[] {
   for (const moment of moments.toReversed()) {
     const set = moment.kind === "call" && moment.call.result?.failed !== true ? todosOf(moment.call) : undefined
     if (set !== undefined) return set
     if (moment.kind !== "summary" && moment.kind !== "notice") continue
     // A summary may name the same todo under several headings.
-    const told = new Map(
+    const found = new Map(
       [...moment.text.matchAll(TODO_LINE)].map(([, status, content]) => [content!, readStatus(status)]),
     )
-    if (told.size > 0) return [...told].map(([content, status]) => ({ content, status }))
+    if (found.size > 0) return [...found].map(([content, status]) => ({ content, status }))
   }
   return []
 }
