@@ -1,6 +1,6 @@
 /** `@strata/core/agent`: the loop and its models. Apart from the library's front door, because it loads more. */
 
-export { Agent, type AgentOptions, type AskOptions, openAgent, toolDefinition } from "./agent/agent.ts"
+export { Agent, type AgentOptions, type AskOptions, openAgent } from "./agent/agent.ts"
 export { commandHooks, type Hook, type HookAnswer, type HookFunction, type HookInput } from "./agent/hooks.ts"
 export { type InstructionFile, loadInstructions } from "./agent/instructions.ts"
 export { type Judgement, judge, type PermissionPolicy, simpleCommands } from "./agent/permissions.ts"
@@ -49,3 +49,4 @@ export {
 export type { RetryOptions } from "./model/retry.ts"
 export { recogniseTooLong, type TooLong } from "./model/too-long-patterns.ts"
 export { type UnusableInput, unusableInputOf } from "./model/tool-input-text.ts"
+export { toolDefinition } from "./tools/definition/definition.ts"

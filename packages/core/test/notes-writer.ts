@@ -22,6 +22,6 @@ for (;;) {
   reads.set(file.path, file.read)
   const lines = file.text.trimEnd().split("\n")
   const last = lines.at(-1)!
-  await edit.run({ file_path: path!, old_string: last, new_string: `${last}\n- step ${lines.length}` }, context)
+  await edit.execute({ file_path: path!, old_string: last, new_string: `${last}\n- step ${lines.length}` }, context)
   process.stdout.write("edited\n")
 }

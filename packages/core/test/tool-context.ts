@@ -6,6 +6,8 @@ import { onTestFinished } from "vitest"
 import { systemClock } from "../src/base/clock.ts"
 import type { Todo } from "../src/messages/attachments.ts"
 import { textOf } from "../src/messages/blocks.ts"
+import { checkToolInput } from "../src/messages/tool-input.ts"
+import { executed } from "../src/tools/defaults.ts"
 import type { FileRead, Tool, ToolContext, ToolOutput } from "../src/tools/tool.ts"
 
 export interface TestContext extends ToolContext {
@@ -66,12 +68,14 @@ export function scratchDirectory(): string {
 }
 
 /** Runs a call as the loop would: the input checked by the schema first. */
-export function call<Input>(
+export async function call<Input>(
   tool: Tool<Input>,
   input: unknown,
   context: ToolContext = testContext(),
 ): Promise<ToolOutput> {
-  return tool.run(tool.schema.parse(input), context)
+  const checked = await checkToolInput(tool.inputSchema, input)
+  if (checked.state === "invalid") throw new Error(checked.why)
+  return executed(tool, checked.input, context)
 }
 
 export const textIn = ({ content }: ToolOutput): string => textOf(content)

@@ -2,7 +2,7 @@
 import type { Settings } from "@strata/core"
 import { type Agent, anthropicModel, openAgent } from "@strata/core/agent"
 import { FIGURES } from "@strata/core/parts"
-import { FileReads, fileTools, openShellTools, type Tool, todoWrite } from "@strata/core/tools"
+import { FileReads, fileTools, openShellTools, todoWrite } from "@strata/core/tools"
 import { type Simulator, startSimulator, workerBrain } from "@strata/sim"
 import type { Scratch } from "./scratch.ts"
 
@@ -55,7 +55,7 @@ export async function openWorkshop({ scratch, turns, seed, window, env }: Worksh
   try {
     const agent = await openAgent({
       model: anthropicModel({ model: MODEL, apiKey: "none-needed", baseURL: simulator.url, models }),
-      tools: [...fileTools, ...shell.tools, todoWrite as unknown as Tool],
+      tools: [...fileTools, ...shell.tools, todoWrite],
       cwd: scratch.project,
       dir: scratch.home,
       title: "strata demo",

@@ -4,7 +4,6 @@
  */
 import { realpath } from "node:fs/promises"
 import { join } from "node:path"
-import { z } from "zod"
 import { type Clock, systemClock } from "../base/clock.ts"
 import { CompactionFailedError } from "../base/errors.ts"
 import { type Ids, projectName } from "../base/ids.ts"
@@ -20,11 +19,11 @@ import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
 import type { Layer } from "../layers/layer.ts"
 import type { Content } from "../messages/blocks.ts"
 import type { Uuid } from "../messages/messages.ts"
-import type { ToolDefinition } from "../messages/request.ts"
 import type { Model } from "../model/model.ts"
 import { findModel } from "../tokens/models.ts"
 import { thresholdsFor } from "../tokens/thresholds.ts"
 import { fitsModel, type Thresholds } from "../tokens/window.ts"
+import { toolDefinition } from "../tools/definition/definition.ts"
 import type { PersonQuestion, ReadState, Tool } from "../tools/tool.ts"
 import { AgentState } from "./agent-state.ts"
 import { withoutOmitted } from "./carried-features.ts"
@@ -117,7 +116,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     env,
     clock,
     system: options.system ?? systemPrompt({ cwd, date: clock.now() }),
-    tools: options.tools.map(toolDefinition),
+    tools: await Promise.all(options.tools.map(toolDefinition)),
     context: instructions.texts,
     refreshPrompt: async () => ({ context: await instructions.renew() }),
     layers,
@@ -276,15 +275,6 @@ function noRoom({ name }: Model, { limits, taken }: { readonly limits: Threshold
     "out-of-reach",
     `The conversation cannot go on with ${name}: it takes ${limits.limit} tokens, and ${taken}. Everything is kept.`,
   )
-}
-
-/** What the model is told about a tool. */
-export function toolDefinition({ name, description, schema, jsonSchema }: Tool): ToolDefinition {
-  const { $schema: _, ...input_schema } = (jsonSchema ?? z.toJSONSchema(schema, { io: "input" })) as Record<
-    string,
-    unknown
-  >
-  return { name, description, input_schema: input_schema as { type: "object" } }
 }
 
 /** Said to every model we run. Rendered once: the date is that of the start. */

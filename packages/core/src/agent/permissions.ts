@@ -23,6 +23,8 @@ export interface PermissionPolicy {
 export interface Request {
   readonly tool: string
   readonly isReadOnly: boolean
+  /** What the tool itself says. Rules that deny, ask or allow come first. */
+  readonly needsApproval?: boolean | undefined
   readonly question: PermissionQuestion
 }
 
@@ -45,6 +47,8 @@ export function judge(request: Request, policy: PermissionPolicy): Judgement {
   if (asked) return ask(`the rule "${asked}" asks for it`)
   const allowed = findRule(policy.allow, request, "all")
   if (allowed) return allow(`the rule "${allowed}" allows it`)
+  if (request.needsApproval) return ask(`${tool} asks for approval of every call`)
+  if (request.needsApproval === false) return allow(`${tool} needs no approval`)
   return judgeByKind(tool, request, policy)
 }
 

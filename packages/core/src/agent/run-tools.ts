@@ -10,6 +10,7 @@ import type { ToolResult, ToolUse } from "../messages/blocks.ts"
 import { checkToolInput, invalidInputResult } from "../messages/tool-input.ts"
 import { unusableInputOf } from "../model/tool-input-text.ts"
 import { groupsOf } from "../tools/call-groups.ts"
+import { executed, isReadOnly, needsApproval, questionOf } from "../tools/defaults.ts"
 import { forgetCalls } from "../tools/files/read-state.ts"
 import type { PermissionQuestion, Tool, ToolContext, ToolOutput } from "../tools/tool.ts"
 import { type Hook, type HookInput, type HookOutcome, runHooks } from "./hooks.ts"
@@ -62,7 +63,7 @@ export async function* runTools(calls: readonly ToolUse[], given: ToolRun): Asyn
   const finished: Finished[] = []
   const remarks: string[] = []
   const run = hearing(given, (remark) => remarks.push(remark))
-  for (const group of groupsOf(calls, run.tools)) {
+  for (const group of await groupsOf(calls, run.tools)) {
     const events = new Channel<QueryEvent>()
     const work = Promise.all(group.map((call) => runCall(call, run, (event) => events.push(event)))).finally(() =>
       events.end(),
@@ -116,7 +117,7 @@ async function runChecked({ call, timer }: TimedCall, run: ToolRun, tell: Tell):
     )
   const unusable = unusableInputOf(call)
   if (unusable) return { result: invalidInputResult(call.id, tool.name, unusable.why), attachments: [], touched: [] }
-  const checked = checkToolInput(tool.schema, call.input)
+  const checked = await checkToolInput(tool.inputSchema, call.input)
   if (checked.state === "invalid")
     return { result: invalidInputResult(call.id, tool.name, checked.why), attachments: [], touched: [] }
   const context: ToolContext = {
@@ -126,7 +127,7 @@ async function runChecked({ call, timer }: TimedCall, run: ToolRun, tell: Tell):
     progress: (text) => tell({ type: "tool-progress", id: call.id, text }),
   }
   try {
-    const question = await tool.question(checked.input, context)
+    const question = await questionOf(tool, checked.input, context)
     tell({ type: "tool-start", id: call.id, name: tool.name, input: checked.input, summary: question.summary })
     const before = await runHooks(
       run.hooks,
@@ -134,8 +135,15 @@ async function runChecked({ call, timer }: TimedCall, run: ToolRun, tell: Tell):
       tool.name,
     )
     for (const message of before.messages) tell({ type: "notice", message })
-    const asked = { call, tool, question, before, isReadOnly: tool.isReadOnly(checked.input) }
-    const askAgain = async () => tool.question(checked.input, context)
+    const asked = {
+      call,
+      tool,
+      question,
+      before,
+      isReadOnly: isReadOnly(tool, checked.input),
+      needsApproval: await needsApproval(tool, checked.input, context),
+    }
+    const askAgain = () => questionOf(tool, checked.input, context)
     const denied = (await permissionFor(asked, run)) ?? (await changedMeanwhile(question, askAgain))
     if (denied !== undefined) {
       tell({ type: "tool-denied", id: call.id, name: tool.name, question, why: denied })
@@ -143,7 +151,9 @@ async function runChecked({ call, timer }: TimedCall, run: ToolRun, tell: Tell):
     }
     const about = { conversation: run.conversation, name: tool.name, callId: call.id }
     timer.started = run.now()
-    const output = await run.telemetry.tool(about, () => untilAborted(tool.run(checked.input, context), run.signal))
+    const output = await run.telemetry.tool(about, () =>
+      untilAborted(executed(tool, checked.input, context), run.signal),
+    )
     return await withPostHooks({ call, tool, input: checked.input, output, before }, run, tell)
   } catch (error) {
     forgetCalls(run.context.reads, new Set([call.id])) // what it may have read is not in the conversation
@@ -157,15 +167,16 @@ interface Asked {
   readonly question: PermissionQuestion
   readonly before: HookOutcome
   readonly isReadOnly: boolean
+  readonly needsApproval: boolean | undefined
 }
 
 /** Why the call may not run; nothing where it may. A hook may be stricter or answer for the person, but never overrule a denial. */
 async function permissionFor(
-  { call, tool, question, before, isReadOnly }: Asked,
+  { call, tool, question, before, isReadOnly, needsApproval }: Asked,
   run: ToolRun,
 ): Promise<string | undefined> {
   if (before.blocked !== undefined) return before.blocked
-  const judgement = judge({ tool: tool.name, isReadOnly, question }, run.policy())
+  const judgement = judge({ tool: tool.name, isReadOnly, needsApproval, question }, run.policy())
   if (judgement.verdict === "deny") return judgement.why
   if (before.permission === "deny") return "a hook forbids it"
   const verdict = before.permission ?? judgement.verdict

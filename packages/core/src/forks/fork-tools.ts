@@ -7,6 +7,7 @@ import type { ToolResult, ToolUse } from "../messages/blocks.ts"
 import { checkToolInput, invalidInputResult } from "../messages/tool-input.ts"
 import { unusableInputOf } from "../model/tool-input-text.ts"
 import { groupsOf } from "../tools/call-groups.ts"
+import { executed, questionOf } from "../tools/defaults.ts"
 import { unlessInterrupted } from "../tools/interruption.ts"
 import type { PermissionQuestion, Tool, ToolContext, ToolOutput } from "../tools/tool.ts"
 
@@ -23,7 +24,7 @@ export interface ForkToolRun {
 /** In the order of the calls. */
 export async function runForkCalls(calls: readonly ToolUse[], run: ForkToolRun): Promise<readonly ToolResult[]> {
   const results: ToolResult[] = []
-  for (const group of groupsOf(calls, run.tools)) {
+  for (const group of await groupsOf(calls, run.tools)) {
     results.push(...(await Promise.all(group.map((call) => runCall(call, run)))))
   }
   return results
@@ -34,14 +35,14 @@ async function runCall(call: ToolUse, run: ForkToolRun): Promise<ToolResult> {
   if (!tool) return failure(call, `There is no tool named ${call.name}.`)
   const unusable = unusableInputOf(call)
   if (unusable) return invalidInputResult(call.id, tool.name, unusable.why)
-  const checked = checkToolInput(tool.schema, call.input)
+  const checked = await checkToolInput(tool.inputSchema, call.input)
   if (checked.state === "invalid") return invalidInputResult(call.id, tool.name, checked.why)
   const context = { ...run.context, signal: run.signal, toolUseId: call.id, progress: () => undefined }
   try {
     run.signal.throwIfAborted()
-    const verdict = run.allows(call, tool, await tool.question(checked.input, context))
+    const verdict = run.allows(call, tool, await questionOf(tool, checked.input, context))
     if (verdict !== true) return failure(call, `Not allowed: ${verdict}`)
-    const work = await unlessInterrupted(run.signal, tool.run(checked.input, context))
+    const work = await unlessInterrupted(run.signal, executed(tool, checked.input, context))
     return work.state === "settled" ? resultOf(call, work.value) : failure(call, "Interrupted before it finished.")
   } catch (error) {
     return failure(call, error instanceof Error && error.message !== "" ? error.message : reasonOf(error))

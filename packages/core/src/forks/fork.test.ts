@@ -65,7 +65,7 @@ function parentFor(model: Model, request: ModelRequest, parts: Partial<ForkParen
   return {
     model,
     request,
-    tools: [read, edit, todoWrite] as readonly Tool[],
+    tools: [read, edit, todoWrite],
     reads: new FileReads(),
     toolContext: testContext(),
     ...parts,
@@ -264,12 +264,12 @@ describe("a fork's calls", () => {
   test("calls that change nothing run side by side, others one after the other", async () => {
     const log: string[] = []
     const tool = (name: string, readOnly: boolean): Tool => ({
-      ...(todoWrite as Tool),
+      ...todoWrite,
       name,
-      schema: read.schema as Tool["schema"],
-      isReadOnly: () => readOnly,
+      inputSchema: read.inputSchema,
+      readOnly,
       question: () => ({ kind: "other", summary: "" }),
-      async run() {
+      async execute() {
         log.push(`${name} starts`)
         await Promise.resolve()
         log.push(`${name} ends`)

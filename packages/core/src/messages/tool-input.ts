@@ -1,20 +1,47 @@
 /**
- * MSG-3: a tool's input as the tool gets it: checked against its schema, defaults filled in, unknown keys removed. What is
- * sent back to the model stays as the model wrote it.
+ * Checks a tool's input before the tool gets it: against its schema, with defaults filled in and unknown keys removed. The model's own
+ * input is sent back as the model wrote it.
  */
-import type { z } from "zod"
 import type { ToolResult } from "./blocks.ts"
+
+/** What zod, valibot, arktype and others have in common: https://standardschema.dev */
+export interface StandardSchema<Output = unknown> {
+  readonly "~standard": {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>
+    /** For the compiler only: it has no value at run time. */
+    readonly types?: { readonly input: unknown; readonly output: Output } | undefined
+  }
+}
+
+export type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] }
+
+export interface StandardIssue {
+  readonly message: string
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+}
+
+/** A JSON Schema as a plain object. Its `required` properties are checked; the rest is up to the tool. */
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+/** A schema of zod (3 or 4), valibot, arktype or another Standard Schema library, or a plain JSON Schema. */
+export type InputSchema<Input = unknown> = StandardSchema<Input> | JsonSchema
 
 export type CheckedInput<T> =
   | { readonly state: "valid"; readonly input: T }
   | { readonly state: "invalid"; readonly why: string }
 
-export function checkToolInput<T>(schema: z.ZodType<T>, input: unknown): CheckedInput<T> {
-  const parsed = schema.safeParse(input)
-  if (parsed.success) return { state: "valid", input: parsed.data }
-  const problems = parsed.error.issues.map((issue) => `${issue.path.join(".") || "input"}: ${issue.message}`)
-  return { state: "invalid", why: problems.join("; ") }
+export async function checkToolInput<T>(schema: InputSchema<T>, input: unknown): Promise<CheckedInput<T>> {
+  if (!isStandardSchema(schema)) return checkAgainstJsonSchema<T>(schema, input)
+  const result = await schema["~standard"].validate(input)
+  if (result.issues === undefined) return { state: "valid", input: result.value }
+  return { state: "invalid", why: result.issues.map(describe).join("; ") }
 }
+
+export const isStandardSchema = <T>(schema: InputSchema<T>): schema is StandardSchema<T> => "~standard" in schema
 
 /** The answer to a call whose input cannot be used. */
 export function invalidInputResult(toolUseId: string, tool: string, why: string): ToolResult {
@@ -24,4 +51,18 @@ export function invalidInputResult(toolUseId: string, tool: string, why: string)
     is_error: true,
     content: `The input does not fit the tool ${tool}, so it was not run: ${why}`,
   }
+}
+
+function checkAgainstJsonSchema<T>({ required }: JsonSchema, input: unknown): CheckedInput<T> {
+  if (typeof input !== "object" || input === null || Array.isArray(input)) {
+    return { state: "invalid", why: "input: expected an object" }
+  }
+  const missing = (Array.isArray(required) ? required : []).filter((name) => !Object.hasOwn(input, name))
+  if (missing.length === 0) return { state: "valid", input: input as T }
+  return { state: "invalid", why: missing.map((name) => `${name}: missing, but required`).join("; ") }
+}
+
+function describe({ path = [], message }: StandardIssue): string {
+  const keys = path.map((segment) => String(typeof segment === "object" ? segment.key : segment))
+  return `${keys.join(".") || "input"}: ${message}`
 }

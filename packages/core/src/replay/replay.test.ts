@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../test/builders.ts"
 import { type WorkRound, workload } from "../../test/workloads.ts"
-import { fileTools } from "../tools/files/coding-tools.ts"
-import { openShellTools, sessionTools } from "../tools/tool-lists.ts"
+import { fileTools, openShellTools, sessionTools } from "../tools/coding-tools.ts"
 import { LIMITS_ITSELF, POLICIES, STRATA } from "./policies.ts"
 import { type Replay, type ReplayQuestion, replay } from "./replay.ts"
 

@@ -1,34 +1,65 @@
 /**
- * What a tool is: a plain object with a schema, a read-only mark, a permission question and a function. It knows neither the loop nor
- * the conversation; what it needs comes in its context. Whatever it throws becomes an error result.
+ * What a tool is: a plain object with a name, a schema and a function. It knows neither the loop nor the conversation: all it needs comes
+ * in its context. An error it throws becomes an error result for the model.
  */
-import type { z } from "zod"
 import type { Clock } from "../base/clock.ts"
 import type { Attachment, Todo } from "../messages/attachments.ts"
 import type { Block } from "../messages/blocks.ts"
+import type { InputSchema } from "../messages/tool-input.ts"
 
-export interface Tool<Input = unknown> {
+/** `defineTool` infers `Input` from the schema. */
+// biome-ignore lint/suspicious/noExplicitAny: a list holds tools of different inputs, and each input is checked before its tool gets it
+export interface Tool<Input = any> {
   readonly name: string
+  /** For the model: what the tool does and when to use it. */
   readonly description: string
-  readonly schema: z.ZodType<Input>
-  /** Instead of the schema's own JSON Schema: for tools whose schema comes from elsewhere, as with MCP. */
-  readonly jsonSchema?: Readonly<Record<string, unknown>>
-  /** Whether a call changes nothing: such calls may run side by side and in plan mode. */
-  isReadOnly(input: Input): boolean
-  /** What a call wants to do, for whoever must allow it. */
-  question(input: Input, context: ToolContext): PermissionQuestion | Promise<PermissionQuestion>
-  run(input: Input, context: ToolContext): Promise<ToolOutput>
-  /** It keeps its results short by itself: layer 1 leaves them alone. */
+  readonly inputSchema: InputSchema<Input>
+  /** The call changes nothing. Such calls run side by side, and in plan mode. Default: false. */
+  readonly readOnly?: boolean | ((input: Input) => boolean)
+  /**
+   * `true`: a person is asked unless a rule allows the call. `false`: no one is asked, though rules that deny or ask still hold.
+   * Default: the kind of the permission question decides.
+   */
+  readonly needsApproval?: boolean | ((input: Input, context: ToolContext) => boolean | Promise<boolean>)
+  /** Returns text, a `ToolOutput`, or any JSON value, which the model gets as JSON text. May return a promise. */
+  execute(input: Input, context: ToolContext): unknown
+  /** What the call wants to do, for the person or the rule that allows it. Default: kind `other`, with the name and the input. */
+  question?(input: Input, context: ToolContext): PermissionQuestion | Promise<PermissionQuestion>
+  /** The tool keeps its own results short, so layer 1 leaves them alone. */
   readonly limitsItself?: boolean
+}
+
+/** Tools that must be opened before use and closed afterwards. `tools: codingTools()` and `[...codingTools(), mine]` both work. */
+export interface Toolset {
+  open(context: ToolsetContext): Promise<OpenToolset>
+  /** Yields the toolset itself, so that it can be spread into a list of tools. */
+  [Symbol.iterator](): Iterator<Toolset>
+}
+
+export interface ToolsetContext {
+  /** The project's directory. */
+  readonly cwd: string
+  /** The directory that Strata keeps its files in. */
+  readonly root: string
+}
+
+export interface OpenToolset {
+  /** Always in the same order, because the order is part of the cached prefix. */
+  readonly tools: readonly Tool[]
+  /** For the model, at the start of a conversation. */
+  readonly introductions?: readonly Attachment[]
+  /** For the person: what could not be opened. */
+  readonly problems?: readonly string[]
+  close(): Promise<void>
 }
 
 export interface PermissionQuestion {
   readonly kind: "read" | "write" | "execute" | "network" | "ask" | "other"
   /** One line for a person: `rm -rf build`, `edit src/index.ts`. */
   readonly summary: string
-  /** Files it is about, resolved, symlinks followed. */
+  /** The files it touches, as absolute paths with symlinks followed. */
   readonly paths?: readonly string[]
-  /** What patterns in rules are held against, where it is not a path: a command line, a URL. */
+  /** What the patterns in rules match when it is not a path: a command line, a URL. */
   readonly subject?: string
   /** What would change, for a person to look at. */
   readonly preview?: string
@@ -37,25 +68,25 @@ export interface PermissionQuestion {
 export interface ToolOutput {
   readonly content: string | readonly Block[]
   readonly isError?: boolean
-  /** Goes into the conversation behind the results. */
+  /** Added to the conversation after the results. */
   readonly attachments?: readonly Attachment[]
-  /** Files it touched: their directories' instructions become relevant. */
+  /** Files it touched. Instruction files in their directories become relevant. */
   readonly touched?: readonly string[]
 }
 
-/** What a tool may use. One object for a whole conversation, but for the signal and the call's id. */
+/** What a tool may use. All but `signal`, `toolUseId` and `progress` belongs to the conversation. */
 export interface ToolContext {
   readonly signal: AbortSignal
-  /** The call that is being carried out. */
+  /** The id of this call. */
   readonly toolUseId: string
   readonly clock: Clock
-  /** Where relative paths begin; `cd` in a shell moves it. */
+  /** Relative paths start here. `cd` in a shell moves it. */
   readonly directory: WorkingDirectory
   readonly reads: ReadState
   readonly env: Readonly<Record<string, string | undefined>>
-  /** What is being shown while a call runs. */
+  /** Shows a line while the call runs. */
   progress(text: string): void
-  /** Asks the person; `undefined` where there is nobody to ask. */
+  /** Asks the person. Missing where no one can be asked. */
   readonly askPerson?: (question: PersonQuestion) => Promise<string | undefined>
   readonly todos: { get(): readonly Todo[]; set(todos: readonly Todo[]): void }
   readonly plan: PlanState
@@ -74,11 +105,11 @@ export interface PersonQuestion {
 export interface PlanState {
   isActive(): boolean
   enter(): void
-  /** Shows the plan and asks to go ahead; resolves with whether that was allowed. */
+  /** Shows the plan and asks for approval. */
   leave(plan: string): Promise<{ readonly approved: boolean; readonly remark?: string }>
 }
 
-/** What the model has seen of files, so that it neither edits blindly nor reads the same thing twice. */
+/** What the model has seen of files, so that it does not edit blindly or read the same thing twice. */
 export interface ReadState {
   get(path: string): FileRead | undefined
   set(path: string, read: FileRead): void
@@ -87,12 +118,12 @@ export interface ReadState {
 }
 
 export interface FileRead {
-  /** As it was when it was read or written. */
+  /** The file's content when it was last read or written. */
   readonly content: string
   readonly modifiedMs: number
-  /** Lines that were shown, where it was not the whole file. */
+  /** The lines shown, if not the whole file. */
   readonly range?: { readonly offset: number; readonly limit: number }
-  /** The call whose result shows it. */
+  /** The call whose result shows the content. */
   readonly toolUseId?: string
   readonly at: string
 }

@@ -5,7 +5,7 @@
 
 import { makeScratch, repositoryToShow } from "../../../cli/src/demo/scratch.ts"
 import { type Agent, anthropicModel, openAgent } from "../../../core/src/agent.ts"
-import { FileReads, fileTools, openShellTools, type Tool, todoWrite } from "../../../core/src/tools.ts"
+import { FileReads, fileTools, openShellTools, todoWrite } from "../../../core/src/tools.ts"
 import {
   type Answer,
   type Brain,
@@ -62,7 +62,7 @@ export async function openSoakWorkshop({ window, seed, resultSize }: WorkshopOpt
   try {
     const agent = await openAgent({
       model: anthropicModel({ model: MODEL, apiKey: "none-needed", baseURL: simulator.url, models }),
-      tools: [...fileTools, ...shell.tools, todoWrite as unknown as Tool],
+      tools: [...fileTools, ...shell.tools, todoWrite],
       cwd: scratch.project,
       dir: scratch.home,
       title: "soak",

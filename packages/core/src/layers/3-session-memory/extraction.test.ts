@@ -9,7 +9,6 @@ import type { Model } from "../../model/model.ts"
 import { findModel } from "../../tokens/models.ts"
 import { edit } from "../../tools/files/edit.ts"
 import { FileReads } from "../../tools/files/read-state.ts"
-import type { Tool } from "../../tools/tool.ts"
 import { extractNotes } from "./extraction.ts"
 import { openNotesFile } from "./notes-file.ts"
 import { ownText } from "./prompt.ts"
@@ -32,7 +31,7 @@ test("where the window has no room for the prompt, no model is asked", async () 
   }
   const extract = (room: number) =>
     extractNotes(
-      { model, tools: [edit] as readonly Tool[], reads: new FileReads(), toolContext: testContext() },
+      { model, tools: [edit], reads: new FileReads(), toolContext: testContext() },
       {
         path: join(scratchDirectory(), "session-memory", "c.md"),
         request: { model: model.name, max_tokens: 100, messages: [{ role: "user", content: "hi" }] },
@@ -81,7 +80,7 @@ test("L3-4 an edit puts new notes in the place of the old ones: at no moment is 
   context.reads.set(real, read)
   const before = openSync(path, "r") // whoever reads it while it is edited
   onTestFinished(() => closeSync(before))
-  await edit.run({ file_path: path, old_string: "# Worklog", new_string: "# Steps" }, context)
+  await edit.execute({ file_path: path, old_string: "# Worklog", new_string: "# Steps" }, context)
   expect(readFileSync(before, "utf8")).toBe(text)
   expect(readFileSync(path, "utf8")).toBe(text.replace("# Worklog", "# Steps"))
 })

@@ -8,6 +8,7 @@ import { cloneReads, type ToolSurroundings } from "../../forks/fork-state.ts"
 import type { ToolUse } from "../../messages/blocks.ts"
 import type { ModelRequest } from "../../messages/request.ts"
 import type { Model } from "../../model/model.ts"
+import { executed } from "../../tools/defaults.ts"
 import type { PermissionQuestion, ReadState, Tool } from "../../tools/tool.ts"
 import { measureNotes, type NotesLimits, sizeReminder } from "./limits.ts"
 import { type NotesFile, openNotesFile, replaceNotes } from "./notes-file.ts"
@@ -98,8 +99,8 @@ function countingEdits(given: readonly Tool[]): { readonly tools: readonly Tool[
     if (tool.name !== EDIT) return tool
     return {
       ...tool,
-      async run(input, context) {
-        const output = await tool.run(input, context)
+      async execute(input, context) {
+        const output = await executed(tool, input, context)
         if (!output.isError) count++
         return output
       },

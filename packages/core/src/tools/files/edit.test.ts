@@ -3,6 +3,7 @@ import { join } from "node:path"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { call, scratchDirectory, testContext, textIn } from "../../../test/tool-context.ts"
+import { isReadOnly } from "../defaults.ts"
 import { edit } from "./edit.ts"
 import { read } from "./read.ts"
 import { FileReads } from "./read-state.ts"
@@ -261,19 +262,19 @@ describe("PERM-2 the question", () => {
   test("names the file behind a link and shows the change", async () => {
     const { at, context, path } = await readFileWith("one\ntwo\n")
     symlinkSync("a.txt", join(at, "link"))
-    const question = await edit.question({ file_path: "link", old_string: "two", new_string: "2" }, context)
+    const question = await edit.question!({ file_path: "link", old_string: "two", new_string: "2" }, context)
     expect(question).toEqual({
       kind: "write",
       summary: "edit a.txt",
       paths: [path],
       preview: "@@ -1,2 +1,2 @@\n one\n-two\n+2",
     })
-    expect(edit.isReadOnly({ file_path: "a", old_string: "", new_string: "" })).toBe(false)
+    expect(isReadOnly(edit, { file_path: "a", old_string: "", new_string: "" })).toBe(false)
   })
 
   test("says nothing of a file's text where the edit would fail", async () => {
     const { context, path } = await readFileWith("secret = 1\n")
-    const question = await edit.question({ file_path: "a.txt", old_string: "secrets = 2", new_string: "x" }, context)
+    const question = await edit.question!({ file_path: "a.txt", old_string: "secrets = 2", new_string: "x" }, context)
     expect(question).toEqual({ kind: "write", summary: "edit a.txt", paths: [path] })
   })
 })

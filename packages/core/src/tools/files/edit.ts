@@ -20,13 +20,13 @@ const MOST_SNIPPET_LINES = 40
 const MOST_PLACES_NAMED = 10
 const LINE_NUMBER = /^\s*\d+\t/
 
-const schema = z.object({
+const inputSchema = z.object({
   file_path: z.string().min(1).describe("The file. Absolute, or relative to the working directory."),
   old_string: z.string().describe("The text to replace, exactly as the file has it. Empty only to create a file."),
   new_string: z.string().describe("The text to put in its place. Taken literally."),
   replace_all: z.boolean().optional().describe("Replace every occurrence instead of exactly one."),
 })
-type EditInput = z.infer<typeof schema>
+type EditInput = z.infer<typeof inputSchema>
 
 export const edit: Tool<EditInput> = {
   name: "Edit",
@@ -37,8 +37,7 @@ export const edit: Tool<EditInput> = {
 - old_string must be found once. If it is not, add lines around it until it is, or set replace_all to change every occurrence (to rename something, for example).
 - new_string is taken literally. The rest of the file stays as it is, line ends and encoding included.
 - An empty old_string creates a new file with new_string as its content.`,
-  schema,
-  isReadOnly: () => false,
+  inputSchema,
 
   async question(input, context) {
     const target = await resolveTarget(input.file_path, context)
@@ -47,7 +46,7 @@ export const edit: Tool<EditInput> = {
     return { kind: "write", summary: `edit ${name}`, paths: [target.path], ...(preview && { preview }) }
   },
 
-  async run(input, context) {
+  async execute(input, context) {
     const target = await resolveTarget(input.file_path, context)
     return inTurn(target.path, async () => {
       const before = await readTextIfPresent(target, context)

@@ -2,6 +2,7 @@ import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { call, scratchDirectory, testContext, textIn } from "../../../test/tool-context.ts"
+import { isReadOnly } from "../defaults.ts"
 import { glob } from "./glob.ts"
 
 /** A directory with files, each newer than the one before. */
@@ -69,7 +70,7 @@ describe("PERM-2 Glob stays where it was allowed to search", () => {
     const { at, context } = tree("a.ts")
     const outside = scratchDirectory()
     symlinkSync(outside, join(at, "door"))
-    const pathsFor = async (pattern: string) => (await glob.question({ pattern }, context)).paths
+    const pathsFor = async (pattern: string) => (await glob.question!({ pattern }, context)).paths
     expect(await pathsFor("**/*.ts")).toEqual([at])
     expect(await pathsFor("door/**/*.ts")).toEqual([outside])
     expect(await pathsFor("../*")).toEqual([dirname(at)])
@@ -85,6 +86,6 @@ describe("PERM-2 Glob stays where it was allowed to search", () => {
     writeFileSync(join(outside, "secret.ts"), "")
     symlinkSync(outside, join(at, "door"))
     expect(await find("**/*.ts")).toEqual(["a.ts"])
-    expect(glob.isReadOnly({ pattern: "*" })).toBe(true)
+    expect(isReadOnly(glob, { pattern: "*" })).toBe(true)
   })
 })

@@ -14,7 +14,7 @@ const SEARCH_MS = 20_000
 const WILDCARD = /[*?[\]{}()\\!]/
 const UPWARDS = /(?:^|[/{,(|])\.\.(?:$|[/},)|])/
 
-const schema = z.object({
+const inputSchema = z.object({
   pattern: z.string().min(1).describe("For example `**/*.ts`, `src/**/index.{js,ts}` or `*.md`."),
   path: z
     .string()
@@ -22,7 +22,7 @@ const schema = z.object({
     .optional()
     .describe("The directory to search in. The working directory where it is left out."),
 })
-type GlobInput = z.infer<typeof schema>
+type GlobInput = z.infer<typeof inputSchema>
 
 export const glob: Tool<GlobInput> = {
   name: "Glob",
@@ -32,8 +32,8 @@ export const glob: Tool<GlobInput> = {
 - What git ignores is left out, and so are .git and node_modules, unless the search begins inside.
 - At most ${MOST_FILES} files are listed.
 - To find files by what they contain, use Grep.`,
-  schema,
-  isReadOnly: () => true,
+  inputSchema,
+  readOnly: true,
 
   async question(input, context) {
     const { root } = await searchOf(input, context)
@@ -41,7 +41,7 @@ export const glob: Tool<GlobInput> = {
     return { kind: "read", summary: `find ${input.pattern} in ${where}`, paths: [root.path] }
   },
 
-  async run(input, context) {
+  async execute(input, context) {
     const { root, pattern } = await searchOf(input, context)
     const stats = await statTarget(root, context.directory.get())
     if (!stats.isDirectory()) throw new FileError(`${root.given} is not a directory to search in.`)

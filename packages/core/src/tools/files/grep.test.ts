@@ -4,6 +4,7 @@ import { dirname, join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { describe, expect, onTestFinished, test, vi } from "vitest"
 import { call, scratchDirectory, testContext, textIn } from "../../../test/tool-context.ts"
+import { isReadOnly } from "../defaults.ts"
 import { createGrep, grep } from "./grep.ts"
 
 function tree(files: Readonly<Record<string, string | Buffer>>) {
@@ -194,11 +195,11 @@ describe("PERM-2 Grep stays where it was allowed to search", () => {
     writeFileSync(join(outside, "secret.txt"), "alpha")
     symlinkSync(outside, join(at, "door"))
     expect(await search({ pattern: "alpha" })).toBe("a.txt")
-    expect(await grep.question({ pattern: "al", path: "door" }, context)).toEqual({
+    expect(await grep.question!({ pattern: "al", path: "door" }, context)).toEqual({
       kind: "read",
       summary: `search "al" in ${outside}`,
       paths: [outside],
     })
-    expect(grep.isReadOnly({ pattern: "x" })).toBe(true)
+    expect(isReadOnly(grep, { pattern: "x" })).toBe(true)
   })
 })

@@ -15,7 +15,7 @@ const MOST_FILES_SORTED = 10_000
 const SEARCH_MS = 20_000
 
 const lineCount = z.number().int().min(0)
-const schema = z.object({
+const inputSchema = z.object({
   pattern: z.string().min(1).describe("A regular expression (Rust syntax; look-around and backreferences work too)."),
   path: z.string().min(1).optional().describe("A file or directory. The working directory where it is left out."),
   output_mode: z
@@ -39,7 +39,7 @@ const schema = z.object({
     .optional()
     .describe(`Lines of output at most. ${DEFAULT_LINES} where it is left out.`),
 })
-type GrepInput = z.infer<typeof schema>
+type GrepInput = z.infer<typeof inputSchema>
 
 /** `program` is looked up when it is first needed, so that a platform without ripgrep lacks this tool only. */
 export function createGrep({
@@ -58,8 +58,8 @@ export function createGrep({
 - Narrow the search with path, glob or type.
 - What git ignores and binary files are left out, unless path names the ignored file or directory itself.
 - Prefer this to grep or rg in a shell.`,
-    schema,
-    isReadOnly: () => true,
+    inputSchema,
+    readOnly: true,
 
     async question(input, context) {
       const { path } = await resolveTarget(input.path ?? ".", context)
@@ -67,7 +67,7 @@ export function createGrep({
       return { kind: "read", summary: `search ${JSON.stringify(input.pattern)} in ${where}`, paths: [path] }
     },
 
-    async run(input, context) {
+    async execute(input, context) {
       const directory = context.directory.get()
       const root = await resolveTarget(input.path ?? ".", context)
       const stats = await statTarget(root, directory)

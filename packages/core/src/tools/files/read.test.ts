@@ -7,6 +7,7 @@ import { describe, expect, test } from "vitest"
 import { call, scratchDirectory, testContext, textIn } from "../../../test/tool-context.ts"
 import { manualClock } from "../../base/clock.ts"
 import { isMedia } from "../../messages/blocks.ts"
+import { isReadOnly } from "../defaults.ts"
 import { edit } from "./edit.ts"
 import { read } from "./read.ts"
 import { FileReads, forgetCalls } from "./read-state.ts"
@@ -246,7 +247,7 @@ test("PERM-2 the question names the file behind a link", async () => {
   const [at, outside] = [scratchDirectory(), scratchDirectory()]
   writeFileSync(join(outside, "secret"), "x")
   symlinkSync(join(outside, "secret"), join(at, "innocent.md"))
-  const question = await read.question({ file_path: "innocent.md" }, testContext({ at }))
+  const question = await read.question!({ file_path: "innocent.md" }, testContext({ at }))
   expect(question).toEqual({ kind: "read", summary: `read ${outside}/secret`, paths: [join(outside, "secret")] })
-  expect(read.isReadOnly({ file_path: "x" })).toBe(true)
+  expect(isReadOnly(read, { file_path: "x" })).toBe(true)
 })

@@ -20,12 +20,12 @@ const MOST_TOKENS = 25_000
 // The tool does not know the model: sizes are estimated for the family that takes the most tokens.
 const estimator = createEstimator("claude-5")
 
-const schema = z.object({
+const inputSchema = z.object({
   file_path: z.string().min(1).describe("The file. Absolute, or relative to the working directory."),
   offset: z.number().int().min(0).optional().describe("The first line to show, counted from 1. Only for long files."),
   limit: z.number().int().min(1).optional().describe(`How many lines to show. ${DEFAULT_LINES} where it is left out.`),
 })
-type ReadInput = z.infer<typeof schema>
+type ReadInput = z.infer<typeof inputSchema>
 
 export const read: Tool<ReadInput> = {
   name: "Read",
@@ -38,16 +38,16 @@ export const read: Tool<ReadInput> = {
 - A file must be read before Edit or Write may change it. Read several files in one go if you need them all.
 - It reads files, not directories: use Glob to find files, Grep to find the place in them.
 - If the result says that the file is unchanged, what you were shown earlier still holds.`,
-  schema,
+  inputSchema,
   limitsItself: true,
-  isReadOnly: () => true,
+  readOnly: true,
 
   async question({ file_path }, context) {
     const { path } = await resolveTarget(file_path, context)
     return { kind: "read", summary: `read ${shortPath(path, context.directory.get())}`, paths: [path] }
   },
 
-  async run(input, context) {
+  async execute(input, context) {
     const target = await resolveTarget(input.file_path, context)
     const { bytes, stats } = await readContent(target, context)
     const file = { given: target.given, bytes }

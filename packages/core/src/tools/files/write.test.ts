@@ -13,6 +13,7 @@ import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { call, scratchDirectory, testContext, textIn } from "../../../test/tool-context.ts"
 import { fileEffects } from "../../views/record/file-effects.ts"
+import { isReadOnly } from "../defaults.ts"
 import { read } from "./read.ts"
 import { FileReads } from "./read-state.ts"
 import { write } from "./write.ts"
@@ -175,22 +176,22 @@ describe("PERM-2 the question", () => {
     const outside = scratchDirectory()
     put("a.txt", "one\n")
     symlinkSync(outside, join(at, "door"))
-    expect(await write.question({ file_path: "a.txt", content: "two\n" }, context)).toEqual({
+    expect(await write.question!({ file_path: "a.txt", content: "two\n" }, context)).toEqual({
       kind: "write",
       summary: "write a.txt",
       paths: [join(at, "a.txt")],
       preview: "@@ -1,1 +1,1 @@\n-one\n+two",
     })
-    expect(await write.question({ file_path: "door/new.txt", content: "x\n" }, context)).toMatchObject({
+    expect(await write.question!({ file_path: "door/new.txt", content: "x\n" }, context)).toMatchObject({
       summary: `create ${outside}/new.txt`,
       paths: [join(outside, "new.txt")],
     })
-    expect(write.isReadOnly({ file_path: "a", content: "" })).toBe(false)
+    expect(isReadOnly(write, { file_path: "a", content: "" })).toBe(false)
   })
 
   test("is asked also where the call will fail: what is wrong is not told before it is allowed", async () => {
     const { at, context } = workspace()
     mkdirSync(join(at, "folder"))
-    expect(await write.question({ file_path: "folder", content: "x" }, context)).toMatchObject({ kind: "write" })
+    expect(await write.question!({ file_path: "folder", content: "x" }, context)).toMatchObject({ kind: "write" })
   })
 })

@@ -14,11 +14,11 @@ const RESULT_DIFF_LINES = 40
 const PREVIEW_DIFF_LINES = 400
 const BYTE_ORDER_MARK = "\ufeff"
 
-const schema = z.object({
+const inputSchema = z.object({
   file_path: z.string().min(1).describe("The file. Absolute, or relative to the working directory."),
   content: z.string().describe("All of what the file is to hold."),
 })
-type WriteInput = z.infer<typeof schema>
+type WriteInput = z.infer<typeof inputSchema>
 
 export const write: Tool<WriteInput> = {
   name: "Write",
@@ -28,8 +28,7 @@ export const write: Tool<WriteInput> = {
 - To change a part of a file use Edit: it is shorter, and it cannot lose the rest.
 - Line ends and encoding of an existing file are kept; write plain \\n.
 - Do not create files that nobody asked for.`,
-  schema,
-  isReadOnly: () => false,
+  inputSchema,
 
   async question(input, context) {
     const target = await resolveTarget(input.file_path, context)
@@ -43,7 +42,7 @@ export const write: Tool<WriteInput> = {
     }
   },
 
-  async run(input, context) {
+  async execute(input, context) {
     const target = await resolveTarget(input.file_path, context)
     return inTurn(target.path, async () => {
       const before = await readTextIfPresent(target, context)

@@ -9,6 +9,7 @@ import { createMcpHandler } from "@modelcontextprotocol/server"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { createTestServer } from "../../../test/mcp-server.ts"
 import { call, scratchDirectory, testContext, textIn } from "../../../test/tool-context.ts"
+import { isReadOnly } from "../defaults.ts"
 import { connectMcpServers } from "./mcp.ts"
 import type { ConnectionOptions, McpServerConfig, McpServerStatus } from "./mcp-connection.ts"
 import { mcpToolName } from "./mcp-names.ts"
@@ -68,13 +69,13 @@ describe("MCP servers", () => {
     expect(names.filter((name) => name.startsWith("mcp__my_test__dotted_name"))).toHaveLength(2)
     expect(tool("mcp__my_test__echo")).toMatchObject({
       description: "Says it again.",
-      jsonSchema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+      inputSchema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
     })
-    expect(tool("mcp__my_test__echo").isReadOnly({})).toBe(true)
-    expect(tool("mcp__my_test__fail").isReadOnly({})).toBe(false)
+    expect(isReadOnly(tool("mcp__my_test__echo"), {})).toBe(true)
+    expect(isReadOnly(tool("mcp__my_test__fail"), {})).toBe(false)
     expect(servers.instructions).toEqual([{ type: "mcp_instructions", server: "my test", instructions: "Say please." }])
     expect(seen).toEqual([{ server: "my test", state: "connected", tools: names.length }])
-    expect(tool("mcp__my_test__echo").question({ text: "hi" }, testContext())).toMatchObject({
+    expect(tool("mcp__my_test__echo").question!({ text: "hi" }, testContext())).toMatchObject({
       kind: "other",
       summary: 'my test: echo {"text":"hi"}',
     })

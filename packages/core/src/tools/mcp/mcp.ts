@@ -3,10 +3,10 @@
  * library is loaded with the first server.
  */
 import type { Tool as McpTool, Progress } from "@modelcontextprotocol/client"
-import { z } from "zod"
 import { reasonOf } from "../../base/errors.ts"
 import type { Attachment } from "../../messages/attachments.ts"
-import type { Tool, ToolOutput } from "../tool.ts"
+import { clip } from "../defaults.ts"
+import type { OpenToolset, Tool, ToolOutput } from "../tool.ts"
 import { type ConnectionOptions, McpConnection, type McpServerConfig, type McpServerStatus } from "./mcp-connection.ts"
 import { mcpToolName } from "./mcp-names.ts"
 import { mcpOutput } from "./mcp-results.ts"
@@ -51,6 +51,21 @@ export async function connectMcpServers(
   }
 }
 
+/** As a toolset: servers that did not start are its problems. */
+export async function openMcpTools(configs: Readonly<Record<string, McpServerConfig>>): Promise<OpenToolset> {
+  const servers = await connectMcpServers(configs)
+  return {
+    tools: servers.tools,
+    introductions: servers.instructions,
+    problems: servers
+      .status()
+      .flatMap((status) =>
+        status.state === "failed" ? [`The MCP server ${status.server} is not available: ${status.why}`] : [],
+      ),
+    close: () => servers.close(),
+  }
+}
+
 function toolsOf(connections: readonly McpConnection[]): readonly Tool[] {
   const taken = new Set<string>()
   return connections.flatMap((connection) => {
@@ -64,23 +79,22 @@ function toolsOf(connections: readonly McpConnection[]): readonly Tool[] {
   })
 }
 
-const anyInput = z.record(z.string(), z.unknown()) // the server checks it against its own schema
+type McpInput = Readonly<Record<string, unknown>>
 
-function toolOf(name: string, tool: McpTool, connection: McpConnection): Tool<z.infer<typeof anyInput>> {
+function toolOf(name: string, tool: McpTool, connection: McpConnection): Tool<McpInput> {
   const isReadOnly = tool.annotations?.readOnlyHint === true
   const title = tool.title ?? tool.annotations?.title ?? tool.name
   return {
     name,
     description: clip(tool.description ?? title, DESCRIPTION_CHARACTERS),
-    schema: anyInput,
-    jsonSchema: tool.inputSchema,
-    isReadOnly: () => isReadOnly,
+    inputSchema: tool.inputSchema, // the server checks the input
+    readOnly: isReadOnly,
     question: (input) => ({
       kind: "other",
       summary: clip(`${connection.server}: ${title} ${JSON.stringify(input)}`, SUMMARY_CHARACTERS),
       preview: JSON.stringify(input, undefined, 2),
     }),
-    async run(input, { signal, progress }) {
+    async execute(input, { signal, progress }) {
       try {
         const onProgress = (step: Progress) => progress(describeProgress(step))
         return mcpOutput(await connection.call({ tool: tool.name, input, isReadOnly, signal, onProgress }))
@@ -103,6 +117,4 @@ function failureOf(error: unknown, signal: AbortSignal, { timeoutMs }: McpConnec
   return error instanceof Error ? error.message : reasonOf(error)
 }
 
-const clip = (text: string, characters: number) =>
-  text.length > characters ? `${text.slice(0, characters).toWellFormed()}…` : text
 const failed = (content: string): ToolOutput => ({ content, isError: true })

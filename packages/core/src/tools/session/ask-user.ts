@@ -3,7 +3,7 @@ import { z } from "zod"
 import { unlessInterrupted } from "../interruption.ts"
 import type { Tool, ToolOutput } from "../tool.ts"
 
-const schema = z.object({
+const inputSchema = z.object({
   question: z.string().min(1).describe("One clear question, with what one must know to answer it."),
   options: z
     .array(z.string().min(1))
@@ -12,15 +12,15 @@ const schema = z.object({
     .describe("Answers to choose from, the one you recommend first. The person may answer otherwise."),
 })
 
-export const askUser: Tool<z.infer<typeof schema>> = {
+export const askUser: Tool<z.infer<typeof inputSchema>> = {
   name: "AskUser",
   description:
     "Asks the person a question and waits for the answer. Use it where the answer changes what you do and cannot be found in the files: wishes, priorities, access. Do not ask for permission to go on, nor what a look at the code would tell.",
-  schema,
+  inputSchema,
   limitsItself: true,
-  isReadOnly: () => true,
+  readOnly: true,
   question: ({ question }) => ({ kind: "ask", summary: question }),
-  async run({ question, options }, { askPerson, signal }) {
+  async execute({ question, options }, { askPerson, signal }) {
     if (!askPerson) return unanswered("There is nobody to ask.")
     const asked = askPerson({ text: question, ...(options ? { options } : {}) })
     const answer = await unlessInterrupted(signal, asked)

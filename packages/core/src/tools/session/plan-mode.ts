@@ -10,11 +10,11 @@ export const enterPlanMode: Tool<z.infer<typeof enterSchema>> = {
   name: "EnterPlanMode",
   description:
     "Turns plan mode on: from then on only calls that change nothing are carried out, until a plan is approved. Use it when a task is large, can be done in several ways, or would be hard to undo, and the person has not said how.",
-  schema: enterSchema,
+  inputSchema: enterSchema,
   limitsItself: true,
-  isReadOnly: () => true,
+  readOnly: true,
   question: () => ({ kind: "other", summary: "plan before changing anything" }),
-  async run(_, { plan }) {
+  async execute(_, { plan }) {
     if (plan.isActive()) return { content: "Plan mode is on already." }
     plan.enter()
     return {
@@ -36,11 +36,11 @@ export const exitPlanMode: Tool<z.infer<typeof exitSchema>> = {
   name: "ExitPlanMode",
   description:
     "Shows the plan to the person and asks to go ahead. If it is approved, plan mode is off. Call it only when the plan is complete; questions are asked before, with AskUser.",
-  schema: exitSchema,
+  inputSchema: exitSchema,
   limitsItself: true,
-  isReadOnly: () => true,
+  readOnly: true,
   question: ({ plan }) => ({ kind: "ask", summary: `approve: ${firstLineOf(plan)}`, preview: plan }),
-  async run({ plan }, context) {
+  async execute({ plan }, context) {
     if (!context.plan.isActive())
       return failed("Plan mode is not on, so there is nothing to leave. Go ahead with the work.")
     const answer = await unlessInterrupted(context.signal, context.plan.leave(plan))

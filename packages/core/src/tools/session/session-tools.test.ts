@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { call, testContext, textIn } from "../../../test/tool-context.ts"
 import { checkToolInput } from "../../messages/tool-input.ts"
+import { isReadOnly } from "../defaults.ts"
 import type { PersonQuestion, PlanState } from "../tool.ts"
 import { askUser } from "./ask-user.ts"
 import { enterPlanMode, exitPlanMode } from "./plan-mode.ts"
@@ -29,8 +30,9 @@ describe("TodoWrite", () => {
     expect(context.todos.get()).toHaveLength(2)
   })
 
-  it("LOOP-3: a status that is none is refused by the schema", () => {
-    expect(checkToolInput(todoWrite.schema, { todos: [{ content: "a", status: "done" }] }).state).toBe("invalid")
+  it("LOOP-3: a status that is none is refused by the schema", async () => {
+    const checked = await checkToolInput(todoWrite.inputSchema, { todos: [{ content: "a", status: "done" }] })
+    expect(checked.state).toBe("invalid")
   })
 })
 
@@ -70,8 +72,8 @@ describe("plan mode", () => {
   })
 
   it("can be called in plan mode, and asks with the plan", () => {
-    expect(exitPlanMode.isReadOnly({ plan: "x" })).toBe(true)
-    expect(exitPlanMode.question({ plan: "First line\nmore" }, testContext())).toEqual({
+    expect(isReadOnly(exitPlanMode, { plan: "x" })).toBe(true)
+    expect(exitPlanMode.question!({ plan: "First line\nmore" }, testContext())).toEqual({
       kind: "ask",
       summary: "approve: First line",
       preview: "First line\nmore",

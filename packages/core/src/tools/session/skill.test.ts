@@ -59,7 +59,7 @@ describe("Skill", () => {
         },
       ],
     })
-    expect(tool.question({ name: "release" }, testContext())).toMatchObject({
+    expect(tool.question!({ name: "release" }, testContext())).toMatchObject({
       kind: "read",
       paths: [join(directory, "release/SKILL.md")],
     })

@@ -4,7 +4,7 @@ import { reasonOf } from "../../base/errors.ts"
 import type { Tool, ToolOutput } from "../tool.ts"
 import { readSkill, type Skill } from "./skills.ts"
 
-const schema = z.object({
+const inputSchema = z.object({
   name: z.string().describe("The skill's name, as it is listed."),
   args: z.string().optional().describe("What the skill shall be applied to, where it takes something."),
 })
@@ -12,15 +12,15 @@ const schema = z.object({
 const ARGUMENTS = "$ARGUMENTS"
 
 /** The list is fixed for the conversation; the text of each is read when it is used. */
-export function skillTool(skills: readonly Skill[]): Tool<z.infer<typeof schema>> {
+export function skillTool(skills: readonly Skill[]): Tool<z.infer<typeof inputSchema>> {
   const byName = new Map(skills.map((skill) => [skill.name, skill]))
   return {
     name: "Skill",
     description:
       "Uses a skill: written instructions for a kind of task, made for this project or this person. When a listed skill fits what was asked, use it before you begin. Its instructions then stand in the conversation; follow them.",
-    schema,
+    inputSchema,
     limitsItself: true,
-    isReadOnly: () => true,
+    readOnly: true,
     question({ name }) {
       const skill = byName.get(name)
       return {
@@ -30,7 +30,7 @@ export function skillTool(skills: readonly Skill[]): Tool<z.infer<typeof schema>
         ...(skill ? { paths: [skill.path] } : {}),
       }
     },
-    async run({ name, args }) {
+    async execute({ name, args }) {
       const skill = byName.get(name)
       if (!skill) return failed(`There is no skill ${JSON.stringify(name)}. ${listed(skills)}`)
       let text: string

@@ -3,7 +3,7 @@ import { z } from "zod"
 import type { Todo } from "../../messages/attachments.ts"
 import type { Tool } from "../tool.ts"
 
-const schema = z.object({
+const inputSchema = z.object({
   todos: z
     .array(
       z.object({
@@ -14,18 +14,18 @@ const schema = z.object({
     )
     .describe("The whole list, in the order of the work. It replaces the one before."),
 })
-type TodoWriteInput = z.infer<typeof schema>
+type TodoWriteInput = z.infer<typeof inputSchema>
 
 export const todoWrite: Tool<TodoWriteInput> = {
   name: "TodoWrite",
   description: `Keeps the list of what there is to do in this conversation. The person sees it, and it survives when older messages are summarised.
 
 Use it for work of three or more steps, or when several things were asked for at once; a single small step needs no list. Give the whole list each time. Keep exactly one todo in_progress, mark it completed as soon as it is done and checked, and add what you find on the way. Something that failed or is half done is not completed.`,
-  schema,
+  inputSchema,
   limitsItself: true,
-  isReadOnly: () => true, // it changes a note to oneself, which plan mode needs most
+  readOnly: true, // it changes a note to oneself, which plan mode needs most
   question: ({ todos }) => ({ kind: "other", summary: `note ${todos.length} todos` }),
-  async run({ todos }, context) {
+  async execute({ todos }, context) {
     context.todos.set(todos.map(({ content, status }): Todo => ({ content, status })))
     return { content: summaryOf(todos) }
   },

@@ -4,19 +4,19 @@ import type { Tool, ToolOutput } from "../tool.ts"
 import { headingOf } from "./bash.ts"
 import type { RunningShell, ShellSession } from "./shell-session.ts"
 
-const schema = z.object({ id: z.string().describe("The id that Bash returned, such as shell_3.") })
-type ShellId = z.infer<typeof schema>
+const inputSchema = z.object({ id: z.string().describe("The id that Bash returned, such as shell_3.") })
+type ShellId = z.infer<typeof inputSchema>
 
 export function bashOutputTool(session: ShellSession): Tool<ShellId> {
   return {
     name: "BashOutput",
     description:
       "Returns what a background command has printed since the last time it was asked, and whether it still runs. Returns at once: do something else before you ask again.",
-    schema,
+    inputSchema,
     limitsItself: true,
-    isReadOnly: () => true,
+    readOnly: true,
     question: ({ id }) => ({ kind: "read", summary: `read the output of ${id}`, subject: id }),
-    async run({ id }) {
+    async execute({ id }) {
       const shell = session.find(id)
       if (!shell) return unknownShell(session, id)
       const state = await stateOf(shell)
@@ -31,15 +31,14 @@ export function killShellTool(session: ShellSession): Tool<ShellId> {
     name: "KillShell",
     description:
       "Ends a background command and everything it started. What it printed can still be read with BashOutput.",
-    schema,
+    inputSchema,
     limitsItself: true,
-    isReadOnly: () => false,
     question: ({ id }) => ({
       kind: "execute",
       summary: `end ${id}: ${session.find(id)?.command ?? "unknown"}`,
       subject: id,
     }),
-    async run({ id }) {
+    async execute({ id }) {
       const shell = session.find(id)
       if (!shell) return unknownShell(session, id)
       const end = await shell.process.stop("killed")

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { afterEach, describe, expect, it, vi } from "vitest"
 import { call, scratchDirectory, testContext, textIn } from "../../../test/tool-context.ts"
+import { isReadOnly } from "../defaults.ts"
 import { bashOutputTool, killShellTool } from "./background-shells.ts"
 import { bashTool } from "./bash.ts"
 import { type ShellOptions, ShellSession } from "./shell-session.ts"
@@ -157,17 +158,17 @@ describe("Bash", () => {
     writeFileSync(join(at, "secret"), "")
     symlinkSync(join(at, "secret"), join(at, "harmless"))
     const context = testContext({ at })
-    expect(await bash.question({ command: "rm -rf build" }, context)).toEqual({
+    expect(await bash.question!({ command: "rm -rf build" }, context)).toEqual({
       kind: "execute",
       summary: "rm -rf build",
       subject: "rm -rf build",
     })
-    expect(await bash.question({ command: "cat ./harmless" }, context)).toMatchObject({
+    expect(await bash.question!({ command: "cat ./harmless" }, context)).toMatchObject({
       kind: "read",
       paths: [join(at, "secret")],
     })
-    expect(bash.isReadOnly({ command: "cat harmless" })).toBe(true)
-    expect(bash.isReadOnly({ command: "cat harmless", run_in_background: true })).toBe(false)
+    expect(isReadOnly(bash, { command: "cat harmless" })).toBe(true)
+    expect(isReadOnly(bash, { command: "cat harmless", run_in_background: true })).toBe(false)
   })
 })
 

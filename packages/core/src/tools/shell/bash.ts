@@ -14,7 +14,7 @@ import {
   type ShellSession,
 } from "./shell-session.ts"
 
-const schema = z.object({
+const inputSchema = z.object({
   command: z.string().min(1).describe("The command line, as for bash -c."),
   timeout: z.number().positive().optional().describe("Milliseconds it may take: 120000 if not given, at most 600000."),
   description: z.string().optional().describe("What it is for, in five to ten words, for the person who watches."),
@@ -23,7 +23,7 @@ const schema = z.object({
     .optional()
     .describe("Return at once with an id; BashOutput reads what it prints, KillShell ends it."),
 })
-type BashInput = z.infer<typeof schema>
+type BashInput = z.infer<typeof inputSchema>
 
 const DESCRIPTION = `Runs a command line in bash and returns what it prints, standard output and error together, in order.
 
@@ -41,11 +41,11 @@ export function bashTool(session: ShellSession): Tool<BashInput> {
   return {
     name: "Bash",
     description: DESCRIPTION,
-    schema,
+    inputSchema,
     limitsItself: true,
-    isReadOnly: ({ command, run_in_background }) => !run_in_background && isReadOnlyCommand(command),
+    readOnly: ({ command, run_in_background }) => !run_in_background && isReadOnlyCommand(command),
     question,
-    async run(input, context) {
+    async execute(input, context) {
       const gone = await leaveMissingDirectory(context.directory)
       if (gone !== undefined) {
         return failed(

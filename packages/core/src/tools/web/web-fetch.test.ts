@@ -113,7 +113,7 @@ describe("WebFetch", () => {
   it("PERM-1: asks with the address, and its rules can be asked again at each hop", async () => {
     const target = await page("secret")
     const url = await serve((_, response) => response.writeHead(307, { location: target }).end())
-    expect(webFetchTool().question({ url }, testContext())).toEqual({
+    expect(webFetchTool().question!({ url }, testContext())).toEqual({
       kind: "network",
       summary: `fetch ${url}`,
       subject: url,

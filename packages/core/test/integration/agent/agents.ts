@@ -32,7 +32,7 @@ export function project(files: Readonly<Record<string, string>> = {}): { cwd: st
   return { cwd, dir: join(root, "home") }
 }
 
-export const codingTools = (): readonly Tool[] => [read, edit, bashTool(new ShellSession())] as readonly Tool[]
+export const codingTools = (): readonly Tool[] => [read, edit, bashTool(new ShellSession())]
 
 /** Closed when the test is over. */
 export async function agentFor(

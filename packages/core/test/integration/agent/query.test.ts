@@ -51,13 +51,13 @@ describe("LOOP-3 tools", () => {
     const log: string[] = []
     let inside = 0
     let most = 0
-    const tool = (name: string, isReadOnly: boolean): Tool => ({
+    const tool = (name: string, readOnly: boolean): Tool => ({
       name,
       description: name,
-      schema: z.object({ n: z.number() }),
-      isReadOnly: () => isReadOnly,
+      inputSchema: z.object({ n: z.number() }),
+      readOnly,
       question: () => ({ kind: "other", summary: name }),
-      async run(input) {
+      async execute(input) {
         most = Math.max(most, ++inside)
         await new Promise((resolve) => setImmediate(resolve))
         inside--
@@ -82,10 +82,10 @@ describe("LOOP-3 tools", () => {
     const bad: Tool = {
       name: "Bad",
       description: "throws",
-      schema: z.object({}),
-      isReadOnly: () => true,
+      inputSchema: z.object({}),
+      readOnly: true,
       question: () => ({ kind: "other", summary: "bad" }),
-      run: () => Promise.reject(new Error("it broke")),
+      execute: () => Promise.reject(new Error("it broke")),
     }
     const sim = await simulator({
       brain: scriptedBrain([calls(["Nope", {}], ["Read", { wrong: 1 }], ["Bad", {}]), "I see."]),

@@ -7,7 +7,6 @@ import { type Attachment, renderAttachment } from "../../../src/messages/attachm
 import { FileReads } from "../../../src/tools/files/read-state.ts"
 import { enterPlanMode } from "../../../src/tools/session/plan-mode.ts"
 import { todoWrite } from "../../../src/tools/session/todo-write.ts"
-import type { Tool } from "../../../src/tools/tool.ts"
 import { ask, calls, codingTools, ofType, project } from "../agent/agents.ts"
 import { say, saying } from "../layers/conversations.ts"
 import { compactingAgent, compactingSimulator, NO_NOTES, textsOf } from "./compacting.ts"
@@ -58,7 +57,7 @@ test("L4-20, L4-21, L4-29, L7-9 todos, plan mode, permissions, skills, agents, t
   const reads = new FileReads()
   const agent = await compactingAgent(sim, {
     ...{ ...where, reads, mode: "accept-edits", window: 200_000, settings: NO_NOTES },
-    tools: [...codingTools(), say, todoWrite as unknown as Tool, enterPlanMode as unknown as Tool],
+    tools: [...codingTools(), say, todoWrite, enterPlanMode],
   })
   await ask(agent, "Bitte sieh dir die beiden Dateien an und sag mir, was darin steht.")
   agent.allow("Bash(ls:*)")

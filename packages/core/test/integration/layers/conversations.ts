@@ -15,16 +15,18 @@ export const MINUTE = 60_000
 
 const THRIFTY = new Set(["tool-results", "microcompact"])
 
-const schema = z.object({ words: z.number() })
+const inputSchema = z.object({ words: z.number() })
 
 /** Named like a tool whose results can be had again. It says this many words. */
 export const say: Tool = {
   name: "Grep",
   description: "says words",
-  schema,
-  isReadOnly: () => true,
+  inputSchema,
+  readOnly: true,
   question: () => ({ kind: "other", summary: "say" }),
-  run: async (input) => ({ content: `${"many words ".repeat((input as z.infer<typeof schema>).words / 2)}end` }),
+  execute: async (input) => ({
+    content: `${"many words ".repeat((input as z.infer<typeof inputSchema>).words / 2)}end`,
+  }),
 }
 
 export const saying = (words: number) => calls(["Grep", { words }])

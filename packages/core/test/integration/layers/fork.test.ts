@@ -51,9 +51,9 @@ async function atWork(onFork: (turn: BrainTurn) => Answer | string = () => "Done
   const wait: Tool = {
     ...say,
     name: "Wait",
-    schema: z.object({}) as Tool["schema"],
-    isReadOnly: () => false,
-    async run() {
+    inputSchema: z.object({}),
+    readOnly: false,
+    async execute() {
       reached.resolve()
       await release.promise
       return { content: "waited" }
@@ -149,8 +149,8 @@ describe("a fork over the wire", () => {
     const agentTool: Tool = {
       ...say,
       name: "Agent",
-      schema: z.object({ prompt: z.string() }) as Tool["schema"],
-      async run(input) {
+      inputSchema: z.object({ prompt: z.string() }),
+      async execute(input) {
         const { text } = await fork(state.parent!, (input as { prompt: string }).prompt)
         return { content: text }
       },

@@ -16,7 +16,6 @@ import { ownText } from "../../../src/layers/3-session-memory/prompt.ts"
 import { parseNotes } from "../../../src/layers/3-session-memory/sections.ts"
 import { type SessionMemory, sessionMemory } from "../../../src/layers/3-session-memory/session-memory.ts"
 import { read } from "../../../src/tools/files/read.ts"
-import type { Tool } from "../../../src/tools/tool.ts"
 import { summarise } from "../../../src/views/ledger/ledger.ts"
 import { ask, calls, ofType, project } from "../agent/agents.ts"
 import { cachedAfter, layeredAgent, resultsIn, rounds, saying, usagesOf, say as words } from "./conversations.ts"
@@ -503,7 +502,7 @@ describe("layer 3 from end to end", () => {
     await go(off.agent)
     expect(off.forks).toEqual([])
     expect(existsSync(off.notes)).toBe(false)
-    const tools = [read, words] as readonly Tool[]
+    const tools = [read, words]
     const without = await notetaking({ script: [...rounds(12, 1_000), ...rounds(8, 1_000)], tools })
     const failures: string[] = []
     without.agent.chat.on("layerFailed", ({ reason }) => failures.push(reason))

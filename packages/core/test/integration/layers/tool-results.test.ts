@@ -77,10 +77,10 @@ describe("layer 1 from end to end", () => {
     const silent = {
       name: "Silent",
       description: "says nothing",
-      schema: z.object({}),
-      isReadOnly: () => true,
+      inputSchema: z.object({}),
+      readOnly: true,
       question: () => ({ kind: "other" as const, summary: "" }),
-      run: async () => ({ content: "" }),
+      execute: async () => ({ content: "" }),
     }
     const sim = await simulator({
       brain: scriptedBrain([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { z } from "zod"
-import { openShellTools, sessionTools, webTools } from "./tool-lists.ts"
+import { openShellTools, sessionTools, webTools } from "./coding-tools.ts"
+import { toolDefinition } from "./definition/definition.ts"
 
 const skill = { name: "s", description: "", directory: "/s", path: "/s/SKILL.md" }
 
@@ -23,9 +23,9 @@ describe("the lists of tools", () => {
     expect(sessionTools().map(({ name }) => name)).not.toContain("Skill")
   })
 
-  it("hold tools whose inputs are objects with described fields", () => {
+  it("hold tools whose inputs are objects with described fields", async () => {
     for (const tool of [...openShellTools().tools, ...webTools(), ...sessionTools({ skills: [skill] })]) {
-      expect(z.toJSONSchema(tool.schema, { io: "input" })).toMatchObject({ type: "object" })
+      expect(await toolDefinition(tool)).toMatchObject({ input_schema: { type: "object" } })
       expect(tool.description.length).toBeGreaterThan(80)
     }
   })

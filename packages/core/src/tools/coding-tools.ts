@@ -1,0 +1,68 @@
+/** The tools to work on a project. Their order is fixed, because it is part of the cached prefix. */
+import { join } from "node:path"
+import { projectName } from "../base/ids.ts"
+import { projectDirectory } from "../journal/file/layout.ts"
+import { edit } from "./files/edit.ts"
+import { glob } from "./files/glob.ts"
+import { grep } from "./files/grep.ts"
+import { read } from "./files/read.ts"
+import { write } from "./files/write.ts"
+import { askUser } from "./session/ask-user.ts"
+import { enterPlanMode, exitPlanMode } from "./session/plan-mode.ts"
+import { skillTool } from "./session/skill.ts"
+import { loadSkills, type Skill, skillListing } from "./session/skills.ts"
+import { todoWrite } from "./session/todo-write.ts"
+import { bashOutputTool, killShellTool } from "./shell/background-shells.ts"
+import { bashTool } from "./shell/bash.ts"
+import { type ShellOptions, ShellSession } from "./shell/shell-session.ts"
+import type { OpenToolset, Tool, ToolsetContext } from "./tool.ts"
+import { type WebFetchOptions, webFetchTool } from "./web/web-fetch.ts"
+
+export const fileTools: readonly Tool[] = [read, write, edit, glob, grep]
+
+/** Bash, BashOutput and KillShell for one conversation. `close` ends every command that still runs. */
+export function openShellTools(options: ShellOptions = {}): OpenToolset {
+  const session = new ShellSession(options)
+  return {
+    tools: [bashTool(session), bashOutputTool(session), killShellTool(session)],
+    close: () => session.close(),
+  }
+}
+
+export const webTools = (options: WebFetchOptions = {}): readonly Tool[] => [webFetchTool(options)]
+
+/** Tools about the conversation itself. Without skills there is no Skill tool. */
+export function sessionTools({ skills = [] }: { readonly skills?: readonly Skill[] } = {}): readonly Tool[] {
+  return [todoWrite, ...(skills.length > 0 ? [skillTool(skills)] : []), enterPlanMode, exitPlanMode, askUser]
+}
+
+export interface CodingToolsOptions {
+  readonly shell?: ShellOptions
+  readonly web?: WebFetchOptions
+  /** Directories with skills, the nearest first. Default: `.strata/skills` and `.claude/skills` of the project, then your own. */
+  readonly skillDirectories?: readonly string[]
+}
+
+export async function openCodingTools(
+  { shell: shellOptions, web, skillDirectories }: CodingToolsOptions,
+  context: ToolsetContext,
+): Promise<OpenToolset> {
+  const { skills, problems } = await loadSkills(skillDirectories ?? defaultSkillDirectories(context))
+  const shell = openShellTools({ outputDirectory: outputDirectory(context), ...shellOptions })
+  return {
+    tools: [...fileTools, ...shell.tools, ...webTools(web), ...sessionTools({ skills })],
+    introductions: skills.length === 0 ? [] : [skillListing(skills)],
+    problems: problems.map(({ path, why }) => `The skill ${path} cannot be used: ${why}`),
+    close: () => shell.close(),
+  }
+}
+
+/** The project's own come first: of two skills with the same name, the nearer one counts. */
+function defaultSkillDirectories({ root, cwd }: ToolsetContext): readonly string[] {
+  return [join(cwd, ".strata", "skills"), join(cwd, ".claude", "skills"), join(root, "skills")]
+}
+
+/** Next to the results that layer 1 puts aside, which the agent may read without asking. */
+function outputDirectory({ root, cwd }: ToolsetContext): string {
+  return join(projectDirectory(root, projectName(cwd)), "tool-results", "shell")
+}

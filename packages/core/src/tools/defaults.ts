@@ -1,0 +1,52 @@
+/** What a call does where its tool leaves something out, and its output in one form. */
+import type { Block } from "../messages/blocks.ts"
+import type { PermissionQuestion, Tool, ToolContext, ToolOutput } from "./tool.ts"
+
+const SUMMARY_CHARACTERS = 200
+const OUTPUT_KEYS: ReadonlySet<string> = new Set<keyof ToolOutput>(["content", "isError", "attachments", "touched"])
+
+export function isReadOnly<Input>({ readOnly = false }: Tool<Input>, input: Input): boolean {
+  return typeof readOnly === "function" ? readOnly(input) : readOnly
+}
+
+/** `undefined`: the kind of the question decides. */
+export async function needsApproval<Input>(
+  { needsApproval: needed }: Tool<Input>,
+  input: Input,
+  context: ToolContext,
+): Promise<boolean | undefined> {
+  return typeof needed === "function" ? needed(input, context) : needed
+}
+
+export async function questionOf<Input>(
+  tool: Tool<Input>,
+  input: Input,
+  context: ToolContext,
+): Promise<PermissionQuestion> {
+  if (tool.question) return tool.question(input, context)
+  const summary = `${tool.name} ${JSON.stringify(input)}`
+  return { kind: "other", summary: clip(summary, SUMMARY_CHARACTERS), preview: JSON.stringify(input, undefined, 2) }
+}
+
+export async function executed<Input>(tool: Tool<Input>, input: Input, context: ToolContext): Promise<ToolOutput> {
+  return outputOf(await tool.execute(input, context))
+}
+
+/** Text stays text, a `ToolOutput` stays itself, every other value becomes JSON text. */
+export function outputOf(value: unknown): ToolOutput {
+  if (typeof value === "string") return { content: value }
+  return isOutput(value) ? value : { content: JSON.stringify(value) ?? "" }
+}
+
+/** An object with other keys than an output's is a value, even if it has a `content`. */
+function isOutput(value: unknown): value is ToolOutput {
+  if (typeof value !== "object" || value === null || !("content" in value)) return false
+  if (!Object.keys(value).every((key) => OUTPUT_KEYS.has(key))) return false
+  return typeof value.content === "string" || (Array.isArray(value.content) && value.content.every(isBlock))
+}
+
+const isBlock = (value: unknown): value is Block =>
+  typeof value === "object" && value !== null && "type" in value && typeof value.type === "string"
+
+export const clip = (text: string, characters: number): string =>
+  text.length > characters ? `${text.slice(0, characters).toWellFormed()}…` : text

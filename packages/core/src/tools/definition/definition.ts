@@ -1,0 +1,67 @@
+/** What the model is sent about a tool: name, description, and the input schema as JSON Schema. */
+
+import { reasonOf } from "../../base/errors.ts"
+import type { ToolDefinition } from "../../messages/request.ts"
+import { type InputSchema, isStandardSchema, type JsonSchema, type StandardSchema } from "../../messages/tool-input.ts"
+import type { Tool } from "../tool.ts"
+import { asObjectSchema } from "./object-schema.ts"
+import { isZod3, zod3ToJsonSchema } from "./zod-3.ts"
+
+const TARGET = "draft-2020-12" // the draft the API reads
+const VALIBOT_CONVERTER = "@valibot/to-json-schema" // in a variable, so that bundlers do not demand it
+
+export async function toolDefinition({ name, description, inputSchema }: Tool): Promise<ToolDefinition> {
+  try {
+    return { name, description, input_schema: { ...asObjectSchema(await toJsonSchema(inputSchema)) } }
+  } catch (error) {
+    throw new Error(`The \`inputSchema\` of the tool ${name} cannot be sent to a model: ${messageOf(error)}`, {
+      cause: error,
+    })
+  }
+}
+
+/** Each library converts its own schemas, so descriptions and constraints survive. */
+async function toJsonSchema(schema: InputSchema): Promise<JsonSchema> {
+  if (!isStandardSchema(schema)) return schema
+  const { vendor, jsonSchema } = schema["~standard"] as StandardSchema["~standard"] & {
+    readonly jsonSchema?: Converter
+  }
+  if (jsonSchema) return jsonSchema.input({ target: TARGET }) // zod from 4.2, arktype from 2.1.28
+  if (isZod3(schema)) return zod3ToJsonSchema(schema)
+  if (vendor === "zod") return zod4ToJsonSchema(schema)
+  if (vendor === "valibot") return valibotToJsonSchema(schema)
+  if (hasOwnConverter(schema)) return schema.toJsonSchema() // arktype before 2.1.28
+  throw new Error(`${vendor} offers no JSON Schema for it. Give \`inputSchema\` a plain JSON Schema instead.`)
+}
+
+/** Standard JSON Schema: https://standardschema.dev/json-schema */
+interface Converter {
+  readonly input: (options: { readonly target: string }) => JsonSchema
+}
+
+/** For zod 4.0 and 4.1. Descriptions come from the schemas: our copy of zod may not be the caller's, with its registry. */
+async function zod4ToJsonSchema(schema: StandardSchema): Promise<JsonSchema> {
+  const { toJSONSchema } = await import("zod/v4/core")
+  return toJSONSchema(schema as unknown as Parameters<typeof toJSONSchema>[0], {
+    io: "input",
+    override: ({ zodSchema, jsonSchema }) => {
+      const { description } = zodSchema as { readonly description?: string }
+      if (description !== undefined) jsonSchema.description ??= description
+    },
+  }) as JsonSchema
+}
+
+async function valibotToJsonSchema(schema: StandardSchema): Promise<JsonSchema> {
+  const converter = await import(VALIBOT_CONVERTER).catch((error) => {
+    throw new Error(`valibot needs the package ${VALIBOT_CONVERTER} for that. Install it next to valibot.`, {
+      cause: error,
+    })
+  })
+  return converter.toJsonSchema(schema, { typeMode: "input", target: TARGET })
+}
+
+function hasOwnConverter(schema: object): schema is { toJsonSchema(): JsonSchema } {
+  return "toJsonSchema" in schema && typeof schema.toJsonSchema === "function"
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : reasonOf(error))

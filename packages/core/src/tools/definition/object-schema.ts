@@ -1,0 +1,144 @@
+/**
+ * Makes an input schema one that the API accepts: `"type": "object"` at the top, and no `anyOf`, `oneOf` or `allOf` there. A union of
+ * objects becomes one object with the properties of all; its description says which belong together. The tool's own schema still checks.
+ */
+import type { JsonSchema } from "../../messages/tool-input.ts"
+
+export interface ObjectSchema extends JsonSchema {
+  readonly type: "object"
+}
+
+type Properties = Readonly<Record<string, JsonSchema>>
+
+interface ObjectShape {
+  readonly properties: Properties
+  readonly required: readonly string[]
+  /** The rest: `description`, `additionalProperties`, … */
+  readonly more: JsonSchema
+}
+
+const COMBINED = ["anyOf", "oneOf", "allOf"] as const
+
+export function asObjectSchema(schema: JsonSchema): ObjectSchema {
+  const { $schema: _, ...root } = schema
+  const isPlain = root.type === "object" && COMBINED.every((keyword) => root[keyword] === undefined)
+  if (isPlain) return root as ObjectSchema
+  const shape = shapeOf(root, { root, seen: [] })
+  if (!shape) throw new Error(`a tool's input is an object, but the schema describes ${kindOf(root)}.`)
+  const { properties, required, more } = shape
+  return {
+    type: "object",
+    ...more,
+    ...pick(root, ["$defs", "definitions"]),
+    properties: { ...properties },
+    ...(required.length === 0 ? {} : { required: [...required] }),
+  }
+}
+
+interface Place {
+  readonly root: JsonSchema
+  /** References followed so far. */
+  readonly seen: readonly string[]
+}
+
+/** Nothing for a schema that no object fits. */
+function shapeOf(schema: JsonSchema, place: Place): ObjectShape | undefined {
+  if (typeof schema.$ref === "string") return shapeOfReference(schema.$ref, place)
+  if ("const" in schema || "enum" in schema) return undefined
+  if (schema.type !== undefined && ![schema.type].flat().includes("object")) return undefined
+  const {
+    type: _,
+    properties = {},
+    required = [],
+    anyOf,
+    oneOf,
+    allOf,
+    $defs: _$defs,
+    definitions: _definitions,
+    ...more
+  } = schema
+  const own: ObjectShape = { properties: properties as Properties, required: required as readonly string[], more }
+  const unions = [anyOf, oneOf].filter((union) => union !== undefined).map((union) => unionOf(listOf(union), place))
+  const parts = listOf(allOf).map((part) => shapeOf(part, place))
+  const all = [own, ...parts, ...unions]
+  return all.includes(undefined) ? undefined : intersectionOf(all as ObjectShape[])
+}
+
+function shapeOfReference(reference: string, { root, seen }: Place): ObjectShape | undefined {
+  if (seen.includes(reference)) return undefined
+  const names = reference.split("/").slice(1)
+  const found = names.reduce<unknown>((schema, name) => (schema as JsonSchema | undefined)?.[unescaped(name)], root)
+  return found === undefined ? undefined : shapeOf(found as JsonSchema, { root, seen: [...seen, reference] })
+}
+
+const unescaped = (name: string) => decodeURIComponent(name).replaceAll("~1", "/").replaceAll("~0", "~")
+
+/** All of them hold. */
+function intersectionOf(shapes: readonly ObjectShape[]): ObjectShape {
+  const properties = merged(shapes, (schemas) => (schemas.length === 1 ? schemas[0]! : { allOf: schemas }))
+  const descriptions = shapes.map(({ more }) => more.description).filter((text) => typeof text === "string")
+  return {
+    properties,
+    required: [...new Set(shapes.flatMap(({ required }) => required))],
+    more: {
+      ...Object.assign({}, ...shapes.map(({ more }) => more)),
+      ...(descriptions.length === 0 ? {} : { description: descriptions.join("\n") }),
+    },
+  }
+}
+
+/** One of them holds. Variants that are no objects are left out: the model cannot send them. */
+function unionOf(variants: readonly JsonSchema[], place: Place): ObjectShape | undefined {
+  const shapes = variants.map((variant) => shapeOf(variant, place)).filter((shape) => shape !== undefined)
+  if (shapes.length < 2) return shapes[0]
+  const isClosed = shapes.every(({ more }) => more.additionalProperties === false)
+  return {
+    properties: merged(shapes, anyOfThem),
+    required: shapes[0]!.required.filter((name) => shapes.every(({ required }) => required.includes(name))),
+    more: {
+      description: `Use exactly one of these forms:\n${shapes.map(describeShape).join("\n")}`,
+      ...(isClosed ? { additionalProperties: false } : {}),
+    },
+  }
+}
+
+/** The properties of all shapes, each under its name once. */
+function merged(shapes: readonly ObjectShape[], join: (schemas: readonly JsonSchema[]) => JsonSchema): Properties {
+  const names = [...new Set(shapes.flatMap(({ properties }) => Object.keys(properties)))]
+  return Object.fromEntries(
+    names.map((name) => {
+      const found = shapes.filter(({ properties }) => Object.hasOwn(properties, name))
+      const distinct = new Map(found.map(({ properties }) => [JSON.stringify(properties[name]), properties[name]!]))
+      return [name, join([...distinct.values()])]
+    }),
+  )
+}
+
+/** Fixed values, such as those that tell the variants apart, become one list. */
+function anyOfThem(schemas: readonly JsonSchema[]): JsonSchema {
+  if (schemas.length === 1) return schemas[0]!
+  const [first] = schemas
+  const areValues = schemas.every((schema) => "const" in schema && schema.type === first!.type)
+  if (!areValues) return { anyOf: schemas }
+  return { ...pick(first!, ["type"]), enum: schemas.map((schema) => schema.const) }
+}
+
+/** `- kind: "circle", radius, color (optional)`, then what the variant says of itself. */
+function describeShape({ properties, required, more }: ObjectShape): string {
+  const parts = Object.entries(properties).map(([name, schema]) => {
+    const value = "const" in schema ? `: ${JSON.stringify(schema.const)}` : ""
+    return `${name}${value}${required.includes(name) ? "" : " (optional)"}`
+  })
+  const said = typeof more.description === "string" ? ` – ${more.description}` : ""
+  return `- ${parts.join(", ") || "no properties"}${said}`
+}
+
+function kindOf({ type, anyOf, oneOf }: JsonSchema): string {
+  if (type !== undefined) return [type].flat().join(" or ")
+  return anyOf || oneOf ? "a union without objects" : "something else"
+}
+
+const listOf = (schemas: unknown): readonly JsonSchema[] => (Array.isArray(schemas) ? schemas : [])
+
+const pick = (from: JsonSchema, keys: readonly string[]): JsonSchema =>
+  Object.fromEntries(keys.filter((key) => from[key] !== undefined).map((key) => [key, from[key]]))

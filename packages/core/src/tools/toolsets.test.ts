@@ -1,0 +1,100 @@
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, onTestFinished, test } from "vitest"
+import { call, scratchDirectory, testContext, textIn } from "../../test/tool-context.ts"
+import { defineTool } from "./define-tool.ts"
+import type { Tool, Toolset } from "./tool.ts"
+import { codingTools, mcpServers, openTools } from "./toolsets.ts"
+
+const named = (name: string): Tool => defineTool({ name, description: "", inputSchema: {}, execute: () => name })
+const weather = named("weather")
+const program = join(import.meta.dirname, "../../test/mcp-server.ts")
+
+const CODING = [
+  ...["Read", "Write", "Edit", "Glob", "Grep", "Bash", "BashOutput", "KillShell", "WebFetch", "TodoWrite"],
+  ...["EnterPlanMode", "ExitPlanMode", "AskUser"],
+]
+
+async function open(tools: Toolset | readonly (Tool | Toolset)[], cwd = scratchDirectory()) {
+  const opened = await openTools(tools, { cwd, root: scratchDirectory() })
+  onTestFinished(() => opened.close())
+  return { ...opened, names: opened.tools.map(({ name }) => name) }
+}
+
+/** Tells what happens to it. */
+function watched(log: string[], tools: readonly Tool[] | Error): Toolset {
+  const set: Toolset = {
+    async open() {
+      if (tools instanceof Error) throw tools
+      log.push("open")
+      return { tools, close: async () => void log.push("close") }
+    },
+    *[Symbol.iterator]() {
+      yield set
+    },
+  }
+  return set
+}
+
+describe("coding tools", () => {
+  test("work alone, in a list and spread into one, always in the same order", async () => {
+    expect((await open(codingTools())).names).toEqual(CODING)
+    expect((await open([codingTools(), weather])).names).toEqual([...CODING, "weather"])
+    expect((await open([...codingTools(), weather])).names).toEqual([...CODING, "weather"])
+  })
+
+  test("bring the project's skills, and say which cannot be used", async () => {
+    const cwd = scratchDirectory()
+    for (const name of ["deploy", "broken"]) mkdirSync(join(cwd, ".strata", "skills", name), { recursive: true })
+    writeFileSync(join(cwd, ".strata/skills/deploy/SKILL.md"), "---\ndescription: How to deploy.\n---\nPush.")
+    mkdirSync(join(cwd, ".strata/skills/broken/SKILL.md"))
+    const { names, introductions, problems } = await open(codingTools(), cwd)
+    expect(names).toContain("Skill")
+    expect(introductions).toEqual([
+      { type: "skill_listing", skills: [{ name: "deploy", description: "How to deploy." }] },
+    ])
+    expect(problems).toEqual([expect.stringMatching(/^The skill .*broken.* cannot be used: /)])
+  })
+
+  test("end their commands when they are closed", async () => {
+    const { tools, close } = await open(codingTools())
+    const bash = tools.find(({ name }) => name === "Bash")!
+    const started = Promise.withResolvers<void>()
+    const running = call(bash, { command: "echo go; sleep 60" }, testContext({ progress: () => started.resolve() }))
+    await started.promise
+    await close()
+    expect(textIn(await running)).toMatch(/^The conversation was closed\./)
+  })
+})
+
+test("MCP servers are a toolset: one that does not start is a problem, not an error", async () => {
+  const servers = mcpServers({
+    test: { command: process.execPath, args: [program] },
+    broken: { command: process.execPath, args: [program, "broken"] },
+  })
+  const { names, introductions, problems } = await open([weather, servers])
+  expect(names.slice(0, 2)).toEqual(["weather", expect.stringMatching(/^mcp__test__/)])
+  expect(introductions).toEqual([{ type: "mcp_instructions", server: "test", instructions: "Say please." }])
+  expect(problems).toEqual([expect.stringMatching(/^The MCP server broken is not available: .*no configuration found/)])
+})
+
+describe("opening tools", () => {
+  test("closes what was opened if something else fails", async () => {
+    const log: string[] = []
+    await expect(open([watched(log, [weather]), watched(log, new Error("no server"))])).rejects.toThrow("no server")
+    expect(log).toEqual(["open", "close"])
+  })
+
+  test("names a tool that is there twice, and closes everything", async () => {
+    const log: string[] = []
+    await expect(open([weather, watched(log, [named("weather")])])).rejects.toThrow(/^Two tools are named weather/)
+    expect(log).toEqual(["open", "close"])
+  })
+
+  test("names what is wrong with a tool before anything is opened", async () => {
+    const log: string[] = []
+    const wrong = { ...weather, execute: undefined } as unknown as Tool
+    await expect(open([watched(log, []), wrong])).rejects.toThrow("The tool weather needs `execute`")
+    expect(log).toEqual([])
+  })
+})
