@@ -41,7 +41,7 @@ const open = (directory: string, id: string, compactBefore: () => boolean) =>
     model: "claude-opus-4-6",
     env: {},
     settings: { flush: "never", models: { "claude-opus-4-6": { window: 2 ** 40 } } },
-    layers: [{ name: "compacting", beforeRequest: async () => (compactBefore() ? compaction : []) }],
+    layers: [{ name: "compacting", beforeRequest: async () => (compactBefore() ? { drafts: compaction } : undefined) }],
   })
 
 const compaction: readonly Draft[] = [

@@ -18,12 +18,12 @@ export { type SessionMemory, sessionMemory } from "./layers/3-session-memory/ses
 export { ROUTE_WORDS } from "./layers/4-compaction/attempt.ts"
 export { compaction } from "./layers/4-compaction/compaction.ts"
 export type { CompactionHooks, CompactionOptions } from "./layers/4-compaction/options.ts"
-export type { Route, RouteOutcome, RouteQuestion } from "./layers/4-compaction/routes/route.ts"
+export type { Route, RouteInput, RouteOutcome } from "./layers/4-compaction/routes/route.ts"
 export type {
   CompactionOrder,
   CompactionPlan,
   CompactionProgress,
-  PlannedCompaction,
+  Refusal,
   RouteName,
 } from "./layers/compaction-order.ts"
 export { type AiSdkModelOptions, aiSdkModel } from "./model/ai-sdk/ai-sdk.ts"

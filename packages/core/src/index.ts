@@ -41,7 +41,7 @@ export type {
   Segment,
   Store,
 } from "./journal/store.ts"
-export type { Layer, Turn } from "./layers/layer.ts"
+export type { Compactor, Layer, LayerContext, LayerName, Outcome } from "./layers/layer.ts"
 export type { Attachment, AttachmentKind, Todo } from "./messages/attachments.ts"
 export type { Block, Content, ToolResult, ToolUse } from "./messages/blocks.ts"
 export type { FlatMessage, Flattened, Repair, RepairRule } from "./messages/flatten.ts"

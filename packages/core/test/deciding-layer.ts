@@ -5,7 +5,7 @@
 import { isToolResult } from "../src/messages/blocks.ts"
 import { contentOf } from "../src/messages/messages.ts"
 import { rounds } from "../src/messages/rounds.ts"
-import type { Draft, Layer, Message, Turn } from "../src/parts.ts"
+import type { Draft, Layer, LayerContext, Message } from "../src/parts.ts"
 
 export type Order =
   | { readonly what: "clear" | "persist" | "cache-edit" | "clear-memory"; readonly which: number }
@@ -26,15 +26,15 @@ export function decidingLayer(): DecidingLayer {
     name: "deciding",
     order: (order) => orders.push(order),
     decided: (uuid) => made.push(uuid),
-    async beforeRequest(turn) {
+    async beforeRequest(context) {
       const order = orders.shift() // one at a time: the next one is to see what this one did
-      return order ? draftsFor(order, turn, made) : []
+      return order && { drafts: draftsFor(order, context, made) }
     },
   }
 }
 
-function draftsFor(order: Order, turn: Turn, made: readonly string[]): Draft[] {
-  const messages = turn.views.context.storedMessages()
+function draftsFor(order: Order, context: LayerContext, made: readonly string[]): Draft[] {
+  const messages = context.views.context.storedMessages()
   const results = messages.flatMap((message) =>
     message.type === "user" ? contentOf(message).filter(isToolResult) : [],
   )
@@ -59,11 +59,11 @@ function draftsFor(order: Order, turn: Turn, made: readonly string[]): Draft[] {
           ]
         : []
     case "cache-edit":
-      return result && !turn.views.context.isCleared(result.tool_use_id)
+      return result && !context.views.context.isCleared(result.tool_use_id)
         ? [{ type: "strata", subtype: "tool-results-cleared", toolUseIds: [result.tool_use_id], why: "cache-edit" }]
         : []
     case "drop-cache-edits": {
-      const { toolUseIds } = turn.views.context.cacheEdits
+      const { toolUseIds } = context.views.context.cacheEdits
       return toolUseIds.length === 0
         ? []
         : [

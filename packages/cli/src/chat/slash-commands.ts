@@ -109,7 +109,7 @@ async function compact(target: CommandTarget, { isDryRun, order }: CompactReques
   if (!isDryRun) return target.compact(order)
   const planned = await target.agent.chat.planCompaction(order)
   if (planned.kind === "refused") target.notice(planned.message)
-  else target.print("What /compact would do; nothing was changed", planLines(planned.plan, PANEL_COLUMNS))
+  else target.print("What /compact would do; nothing was changed", planLines(planned, PANEL_COLUMNS))
 }
 
 async function showNotes(target: CommandTarget): Promise<void> {

@@ -57,31 +57,21 @@ const NOT_LISTED = new Set(["$schema", "switches", "figures"]) // flags have tab
 export async function effectiveConfiguration(place: Place): Promise<Configuration> {
   const { values, origins } = await loadSettings(place)
   const remarks: string[] = []
-  const flags = createFlags({ settings: values, onRefused: (remark) => remarks.push(remark) })
+  const flags = createFlags({ settings: values, onRefused: (remark) => remarks.push(remark) }).current
   const originOf = (key: string) => origins[key] ?? BY_DEFAULT
   return {
     files: await settingsFiles(place),
     settings: Object.keys(settingsSchema.shape)
       .filter((key) => !NOT_LISTED.has(key))
       .flatMap((key) => settingsOf(key, values[key as keyof typeof values], originOf)),
-    switches: await Promise.all(
-      SWITCHES.map(async ({ name, env, about }) => {
-        const origin = values.off ? originOf("off") : originOf(`switches.${name}`)
-        return { name, value: await flags.isOn(name), origin, environment: env, about }
-      }),
-    ),
-    figures: await Promise.all(
-      FIGURES.map(async ({ name, env, about, unit }) => {
-        return {
-          name,
-          value: await flags.figure(name),
-          unit,
-          origin: originOf(`figures.${name}`),
-          environment: env,
-          about,
-        }
-      }),
-    ),
+    switches: SWITCHES.map(({ name, env, about }) => {
+      const origin = values.off ? originOf("off") : originOf(`switches.${name}`)
+      return { name, value: flags.on[name], origin, environment: env, about }
+    }),
+    figures: FIGURES.map(({ name, env, about, unit }) => {
+      const origin = originOf(`figures.${name}`)
+      return { name, value: flags.figures[name], unit, origin, environment: env, about }
+    }),
     remarks,
   }
 }

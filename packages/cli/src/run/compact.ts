@@ -20,7 +20,7 @@ export async function* compact(run: CompactRun): AsyncGenerator<QueryEvent, Quer
 async function plan({ agent, order, tellPlan }: CompactRun): Promise<void> {
   const planned = await agent.chat.planCompaction(order)
   if (planned.kind === "refused") throw new CompactionFailedError(planned.why, planned.message)
-  tellPlan(planned.plan)
+  tellPlan(planned)
 }
 
 function endOf(end: CompactingEnd): QueryEnd {

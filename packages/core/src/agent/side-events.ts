@@ -45,9 +45,8 @@ function listen(chat: Conversation, tell: (event: QueryEvent) => void): readonly
   return [
     chat.on("notice", ({ message }) => tell({ type: "notice", message })),
     chat.on("layerFailed", ({ layer, reason }) => tell({ type: "notice", message: `${layer}: ${reason}` })),
-    chat.on("layerActed", ({ layer, message }) => {
-      // how a compaction ended is told by events of its own: `compacted`, or `failed` among its progress
-      if (message !== undefined && layer !== "compaction") tell({ type: "notice", message, quiet: true })
+    chat.on("layerActed", ({ message }) => {
+      if (message !== undefined) tell({ type: "notice", message, quiet: true })
     }),
     chat.on("compaction", (progress) => tell({ type: "compaction", progress })),
     chat.on("entry", ({ entry }) => {

@@ -36,7 +36,7 @@ async function clientSaying(
 const settingsWith = (change: Partial<Settings>): Settings => ({ ...DEFAULT_SETTINGS, ...change })
 
 const fromEnvironment = async (env: Record<string, string>) =>
-  createFlags({ settings: (await loadSettings({ home: "/nowhere", cwd: "/nowhere", env })).values })
+  createFlags({ settings: (await loadSettings({ home: "/nowhere", cwd: "/nowhere", env })).values }).read()
 
 describe("FLG-1 switches", () => {
   test("there is one for each mechanism that the specification names", () => {
@@ -70,65 +70,77 @@ describe("FLG-1 switches", () => {
 
   describe.each(SWITCHES)("$name", ({ name, on, env }) => {
     test("has its default", async () => {
-      expect(await createFlags({ settings: DEFAULT_SETTINGS }).isOn(name)).toBe(on)
+      expect((await createFlags({ settings: DEFAULT_SETTINGS }).read()).on[name]).toBe(on)
     })
 
     test("is driven by settings", async () => {
-      expect(await createFlags({ settings: settingsWith({ switches: { [name]: !on } }) }).isOn(name)).toBe(!on)
+      expect((await createFlags({ settings: settingsWith({ switches: { [name]: !on } }) }).read()).on[name]).toBe(!on)
     })
 
     test("is driven by the environment", async () => {
-      expect(await (await fromEnvironment({ [env]: on ? "0" : "1" })).isOn(name)).toBe(!on)
+      expect((await fromEnvironment({ [env]: on ? "0" : "1" })).on[name]).toBe(!on)
     })
 
     test("is driven by an OpenFeature provider, which stands over settings", async () => {
       const client = await clientSaying({ [name]: !on })
       const settings = settingsWith({ switches: { [name]: on } })
-      expect(await createFlags({ settings, client }).isOn(name)).toBe(!on)
+      expect((await createFlags({ settings, client }).read()).on[name]).toBe(!on)
     })
 
     test("FLG-3 is off when everything is off, whatever a provider says", async () => {
       const client = await clientSaying({ [name]: true })
-      expect(await createFlags({ settings: settingsWith({ off: true }), client }).isOn(name)).toBe(false)
+      expect((await createFlags({ settings: settingsWith({ off: true }), client }).read()).on[name]).toBe(false)
     })
   })
 
   test("a provider that does not know a switch leaves it to the settings", async () => {
     const client = await clientSaying({ "something-else": true })
-    const flags = createFlags({ settings: settingsWith({ switches: { notes: false } }), client })
-    expect(await flags.isOn("notes")).toBe(false)
-    expect(await flags.isOn("snip")).toBe(true)
+    const flags = await createFlags({ settings: settingsWith({ switches: { notes: false } }), client }).read()
+    expect(flags.on.notes).toBe(false)
+    expect(flags.on["compact-reactive"]).toBe(true)
   })
 
   test("a provider that answers with another type leaves it to the settings", async () => {
     const client = await clientSaying({ notes: "certainly", "idle-gap": "an hour" })
-    const flags = createFlags({ settings: DEFAULT_SETTINGS, client })
-    expect(await flags.isOn("notes")).toBe(true)
-    expect(await flags.figure("idle-gap")).toBe(60)
+    const flags = await createFlags({ settings: DEFAULT_SETTINGS, client }).read()
+    expect(flags.on.notes).toBe(true)
+    expect(flags.figures["idle-gap"]).toBe(60)
   })
 
   test("a provider is told what it is asked for", async () => {
-    const client = await clientSaying({ fold: ({ model, targetingKey }) => model === "m" && targetingKey === "c1" })
+    const client = await clientSaying({
+      "compact-ahead": ({ model, targetingKey }) => model === "m" && targetingKey === "c1",
+    })
     const forModel = (model: string) =>
-      createFlags({ settings: DEFAULT_SETTINGS, client, context: { targetingKey: "c1", model } }).isOn("fold")
-    expect(await forModel("m")).toBe(true)
-    expect(await forModel("other")).toBe(false)
+      createFlags({ settings: DEFAULT_SETTINGS, client, context: { targetingKey: "c1", model } }).read()
+    expect((await forModel("m")).on["compact-ahead"]).toBe(true)
+    expect((await forModel("other")).on["compact-ahead"]).toBe(false)
   })
 
-  test("a provider is asked each time, so a switch can be turned while a conversation runs", async () => {
+  test("a provider is asked at each reading, so a switch can be turned while a conversation runs", async () => {
     let on = true
     const client = await clientSaying({ notes: () => on })
     const flags = createFlags({ settings: DEFAULT_SETTINGS, client })
-    expect(await flags.isOn("notes")).toBe(true)
+    const before = await flags.read()
+    expect(before.on.notes).toBe(true)
     on = false
-    expect(await flags.isOn("notes")).toBe(false)
+    expect(flags.current).toBe(before)
+    expect((await flags.read()).on.notes).toBe(false)
+    expect(flags.current.on.notes).toBe(false)
+    expect(before.on.notes).toBe(true)
+  })
+
+  test("without a provider the values are computed once", async () => {
+    const flags = createFlags({ settings: DEFAULT_SETTINGS })
+    expect(await flags.read(["Read"])).toBe(flags.current)
+    expect(await flags.readLimits(["Bash"])).toBe(flags.current)
   })
 
   test("WIN-5 DISABLE_MICROCOMPACT stops layer 2 and nothing else, whatever a provider says", async () => {
     const client = await clientSaying(Object.fromEntries(SWITCHES.map(({ name }) => [name, true])))
-    const flags = createFlags({ settings: settingsWith({ disableMicrocompact: true }), client })
-    const on = await Promise.all(SWITCHES.map(async ({ name }) => ((await flags.isOn(name)) ? [] : [name])))
-    expect(on.flat()).toEqual(["clear-by-time", "clear-by-cache-edit", "clear-by-api", "clear-by-size"])
+    const flags = await createFlags({ settings: settingsWith({ disableMicrocompact: true }), client }).read()
+    const off = SWITCHES.filter(({ name }) => !flags.on[name]).map(({ name }) => name)
+    expect(off).toEqual(["clear-by-time", "clear-by-cache-edit", "clear-by-api", "clear-by-size"])
   })
 })
 
@@ -142,12 +154,12 @@ describe("FLG-2 figures", () => {
 
   describe.each(FIGURES)("$name", ({ name, value, min, max, env }) => {
     test("default, settings, environment, provider", async () => {
-      expect(await createFlags({ settings: DEFAULT_SETTINGS }).figure(name)).toBe(value)
+      expect((await createFlags({ settings: DEFAULT_SETTINGS }).read()).figures[name]).toBe(value)
       const settings = settingsWith({ figures: { [name]: max } })
-      expect(await createFlags({ settings }).figure(name)).toBe(max)
-      expect(await (await fromEnvironment({ [env]: String(max) })).figure(name)).toBe(max)
+      expect((await createFlags({ settings }).read()).figures[name]).toBe(max)
+      expect((await fromEnvironment({ [env]: String(max) })).figures[name]).toBe(max)
       const client = await clientSaying({ [name]: min })
-      expect(await createFlags({ settings, client }).figure(name)).toBe(min)
+      expect((await createFlags({ settings, client }).read()).figures[name]).toBe(min)
     })
 
     test.each(["below", "above"])("%s its range it is refused, the default stands, and it is told", async (side) => {
@@ -155,14 +167,14 @@ describe("FLG-2 figures", () => {
       const told: string[] = []
       const onRefused = (message: string) => told.push(message)
       const settings = settingsWith({ figures: { [name]: wrong } })
-      expect(await createFlags({ settings, onRefused }).figure(name)).toBe(value)
+      expect((await createFlags({ settings, onRefused }).read()).figures[name]).toBe(value)
       expect(told).toEqual([
-        `The setting "figures.${name}" is ${wrong}, which is not between ${min} and ${max}: ${value} stands.`,
+        `The setting "figures.${name}" is ${wrong}, which is not between ${min} and ${max}. Using ${value} instead.`,
       ])
       const client = await clientSaying({ [name]: wrong })
-      expect(await createFlags({ settings: DEFAULT_SETTINGS, client, onRefused }).figure(name)).toBe(value)
+      expect((await createFlags({ settings: DEFAULT_SETTINGS, client, onRefused }).read()).figures[name]).toBe(value)
       expect(told.at(-1)).toBe(
-        `The flag "${name}" says ${wrong}, which is not between ${min} and ${max}: ${value} stands.`,
+        `The flag "${name}" says ${wrong}, which is not between ${min} and ${max}. Using ${value} instead.`,
       )
     })
   })
@@ -170,43 +182,60 @@ describe("FLG-2 figures", () => {
   test("a provider's figure that is not a number is refused", async () => {
     const told: string[] = []
     const client = await clientSaying({ "idle-gap": Number.NaN })
-    const flags = createFlags({ settings: DEFAULT_SETTINGS, client, onRefused: (message) => told.push(message) })
-    expect(await flags.figure("idle-gap")).toBe(60)
+    const flags = await createFlags({
+      settings: DEFAULT_SETTINGS,
+      client,
+      onRefused: (message) => told.push(message),
+    }).read()
+    expect(flags.figures["idle-gap"]).toBe(60)
     expect(told).toHaveLength(1)
   })
 
   test("where a provider's figure is refused, the one from settings stands", async () => {
     const client = await clientSaying({ "idle-keep": -1 })
     const settings = settingsWith({ figures: { "idle-keep": 9 } })
-    expect(await createFlags({ settings, client }).figure("idle-keep")).toBe(9)
+    expect((await createFlags({ settings, client }).read()).figures["idle-keep"]).toBe(9)
   })
 })
 
 describe("FLG-2 thresholds per tool", () => {
   test("the figure holds for a tool without one of its own", async () => {
     const settings = settingsWith({ toolResultLimits: { Read: 100 }, figures: { "tool-result-limit": 7_000 } })
-    const flags = createFlags({ settings })
-    expect(await flags.toolResultLimit("Read")).toBe(100)
-    expect(await flags.toolResultLimit("Bash")).toBe(7_000)
-    expect(await createFlags({ settings: DEFAULT_SETTINGS }).toolResultLimit("Bash")).toBe(50_000)
+    const flags = await createFlags({ settings }).read()
+    expect(flags.toolResultLimit("Read")).toBe(100)
+    expect(flags.toolResultLimit("Bash")).toBe(7_000)
+    expect(createFlags({ settings: DEFAULT_SETTINGS }).current.toolResultLimit("Bash")).toBe(50_000)
   })
 
   test("a provider can set one tool's threshold, or that of all others", async () => {
     const client = await clientSaying({ "tool-result-limit.Read": 5, "tool-result-limit": 8_000 })
-    const flags = createFlags({ settings: settingsWith({ toolResultLimits: { Read: 100, Grep: 200 } }), client })
-    expect(await flags.toolResultLimit("Read")).toBe(5)
-    expect(await flags.toolResultLimit("Grep")).toBe(200)
-    expect(await flags.toolResultLimit("Bash")).toBe(8_000)
+    const flags = await createFlags({
+      settings: settingsWith({ toolResultLimits: { Read: 100, Grep: 200 } }),
+      client,
+    }).read(["Read", "Grep", "Bash"])
+    expect(flags.toolResultLimit("Read")).toBe(5)
+    expect(flags.toolResultLimit("Grep")).toBe(200)
+    expect(flags.toolResultLimit("Bash")).toBe(8_000)
   })
 
-  test("out of range it is refused, what stood stands, and it is told", async () => {
+  test("a provider is asked about tools that come up later, and only about those", async () => {
+    const client = await clientSaying({ "tool-result-limit.Read": 5, "tool-result-limit.Fetch": 6 })
+    const flags = createFlags({ settings: DEFAULT_SETTINGS, client })
+    expect((await flags.read(["Read"])).toolResultLimit("Fetch")).toBe(50_000)
+    const later = await flags.readLimits(["Read", "Fetch"])
+    expect([later.toolResultLimit("Read"), later.toolResultLimit("Fetch", 9)]).toEqual([5, 6])
+    expect(later.toolResultLimit("Other", 9)).toBe(9)
+  })
+
+  test("out of range it is ignored, and that is reported once", async () => {
     const told: string[] = []
     const client = await clientSaying({ "tool-result-limit.Read": -1 })
     const settings = settingsWith({ toolResultLimits: { Read: 100 } })
     const flags = createFlags({ settings, client, onRefused: (message) => told.push(message) })
-    expect(await flags.toolResultLimit("Read")).toBe(100)
+    await flags.read(["Read"])
+    expect((await flags.read(["Read"])).toolResultLimit("Read")).toBe(100)
     expect(told).toEqual([
-      'The flag "tool-result-limit.Read" says -1, which is not between 0 and 100000000: 100 stands.',
+      'The flag "tool-result-limit.Read" says -1, which is not between 0 and 100000000. The flag is ignored.',
     ])
   })
 })

@@ -45,7 +45,7 @@ const sent = async (chat: Conversation) => sketch((await chat.prepare()).message
 
 /** A layer that answers with these drafts before the next request. */
 function actingOnce(...drafts: Draft[]): Layer {
-  return { name: "acting", beforeRequest: async () => drafts.splice(0) }
+  return { name: "acting", beforeRequest: async () => ({ drafts: drafts.splice(0) }) }
 }
 const BOUNDARY: Draft = {
   type: "system",
@@ -301,27 +301,27 @@ describe("layers", () => {
     throw new Error("boom")
   }
 
-  test.each(["onToolResult", "beforeRequest", "afterResponse", "afterQuery"] as const)(
+  test.each(["onToolResults", "beforeRequest", "afterResponse", "afterQuery"] as const)(
     "one that fails in %s is reported, and neither the conversation nor other layers suffer",
     async (moment) => {
       const other: string[] = []
       const noting: Layer = {
         name: "noting",
-        onToolResult: async ({ tool_use_id }) => {
-          other.push(`onToolResult ${tool_use_id}`)
-          return []
+        onToolResults: async (_, [given]) => {
+          other.push(`onToolResults ${given!.tool_use_id}`)
+          return undefined
         },
         beforeRequest: async () => {
           other.push("beforeRequest")
-          return []
+          return undefined
         },
         afterResponse: async () => {
           other.push("afterResponse")
-          return []
+          return undefined
         },
         afterQuery: async () => {
           other.push("afterQuery")
-          return []
+          return undefined
         },
       }
       const chat = await openTestConversation({ layers: [failing(moment, boom), noting] })
@@ -335,7 +335,7 @@ describe("layers", () => {
       await new Promise((resolve) => setImmediate(resolve)) // what runs in the background has run
       expect(failures.length).toBeGreaterThan(0)
       for (const failure of failures) expect(failure).toEqual({ layer: `failing ${moment}`, reason: "boom" })
-      expect(other).toEqual(["afterResponse", "onToolResult toolu_1", "beforeRequest", "afterResponse", "afterQuery"])
+      expect(other).toEqual(["afterResponse", "onToolResults toolu_1", "beforeRequest", "afterResponse", "afterQuery"])
     },
   )
 
@@ -345,7 +345,7 @@ describe("layers", () => {
       name: "looking",
       beforeRequest: async ({ views }) => {
         seen.push(views.context.storedMessages().length)
-        return []
+        return undefined
       },
     }
     const chat = await openTestConversation({ layers: [looking, actingOnce(BOUNDARY, SUMMARY), looking] })
@@ -365,7 +365,7 @@ describe("layers", () => {
     const clear: Draft = { type: "strata", subtype: "tool-results-cleared", toolUseIds: ["toolu_1"], why: "size" }
     const asking: Layer = {
       name: "asking",
-      beforeRequest: async ({ flags }) => ((await flags.isOn("clear-by-size")) ? [clear] : []),
+      beforeRequest: async ({ flags }) => (flags.on["clear-by-size"] ? { drafts: [clear] } : undefined),
     }
     const chat = await openTestConversation({ layers: [asking], flags: OpenFeature.getClient("conversation-test") })
     await say(chat, "go")

@@ -11,14 +11,14 @@ import {
   NoCompactionError,
 } from "../base/errors.ts"
 import { Events } from "../base/events.ts"
-import type { Flags } from "../base/flags.ts"
+import type { FlagReader } from "../base/flags.ts"
 import type { Ids } from "../base/ids.ts"
 import { compactionAllowed, type EffectiveSettings } from "../base/settings.ts"
 import type { Telemetry } from "../base/telemetry.ts"
 import { type DecisionDraft, type Draft, type Entry, isBoundaryEntry, isDecision } from "../journal/entries.ts"
 import type { Journal, Store } from "../journal/store.ts"
-import type { CompactionOrder, PlannedCompaction } from "../layers/compaction-order.ts"
-import type { Layer, Turn } from "../layers/layer.ts"
+import type { CompactionOrder, CompactionPlan, Refusal } from "../layers/compaction-order.ts"
+import type { Layer, LayerContext } from "../layers/layer.ts"
 import { LayerPipeline } from "../layers/pipeline.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import { type Block, type Content, frozenCopy, isToolResult, toBlocks } from "../messages/blocks.ts"
@@ -40,6 +40,7 @@ import type { Prompt } from "./prompt.ts"
 import { PromptKeeper } from "./prompt-keeper.ts"
 import { RequestPreparer } from "./request-preparer.ts"
 import { ResponseRecorder } from "./response-recorder.ts"
+import { calledTools, promptTools } from "./tool-names.ts"
 
 export interface ConversationParts {
   readonly store: Store
@@ -52,7 +53,7 @@ export interface ConversationParts {
   readonly title?: string
   readonly betas: readonly string[]
   readonly settings: EffectiveSettings
-  readonly flags: Flags
+  readonly flags: FlagReader
   readonly telemetry: Telemetry
   readonly clock: Clock
   readonly ids: Ids
@@ -120,7 +121,7 @@ export class Conversation {
     this.#layers = new LayerPipeline({
       layers: parts.settings.values.off ? [] : parts.layers,
       telemetry: parts.telemetry,
-      turn: (signal) => this.#turn(signal),
+      context: (signal) => this.#context(signal),
       append,
       onActed: (event) => this.#events.emit("layerActed", event),
       onFailed: (event) => this.#events.emit("layerFailed", event),
@@ -202,7 +203,9 @@ export class Conversation {
         ...(message.isMeta ? { isMeta: true } : {}),
       }
       const [entry] = await this.#append([draft])
-      await this.#layers.onToolResults(toBlocks(content).filter(isToolResult))
+      const results = toBlocks(content).filter(isToolResult)
+      if (results.length > 0) await this.#parts.flags.readLimits(calledTools(this.#views))
+      await this.#layers.onToolResults(results)
       return entry!.uuid
     })
   }
@@ -224,7 +227,10 @@ export class Conversation {
 
   /** The next request. It is valid, and the same journal always gives the same bytes. Giving up changes nothing. */
   prepare({ signal }: { readonly signal?: AbortSignal } = {}): Promise<ModelRequest> {
-    return this.#inOrder(() => this.#preparer.prepare(signal))
+    return this.#inOrder(async () => {
+      await this.#readFlags()
+      return this.#preparer.prepare(signal)
+    })
   }
 
   /** Compacts now. What was said stays in the journal; the next request begins with a summary and the facts (L4-24). */
@@ -233,6 +239,7 @@ export class Conversation {
     { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<void> {
     return this.#inOrder(async () => {
+      await this.#readFlags()
       const drafts = await this.#layers.compact({ trigger: "manual", ...order }, signal)
       if (!drafts) throw new NoCompactionError()
       // what the prompt is from here on is settled now: instruction files that changed are not to be told twice
@@ -246,8 +253,9 @@ export class Conversation {
   /** What `compact` would do: what would go, what would stay, tokens and money. Nothing changes. */
   planCompaction(
     order: Omit<CompactionOrder, "trigger"> & Partial<Pick<CompactionOrder, "trigger">> = {},
-  ): Promise<PlannedCompaction> {
+  ): Promise<CompactionPlan | Refusal> {
     return this.#inOrder(async () => {
+      await this.#readFlags()
       const planned = await this.#layers.planCompaction({ trigger: "manual", ...order })
       if (!planned) throw new NoCompactionError()
       return planned
@@ -364,7 +372,7 @@ export class Conversation {
     }
   }
 
-  #turn(given?: AbortSignal): Turn {
+  #context(given?: AbortSignal): LayerContext {
     const closing = this.#closingSignal.signal
     const { manual, auto } = compactionAllowed(this.#parts.settings.values)
     const signal = given ? AbortSignal.any([given, closing]) : closing
@@ -376,7 +384,7 @@ export class Conversation {
       size: this.#views.context.size(),
       thresholds: this.#thresholds,
       fill: this.fill(),
-      flags: this.#parts.flags,
+      flags: this.#parts.flags.current,
       now: this.#parts.clock.now(),
       journal: this.#parts.journal,
       compaction: { manual, auto: auto && this.#layers.compacts },
@@ -385,6 +393,11 @@ export class Conversation {
       signal,
       progress: (progress) => this.#events.emit("compaction", progress),
     }
+  }
+
+  /** Switches and figures hold for a turn. */
+  async #readFlags(): Promise<void> {
+    await this.#parts.flags.read([...promptTools(this.#views), ...calledTools(this.#views)])
   }
 
   #append(drafts: readonly Draft[], seen?: Views): Promise<readonly Entry[]> {

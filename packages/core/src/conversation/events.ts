@@ -4,7 +4,7 @@ import type { TokenCounts } from "../base/token-counts.ts"
 import type { Entry } from "../journal/entries.ts"
 import type { OpeningReport } from "../journal/store.ts"
 import type { CompactionProgress } from "../layers/compaction-order.ts"
-import type { LayerActed } from "../layers/pipeline.ts"
+import type { LayerActed, LayerFailed } from "../layers/pipeline.ts"
 import type { Repair } from "../messages/flatten.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import type { CacheReport } from "../model/cache/forecast.ts"
@@ -21,10 +21,10 @@ export interface ConversationEvents {
   prepared: PreparedEvent
   /** A response is in the journal. */
   recorded: { readonly counts: TokenCounts | undefined; readonly cost: Cost; readonly stopReason: string | undefined }
-  /** A layer did something. `message` is one line for a person, where there is anything to say. */
+  /** A layer did something. `message` is one line for a person. A compaction reports through `compaction` events instead. */
   layerActed: LayerActed
   /** A layer failed; the conversation goes on without what it would have done. */
-  layerFailed: { readonly layer: string; readonly reason: string }
+  layerFailed: LayerFailed
   /** How far a compaction has come. */
   compaction: CompactionProgress
   /** What a response read from the server's cache and wrote to it, held against what was predicted. */

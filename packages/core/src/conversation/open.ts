@@ -50,6 +50,13 @@ export async function openConversation(options: OpenConversation): Promise<Conve
   const journal = await store.open(address, { access: "write", create: !options.mustExist })
   try {
     const { facts } = findModel(model, settings.values.models)
+    const flags = createFlags({
+      onRefused: (message) => refusals.push(message),
+      settings: settings.values,
+      context: { targetingKey: address.id, model },
+      ...(options.flags ? { client: options.flags } : {}),
+    })
+    await flags.read()
     const { views, read } = await loadViews(journal, viewOptions(facts, settings.values.models))
     return new Conversation({
       store,
@@ -63,12 +70,7 @@ export async function openConversation(options: OpenConversation): Promise<Conve
       betas,
       settings,
       refusals,
-      flags: createFlags({
-        onRefused: (message) => refusals.push(message),
-        settings: settings.values,
-        context: { targetingKey: address.id, model },
-        ...(options.flags ? { client: options.flags } : {}),
-      }),
+      flags,
       telemetry: createTelemetry({ exportContent: settings.values.exportContent }),
       clock,
       ids,

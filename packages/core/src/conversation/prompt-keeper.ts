@@ -2,7 +2,7 @@
  * CACHE-2: keeps what stands around the messages of every request. It is rendered once and then sent as it was; anew only at a boundary,
  * where the cache is lost anyway, or because someone asked for another one. Each time is recorded, and bytes that are equal change nothing.
  */
-import type { Flags } from "../base/flags.ts"
+import type { FlagReader } from "../base/flags.ts"
 import type { DecisionDraft, DecisionOf, Draft, Entry } from "../journal/entries.ts"
 import { isThinking } from "../messages/blocks.ts"
 import { contentOf, type Uuid } from "../messages/messages.ts"
@@ -13,7 +13,7 @@ export interface PromptKeeperParts {
   /** What is given at opening counts; what is not given goes on as the journal has it. */
   readonly prompt: Prompt
   readonly views: () => Views
-  readonly flags: Flags
+  readonly flags: Pick<FlagReader, "current">
   /** Thinking is bound to the prompt too: with another prompt it would be refused (CACHE-6). */
   readonly boundThinking: boolean
   readonly append: (drafts: readonly Draft[]) => Promise<readonly Entry[]>
@@ -66,7 +66,7 @@ export class PromptKeeper {
       prompt: this.#prompt,
       standing,
       estimate: (text) => views().estimator.text(text),
-      contextLimit: await flags.figure("instructions-limit"),
+      contextLimit: flags.current.figures["instructions-limit"],
     })
     this.#isSettled = true
     this.#afterBoundary = false

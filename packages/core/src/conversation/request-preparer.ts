@@ -7,11 +7,11 @@ import type { Events } from "../base/events.ts"
 import type { EffectiveSettings } from "../base/settings.ts"
 import type { Draft, Entry } from "../journal/entries.ts"
 import type { Journal } from "../journal/store.ts"
-import { leftByServer } from "../layers/2-microcompact/by-api.ts"
 import type { LayerPipeline } from "../layers/pipeline.ts"
 import type { ToolResult } from "../messages/blocks.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import { RequestValidator } from "../messages/validate/validator.ts"
+import { callsKeptBy } from "../model/context-management.ts"
 import { type ModelLookup, sentModelName } from "../tokens/models.ts"
 import type { Fill, Thresholds } from "../tokens/window.ts"
 import { buildRequest } from "../views/context/request.ts"
@@ -87,26 +87,26 @@ export class RequestPreparer {
     const size = this.#context.size()
     const fill = this.#parts.fill()
     if (fill.state === "blocked") throw this.#isFull(size.tokens)
-    const { request, closed, revision } = await this.#build()
+    const { request, closed, revision } = this.#build()
     this.#validator.check({ request, model: lookup.facts, settled: { closed, revision } })
     await this.#noteSentResults()
     await journal.sync()
     cache.sent(request, { closed, revision })
-    this.#serverKeeps = this.#context.serverKept.firstOf(leftByServer(request))
+    this.#serverKeeps = this.#context.serverKept.firstOf(callsKeptBy(request))
     events.emit("prepared", { request, size, fill })
     return request
   }
 
   /** The request as the views have it now. */
   async request(): Promise<ModelRequest> {
-    return (await this.#build()).request
+    return this.#build().request
   }
 
   get #context(): Views["context"] {
     return this.#parts.views().context
   }
 
-  async #build() {
+  #build() {
     const { messages, closed, revision } = this.#context.messages()
     const { system, tools } = this.#context.prompt ?? {}
     const request = buildRequest({
@@ -115,7 +115,7 @@ export class RequestPreparer {
       system,
       tools,
       messages,
-      extras: await this.#parts.layers.requestExtras(),
+      extras: this.#parts.layers.requestExtras(),
     })
     return { request, closed, revision }
   }

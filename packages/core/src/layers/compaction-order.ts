@@ -49,11 +49,15 @@ export interface CompactionPlan {
   readonly dollars?: number
 }
 
-export type PlannedCompaction =
-  | { readonly kind: "plan"; readonly plan: CompactionPlan }
-  | { readonly kind: "refused"; readonly why: CompactionRefusal; readonly message: string }
+/** Why there is no compaction. */
+export interface Refusal {
+  readonly kind: "refused"
+  readonly why: RefusalReason
+  /** For the person: what happened, what was kept, what to do next. */
+  readonly message: string
+}
 
-export type CompactionRefusal =
+export type RefusalReason =
   | "switched-off"
   | "nothing-to-summarise"
   | "stopped-after-failures"

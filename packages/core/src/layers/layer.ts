@@ -1,6 +1,6 @@
 /**
- * What a layer is. A layer reads the views and answers with drafts of entries; the conversation journals them, and the views follow.
- * No layer knows another, and a layer's failure never breaks the conversation.
+ * What a layer is. A layer reads the views and answers with an outcome: drafts of entries, and what follows once they are in the journal.
+ * The conversation writes them and the views follow. No layer knows another, and a layer that fails never breaks the conversation.
  */
 import type { Flags } from "../base/flags.ts"
 import type { Draft } from "../journal/entries.ts"
@@ -12,10 +12,18 @@ import type { ContextSize } from "../tokens/context-size.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
 import type { Fill, Thresholds } from "../tokens/window.ts"
 import type { Views } from "../views/views.ts"
-import type { CompactionOrder, CompactionProgress, PlannedCompaction } from "./compaction-order.ts"
+import type { CompactionOrder, CompactionPlan, CompactionProgress, Refusal } from "./compaction-order.ts"
+
+/** The layers of this package, and any name for a layer of your own. */
+export type LayerName =
+  | "tool-results"
+  | "microcompact"
+  | "session-memory"
+  | "compaction"
+  | (string & Record<never, never>)
 
 /** What a layer may look at. */
-export interface Turn {
+export interface LayerContext {
   readonly conversation: string
   readonly model: string
   readonly facts: ModelFacts
@@ -23,45 +31,60 @@ export interface Turn {
   readonly size: ContextSize
   readonly thresholds: Thresholds
   readonly fill: Fill
+  /** Switches and figures, read once per turn. */
   readonly flags: Flags
   readonly now: Date
-  /** To read what lies behind the views, and to put things aside. Entries are added by returning drafts. */
+  /** Reads entries that the views do not hold, and puts content aside. To add entries, return drafts. */
   readonly journal: Pick<Journal, "address" | "location" | "notesPath" | "find" | "writeBlob" | "readBlob">
-  /** What layer 4 may do (WIN-5); by itself only where there is such a layer. */
+  /** Whether the conversation may be compacted, and whether that happens by itself: only where a layer can do it. */
   readonly compaction: { readonly auto: boolean; readonly manual: boolean }
-  /** A name for a message that a draft must refer to before it is in the journal. */
+  /** A uuid for a message that another draft refers to. */
   readonly newUuid: () => Uuid
-  /** The request as it would be sent now. It changes nothing: what a fork begins with. */
+  /** The request as it would be sent now. Forks start from it. Building it changes nothing. */
   readonly request: () => Promise<ModelRequest>
-  /** Aborted when the conversation closes, or when whoever asked for this gives up. */
+  /** Aborted when the conversation closes, or when the caller gives up. */
   readonly signal: AbortSignal
-  /** Tells those who watch how far a long piece of work has come. */
+  /** Reports how far a long task has come. */
   readonly progress: (progress: CompactionProgress) => void
 }
 
-export interface Layer {
-  readonly name: string
-  /** When a tool result arrives, before it is first sent. `together`: all results that came in the same message. */
-  onToolResult?(result: ToolResult, turn: Turn, together: readonly ToolResult[]): Promise<readonly Draft[]>
-  /** Before every request, in the order of the layers: the cheapest first. */
-  beforeRequest?(turn: Turn): Promise<readonly Draft[]>
-  /** What the request carries besides the conversation. A function of the views: equal views, equal bytes. */
-  requestExtras?(turn: Turn): Promise<RequestExtras | undefined>
-  /** One line for a person about what the layer did, where there is anything to say. */
-  describe?(drafts: readonly Draft[], effect: { readonly saved: number }): string | undefined
-  /** After its drafts were journaled: what else follows from them. */
-  acted?(drafts: readonly Draft[], turn: Turn): Promise<void>
-  /** Its drafts could not be journaled: nothing follows from them. */
-  lost?(drafts: readonly Draft[]): void
-  /** After a response was recorded. What takes long goes on in the background; what it decides is journaled when it is there. */
-  afterResponse?(turn: Turn): BackgroundWork
-  /** After a final answer. */
-  afterQuery?(turn: Turn): BackgroundWork
-  /** Compacts because someone asked for it. */
-  compact?(turn: Turn, order: CompactionOrder): Promise<readonly Draft[]>
-  /** What `compact` would do, as a value that can be printed. It changes nothing. */
-  planCompaction?(turn: Turn, order: CompactionOrder): Promise<PlannedCompaction>
+/** What a layer decided. Nothing has changed until the drafts are in the journal. */
+export interface Outcome {
+  /** Journaled together: after a crash all of them are there, or none. */
+  readonly drafts: readonly Draft[]
+  /** One line for the person. A function gets the tokens that the drafts saved. */
+  readonly message?: string | ((effect: { readonly saved: number }) => string | undefined)
+  /** What could not be done. Each is reported; the drafts are journaled all the same. */
+  readonly failures?: readonly unknown[]
+  /** Runs once the drafts are in the journal and the views have followed. */
+  journaled?(context: LayerContext): Promise<void>
+  /** Runs when the drafts could not be written. */
+  lost?(): void
 }
 
-// biome-ignore lint/suspicious/noConfusingVoidType: a layer that has nothing to do returns nothing
-export type BackgroundWork = Promise<readonly Draft[]> | void
+export interface Layer {
+  readonly name: LayerName
+  /** When tool results arrive, before they are first sent. `results`: all of one message. */
+  onToolResults?(context: LayerContext, results: readonly ToolResult[]): Promise<Outcome | undefined>
+  /** Before every request, in the order of the layers: the cheapest first. */
+  beforeRequest?(context: LayerContext): Promise<Outcome | undefined>
+  /** After a response was recorded, in the background. */
+  afterResponse?(context: LayerContext): Promise<Outcome | undefined>
+  /** After a final answer, in the background. */
+  afterQuery?(context: LayerContext): Promise<Outcome | undefined>
+  /** What the request carries besides the conversation. Pure: equal views give equal bytes. */
+  requestExtras?(context: LayerContext): RequestExtras | undefined
+}
+
+/** A layer that can replace the conversation by a summary. */
+export interface Compactor extends Layer {
+  /** What `compact` would do, as a value that can be printed. It changes nothing. */
+  plan(context: LayerContext, order: CompactionOrder): Promise<CompactionPlan | Refusal>
+  /** Compacts because someone asked for it. It throws where it refuses. */
+  compact(context: LayerContext, order: CompactionOrder): Promise<Outcome>
+}
+
+export function isCompactor(layer: Layer): layer is Compactor {
+  const { plan, compact } = layer as Partial<Compactor>
+  return typeof plan === "function" && typeof compact === "function"
+}

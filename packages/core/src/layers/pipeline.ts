@@ -1,6 +1,6 @@
 /**
- * Runs the layers, the cheapest first. What a layer decides is journaled before the next one looks; a layer that fails is reported and
- * passed over, so none can break the conversation or another layer.
+ * Runs the layers, the cheapest first. What a layer decides is journaled before the next one looks. A layer that fails is reported and
+ * skipped, so it cannot break the conversation or another layer.
  */
 import { reasonOf } from "../base/errors.ts"
 import type { FailureReason, Telemetry } from "../base/telemetry.ts"
@@ -9,123 +9,136 @@ import type { ToolResult } from "../messages/blocks.ts"
 import type { RequestExtras } from "../messages/request.ts"
 import { mergeExtras } from "../views/context/request.ts"
 import type { Views } from "../views/views.ts"
-import type { CompactionOrder, PlannedCompaction } from "./compaction-order.ts"
-import type { Layer, Turn } from "./layer.ts"
+import type { CompactionOrder, CompactionPlan, Refusal } from "./compaction-order.ts"
+import { type Compactor, isCompactor, type Layer, type LayerContext, type LayerName, type Outcome } from "./layer.ts"
 
 export interface PipelineParts {
   readonly layers: readonly Layer[]
   readonly telemetry: Telemetry
-  /** The conversation as it stands now. */
-  readonly turn: (signal?: AbortSignal) => Turn
-  /** `seen`: the views they were decided by, where the conversation may have gone back since. */
+  /** The conversation as it is now. */
+  readonly context: (signal?: AbortSignal) => LayerContext
+  /** `seen`: the views that the drafts were decided by. The conversation may have gone back since. */
   readonly append: (drafts: readonly Draft[], seen?: Views) => Promise<unknown>
   readonly onActed: (event: LayerActed) => void
-  readonly onFailed: (event: { readonly layer: string; readonly reason: string }) => void
+  readonly onFailed: (event: LayerFailed) => void
 }
 
 export interface LayerActed {
-  readonly layer: string
-  /** One line for a person, where there is anything to say. */
+  readonly layer: LayerName
+  /** One line for a person. Absent where there is nothing to say, or where progress events have said it. */
   readonly message: string | undefined
   readonly tokensBefore: number
   readonly tokensAfter: number
 }
 
+export interface LayerFailed {
+  readonly layer: LayerName
+  readonly reason: string
+}
+
 export class LayerPipeline {
   readonly #parts: PipelineParts
-  /** Work that goes on by itself. */
+  readonly #compactor: Compactor | undefined
+  /** Work that runs in the background. */
   readonly #background = new Set<Promise<void>>()
 
   constructor(parts: PipelineParts) {
     this.#parts = parts
+    this.#compactor = parts.layers.find(isCompactor)
   }
 
-  /** What a layer decides about results that came together is written together: after a crash all of it is there or nothing (L1-4). */
+  /** Whether any of the layers can compact. */
+  get compacts(): boolean {
+    return this.#compactor !== undefined
+  }
+
   async onToolResults(results: readonly ToolResult[]): Promise<void> {
+    if (results.length === 0) return
     for (const layer of this.#parts.layers) {
-      const drafts: Draft[] = []
-      for (const result of results) {
-        await this.#guarded(layer, async () =>
-          drafts.push(...((await layer.onToolResult?.(result, this.#parts.turn(), results)) ?? [])),
-        )
-      }
-      await this.#guarded(layer, () => this.#carryOut(layer, drafts))
+      await this.#guarded(layer, async () =>
+        this.#carryOut(layer, await layer.onToolResults?.(this.#parts.context(), results)),
+      )
     }
   }
 
   async beforeRequest(signal?: AbortSignal): Promise<void> {
     for (const layer of this.#parts.layers) {
-      if (signal?.aborted) return // whoever gave up is told so; what a layer left undone for it is no failure
+      if (signal?.aborted) return // the caller gave up and knows it: what a layer left undone is no failure
       await this.#guarded(layer, async () => {
-        const turn = this.#parts.turn(signal)
-        const drafts = await layer.beforeRequest?.(turn).catch(unlessAborted(turn.signal))
-        await this.#carryOut(layer, drafts ?? [])
+        const context = this.#parts.context(signal)
+        await this.#carryOut(layer, await layer.beforeRequest?.(context).catch(unlessAborted(context.signal)))
       })
     }
   }
 
-  /** What the layers want the request to carry, put together. */
-  async requestExtras(): Promise<RequestExtras> {
+  /** What the layers want the request to carry, merged. */
+  requestExtras(): RequestExtras {
     const extras: RequestExtras[] = []
     for (const layer of this.#parts.layers) {
-      await this.#guarded(layer, async () => extras.push((await layer.requestExtras?.(this.#parts.turn())) ?? {}))
+      try {
+        extras.push(layer.requestExtras?.(this.#parts.context()) ?? {})
+      } catch (error) {
+        this.#failed(layer, error)
+      }
     }
     return mergeExtras(extras)
   }
 
-  /** Whatever takes long goes on by itself; what it decides is journaled when it is there. */
+  /** Starts what the layers do in the background. What they decide is journaled when they are done. */
   inBackground(moment: "afterResponse" | "afterQuery"): void {
     for (const layer of this.#parts.layers) {
       const work = this.#guarded(layer, async () => {
-        const turn = this.#parts.turn()
-        await this.#carryOut(layer, (await layer[moment]?.(turn)) ?? [], turn.views)
+        const context = this.#parts.context()
+        await this.#carryOut(layer, await layer[moment]?.(context), context.views)
       }).finally(() => this.#background.delete(work))
       this.#background.add(work)
     }
   }
 
-  /** Resolves when nothing goes on in the background any more. */
+  /** Resolves when nothing runs in the background any more. */
   async settled(): Promise<void> {
     while (this.#background.size > 0) await Promise.all(this.#background)
   }
 
-  /** Whether any of the layers can compact. */
-  get compacts(): boolean {
-    return this.#parts.layers.some((layer) => layer.compact !== undefined)
-  }
-
-  /** Compacts because someone asked for it. Unlike what layers do by themselves, a failure is the caller's to hear. */
+  /** Compacts because someone asked for it. A failure reaches the caller. Without a layer that compacts: `undefined`. */
   async compact(order: CompactionOrder, signal?: AbortSignal): Promise<readonly Draft[] | undefined> {
-    const layer = this.#parts.layers.find((each) => each.compact !== undefined)
-    const turn = this.#parts.turn(signal)
-    const drafts = await layer?.compact?.(turn, order)
-    if (layer && drafts) await this.#carryOut(layer, drafts)
-    if (!drafts?.some(isEnd)) turn.signal.throwIfAborted() // given up: only what it cost was journaled
-    return drafts
+    const layer = this.#compactor
+    if (!layer) return undefined
+    const context = this.#parts.context(signal)
+    const outcome = await layer.compact(context, order)
+    await this.#carryOut(layer, outcome)
+    if (!outcome.drafts.some(isEnd)) context.signal.throwIfAborted() // given up: only what it cost was journaled
+    return outcome.drafts
   }
 
-  async planCompaction(order: CompactionOrder, signal?: AbortSignal): Promise<PlannedCompaction | undefined> {
-    const layer = this.#parts.layers.find((each) => each.planCompaction !== undefined)
-    return layer?.planCompaction?.(this.#parts.turn(signal), order)
+  async planCompaction(order: CompactionOrder, signal?: AbortSignal): Promise<CompactionPlan | Refusal | undefined> {
+    return this.#compactor?.plan(this.#parts.context(signal), order)
   }
 
-  /** Journals what a layer decided, and tells what it saved. */
-  async #carryOut(layer: Layer, drafts: readonly Draft[], seen?: Views): Promise<void> {
-    if (drafts.length === 0) return
-    const { conversation, views } = this.#parts.turn()
+  /** Journals what a layer decided, and reports what it saved. */
+  async #carryOut(layer: Layer, outcome: Outcome | undefined, seen?: Views): Promise<void> {
+    for (const failure of outcome?.failures ?? []) this.#failed(layer, failure)
+    if (!outcome || outcome.drafts.length === 0) return
+    const { drafts, message } = outcome
+    const { conversation, views } = this.#parts.context()
     const trigger = [...new Set(drafts.map((draft) => ("subtype" in draft ? draft.subtype : draft.type)))].join(" ")
     await this.#parts.telemetry.layer({ conversation, layer: layer.name, trigger }, async (finish) => {
       const tokensBefore = views.context.size().tokens
       await this.#parts.append(drafts, seen).catch((error: unknown) => {
-        layer.lost?.(drafts)
+        outcome.lost?.()
         throw error
       })
       const tokensAfter = views.context.size().tokens
-      await layer.acted?.(drafts, this.#parts.turn())
+      await outcome.journaled?.(this.#parts.context())
       const failure = failureIn(drafts)
       finish({ tokensBefore, tokensAfter, ...(failure ? { failure } : {}) })
-      const message = layer.describe?.(drafts, { saved: Math.max(0, tokensBefore - tokensAfter) })
-      this.#parts.onActed({ layer: layer.name, message, tokensBefore, tokensAfter })
+      const saved = Math.max(0, tokensBefore - tokensAfter)
+      this.#parts.onActed({
+        layer: layer.name,
+        message: typeof message === "function" ? message({ saved }) : message,
+        tokensBefore,
+        tokensAfter,
+      })
     })
   }
 
@@ -133,21 +146,25 @@ export class LayerPipeline {
     try {
       await work()
     } catch (error) {
-      this.#parts.onFailed({ layer: layer.name, reason: reasonOf(error) })
+      this.#failed(layer, error)
     }
+  }
+
+  #failed(layer: Layer, error: unknown): void {
+    this.#parts.onFailed({ layer: layer.name, reason: reasonOf(error) })
   }
 }
 
 const unlessAborted = (signal: AbortSignal) => (error: unknown) => {
   if (!signal.aborted) throw error
-  return []
+  return undefined
 }
 
 /** Whether a compaction came to an end of its own, good or bad. */
 const isEnd = (draft: Draft) =>
   draft.type === "strata" && (draft.subtype === "compacted" || draft.subtype === "compaction-failed")
 
-/** TEL-1: why an attempt that was journaled came to nothing. */
+/** For telemetry: why an attempt that was journaled came to nothing. */
 function failureIn(drafts: readonly Draft[]): FailureReason | undefined {
   const failed = drafts.find((draft) => draft.type === "strata" && draft.subtype === "compaction-failed")
   return failed?.type === "strata" && failed.subtype === "compaction-failed" ? failed.reason : undefined

@@ -263,8 +263,12 @@ describe("MSG-11 in a conversation", () => {
       name: "clearing",
       beforeRequest: async () =>
         cleared++ === 0
-          ? [{ type: "strata", subtype: "tool-results-cleared", toolUseIds: ["toolu_1"], why: "size" } as const]
-          : [],
+          ? {
+              drafts: [
+                { type: "strata", subtype: "tool-results-cleared", toolUseIds: ["toolu_1"], why: "size" } as const,
+              ],
+            }
+          : undefined,
     }
     let cleared = 0
     const chat = await openTestConversation({ layers: [clearOnce] })

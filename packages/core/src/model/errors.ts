@@ -3,6 +3,7 @@
  * kept and what to do; none holds a key. Errors of a provider's SDK are not attached as causes: they carry headers and whole prompts.
  */
 import { StrataError } from "../base/errors.ts"
+import { grouped } from "../base/grouped.ts"
 import { redact } from "./redact.ts"
 
 /** What is known about a failure, whatever its kind. */
@@ -181,8 +182,6 @@ export class ModelAbortedError extends ModelError {
     super(`The request to ${provider} was stopped before it was answered. ${KEPT}`, { provider })
   }
 }
-
-const grouped = (count: number) => count.toLocaleString("en-US")
 
 const tried = ({ attempts = 1 }: FailureDetails) => (attempts > 1 ? ` after ${attempts} attempts` : "")
 

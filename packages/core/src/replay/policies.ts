@@ -7,7 +7,7 @@ import type { DecisionDraft } from "../journal/entries.ts"
 import { toolResultStorage } from "../layers/1-tool-results/tool-result-storage.ts"
 import { microcompaction } from "../layers/2-microcompact/microcompaction.ts"
 import { READ_LIKE, WRITE_LIKE } from "../layers/2-microcompact/survey.ts"
-import type { Layer, Turn } from "../layers/layer.ts"
+import type { Layer, LayerContext } from "../layers/layer.ts"
 import { isThinking, isToolResult, isToolUse } from "../messages/blocks.ts"
 import { contentOf } from "../messages/messages.ts"
 import type { ServerMemory } from "./server-copy.ts"
@@ -79,22 +79,22 @@ function newestResults({ keep, above, only }: Mask): Layer {
   return {
     name: "newest-results",
     async beforeRequest({ views, size, facts }) {
-      if (size.tokens <= above) return []
+      if (size.tokens <= above) return undefined
       const { results, lastThinking } = shownResults(views, only)
       const old = results.slice(0, Math.max(0, results.length - keep))
-      if (old.length === 0) return []
+      if (old.length === 0) return undefined
       const drafts: DecisionDraft[] = [
         { type: "strata", subtype: "tool-results-cleared", toolUseIds: old.map(({ id }) => id), why: "size" },
       ]
       if (facts.accepts.boundThinking && lastThinking > old[0]!.at)
         drafts.push({ type: "strata", subtype: "thinking-dropped", why: "tool results before it were cleared" })
-      return drafts
+      return { drafts }
     },
   }
 }
 
 /** Results that are still shown whole, oldest first, with their place; and the place of the last thinking. */
-function shownResults({ context }: Turn["views"], only: Mask["only"]) {
+function shownResults({ context }: LayerContext["views"], only: Mask["only"]) {
   const tools = new Map<string, string>()
   const results: { readonly id: string; readonly at: number }[] = []
   let lastThinking = -1

@@ -10,11 +10,11 @@ import { inputTokens, type TokenCounts } from "../base/token-counts.ts"
 import type { DecisionDraft, Draft, Entry } from "../journal/entries.ts"
 import { memoryStore } from "../journal/memory-store.ts"
 import type { Journal } from "../journal/store.ts"
-import { leftByServer } from "../layers/2-microcompact/by-api.ts"
-import type { Turn } from "../layers/layer.ts"
+import type { LayerContext } from "../layers/layer.ts"
 import { type LayerActed, LayerPipeline } from "../layers/pipeline.ts"
 import { isToolResult, toBlocks } from "../messages/blocks.ts"
 import type { FlatMessage } from "../messages/flatten.ts"
+import { callsKeptBy } from "../model/context-management.ts"
 import { canonicalModelId, findModel, type ModelLookup } from "../tokens/models.ts"
 import { costOf } from "../tokens/price.ts"
 import { thresholdsFor } from "../tokens/thresholds.ts"
@@ -104,13 +104,13 @@ class Rerun {
     this.#settings = { ...DEFAULT_SETTINGS, figures: policy.figures }
     this.#asked = this.#ask(recording.model)
     this.#views = new Views({ family: this.#asked.lookup.facts.family, models: recording.models })
-    this.#flags = createFlags({ settings: this.#settings })
+    this.#flags = createFlags({ settings: this.#settings }).current
     this.#journal = { ...blobs, find: async (uuid) => this.#entries.get(uuid) }
     this.#server = new ServerCopy(policy.server)
     this.#layers = new LayerPipeline({
       layers: policy.layers(),
       telemetry: SILENT,
-      turn: () => this.#turn(),
+      context: () => this.#context(),
       append: async (drafts) => this.#decide(drafts),
       onActed: (event) => this.#noteAction(event),
       onFailed: ({ layer, reason }) => this.#failures.push(`${layer}: ${reason}`),
@@ -152,14 +152,14 @@ class Rerun {
     this.#asked = this.#ask(request.model)
     await this.#layers.beforeRequest()
     this.#decide(neededForValidity(this.#views.context))
-    const { context_management } = await this.#layers.requestExtras()
+    const { context_management } = this.#layers.requestExtras()
     const prompt = this.#recording.prompts[request.number] ?? 0
     const sent = this.#views.context.messages().messages.map((message) => this.#itemsOf(message))
     const { messages, edit } = this.#server.edit(sent, { edits: context_management?.edits ?? [], prompt })
     if (edit.cleared > 0) {
       const { cleared: results, tokens } = edit
       this.#actions.push({ turn, kind: "cleared by the server", results, tokens, why: "the trigger was passed" })
-      const keptFrom = this.#views.context.serverKept.firstOf(leftByServer({ context_management }))
+      const keptFrom = this.#views.context.serverKept.firstOf(callsKeptBy({ context_management }))
       this.#decide([{ type: "strata", subtype: "server-edited", edits: [], ...(keptFrom ? { keptFrom } : {}) }])
     }
     const { facts } = this.#asked.lookup
@@ -247,7 +247,7 @@ class Rerun {
     return asked
   }
 
-  #turn(): Turn {
+  #context(): LayerContext {
     const { name, lookup, thresholds } = this.#asked
     const { context } = this.#views
     const size = context.size()

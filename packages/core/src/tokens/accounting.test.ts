@@ -168,9 +168,9 @@ describe("TOK-6 of a conversation", () => {
   test("counts what is shown: a cleared result costs what its marker does", async () => {
     const clear = {
       name: "clearing",
-      beforeRequest: async () => [
-        { type: "strata", subtype: "tool-results-cleared", toolUseIds: ["toolu_1"], why: "size" } as const,
-      ],
+      beforeRequest: async () => ({
+        drafts: [{ type: "strata", subtype: "tool-results-cleared", toolUseIds: ["toolu_1"], why: "size" } as const],
+      }),
     }
     const chat = await openTestConversation({ layers: [clear], model: "someone-else" })
     await chat.add({ role: "user", content: HUNDRED })

@@ -148,7 +148,7 @@ describe("TOK-1 what makes a count void", () => {
   })
 
   test("in a conversation a boundary voids the count, of kept messages too", async () => {
-    const layer = { name: "compacting", beforeRequest: async () => drafts.splice(0) }
+    const layer = { name: "compacting", beforeRequest: async () => ({ drafts: drafts.splice(0) }) }
     const drafts: never[] = []
     const chat = await openTestConversation({ layers: [layer] })
     await chat.add({ role: "user", content: "go" })

@@ -30,6 +30,7 @@ import {
 import { openTestConversation } from "../../../test/open.ts"
 import { ClosedError, ConversationNotFoundError, InvalidIdError, JournalWriteError } from "../../base/errors.ts"
 import type { Conversation } from "../../conversation/conversation.ts"
+import type { Layer } from "../../layers/layer.ts"
 import { serialiseRequest } from "../../views/context/request.ts"
 import type { Draft, Entry } from "../entries.ts"
 import { memoryStore } from "../memory-store.ts"
@@ -64,12 +65,12 @@ async function written(...texts: string[]): Promise<readonly Entry[]> {
   return entries
 }
 
-const compactingOnce = (): { name: string; beforeRequest(): Promise<Draft[]> } => {
+const compactingOnce = (): Layer => {
   const drafts: Draft[] = [
     { type: "system", subtype: "compact_boundary", compactMetadata: { trigger: "auto", preTokens: 1 } },
     { type: "user", isCompactSummary: true, message: { role: "user", content: "Summary." } },
   ]
-  return { name: "compacting", beforeRequest: async () => drafts.splice(0) }
+  return { name: "compacting", beforeRequest: async () => ({ drafts: drafts.splice(0) }) }
 }
 
 describe("JRN-1 the journal", () => {

@@ -9,8 +9,8 @@ const result = (toolUseId: string, characters: number, more: Partial<ArrivedResu
   limitsItself: false,
   ...more,
 })
-const plan = (results: readonly ArrivedResult[], standing = 0) =>
-  Object.fromEntries(planRound({ results, standing, budget: 200_000, previewSize: 2_000 }))
+const plan = (results: readonly ArrivedResult[], before = 0) =>
+  Object.fromEntries(planRound({ results, before, budget: 200_000, previewSize: 2_000 }))
 
 describe("which results of a round are put aside", () => {
   test("L1-1 those over their tool's limit", () => {
@@ -36,12 +36,12 @@ describe("which results of a round are put aside", () => {
   test("L1-3 property: the round fits, or nothing is left that could be put aside; what a preview would not shrink stays", () => {
     const sizes = fc.array(fc.record({ characters: fc.nat(120_000), limitsItself: fc.boolean() }), { maxLength: 12 })
     fc.assert(
-      fc.property(sizes, fc.nat(100_000), (drawn, standing) => {
+      fc.property(sizes, fc.nat(100_000), (drawn, before) => {
         const results = drawn.map(({ characters, limitsItself }, i) => result(`r${i}`, characters, { limitsItself }))
-        const placed = planRound({ results, standing, budget: 200_000, previewSize: 2_000 })
+        const placed = planRound({ results, before, budget: 200_000, previewSize: 2_000 })
         const staying = results.filter(({ toolUseId }) => placed.get(toolUseId) === "stays")
         const total =
-          standing +
+          before +
           staying.reduce((sum, { characters }) => sum + characters, 0) +
           (results.length - staying.length) * 2_000
         expect(total <= 200_000 || staying.every(({ characters }) => characters <= 2_000)).toBe(true)

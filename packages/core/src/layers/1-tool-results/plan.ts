@@ -1,32 +1,32 @@
 /**
- * Which results of a round are put aside (L1-1, L1-3): those over their tool's own limit, and then, while the round as a whole is over
- * its budget, the largest of the others. Pure, and made once for a result: when it arrives.
+ * Which results of a round are put aside: those over their tool's own limit, and then, while the whole round is over its budget, the
+ * largest of the others. Pure, and made once for a result: when it arrives.
  */
 
 export interface ArrivedResult {
   readonly toolUseId: string
   readonly characters: number
-  /** Of its tool. */
+  /** Characters its tool may return. */
   readonly limit: number
-  /** Its tool keeps results short itself: the budget takes it last. */
+  /** Its tool keeps results short itself: the budget takes such a result last. */
   readonly limitsItself: boolean
 }
 
 export interface RoundToPlan {
   readonly results: readonly ArrivedResult[]
-  /** Characters of results that stand in the same round already; nothing about those changes any more. */
-  readonly standing: number
+  /** Characters of earlier results in the same round. They are decided already. */
+  readonly before: number
   readonly budget: number
-  /** What a result takes at most that is put aside: a smaller one stays. */
+  /** The most characters that a result takes once it is put aside. A smaller one stays. */
   readonly previewSize: number
 }
 
 export type Placement = "stays" | "over its limit" | "over the budget"
 
-export function planRound({ results, standing, budget, previewSize }: RoundToPlan): ReadonlyMap<string, Placement> {
+export function planRound({ results, before, budget, previewSize }: RoundToPlan): ReadonlyMap<string, Placement> {
   const shrinks = ({ characters }: ArrivedResult) => characters > previewSize
   const plan = new Map<string, Placement>()
-  let total = standing
+  let total = before
   for (const result of results) {
     const isOver = result.characters > result.limit && shrinks(result)
     plan.set(result.toolUseId, isOver ? "over its limit" : "stays")

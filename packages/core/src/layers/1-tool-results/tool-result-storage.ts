@@ -1,19 +1,20 @@
 /**
- * Layer 1: a large tool result is written to a file before it is first sent; in the context stands a preview that says where the rest
- * is. The one gate for every tool, those of MCP servers included.
+ * Layer 1: writes a large tool result to a file before it is first sent. The context gets a preview that says where the rest is. Every
+ * tool goes through it, those of MCP servers included.
  *
- * A decision is made when a result arrives and never again: what was kept stays, also when the figures change (L1-4). Where a result
- * cannot be written, it stays in the context whole, and the error tells the user so (L1-5).
+ * The layer decides when a result arrives and never again, also when the figures change. A result that cannot be written stays in the
+ * context whole, and the person hears about it.
  */
 import { reasonOf, StrataError } from "../../base/errors.ts"
 import { MOST_RESULT_CHARACTERS } from "../../base/flags.ts"
+import { grouped } from "../../base/grouped.ts"
 import { isSafeId } from "../../base/ids.ts"
 import type { DecisionDraft, DecisionOf, Effect } from "../../journal/entries.ts"
 import { isToolResult, type ToolResult } from "../../messages/blocks.ts"
 import { contentOf } from "../../messages/messages.ts"
 import { previewedText, renderPersisted } from "../../views/context/render-decisions.ts"
 import { parseAddress } from "../../views/record/archive.ts"
-import type { Layer, Turn } from "../layer.ts"
+import type { Layer, LayerContext } from "../layer.ts"
 import { toolOf } from "../tool-of.ts"
 import { type ArrivedResult, type Placement, planRound } from "./plan.ts"
 import { mostShown, previewOf } from "./preview.ts"
@@ -22,68 +23,105 @@ import { charactersOf, isEmptyResult, mediaFiles, wholeFile } from "./result-con
 const PERSISTED = "tool-result-persisted"
 
 export interface ToolResultStorageOptions {
-  /** Tools that keep their results short themselves: only a limit that is set for one of them by name holds for it. */
+  /** Tools that keep their own results short: only a limit set for such a tool by name applies to it. */
   readonly limitsItself?: readonly string[]
-  /** Hears which results are no longer whole in view, so that files they showed can be read again. */
+  /** Called with the results that are no longer whole in view, so that files they showed can be read again. */
   readonly onPutAside?: (toolUseIds: readonly string[]) => void
 }
 
 export function toolResultStorage({ limitsItself = [], onPutAside }: ToolResultStorageOptions = {}): Layer {
   const selfLimiting = new Set(limitsItself)
-  /** One plan for all results of a message: what is done to the first does not change what becomes of the last. */
-  const plans = new WeakMap<readonly ToolResult[], ReadonlyMap<string, Placement>>()
   return {
     name: "tool-results",
 
-    async onToolResult(result, turn, together) {
-      if (!(await turn.flags.isOn("tool-result-storage")) || !isFirstResult(result, turn)) return []
-      if (isEmptyResult(result)) return [await emptyMarker(result, turn)]
-      const plan = plans.get(together) ?? (await planFor(together, turn))
-      plans.set(together, plan)
-      if (plan.get(result.tool_use_id) === "stays") return []
-      const decision = await putAside(result, turn)
-      onPutAside?.([result.tool_use_id])
-      return [decision]
-    },
-
-    describe(drafts, { saved }) {
-      const count = drafts.filter((draft) => "subtype" in draft && draft.subtype === PERSISTED).length
-      if (count === 0) return undefined
-      const results = count === 1 ? "A large tool result was" : `${count} large tool results were`
-      return `${results} put aside: ${saved.toLocaleString("en-US")} tokens saved.`
+    async onToolResults(context, results) {
+      if (!context.flags.on["tool-result-storage"]) return undefined
+      const arrived = results.filter((result) => isFirstResult(result, context))
+      if (arrived.length === 0) return undefined
+      const plan = await planFor(results, context)
+      const { drafts, failures, putAside } = await decide(arrived, { plan, context })
+      const count = putAside.length
+      return {
+        drafts,
+        failures,
+        message: ({ saved }) => {
+          if (count === 0) return undefined
+          const subject = count === 1 ? "A large tool result was" : `${count} large tool results were`
+          return `${subject} put aside: ${grouped(saved)} tokens saved.`
+        },
+        async journaled() {
+          if (count > 0) onPutAside?.(putAside)
+        },
+      }
     },
   }
 
-  async function planFor(together: readonly ToolResult[], turn: Turn): Promise<ReadonlyMap<string, Placement>> {
+  /** One plan for all results of a message, so what happens to the first does not change what happens to the last. */
+  async function planFor(
+    results: readonly ToolResult[],
+    context: LayerContext,
+  ): Promise<ReadonlyMap<string, Placement>> {
+    const { figures } = context.flags
     return planRound({
-      results: await Promise.all(together.map((result) => arrived(result, turn))),
-      standing: standingCharacters(turn, together),
-      budget: await turn.flags.figure("message-results-limit"),
-      previewSize: mostShown(await turn.flags.figure("tool-result-preview")),
+      results: await Promise.all(results.map((result) => arrivedResult(result, context))),
+      before: charactersBefore(results, context),
+      budget: figures["message-results-limit"],
+      previewSize: mostShown(figures["tool-result-preview"]),
     })
   }
 
-  async function arrived(result: ToolResult, turn: Turn): Promise<ArrivedResult> {
-    const tool = await toolOf(result.tool_use_id, turn)
-    const limitsItself = selfLimiting.has(tool)
+  async function arrivedResult(result: ToolResult, context: LayerContext): Promise<ArrivedResult> {
+    const tool = await toolOf(result.tool_use_id, context)
+    const isSelfLimiting = selfLimiting.has(tool)
     return {
       toolUseId: result.tool_use_id,
       characters: charactersOf(result),
-      limit: await turn.flags.toolResultLimit(tool, limitsItself ? MOST_RESULT_CHARACTERS : undefined),
-      limitsItself,
+      limit: context.flags.toolResultLimit(tool, isSelfLimiting ? MOST_RESULT_CHARACTERS : undefined),
+      limitsItself: isSelfLimiting,
     }
   }
 }
 
-/** A second result for the same call is not shown, so nothing is decided about it. */
-function isFirstResult({ tool_use_id: id }: ToolResult, { views }: Turn): boolean {
+interface Decided {
+  readonly drafts: readonly DecisionDraft[]
+  readonly failures: readonly unknown[]
+  readonly putAside: readonly string[]
+}
+
+interface Planned {
+  readonly plan: ReadonlyMap<string, Placement>
+  readonly context: LayerContext
+}
+
+/** A result that cannot be stored does not keep the others from being put aside. */
+async function decide(results: readonly ToolResult[], { plan, context }: Planned): Promise<Decided> {
+  const drafts: DecisionDraft[] = []
+  const failures: unknown[] = []
+  const stored: string[] = []
+  for (const result of results) {
+    const { tool_use_id: id } = result
+    try {
+      if (isEmptyResult(result)) drafts.push(await emptyMarker(result, context))
+      else if (plan.get(id) !== "stays") {
+        drafts.push(await putAside(result, context))
+        stored.push(id)
+      }
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  return { drafts, failures, putAside: stored }
+}
+
+/** A second result for the same call is not shown, so the layer decides nothing about it. */
+function isFirstResult({ tool_use_id: id }: ToolResult, { views }: LayerContext): boolean {
   const shown = parseAddress(views.context.resultAddress(id) ?? "")
   const newest = parseAddress(views.archive.results.get(id) ?? "")
   return shown !== undefined && shown.uuid === newest?.uuid
 }
 
-/** Of results in the same round that came before these. What came after them counts nothing, also where they are looked at late. */
-function standingCharacters({ views }: Turn, together: readonly ToolResult[]): number {
+/** Of results in the same round that came before these. Later ones do not count, also where the layer looks late. */
+function charactersBefore(together: readonly ToolResult[], { views }: LayerContext): number {
   const inMessages = views.context
     .sinceResponse()
     .map((message) => (message.type === "user" ? contentOf(message).filter(isToolResult) : []))
@@ -96,17 +134,17 @@ function standingCharacters({ views }: Turn, together: readonly ToolResult[]): n
 
 const idsOf = (results: readonly ToolResult[]) => results.map(({ tool_use_id }) => tool_use_id).join(" ")
 
-async function emptyMarker({ tool_use_id }: ToolResult, turn: Turn): Promise<DecisionDraft> {
+async function emptyMarker({ tool_use_id }: ToolResult, context: LayerContext): Promise<DecisionDraft> {
   return {
     type: "strata",
     subtype: "tool-result-empty",
     toolUseId: tool_use_id,
-    tool: await toolOf(tool_use_id, turn),
+    tool: await toolOf(tool_use_id, context),
   }
 }
 
-async function putAside(result: ToolResult, turn: Turn): Promise<DecisionDraft> {
-  const { journal, flags } = turn
+async function putAside(result: ToolResult, context: LayerContext): Promise<DecisionDraft> {
+  const { journal, flags } = context
   const { tool_use_id: toolUseId } = result
   if (!isSafeId(toolUseId)) throw new ResultNotStoredError(toolUseId, "its id cannot be the name of a file")
   try {
@@ -123,23 +161,23 @@ async function putAside(result: ToolResult, turn: Turn): Promise<DecisionDraft> 
       toolUseId,
       path: location,
       bytes,
-      ...previewOf(previewedText(result), await flags.figure("tool-result-preview")),
+      ...previewOf(previewedText(result), flags.figures["tool-result-preview"]),
       ...(media.length > 0 ? { media } : {}),
     } as const
-    return { ...decision, effect: effectOf(result, decision, turn) }
+    return { ...decision, effect: effectOf(result, decision, context) }
   } catch (error) {
     throw new ResultNotStoredError(toolUseId, reasonOf(error))
   }
 }
 
-/** It was never sent whole, so nothing is written to the cache again. */
-function effectOf(result: ToolResult, decision: DecisionOf<typeof PERSISTED>, { views }: Turn): Effect {
+/** The result was never sent whole, so nothing has to be written to the cache again. */
+function effectOf(result: ToolResult, decision: DecisionOf<typeof PERSISTED>, { views }: LayerContext): Effect {
   const { context, estimator } = views
   const shown = renderPersisted(result, decision, context.resultAddress(result.tool_use_id) ?? "")
   return { saves: Math.max(0, Math.round(estimator.block(result) - estimator.block(shown))), rewrites: 0 }
 }
 
-/** L1-5: nothing was lost, but the context is fuller than it had to be. */
+/** Nothing is lost, but the context is fuller than it had to be. */
 export class ResultNotStoredError extends StrataError {
   override readonly name = "ResultNotStoredError"
 

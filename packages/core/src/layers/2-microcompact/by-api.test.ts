@@ -3,13 +3,13 @@ import { conversation } from "../../../test/builders.ts"
 import type { Message } from "../../messages/messages.ts"
 import { findModel } from "../../tokens/models.ts"
 import { Views } from "../../views/views.ts"
-import { type ApiQuestion, editsForServer, serverTrigger } from "./by-api.ts"
-import { turnsSincePause } from "./pauses.ts"
+import { type ApiInput, editsForServer, serverTrigger } from "./by-api.ts"
+import { turnsSincePause } from "./by-time.ts"
 
 const HOUR = 3_600_000
 const START = Date.parse("2026-01-01T00:00:00.000Z")
 
-const question = (more: Partial<ApiQuestion> = {}): ApiQuestion => ({
+const input = (more: Partial<ApiInput> = {}): ApiInput => ({
   accepts: findModel("claude-opus-5-5").facts.accepts,
   tools: ["Read", "Edit", "TodoWrite", "mcp__x"],
   turnsSincePause: () => undefined,
@@ -17,7 +17,7 @@ const question = (more: Partial<ApiQuestion> = {}): ApiQuestion => ({
   keep: 40_000,
   ...more,
 })
-const edits = (more: Partial<ApiQuestion> = {}) => editsForServer(question(more))?.context_management?.edits
+const edits = (more: Partial<ApiInput> = {}) => editsForServer(input(more))?.context_management?.edits
 
 const thinking = { type: "thinking" as const, thinking: "hm", signature: "s" }
 /** Turns with thinking, at these hours. */
@@ -31,7 +31,7 @@ function turnsAt(...hours: number[]): readonly Message[] {
 
 describe("L2-5 what the server is asked to clear", () => {
   test("results of read-like tools, inputs of write-like ones, nothing of any other tool", () => {
-    expect(editsForServer(question())).toEqual({
+    expect(editsForServer(input())).toEqual({
       betas: ["context-management-2025-06-27"],
       context_management: {
         edits: [

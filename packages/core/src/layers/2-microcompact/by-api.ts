@@ -1,84 +1,90 @@
 /**
- * L2-5: what the server is asked to clear from its own copy of the conversation. Nothing changes here, so thinking stays bound to what
- * it was thought for. The edits are a function of the views: the same journal asks for the same.
+ * What the server is asked to clear from its own copy of the conversation. Nothing changes here, so thinking stays bound to its context.
+ * The edits are a function of the views: the same journal asks for the same.
  *
- * The server looks at every request by itself, and what it would leave moves on with every call: each would break its cache. So once it
- * has cleared, it is asked to leave exactly what it left then, until the context has grown to the trigger again and there is enough to
- * clear (`server-moves-on.ts`).
+ * The server looks at every request on its own. Without a fixed number of calls to keep, each new call would move what it clears and
+ * break its cache. So once it has cleared, it is asked to keep exactly what it kept then. It moves on when the context has grown to the
+ * trigger again and a clearing is worth it.
  */
 import type { RequestExtras } from "../../messages/request.ts"
+import {
+  CALLS_KEPT_BY_DEFAULT,
+  clearThinking,
+  clearToolUses,
+  contextManagement,
+} from "../../model/context-management.ts"
 import type { ModelAccepts } from "../../tokens/model-facts.ts"
-import { READ_LIKE, WRITE_LIKE } from "./survey.ts"
+import type { LayerContext } from "../layer.ts"
+import { cacheLifetime, cacheState } from "./cache-state.ts"
+import { cachePrices, paybackTurns, remainingTurns } from "./payback.ts"
+import { READ_LIKE, survey, WRITE_LIKE } from "./survey.ts"
 
-const CLEAR_TOOL_USES = "clear_tool_uses_20250919"
-const BETA = "context-management-2025-06-27"
 const ROOM_BEFORE_COMPACTION = 20_000 // tokens between the server's clearing and our compaction
 
-export interface ApiQuestion {
+export interface ApiInput {
   readonly accepts: ModelAccepts
   /** As the request names them. */
   readonly tools: readonly string[]
-  /** How many turns with thinking came after the last long pause; asked for only where the model's thinking is to be cleared. */
+  /** How many turns with thinking came after the last long pause. Called only where the model's thinking may be cleared. */
   readonly turnsSincePause: () => number | undefined
   /** Tools besides ours whose results may be cleared. */
   readonly clearable?: readonly string[]
-  /** Input at which the server clears. */
+  /** Input tokens at which the server clears. */
   readonly trigger: number
+  /** Tokens that stay. */
   readonly keep: number
-  /** So many of the newest calls keep their results: those that it left when it last cleared. */
-  readonly leave?: number | undefined
+  /** How many of the newest calls keep their results: as many as the server kept when it last cleared. */
+  readonly keepCalls?: number | undefined
 }
 
-/** Input at which the server is to clear: as the figure says, but well before a compaction. */
+/** Input tokens at which the server clears: as the figure says, but well before a compaction. */
 export function serverTrigger({ most, autoCompact }: { readonly most: number; readonly autoCompact: number }): number {
   return Math.floor(Math.min(most, autoCompact - ROOM_BEFORE_COMPACTION)) // the API takes whole numbers
 }
 
-/** How many calls the server leaves alone where a request does not say it. */
-export const USUALLY_LEFT = 3
-
-export function editsForServer(question: ApiQuestion): RequestExtras | undefined {
-  const edits = [...thinkingEdit(question), ...toolEdit(question)]
-  return edits.length > 0 ? { context_management: { edits }, betas: [BETA] } : undefined
+export function editsForServer(input: ApiInput): RequestExtras | undefined {
+  return contextManagement([...thinkingEdit(input), ...toolEdit(input)])
 }
 
-function toolEdit({ tools, trigger, keep, leave, clearable: more = [] }: ApiQuestion): object[] {
+function toolEdit({ tools, trigger, keep, keepCalls, clearable: more = [] }: ApiInput): object[] {
   const clearable: ReadonlySet<string> = new Set([...READ_LIKE, ...WRITE_LIKE, ...more])
   if (!tools.some((tool) => clearable.has(tool))) return []
-  const others = tools.filter((tool) => !clearable.has(tool))
-  const writeLike = WRITE_LIKE.filter((tool) => tools.includes(tool))
   return [
-    {
-      type: CLEAR_TOOL_USES,
-      trigger: { type: "input_tokens", value: trigger },
-      ...(leave === undefined ? {} : { keep: { type: "tool_uses", value: leave } }),
-      clear_at_least: { type: "input_tokens", value: Math.ceil(trigger - keep) },
-      ...(others.length > 0 ? { exclude_tools: others } : {}),
-      ...(writeLike.length > 0 ? { clear_tool_inputs: writeLike } : {}),
-    },
+    clearToolUses({
+      trigger,
+      keepCalls,
+      atLeast: Math.ceil(trigger - keep),
+      except: tools.filter((tool) => !clearable.has(tool)),
+      withInputs: WRITE_LIKE.filter((tool) => tools.includes(tool)),
+    }),
   ]
 }
 
 /**
- * All thinking while the work goes on; after a long pause only the last turn before it, and what came since. Said this way the same
- * turns stay cleared in every later request, so that the cache is not broken a second time.
+ * While the work goes on, all thinking stays. After a long pause only the last turn before it stays, and everything since. Expressed this
+ * way, the same turns stay cleared in every later request, so the cache breaks only once.
  */
-function thinkingEdit({ accepts, turnsSincePause }: ApiQuestion): object[] {
-  if (accepts.thinkingOff || !accepts.earlierThinking) return [] // the edit is refused where a request does not think
+function thinkingEdit({ accepts, turnsSincePause }: ApiInput): object[] {
+  if (accepts.thinkingOff || !accepts.earlierThinking) return [] // the API refuses the edit where a request does not think
   const since = turnsSincePause()
-  const keep = since === undefined ? "all" : { type: "thinking_turns", value: since + 1 }
-  return [{ type: "clear_thinking_20251015", keep }]
+  return [clearThinking(since === undefined ? "all" : since + 1)]
 }
 
-/** Whether calls are among what the server reports to have cleared. */
-export const clearedCalls = (applied: readonly unknown[]): boolean =>
-  applied.some((edit) => (edit as { type?: unknown } | null)?.type === CLEAR_TOOL_USES)
-
-/** How many of the newest calls the server leaves alone in a request. */
-export function leftByServer(request: object): number {
-  const edits = ((request as RequestExtras).context_management?.edits ?? []) as {
-    type?: string
-    keep?: { value?: number }
-  }[]
-  return edits.find(({ type }) => type === CLEAR_TOOL_USES)?.keep?.value ?? USUALLY_LEFT
+/**
+ * Whether the server may clear more than it has cleared already. Each time it does, its cache breaks. Where most of a context cannot be
+ * cleared, the trigger stays passed for good, and every call would break the cache for a result or two. So the server moves on only for
+ * a batch that is worth it and pays, or where the context is about to be full.
+ */
+export function serverMovesOn(context: LayerContext): boolean {
+  const { views, flags, facts, fill } = context
+  const { results, scale } = survey(context)
+  const old = new Set(views.context.serverKept.allBut(CALLS_KEPT_BY_DEFAULT))
+  const saving = results.reduce((sum, each) => sum + (old.has(each.toolUseId) ? each.saving : 0), 0)
+  const removed = saving * scale
+  if (removed < flags.figures["size-clear-least"]) return false
+  if (fill.state !== "fine" || cacheState(context).state === "cold") return true
+  // what comes before the change is in the cache, but further back than the server looks: only the prompt is read from it
+  const after = Math.max(0, fill.used - views.context.promptTokens - removed)
+  const prices = cachePrices(facts, { tokens: fill.used, lifetime: cacheLifetime(views) })
+  return paybackTurns({ removed, after }, prices) <= remainingTurns(context)(removed)
 }

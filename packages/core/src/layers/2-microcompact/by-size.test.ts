@@ -1,14 +1,14 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { findModel } from "../../tokens/models.ts"
-import { planBySize, type SizeFigures, type SizeQuestion } from "./by-size.ts"
+import { planBySize, type SizeFigures, type SizeInput } from "./by-size.ts"
 import { cachePrices, extraCost, paybackTurns } from "./payback.ts"
 import type { Survey } from "./survey.ts"
 
 const FIGURES: SizeFigures = { keep: 40_000, least: 20_000, protect: 3 }
 const PRICES = { write: 1.25, read: 0.1 }
 
-/** A conversation of results of these sizes, one after the other, with as much other content behind each. */
+/** A conversation of results of these sizes, one after the other, with as much other content after each. */
 function surveyOf(sizes: readonly number[], { between = 0, thinking = 0 } = {}): Survey {
   const results = []
   const thoughts = []
@@ -22,7 +22,7 @@ function surveyOf(sizes: readonly number[], { between = 0, thinking = 0 } = {}):
   return { results, thinking: thoughts, memories: [], deleted: [], tokens: before, scale: 1 }
 }
 
-const plan = (survey: Survey, more: Partial<SizeQuestion> = {}) =>
+const plan = (survey: Survey, more: Partial<SizeInput> = {}) =>
   planBySize({
     survey,
     figures: FIGURES,
@@ -36,8 +36,8 @@ const plan = (survey: Survey, more: Partial<SizeQuestion> = {}) =>
 
 describe("L2-10 payback", () => {
   test("the formula of the requirement: 11.5·S/D − 1 at usual prices", () => {
-    expect(paybackTurns({ removed: 20_000, behind: 20_000 }, PRICES)).toBeCloseTo(10.5)
-    expect(paybackTurns({ removed: 20_000, behind: 40_000 }, PRICES)).toBeCloseTo(22)
+    expect(paybackTurns({ removed: 20_000, after: 20_000 }, PRICES)).toBeCloseTo(10.5)
+    expect(paybackTurns({ removed: 20_000, after: 40_000 }, PRICES)).toBeCloseTo(22)
   })
 
   test("prices are the model's own; usual ones where none is known", () => {
@@ -55,7 +55,7 @@ describe("L2-10 payback", () => {
   })
 
   test("it has paid exactly when the extra cost is gone", () => {
-    const clearing = { removed: 30_000, behind: 45_000 }
+    const clearing = { removed: 30_000, after: 45_000 }
     const turns = paybackTurns(clearing, PRICES)
     expect(extraCost(clearing, PRICES, turns)).toBeCloseTo(0)
     expect(extraCost(clearing, PRICES, turns + 1)).toBeLessThan(0)
@@ -129,7 +129,7 @@ describe("L2-6 clearing by size", () => {
     const found = plan({ ...survey, results: at(9_000), deleted, tokens: survey.tokens + 9_000 })
     expect(found).toMatchObject({
       selection: { toolUseIds: ["gone", "r0", "r1", "r2", "r3", "r4"] },
-      change: { removed: 5 * 19_970, behind: survey.tokens + 9_000 - 5 * 19_970 },
+      change: { removed: 5 * 19_970, after: survey.tokens + 9_000 - 5 * 19_970 },
     })
   })
 
@@ -145,10 +145,10 @@ describe("L2-6 clearing by size", () => {
       return found.clears ? found.change : undefined
     }
     const results = 5 * 19_970
-    expect(change(false)).toEqual({ removed: results, behind: 8 * 21_000 - 1_000 - results, dropsThinking: false })
+    expect(change(false)).toEqual({ removed: results, after: 8 * 21_000 - 1_000 - results, dropsThinking: false })
     expect(change(true)).toEqual({
       removed: results + 8_000,
-      behind: 8 * 21_000 - results - 8_000,
+      after: 8 * 21_000 - results - 8_000,
       dropsThinking: true,
     })
   })
@@ -173,7 +173,7 @@ describe("L2-6 clearing by size", () => {
         expect(extraCost(found.change, prices, horizon)).toBeLessThanOrEqual(1e-6)
         const newest = survey.results.slice(-FIGURES.protect).map(({ toolUseId }) => toolUseId)
         expect(found.selection.toolUseIds.some((id) => newest.includes(id))).toBe(false)
-        expect(found.change.behind).toBeGreaterThanOrEqual(0)
+        expect(found.change.after).toBeGreaterThanOrEqual(0)
       }),
       { numRuns: 1_000 },
     )

@@ -1,11 +1,10 @@
 /**
- * L2-6: results that fill the window are cleared, oldest first and in one batch, where that is worth it and pays (L2-10). The plan is
- * an answer that can be printed: what it would clear, or why it does not.
+ * Clears results that fill the window, oldest first and in one batch, where that is worth it and pays. The plan is a value that can be
+ * printed: what it would clear, or why it does not.
  */
 import type { CacheState } from "./cache-state.ts"
-import { type Change, changeBy, memoriesAlong, type Selection } from "./changes.ts"
-import { type CachePrices, paybackTurns } from "./payback.ts"
-import type { RemainingTurns } from "./remaining-turns.ts"
+import { type Change, changeBy, memoriesToClear, type Selection } from "./changes.ts"
+import { type CachePrices, paybackTurns, type RemainingTurns } from "./payback.ts"
 import type { ClearableResult, Survey } from "./survey.ts"
 
 export interface SizeFigures {
@@ -13,11 +12,11 @@ export interface SizeFigures {
   readonly keep: number
   /** Less than this is not worth clearing. */
   readonly least: number
-  /** So many of the newest are left alone. */
+  /** How many of the newest always stay. */
   readonly protect: number
 }
 
-export interface SizeQuestion {
+export interface SizeInput {
   readonly survey: Survey
   readonly figures: SizeFigures
   readonly cache: CacheState
@@ -26,7 +25,7 @@ export interface SizeQuestion {
   readonly prices: CachePrices
   /** Turns over which it must pay. */
   readonly horizon: RemainingTurns
-  /** Clearing takes thinking behind it along (CACHE-6). */
+  /** Clearing drops the thinking after it. */
   readonly boundThinking: boolean
 }
 
@@ -35,14 +34,14 @@ export type SizePlan =
   | { readonly clears: false; readonly why: "little to clear" | "little to save" | "compacted all the same" }
   | { readonly clears: false; readonly why: "does not pay"; readonly payback: number }
 
-export function planBySize(question: SizeQuestion): SizePlan {
-  const { survey, figures, cache, compacts, prices, horizon, boundThinking } = question
+export function planBySize(input: SizeInput): SizePlan {
+  const { survey, figures, cache, compacts, prices, horizon, boundThinking } = input
   const keep = figures.keep / survey.scale
   if (sum(survey.results, "tokens") <= keep) return { clears: false, why: "little to clear" }
   const batch = oldestUntilFits(survey.results, { keep, protect: figures.protect })
   if (sum(batch, "saving") * survey.scale < figures.least) return { clears: false, why: "little to save" }
-  const memories = memoriesAlong(survey)
-  // what is deleted in a cache that is written anew must be cleared here
+  const memories = memoriesToClear(survey)
+  // results deleted in a cache that is written again must be cleared here
   const change = changeBy({ going: [...batch, ...memories], moved: survey.deleted }, survey, boundThinking)
   const removed = change.removed * survey.scale
   if (compacts && cache.state === "leaving" && removed <= cache.excess)

@@ -1,21 +1,21 @@
 /**
- * What clearing does to a request: which tokens go, how many stand behind the first place that changes, and whether thinking goes along
- * because it is bound to what stands before it (L2-11, CACHE-6).
+ * What clearing does to a request: how many tokens it removes, how many come after the first change, and whether thinking is dropped too
+ * because it is bound to what comes before it.
  */
 import type { Uuid } from "../../messages/messages.ts"
 import type { Clearing } from "./payback.ts"
 import type { Survey } from "./survey.ts"
 
-/** What is to go from the view. */
+/** What is removed from the view. */
 export interface Selection {
   readonly toolUseIds: readonly string[]
   readonly memories: readonly Uuid[]
 }
 
-/** The same with its sizes and places. */
+/** The same, with sizes and places. */
 export interface Located {
   readonly going: readonly { readonly saving: number; readonly before: number }[]
-  /** Results that were deleted in the server's cache change here, too, but take nothing away: the model did not see them any more. */
+  /** Results deleted in the server's cache. They change here too, but save nothing: the model did not see them any more. */
   readonly moved: readonly { readonly before: number }[]
 }
 
@@ -23,8 +23,8 @@ export interface Change extends Clearing {
   readonly dropsThinking: boolean
 }
 
-/** Memories that are cleared along with results: those before the newest result, which stays (L2-7). */
-export function memoriesAlong({ results, memories }: Survey): Survey["memories"] {
+/** Memories that are cleared together with results: those before the newest result, which stays. */
+export function memoriesToClear({ results, memories }: Survey): Survey["memories"] {
   const newest = results.at(-1)?.before ?? 0
   return memories.filter(({ saving, before }) => saving > 0 && before < newest)
 }
@@ -49,7 +49,7 @@ export function changeBy({ going, moved }: Located, survey: Survey, boundThinkin
   for (const { saving } of going) removed += saving
   for (const { tokens } of thinking) removed += tokens
   const changedAt = Math.min(first, thinking[0]?.before ?? first)
-  return { removed, behind: Math.max(0, survey.tokens - changedAt - removed), dropsThinking }
+  return { removed, after: Math.max(0, survey.tokens - changedAt - removed), dropsThinking }
 }
 
 function firstOf(places: readonly { readonly before: number }[]): number {

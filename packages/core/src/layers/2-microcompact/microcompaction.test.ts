@@ -2,7 +2,10 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { entriesOf, openTestConversation } from "../../../test/open.ts"
 import { manualClock } from "../../base/clock.ts"
+import type { SwitchName } from "../../base/flag-names.ts"
+import { createFlags } from "../../base/flags.ts"
 import { seededIds } from "../../base/ids.ts"
+import { DEFAULT_SETTINGS } from "../../base/settings.ts"
 import type { Conversation } from "../../conversation/conversation.ts"
 import type { OpenConversation } from "../../conversation/open.ts"
 import { memoryStore } from "../../journal/memory-store.ts"
@@ -11,7 +14,7 @@ import type { ModelRequest } from "../../messages/request.ts"
 import { findModel } from "../../tokens/models.ts"
 import { CLEARED_MARKER } from "../../views/context/render-decisions.ts"
 import { serialiseRequest } from "../../views/context/request.ts"
-import type { Layer } from "../layer.ts"
+import type { Compactor } from "../layer.ts"
 import { planByTime } from "./by-time.ts"
 import { microcompaction } from "./microcompaction.ts"
 import { mechanismsFor, POLICY } from "./policy.ts"
@@ -61,11 +64,9 @@ const decisions = async (chat: Conversation) =>
   )
 
 describe("L2-12 which mechanism applies to which model", () => {
-  const flags = (off: readonly string[] = []) => ({
-    isOn: async (name: string) => !off.includes(name),
-    figure: async () => 0,
-    toolResultLimit: async () => 0,
-  })
+  const flags = (off: readonly SwitchName[] = []) =>
+    createFlags({ settings: { ...DEFAULT_SETTINGS, switches: Object.fromEntries(off.map((name) => [name, false])) } })
+      .current
   const { accepts } = findModel("claude-opus-5-5").facts
   const able = { accepts, isMain: true, serverHasRoom: true }
   const unable = { ...able, accepts: { ...accepts, contextManagement: false } }
@@ -73,17 +74,17 @@ describe("L2-12 which mechanism applies to which model", () => {
 
   test("by time everywhere; the server where it can; by size where it cannot, or must not", async () => {
     expect(POLICY.map(({ name }) => name)).toEqual(["by-time", "by-cache-edit", "by-api", "by-size"])
-    expect([...(await mechanismsFor(able, flags()))]).toEqual(["by-time", "by-api"])
-    expect([...(await mechanismsFor(unable, flags()))]).toEqual(["by-time", "by-size"])
-    expect([...(await mechanismsFor({ ...able, serverHasRoom: false }, flags()))]).toEqual(["by-time", "by-size"])
-    expect([...(await mechanismsFor(able, flags(["clear-by-api"])))]).toEqual(["by-time", "by-size"])
-    expect([...(await mechanismsFor(able, flags(POLICY.map((row) => row.switch))))]).toEqual([])
+    expect([...mechanismsFor(able, flags())]).toEqual(["by-time", "by-api"])
+    expect([...mechanismsFor(unable, flags())]).toEqual(["by-time", "by-size"])
+    expect([...mechanismsFor({ ...able, serverHasRoom: false }, flags())]).toEqual(["by-time", "by-size"])
+    expect([...mechanismsFor(able, flags(["clear-by-api"]))]).toEqual(["by-time", "by-size"])
+    expect([...mechanismsFor(able, flags(POLICY.map((row) => row.switch)))]).toEqual([])
   })
 
   test("L2-2 by cache edit where the model can, in the main conversation, and then not by size", async () => {
-    expect([...(await mechanismsFor(editing, flags()))]).toEqual(["by-time", "by-cache-edit", "by-api"])
-    expect([...(await mechanismsFor(editing, flags(["clear-by-api"])))]).toEqual(["by-time", "by-cache-edit"])
-    expect([...(await mechanismsFor({ ...editing, isMain: false }, flags()))]).toEqual(["by-time", "by-api"])
+    expect([...mechanismsFor(editing, flags())]).toEqual(["by-time", "by-cache-edit", "by-api"])
+    expect([...mechanismsFor(editing, flags(["clear-by-api"]))]).toEqual(["by-time", "by-cache-edit"])
+    expect([...mechanismsFor({ ...editing, isMain: false }, flags())]).toEqual(["by-time", "by-api"])
   })
 })
 
@@ -259,7 +260,11 @@ describe("the effect of a clearing is told", () => {
     expect(effect.rewrites).toBeGreaterThan(tokens - saved - 5_000)
   })
 
-  const compactor: Layer = { name: "compactor", compact: async () => [] }
+  const compactor: Compactor = {
+    name: "compaction",
+    compact: async () => ({ drafts: [] }),
+    plan: async () => ({ kind: "refused", why: "switched-off", message: "" }),
+  }
   test.each([
     ["by size", "a compaction", { "idle-gap": 60, "idle-keep": 5 }, [compactor]],
     ["by size, where no layer compacts", "nothing", { "idle-gap": 60, "idle-keep": 5 }, []],

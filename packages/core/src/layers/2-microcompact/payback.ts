@@ -1,10 +1,12 @@
 /**
- * L2-10: when clearing pays. Taking D tokens out of a warm cache makes the S tokens behind them be written again, once, and saves
- * reading D on every turn from then on. With w and r the prices of writing and reading, relative to plain input:
+ * When clearing pays. Taking D tokens out of a warm cache makes the server write the S tokens after them once more, and saves reading D on
+ * every turn from then on. With w and r the prices of writing and reading, relative to plain input:
  *
  *     n ≥ S·(w − r) / (D·r) − 1     turns until it has paid; with w 1.25 and r 0.1 that is 11.5·S/D − 1
  */
+import { usageTotal } from "../../tokens/context-size.ts"
 import type { ModelFacts } from "../../tokens/model-facts.ts"
+import type { LayerContext } from "../layer.ts"
 import type { CacheLifetime } from "./cache-state.ts"
 
 /** Relative to the price of uncached input. */
@@ -13,8 +15,9 @@ export interface CachePrices {
   readonly read: number
 }
 
-/** Of most models; assumed where no price is known, or nothing is paid. */
+/** The prices of most models. Used where no price is known, or the model is free. */
 const USUAL = { input: 1, cacheWrite5m: 1.25, cacheWrite1h: 2, cacheRead: 0.1 } as const
+const RECENT = 11 // responses: the growth of the last ten turns
 
 export interface PricedRequest {
   /** Long prompts cost more on some models. */
@@ -24,24 +27,54 @@ export interface PricedRequest {
 }
 
 export function cachePrices({ price, longPrompt }: ModelFacts, { tokens, lifetime }: PricedRequest): CachePrices {
-  const standing = longPrompt && tokens > longPrompt.above ? longPrompt.price : price
-  const { input, cacheWrite5m, cacheWrite1h, cacheRead } = standing && standing.input > 0 ? standing : USUAL
+  const current = longPrompt && tokens > longPrompt.above ? longPrompt.price : price
+  const { input, cacheWrite5m, cacheWrite1h, cacheRead } = current && current.input > 0 ? current : USUAL
   return { write: (lifetime === "1h" ? cacheWrite1h : cacheWrite5m) / input, read: cacheRead / input }
 }
 
 export interface Clearing {
   /** D: tokens taken away. */
   readonly removed: number
-  /** S: tokens behind the first place that changes, which are written again. */
-  readonly behind: number
+  /** S: tokens after the first place that changes. They are written again. */
+  readonly after: number
 }
 
-export function paybackTurns({ removed, behind }: Clearing, { write, read }: CachePrices): number {
+export function paybackTurns({ removed, after }: Clearing, { write, read }: CachePrices): number {
   if (removed <= 0) return Number.POSITIVE_INFINITY
-  return (behind * (write - read)) / (removed * read) - 1
+  return (after * (write - read)) / (removed * read) - 1
 }
 
-/** What a clearing costs more than doing nothing, by the end of so many later turns, in tokens of plain input. Below 0 it has paid. */
-export function extraCost({ removed, behind }: Clearing, { write, read }: CachePrices, turns: number): number {
-  return behind * (write - read) - removed * read * (turns + 1) // the request that clears saves its first read
+/** What a clearing costs more than doing nothing, after so many later turns, in tokens of plain input. Below 0 it has paid. */
+export function extraCost({ removed, after }: Clearing, { write, read }: CachePrices, turns: number): number {
+  return after * (write - read) - removed * read * (turns + 1) // the request that clears saves its first read
+}
+
+/** In how many turns a clearing that takes so many tokens away can pay. */
+export type RemainingTurns = (removed: number) => number
+
+type RemainingInput = Pick<LayerContext, "views" | "flags" | "fill" | "thresholds" | "compaction">
+
+/** As many turns as are expected. A compaction before that ends the saving: it would have taken the cleared results away anyway. */
+export function remainingTurns(input: RemainingInput): RemainingTurns {
+  const { views, flags, fill, thresholds } = input
+  const expected = flags.figures["expected-turns"]
+  const growth = growthPerTurn(views.context)
+  if (growth === 0 || !compactsItself(input)) return () => expected
+  return (removed) => Math.min(expected, Math.max(0, thresholds.autoCompact - fill.used + removed) / growth)
+}
+
+/** Tokens. Where the context became smaller, something was cleared: that is no growth. */
+function growthPerTurn(context: LayerContext["views"]["context"]): number {
+  const sizes = context.recentResponses(RECENT).map(({ message }) => usageTotal(message.usage!))
+  const grown = sizes.slice(1).reduce((sum, before, i) => sum + Math.max(0, sizes[i]! - before), 0)
+  return sizes.length > 1 ? grown / (sizes.length - 1) : 0
+}
+
+/** Whether a full window is compacted by itself: it may be, some layer can, and it has not stopped after failures. */
+export function compactsItself({
+  compaction,
+  views,
+  flags,
+}: Pick<LayerContext, "compaction" | "views" | "flags">): boolean {
+  return compaction.auto && views.compactions.failures < flags.figures["compact-failures"]
 }

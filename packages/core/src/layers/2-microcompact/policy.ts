@@ -1,6 +1,6 @@
 /**
- * Which mechanism applies to which model (L2-12). Of those that are decided here, at most one acts before a request: the first in this
- * table that has something to do. What the server is asked to clear by itself rides along.
+ * Which mechanism applies to which model. At most one of those decided here acts before a request: the first in this table that has
+ * something to do. What the server is asked to clear comes on top.
  */
 import type { SwitchName } from "../../base/flag-names.ts"
 import type { Flags } from "../../base/flags.ts"
@@ -22,7 +22,7 @@ export interface Mechanism {
   readonly switch: SwitchName
   readonly changes: "the view" | "the server's cache" | "the server's copy"
   readonly fits: (here: Circumstances) => boolean
-  /** It stays out of the way where one of these applies. */
+  /** It does not apply where one of these does. */
   readonly insteadOf?: readonly MechanismName[]
   readonly why: string
 }
@@ -60,10 +60,10 @@ export const POLICY: readonly Mechanism[] = [
 ]
 
 /** The mechanisms in force, in the order of the table. */
-export async function mechanismsFor(here: Circumstances, flags: Flags): Promise<ReadonlySet<MechanismName>> {
+export function mechanismsFor(here: Circumstances, { on }: Pick<Flags, "on">): ReadonlySet<MechanismName> {
   const inForce = new Set<MechanismName>()
   for (const { name, switch: flag, fits, insteadOf = [] } of POLICY) {
-    if (fits(here) && !insteadOf.some((other) => inForce.has(other)) && (await flags.isOn(flag))) inForce.add(name)
+    if (fits(here) && !insteadOf.some((other) => inForce.has(other)) && on[flag]) inForce.add(name)
   }
   return inForce
 }

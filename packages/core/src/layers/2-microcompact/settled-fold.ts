@@ -1,6 +1,6 @@
 /**
- * Learns from messages once: what is known about those up to the newest response is kept, and only new ones are looked at, until a
- * decision or a boundary changes what was there. So looking before every request costs what is new.
+ * A fold over the messages of a view that reads each message once. It keeps its state up to the newest response and reads only what is
+ * new, until a decision or a boundary changes earlier messages. So a look before every request costs what is new.
  */
 import type { Message } from "../../messages/messages.ts"
 import type { ContextView } from "../../views/context/context.ts"

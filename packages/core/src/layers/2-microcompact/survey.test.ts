@@ -21,12 +21,14 @@ test("L2-7 property: what is surveyed step by step is what is surveyed in one go
       const player = newPlayer(layer)
       for (const step of [...steps, { kind: "prepare" } as const]) {
         await play(chat, step, player)
-        survey({ views: chat.views, flags: {} })
+        survey({ views: chat.views, flags: { clearableTools: [] } })
       }
       const journal = await store.open({ project: "-nowhere", id: "test" }, { access: "read", create: false })
       const { views } = await loadViews(journal, options)
-      expect(survey({ views: chat.views, flags: {} })).toEqual(survey({ views, flags: {} }))
-      found += survey({ views, flags: {} }).results.length
+      expect(survey({ views: chat.views, flags: { clearableTools: [] } })).toEqual(
+        survey({ views, flags: { clearableTools: [] } }),
+      )
+      found += survey({ views, flags: { clearableTools: [] } }).results.length
     }),
     { numRuns: 200, seed: 1 },
   )

@@ -1,7 +1,7 @@
 /**
- * What there is to clear: every clearable result that is still shown whole, oldest first, with its size and what stands around it; and
- * what must be known to clear it well. A result is measured once. Its size does not follow the calibration, so that it is the same in a
- * conversation that was opened again; `scale` tells what all of them come to by what is known now.
+ * What there is to clear: every clearable result that is still shown whole, oldest first, with its size and place. A result is measured
+ * once. Its size does not follow the calibration, so a conversation that was opened again finds the same; `scale` converts it to the
+ * tokens that calibration expects now.
  */
 import type { Flags } from "../../base/flags.ts"
 import { isThinking, isToolResult, isToolUse, type ToolResult } from "../../messages/blocks.ts"
@@ -12,20 +12,20 @@ import { renderCleared, renderClearedMemory } from "../../views/context/render-d
 import type { Views } from "../../views/views.ts"
 import { type MessageFold, SettledFold } from "./settled-fold.ts"
 
-/** Their results can be had again by calling them again. */
+/** Calling them again gives the result again. */
 export const READ_LIKE = ["Read", "Bash", "Grep", "Glob", "WebFetch", "WebSearch"] as const
-/** Their results say little; what is large is their input. */
+/** Their results are short; their input is large. */
 export const WRITE_LIKE = ["Edit", "Write"] as const
 
 const CLEARABLE = [...READ_LIKE, ...WRITE_LIKE]
 
-interface Standing {
-  /** Tokens of the conversation that stand before it. */
+interface Placed {
+  /** Tokens of the conversation before it. */
   readonly before: number
 }
 
-interface Removable extends Standing {
-  /** What clearing takes away: a marker stays. */
+interface Removable extends Placed {
+  /** Tokens that clearing removes. A marker stays. */
   readonly saving: number
 }
 
@@ -36,15 +36,15 @@ export interface ClearableResult extends Removable {
 
 export interface Survey {
   readonly results: readonly ClearableResult[]
-  /** Thinking that is sent, in the order it stands. */
-  readonly thinking: readonly (Standing & { readonly tokens: number })[]
-  /** Memories that were recalled and are still shown. */
+  /** Thinking that is sent, oldest first. */
+  readonly thinking: readonly (Placed & { readonly tokens: number })[]
+  /** Recalled memories that are still shown. */
   readonly memories: readonly (Removable & { readonly uuid: Uuid })[]
-  /** Results that are deleted in the server's cache and stand here whole. */
-  readonly deleted: readonly (Standing & { readonly toolUseId: string })[]
+  /** Results that are deleted in the server's cache and still whole here. */
+  readonly deleted: readonly (Placed & { readonly toolUseId: string })[]
   /** Tokens of the whole conversation. */
   readonly tokens: number
-  /** Times a size here: the tokens it takes by what calibration knows. */
+  /** A size here times this is the number of tokens that calibration expects. */
   readonly scale: number
 }
 
@@ -65,10 +65,10 @@ interface Surveyed {
 
 const followed = new WeakMap<Views, SettledFold<Looked>>()
 
-/** `flags` name tools besides ours that can be cleared; they are the same as long as the conversation is open. */
+/** `flags` names tools besides ours that can be cleared. They do not change while the conversation is open. */
 export function survey({ views, flags }: Surveyed): Survey {
   const plain = plainEstimator(views)
-  const clearable = new Set<string>([...CLEARABLE, ...(flags.clearableTools ?? [])])
+  const clearable = new Set<string>([...CLEARABLE, ...flags.clearableTools])
   const fold = followed.get(views) ?? new SettledFold(lookAt(views, { plain, clearable }))
   followed.set(views, fold)
   const { results, thinking, memories, deleted, tokens, measure } = fold.over(views.context)
@@ -78,7 +78,7 @@ export function survey({ views, flags }: Surveyed): Survey {
 
 const plainEstimators = new WeakMap<Views, Estimator>()
 
-/** Of the same family, and nothing learnt. */
+/** For the same model family, without calibration. */
 function plainEstimator(views: Views): Estimator {
   const plain = plainEstimators.get(views) ?? createEstimator(views.estimator.family)
   plainEstimators.set(views, plain)
@@ -97,7 +97,7 @@ function lookAt({ context, estimator }: Views, { plain, clearable }: Looking): M
       measure: estimator.measure([]),
     }),
 
-    // calls stand in responses, and what is taken into a copy comes behind the newest of those: they can be shared
+    // calls are in responses, and a copy only takes what comes after the newest response: the map can be shared
     copy: (looked) => ({
       ...looked,
       results: looked.results.slice(), // faster than spreading: there may be thousands

@@ -4,7 +4,7 @@
  * somebody has edited the file since, which is respected (L3-7).
  */
 import { hash } from "node:crypto"
-import type { Turn } from "../layer.ts"
+import type { LayerContext } from "../layer.ts"
 import { readNotesText } from "./notes-file.ts"
 
 export type BranchNotes =
@@ -20,7 +20,7 @@ export type BranchNotes =
 /** What notes are kept under: equal notes have one name. */
 export const keptName = (text: string): string => `notes-${hash("sha256", text, "hex")}.md`
 
-export async function notesOfBranch({ views, journal, now, signal }: Turn): Promise<BranchNotes> {
+export async function notesOfBranch({ views, journal, now, signal }: LayerContext): Promise<BranchNotes> {
   const path = journal.notesPath
   const text = path === undefined ? undefined : await readNotesText({ path, now, signal })
   if (text === undefined) return { state: "none" }

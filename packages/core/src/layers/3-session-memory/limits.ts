@@ -1,4 +1,5 @@
 /** How large the notes may grow (L3-5): what is too large is named in the next prompt, with its size; beyond the total it is urgent. */
+import { grouped } from "../../base/grouped.ts"
 import { parseNotes } from "./sections.ts"
 
 export interface NotesLimits {
@@ -34,5 +35,3 @@ export function sizeReminder({ total, sections }: SizedNotes, limits: NotesLimit
   if (lines.length === 0) return undefined
   return `Condense these sections in this update, each to less than ${grouped(limits.section)} tokens, and keep what matters most:\n${lines.join("\n")}`
 }
-
-const grouped = (count: number) => Math.round(count).toLocaleString("en-US")

@@ -33,7 +33,7 @@ export interface NotesFile {
   readonly read: FileRead
 }
 
-export interface NotesFileQuestion {
+export interface NotesFileInput {
   readonly path: string
   readonly template: string
   readonly now: Date
@@ -41,13 +41,13 @@ export interface NotesFileQuestion {
 }
 
 /** The notes as they are on disk now. */
-export async function openNotesFile(question: NotesFileQuestion): Promise<NotesFile> {
-  const path = await placeFor(question.path)
-  const standing = await readNotes(path, question)
+export async function openNotesFile(input: NotesFileInput): Promise<NotesFile> {
+  const path = await placeFor(input.path)
+  const standing = await readNotes(path, input)
   if (standing && standing.text.trim() !== "") return standing
-  await writeWhole({ path, text: question.template, isReplacing: standing !== undefined })
-  const made = await readNotes(path, question)
-  if (!made) throw new NotesFileError(question.path, "was removed while it was being made")
+  await writeWhole({ path, text: input.template, isReplacing: standing !== undefined })
+  const made = await readNotes(path, input)
+  if (!made) throw new NotesFileError(input.path, "was removed while it was being made")
   return made
 }
 
@@ -71,7 +71,7 @@ export async function readNotesText({
   path,
   now,
   signal,
-}: Omit<NotesFileQuestion, "template">): Promise<string | undefined> {
+}: Omit<NotesFileInput, "template">): Promise<string | undefined> {
   try {
     const directory = dirname(path)
     if ((await lstat(directory)).isSymbolicLink()) return undefined
@@ -95,7 +95,7 @@ async function refuseUnlessPlain(path: string): Promise<void> {
 
 async function readNotes(
   path: string,
-  { path: given, now, signal }: Omit<NotesFileQuestion, "template">,
+  { path: given, now, signal }: Omit<NotesFileInput, "template">,
 ): Promise<NotesFile | undefined> {
   const directory = { get: () => dirname(path), set: () => undefined }
   const file = await readTextIfPresent({ given, path }, { directory, signal })

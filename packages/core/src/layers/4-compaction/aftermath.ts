@@ -26,19 +26,16 @@ export interface Aftermath {
   readonly tokens: number
 }
 
-export interface AftermathQuestion {
+export interface AftermathInput {
   readonly situation: Situation
   readonly cut: Cut
   /** The summary with the words around it, or an estimate of its size. */
   readonly summary: string | number
 }
 
-export async function aftermath(
-  { situation, cut, summary }: AftermathQuestion,
-  around: Surroundings,
-): Promise<Aftermath> {
-  const { turn, figures, limits, cutQuestion } = situation
-  const { views } = turn
+export async function aftermath({ situation, cut, summary }: AftermathInput, around: Surroundings): Promise<Aftermath> {
+  const { context, figures, limits, cutInput } = situation
+  const { views } = context
   const estimate = (text: string) => views.estimator.text(text)
   const facts = renderFacts(views, {
     estimate,
@@ -50,11 +47,11 @@ export async function aftermath(
   const used =
     views.context.promptTokens +
     (typeof summary === "number" ? summary : views.estimator.block({ type: "text", text: summary })) +
-    cut.kept.reduce((sum, message) => sum + cutQuestion.tokensOf(message), 0) +
+    cut.kept.reduce((sum, message) => sum + cutInput.tokensOf(message), 0) +
     tokensOfAll(carried, situation)
   const reads = around.reads?.entries() ?? []
   const restored = await restoreAttachments({
-    messages: cutQuestion.messages,
+    messages: cutInput.messages,
     kept: cut.kept,
     frontier: views.frontier,
     reads: withSeenBefore({
@@ -67,8 +64,8 @@ export async function aftermath(
     excluded: around.excluded?.() ?? { files: [], directories: [] },
     limits: restoreWithin(figures.restore, { threshold: limits.autoCompact, used }),
     estimate,
-    now: turn.now,
-    signal: turn.signal,
+    now: context.now,
+    signal: context.signal,
   })
   return {
     attachments: [...carried, ...restored.attachments],
@@ -77,5 +74,5 @@ export async function aftermath(
   }
 }
 
-const tokensOfAll = (attachments: readonly Attachment[], { turn }: Situation): number =>
-  attachments.reduce((sum, attachment) => sum + turn.views.estimator.blocks(renderAttachment(attachment)), 0)
+const tokensOfAll = (attachments: readonly Attachment[], { context }: Situation): number =>
+  attachments.reduce((sum, attachment) => sum + context.views.estimator.blocks(renderAttachment(attachment)), 0)

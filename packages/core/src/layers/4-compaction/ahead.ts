@@ -7,7 +7,7 @@ import type { Draft } from "../../journal/entries.ts"
 import type { Uuid } from "../../messages/messages.ts"
 import type { ModelResponse } from "../../model/model.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
-import type { Turn } from "../layer.ts"
+import type { LayerContext } from "../layer.ts"
 import { positionOf } from "../position.ts"
 import { cutBehind } from "./cut.ts"
 import { spent } from "./install.ts"
@@ -23,7 +23,7 @@ interface Prepared {
 
 export interface Ahead {
   /** Starts where it is time for it; resolves with what it cost. */
-  prepare(turn: Turn, instructions: readonly string[]): Promise<readonly Draft[]>
+  prepare(context: LayerContext, instructions: readonly string[]): Promise<readonly Draft[]>
   readonly route: Route
   forget(): void
 }
@@ -31,8 +31,8 @@ export interface Ahead {
 const LARGEST_LEAD = 0.25 // of the threshold: in a small window the usual lead would be nearly all of it
 
 /** Early enough that the summary is there when it is needed (`npm run ahead-of-time`). */
-async function isNear({ flags, fill, thresholds: { autoCompact } }: Turn): Promise<boolean> {
-  const lead = Math.min(await flags.figure("compact-ahead-lead"), autoCompact * LARGEST_LEAD)
+function isNear({ flags, fill, thresholds: { autoCompact } }: LayerContext): boolean {
+  const lead = Math.min(flags.figures["compact-ahead-lead"], autoCompact * LARGEST_LEAD)
   return fill.used >= autoCompact - lead
 }
 
@@ -40,28 +40,28 @@ export function ahead(parent: ForkSurroundings): Ahead {
   let prepared: Prepared | undefined
   let running: Promise<readonly ModelResponse[]> | undefined
 
-  async function write(turn: Turn, instructions: readonly string[]): Promise<readonly ModelResponse[]> {
-    const messages = turn.views.context.storedMessages()
+  async function write(context: LayerContext, instructions: readonly string[]): Promise<readonly ModelResponse[]> {
+    const messages = context.views.context.storedMessages()
     const { throughUuid, openCalls } = positionOf(messages)
-    const boundary = turn.views.compactions.last?.boundary
+    const boundary = context.views.compactions.last?.boundary
     const cut = throughUuid === undefined ? undefined : cutBehind(messages, throughUuid)
     if (!cut?.summarised.some(({ type }) => type === "assistant")) return []
-    const question = { turn, cut, instructions, onProgress: () => undefined, openCalls }
-    const answer = readAnswer(await askFork(parent, question), cut)
+    const input = { context, cut, instructions, onProgress: () => undefined, openCalls }
+    const answer = readAnswer(await askFork(parent, input), cut)
     if (answer.kind === "summary") prepared = { text: answer.text, through: throughUuid!, boundary }
     return answer.kind === "passed" ? [] : answer.responses
   }
 
   /** The part it tells of, where that still stands. */
-  const cutOf = ({ views }: Turn) =>
+  const cutOf = ({ views }: LayerContext) =>
     prepared && prepared.boundary === views.compactions.last?.boundary
       ? cutBehind(views.context.storedMessages(), prepared.through)
       : undefined
 
   return {
-    async prepare(turn, instructions) {
-      if (!(await turn.flags.isOn("compact-ahead")) || !(await isNear(turn)) || running || cutOf(turn)) return []
-      running = write(turn, instructions).finally(() => {
+    async prepare(context, instructions) {
+      if (!context.flags.on["compact-ahead"] || !isNear(context) || running || cutOf(context)) return []
+      running = write(context, instructions).finally(() => {
         running = undefined
       })
       return spent(await running)
@@ -74,11 +74,11 @@ export function ahead(parent: ForkSurroundings): Ahead {
     route: {
       name: "prepared",
       mustReachThreshold: true,
-      cut: async ({ turn }) => cutOf(turn),
-      async summarise({ turn }) {
+      cut: async ({ context }) => cutOf(context),
+      async summarise({ context }) {
         // it has begun already: starting anew would take longer
-        if (running) await unlessInterrupted(turn.signal, Promise.allSettled([running]))
-        const cut = cutOf(turn)
+        if (running) await unlessInterrupted(context.signal, Promise.allSettled([running]))
+        const cut = cutOf(context)
         if (!prepared || !cut) return { kind: "passed", message: "none was prepared" }
         return { kind: "summary", text: prepared.text, cut, responses: [] }
       },

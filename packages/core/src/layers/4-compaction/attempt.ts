@@ -3,15 +3,17 @@
  * The outcome is drafts; as long as they are not journaled, nothing has changed.
  */
 import { reasonOf } from "../../base/errors.ts"
+import { grouped } from "../../base/grouped.ts"
 import type { FailureReason } from "../../base/telemetry.ts"
 import type { Draft } from "../../journal/entries.ts"
 import type { ModelResponse } from "../../model/model.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
+import type { RouteName } from "../compaction-order.ts"
 import { type Aftermath, aftermath } from "./aftermath.ts"
 import { hookOutput } from "./hook-output.ts"
 import { installation, spent } from "./install.ts"
 import type { CompactionOptions } from "./options.ts"
-import type { Route, RouteOutcome, RouteQuestion } from "./routes/route.ts"
+import type { Route, RouteInput, RouteOutcome } from "./routes/route.ts"
 import type { Situation } from "./situation.ts"
 import { continuationText } from "./summarise/continuation.ts"
 
@@ -28,7 +30,13 @@ export interface AttemptParts {
 export interface Attempt {
   readonly drafts: readonly Draft[]
   /** Absent where it failed. */
-  readonly success?: { readonly summary: string; readonly after: Aftermath }
+  readonly success?: Success
+}
+
+export interface Success {
+  readonly summary: string
+  readonly after: Aftermath
+  readonly facts: { readonly route: RouteName; readonly tokensBefore: number; readonly tokensAfter: number }
 }
 
 interface Failure {
@@ -39,22 +47,24 @@ interface Failure {
 type Summary = Extract<RouteOutcome, { kind: "summary" }>
 
 export async function attempt({ situation, routes, instructions, options }: AttemptParts): Promise<Attempt> {
-  const { turn } = situation
+  const { context } = situation
   const paid: ModelResponse[] = []
   let failure: Failure = { why: "no_summary", message: "there was no way to a summary" }
   for (const route of routes) {
-    turn.progress({ phase: "summarising", route: route.name })
-    const onProgress = inSteps((characters) => turn.progress({ phase: "summarising", route: route.name, characters }))
+    context.progress({ phase: "summarising", route: route.name })
+    const onProgress = inSteps((characters) =>
+      context.progress({ phase: "summarising", route: route.name, characters }),
+    )
     const outcome = await tried(route, { ...situation, instructions, onProgress })
     if (outcome.kind !== "passed") paid.push(...outcome.responses)
-    if (turn.signal.aborted) return givenUp(paid)
+    if (context.signal.aborted) return givenUp(paid)
     if (outcome.kind === "passed") continue
     const weighed =
       outcome.kind === "summary" ? await weigh(situation, { route, outcome, options }).catch(asFailure) : outcome
-    if (turn.signal.aborted) return givenUp(paid)
+    if (context.signal.aborted) return givenUp(paid)
     if ("after" in weighed) return install(situation, { ...weighed, outcome, route, paid, options })
     failure = weighed
-    turn.progress({ phase: "message", message: `${ROUTE_WORDS[route.name]}: ${weighed.message}` })
+    context.progress({ phase: "message", message: `${ROUTE_WORDS[route.name]}: ${weighed.message}` })
   }
   return failed(situation, failure, paid)
 }
@@ -63,9 +73,9 @@ export async function attempt({ situation, routes, instructions, options }: Atte
 const givenUp = (paid: readonly ModelResponse[]): Attempt => ({ drafts: spent(paid) })
 
 /** A way that breaks must not keep the next one from being tried. */
-async function tried(route: Route, question: RouteQuestion): Promise<RouteOutcome> {
+async function tried(route: Route, input: RouteInput): Promise<RouteOutcome> {
   try {
-    return await route.summarise(question)
+    return await route.summarise(input)
   } catch (error) {
     return { kind: "failed", why: "no_summary", message: reasonOf(error), responses: [] }
   }
@@ -101,16 +111,16 @@ async function weigh(
     options,
   }: { readonly route: Route; readonly outcome: Summary; readonly options: CompactionOptions },
 ): Promise<Weighed | Failure> {
-  const { turn, order, limits } = situation
-  turn.progress({ phase: "restoring", route: route.name })
+  const { context, order, limits } = situation
+  context.progress({ phase: "restoring", route: route.name })
   const text = continuationText({
     summary: outcome.text,
-    transcriptPath: turn.journal.location,
+    transcriptPath: context.journal.location,
     mode: order.trigger === "manual" ? "by-hand" : options.autonomous ? "autonomous" : "automatic",
     keptMessages: outcome.cut.kept.length > 0,
   })
   const after = await aftermath({ situation, cut: outcome.cut, summary: text }, options)
-  const before = turn.size.tokens
+  const before = context.size.tokens
   if (route.mustReachThreshold && after.tokens >= limits.autoCompact)
     return { why: "threshold_exceeded", message: "the context would be full again at once" }
   if (after.tokens > mostAfter(situation, route)) {
@@ -121,8 +131,8 @@ async function weigh(
 }
 
 /** The largest context that is worth it. */
-function mostAfter({ turn, figures, limits }: Situation, { mustReachThreshold }: Route): number {
-  const worthIt = turn.size.tokens * (1 - figures.progress)
+function mostAfter({ context, figures, limits }: Situation, { mustReachThreshold }: Route): number {
+  const worthIt = context.size.tokens * (1 - figures.progress)
   return mustReachThreshold ? Math.min(worthIt, limits.autoCompact - 1) : worthIt
 }
 
@@ -134,36 +144,39 @@ interface ToInstall extends Weighed {
 }
 
 async function install(situation: Situation, { outcome, route, paid, options, ...rest }: ToInstall): Promise<Attempt> {
-  const { turn, order, limits } = situation
+  const { context, order, limits } = situation
   const { summary, text, after } = rest
-  const started = await unlessInterrupted(turn.signal, options.hooks?.started() ?? Promise.resolve(undefined))
-  if (started.state === "interrupted" || turn.signal.aborted) return givenUp(paid)
-  for (const message of started.value?.messages ?? []) turn.progress({ phase: "message", message })
+  const started = await unlessInterrupted(context.signal, options.hooks?.started() ?? Promise.resolve(undefined))
+  if (started.state === "interrupted" || context.signal.aborted) return givenUp(paid)
+  for (const message of started.value?.messages ?? []) context.progress({ phase: "message", message })
   const said = hookOutput(started.value?.contexts ?? [], {
     room: Math.min(situation.figures.hooks, mostAfter(situation, route) - after.tokens),
-    estimate: (words) => turn.views.estimator.text(words),
+    estimate: (words) => context.views.estimator.text(words),
   })
-  const { last, responses } = turn.views.compactions
+  const { last, responses } = context.views.compactions
+  const figures = {
+    route: route.name,
+    tokensBefore: context.size.tokens,
+    tokensAfter: Math.ceil(after.tokens + said.tokens),
+  }
   const drafts = installation({
-    turn,
+    context,
     cut: (outcome as Summary).cut,
     text,
     attachments: [...after.attachments, ...said.attachments],
     facts: {
       trigger: order.trigger,
-      route: route.name,
-      tokensBefore: turn.size.tokens,
-      tokensAfter: Math.ceil(after.tokens + said.tokens),
+      ...figures,
       threshold: limits.autoCompact,
       ...(last ? { previous: { boundary: last.boundary, responses } } : {}),
     },
   })
-  return { drafts: [...spent(paid), ...drafts], success: { summary, after } }
+  return { drafts: [...spent(paid), ...drafts], success: { summary, after, facts: figures } }
 }
 
-function failed({ turn, order }: Situation, { why, message }: Failure, paid: readonly ModelResponse[]): Attempt {
+function failed({ context, order }: Situation, { why, message }: Failure, paid: readonly ModelResponse[]): Attempt {
   const sentence = `The conversation could not be compacted: ${message}. Nothing was changed and everything is kept. Try /compact, go back to an earlier message, or use a model with a larger window.`
-  turn.progress({ phase: "failed", message: sentence })
+  context.progress({ phase: "failed", message: sentence })
   return {
     drafts: [
       ...spent(paid),
@@ -180,5 +193,3 @@ export const ROUTE_WORDS: Readonly<Record<Route["name"], string>> = {
   direct: "by the model",
   offline: "without a model",
 }
-
-export const grouped = (count: number) => count.toLocaleString("en-US")

@@ -120,10 +120,10 @@ describe("L4-7 property", () => {
     fc.assert(
       fc.property(chats, fc.nat(), fc.nat(60), (messages, which, size) => {
         const { uuid } = messages[which % messages.length]!
-        const question = { messages, tokensOf: () => size, figures }
+        const input = { messages, tokensOf: () => size, figures }
         const cuts = [
-          cutAll(question),
-          cutBehindNotes(question, uuid),
+          cutAll(input),
+          cutBehindNotes(input, uuid),
           cutRange(messages, { kind: "from", uuid }),
           cutRange(messages, { kind: "up-to", uuid }),
           cutBehind(messages, uuid),

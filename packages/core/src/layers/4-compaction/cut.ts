@@ -23,14 +23,14 @@ export interface KeepFigures {
 
 export type TokensOf = (message: Message) => number
 
-export interface CutQuestion {
+export interface CutInput {
   readonly messages: readonly Message[]
   readonly tokensOf: TokensOf
   readonly figures: KeepFigures
 }
 
 /** Everything; what the user said last and nobody has answered stays in his own words, and so do calls whose results are to come. */
-export function cutAll({ messages, tokensOf, figures }: CutQuestion): Cut {
+export function cutAll({ messages, tokensOf, figures }: CutInput): Cut {
   const open = safeBefore(messages, openFrom(messages))
   const unanswered = unansweredFrom(messages)
   const start = Math.min(unanswered, open)
@@ -51,8 +51,8 @@ export function cutRange(messages: readonly Message[], { kind, uuid }: Compactio
  * What is kept beside notes that tell everything up to a message (L4-6): from the first message they do not tell, and before it as much
  * as makes a working context. Without a position the rule counts from the end.
  */
-export function cutBehindNotes(question: CutQuestion, through: Uuid | undefined): Cut | undefined {
-  const { messages, tokensOf, figures } = question
+export function cutBehindNotes(input: CutInput, through: Uuid | undefined): Cut | undefined {
+  const { messages, tokensOf, figures } = input
   const told = messages.findIndex(({ uuid }) => uuid === through)
   if (through !== undefined && told < 0) return undefined
   const floor = restoredUntil(messages)

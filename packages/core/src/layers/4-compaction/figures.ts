@@ -1,5 +1,5 @@
 /** The figures of a compaction, fitted to the window: what is generous in a large window would fill a small one. */
-import type { Turn } from "../layer.ts"
+import type { LayerContext } from "../layer.ts"
 import type { KeepFigures } from "./cut.ts"
 import type { FactsLimits } from "./facts/facts.ts"
 import { FACTS_LIMITS } from "./facts/facts.ts"
@@ -21,21 +21,22 @@ export interface CompactionFigures {
   readonly progress: number
 }
 
-export async function compactionFigures({ flags, thresholds }: Pick<Turn, "flags" | "thresholds">) {
+export function compactionFigures({ flags, thresholds }: Pick<LayerContext, "flags" | "thresholds">) {
   const share = Math.min(1, thresholds.autoCompact / USUAL_THRESHOLD)
   const part = (tokens: number) => Math.floor(tokens * share)
-  const restore = await restoreLimits(flags)
+  const { figures } = flags
+  const restore = restoreLimits(flags)
   return {
     keep: {
-      least: part(await flags.figure("keep-least")),
-      most: part(await flags.figure("keep-most")),
-      messages: await flags.figure("keep-messages"),
+      least: part(figures["keep-least"]),
+      most: part(figures["keep-most"]),
+      messages: figures["keep-messages"],
     },
     facts: mapValues(FACTS_LIMITS, part),
     restore: { ...mapValues(restore, part), files: restore.files },
     hooks: part(HOOKS_LIMIT),
-    failures: await flags.figure("compact-failures"),
-    progress: (await flags.figure("compact-progress")) / 100,
+    failures: figures["compact-failures"],
+    progress: figures["compact-progress"] / 100,
   } satisfies CompactionFigures
 }
 

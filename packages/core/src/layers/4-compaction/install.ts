@@ -5,11 +5,11 @@ import type { Attachment } from "../../messages/attachments.ts"
 import { isThinking } from "../../messages/blocks.ts"
 import { contentOf, type Message, type Uuid } from "../../messages/messages.ts"
 import type { ModelResponse } from "../../model/model.ts"
-import type { Turn } from "../layer.ts"
+import type { LayerContext } from "../layer.ts"
 import type { Cut } from "./cut.ts"
 
 export interface Installation {
-  readonly turn: Turn
+  readonly context: LayerContext
   readonly cut: Cut
   /** The summary with the words around it. */
   readonly text: string
@@ -17,9 +17,9 @@ export interface Installation {
   readonly facts: CompactionFacts
 }
 
-export function installation({ turn, cut, text, attachments, facts }: Installation): readonly Draft[] {
-  const boundary = turn.newUuid()
-  const summary = turn.newUuid()
+export function installation({ context, cut, text, attachments, facts }: Installation): readonly Draft[] {
+  const boundary = context.newUuid()
+  const summary = context.newUuid()
   const kept = cut.kept.map(({ uuid }) => uuid)
   return [
     boundaryDraft({ boundary, summary, cut, kept, facts }),
@@ -31,7 +31,7 @@ export function installation({ turn, cut, text, attachments, facts }: Installati
       message: { role: "user", content: [{ type: "text", text }] },
     },
     // right behind the summary: it holds for whoever goes back to one of the attachments, too
-    ...thinkingDropped(turn, cut),
+    ...thinkingDropped(context, cut),
     ...attachments.map((attachment): MessageDraft => ({ type: "attachment", attachment })),
     { type: "strata", subtype: "compacted", boundary, kept, ...facts },
   ]
@@ -91,7 +91,7 @@ function discoveredTools(messages: readonly Message[]): readonly string[] {
 }
 
 /** CACHE-6: kept thinking was bound to what stood before it, and that is a summary now. What stays in its place keeps its thinking. */
-function thinkingDropped({ facts }: Turn, { kind, kept }: Cut): DecisionDraft[] {
+function thinkingDropped({ facts }: LayerContext, { kind, kept }: Cut): DecisionDraft[] {
   const thinks = kept.some((message) => message.type === "assistant" && contentOf(message).some(isThinking))
   if (!facts.accepts.boundThinking || kind === "from" || !thinks) return []
   return [{ type: "strata", subtype: "thinking-dropped", why: "what stood before it was compacted" }]

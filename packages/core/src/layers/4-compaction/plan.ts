@@ -6,7 +6,7 @@ import { costOf } from "../../tokens/price.ts"
 import type { CompactionPlan } from "../compaction-order.ts"
 import { aftermath, type Surroundings } from "./aftermath.ts"
 import type { Cut } from "./cut.ts"
-import type { Route, RouteQuestion } from "./routes/route.ts"
+import type { Route, RouteInput } from "./routes/route.ts"
 import type { Situation } from "./situation.ts"
 
 const USUAL_SUMMARY = 3_000 // tokens that a model's summary takes, as far as recorded ones tell
@@ -17,16 +17,15 @@ export async function planOf(
   routes: readonly Route[],
   around: Surroundings,
 ): Promise<CompactionPlan> {
-  const { turn, order, cutQuestion } = situation
-  const question: RouteQuestion = { ...situation, instructions: [], onProgress: () => undefined }
+  const { context, order, cutInput } = situation
+  const input: RouteInput = { ...situation, instructions: [], onProgress: () => undefined }
   const open: { readonly route: Route; readonly cut: Cut }[] = []
   for (const route of routes) {
-    const cut = await route.cut(question)
+    const cut = await route.cut(input)
     if (cut) open.push({ route, cut })
   }
   const { route, cut } = open[0] ?? { route: undefined, cut: situation.cut }
-  const total = (messages: Cut["kept"]) =>
-    Math.ceil(messages.reduce((sum, each) => sum + cutQuestion.tokensOf(each), 0))
+  const total = (messages: Cut["kept"]) => Math.ceil(messages.reduce((sum, each) => sum + cutInput.tokensOf(each), 0))
   const summary = Math.min(USUAL_SUMMARY, Math.ceil(total(cut.summarised) * LARGEST_SHARE))
   const { attachments, tokens } = await aftermath({ situation, cut, summary }, around)
   const dollars = priceOf(route, situation, cut)
@@ -42,19 +41,19 @@ export async function planOf(
     },
     kept: { uuids: cut.kept.map(({ uuid }) => uuid), tokens: total(cut.kept) },
     restored: attachments.map(titleOf),
-    tokensBefore: turn.size.tokens,
+    tokensBefore: context.size.tokens,
     expectedAfter: tokens,
-    isWorthIt: tokens <= turn.size.tokens * (1 - situation.figures.progress),
+    isWorthIt: tokens <= context.size.tokens * (1 - situation.figures.progress),
     ...(dollars === undefined ? {} : { dollars }),
   }
 }
 
 /** A shared call reads what is cached; a direct one sends its part anew. */
-function priceOf(route: Route | undefined, { turn, cutQuestion }: Situation, cut: Cut): number | undefined {
+function priceOf(route: Route | undefined, { context, cutInput }: Situation, cut: Cut): number | undefined {
   if (route?.name !== "shared" && route?.name !== "direct") return undefined
-  const part = Math.ceil(cut.summarised.reduce((sum, each) => sum + cutQuestion.tokensOf(each), 0))
-  const input = route.name === "shared" ? { cacheRead: turn.size.tokens } : { input: part }
-  const cost = costOf(turn.facts, { ...NO_TOKENS, ...input, output: USUAL_SUMMARY })
+  const part = Math.ceil(cut.summarised.reduce((sum, each) => sum + cutInput.tokensOf(each), 0))
+  const input = route.name === "shared" ? { cacheRead: context.size.tokens } : { input: part }
+  const cost = costOf(context.facts, { ...NO_TOKENS, ...input, output: USUAL_SUMMARY })
   return cost.known ? cost.dollars : undefined
 }
 

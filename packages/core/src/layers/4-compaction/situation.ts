@@ -2,49 +2,43 @@
 import type { Message } from "../../messages/messages.ts"
 import { sentBlocks } from "../../messages/sent-blocks.ts"
 import type { Thresholds } from "../../tokens/window.ts"
-import type { CompactionOrder, CompactionRefusal } from "../compaction-order.ts"
-import type { Turn } from "../layer.ts"
-import { type Cut, type CutQuestion, cutAll, cutRange, openFrom, type TokensOf } from "./cut.ts"
+import type { CompactionOrder, Refusal, RefusalReason } from "../compaction-order.ts"
+import type { LayerContext } from "../layer.ts"
+import { type Cut, type CutInput, cutAll, cutRange, openFrom, type TokensOf } from "./cut.ts"
 import { type CompactionFigures, compactionFigures } from "./figures.ts"
 
 export interface Situation {
-  readonly turn: Turn
+  readonly context: LayerContext
   readonly order: CompactionOrder
   readonly figures: CompactionFigures
   /** The limits to fit. */
   readonly limits: Thresholds
-  readonly cutQuestion: CutQuestion
+  readonly cutInput: CutInput
   readonly cut: Cut
-}
-
-export interface Refused {
-  readonly refused: CompactionRefusal
-  /** For a person: what happened, what was kept, what to do. */
-  readonly message: string
 }
 
 const NEW_CONTENT_SHARE = 0.1 // of the window: less has not come in since the last compaction (L4-27)
 
-export async function assess(turn: Turn, order: CompactionOrder): Promise<Situation | Refused> {
-  const limits = order.target ?? turn.thresholds
-  const figures = await compactionFigures({ flags: turn.flags, thresholds: limits })
-  const tokensOf: TokensOf = (message) => turn.views.estimator.blocks(sentBlocks(message))
-  const messages = turn.views.context.storedMessages().filter(isPartOfIt)
-  const cutQuestion = { messages, tokensOf, figures: figures.keep }
-  const cut = order.range ? cutRange(messages, order.range) : cutAll(cutQuestion)
-  const situation = { turn, order, figures, limits, cutQuestion, cut: cut! }
+export function assess(context: LayerContext, order: CompactionOrder): Situation | Refusal {
+  const limits = order.target ?? context.thresholds
+  const figures = compactionFigures({ flags: context.flags, thresholds: limits })
+  const tokensOf: TokensOf = (message) => context.views.estimator.blocks(sentBlocks(message))
+  const messages = context.views.context.storedMessages().filter(isPartOfIt)
+  const cutInput = { messages, tokensOf, figures: figures.keep }
+  const cut = order.range ? cutRange(messages, order.range) : cutAll(cutInput)
+  const situation = { context, order, figures, limits, cutInput, cut: cut! }
   return refusalOf(situation, cut) ?? situation
 }
 
-function refusalOf({ turn, order, figures, limits }: Situation, cut: Cut | undefined): Refused | undefined {
-  const { compactions, context } = turn.views
-  const allowed = order.trigger === "manual" || order.target ? turn.compaction.manual : turn.compaction.auto
+function refusalOf({ context, order, figures, limits }: Situation, cut: Cut | undefined): Refusal | undefined {
+  const { compactions } = context.views
+  const allowed = order.trigger === "manual" || order.target ? context.compaction.manual : context.compaction.auto
   if (!allowed) return refused("switched-off", "Compacting is switched off in the settings. Nothing was changed.")
   const isAutomatic = order.trigger === "auto" && !order.target
-  if (isAutomatic && context.promptTokens >= limits.autoCompact)
+  if (isAutomatic && context.views.context.promptTokens >= limits.autoCompact)
     return refused(
       "out-of-reach",
-      `System prompt, tools and instructions alone take about ${context.promptTokens} tokens, and compacting begins at ${limits.autoCompact}: no compaction can help. Use fewer tools or shorter instructions, or a model with a larger window.`,
+      `System prompt, tools and instructions alone take about ${context.views.context.promptTokens} tokens, and compacting begins at ${limits.autoCompact}: no compaction can help. Use fewer tools or shorter instructions, or a model with a larger window.`,
     )
   if (cut === undefined)
     return refused("no-such-message", "There is no such message since the last boundary. Nothing was changed.")
@@ -61,7 +55,7 @@ function refusalOf({ turn, order, figures, limits }: Situation, cut: Cut | undef
       "stopped-after-failures",
       `Automatic compaction has stopped after ${compactions.failures} failures in a row. Everything is kept. Use /compact to try by hand; a success starts it again.`,
     )
-  const since = turn.size.tokens - (compactions.last?.tokensAfter ?? Number.NEGATIVE_INFINITY)
+  const since = context.size.tokens - (compactions.last?.tokensAfter ?? Number.NEGATIVE_INFINITY)
   if (!order.overflowed && since < limits.window * NEW_CONTENT_SHARE)
     return refused(
       "too-soon",
@@ -70,7 +64,9 @@ function refusalOf({ turn, order, figures, limits }: Situation, cut: Cut | undef
   return undefined
 }
 
-const refused = (why: CompactionRefusal, message: string): Refused => ({ refused: why, message })
+export const isRefusal = (found: Situation | Refusal): found is Refusal => "kind" in found
+
+const refused = (why: RefusalReason, message: string): Refusal => ({ kind: "refused", why, message })
 
 /** What can be sent, or says something about it; a boundary is no part of what it bounds. */
 const isPartOfIt = ({ type }: Message) => type === "user" || type === "assistant" || type === "attachment"

@@ -349,7 +349,7 @@ describe("MSG-6 a boundary", () => {
 describe("JRN-7 after each boundary title, mode, model and directory stand again", () => {
   test("right behind it, as they were", async () => {
     const drafts: Draft[] = []
-    const layer = { name: "compacting", beforeRequest: async () => drafts.splice(0) }
+    const layer = { name: "compacting", beforeRequest: async () => ({ drafts: drafts.splice(0) }) }
     const chat = await openTestConversation({ layers: [layer], title: "The title", cwd: "/somewhere" })
     await chat.add({ role: "user", content: "go" })
     for (let time = 0; time < 2; time++) {

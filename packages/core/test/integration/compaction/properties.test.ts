@@ -69,9 +69,9 @@ function notesAt(back: number | undefined): Layer {
     name: "notes",
     async beforeRequest({ views }) {
       const message = back === undefined ? undefined : views.context.storedMessages().at(-1 - back)
-      if (!message || message.uuid === views.notes.throughUuid) return []
+      if (!message || message.uuid === views.notes.throughUuid) return undefined
       const taken = { throughUuid: message.uuid, path: "notes.md", tokens: 10, contextTokens: 10 }
-      return [{ type: "strata", subtype: "notes-updated", ...taken }]
+      return { drafts: [{ type: "strata", subtype: "notes-updated", ...taken }] }
     },
   }
 }

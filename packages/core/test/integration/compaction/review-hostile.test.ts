@@ -129,10 +129,10 @@ describe("the place of the notes", () => {
 
     await agent.chat.rewind(behindFirst.uuid)
     expect(agent.chat.views.notes.throughUuid).toBe(first!.throughUuid)
-    expect(await plan()).toMatchObject({ kind: "plan", plan: { routes: ["notes", "shared"] } })
+    expect(await plan()).toMatchObject({ kind: "all", routes: ["notes", "shared"] })
     expect(readFileSync(notesOf(agent, where), "utf8")).toBe(file) // a plan changes nothing
     writeFileSync(notesOf(agent, where), `${file}\nBy hand.\n`)
-    expect(await plan()).toMatchObject({ kind: "plan", plan: { routes: ["shared"] } })
+    expect(await plan()).toMatchObject({ kind: "all", routes: ["shared"] })
     writeFileSync(notesOf(agent, where), file)
     await agent.chat.compact({ routes: ["notes"] })
     const summary = (await entriesOf(agent)).findLast((entry) => entry.type === "user" && entry.isCompactSummary)
@@ -140,7 +140,7 @@ describe("the place of the notes", () => {
     expect(JSON.stringify(summary)).not.toContain("told at update 2")
 
     await agent.chat.rewind(beforeFirst.uuid)
-    expect(await plan()).toMatchObject({ kind: "plan", plan: { routes: ["shared"] } })
+    expect(await plan()).toMatchObject({ kind: "all", routes: ["shared"] })
   })
 })
 

@@ -128,9 +128,9 @@ describe("what an earlier compaction restored", () => {
       name: "notes",
       async beforeRequest({ views }) {
         const message = views.context.storedMessages().at(-1)
-        if (!message || message.uuid === views.notes.throughUuid) return []
+        if (!message || message.uuid === views.notes.throughUuid) return undefined
         const taken = { throughUuid: message.uuid, path: "notes.md", tokens: 10, contextTokens: 10 }
-        return [{ type: "strata", subtype: "notes-updated", ...taken }]
+        return { drafts: [{ type: "strata", subtype: "notes-updated", ...taken }] }
       },
     }
     const chat = await open({
@@ -160,7 +160,7 @@ describe("what an earlier compaction restored", () => {
 describe("going back", () => {
   test("CACHE-6 to the summary itself: kept thinking stays dropped, since what it was bound to is gone", async () => {
     const drafts = installation({
-      turn: {
+      context: {
         newUuid: (
           () => () =>
             `uuid_${answers++}`

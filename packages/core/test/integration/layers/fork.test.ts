@@ -6,7 +6,7 @@ import { client, simulator } from "../../../../sim/test/simulator.ts"
 import type { LayerSurroundings } from "../../../src/conversation/default-layers.ts"
 import { type ForkOptions, type ForkParent, runFork } from "../../../src/forks/fork.ts"
 import { isForked } from "../../../src/forks/fork-marker.ts"
-import type { Layer, Turn } from "../../../src/layers/layer.ts"
+import type { Layer, LayerContext } from "../../../src/layers/layer.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
 import type { Tool } from "../../../src/tools/tool.ts"
 import { ask, calls, codingTools } from "../agent/agents.ts"
@@ -59,12 +59,12 @@ async function atWork(onFork: (turn: BrainTurn) => Answer | string = () => "Done
       return { content: "waited" }
     },
   }
-  const found: { turn?: Turn; surroundings?: LayerSurroundings } = {}
+  const found: { context?: LayerContext; surroundings?: LayerSurroundings } = {}
   const watching: Layer = {
     name: "watching",
-    async afterResponse(turn) {
-      found.turn = turn
-      return []
+    async afterResponse(context) {
+      found.context = context
+      return undefined
     },
   }
   const agent = await layeredAgent(sim, {
@@ -81,7 +81,7 @@ async function atWork(onFork: (turn: BrainTurn) => Answer | string = () => "Done
   const openCalls = agent.chat.views.context.lastResponse!.message.content as readonly { type: string; id: string }[]
   const parent: ForkParent = {
     ...{ model, tools, reads, toolContext },
-    request: await found.turn!.request(),
+    request: await found.context!.request(),
     openCalls: openCalls.filter(({ type }) => type === "tool_use").map(({ id }) => id),
   }
   const finish = async () => {

@@ -91,7 +91,7 @@ function noteTaking(sim: Parameters<typeof client>[0]): Layer {
       const messages = [...asked.messages, { role: "user" as const, content: "Take notes." }]
       const question = { ...asked, messages, max_tokens: 1_000, stream: false as const }
       const { id, model, usage } = await client(sim).beta.messages.create(question)
-      return [{ type: "strata", subtype: "spent", purpose: "notes", model, responseId: id, usage }]
+      return { drafts: [{ type: "strata", subtype: "spent", purpose: "notes", model, responseId: id, usage }] }
     },
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { conversation } from "../../../../test/builders.ts"
 import type { FileRead } from "../../../tools/tool.ts"
 import { CLEARED_MARKER, renderPersisted } from "../../../views/context/render-decisions.ts"
-import { type CandidateQuestion, candidates } from "./candidates.ts"
+import { type CandidateInput, candidates } from "./candidates.ts"
 import { wholeCalls } from "./whole-calls.ts"
 
 const seen = (more: Partial<FileRead> = {}): FileRead => ({
@@ -11,7 +11,7 @@ const seen = (more: Partial<FileRead> = {}): FileRead => ({
   at: "2026-01-01T00:00:00.000Z",
   ...more,
 })
-const chosen = (reads: CandidateQuestion["reads"], more: Partial<CandidateQuestion> = {}) =>
+const chosen = (reads: CandidateInput["reads"], more: Partial<CandidateInput> = {}) =>
   candidates({ reads, wholeCalls: new Set(), excluded: { files: [], directories: [] }, ...more }).map(
     ({ path }) => path,
   )
@@ -27,7 +27,7 @@ describe("L4-20 which files are worth reading again", () => {
   })
 
   test("not those whose full read is among the kept messages; a part that was read does not count", () => {
-    const reads: CandidateQuestion["reads"] = [
+    const reads: CandidateInput["reads"] = [
       ["/whole", seen({ toolUseId: "kept" })],
       ["/part", seen({ toolUseId: "kept", range: { offset: 1, limit: 2 } })],
       ["/gone", seen({ toolUseId: "summarised" })],

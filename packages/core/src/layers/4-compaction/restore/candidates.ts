@@ -10,7 +10,7 @@ export interface Candidate {
   readonly read: FileRead
 }
 
-export interface CandidateQuestion {
+export interface CandidateInput {
   /** What was read and written, the oldest first. */
   readonly reads: readonly (readonly [string, FileRead])[]
   /** Calls whose results stay whole in view. */
@@ -29,7 +29,7 @@ export interface ExcludedPaths {
 const INSTRUCTION_NAMES = new Set(["AGENTS.md", "CLAUDE.md", "AGENTS.local.md", "CLAUDE.local.md"])
 const RULE_DIRECTORIES = [`.strata${sep}rules`, `.claude${sep}rules`]
 
-export function candidates({ reads, wholeCalls, excluded }: CandidateQuestion): readonly Candidate[] {
+export function candidates({ reads, wholeCalls, excluded }: CandidateInput): readonly Candidate[] {
   return reads
     .filter(([path, read]) => !standsWhole(read, wholeCalls) && !isExcluded(path, excluded))
     .map(([path, read]) => ({ path, read }))

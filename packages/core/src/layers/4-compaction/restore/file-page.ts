@@ -10,7 +10,7 @@ import { charactersWithin, type Estimate, largest } from "../cut-text.ts"
 import type { Candidate } from "./candidates.ts"
 import type { ReadAgain } from "./read-again.ts"
 
-export interface PageQuestion {
+export interface PageInput {
   readonly candidate: Candidate
   readonly file: ReadAgain
   /** Tokens of the attachment as it is sent. */
@@ -33,10 +33,10 @@ interface Page {
   readonly total: number
 }
 
-export function pageOf(question: PageQuestion): RestoredFile {
-  const { candidate, file, limit, estimate, now } = question
+export function pageOf(input: PageInput): RestoredFile {
+  const { candidate, file, limit, estimate, now } = input
   const all = linesOf(file.text)
-  const page = fittingPage(all, question)
+  const page = fittingPage(all, input)
   if (all.length > 0 && page.lines.length === 0) return onlyNamed(candidate.path, estimate)
   const attachment = fileAttachment(candidate.path, page)
   const range = page.lines.length < page.total ? { offset: page.first, limit: page.lines.length } : undefined
@@ -50,7 +50,7 @@ export function pageOf(question: PageQuestion): RestoredFile {
   return tokens > limit ? onlyNamed(candidate.path, estimate) : { attachment, tokens, read: [candidate.path, read] }
 }
 
-function fittingPage(all: readonly string[], { candidate: { path, read }, limit, estimate }: PageQuestion): Page {
+function fittingPage(all: readonly string[], { candidate: { path, read }, limit, estimate }: PageInput): Page {
   const fitsFrom = (first: number) => {
     const lines = numberLines(worthMeasuring(all.slice(first - 1), limit), first)
     const page = (count: number): Page => ({ first, lines: lines.slice(0, count), total: all.length })

@@ -12,11 +12,11 @@ import { edit } from "../../../tools/files/edit.ts"
 import { read } from "../../../tools/files/read.ts"
 import { FileReads } from "../../../tools/files/read-state.ts"
 import { sizeOf } from "./file-page.ts"
-import { type RestoreQuestion, restoreAttachments, restoreLimits } from "./restore.ts"
+import { type RestoreInput, restoreAttachments, restoreLimits } from "./restore.ts"
 
 const { text: estimate } = createEstimator("claude-5")
 const LIMITS = { files: 5, file: 5_000, allFiles: 50_000, skill: 5_000, allSkills: 25_000 }
-const NOTHING: Omit<RestoreQuestion, "reads"> = {
+const NOTHING: Omit<RestoreInput, "reads"> = {
   messages: [],
   kept: [],
   frontier: { todos: [], plan: { active: false } },
@@ -201,9 +201,9 @@ describe("L4-20 everything that is restored", () => {
   test("a plan is taken from the disk only where the conversation has read or written it", async () => {
     const plan = { active: false, path: "/p/plan.md", text: "as it was shown" }
     const readFile = async () => ({ text: "on disk", modifiedMs: 2 })
-    const ask = (more: Partial<RestoreQuestion>) =>
+    const ask = (more: Partial<RestoreInput>) =>
       restoreAttachments({ ...NOTHING, reads: [], readFile, frontier: { todos: [], plan }, ...more })
-    const contents = async (more: Partial<RestoreQuestion>) =>
+    const contents = async (more: Partial<RestoreInput>) =>
       (await ask(more)).attachments.map((attachment) => "content" in attachment && attachment.content)
     const reads = [["/p/plan.md", seen] as const]
     expect(await contents({})).toEqual(["as it was shown"])
@@ -230,9 +230,9 @@ describe("L4-20 everything that is restored", () => {
   })
 
   test("the limits are figures", async () => {
-    expect(await restoreLimits(createFlags({ settings: DEFAULT_SETTINGS }))).toEqual(LIMITS)
+    expect(restoreLimits(createFlags({ settings: DEFAULT_SETTINGS }).current)).toEqual(LIMITS)
     const figures = { ...DEFAULT_SETTINGS.figures, "restore-files": 2 }
-    expect(await restoreLimits(createFlags({ settings: { ...DEFAULT_SETTINGS, figures } }))).toEqual({
+    expect(restoreLimits(createFlags({ settings: { ...DEFAULT_SETTINGS, figures } }).current)).toEqual({
       ...LIMITS,
       files: 2,
     })

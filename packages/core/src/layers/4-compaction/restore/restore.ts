@@ -23,7 +23,7 @@ import { pageOf, type RestoredFile, sizeOf } from "./file-page.ts"
 import { type ReadFileAgain, readAgain } from "./read-again.ts"
 import { wholeCalls } from "./whole-calls.ts"
 
-export interface RestoreQuestion {
+export interface RestoreInput {
   /** Since the last boundary, as they are shown. */
   readonly messages: readonly Message[]
   /** Those of them that stay in view, as they are shown. */
@@ -59,30 +59,29 @@ export interface Restored {
   readonly reads: readonly (readonly [string, FileRead])[]
 }
 
-export async function restoreLimits(flags: Pick<Flags, "figure">): Promise<RestoreLimits> {
-  const [files, file, allFiles, skill, allSkills] = await Promise.all([
-    flags.figure("restore-files"),
-    flags.figure("restore-file-limit"),
-    flags.figure("restore-limit"),
-    flags.figure("restore-skill-limit"),
-    flags.figure("restore-skills-limit"),
-  ])
-  return { files, file, allFiles, skill, allSkills }
+export function restoreLimits({ figures }: Pick<Flags, "figures">): RestoreLimits {
+  return {
+    files: figures["restore-files"],
+    file: figures["restore-file-limit"],
+    allFiles: figures["restore-limit"],
+    skill: figures["restore-skill-limit"],
+    allSkills: figures["restore-skills-limit"],
+  }
 }
 
-export async function restoreAttachments(question: RestoreQuestion): Promise<Restored> {
-  const { messages, kept, frontier, limits, estimate } = question
-  const reads = [...question.reads]
+export async function restoreAttachments(input: RestoreInput): Promise<Restored> {
+  const { messages, kept, frontier, limits, estimate } = input
+  const reads = [...input.reads]
   const inView = wholeCalls(kept)
   const before: AttachedBefore = { messages, kept: new Set(kept.map(({ uuid }) => uuid)) }
   const sizeOfAll = (all: readonly Attachment[]) => all.reduce((sum, each) => sum + sizeOf(each, estimate), 0)
   const skills = skillsInUse(before, { estimate, each: limits.skill, together: limits.allSkills })
   const { together = Number.POSITIVE_INFINITY } = limits
   const allFiles = Math.max(0, Math.min(limits.allFiles, together - sizeOfAll(skills)))
-  const plan = restorePlan(frontier.plan, { ...question, limits: { ...limits, allFiles }, reads })
+  const plan = restorePlan(frontier.plan, { ...input, limits: { ...limits, allFiles }, reads })
   const files = plan.then((shown) =>
     restoreFiles({
-      ...question,
+      ...input,
       limits: { ...limits, allFiles: Math.max(0, allFiles - sizeOfAll(shown)) },
       reads,
       inView,
@@ -103,28 +102,28 @@ export async function restoreAttachments(question: RestoreQuestion): Promise<Res
   return { attachments: attachments.flat(), reads: readsAfter(reads, { inView, restored: await files }) }
 }
 
-interface FilesQuestion extends RestoreQuestion {
+interface FilesInput extends RestoreInput {
   readonly reads: readonly (readonly [string, FileRead])[]
   readonly inView: ReadonlySet<string>
 }
 
 /** The most recently read first. Where one cannot be read any more, the next one takes its place. */
-async function restoreFiles(question: FilesQuestion): Promise<readonly RestoredFile[]> {
-  const { reads, inView, limits, frontier } = question
+async function restoreFiles(input: FilesInput): Promise<readonly RestoredFile[]> {
+  const { reads, inView, limits, frontier } = input
   const excluded = await whereTheyAre({
-    files: [...question.excluded.files, ...(frontier.plan.path === undefined ? [] : [frontier.plan.path])],
-    directories: question.excluded.directories,
+    files: [...input.excluded.files, ...(frontier.plan.path === undefined ? [] : [frontier.plan.path])],
+    directories: input.excluded.directories,
   })
   const waiting = [...candidates({ reads, wholeCalls: inView, excluded })]
   const restored: RestoredFile[] = []
   let room = limits.allFiles
   while (restored.length < limits.files && waiting.length > 0) {
     const next = await Promise.all(
-      waiting.splice(0, limits.files - restored.length).map((candidate) => read(candidate, question)),
+      waiting.splice(0, limits.files - restored.length).map((candidate) => read(candidate, input)),
     )
     for (const { candidate, file } of next) {
       if (file === undefined) continue
-      const { estimate, now } = question
+      const { estimate, now } = input
       const page = pageOf({ candidate, file, limit: Math.min(limits.file, room), estimate, now })
       if (page.tokens > room) continue
       room -= page.tokens
@@ -134,7 +133,7 @@ async function restoreFiles(question: FilesQuestion): Promise<readonly RestoredF
   return restored
 }
 
-async function read(candidate: Candidate, { readFile = readAgain, signal = NEVER }: RestoreQuestion) {
+async function read(candidate: Candidate, { readFile = readAgain, signal = NEVER }: RestoreInput) {
   return { candidate, file: await readFile(candidate.path, signal) }
 }
 
@@ -171,7 +170,7 @@ async function restorePlan(
 
 const PLAN_CUT = "\n[Cut here: the plan goes on. Read its file to see all of it.]"
 
-type FilesLookup = Pick<FilesQuestion, "reads" | "readFile" | "signal" | "limits" | "estimate">
+type FilesLookup = Pick<FilesInput, "reads" | "readFile" | "signal" | "limits" | "estimate">
 
 function planMode({ active, path }: Frontier["plan"]): readonly Attachment[] {
   return active ? [{ type: "plan_mode", active, ...(path === undefined ? {} : { path }) }] : []

@@ -1,7 +1,7 @@
 /** L4-13, L4-15, L4-25: a call of its own writes the summary, from an input that is cut to what the summariser can take. */
 import type { Model } from "../../../model/model.ts"
 import { createEstimator } from "../../../tokens/estimate.ts"
-import type { Turn } from "../../layer.ts"
+import type { LayerContext } from "../../layer.ts"
 import { summariseDirectly } from "../summarise/direct.ts"
 import type { Route } from "./route.ts"
 
@@ -9,20 +9,20 @@ export function direct(model: Model): Route {
   return {
     name: "direct",
     cut: async ({ cut }) => cut,
-    async summarise({ turn, cut, instructions, onProgress }) {
+    async summarise({ context, cut, instructions, onProgress }) {
       const outcome = await summariseDirectly({
         model,
-        ...sizesFor(model, turn),
+        ...sizesFor(model, context),
         messages: cut.summarised,
         kind: cut.kind,
         instructions,
-        signal: turn.signal,
+        signal: context.signal,
         onProgress,
       })
       if (outcome.kind !== "summary") return outcome
       if (outcome.dropped > 0) {
         const rounds = outcome.dropped === 1 ? "oldest round was" : `${outcome.dropped} oldest rounds were`
-        turn.progress({
+        context.progress({
           phase: "message",
           message: `The ${rounds} too much for the summariser and left out of the summary.`,
         })
@@ -33,7 +33,7 @@ export function direct(model: Model): Route {
 }
 
 /** Another model than the conversation's has its own window and cuts text in its own way. */
-function sizesFor(model: Model, { model: own, thresholds, views }: Turn) {
+function sizesFor(model: Model, { model: own, thresholds, views }: LayerContext) {
   if (model.name === own) return { window: thresholds.window, estimator: views.estimator }
   return { window: model.facts.window, estimator: createEstimator(model.facts.family) }
 }

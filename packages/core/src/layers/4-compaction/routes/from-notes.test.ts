@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { createFlags } from "../../../base/flags.ts"
 import { DEFAULT_SETTINGS } from "../../../base/settings.ts"
 import { fromNotes } from "./from-notes.ts"
-import type { RouteQuestion } from "./route.ts"
+import type { RouteInput } from "./route.ts"
 
 const STARTED = new Date("2026-01-01T00:00:00.000Z")
 
@@ -25,12 +25,12 @@ function compactingAfter(seconds: number) {
       return limit.promise
     },
   })
-  const turn = {
-    flags: createFlags({ settings: DEFAULT_SETTINGS }),
+  const context = {
+    flags: createFlags({ settings: DEFAULT_SETTINGS }).current,
     now: new Date(STARTED.getTime() + seconds * 1_000),
     signal: new AbortController().signal,
   }
-  const outcome = route.summarise({ turn } as unknown as RouteQuestion)
+  const outcome = route.summarise({ context } as unknown as RouteInput)
   return { outcome, update, limit, waits, isRead: () => isRead }
 }
 

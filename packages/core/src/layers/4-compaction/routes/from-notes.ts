@@ -2,16 +2,16 @@
  * L4-5 to L4-9: the notes that were kept while the work went on serve as the summary, without any model call. What they do not tell yet is
  * kept as it was.
  */
-import type { Turn } from "../../layer.ts"
+import type { LayerContext } from "../../layer.ts"
 import { type Cut, cutBehindNotes } from "../cut.ts"
-import type { Route, RouteQuestion } from "./route.ts"
+import type { Route, RouteInput } from "./route.ts"
 
 /** Who keeps notes. */
 export interface NotesSource {
   /** The update under way, if any. */
   running(): { readonly startedAt: Date; readonly done: Promise<void> } | undefined
   /** The notes with every section cut to the limit; `undefined` where there is no more than the bare template (L4-8). */
-  summary(turn: Turn): Promise<string | undefined>
+  summary(context: LayerContext): Promise<string | undefined>
 }
 
 export interface NotesRouteOptions {
@@ -27,36 +27,36 @@ export function fromNotes({ source, wait }: NotesRouteOptions): Route {
     name: "notes",
     mustReachThreshold: true,
 
-    async cut(question) {
-      return (await areOn(question.turn)) && (await source.summary(question.turn)) ? cutFor(question) : undefined
+    async cut(input) {
+      return areOn(input.context) && (await source.summary(input.context)) ? cutFor(input) : undefined
     },
 
-    async summarise(question) {
-      const { turn } = question
-      if (!(await areOn(turn))) return { kind: "passed", message: "notes are switched off" }
-      await waitForUpdate(turn)
-      const notes = await source.summary(turn)
+    async summarise(input) {
+      const { context } = input
+      if (!areOn(context)) return { kind: "passed", message: "notes are switched off" }
+      await waitForUpdate(context)
+      const notes = await source.summary(context)
       if (notes === undefined) return { kind: "passed", message: "there are no notes" }
-      const cut = cutFor(question)
+      const cut = cutFor(input)
       if (!cut) return { kind: "passed", message: "the notes do not tell how far they go" }
       return { kind: "summary", text: `Summary:\n${notes}`, cut, responses: [] }
     },
   }
 
-  async function waitForUpdate({ flags, now, signal }: Turn): Promise<void> {
+  async function waitForUpdate({ flags, now, signal }: LayerContext): Promise<void> {
     const update = source.running()
     if (!update || now.getTime() - update.startedAt.getTime() > TOO_OLD_MS) return
     const enough = new AbortController()
-    const limit = wait((await flags.figure("notes-wait")) * 1_000, AbortSignal.any([signal, enough.signal]))
+    const limit = wait(flags.figures["notes-wait"] * 1_000, AbortSignal.any([signal, enough.signal]))
     await Promise.race([update.done, limit])
     enough.abort()
   }
 }
 
-const areOn = async ({ flags }: Turn) => (await flags.isOn("notes")) && (await flags.isOn("compact-from-notes"))
+const areOn = ({ flags: { on } }: LayerContext) => on.notes && on["compact-from-notes"]
 
 /** Only where a round would be summarised by it. */
-function cutFor({ turn, cutQuestion }: RouteQuestion): Cut | undefined {
-  const cut = cutBehindNotes(cutQuestion, turn.views.notes.throughUuid)
+function cutFor({ context, cutInput }: RouteInput): Cut | undefined {
+  const cut = cutBehindNotes(cutInput, context.views.notes.throughUuid)
   return cut?.summarised.some(({ type }) => type === "assistant") ? cut : undefined
 }

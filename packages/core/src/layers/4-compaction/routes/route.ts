@@ -1,16 +1,16 @@
-/** A way to a summary. Each is tried in its turn; one that does not apply or fails leaves the conversation as it was. */
+/** A way to a summary. Each is tried in order; one that does not apply or fails leaves the conversation as it was. */
 import type { FailureReason } from "../../../base/telemetry.ts"
 import type { ModelResponse } from "../../../model/model.ts"
 import type { CompactionOrder, RouteName } from "../../compaction-order.ts"
-import type { Turn } from "../../layer.ts"
-import type { Cut, CutQuestion } from "../cut.ts"
+import type { LayerContext } from "../../layer.ts"
+import type { Cut, CutInput } from "../cut.ts"
 
-export interface RouteQuestion {
-  readonly turn: Turn
+export interface RouteInput {
+  readonly context: LayerContext
   readonly order: CompactionOrder
   /** What is to be summarised, unless the way has a summary that covers another part. */
   readonly cut: Cut
-  readonly cutQuestion: CutQuestion
+  readonly cutInput: CutInput
   /** The user's first, those of hooks after. */
   readonly instructions: readonly string[]
   /** Characters written so far. */
@@ -39,6 +39,6 @@ export interface Route {
   /** Whether its summary is too old to be taken where the context would stay at the threshold (L4-9). */
   readonly mustReachThreshold?: boolean
   /** Where it would cut, for a plan; `undefined` where it does not apply. */
-  cut(question: RouteQuestion): Promise<Cut | undefined>
-  summarise(question: RouteQuestion): Promise<RouteOutcome>
+  cut(input: RouteInput): Promise<Cut | undefined>
+  summarise(input: RouteInput): Promise<RouteOutcome>
 }

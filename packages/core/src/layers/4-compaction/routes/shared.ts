@@ -11,7 +11,7 @@ import { PromptTooLongError } from "../../../model/errors.ts"
 import type { Cut } from "../cut.ts"
 import { summaryPrompt } from "../summarise/prompts.ts"
 import { readSummary } from "../summarise/summary-text.ts"
-import type { Route, RouteOutcome, RouteQuestion } from "./route.ts"
+import type { Route, RouteInput, RouteOutcome } from "./route.ts"
 
 const ROOM_FOR_ANSWER = 4_000 // tokens; a summary is rarely longer, and one that is cut is refused
 const LONGEST_QUOTE = 200 // characters that tell where a range begins
@@ -25,47 +25,47 @@ export type ForkSurroundings = Omit<ForkParent, "request" | "openCalls">
 export function shared(parent: ForkSurroundings): Route {
   return {
     name: "shared",
-    async cut(question) {
-      return question.order.overflowed || !fits(question) ? undefined : question.cut
+    async cut(input) {
+      return input.order.overflowed || !fits(input) ? undefined : input.cut
     },
-    async summarise(question) {
-      const { order, cut } = question
-      if (order.overflowed || !fits(question))
+    async summarise(input) {
+      const { order, cut } = input
+      if (order.overflowed || !fits(input))
         return { kind: "passed", message: "the conversation and the prompt do not fit into one request" }
-      return readAnswer(await askFork(parent, question), cut)
+      return readAnswer(await askFork(parent, input), cut)
     },
   }
 }
 
 /** `up-to`: what is kept must not be in front of the model, so the direct way is taken. */
-function fits({ turn, ...question }: RouteQuestion): boolean {
-  const { size, facts, thresholds, views } = turn
-  const needed = () => size.tokens + views.estimator.text(promptFor(question)) + ROOM_FOR_ANSWER
-  return question.cut.kind !== "up-to" && needed() < Math.min(thresholds.window, facts.window)
+function fits({ context, ...input }: RouteInput): boolean {
+  const { size, facts, thresholds, views } = context
+  const needed = () => size.tokens + views.estimator.text(promptFor(input)) + ROOM_FOR_ANSWER
+  return input.cut.kind !== "up-to" && needed() < Math.min(thresholds.window, facts.window)
 }
 
-function promptFor({ cut, instructions }: Pick<RouteQuestion, "cut" | "instructions">): string {
+function promptFor({ cut, instructions }: Pick<RouteInput, "cut" | "instructions">): string {
   const startsWith = cut.kind === "from" ? cut.summarised.map(quoteOf).find((quote) => quote !== "") : undefined
   return summaryPrompt({ kind: cut.kind, instructions, ...(startsWith ? { startsWith } : {}) })
 }
 
-interface ForkQuestion extends Pick<RouteQuestion, "turn" | "cut" | "instructions" | "onProgress"> {
+interface ForkInput extends Pick<RouteInput, "context" | "cut" | "instructions" | "onProgress"> {
   /** Calls that run right now. */
   readonly openCalls?: readonly string[]
 }
 
 export async function askFork(
   parent: ForkSurroundings,
-  { turn, cut, instructions, onProgress, openCalls = [] }: ForkQuestion,
+  { context, cut, instructions, onProgress, openCalls = [] }: ForkInput,
 ): Promise<ForkOutcome> {
   let characters = 0
   return runFork(
-    { ...parent, request: await turn.request(), openCalls },
+    { ...parent, request: await context.request(), openCalls },
     {
       directive: promptFor({ cut, instructions }),
       allows: () => NO_TOOLS,
       maxTurns: 1,
-      signal: turn.signal,
+      signal: context.signal,
       onText: (text) => {
         characters += text.length
         onProgress(characters)

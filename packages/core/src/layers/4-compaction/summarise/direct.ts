@@ -141,7 +141,7 @@ const nothingToSummarise = (): Asked => ({
   message: "there is no message to summarise",
 })
 
-interface RoomQuestion {
+interface RoomInput {
   readonly window: number
   readonly output: number
   readonly estimator: Estimator
@@ -150,7 +150,7 @@ interface RoomQuestion {
 }
 
 /** What is left of the window for messages. */
-function roomIn({ window, output, estimator, messages, prompt }: RoomQuestion): Room {
+function roomIn({ window, output, estimator, messages, prompt }: RoomInput): Room {
   const tools = JSON.stringify(namedTools(summaryInput(messages)))
   const fixed = estimator.text(directSystemPrompt()) + estimator.text(prompt) + estimator.text(tools)
   return { budget: Math.max(LEAST_ROOM, Math.floor((window - output - fixed) * SURE_SHARE)), estimator }

@@ -1,19 +1,16 @@
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
 import { usageOf } from "../../../test/ledger-entries.ts"
-import type { Flags } from "../../base/flags.ts"
+import { createFlags } from "../../base/flags.ts"
+import { DEFAULT_SETTINGS } from "../../base/settings.ts"
 import { findModel } from "../../tokens/models.ts"
 import { fillOf, resolveThresholds } from "../../tokens/window.ts"
 import { Views } from "../../views/views.ts"
-import { remainingTurns } from "./remaining-turns.ts"
+import { remainingTurns } from "./payback.ts"
 
 const { facts } = findModel("claude-opus-4-6")
 const THRESHOLDS = resolveThresholds({ window: 200_000, facts, maxOutput: 32_000, autoCompact: true }) // compacts at 167,000
-const flags: Flags = {
-  isOn: async () => true,
-  figure: async (name) => (name === "compact-failures" ? 3 : 20),
-  toolResultLimit: async () => 50_000,
-}
+const flags = createFlags({ settings: DEFAULT_SETTINGS }).current // 20 turns expected, 3 failures stop compaction
 
 /** Responses with contexts of these sizes. */
 async function remaining(sizes: readonly number[], { used = 150_000, auto = true, failures = 0 } = {}) {
