@@ -3,20 +3,24 @@
 import type { DecisionEntry } from "../../journal/entries.ts"
 import type { Uuid } from "../../messages/messages.ts"
 
+type ClearedResults = Extract<DecisionEntry, { subtype: "tool-results-cleared" }>
+
 export const dropsThinking = (decision: DecisionEntry): boolean =>
   decision.subtype === "thinking-dropped" ||
   (decision.subtype === "repaired" && decision.repairs.some(({ rule }) => rule === "trailing-thinking"))
 
-export const editsCache = (decision: DecisionEntry): boolean =>
+/** Results are deleted inside the server's cache. */
+export const editsCache = (decision: DecisionEntry): decision is ClearedResults =>
   decision.subtype === "tool-results-cleared" && decision.why === "cache-edit"
 
-export const clearsHere = (decision: DecisionEntry): boolean =>
+/** Results are replaced in the messages that are sent. */
+export const clearsHere = (decision: DecisionEntry): decision is ClearedResults =>
   decision.subtype === "tool-results-cleared" && decision.why !== "cache-edit"
 
 export const clearedMemories = (decision: DecisionEntry): readonly Uuid[] =>
   decision.subtype === "tool-results-cleared" ? (decision.attachments ?? []) : []
 
-/** Tokens that the server reports to have cleared from its copy of the request. */
+/** Tokens that the server reports it cleared from its copy of the request. */
 export const clearedByServer = (decision: DecisionEntry): number =>
   decision.subtype === "server-edited" ? decision.edits.reduce<number>((sum, edit) => sum + clearedBy(edit), 0) : 0
 
@@ -25,6 +29,6 @@ function clearedBy(edit: unknown): number {
   return typeof tokens === "number" && tokens > 0 ? tokens : 0
 }
 
-/** Whether a decision changes which blocks there are, and not only how one is shown. */
+/** Whether a decision changes which blocks there are, and not only how a block is shown. */
 export const changesMessages = (decision: DecisionEntry): boolean =>
   dropsThinking(decision) || decision.subtype === "cache-edits-dropped" || clearedMemories(decision).length > 0

@@ -1,16 +1,25 @@
 /**
- * What decisions say about single blocks, and how each block is shown because of it. It outlives boundaries, because messages that
- * are kept across one keep what was decided about them.
+ * What decisions say about single blocks, and how each block is shown because of them. It outlives boundaries, because kept messages
+ * keep what was decided about them.
  */
 
 import type { DecisionEntry, DecisionOf } from "../../journal/entries.ts"
-import { asServerResult, asServerUse, type Block, isToolResult, isToolUse, toBlocks } from "../../messages/blocks.ts"
+import {
+  asServerResult,
+  asServerUse,
+  type Block,
+  isToolResult,
+  isToolUse,
+  type ToolResult,
+  toBlocks,
+} from "../../messages/blocks.ts"
 import type { Repair } from "../../messages/flatten.ts"
 import { type MediaItem, mediaIn, replaceMedia, withheldStub } from "../../messages/media.ts"
 import { contentOf, isSentToModel, type Message, type Uuid } from "../../messages/messages.ts"
+import { clearsHere } from "./decision-kinds.ts"
 import { renderCleared, renderEmpty, renderPersisted } from "./render-decisions.ts"
 
-/** Everything decided, as plain data for a checkpoint. Deletions inside the server's cache end at a boundary, so they are not in it. */
+/** Everything decided, as plain data for a checkpoint. */
 export interface SavedOverlay {
   readonly cleared: readonly string[]
   readonly clearedMemories: readonly Uuid[]
@@ -26,17 +35,13 @@ export interface SavedOverlay {
 interface PlacedMedia {
   readonly block: Block
   readonly item: MediaItem
-  /** Its place inside a tool result. */
+  /** Its index inside a tool result. */
   readonly inner: number | undefined
 }
 
 export class Overlay {
-  readonly #editsCaches: boolean
   readonly #cleared = new Set<string>()
   readonly #clearedMemories = new Set<Uuid>()
-  /** Deletions inside the server's cache that are sent, by the decision that made them. */
-  readonly #edits = new Map<Uuid, readonly string[]>()
-  #deleted: ReadonlySet<string> = new Set()
   readonly #persisted = new Map<string, DecisionOf<"tool-result-persisted">>()
   readonly #empty = new Map<string, DecisionOf<"tool-result-empty">>()
   readonly #sent = new Set<string>()
@@ -49,12 +54,7 @@ export class Overlay {
   readonly #results = new Map<string, { readonly block: Block; readonly address: string }>()
   readonly #media = new Map<string, PlacedMedia>()
 
-  /** A model that does not edit caches gets results whole that another one deleted in its cache. */
-  constructor({ editsCaches }: { readonly editsCaches: boolean }) {
-    this.#editsCaches = editsCaches
-  }
-
-  /** Calls that a request answered synthetically; that answer stands for ever. */
+  /** Calls that a request answered itself. That answer is final. */
   get answeredSynthetically(): ReadonlySet<string> {
     return this.#answered
   }
@@ -67,45 +67,50 @@ export class Overlay {
     return this.#thinkingDropped.has(message.uuid)
   }
 
-  /** Whether the model no longer sees a result: cleared here, or deleted in its cache. */
   isCleared(toolUseId: string): boolean {
-    return this.#cleared.has(toolUseId) || (this.#editsCaches && this.#deleted.has(toolUseId))
+    return this.#cleared.has(toolUseId)
   }
 
-  isDeletedInCache(toolUseId: string): boolean {
-    return this.#deleted.has(toolUseId)
+  /** Whether a result is cleared or put aside. */
+  isReplaced(toolUseId: string): boolean {
+    return this.#cleared.has(toolUseId) || this.#persisted.has(toolUseId)
   }
 
   isClearedMemory(uuid: Uuid): boolean {
     return this.#clearedMemories.has(uuid)
   }
 
-  /** By the decision that deleted them inside the cache. */
-  get cacheEdits(): ReadonlyMap<Uuid, readonly string[]> {
-    return this.#edits
-  }
-
   /** Whether nothing was decided about a result yet. */
   isUndecided(toolUseId: string): boolean {
-    const decided = [this.#persisted, this.#empty, this.#sent]
-    return !decided.some((ids) => ids.has(toolUseId)) && !this.isCleared(toolUseId)
+    return ![this.#persisted, this.#empty, this.#sent, this.#cleared].some((ids) => ids.has(toolUseId))
   }
 
-  /** Where the result that is shown for a call stands. */
+  /** The address of the result that is shown for a call. */
   resultAddress(toolUseId: string): string | undefined {
     return this.#results.get(toolUseId)?.address
   }
 
+  /** The address of a result, where it is the one that is shown for its call. */
+  addressOf(result: ToolResult): string | undefined {
+    const shown = this.#results.get(result.tool_use_id)
+    return shown?.block === result ? shown.address : undefined
+  }
+
+  /** The results that are shown for these calls. */
+  resultsOf(toolUseIds: Iterable<string>): readonly Block[] {
+    return [...toolUseIds].flatMap((id) => this.#results.get(id)?.block ?? [])
+  }
+
   /** Images and documents that are sent unless they are withheld. */
   get media(): readonly MediaItem[] {
-    return [...this.#media.values()].filter(({ block }) => !this.#isPutAway(block)).map(({ item }) => item)
+    return [...this.#media.values()].filter(({ block }) => !this.#isShownReplaced(block)).map(({ item }) => item)
   }
 
   get withheldAddresses(): ReadonlySet<string> {
     return new Set(this.#withheld.keys())
   }
 
-  /** Makes the blocks of a message known. Their identity is their name from here on. */
+  /** Registers the blocks of a message. From here on they are known by identity. */
   place(message: Message): void {
     if ((message.type !== "user" && message.type !== "assistant") || !isSentToModel(message)) return
     const blocks = toBlocks(message.message.content)
@@ -123,7 +128,7 @@ export class Overlay {
     }
   }
 
-  /** The blocks are placed anew; what was decided about them stays. */
+  /** Forgets the blocks, which are placed again, and keeps what was decided about them. */
   forgetPlaces(): void {
     this.#results.clear()
     this.#media.clear()
@@ -133,12 +138,10 @@ export class Overlay {
   touchedBy(decision: DecisionEntry): readonly Block[] {
     switch (decision.subtype) {
       case "tool-results-cleared":
-        return decision.toolUseIds.flatMap((id) => this.#results.get(id)?.block ?? [])
-      case "cache-edits-dropped":
-        return [...this.#deleted].flatMap((id) => this.#results.get(id)?.block ?? [])
+        return this.resultsOf(decision.toolUseIds)
       case "tool-result-persisted":
       case "tool-result-empty":
-        return [this.#results.get(decision.toolUseId)?.block ?? []].flat()
+        return this.resultsOf([decision.toolUseId])
       case "media-withheld":
         return decision.blocks.flatMap(({ address }) => this.#media.get(address)?.block ?? [])
       default:
@@ -146,14 +149,12 @@ export class Overlay {
     }
   }
 
-  /** `present` are the messages a decision about all of them covers. */
+  /** `present`: the messages that a decision about all messages covers. */
   decide(decision: DecisionEntry, present: readonly Message[]): void {
     if (decision.subtype === "tool-results-cleared") {
-      if (decision.why === "cache-edit") this.#editCache(decision.uuid, decision.toolUseIds)
-      else for (const id of decision.toolUseIds) this.#cleared.add(id)
+      if (clearsHere(decision)) for (const id of decision.toolUseIds) this.#cleared.add(id)
       for (const uuid of decision.attachments ?? []) this.#clearedMemories.add(uuid)
-    } else if (decision.subtype === "cache-edits-dropped") this.#dropEdits()
-    else if (decision.subtype === "tool-result-persisted") this.#persisted.set(decision.toolUseId, decision)
+    } else if (decision.subtype === "tool-result-persisted") this.#persisted.set(decision.toolUseId, decision)
     else if (decision.subtype === "tool-result-empty") this.#empty.set(decision.toolUseId, decision)
     else if (decision.subtype === "tool-results-sent") for (const id of decision.toolUseIds) this.#sent.add(id)
     else if (decision.subtype === "media-withheld")
@@ -163,7 +164,7 @@ export class Overlay {
       for (const repair of decision.repairs) {
         this.#recorded.add(repairKey(repair))
         if (repair.rule === "unanswered-tool-use") this.#answered.add(repair.id)
-        // what a request left out must not come back: thinking is bound to what stood before it
+        // what a request left out must not come back: thinking is bound to what comes before it
         if (repair.rule === "trailing-thinking")
           for (const uuid of piecesOf(repair.id, present)) this.#thinkingDropped.add(uuid)
       }
@@ -171,22 +172,20 @@ export class Overlay {
   }
 
   /**
-   * At a boundary another prompt begins, and with it another cache: what was deleted in the old one is cleared here. Thinking of messages
-   * that are kept, among which that changes something, is no longer sent, as it may be bound to what they were.
+   * Clears results at a boundary that were deleted inside the server's cache: the next prompt begins another cache. Thinking of kept
+   * messages goes too if one of them changes by this, because it may be bound to what they were.
    */
-  settleCacheEdits(kept: readonly Message[]): void {
-    const deleted = this.#deleted
-    this.#dropEdits()
-    for (const id of deleted) this.#cleared.add(id)
+  clearAtBoundary(toolUseIds: ReadonlySet<string>, kept: readonly Message[]): void {
+    for (const id of toolUseIds) this.#cleared.add(id)
     const holdsOne = (message: Message) =>
       message.type === "user" &&
-      contentOf(message).some((block) => isToolResult(block) && deleted.has(block.tool_use_id))
+      contentOf(message).some((block) => isToolResult(block) && toolUseIds.has(block.tool_use_id))
     if (kept.some(holdsOne)) for (const { uuid } of kept) this.#thinkingDropped.add(uuid)
   }
 
   /**
-   * What was decided about calls that a boundary leaves behind, and mended: some models give the same ids again once they no longer see
-   * the old ones, and a new call or result must not be taken for an old one.
+   * Forgets what was decided about calls that a boundary removes. Some models reuse ids once they no longer see the old calls, and a
+   * new call must not be mistaken for an old one.
    */
   forgetCallsBut(kept: readonly Message[]): void {
     const names = new Set(kept.flatMap(namesIn))
@@ -195,23 +194,11 @@ export class Overlay {
     for (const key of this.#recorded) if (!names.has(repairedId(key))) this.#recorded.delete(key)
   }
 
-  /** The block as the model sees it: without what the server has deleted from its copy. */
-  see(block: Block): Block {
-    if (!isToolResult(block) || !this.#editsCaches || !this.#deleted.has(block.tool_use_id)) return this.show(block)
-    const place = this.#results.get(block.tool_use_id)
-    return place?.block === block ? renderCleared(block, place.address) : this.show(block)
-  }
-
   /** The block as it is sent. */
   show(block: Block): Block {
     if (isToolResult(block)) {
-      const id = block.tool_use_id
-      const place = this.#results.get(id)
-      const persisted = this.#persisted.get(id)
-      const empty = this.#empty.get(id)
-      if (place?.block === block && this.#cleared.has(id)) return renderCleared(block, place.address)
-      if (place?.block === block && persisted) return renderPersisted(block, persisted, place.address)
-      if (place?.block === block && empty) return renderEmpty(block, empty)
+      const shown = this.#showResult(block)
+      if (shown) return shown
     }
     let shown = block
     for (const [address, why] of this.#withheld) {
@@ -221,21 +208,19 @@ export class Overlay {
     return shown
   }
 
-  #editCache(decision: Uuid, toolUseIds: readonly string[]): void {
-    this.#edits.set(decision, toolUseIds)
-    this.#deleted = new Set([...this.#deleted, ...toolUseIds])
+  #showResult(result: ToolResult): Block | undefined {
+    const address = this.addressOf(result)
+    if (address === undefined) return undefined
+    const id = result.tool_use_id
+    const [persisted, empty] = [this.#persisted.get(id), this.#empty.get(id)]
+    if (this.#cleared.has(id)) return renderCleared(result, address)
+    if (persisted) return renderPersisted(result, persisted, address)
+    return empty && renderEmpty(result, empty)
   }
 
-  #dropEdits(): void {
-    this.#edits.clear()
-    this.#deleted = new Set()
-  }
-
-  /** Whether a tool result is shown without its content. */
-  #isPutAway(block: Block): boolean {
-    if (!isToolResult(block)) return false
-    const id = block.tool_use_id
-    return this.#results.get(id)?.block === block && (this.#cleared.has(id) || this.#persisted.has(id))
+  /** Whether the block is a tool result that is shown without its content. */
+  #isShownReplaced(block: Block): boolean {
+    return isToolResult(block) && this.addressOf(block) !== undefined && this.isReplaced(block.tool_use_id)
   }
 
   save(): SavedOverlay {
@@ -252,8 +237,8 @@ export class Overlay {
     }
   }
 
-  static restore(saved: SavedOverlay, options: { readonly editsCaches: boolean }): Overlay {
-    const overlay = new Overlay(options)
+  static restore(saved: SavedOverlay): Overlay {
+    const overlay = new Overlay()
     for (const id of saved.cleared) overlay.#cleared.add(id)
     for (const uuid of saved.clearedMemories) overlay.#clearedMemories.add(uuid)
     for (const decision of saved.persisted) overlay.#persisted.set(decision.toolUseId, decision)
@@ -270,7 +255,7 @@ export class Overlay {
 const piecesOf = (apiId: string, messages: readonly Message[]): readonly Uuid[] =>
   messages.flatMap((message) => (message.type === "assistant" && message.message.id === apiId ? message.uuid : []))
 
-/** Whatever decisions and repairs may call a message or something in it by. */
+/** Every id by which decisions and repairs refer to a message or to something in it. */
 function namesIn(message: Message): readonly string[] {
   if (message.type !== "user" && message.type !== "assistant") return [message.uuid]
   const blocks = contentOf(message).flatMap((block) => {

@@ -1,13 +1,13 @@
 /**
- * Calls that a request answered because nobody else had. Such an answer stands for ever, but only from where it was made: what came before
- * was flattened without it, and must be flattened so again when the view is built anew.
+ * Tool calls that a request had to answer itself, because no result had come. Such an answer is final, but only from the place where it
+ * was made: earlier messages were flattened without it, and are flattened so again when the view is rebuilt.
  */
 
 import type { DecisionEntry } from "../../journal/entries.ts"
 import type { Uuid } from "../../messages/messages.ts"
 
-export class MadeUpAnswers {
-  /** As far as the flattener has been fed. */
+export class SyntheticAnswers {
+  /** The calls answered up to the message that was fed last. */
   #now: Set<string>
   /** Those from before the last boundary. */
   #before: ReadonlySet<string>
@@ -22,7 +22,7 @@ export class MadeUpAnswers {
     return this.#now
   }
 
-  /** `at`: how many messages there were. */
+  /** `at`: how many messages there are. */
   decide(decision: DecisionEntry, at: number): void {
     if (decision.subtype !== "repaired") return
     const ids = decision.repairs.flatMap(({ rule, id }) => (rule === "unanswered-tool-use" ? id : []))
@@ -34,7 +34,7 @@ export class MadeUpAnswers {
     this.#made = this.#made.filter((each) => each.decision !== decision)
   }
 
-  /** The view is built anew: `take` gives the answers again, each at its place. */
+  /** Before the view is rebuilt. `take` then gives each answer at its place. */
   startOver(): void {
     this.#now = new Set(this.#before)
   }

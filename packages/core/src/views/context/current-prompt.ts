@@ -1,4 +1,4 @@
-/** The prompt in force: what stands around the messages of every request, and what it takes. */
+/** The prompt in force: what every request carries around the messages, and its size. */
 
 import type { DecisionEntry } from "../../journal/entries.ts"
 import type { Message } from "../../messages/messages.ts"
@@ -6,7 +6,7 @@ import type { Estimator, Measure } from "../../tokens/estimate.ts"
 
 export type RenderedPrompt = Extract<DecisionEntry, { subtype: "prompt-rendered" }>
 
-export class StandingPrompt {
+export class CurrentPrompt {
   readonly #estimator: Estimator
   #prompt: RenderedPrompt | undefined
   #measure: Measure | undefined
@@ -25,17 +25,17 @@ export class StandingPrompt {
     return this.#measure ? Math.ceil(this.#estimator.tokens(this.#measure)) : 0
   }
 
-  /** Whether the preamble is another one now. */
+  /** Returns whether the preamble has changed. */
   take(prompt: RenderedPrompt): boolean {
     const { system, tools, context } = prompt
     const texts = [textIn(system), Array.isArray(tools) && tools.length > 0 ? JSON.stringify(tools) : "", context]
-    const isOther = context !== (this.#prompt?.context ?? "")
+    const hasChanged = context !== (this.#prompt?.context ?? "")
     this.#prompt = prompt
     this.#measure = this.#estimator.measure(texts.filter(Boolean).map((text) => ({ type: "text", text })))
-    return isOther
+    return hasChanged
   }
 
-  /** The context preamble, which stands ahead of every conversation (MSG-8). */
+  /** The context preamble, which comes before all messages. */
   get preamble(): Message | undefined {
     if (!this.#prompt?.context) return undefined
     const { uuid, timestamp, context } = this.#prompt
