@@ -53,6 +53,7 @@ export async function aftermath({ situation, cut, summary }: AftermathInput, aro
   const restored = await restoreAttachments({
     messages: cutInput.messages,
     kept: cut.kept,
+    isWhole: (toolUseId) => views.context.isWhole(toolUseId),
     frontier: views.frontier,
     reads: withSeenBefore({
       artifacts: views.artifacts,

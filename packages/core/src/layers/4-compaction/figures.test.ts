@@ -16,6 +16,7 @@ async function tokensBack({ used, files, skills }: { used: number; files: number
   const { attachments } = await restoreAttachments({
     messages: builder.messages,
     kept: [],
+    isWhole: () => true,
     frontier: { todos: [], plan: { active: false } },
     reads,
     excluded: { files: [], directories: [] },

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../../test/builders.ts"
+import type { Entry } from "../../../journal/entries.ts"
+import { createEstimator } from "../../../tokens/estimate.ts"
 import type { FileRead } from "../../../tools/tool.ts"
-import { CLEARED_MARKER, renderPersisted } from "../../../views/context/render-decisions.ts"
+import { ContextView } from "../../../views/context/context.ts"
+import { CLEARED_MARKER } from "../../../views/context/render-decisions.ts"
 import { type CandidateInput, candidates } from "./candidates.ts"
 import { wholeCalls } from "./whole-calls.ts"
 
@@ -53,16 +56,20 @@ describe("L4-20 which files are worth reading again", () => {
 })
 
 describe("L4-20 which results are whole in the kept messages", () => {
-  test("not those that were cleared or put aside", () => {
+  test("not those that were cleared or put aside, by decision and not by what they say", () => {
     const text = "     1\tline"
-    const persisted = renderPersisted(
-      { type: "tool_result", tool_use_id: "x", content: text },
-      { subtype: "tool-result-persisted", toolUseId: "x", path: "/blobs/x", bytes: 9, head: 3, tail: 0 },
-      "u.0",
-    )
     const builder = conversation()
-    for (const content of [text, `${CLEARED_MARKER} Recall: u.0`, persisted.content as string, ""])
+    for (const content of [text, "cleared", "put aside", "", `${CLEARED_MARKER} is what a file may say`])
       builder.call("Read", { file_path: "/a" }).result(content)
-    expect([...wholeCalls(builder.messages)]).toEqual(["toolu_0", "toolu_3"])
+    const put = { subtype: "tool-result-persisted", toolUseId: "toolu_2", path: "/x", bytes: 9, head: 3, tail: 0 }
+    const clear = { subtype: "tool-results-cleared", toolUseIds: ["toolu_1"], why: "size" }
+    const view = new ContextView(createEstimator("unknown"))
+    for (const entry of builder.messages) view.apply(entry)
+    for (const decision of [put, clear]) {
+      const entry = { type: "strata", uuid: decision.subtype, parentUuid: null, timestamp: "", ...decision }
+      view.apply(entry as Entry)
+    }
+    const whole = wholeCalls(view.storedMessages(), (toolUseId) => view.isWhole(toolUseId))
+    expect([...whole]).toEqual(["toolu_0", "toolu_3", "toolu_4"])
   })
 })

@@ -19,6 +19,7 @@ const LIMITS = { files: 5, file: 5_000, allFiles: 50_000, skill: 5_000, allSkill
 const NOTHING: Omit<RestoreInput, "reads"> = {
   messages: [],
   kept: [],
+  isWhole: () => true,
   frontier: { todos: [], plan: { active: false } },
   excluded: { files: [], directories: [] },
   limits: LIMITS,

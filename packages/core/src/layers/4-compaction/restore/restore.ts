@@ -28,6 +28,8 @@ export interface RestoreInput {
   readonly messages: readonly Message[]
   /** Those of them that stay in view, as they are shown. */
   readonly kept: readonly Message[]
+  /** Whether a tool result is neither put aside nor cleared. */
+  readonly isWhole: (toolUseId: string) => boolean
   readonly frontier: Pick<Frontier, "todos" | "plan">
   /** What was read and written, the oldest first, as `ReadState.entries()` gives it. */
   readonly reads: Iterable<readonly [string, FileRead]>
@@ -72,7 +74,7 @@ export function restoreLimits({ figures }: Pick<Flags, "figures">): RestoreLimit
 export async function restoreAttachments(input: RestoreInput): Promise<Restored> {
   const { messages, kept, frontier, limits, estimate } = input
   const reads = [...input.reads]
-  const inView = wholeCalls(kept)
+  const inView = wholeCalls(kept, input.isWhole)
   const before: AttachedBefore = { messages, kept: new Set(kept.map(({ uuid }) => uuid)) }
   const sizeOfAll = (all: readonly Attachment[]) => all.reduce((sum, each) => sum + sizeOf(each, estimate), 0)
   const skills = skillsInUse(before, { estimate, each: limits.skill, together: limits.allSkills })

@@ -1,19 +1,9 @@
-/** Which calls' results are whole in the messages that are kept: what a file read showed there needs no second showing (L4-20). */
-import { isText, isToolResult, resultBlocks, type ToolResult } from "../../../messages/blocks.ts"
+/** Which calls have their whole result in the kept messages. A file that such a result shows need not be shown again. */
+import { isToolResult } from "../../../messages/blocks.ts"
 import { contentOf, type Message } from "../../../messages/messages.ts"
-import { CLEARED_MARKER } from "../../../views/context/render-decisions.ts"
 
-const PERSISTED_TAG = "<persisted-output>"
-
-/** `kept` as they are shown, so that a result which was cleared or put aside is seen as what stands in its place. */
-export function wholeCalls(kept: readonly Message[]): ReadonlySet<string> {
+/** `isWhole`: whether a result is neither put aside nor cleared. */
+export function wholeCalls(kept: readonly Message[], isWhole: (toolUseId: string) => boolean): ReadonlySet<string> {
   const results = kept.flatMap((message) => (message.type === "user" ? contentOf(message).filter(isToolResult) : []))
-  return new Set(results.filter((result) => !isPutAway(result)).map(({ tool_use_id }) => tool_use_id))
-}
-
-/** A file's own text cannot look like this: its lines are numbered. */
-function isPutAway(result: ToolResult): boolean {
-  const [first] = resultBlocks(result)
-  const text = first && isText(first) ? first.text : ""
-  return text.startsWith(CLEARED_MARKER) || text.startsWith(PERSISTED_TAG)
+  return new Set(results.map(({ tool_use_id }) => tool_use_id).filter(isWhole))
 }
