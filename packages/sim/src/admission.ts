@@ -1,6 +1,9 @@
 /** The checks before the content of a request: its host, its key, its size, and that it is JSON. */
 import { ApiError, invalidRequest } from "./api-error.ts"
 
+/** The header that carries the token of the control endpoints. */
+export const TOKEN_HEADER = "x-sim-token"
+
 export const DEFAULT_MAX_REQUEST_BYTES = 32 * 1024 * 1024
 
 const LOOPBACK_HOST = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/i

@@ -1,7 +1,7 @@
 /** The control endpoints under `/_sim/`: read the state of a running simulator and change it. They need its token. */
 import { timingSafeEqual } from "node:crypto"
 import { Hono } from "hono"
-import { readJson } from "./admission.ts"
+import { readJson, TOKEN_HEADER } from "./admission.ts"
 import { ApiError, invalidRequest } from "./api-error.ts"
 import type { FaultKind, FaultRule } from "./faults.ts"
 import type { SimulatorEnv } from "./messages-route.ts"
@@ -17,8 +17,6 @@ import {
   type Schema,
   tagged,
 } from "./validate/schema.ts"
-
-export const TOKEN_HEADER = "x-sim-token"
 
 const MAX_CONTROL_BYTES = 1024 * 1024
 

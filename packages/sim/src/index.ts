@@ -1,4 +1,5 @@
 /** The public API of the simulator. */
+export { TOKEN_HEADER } from "./admission.ts"
 export type { Answer, AnswerBlock, Brain, BrainBlock, BrainMessage, BrainRequest, BrainTurn } from "./brain.ts"
 export * from "./brains/index.ts"
 export {
@@ -10,7 +11,6 @@ export {
   TTL_MS,
 } from "./cache/prompt-cache.ts"
 export { type Clock, createClock, frozenClock } from "./clock.ts"
-export { TOKEN_HEADER } from "./control.ts"
 export type { Fault, FaultKind, FaultRule, Faults } from "./faults.ts"
 export type { ModelOverrides } from "./models.ts"
 export type { LogEntry } from "./request-log.ts"

@@ -2,7 +2,6 @@
  * Flags: the switch of each mechanism and the figures it works with. Settings and environment give the values; an OpenFeature client may
  * override them. They are read once per turn into a plain record, so decisions made by them are synchronous.
  */
-import type { Client, EvaluationContext } from "@openfeature/server-sdk"
 import { FIGURES, type FigureName, SWITCHES, type SwitchName } from "./flag-names.ts"
 import type { Settings } from "./settings.ts"
 
@@ -29,11 +28,20 @@ export interface FlagReader {
   readLimits(tools: Iterable<string>): Promise<Flags>
 }
 
+/** The part of an OpenFeature client that flags are read through. Declared here, so that our types need no OpenFeature package. */
+export interface FlagClient {
+  getBooleanValue(name: string, otherwise: boolean, context?: FlagContext): Promise<boolean>
+  getNumberValue(name: string, otherwise: number, context?: FlagContext): Promise<number>
+}
+
+/** What a provider may use to decide: strings, numbers and booleans, by name. */
+export type FlagContext = Readonly<Record<string, string | number | boolean>>
+
 export interface FlagOptions {
   readonly settings: Settings
   /** An OpenFeature client that overrides the settings. Without one, the settings decide alone. */
-  readonly client?: Client
-  readonly context?: EvaluationContext
+  readonly client?: FlagClient
+  readonly context?: FlagContext
   /** Called once for each value that was refused because it is out of range. */
   readonly onRefused?: (message: string) => void
 }

@@ -1,7 +1,6 @@
 /** Opens conversations: new ones, those kept earlier, and branches of them. The one place where defaults are filled in. */
-import type { Client } from "@openfeature/server-sdk"
 import { type Clock, systemClock } from "../base/clock.ts"
-import { createFlags } from "../base/flags.ts"
+import { createFlags, type FlagClient } from "../base/flags.ts"
 import { type Ids, projectName, randomIds } from "../base/ids.ts"
 import { loadSettings, type SettingsInput } from "../base/settings.ts"
 import { fileStore } from "../journal/file/file-store.ts"
@@ -30,7 +29,7 @@ export interface OpenConversation extends Prompt {
   /** Asked after a boundary for what the prompt is to be from there on. */
   readonly refreshPrompt?: () => Promise<Prompt>
   /** Drives the flags from outside. */
-  readonly flags?: Client
+  readonly flags?: FlagClient
   readonly store?: Store
   readonly clock?: Clock
   readonly ids?: Ids
