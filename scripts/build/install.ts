@@ -1,22 +1,22 @@
 /**
- * Puts the built packages where a user would have them: packed by npm, unpacked into the `node_modules` of a directory of its own, outside
- * of the repository. Third-party packages are links into our `node_modules`, and only those that the packages name: what is used and
- * not named is not found. Nothing is downloaded.
+ * Installs the built packages as a user would: npm packs them, and they are unpacked into the `node_modules` of a directory outside the
+ * repository. Third-party packages are links into our `node_modules`, and only those that the packages name: using one that is not named
+ * fails. Nothing is downloaded.
  */
 import { spawnSync } from "node:child_process"
-import { mkdirSync, readFileSync, realpathSync, symlinkSync } from "node:fs"
+import { mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { compiled } from "./manifest.ts"
-import { ROOT } from "./packages.ts"
+import { type Manifest, ROOT } from "./packages.ts"
 import { runToEnd } from "./run-to-end.ts"
 import type { BuiltPackage } from "./write-packages.ts"
 
-/** What a user who writes TypeScript has besides. */
-const FOR_TYPES = ["@types/node"]
+/** A user who writes TypeScript also has these. The newest types of Node are the ones most likely to break ours. */
+const FOR_TYPES = { "@types/node": "types-node-newest" }
 
 export interface PackedPackage extends BuiltPackage {
   readonly tarball: string
-  /** What npm put into it. */
+  /** The files npm put into it. */
   readonly paths: readonly string[]
 }
 
@@ -34,14 +34,14 @@ export function pack(packages: readonly BuiltPackage[], destination: string): re
   const reports = reportsFrom(JSON.parse(stdout))
   return packages.map((built) => {
     const report = reports.find(({ name }) => name === built.manifest.name)
-    if (!report) throw new Error(`npm pack says nothing of ${built.manifest.name}.`)
+    if (!report) throw new Error(`npm pack does not report ${built.manifest.name}.`)
     const tarball = join(destination, report.filename)
     return { ...built, tarball, paths: report.files.map(({ path }) => path) }
   })
 }
 
 /** A list up to npm 11, an object by name from npm 12 on. */
-const reportsFrom = (told: unknown): readonly PackReport[] => Object.values(told as Record<string, PackReport>)
+const reportsFrom = (reported: unknown): readonly PackReport[] => Object.values(reported as Record<string, PackReport>)
 
 export function install(packages: readonly PackedPackage[], user: string): void {
   const modules = join(user, "node_modules")
@@ -54,10 +54,24 @@ export function install(packages: readonly PackedPackage[], user: string): void 
       link(join(modules, ".bin", command), join(directory, compiled(source)))
     }
   }
-  const thirdParty = packages.flatMap(({ manifest }) => Object.keys(manifest.dependencies ?? {}))
-  for (const name of new Set([...thirdParty, ...FOR_TYPES])) {
-    if (!own.has(name)) link(join(modules, name), realpathSync(join(ROOT, "node_modules", name)))
-  }
+  const needed = packages.flatMap(({ manifest }) => [
+    ...Object.keys(manifest.dependencies ?? {}),
+    ...requiredPeers(manifest),
+  ])
+  for (const name of new Set(needed)) if (!own.has(name)) linkThirdParty(user, name)
+  for (const [name, ours] of Object.entries(FOR_TYPES)) linkThirdParty(user, name, ours)
+}
+
+/** npm installs these with the package. */
+function requiredPeers({ peerDependencies = {}, peerDependenciesMeta = {} }: Manifest): readonly string[] {
+  return Object.keys(peerDependencies).filter((name) => !peerDependenciesMeta[name]?.optional)
+}
+
+/** Makes `name` available to the user, in place of what was there. `ours` is its name in our `node_modules`. */
+export function linkThirdParty(user: string, name: string, ours = name): void {
+  const path = join(user, "node_modules", name)
+  rmSync(path, { force: true })
+  link(path, realpathSync(join(ROOT, "node_modules", ours)))
 }
 
 function link(path: string, target: string): void {

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest"
 import { publishedManifest } from "./manifest.ts"
 
-test("what pointed at sources points at what was compiled from them", () => {
+test("paths to sources become paths to compiled files", () => {
   const published = publishedManifest({
     name: "@strata/thing",
     version: "1.2.3",
     license: "MIT",
-    exports: { ".": "./src/index.ts", "./view": "./src/view/app.tsx" },
+    exports: { ".": "./src/index.ts", "./view": "./src/view/app.tsx", "./package.json": "./package.json" },
     bin: { thing: "./src/main.ts" },
     scripts: { test: "vitest" },
     dependencies: { diff: "9.0.0" },
@@ -19,6 +19,7 @@ test("what pointed at sources points at what was compiled from them", () => {
     exports: {
       ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
       "./view": { types: "./dist/view/app.d.ts", default: "./dist/view/app.js" },
+      "./package.json": "./package.json",
     },
     bin: { thing: "./dist/main.js" },
     dependencies: { diff: "9.0.0" },
@@ -28,7 +29,7 @@ test("what pointed at sources points at what was compiled from them", () => {
   expect(Object.keys((published.exports as Record<string, object>)["."]!)[0]).toBe("types")
 })
 
-test("an entry that is no source file is refused", () => {
+test("an entry that is not a source file is refused", () => {
   const manifest = { name: "thing", version: "1.0.0", exports: { ".": "./lib/index.ts" } }
-  expect(() => publishedManifest(manifest)).toThrow("./lib/index.ts is no source file")
+  expect(() => publishedManifest(manifest)).toThrow("./lib/index.ts is not a source file")
 })

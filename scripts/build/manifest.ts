@@ -1,15 +1,15 @@
 /**
- * From a workspace `package.json`, which points at sources, to the one that is published, which points at what was compiled from them.
- * Versions stay exact; what only development needs is left out.
+ * Turns the `package.json` of the workspace, which points at sources, into the published one, which points at compiled files.
+ * Versions and ranges stay as they are. Fields that only development needs are dropped.
  */
-import type { Manifest } from "./packages.ts"
+import { type Manifest, OWN_MANIFEST } from "./packages.ts"
 
 const ONLY_FOR_DEVELOPMENT = new Set(["devDependencies", "scripts"])
 
 /** `./src/a.tsx` becomes `./dist/a.js`. */
 export function compiled(source: string): string {
   const path = /^\.\/src\/(.+)\.tsx?$/.exec(source)?.[1]
-  if (path === undefined) throw new Error(`${source} is no source file below ./src.`)
+  if (path === undefined) throw new Error(`${source} is not a source file in ./src.`)
   return `./dist/${path}.js`
 }
 
@@ -21,13 +21,14 @@ export function publishedManifest(manifest: Manifest): Record<string, unknown> {
     ...(exports && { exports: mapValues(exports, conditions) }),
     ...(bin && { bin: mapValues(bin, compiled) }),
     files: ["dist"],
-    publishConfig: { access: "public" }, // what has a scope is private unless this is said
+    publishConfig: { access: "public" }, // npm takes a package with a scope as private unless this says otherwise
   }
 }
 
 function conditions(source: string) {
+  if (source === OWN_MANIFEST) return OWN_MANIFEST
   const file = compiled(source)
-  return { types: file.replace(/\.js$/, ".d.ts"), default: file } // the first that fits is taken: types before all
+  return { types: file.replace(/\.js$/, ".d.ts"), default: file } // a resolver takes the first that fits, so types come first
 }
 
 function mapValues<T>(from: Readonly<Record<string, string>>, change: (value: string) => T): Record<string, T> {

@@ -25,7 +25,7 @@ describe("one version", () => {
       expect(packages[`packages/${folder}`]?.version, folder).toBe(manifest.version)
   })
 
-  test("a package that fell behind, or asks for an old one, is named", () => {
+  test("a package with an old version, or one that asks for an old version, is named", () => {
     expect(versionProblems([core, cli])).toEqual([])
     expect(versionProblems([core, { ...cli, version: "0.9.0" }])).toEqual(["cli has version 0.9.0, not 1.0.0."])
     expect(
@@ -36,7 +36,7 @@ describe("one version", () => {
     ).toEqual(["cli asks for core 1.0.0, not 1.1.0."])
   })
 
-  test("setting it leaves nothing behind and touches nothing else", () => {
+  test("setting it changes every version and nothing else", () => {
     const changed = withVersion([core, cli], "2.0.0")
     expect(versionProblems(changed)).toEqual([])
     expect(changed).toEqual([
@@ -46,8 +46,28 @@ describe("one version", () => {
   })
 })
 
-test("dependencies of published packages have exact versions", () => {
+/** Copies that two packages share or pass to each other: a second one beside the application's loses spans or breaks types. */
+const SHARED = ["zod", "@opentelemetry/api", "ai"]
+const EXACT = /^\d+\.\d+\.\d+(?:-[\w.]+)?$/
+
+describe("dependencies", () => {
+  test("have exact versions, except for the SDK, whose copy an application usually has", () => {
+    for (const { manifest } of publishedPackages())
+      for (const [name, version] of Object.entries(manifest.dependencies ?? {}))
+        expect(version, `${manifest.name}: ${name}`).toMatch(name === "@anthropic-ai/sdk" ? /^\^\d/ : EXACT)
+  })
+
+  test("that an application has too are peers of the libraries, and the repository tests with one exact version", () => {
+    const core = publishedPackages().find(({ folder }) => folder === "core")!.manifest
+    expect(Object.keys(core.peerDependencies ?? {})).toEqual(expect.arrayContaining(SHARED))
+    for (const name of Object.keys(core.peerDependencies ?? {}))
+      expect(core.devDependencies?.[name], name).toMatch(EXACT)
+    for (const { manifest } of publishedPackages().filter(({ folder }) => folder !== "cli"))
+      expect(SHARED.filter((name) => manifest.dependencies?.[name])).toEqual([])
+  })
+})
+
+test("every published package exports its package.json", () => {
   for (const { manifest } of publishedPackages())
-    for (const [name, version] of Object.entries(manifest.dependencies ?? {}))
-      expect(version, `${manifest.name}: ${name}`).toMatch(/^\d+\.\d+\.\d+(?:-[\w.]+)?$/)
+    expect(manifest.exports?.["./package.json"], manifest.name).toBe("./package.json")
 })

@@ -1,15 +1,18 @@
 /**
- * The packages that are published, as they stand in the workspace, in the order in which they need each other. All have one version, and
- * each asks for exactly that version of the others.
+ * The packages that are published, in the order in which they need each other. All have one version, and each asks for exactly that
+ * version of the others.
  */
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
 export const ROOT = join(import.meta.dirname, "..", "..")
-/** Folders below `packages/`. The lab is not among them: it measures, and nobody installs it. */
+/** Folders in `packages/`. The lab is private. */
 const PUBLISHED = ["core", "sim", "cli"] as const
 
-/** What we read of a `package.json`; everything else passes through untouched. */
+/** Every package exports it, so that tools can read its version. */
+export const OWN_MANIFEST = "./package.json"
+
+/** The fields we read of a `package.json`. All others pass through unchanged. */
 export interface Manifest {
   readonly name: string
   readonly version: string
@@ -24,7 +27,7 @@ export interface Manifest {
 }
 
 export interface SourcePackage {
-  /** Its name below `packages/` and below `build/`. */
+  /** Its name in `packages/` and in `build/`. */
   readonly folder: string
   readonly manifest: Manifest
 }
@@ -35,19 +38,19 @@ export function publishedPackages(root = ROOT): readonly SourcePackage[] {
   return PUBLISHED.map((folder) => ({ folder, manifest: readManifest(join(root, "packages", folder, "package.json")) }))
 }
 
-/** All of the workspace, the private ones too: they carry the version as well. */
+/** All packages of the workspace. The private ones carry the version too. */
 export function manifestFiles(root = ROOT): readonly string[] {
   return globSync("packages/*/package.json", { cwd: root })
     .toSorted()
     .map((file) => join(root, file))
 }
 
-/** What a user can enter by: the subpaths and the commands, as source files of the package. */
-export function entriesOf({ exports = {}, bin = {} }: Manifest): readonly string[] {
-  return [...new Set([...Object.values(exports), ...Object.values(bin)])]
+/** The source files a user enters by: subpaths and commands. */
+export function entriesOf({ exports = {}, bin = {} }: Pick<Manifest, "exports" | "bin">): readonly string[] {
+  return [...new Set([...Object.values(exports), ...Object.values(bin)])].filter((entry) => entry !== OWN_MANIFEST)
 }
 
-/** Where one of them has another version, or asks for another version of a sibling: a sentence for each. */
+/** One sentence for each package that has another version, or asks for another version of a sibling. */
 export function versionProblems(manifests: readonly Manifest[]): readonly string[] {
   const version = manifests[0]?.version
   const siblings = new Set(manifests.map(({ name }) => name))

@@ -81,9 +81,9 @@ function assemble({ folder, manifest }: SourcePackage, output: string): BuiltPac
   return { folder, manifest, directory }
 }
 
-/** A package that is only a command has nothing to declare. */
-function finishDeclaration(file: string, { exports, peerDependenciesMeta = {} }: Manifest): void {
-  if (!exports) {
+/** A package that is only a command needs no declarations. */
+function finishDeclaration(file: string, { exports = {}, peerDependenciesMeta = {} }: Manifest): void {
+  if (entriesOf({ exports }).length === 0) {
     rmSync(file)
     return
   }

@@ -128,8 +128,8 @@ function figureIn({ figures }: Settings, { name, value, min, max }: RangedFigure
 }
 
 interface Asked {
-  readonly client: Client
-  readonly context: EvaluationContext
+  readonly client: FlagClient
+  readonly context: FlagContext
   readonly refuse: (message: string) => void
 }
 
