@@ -1,15 +1,67 @@
-/** Each TypeScript example of the README is a file beside this test: it is compiled with everything else, and run here. */
-import { globSync, readFileSync } from "node:fs"
-import { expect, test } from "vitest"
+/** Runs every code block of the README and checks what it promises. */
+import { spawn } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+import { expect, onTestFinished, test, vi } from "vitest"
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8")
-const shown = [...read("../README.md").matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code as string)
-const files = globSync("*.ts", { cwd: import.meta.dirname }).filter((file) => !file.endsWith(".test.ts"))
+const all = [...read("../README.md").matchAll(/^```(\w*)\n(.*?)^```$/gms)]
+const blocks = (language: string) => all.filter(([, of]) => of === language).map(([, , code]) => code!)
 
-test("BEY-8 every example of the README is one of the files, and every file is in the README", () => {
-  expect(files.map((file) => read(file)).sort()).toEqual(shown.sort())
+/** The programs and what they print. The block that is a test asserts its own outcome. */
+const PROGRAMS = [
+  {
+    file: "own-brain.ts",
+    run: () => import("./own-brain.ts"),
+    printed: [[{ type: "text", text: "You said: Hi", citations: null }]],
+  },
+  { file: "cache-alone.ts", run: () => import("./cache-alone.ts"), printed: [[0, 2000, 10], [2000]] },
+]
+
+test("BEY-8 every TypeScript block of the README is a file that runs here", () => {
+  const files = ["in-a-test.test.ts", ...PROGRAMS.map(({ file }) => file)].map(read)
+  expect(blocks("ts").sort()).toEqual(files.sort())
 })
 
-test.each(files)("BEY-8 the README's example %s runs", async (file) => {
-  await expect(import(`./${file}`)).resolves.toBeDefined()
+test.each(PROGRAMS)("BEY-8 the README's $file prints what its comments say", async ({ run, printed }) => {
+  const log = vi.spyOn(console, "log").mockImplementation(() => {})
+  onTestFinished(() => log.mockRestore())
+  await run()
+  expect(log.mock.calls).toEqual(printed)
 })
+
+test("BEY-8 the README's command starts the simulator and prints the lines shown", async () => {
+  const [command] = blocks("sh")
+  const [address, answered] = blocks("")[0]!.split("\n")
+  const args = command!.trim().split(" ").slice(2)
+  expect(args.slice(0, 2)).toEqual(["--port", "4010"])
+  const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+  const child = spawn(process.execPath, [main, "--port", "0", ...args.slice(2)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  })
+  onTestFinished(() => void child.kill())
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const nextLine = async () => (await lines.next()).value as string
+
+  const first = await nextLine()
+  const url = /http:\S+\d/.exec(first)![0]
+  expect(shape(first)).toBe(shape(address!))
+  const response = await fetch(`${url}/v1/messages`, {
+    method: "POST",
+    headers: { "x-api-key": "anything", "anthropic-version": "2026-10-21" },
+    body: JSON.stringify({
+      model: "claude-opus-5-5",
+      max_tokens: 100,
+      stream: true,
+      system: [{ type: "text", text: "stone ".repeat(2000), cache_control: { type: "ephemeral" } }],
+      messages: [{ role: "user", content: "Hi" }],
+    }),
+  })
+  await response.text()
+  // this request reads nothing from the cache and calls no tool
+  expect(shape(await nextLine())).toBe(shape(answered!).replace("# read, ", "").replace("tool_use", "end_turn"))
+})
+
+/** A line without its figures and its token. */
+const shape = (line: string) => line.replace(/token .*/, "token").replace(/\d[\d.,:]*/g, "#")
