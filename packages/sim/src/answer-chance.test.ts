@@ -1,4 +1,4 @@
-/** What a brain is told beside the request: chance, ids, and whether a summary is wanted. */
+/** What a brain gets besides the request: random numbers, ids, and whether to write a summary. */
 import { describe, expect, test } from "vitest"
 import { hello, type Json, postJson, simulator } from "../test/simulator.ts"
 import type { Brain, BrainTurn } from "./brain.ts"
@@ -6,7 +6,7 @@ import { extractiveBrain, workerBrain } from "./brains/index.ts"
 
 const words = (text: string) => ({ role: "user", content: text })
 
-/** Shows its chance and its ids. */
+/** Answers with its random numbers and ids. */
 const gambler: Brain = {
   name: "gambler",
   answer: ({ random, nextToolUseId }: BrainTurn) => ({
@@ -14,7 +14,7 @@ const gambler: Brain = {
   }),
 }
 
-describe("BEY-8 chance", () => {
+describe("BEY-8 the random number of a turn", () => {
   const asking = (text: string) => hello({ messages: [words(text)] })
   const contentsOf = async (bodies: readonly object[], seed = 1) => {
     const sim = await simulator({ brain: gambler, seed })
@@ -23,7 +23,7 @@ describe("BEY-8 chance", () => {
     return contents
   }
 
-  test("does not depend on the order in which requests come", async () => {
+  test("does not depend on the order of requests", async () => {
     const [one, two, three] = [asking("One"), asking("Two"), asking("Three")]
     const forwards = await contentsOf([one, two, three])
     const backwards = await contentsOf([three, two, one])
@@ -36,7 +36,7 @@ describe("BEY-8 chance", () => {
     expect((await contentsOf([body], 1)).get(body)).not.toEqual((await contentsOf([body], 2)).get(body))
   })
 
-  test("is the same in another directory; ids are new wherever a byte is", async () => {
+  test("is the same in another directory, while ids change with every byte", async () => {
     const sim = await simulator({ brain: gambler })
     const [here, there] = await Promise.all(
       ["/tmp/a/src", "/tmp/bcd/src"].map((path) => postJson(sim, asking(`Read ${path} now`))),
@@ -48,7 +48,7 @@ describe("BEY-8 chance", () => {
   })
 })
 
-describe("BEY-8 a summary is asked for in so many words", () => {
+describe("BEY-8 the turn says when a summary is wanted", () => {
   const compact = { betas: ["compact-2026-09-04"] }
   const messages = [
     words("Rename the parser to reader. Never touch the lexer."),

@@ -10,7 +10,7 @@ const round = [
 ]
 const result = { type: "tool_result", tool_use_id: "toolu_1", content: RESULT, cache_reference: "toolu_1" }
 const marked = { cache_control: { type: "ephemeral" } }
-const RULES = "rule ".repeat(600).trim() // what stays must still be over the model's minimum of 512
+const RULES = "rule ".repeat(600).trim() // the rest must still exceed the model's minimum of 512
 const before = hello({ system: RULES, messages: [...round, { role: "user", content: [{ ...result, ...marked }] }] })
 const after = hello({
   system: RULES,

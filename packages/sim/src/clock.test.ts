@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { createClock, frozenClock } from "./clock.ts"
 
 describe("BEY-8 a clock that tests can move", () => {
-  test("an hour passes at once, and wakes who waited for it", async () => {
+  test("an hour passes at once and wakes sleepers", async () => {
     const clock = frozenClock(1000)
     const woken: string[] = []
     const hour = clock.sleep(3_600_000).then(() => woken.push("hour"))
@@ -15,7 +15,7 @@ describe("BEY-8 a clock that tests can move", () => {
     expect(clock.now()).toBe(1000 + 3_660_000)
   })
 
-  test("a sleep ends when it is aborted, and does not begin when it has no length", async () => {
+  test("a sleep ends when it is aborted, and a sleep of no length returns at once", async () => {
     const clock = frozenClock()
     const controller = new AbortController()
     const sleeping = clock.sleep(1000, controller.signal)
@@ -25,7 +25,7 @@ describe("BEY-8 a clock that tests can move", () => {
     await clock.sleep(1000, controller.signal)
   })
 
-  test("by default it runs with the machine, plus what it was advanced by", () => {
+  test("by default it is the machine's time plus what it was advanced by", () => {
     const clock = createClock()
     clock.advance(10_000)
     const before = Date.now()

@@ -13,7 +13,7 @@ async function control(sim: Simulator, method: string, path: string, body?: unkn
 }
 
 describe("BEY-8 control endpoints", () => {
-  test.each(["state", "stats", "log", "clock", "faults"])("/_sim/%s wants the token", async (path) => {
+  test.each(["state", "stats", "log", "clock", "faults"])("/_sim/%s needs the token", async (path) => {
     const sim = await simulator()
     expect((await fetch(`${sim.url}/_sim/${path}`)).status).toBe(401)
     expect((await control(sim, "GET", path, undefined, "wrong")).status).toBe(401)
@@ -27,7 +27,7 @@ describe("BEY-8 control endpoints", () => {
     expect(sim.clock.now()).toBe(before + 3_600_000)
   })
 
-  test("the cache can be lost before its time", async () => {
+  test("the cache can be dropped before it expires", async () => {
     const sim = await simulator()
     const system = [{ type: "text", text: "stone ".repeat(600), cache_control: { type: "ephemeral" } }]
     const read = async () => ((await (await post(sim, hello({ system }))).json()) as Json).usage.cache_read_input_tokens
@@ -39,7 +39,7 @@ describe("BEY-8 control endpoints", () => {
     expect(await read()).toBe(0)
   })
 
-  test("faults can be set, added and taken away", async () => {
+  test("faults can be set, added and removed", async () => {
     const sim = await simulator()
     await control(sim, "PUT", "faults", [{ fault: { kind: "overloaded" } }])
     expect((await post(sim, hello())).status).toBe(529)
@@ -52,14 +52,14 @@ describe("BEY-8 control endpoints", () => {
     expect((await post(sim, hello())).status).toBe(200)
   })
 
-  test("a fault nobody knows is refused with a sentence", async () => {
+  test("an unknown fault is refused with a clear message", async () => {
     const sim = await simulator()
     const { status, json } = await control(sim, "PUT", "faults", [{ fault: { kind: "earthquake" } }])
     expect(status).toBe(400)
     expect(json.error.message).toMatch(/^0\.fault: Input tag 'earthquake' found using 'kind' does not match/)
   })
 
-  test("state, statistics and log tell what happened", async () => {
+  test("state, statistics and log show what happened", async () => {
     const sim = await simulator()
     await post(sim, hello())
     await post(sim, hello({ colour: "red" }))

@@ -1,4 +1,4 @@
-/** One test for each fault, as the official SDK meets it. */
+/** One test per fault, as the official SDK sees it. */
 import Anthropic from "@anthropic-ai/sdk"
 import { describe, expect, test } from "vitest"
 import { client, hello, post, postJson, scripted, simulator } from "../test/simulator.ts"
@@ -50,7 +50,7 @@ describe("BEY-8 faults", () => {
     expect(await thrownBy(client(sim).messages.create(body))).toMatchObject({ status: 500, type: "api_error" })
   })
 
-  test("timeout: the client gives up first, or gets 504 when the time has passed", async () => {
+  test("timeout: the client gives up first, or gets 504 after the time", async () => {
     const sim = await failing({ fault: { kind: "timeout" } })
     expect(await thrownBy(client(sim).messages.create(body, { timeout: 50 }))).toBeInstanceOf(
       Anthropic.APIConnectionTimeoutError,
@@ -110,7 +110,7 @@ describe("BEY-8 faults", () => {
   })
 })
 
-describe("BEY-8 when faults strike", () => {
+describe("BEY-8 when faults happen", () => {
   const statuses = async (rules: FaultRule[], requests: object[], seed = 1) => {
     const sim = await simulator({ faults: rules, seed })
     const seen: number[] = []
@@ -120,15 +120,15 @@ describe("BEY-8 when faults strike", () => {
   const hellos = (count: number) => Array.from({ length: count }, () => hello())
   const overloaded = { kind: "overloaded" } as const
 
-  test("at the nth request", async () => {
+  test("on the nth request", async () => {
     expect(await statuses([{ fault: overloaded, nth: 2 }], hellos(3))).toEqual([200, 529, 200])
   })
 
-  test("so many times", async () => {
+  test("a limited number of times", async () => {
     expect(await statuses([{ fault: overloaded, times: 2 }], hellos(3))).toEqual([529, 529, 200])
   })
 
-  test("above so many tokens", async () => {
+  test("above a number of tokens", async () => {
     const long = hello({ messages: [{ role: "user", content: "word ".repeat(200) }] })
     expect(await statuses([{ fault: overloaded, overTokens: 100 }], [hello(), long, hello()])).toEqual([200, 529, 200])
   })
@@ -140,7 +140,7 @@ describe("BEY-8 when faults strike", () => {
     expect(await statuses(rules, hellos(20), 7)).toEqual(first)
   })
 
-  test("never at an invalid request, and that does not count", async () => {
+  test("never on an invalid request, which does not count", async () => {
     const invalid = hello({ colour: "red" })
     expect(await statuses([{ fault: overloaded, nth: 1 }], [invalid, hello(), hello()])).toEqual([400, 529, 200])
   })

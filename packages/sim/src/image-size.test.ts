@@ -63,7 +63,7 @@ describe("BEY-8 image sizes from the header", () => {
     expect(readImageSize(data)).toEqual({ mediaType: `image/${format}`, width: 640, height: 480 })
   })
 
-  test.each(["", "bm8gaW1hZ2U=", "/9j/", "not base64 at all"])("%j is no image", (data) => {
+  test.each(["", "bm8gaW1hZ2U=", "/9j/", "not base64 at all"])("%j is not an image", (data) => {
     expect(readImageSize(data)).toBeUndefined()
   })
 })

@@ -17,14 +17,14 @@ describe("BEY-8 headers", () => {
     expect(await bad.json()).toMatchObject({ type: "error", request_id: bad.headers.get("request-id") })
   })
 
-  test("both key headers and both versions are taken, with or without ?beta=true", async () => {
+  test("both key headers and both versions are accepted, with or without ?beta=true", async () => {
     const sim = await simulator()
     const old = { "x-api-key": KEY, authorization: "" }
     expect((await post(sim, hello(), { headers: old, version: "2023-06-01" })).status).toBe(200)
     expect((await post(sim, hello(), { path: "/v1/messages?beta=true" })).status).toBe(200)
   })
 
-  test("a missing key, a wrong key: 401, and the key is in no answer and no log", async () => {
+  test("a missing key, a wrong key: 401, and the key is not in any answer or log", async () => {
     const sim = await simulator({ apiKeys: ["sk-right"] })
     const none = await post(sim, hello(), { headers: { authorization: "" } })
     expect([none.status, await errorOf(none)]).toEqual([
@@ -40,12 +40,12 @@ describe("BEY-8 headers", () => {
     expect(JSON.stringify(sim.log)).not.toMatch(/sk-/)
   })
 
-  test("where both are present, x-api-key counts", async () => {
+  test("if both are present, x-api-key wins", async () => {
     const sim = await simulator({ apiKeys: [KEY] })
     expect((await post(sim, hello(), { headers: { "x-api-key": "sk-wrong" } })).status).toBe(401)
   })
 
-  test("rate limits are told", async () => {
+  test("the headers report rate limits", async () => {
     const sim = await simulator()
     await post(sim, hello())
     const { headers } = await post(sim, hello())
@@ -54,7 +54,7 @@ describe("BEY-8 headers", () => {
     expect(headers.get("anthropic-ratelimit-tokens-reset")).toBe("2026-11-15T00:01:00.000Z")
   })
 
-  test("another host's name is turned away", async () => {
+  test("another host name is refused", async () => {
     const sim = await simulator()
     const status = await new Promise((resolve) => {
       const sent = request(
@@ -71,7 +71,7 @@ describe("BEY-8 headers", () => {
 })
 
 describe("BEY-8 bodies and sizes", () => {
-  test("a body that is no JSON, or no object", async () => {
+  test("a body that is not JSON, or not an object", async () => {
     const sim = await simulator()
     expect(await errorOf(await post(sim, "{nope"))).toMatchObject({ message: "The request body is not valid JSON." })
     expect((await post(sim, "[]")).status).toBe(400)
@@ -103,7 +103,7 @@ describe("BEY-8 bodies and sizes", () => {
     expect(error).toMatchObject({ apiMessage: `prompt is too long: ${tokens} tokens > 100 maximum` })
   })
 
-  test("models before 4.5 want room for the output, too", async () => {
+  test("models before 4.5 need room for the output too", async () => {
     const sim = await simulator()
     const content = "stone ".repeat(180_000).trim()
     const tokens = MESSAGE_TOKENS + countText(content)
@@ -161,7 +161,7 @@ describe("BEY-8 models and counting", () => {
 })
 
 describe("BEY-8 money", () => {
-  test("is counted with the model's prices", async () => {
+  test("is computed from the model's prices", async () => {
     const sim = await simulator({ brain: scripted("word ".repeat(50).trim()) })
     const system = [{ type: "text", text: "stone ".repeat(600).trim(), cache_control: { type: "ephemeral" } }]
     await post(sim, hello({ system }))
@@ -178,7 +178,7 @@ describe("BEY-8 money", () => {
     })
   })
 
-  test("a model without a price is counted apart", async () => {
+  test("a model without a price is counted separately", async () => {
     const sim = await simulator()
     await post(sim, hello({ model: "claude-fable-5-2" }))
     expect(sim.stats().total).toMatchObject({ dollars: 0, unpricedRequests: 1 })

@@ -4,7 +4,7 @@ import { client, hello, type Json, post, postJson, scripted, simulator } from ".
 import type { AnswerBlock } from "./brain.ts"
 import type { Simulator } from "./start.ts"
 
-/** Every frame as the client gets it. */
+/** Every frame the client gets. */
 async function frames(sim: Simulator, body: object, betas: readonly string[] = []): Promise<Json[]> {
   const response = await post(sim, { ...body, stream: true }, { betas })
   expect(response.headers.get("content-type")).toMatch(/^text\/event-stream/)
@@ -67,7 +67,7 @@ describe("BEY-8 streaming", () => {
     expect(JSON.parse(fragments.join(""))).toEqual({ location: "Paris", unit: "celsius" })
   })
 
-  test("the last message_delta has the stop reason and the usage of the whole", async () => {
+  test("the last message_delta has the stop reason and the total usage", async () => {
     const sim = await simulator({ brain: scripted(ROUND) })
     const delta = (await frames(sim, hello())).at(-2)
     expect(delta).toMatchObject({ type: "message_delta", delta: { stop_reason: "tool_use", stop_sequence: null } })
@@ -84,7 +84,7 @@ describe("BEY-8 streaming", () => {
     expect(message).toEqual(whole)
   })
 
-  test("long answers have pings in between", async () => {
+  test("long answers contain pings", async () => {
     const sim = await simulator({ brain: scripted("many words ".repeat(400)) })
     const events = await frames(sim, hello({ max_tokens: 2000 }))
     expect(events.filter(({ type }) => type === "ping").length).toBeGreaterThan(3)
@@ -97,14 +97,14 @@ describe("BEY-8 streaming", () => {
     expect(deltas.map(({ delta }) => delta.type)).toEqual(["signature_delta"])
   })
 
-  test("an answer that would think does not where thinking is off", async () => {
+  test("an answer has no thinking if thinking is off", async () => {
     const sim = await simulator({ brain: scripted(ROUND) })
     const { content, usage } = await postJson(sim, hello({ thinking: { type: "disabled" } }))
     expect(content.map(({ type }: Json) => type)).toEqual(["text", "tool_use"])
     expect(usage.output_tokens_details.thinking_tokens).toBe(0)
   })
 
-  test("emoji survive the cutting into pieces", async () => {
+  test("emoji survive being cut into pieces", async () => {
     const text = "🪨".repeat(50)
     const sim = await simulator({ brain: scripted(text) })
     expect(
@@ -159,7 +159,7 @@ describe("BEY-8 how a generation ends", () => {
     expect([content[0].text, stop_reason, stop_sequence]).toEqual(["one two three", "stop_sequence", " four"])
   })
 
-  test("what the brain says: refusal, pause_turn", async () => {
+  test("the brain's own reason: refusal, pause_turn", async () => {
     const content = [{ type: "text" as const, text: "No." }]
     const sim = await simulator({
       brain: scripted({ content, stopReason: "refusal" }, { content, stopReason: "pause_turn" }),

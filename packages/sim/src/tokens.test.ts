@@ -1,4 +1,4 @@
-/** Counting: the rule, its shortcuts, and that a repeated prefix costs next to nothing. */
+/** Counting: the rules, the shortcuts, and that a repeated prefix costs almost nothing. */
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import { describe, expect, test } from "vitest"
 import { countText, createTokenCounter, takeTokens } from "./tokens.ts"
@@ -13,11 +13,11 @@ describe("BEY-8 tokens", () => {
     expect(size({ type: "text", text: "Hello world" })).toBe(2)
   })
 
-  test("what looks like a control token is text", () => {
+  test("text that looks like a control token is text", () => {
     expect(countText("<|endoftext|>")).toBeGreaterThan(1)
   })
 
-  test("long runs without a break are counted in pieces, so that their time does not grow with the square", () => {
+  test("long unbroken runs are counted in pieces, so the time does not grow with the square", () => {
     const run = "internationalisation".repeat(150)
     const pieces = countText(run.slice(0, 2_048)) + countText(run.slice(2_048))
     expect(countText(run)).toBe(pieces)
@@ -31,7 +31,7 @@ describe("BEY-8 tokens", () => {
     expect(countText("🪨".repeat(2049))).toBeGreaterThan(0)
   })
 
-  test("other blocks have 8 for their frame, tools 12", () => {
+  test("other blocks add 8, tools 12", () => {
     expect(size({ type: "tool_result", tool_use_id: "t", content: "Hello world" })).toBe(8 + 2)
     expect(size({ type: "tool_result", tool_use_id: "t", content: [{ type: "text", text: "Hello world" }] })).toBe(
       8 + 2,
@@ -42,7 +42,7 @@ describe("BEY-8 tokens", () => {
     expect(counter.tool(tool).tokens).toBe(12 + countText(JSON.stringify(tool)))
   })
 
-  test("images by their pixels, at most 1,600; 1,600 where they are not known", () => {
+  test("images by their pixels, at most 1,600; 1,600 if the size is unknown", () => {
     const png = Buffer.alloc(32)
     png.write("\x89PNG\r\n\x1a\n", 0, "latin1")
     png.write("IHDR", 12, "latin1")
@@ -63,12 +63,12 @@ describe("BEY-8 tokens", () => {
     )
   })
 
-  test("marks for caching change neither hash nor size", () => {
+  test("cache marks change neither hash nor size", () => {
     const block = { type: "text", text: "Hello" }
     expect(counter.block({ ...block, cache_control: { type: "ephemeral" } })).toEqual(counter.block(block))
   })
 
-  test("the beginning of a text, by tokens", () => {
+  test("the start of a text, by tokens", () => {
     expect(takeTokens("one two three four", 2)).toBe("one two")
     expect(takeTokens("one two", 9)).toBe("one two")
     const long = "stone ".repeat(3000).trim()

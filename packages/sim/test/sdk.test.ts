@@ -20,7 +20,7 @@ const WEATHER = {
   description: "The weather in a city",
   input_schema: { type: "object" as const, properties: { city: { type: "string" } }, required: ["city"] },
 }
-/** Says what the last tool result was. */
+/** Answers with the last tool result. */
 const report = ({ request }: BrainTurn) => {
   const result = request.messages.at(-1)?.content.find(({ type }) => type === "tool_result")?.content
   const text = typeof result === "string" ? result : (result?.[0]?.text ?? "nothing")

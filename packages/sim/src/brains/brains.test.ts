@@ -25,7 +25,7 @@ describe("BEY-8 scripted", () => {
     expect(await brain.answer(hello())).toEqual({ content: [{ type: "text", text: "The script ends here." }] })
   })
 
-  test("BEY-8 after the last turn a script ends, repeats or fails, as told", async () => {
+  test("BEY-8 after the last turn a script ends, repeats or fails, as configured", async () => {
     const repeating = scriptedBrain(["again"], { afterLast: "repeat" })
     expect(await repeating.answer(hello())).toEqual(await repeating.answer(hello()))
     const failing = scriptedBrain(["once"], { afterLast: "fail" })
@@ -93,7 +93,7 @@ describe("BEY-8 liar", () => {
     return { text: block?.type === "text" ? block.text : "", told: brain.told }
   }
 
-  test.each(LIE_NAMES)("BEY-8 the liar tells this lie, and says so: %s", async (lie) => {
+  test.each(LIE_NAMES)("BEY-8 the liar tells this lie and lists it: %s", async (lie) => {
     const honest = await summaryBy([])
     const { text, told } = await summaryBy([lie])
     expect(honest.told).toEqual([])
@@ -117,7 +117,7 @@ describe("BEY-8 liar", () => {
 })
 
 describe("BEY-8 brains by name", () => {
-  test("BEY-8 a brain is found by its name; an unknown name or a missing option gets a sentence", () => {
+  test("BEY-8 a brain is found by name; an unknown name or a missing option gets a clear error", () => {
     expect(brainByName("worker", { seed: 4 }).name).toBe("worker")
     expect(brainByName("liar").name).toBe("lying worker")
     expect(() => brainByName("einstein")).toThrow(

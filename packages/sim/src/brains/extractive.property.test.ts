@@ -9,7 +9,7 @@ import { readTimeline, wordsOf } from "./timeline.ts"
 const REPOSITORY = join(import.meta.dirname, "../../../..")
 const TRANSCRIPTS = join(REPOSITORY, "../shared/data/transcripts")
 
-/** Lines that look like what a summary is made of. */
+/** Lines that look like parts of a summary. */
 const line = fc.oneof(
   fc.constantFrom(
     "1. Primary Request and Intent:",
@@ -41,8 +41,8 @@ function userMessagesIn(summary: string): string {
   return summary.slice(summary.lastIndexOf("\n6. All User Messages:\n"), summary.lastIndexOf("\n7. Pending Tasks:\n"))
 }
 
-describe("BEY-8 extractive, whatever the user says", () => {
-  test("BEY-8 property: through any number of summaries every user message stays, verbatim", () => {
+describe("BEY-8 extractive, with any text from the user", () => {
+  test("BEY-8 property: every user message stays verbatim through any number of summaries", () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(message, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 5 }),

@@ -120,7 +120,7 @@ function wordsOf(value: unknown): string {
   return typeof value === "object" && value !== null ? Object.values(value).map(wordsOf).join("\n") : ""
 }
 
-/** What a summary presents as taken from the conversation: quotations, back-quoted pieces, fenced blocks. */
+/** What a summary presents as taken from the conversation: quotations, back-quoted text, fenced blocks. */
 function quotedIn(summary: string): string[] {
   const fences = [...summary.matchAll(/^(~{3,})\n([\s\S]*?)\n\1$/gm)].map((match) => match[2]!)
   const rest = summary.replace(/^(~{3,})\n[\s\S]*?\n\1$/gm, "")
@@ -163,14 +163,14 @@ describe("BEY-8 extractive summaries", () => {
     expect(other).not.toContain("<summary>")
   })
 
-  test("BEY-8 an extractive summary holds every user message verbatim and nothing that is not the user's", () => {
+  test("BEY-8 an extractive summary lists every user message verbatim and nothing else as the user's", () => {
     const section = /6\. All User Messages:\n([\s\S]*?)\n\n7\. /.exec(summary)![1]!
     for (const message of USER_MESSAGES) expect(section).toContain(message)
     expect(section).not.toContain("system-reminder")
     expect(summary).not.toContain("text only")
   })
 
-  test("BEY-8 an extractive summary tells files, failures that stand, fixes, corrections and open todos", () => {
+  test("BEY-8 an extractive summary has files, remaining failures, fixes, corrections and open todos", () => {
     expect(summary).toContain("`/repo/src/net/retry.ts` (read, changed)")
     expect(summary).toContain("`npm test -- retry` failed: `FAIL retry.test.ts`")
     expect(summary).toContain("`npm run lint` failed: `lint: error in retry.ts`, passed later")
@@ -180,7 +180,7 @@ describe("BEY-8 extractive summaries", () => {
     )
   })
 
-  test("BEY-8 whatever an extractive summary quotes occurs in the conversation", () => {
+  test("BEY-8 everything an extractive summary quotes occurs in the conversation", () => {
     const words = wordsOf(CONVERSATION)
     const quoted = quotedIn(summary)
     expect(quoted.length).toBeGreaterThan(15)
@@ -207,7 +207,7 @@ describe("BEY-8 extractive summaries", () => {
     expect(last).toContain("[pending] `Tell the team`")
   })
 
-  test("BEY-8 what an earlier summary says is brought up to date: failures that passed, todos that are done", () => {
+  test("BEY-8 entries of an earlier summary are updated: failures that passed, todos that are done", () => {
     const before = says(`Summary:\n${summarise(CONVERSATION)}`, "No, use `npm` and not `yarn`.")
     const content = [
       call("u1", "Bash", { command: "npm test -- retry" }),
@@ -235,7 +235,7 @@ describe("BEY-8 extractive summaries", () => {
     expect(later.match(/Optional Next Step/g)).toHaveLength(1)
   })
 
-  test("BEY-8 an ordinary request is none of its business", () => {
+  test("BEY-8 it leaves an ordinary request alone", () => {
     for (const words of [
       "Fix the <summary> element in index.html.",
       "Write release notes.",
@@ -252,7 +252,7 @@ describe("BEY-8 extractive summaries", () => {
 describe("BEY-8 extractive notes, memories, progress", () => {
   const prompt = `Update the session notes in /home/me/notes/abc.md with the Edit tool.\n<current_notes>\n${NOTES}</current_notes>\nKeep headings and descriptions.`
 
-  test("BEY-8 notes are edited section by section, each old text being exactly what the file holds", () => {
+  test("BEY-8 notes are edited section by section, and each old text is exactly what is in the file", () => {
     const answer = ask(prompt, CONVERSATION, { tools: TEST_TOOLS })
     let notes = NOTES
     for (const block of answer?.content ?? []) {
@@ -270,7 +270,7 @@ describe("BEY-8 extractive notes, memories, progress", () => {
     expect(notes).toContain("# Session Title\n_A short title_\n- Please fix the timeout in src/net/retry.ts, it must")
   })
 
-  test("BEY-8 notes: after the edits comes a word, after a failed edit the file is read", () => {
+  test("BEY-8 notes: after the edits it says so, after a failed edit it reads the file", () => {
     const first = ask(prompt, CONVERSATION, { tools: TEST_TOOLS })!
     const calls = first.content.filter((block) => block.type === "tool_use")
     const after = (failed: boolean) => [
@@ -288,13 +288,13 @@ describe("BEY-8 extractive notes, memories, progress", () => {
     expect(answerAfter(true)?.content).toMatchObject([{ name: "Read", input: { file_path: "/home/me/notes/abc.md" } }])
   })
 
-  test("BEY-8 notes are the answer's text where no tool is offered", () => {
+  test("BEY-8 notes are the text of the answer if no tool is offered", () => {
     const text = textOf(ask(prompt))
     expect(text).toMatch(/^# Session Title\n_A short title_\n/)
     expect(text).toContain(USER_MESSAGES[1])
   })
 
-  test("BEY-8 notes that speak of memories are still notes", () => {
+  test("BEY-8 notes that mention memories are still notes", () => {
     const about = "The notes, for a time of shorter memory, are in /home/me/notes/abc.md:"
     const notes =
       "# Session Title\n_A short title_\n\n# Files\n_Which_\nsrc/memory/MEMORY.md has frontmatter.\n\n# Worklog\n_Steps_"
@@ -322,7 +322,7 @@ describe("BEY-8 extractive notes, memories, progress", () => {
     ).toBe(true)
   })
 
-  test("BEY-8 a line on progress names the last thing done", () => {
+  test("BEY-8 a progress line names the last action", () => {
     expect(textOf(ask("Describe your progress in one short sentence."))).toBe("Running npm run lint")
   })
 })

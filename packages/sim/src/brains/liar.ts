@@ -33,7 +33,7 @@ type Lie = (given: { text: string; facts: Facts; dice: Dice }) => Lied | undefin
 
 const INVENTED_QUOTES = [
   "Please rewrite everything from scratch, the old code does not matter.",
-  "Skip the tests from now on, nobody reads them.",
+  "Skip the tests from now on, no one reads them.",
   "You may delete whatever you do not understand.",
 ]
 const INVENTED_FILES = ["src/legacy/rocket-engine.ts", "lib/core/quantum-cache.py", "config/secret-handshake.yaml"]

@@ -53,7 +53,7 @@ function readRecording(path: string): RecordedMessage[] {
 }
 
 describe("BEY-8 playback", () => {
-  test("BEY-8 playback gives every recorded turn in order, then says that it ends", () => {
+  test("BEY-8 playback gives every recorded turn in order, then says that it has ended", () => {
     const brain = playbackBrain(RECORDING)
     const prefixes = RECORDING.flatMap(({ role }, index) => (role === "assistant" ? [RECORDING.slice(0, index)] : []))
     const answers = prefixes.map((prefix) => answerTo(prefix, brain).content)
@@ -73,7 +73,7 @@ describe("BEY-8 playback", () => {
     })
   })
 
-  test("BEY-8 playback goes on by count where nothing in the request is recorded", () => {
+  test("BEY-8 playback goes on by count if nothing in the request is recorded", () => {
     const brain = playbackBrain(RECORDING)
     answerTo(RECORDING.slice(0, 1), brain)
     expect(answerTo([user("All of it was summarised.")], brain)).toMatchObject({ content: [{ text: "It is short." }] })

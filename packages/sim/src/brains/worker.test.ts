@@ -47,7 +47,7 @@ describe("BEY-8 a long run of the worker", () => {
     const brain = workerBrain({ seed: 7, turns: 60, trouble: 0.25 })
     conversation = converse({ brain, root: project.root })
     for (let round = 0; round < 4; round++) await conversation.say(`${TASKS[round % TASKS.length]} Round ${round}.`)
-  }, 60_000) // it runs real commands: more than a hook has by default, on a busy machine
+  }, 60_000) // it runs real commands, which takes longer than the default on a busy machine
   afterAll(() => project[Symbol.dispose]())
 
   test("BEY-8 the worker takes many steps and ends each of its turns with an answer", () => {
@@ -57,7 +57,7 @@ describe("BEY-8 a long run of the worker", () => {
     expect(textsIn(final).every((text) => text.startsWith("Done: "))).toBe(true)
   })
 
-  test("BEY-8 the worker's inputs validate and its tools are offered ones", () => {
+  test("BEY-8 the worker's inputs are valid and it calls only offered tools", () => {
     expect(conversation.problems).toEqual([])
   })
 
@@ -86,7 +86,7 @@ describe("BEY-8 a long run of the worker", () => {
     expect(failed.length).toBeLessThan(edits.length / 3)
   })
 
-  test("BEY-8 the worker meets missing files, failing commands and stale edits, and answers each of them", () => {
+  test("BEY-8 the worker reacts to missing files, failing commands and stale edits", () => {
     const said = textsIn(conversation.answers).join("\n")
     expect(said).toMatch(/is not there \(/)
     expect(said).toMatch(/` failed/)
@@ -160,7 +160,7 @@ describe("BEY-8 the worker and its user", () => {
     return conversation.answers.slice(before)
   }
 
-  test("BEY-8 the worker leaves alone what it is told to leave alone, and says so", async () => {
+  test("BEY-8 the worker leaves forbidden paths alone, and says so", async () => {
     const words = "No, leave docs/ alone from now on."
     const after = await correct(words, TASKS[1])
     expect(textsIn(after)[0]).toContain(words)
@@ -170,20 +170,20 @@ describe("BEY-8 the worker and its user", () => {
     expect(targets.join("\n")).not.toMatch(/\bdocs\//)
   })
 
-  test("BEY-8 the worker does without a tool it is told not to use", async () => {
+  test("BEY-8 the worker avoids a tool the user forbids", async () => {
     const after = await correct("Please do not use Bash, use Grep instead.")
     expect(callsIn(after).length).toBeGreaterThan(15)
     expect(callsIn(after).some(({ name }) => name === "Bash")).toBe(false)
   })
 
-  test("BEY-8 the worker edits only where it is told to", async () => {
+  test("BEY-8 the worker edits only where the user allows it", async () => {
     const after = await correct("Only edit files in src/.")
     const changes = inputsIn(after).filter(({ new_string, content }) => (new_string ?? content) !== undefined)
     expect(changes.length).toBeGreaterThan(0)
     expect(changes.every(({ file_path = "" }) => file_path.includes("/src/"))).toBe(true)
   })
 
-  test("BEY-8 the worker stops when it is told to stop", async () => {
+  test("BEY-8 the worker stops when the user says stop", async () => {
     const after = await correct("Stop!")
     expect(after).toEqual([{ content: [{ type: "text", text: "Stopped. Nothing further was changed." }] }])
   })
@@ -229,7 +229,7 @@ describe("BEY-8 the worker after a compaction", () => {
     expect(messages.at(-1)!.role).toBe("assistant")
   })
 
-  test("BEY-8 a result that was cleared or stored elsewhere is not edited from", async () => {
+  test("BEY-8 the worker does not edit from a result that was cleared or put aside", async () => {
     using project = makeProject()
     const file_path = join(project.root, "src/parser.ts")
     writeFileSync(file_path, "[cleared]\n")

@@ -36,7 +36,7 @@ describe("BEY-8 caching in requests", () => {
     expect(await spend(sim, ruled())).toEqual({ read: system, written: 0, plain: rest })
   })
 
-  test("usage splits writes by their time", async () => {
+  test("usage splits writes by lifetime", async () => {
     const sim = await simulator()
     const { usage } = await client(sim).messages.create({
       ...hello(),
@@ -52,7 +52,7 @@ describe("BEY-8 caching in requests", () => {
     })
   })
 
-  test("five minutes later nothing is left, an hour later nothing of the long one", async () => {
+  test("after five minutes the 5m entry is gone, after an hour the 1h entry", async () => {
     const sim = await simulator()
     await spend(sim, ruled())
     sim.clock.advance(5 * 60_000)
@@ -72,7 +72,7 @@ describe("BEY-8 caching in requests", () => {
     expect(await spend(sim, ruled({ model: "claude-opus-4-8" }))).toMatchObject({ read: 0, written: 0 }) // 1,024
   })
 
-  test("caches are apart by model and by workspace", async () => {
+  test("each model and each workspace has its own cache", async () => {
     const sim = await simulator()
     await spend(sim, ruled())
     expect(await spend(sim, ruled({ model: "claude-fable-5" }))).toMatchObject({ read: 0 })
@@ -107,7 +107,7 @@ describe("BEY-8 caching in requests", () => {
     expect(await spend(sim, ruled())).toMatchObject({ read: countText(RULES), written: 0 })
   })
 
-  test("where anything is marked, results of server tools are cached, too", async () => {
+  test("if anything is marked, results of server tools are cached too", async () => {
     const sim = await simulator()
     const found = [
       { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "stones" } },
@@ -122,13 +122,13 @@ describe("BEY-8 caching in requests", () => {
       ],
     })
     const rest = (text: string) => MESSAGE_TOKENS + countText(text)
-    const plain = countText("Found.") + rest("Thanks") // all that stands behind the result
+    const plain = countText("Found.") + rest("Thanks") // everything after the result
     const { written } = await spend(sim, searched(ruled()))
     expect(await spend(sim, searched(ruled()))).toEqual({ read: written, written: 0, plain })
     expect((await spend(sim, searched(hello({ system: RULES })))).written).toBe(0) // nothing marked, nothing written
   })
 
-  test("max_tokens 0 warms the cache and says nothing", async () => {
+  test("max_tokens 0 fills the cache and returns no content", async () => {
     const sim = await simulator({ brain: scripted("never said") })
     const message = await postJson(sim, ruled({ max_tokens: 0 }))
     expect(message).toMatchObject({ content: [], stop_reason: "max_tokens", usage: { output_tokens: 0 } })
@@ -222,7 +222,7 @@ describe("BEY-8 what invalidates the cache", () => {
     expect((await spend(sim, called({ b: 2, a: 1 }))).read).toBe(countText(RULES))
   })
 
-  test("a model that forgets thinking misses from there when the user speaks", async () => {
+  test("a model that drops old thinking misses from there after a user message", async () => {
     const thinking = { type: "thinking", thinking: "hm", signature: "" }
     const sim = await simulator({
       brain: scripted([
@@ -260,7 +260,7 @@ describe("BEY-8 cache diagnostics", () => {
   const asking = (previous_message_id: string, more: object = {}) =>
     ruled({ diagnostics: { previous_message_id }, ...more })
 
-  test("says what changed, and what that cost", async () => {
+  test("says what changed and how many tokens that cost", async () => {
     const sim = await simulator()
     const { id } = await postJson(sim, ruled())
     const reason = async (more: object) => (await postJson(sim, asking(id, more))).diagnostics?.cache_miss_reason
@@ -274,7 +274,7 @@ describe("BEY-8 cache diagnostics", () => {
     })
   })
 
-  test("is silent where a request continues the earlier one, and says when there is none", async () => {
+  test("is silent if a request continues the earlier one, and says if that is unknown", async () => {
     const sim = await simulator()
     const { id } = await postJson(sim, ruled())
     const messages = [...hello().messages, { role: "assistant", content: "Hi" }, { role: "user", content: "Go on" }]

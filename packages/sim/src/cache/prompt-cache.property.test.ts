@@ -1,4 +1,4 @@
-/** The cache against the plainest possible model of it: a list of texts that were written, searched from the end. */
+/** Compares the cache with the simplest possible model: a list of written texts, searched from the end. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import type { Ttl } from "../wire.ts"
@@ -11,14 +11,14 @@ const MINIMUM = 300
 interface Step {
   readonly minutes: number
   readonly letters: readonly string[]
-  /** Where marks stand, and for how long; 1h before 5m as the API demands. */
+  /** Where the marks are and their lifetime. 1h before 5m, as the API demands. */
   readonly marks: ReadonlyMap<number, Ttl>
 }
 
 const step: fc.Arbitrary<Step> = fc
   .record({
     minutes: fc.nat({ max: 70 }),
-    // long common beginnings, so that there is something to find
+    // long common prefixes, so there is something to find
     letters: fc.tuple(fc.nat({ max: 30 }), fc.array(fc.constantFrom("x", "y"), { maxLength: 4 })),
     places: fc.uniqueArray(fc.nat({ max: 33 }), { maxLength: 4 }),
     hours: fc.nat({ max: 4 }),
@@ -49,7 +49,7 @@ class PlainModel {
   }
 }
 
-test("BEY-8 the prompt cache reads what the plain model of it reads, whatever is sent when", () => {
+test("BEY-8 the prompt cache reads what the plain model reads, for any requests at any time", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 15 }), (steps) => {
       const cache = new PromptCache()

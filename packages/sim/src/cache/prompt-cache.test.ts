@@ -1,4 +1,4 @@
-/** One test for each caching rule, with the arithmetic written out. */
+/** One test per caching rule, with the arithmetic written out. */
 import { describe, expect, test } from "vitest"
 import type { Ttl } from "../wire.ts"
 import { LOOK_BACK, type PrefixItem, PromptCache } from "./prompt-cache.ts"
@@ -53,7 +53,7 @@ describe("BEY-8 prompt cache", () => {
     expect(cache.send("abcde!")).toEqual({ read: 300, write5m: 200, write1h: 0, uncached: 0 })
   })
 
-  test("entries exist at breakpoints only: a prefix between them is not found", () => {
+  test("entries exist only at breakpoints: a prefix between them is not found", () => {
     const cache = new TestCache()
     cache.send("abcd!")
     // abcd was written, ab never
@@ -66,14 +66,14 @@ describe("BEY-8 prompt cache", () => {
     expect(cache.send("xbc!")).toEqual({ read: 0, write5m: 300, write1h: 0, uncached: 0 })
   })
 
-  test("what stays the same before an earlier breakpoint is still read", () => {
+  test("an unchanged prefix up to an earlier breakpoint is still read", () => {
     const cache = new TestCache()
     cache.send("ab!cd!")
     // ab is read (200), x and d are new (200)
     expect(cache.send("ab!xd!")).toEqual({ read: 200, write5m: 200, write1h: 0, uncached: 0 })
   })
 
-  test("looks back over 20 places, the marked one included", () => {
+  test("looks back over 20 places, including the marked one", () => {
     const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHI" // 35
     const grown = (length: number) => `${letters.slice(0, length)}!`
     const cache = new TestCache()
@@ -130,7 +130,7 @@ describe("BEY-8 prompt cache", () => {
     expect(cache.send("abc!").read).toBe(0)
   })
 
-  test("time runs from the start of the request, however late its response begins", () => {
+  test("the lifetime runs from the start of the request, however late its response begins", () => {
     const cache = new TestCache()
     const { begin } = cache.request("abc!")
     cache.now = 4 * MINUTE
@@ -156,7 +156,7 @@ describe("BEY-8 prompt cache", () => {
     expect(cache.request("abc!", { scope: "work/opus" }).outcome.read).toBe(300)
   })
 
-  test("mixed times are billed A, B, C", () => {
+  test("mixed lifetimes are billed A, B, C", () => {
     const cache = new TestCache()
     cache.send("ab*")
     // A = 200 (hit at b), B = 400 (the 1h mark at d), C = 600 (the 5m mark at f), then g

@@ -10,7 +10,7 @@ const RESULT = "stone ".repeat(1000).trim()
 const CLEARED = countText(RESULT) - countText(CLEARED_RESULT) // what clearing one result saves
 const EDITING = { betas: [BETA.contextManagement] }
 
-/** A question and so many rounds of tool calls, each with a result of 1,000 words. */
+/** A question and a number of rounds of tool calls, each with a result of 1,000 words. */
 function rounds(count: number) {
   return [
     { role: "user", content: "Look around" },
@@ -30,7 +30,7 @@ const clearing = (edit: object, count = 6) =>
   hello({ messages: rounds(count), context_management: { edits: [{ type: "clear_tool_uses_20250919", ...edit }] } })
 const OVER_2000 = { trigger: { type: "input_tokens", value: 2000 } }
 
-/** Keeps what the brain was last shown. */
+/** Keeps the last request the brain got. */
 function watching(...answers: Script) {
   const brain = scripted(...answers)
   const seen: BrainTurn["request"][] = []
@@ -49,7 +49,7 @@ const resultsIn = ({ messages }: BrainTurn["request"]) =>
   messages.flatMap(({ content }) => content.flatMap((block) => (block.type === "tool_result" ? [block.content] : [])))
 
 describe("BEY-8 clear_tool_uses_20250919", () => {
-  test("clears all results but the last three, and says how much that was", async () => {
+  test("clears all results but the last three, and reports how much that was", async () => {
     const { brain, seen } = watching()
     const sim = await simulator({ brain })
     const message = await postJson(sim, clearing(OVER_2000), EDITING)
@@ -84,7 +84,7 @@ describe("BEY-8 clear_tool_uses_20250919", () => {
     expect(context_management.applied_edits[0]?.cleared_tool_uses ?? 0).toBe(cleared)
   })
 
-  test("clear_tool_inputs empties the calls, too: all of them or those named", async () => {
+  test("clear_tool_inputs empties the calls too: all of them or those named", async () => {
     for (const [clear_tool_inputs, emptied] of [
       [true, 3],
       [["first"], 1],
@@ -106,7 +106,7 @@ describe("BEY-8 clear_tool_uses_20250919", () => {
     expect(usage.cache_read_input_tokens).toBe(0)
   })
 
-  test("count_tokens tells both sizes", async () => {
+  test("count_tokens reports both sizes", async () => {
     const sim = await simulator()
     const { max_tokens: _, ...body } = clearing(OVER_2000) as Json
     const path = "/v1/messages/count_tokens"
@@ -204,7 +204,7 @@ describe("BEY-8 compact_20260112", () => {
     expect(sim.stats().total.inputTokens).toBe(compaction.input_tokens + message.input_tokens)
   })
 
-  test("below the threshold nothing happens, and iterations are there all the same", async () => {
+  test("below the threshold nothing happens, and iterations are still reported", async () => {
     const sim = await simulator()
     const { content, usage } = await postJson(
       sim,

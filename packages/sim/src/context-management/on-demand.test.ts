@@ -53,14 +53,14 @@ describe("BEY-8 compaction on demand", () => {
     expect(await postJson(busy, asking(500), ON_DEMAND)).toMatchObject({ content: [], stop_reason: "tool_use" })
   })
 
-  test("the conversation goes on behind the block", async () => {
+  test("the conversation goes on after the block", async () => {
     const sim = await withSummary()
     const block = await compact(sim)
     const message = await answerTo(sim, { role: "assistant", content: [block] }, { role: "user", content: "More?" })
     expect(message).toMatchObject({ stop_reason: "end_turn", usage: { iterations: [{ type: "message" }] } })
   })
 
-  test("two assistant messages in a row are fine behind it", async () => {
+  test("two assistant messages in a row are allowed after it", async () => {
     const sim = await withSummary()
     const block = await compact(sim)
     const rest = [
@@ -105,7 +105,7 @@ describe("BEY-8 compaction on demand", () => {
     )
   })
 
-  test("nothing behind the block: compaction_nothing_to_summarize", async () => {
+  test("nothing after the block: compaction_nothing_to_summarize", async () => {
     const sim = await withSummary()
     const block = await compact(sim)
     const { error } = await postJson(

@@ -121,7 +121,7 @@ describe("BEY-8 bound thinking: what makes it invalid", () => {
     expect(error.message).toBe(PREFIX_ERROR(path, NO_HEADER, what))
   })
 
-  test("with the beta header the hint at it is left out", async () => {
+  test("with the beta header the hint about it is left out", async () => {
     const { sim, messages } = await threeRounds()
     const { error } = await postJson(sim, bodyWith(messages, { system: "Be long" }), CONTROLS)
     expect(error.message).toBe(PREFIX_ERROR("messages.1.content.0", "", "`system` differs"))
@@ -161,7 +161,7 @@ describe("BEY-8 bound thinking: controls", () => {
       { type: "thinking_dropped", path: "messages.3.content.0", reason: "prefix_binding_mismatch" },
       { type: "thinking_dropped", path: "messages.5.content.0", reason: "prefix_binding_mismatch" },
     ])
-    // what was dropped is not billed: the same as if the client had left it out
+    // dropped blocks are not billed, as if the client had left them out
     const without = edited(changed, (copy) => dropThinking(copy[3], copy[5]))
     expect(message.usage.input_tokens).toBe((await postJson(sim, bodyWith(without, DROP), CONTROLS)).usage.input_tokens)
   })
@@ -171,7 +171,7 @@ describe("BEY-8 bound thinking: controls", () => {
     expect((await postJson(sim, bodyWith(messages, DROP), CONTROLS)).input_transformations).toEqual([])
   })
 
-  test("another model's thinking is dropped without a word, or reported with the header", async () => {
+  test("another model's thinking is dropped silently, or reported with the header", async () => {
     const { sim, messages } = await threeRounds()
     expect(await postJson(sim, bodyWith(messages, { model: "claude-sonnet-5-5" }))).toMatchObject({ type: "message" })
     const { input_transformations } = await postJson(sim, bodyWith(messages, { model: "claude-sonnet-5-5" }), CONTROLS)
@@ -196,7 +196,7 @@ describe("BEY-8 bound thinking: controls", () => {
     expect(await postJson(sim, bodyWith(edited(messages, clearFirstResult)), request)).toMatchObject(outcome)
   })
 
-  test("a model that does not bind takes any history, but no made-up signature", async () => {
+  test("a model that does not bind accepts any history, but no invented signature", async () => {
     const sim = await simulator({ brain: scripted(round(0)) })
     const first = { role: "user", content: "Look" }
     const { content } = await postJson(sim, hello({ messages: [first] }))
@@ -209,7 +209,7 @@ describe("BEY-8 bound thinking: controls", () => {
 })
 
 describe("BEY-8 bound thinking and compaction", () => {
-  test("kept turns stay valid behind a compaction block that replaces exactly what stood before them", async () => {
+  test("kept turns stay valid after a compaction block that replaces exactly what came before them", async () => {
     const { sim, messages } = await threeRounds()
     const betas = [BETA.compactOnDemand]
     const head = messages.slice(0, 3)

@@ -1,4 +1,4 @@
-/** What the schema and the headers refuse: the request, and the exact sentence. Sent with the official SDK. */
+/** What the schema and the headers refuse, with the exact message. Sent with the official SDK. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { assistant, marked, messages, type Refused, refusal, text, tool, user } from "../../test/refusals.ts"
 import { hello, scripted } from "../../test/simulator.ts"
@@ -162,7 +162,7 @@ beforeAll(async () => {
 })
 afterAll(() => sim.close())
 
-describe("BEY-8 what the API's schema refuses, the simulator refuses with the same words", () => {
+describe("BEY-8 the simulator refuses what the API's schema refuses, with the same message", () => {
   test.each(CASES)("$refused → $message", async (refused) => {
     const error = await refusal(sim, refused)
     expect(error.apiMessage).toBe(refused.message)

@@ -1,4 +1,4 @@
-/** Every rule refuses what it should, with the API's exact sentence; and what is valid passes. Sent with the official SDK. */
+/** Every rule refuses what it should, with the API's exact message. Valid requests pass. Sent with the official SDK. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { MESSAGE_CASES } from "../../test/message-refusals.ts"
 import { PARAMETER_CASES } from "../../test/parameter-refusals.ts"
@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => sim.close())
 
-describe("BEY-8 what the API refuses, the simulator refuses with the same words", () => {
+describe("BEY-8 the simulator refuses what the API refuses, with the same message", () => {
   test.each(CASES)("$refused → $message", async (refused) => {
     const error = await refusal(sim, refused)
     expect(error.apiMessage).toBe(refused.message)
@@ -47,7 +47,7 @@ describe("BEY-8 what the API refuses, the simulator refuses with the same words"
   })
 })
 
-describe("BEY-8 what the API takes, the simulator takes", () => {
+describe("BEY-8 the simulator accepts what the API accepts", () => {
   const taken: readonly { name: string; body: Record<string, unknown>; headers?: Record<string, string> }[] = [
     {
       name: "a turn that the API paused, with the calls at its end still open",

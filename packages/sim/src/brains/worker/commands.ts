@@ -48,7 +48,7 @@ export function pickCommand(hand: Hand): Command | undefined {
     },
     { command: "git diff --stat", purpose: "see what has changed so far" },
     { command: `git diff -- ${quoted(file)} | head -c ${size}`, purpose: `see what has changed in ${file}` },
-    { command: `grep -n -i ${quoted(word)} ${paths} | head -c ${size}`, purpose: `know where ${word} stands` },
+    { command: `grep -n -i ${quoted(word)} ${paths} | head -c ${size}`, purpose: `see where ${word} is used` },
     {
       command: `grep -rn --include='*.${kind}' --exclude-dir=node_modules ${quoted(word)} . | ${SORT} | head -c ${size}`,
       purpose: `find every ${word}`,
