@@ -5,7 +5,7 @@ import { startSimulator, workerBrain } from "@strata/sim"
 import { expect, onTestFinished, test } from "vitest"
 import { workOn } from "./agent.ts"
 
-test("the agent of the documentation works on a task through its tools and ends with an answer", async () => {
+test("the agent from the documentation works on a task with its tools and ends with an answer", async () => {
   const root = mkdtempSync(join(tmpdir(), "strata-agent-example-"))
   const simulator = await startSimulator({ brain: workerBrain({ seed: 2, turns: 12, trouble: 0 }) })
   onTestFinished(async () => {

@@ -1,4 +1,4 @@
-/** Strata's loop and tools: a task in, events while it is worked on, and how it ended. */
+/** Strata's loop and tools: takes a task, reports events while it works, and returns how it ended. */
 import { anthropicModel, openAgent, type QueryEnd, type QueryEvent } from "@strata/core/agent"
 import { FileReads, fileTools, openShellTools } from "@strata/core/tools"
 
@@ -7,7 +7,7 @@ export interface Task {
   readonly cwd: string
   readonly apiKey: string
   readonly baseURL?: string
-  /** Where the conversation is kept. Default: STRATA_HOME, else ~/.strata. */
+  /** The directory for the conversation. Default: STRATA_HOME, else ~/.strata. */
   readonly dir?: string
   readonly render: (event: QueryEvent) => void
 }
@@ -20,7 +20,7 @@ export async function workOn({ text, cwd, apiKey, baseURL, dir, render }: Task):
     reads: new FileReads(),
     cwd,
     ...(dir ? { dir } : {}),
-    mode: "accept-edits", // edits in the project need no question; commands that change things are denied, as nobody is there to ask
+    mode: "accept-edits", // allows edits in the project; denies commands that change things, as there is no person to ask
   })
   try {
     let end: QueryEnd | undefined

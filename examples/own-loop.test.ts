@@ -12,7 +12,7 @@ let dir: string
 let simulator: Awaited<ReturnType<typeof startSimulator>>
 
 beforeAll(async () => {
-  // the loop reads settings from the environment, and whoever runs the tests may have some there
+  // the loop reads settings from the environment, which may contain some where the tests run
   for (const name of Object.keys(process.env)) if (/^(?:STRATA|DISABLE)_/.test(name)) vi.stubEnv(name, undefined)
   dir = mkdtempSync(join(tmpdir(), "strata-example-"))
   simulator = await startSimulator({ brain: workerBrain({ turns: 5 }) })
@@ -23,7 +23,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true })
 })
 
-test("the README's loop asks, works through tools, and goes on with the same conversation later", async () => {
+test("the README's loop asks, uses tools, and continues the same conversation later", async () => {
   const agent = {
     client: new Anthropic({ apiKey: "none", baseURL: simulator.url }),
     model: "claude-opus-5-5",
@@ -48,10 +48,10 @@ test("the README's loop asks, works through tools, and goes on with the same con
 test("the example's tools stay inside their directory", async () => {
   const run = readOnlyRunner(root)
   await expect(run("Read", { file_path: "../../etc/passwd" })).rejects.toThrow(/outside|ENOENT/)
-  await expect(run("Read", { file_path: "/etc/hostname" })).rejects.toThrow("lies outside")
+  await expect(run("Read", { file_path: "/etc/hostname" })).rejects.toThrow("is outside")
 })
 
-test("in a small window the same loop goes on: results are put aside and cleared, and the conversation is compacted", async () => {
+test("the same loop works in a small window: results are put aside and cleared, and the conversation is compacted", async () => {
   const agent = {
     client: new Anthropic({ apiKey: "none", baseURL: simulator.url }),
     model: "claude-opus-5-5",

@@ -1,4 +1,4 @@
-/** Three tools that look at a directory and change nothing. Paths that lead out of it are refused. */
+/** Three tools that read a directory and change nothing. They refuse paths outside it. */
 import { globSync, readFileSync, realpathSync } from "node:fs"
 import { join, relative, sep } from "node:path"
 import type Anthropic from "@anthropic-ai/sdk"
@@ -37,7 +37,7 @@ const MOST_HITS = 50
 export function readOnlyRunner(root: string): (name: string, input: unknown) => Promise<string> {
   const inside = (path: string): string => {
     const real = realpathSync(path.startsWith(sep) ? path : join(root, path))
-    if (real !== root && !real.startsWith(root + sep)) throw new Error(`${path} lies outside ${root}`)
+    if (real !== root && !real.startsWith(root + sep)) throw new Error(`${path} is outside ${root}`)
     return real
   }
   const files = (pattern: string) =>

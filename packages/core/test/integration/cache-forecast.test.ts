@@ -1,4 +1,4 @@
-/** CACHE-7: the forecast against the simulator's cache, whatever a conversation does to its requests, and when. */
+/** CACHE-7: the forecast against the simulator's cache, for any change of the requests at any time. */
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import type { AnswerBlock } from "../../../sim/src/brain.ts"
@@ -16,8 +16,8 @@ import { ask, modelAt, play } from "./model/model.ts"
 type Message = ModelRequest["messages"][number]
 
 const MINUTE = 60_000
-const TOKENS = 100 // for every item
-const MODELS = ["claude-opus-5", "claude-opus-4-8"] // least sizes 512 and 1,024
+const TOKENS = 100 // per item
+const MODELS = ["claude-opus-5", "claude-opus-4-8"] // minimum sizes 512 and 1,024
 
 type Step =
   | { readonly do: "answer"; readonly said: number; readonly next: number }
@@ -48,7 +48,7 @@ const step: fc.Arbitrary<Step & { readonly minutes: number }> = fc
   )
   .map(([what, minutes]) => ({ ...what, minutes }) as Step & { minutes: number })
 
-/** Makes the next request from the last. Every text is another one. */
+/** Makes the next request from the last. Every text is different. */
 class Writer {
   #texts = 0
   readonly #sent: ModelRequest[] = []
@@ -116,7 +116,7 @@ class Writer {
   }
 }
 
-/** The request as the cache gets it. */
+/** The request as the cache sees it. */
 function toItems(request: ModelRequest): PrefixItem[] {
   const { tools = [], system = [], messages } = placeBreakpoints(request)
   return [...tools, ...toBlocks(system), ...messages.flatMap(({ content }) => toBlocks(content))].map((item) => {
@@ -134,7 +134,7 @@ const usageOf = ({ read, write5m, uncached }: CacheOutcome) => ({
 
 const factsOf = (model: string) => findModel(model).facts
 
-test("CACHE-7 property: what is predicted is what the cache reads and writes, whatever changes and when", () => {
+test("CACHE-7 property: the cache reads and writes what was predicted, for any change at any time", () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 20 }), (steps) => {
       const forecast = new CacheForecast({ factsOf, estimate: () => TOKENS })
@@ -150,7 +150,7 @@ test("CACHE-7 property: what is predicted is what the cache reads and writes, wh
         const outcome = cache.lookUp({ items: toItems(request), scope: request.model, minimum: minCacheable, now })
         cache.commit(outcome)
         const report = forecast.settled(usageOf(outcome), { at: new Date(now) })!
-        if (how?.do === "lose the cache") continue // nobody could know
+        if (how?.do === "lose the cache") continue // no forecast can know this
         expect(predicted).toBe(outcome.read)
         expect(report.predicted).toMatchObject({ read: outcome.read, written: outcome.write5m })
         if (report.verdict.kind === "break" || report.verdict.kind === "less")
@@ -187,7 +187,7 @@ test("CACHE-7 property: in a growing conversation read(n) = read(n−1) + writte
   )
 })
 
-/** Sends requests one after the other, each with the answer to the one before and what the user says next; gives the reports. */
+/** Sends requests in turn, each with the previous answer and the next message of the user, and returns the reports. */
 async function converse(sim: Simulator, first: ModelRequest, next: readonly (readonly Block[])[]) {
   const model = modelAt(sim, { model: first.model })
   const forecast = new CacheForecast({ factsOf, estimate: () => TOKENS })
@@ -210,7 +210,7 @@ describe("CACHE-7 over HTTP", () => {
   const tools = [{ name: "look", description: "looks", input_schema: { type: "object" as const } }]
   const kinds = (reports: readonly CacheReport[]) => reports.map(({ verdict }) => verdict.kind)
 
-  test("a model that forgets its thinking reads less when the user speaks: foreseen, and no break", async () => {
+  test("a model that drops old thinking reads less after a user message: predicted, and not a break", async () => {
     const thinking: AnswerBlock = { type: "thinking", thinking: "hm ".repeat(1_000) }
     const sim = await simulator({
       brain: scripted([thinking, use("a")], [thinking, use("b")], "Seen.", "Yes.", "And yes."),
@@ -234,7 +234,7 @@ describe("CACHE-7 over HTTP", () => {
     expect(reports[3]!.verdict).toMatchObject({ why: ["forgotten-thinking"] })
   })
 
-  test("L2-4 a deletion from the cache is expected, and what follows it is predicted exactly", async () => {
+  test("L2-4 a deletion from the cache is expected, and the requests after it are predicted exactly", async () => {
     const sim = await simulator({ cacheEdits: true, brain: scripted([use("a")], [use("b")], "Seen.", "Yes.") })
     const first = ask({ tools, system: "stone ".repeat(2_000), messages: [{ role: "user", content: [words("Look")] }] })
     const deletion = { type: "cache_edits", edits: [{ type: "delete", cache_reference: "a" }] } as unknown as Block
@@ -246,7 +246,7 @@ describe("CACHE-7 over HTTP", () => {
     ])
     expect(kinds(reports)).toEqual(["first", "as-predicted", "as-predicted", "expected", "as-predicted"])
     const [before, at] = reports.slice(2).map(({ actual }) => actual.read)
-    expect(isBreak(before!, at!)).toBe(true) // for one who does not know of it
+    expect(isBreak(before!, at!)).toBe(true) // without knowing about the deletion
     expect(reports[3]!.verdict).toMatchObject({ why: ["deletion"] })
     for (const { predicted, actual } of reports) expect(predicted).toMatchObject(actual)
   })

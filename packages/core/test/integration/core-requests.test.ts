@@ -1,8 +1,8 @@
 /**
- * Core against the referee: random conversations are played through `openConversation`, and every request it prepares is
- * sent to the simulator with the official SDK. What core's own validator lets through must not be refused.
+ * Core against the simulator: random conversations go through `openConversation`, and every request it prepares goes to
+ * the simulator with the official SDK. The simulator must accept what core's own validator accepts.
  *
- * `FUZZ_RUNS` sets how many conversations, `FUZZ_SEED` which.
+ * `FUZZ_RUNS` sets how many conversations, `FUZZ_SEED` which ones.
  */
 import Anthropic from "@anthropic-ai/sdk"
 import { type Conversation, type ModelRequest, type ModelResponse, serialiseRequest } from "@strata/core/parts"
@@ -18,7 +18,7 @@ import { conversations, decidedConversations, newPlayer, type Player, play, type
 const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 150), seed: Number(process.env.FUZZ_SEED ?? 1) }
 const PREPARE: Step = { kind: "prepare" }
 
-/** Sends a request as core spells it: the SDK would spell tool inputs anew. */
+/** Sends a request as core spells it. The SDK would spell tool inputs again. */
 const clientOf = ({ url }: Simulator) =>
   new Anthropic({ baseURL: url, apiKey: KEY, maxRetries: 0, timeout: 60_000, openTelemetry: false })
 
@@ -42,7 +42,7 @@ test.each([
   ["without layers", conversations],
   ["with decisions of layers", decidedConversations],
 ])("invariant 1, BEY-8: no request that core prepares is refused, %s", async (_name, arbitrary) => {
-  const client = clientOf(await simulator({ bindThinking: "off" })) // the conversations' signatures are made up
+  const client = clientOf(await simulator({ bindThinking: "off" })) // the signatures in these conversations are invented
   let sent = 0
   await fc.assert(
     fc.asyncProperty(arbitrary, async (steps) => {
@@ -62,7 +62,7 @@ test.each([
 
 type Said = Exclude<AnswerBlock, { type: "tool_use" }> | { type: "tool_use"; name: string; input: unknown }
 
-/** Answers with what the test puts in next. */
+/** Gives the answer the test sets next. */
 class NextAnswer implements Brain {
   readonly name = "next"
   content: readonly Said[] = []
@@ -74,12 +74,12 @@ class NextAnswer implements Brain {
   }
 }
 
-/** What a model could have answered in the place of a step: thinking first, then what it says, then what it calls. */
+/** What a model could have answered at a step: first thinking, then text, then calls. */
 function answerOf(step: Extract<Step, { kind: "respond" }>): Said[] {
   const blocks = step.pieces.flatMap(({ blocks }) => blocks)
   const said = blocks.flatMap((block): Said[] => {
     if (block.block === "text" && block.text.trim() !== "") return [{ type: "text", text: block.text }]
-    const isCall = block.block === "tool" && /^[\w-]+$/.test(block.name) // calls no API would give are another test's
+    const isCall = block.block === "tool" && /^[\w-]+$/.test(block.name) // another test covers calls that no API would return
     return isCall ? [{ type: "tool_use", name: block.name, input: { path: "a.ts" } }] : []
   })
   const thought = blocks.flatMap((block): Said[] =>
@@ -89,7 +89,7 @@ function answerOf(step: Extract<Step, { kind: "respond" }>): Said[] {
   return said.length > 0 ? all : [...all, { type: "text", text: "Yes." }]
 }
 
-test("invariant 1, BEY-8: no request is refused by a model that binds its thinking to what stood before it", async () => {
+test("invariant 1, BEY-8: no request is refused by a model with bound thinking", async () => {
   const brain = new NextAnswer()
   const client = clientOf(await simulator({ brain, bindThinking: "error" }))
   let thoughts = 0

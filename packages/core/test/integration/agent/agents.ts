@@ -1,4 +1,4 @@
-/** What the loop's end-to-end tests share: a real project directory, real tools, the real SDK, the simulator over HTTP. */
+/** Shared by the loop's end-to-end tests: a real project directory, real tools, the real SDK, the simulator over HTTP. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -19,7 +19,7 @@ import type { Tool } from "../../../src/tools/tool.ts"
 
 export const MODEL = "claude-opus-5-5"
 
-/** A project directory with the given files, beside a home of its own. Gone when the test is over. */
+/** A project directory with the given files, and a home next to it. Removed after the test. */
 export function project(files: Readonly<Record<string, string>> = {}): { cwd: string; dir: string } {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "strata-loop-")))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
@@ -34,7 +34,7 @@ export function project(files: Readonly<Record<string, string>> = {}): { cwd: st
 
 export const codingTools = (): readonly Tool[] => [read, edit, bashTool(new ShellSession())]
 
-/** Closed when the test is over. */
+/** Closed after the test. */
 export async function agentFor(
   simulator: Simulator,
   where: { cwd: string; dir: string },

@@ -1,4 +1,4 @@
-/** Whatever a model answers, the next request is valid: malformed inputs, unknown tools, duplicate ids, empty answers. */
+/** After any answer the next request is valid: malformed inputs, unknown tools, duplicate ids, empty answers. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { malformedBrain } from "../../../../sim/src/brains/malformed.ts"
@@ -6,7 +6,7 @@ import { simulator } from "../../../../sim/test/simulator.ts"
 import { fuzz } from "../../runs.ts"
 import { agentFor, ask, project } from "./agents.ts"
 
-const CONVERSATIONS = Math.max(40, Math.round(fuzz.numRuns! / 25)) // each is some twenty requests over HTTP
+const CONVERSATIONS = Math.max(40, Math.round(fuzz.numRuns! / 25)) // about twenty requests over HTTP each
 
 test("LOOP-3, invariant 1: after any answer of a model the next request is valid", async () => {
   const refused: string[] = []

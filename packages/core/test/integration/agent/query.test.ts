@@ -10,7 +10,7 @@ import { agentFor, ask, calls, codingTools, ofType, project } from "./agents.ts"
 const results = (events: Parameters<typeof ofType>[0]) =>
   ofType(events, "tool-result").map(({ name, result }) => `${name} ${result.is_error ? "failed" : "ok"}`)
 
-describe("LOOP-1 a task from the first word to the answer", () => {
+describe("LOOP-1 a task from start to answer", () => {
   test("parallel reads, an edit, a failing command, an answer", async () => {
     const where = project({ "a.txt": "one\n", "b.txt": "two\n" })
     const sim = await simulator({
@@ -37,7 +37,7 @@ describe("LOOP-1 a task from the first word to the answer", () => {
     expect(agent.chat.views.frontier).toMatchObject({ answered: true, request: { text: "Shout in a.txt" } })
   })
 
-  test("events come in the order of what happens", async () => {
+  test("events come in the order things happen", async () => {
     const sim = await simulator({ brain: scriptedBrain([calls(["Read", { file_path: "a.txt" }]), "Read it."]) })
     const agent = await agentFor(sim, project({ "a.txt": "x" }))
     const { events } = await ask(agent, "Read a.txt")
@@ -47,7 +47,7 @@ describe("LOOP-1 a task from the first word to the answer", () => {
 })
 
 describe("LOOP-3 tools", () => {
-  test("calls that change nothing run side by side; others one after the other", async () => {
+  test("read-only calls run in parallel, others one after the other", async () => {
     const log: string[] = []
     let inside = 0
     let most = 0
@@ -78,7 +78,7 @@ describe("LOOP-3 tools", () => {
     expect(results(events)).toHaveLength(5)
   })
 
-  test("unknown tools, inputs that do not fit and tools that throw are error results, and the loop goes on", async () => {
+  test("unknown tools, invalid inputs and tools that throw are error results, and the loop goes on", async () => {
     const bad: Tool = {
       name: "Bad",
       description: "throws",
@@ -102,7 +102,7 @@ describe("LOOP-3 tools", () => {
 })
 
 describe("PERM-1 permissions in the loop", () => {
-  test("without a person, what must be asked is denied, and the model is told why", async () => {
+  test("without a person, a call that needs approval is denied, and the model learns why", async () => {
     const where = project({ "a.txt": "one" })
     const sim = await simulator({
       brain: scriptedBrain([calls(["Bash", { command: "touch made" }]), "Not allowed, then."]),
@@ -116,7 +116,7 @@ describe("PERM-1 permissions in the loop", () => {
     expect(end.reason).toBe("answer")
   })
 
-  test("a person is asked with what would happen, and the answer counts", async () => {
+  test("a person sees what would happen, and their answer counts", async () => {
     const where = project()
     const asked: string[] = []
     const sim = await simulator({
@@ -132,11 +132,11 @@ describe("PERM-1 permissions in the loop", () => {
     expect(asked).toHaveLength(2)
     expect(results(events)).toEqual(["Bash ok", "Bash failed"])
     expect(String(ofType(events, "tool-result").at(-1)!.result.content)).toContain("not that one")
-    // said to a dialog, and the person's own words all the same: a compaction keeps them
+    // typed into a dialog, but still a message of the person: a compaction keeps it
     expect(agent.chat.views.words.messages.map(({ text }) => text)).toEqual(["touch", "not that one"])
   })
 
-  test("PERM-2 the system's own files cannot be edited, also through a symlink", async () => {
+  test("PERM-2 the system's own files cannot be edited, not even through a symlink", async () => {
     const where = project()
     const sim = await simulator({
       brain: scriptedBrain([
@@ -165,7 +165,7 @@ describe("LOOP-5 failures of the API", () => {
     expect(end).toEqual({ reason: "answer", text: "Here." })
   })
 
-  test("a stream cut in the middle is made again, and nothing is said twice in the journal", async () => {
+  test("a stream cut in the middle is retried, and nothing is in the journal twice", async () => {
     const sim = await simulator({
       brain: scriptedBrain(["A long answer that is cut.", "A long answer that is whole."]),
       faults: [{ fault: { kind: "cut-socket", afterEvents: 5 }, nth: 1 }],
@@ -177,7 +177,7 @@ describe("LOOP-5 failures of the API", () => {
     expect(agent.chat.views.ledger.lines.get("main claude-opus-5-5")?.requests).toBe(1)
   })
 
-  test("a request that the API refuses ends with a sentence and a conversation that can go on", async () => {
+  test("a request that the API refuses ends with a clear error and a conversation that can go on", async () => {
     const sim = await simulator({ brain: scriptedBrain(["ok"]), apiKeys: ["another-key"] })
     const agent = await agentFor(sim, project())
     const { end } = await ask(agent, "hello")
@@ -249,7 +249,7 @@ describe("LOOP-6 limits", () => {
   })
 })
 
-describe("LOOP-7 what is typed while busy", () => {
+describe("LOOP-7 a message typed while busy", () => {
   test("is kept at once, delivered in order, exactly once, with the next request", async () => {
     const sim = await simulator({ brain: scriptedBrain([calls(["Read", { file_path: "a.txt" }]), "Heard."]) })
     const agent = await agentFor(sim, project({ "a.txt": "x" }))
@@ -278,7 +278,7 @@ describe("LOOP-7 what is typed while busy", () => {
     await ask(first, "one")
     await first.enqueue("typed at the last moment")
     const { id } = first.chat
-    await first.chat.close() // as if the process had ended here
+    await first.chat.close() // as if the process ended here
 
     const second = await agentFor(sim, where, { id, mustExist: true })
     const { events, end } = await ask(second, undefined)
@@ -287,7 +287,7 @@ describe("LOOP-7 what is typed while busy", () => {
     expect(second.chat.views.context.queued).toEqual([])
   })
 
-  test("an answer is not the end while words wait", async () => {
+  test("an answer is not the end while a message waits", async () => {
     const sim = await simulator({ brain: scriptedBrain(["First.", "Second."]) })
     const agent = await agentFor(sim, project())
     let typed = false
@@ -303,7 +303,7 @@ describe("LOOP-7 what is typed while busy", () => {
 })
 
 describe("hooks and instructions in the loop", () => {
-  test("HOOK-1 hooks see the session, the prompt, tools and the end, in order; a block is told to the model", async () => {
+  test("HOOK-1 hooks see the session, the prompt, tools and the end, in order; the model learns of a block", async () => {
     const seen: string[] = []
     const hook = (
       event: "SessionStart" | "UserPromptSubmit" | "PreToolUse" | "PostToolUse" | "Stop" | "SessionEnd",

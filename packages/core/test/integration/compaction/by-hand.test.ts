@@ -24,7 +24,7 @@ import {
 const some = [...rounds(4, 500), "Second answer.", "Third answer."]
 
 describe("by hand", () => {
-  test("L4-24 the model writes the summary; instructions go along, and nobody is told to go on by himself", async () => {
+  test("L4-24 the model writes the summary with the given instructions, and is not asked to continue on its own", async () => {
     const { sim, of } = await compactingSimulator(some)
     const agent = await compactingAgent(sim, { window: 200_000 })
     await ask(agent, "Read the words.")
@@ -38,7 +38,7 @@ describe("by hand", () => {
     expect(first).not.toMatch(/without asking/i)
   })
 
-  test("L4-19 automatic: it is told to go on without asking; where nobody is there, that this is no first start", async () => {
+  test("L4-19 automatic: the model is asked to continue without questions and, without a person, that this is not a first start", async () => {
     for (const autonomous of [false, true]) {
       const { sim, of } = await compactingSimulator(rounds(14, 2_000))
       const agent = await compactingAgent(sim, { settings: NO_NOTES, autonomous })
@@ -62,7 +62,7 @@ describe("by hand", () => {
     expect(await decisionsOf(agent, "compacted")).toMatchObject([{ route: taken }])
   })
 
-  test("L4-24 with fewer than one round there is a clear message and no change", async () => {
+  test("L4-24 with less than one round there is a clear message and no change", async () => {
     const { sim } = await compactingSimulator(some)
     const agent = await compactingAgent(sim, { window: 200_000 })
     await agent.chat.add({ role: "user", content: "Hello" })
@@ -71,7 +71,7 @@ describe("by hand", () => {
     expect(JSON.stringify(await entriesOf(agent))).toBe(before)
   })
 
-  test("WIN-5 switched off altogether it says so; with only the automatic one off it works by hand", async () => {
+  test("WIN-5 switched off completely it says so; with only automatic compaction off it works by hand", async () => {
     const { sim } = await compactingSimulator(some)
     const off = await compactingAgent(sim, { window: 200_000, settings: { disableCompact: true } })
     await ask(off, "Read the words.")
@@ -85,7 +85,7 @@ describe("by hand", () => {
     expect(byHand.chat.views.compactions.count).toBe(1)
   })
 
-  test("L4-24 a plan tells beforehand what would go, what would stay and what it costs, and changes nothing", async () => {
+  test("L4-24 a plan says in advance what would go, what would stay and what it costs, and changes nothing", async () => {
     const { sim, of } = await compactingSimulator(some)
     const agent = await compactingAgent(sim, { window: 200_000 })
     await ask(agent, "Read the words.")
@@ -141,11 +141,11 @@ describe("a part of the conversation", () => {
     expect(sim.log.every(({ status }) => status === 200)).toBe(true)
   })
 
-  test("L4-16 up to a message: what comes after it is kept, and the summary tells of completed work", async () => {
+  test("L4-16 up to a message: later messages are kept, and the summary describes completed work", async () => {
     const { sim, of, agent, third } = await talked()
     await agent.chat.compact({ range: { kind: "up-to", uuid: third } })
     const asked = textsOf(of("summary")[0]!.request)
-    expect(asked.join("\n")).not.toContain("Third question") // what is kept is not before the model
+    expect(asked.join("\n")).not.toContain("Third question") // the model does not see kept messages
     const prompt = asked.at(-1)!
     expect(prompt).toContain("Work Completed")
     expect(prompt).toContain("Context for Continuing Work")
@@ -187,7 +187,7 @@ describe("a part of the conversation", () => {
     })
   })
 
-  test("L4-16 a message that is not there is told, and nothing changes", async () => {
+  test("L4-16 a message that does not exist is reported, and nothing changes", async () => {
     const { agent } = await talked()
     await expect(agent.chat.compact({ range: { kind: "from", uuid: "nobody" } })).rejects.toThrow(/no such message/)
     expect(agent.chat.views.compactions.count).toBe(0)
@@ -195,11 +195,11 @@ describe("a part of the conversation", () => {
 })
 
 describe("around it", () => {
-  test("L4-21 of files that were read only those are known afterwards that are shown again", async () => {
+  test("L4-21 of the files that were read, only those shown again are known afterwards", async () => {
     const names = Array.from({ length: 6 }, (_, n) => `${n}.txt`)
     const where = project(Object.fromEntries(names.map((name) => [name, `This is ${name}.\n`])))
     const { sim } = await compactingSimulator([
-      ...names.map((name) => calls(["Read", { file_path: name }])), // one by one: calls at once end in any order
+      ...names.map((name) => calls(["Read", { file_path: name }])), // one by one, because parallel calls end in any order
       ...rounds(14, 2_000),
     ])
     const reads = new FileReads()
@@ -210,7 +210,7 @@ describe("around it", () => {
     expect(known).toEqual(names.slice(1).map((name) => join(where.cwd, name)))
   })
 
-  test("L4-22, HOOK-3 PreCompact, SessionStart and PostCompact run in this order; what fails is told and passed over", async () => {
+  test("L4-22, HOOK-3 PreCompact, SessionStart and PostCompact run in this order; a failure is reported and skipped", async () => {
     const heard: string[] = []
     const hook = (event: Hook["event"], run: Hook["run"]): Hook => ({
       event,
@@ -252,7 +252,7 @@ describe("around it", () => {
     expect(sent).not.toContain("not for the model")
   })
 
-  test("L4-22 a hook may keep an automatic compaction from happening; the person is told once", async () => {
+  test("L4-22 a hook may prevent an automatic compaction; the person is notified once", async () => {
     const { sim, of } = await compactingSimulator(rounds(14, 2_000))
     const agent = await compactingAgent(sim, {
       settings: NO_NOTES,
@@ -293,7 +293,7 @@ describe("around it", () => {
     expect(sim.log.every(({ status }) => status === 200)).toBe(true)
   })
 
-  test("L4-14, TOK-6 while it runs there are signs of life every half minute, and one tells how much is written", async () => {
+  test("L4-14, TOK-6 while it runs there is a sign of life every half minute, and one says how much is written", async () => {
     const ticks: (() => void)[] = []
     const { sim } = await compactingSimulator(some)
     const { defaultLayers } = await import("../../../src/conversation/default-layers.ts")
@@ -342,7 +342,7 @@ describe("around it", () => {
     expect(ofType(events, "boundary")[0]).toMatchObject({ trigger: "auto" })
   })
 
-  test("LOOP-7 what is typed while it compacts is kept at once and sent once, in order", async () => {
+  test("LOOP-7 a message typed during a compaction is kept at once and sent once, in order", async () => {
     const { sim, of } = await compactingSimulator(rounds(14, 2_000))
     const agent = await compactingAgent(sim, { settings: NO_NOTES })
     let typed = 0
@@ -371,7 +371,7 @@ describe("when the window is smaller than was thought", () => {
     expect(JSON.stringify(events)).not.toMatch(/prompt is too long/i)
   })
 
-  test("L4-23 switched off, or where compacting fails, the API's refusal is what the user sees, and why that did not help", async () => {
+  test("L4-23 switched off, or if compacting fails, the user sees the API's refusal and why compaction did not help", async () => {
     const models = { "claude-opus-5-5": { window: 20_000 } }
     const off = await compactingSimulator(rounds(14, 2_000), { models })
     const agent = await compactingAgent(off.sim, {
@@ -411,7 +411,7 @@ describe("when the window is smaller than was thought", () => {
     expect(agent.chat.fill().used).toBeLessThan(10_000)
   })
 
-  test("L4-27 a threshold that prompt and tools alone exceed is found out once and told; nothing loops", async () => {
+  test("L4-27 a threshold below the size of prompt and tools is detected and reported once; nothing loops", async () => {
     const { sim, of } = await compactingSimulator(rounds(4, 500))
     const agent = await compactingAgent(sim, { settings: NO_NOTES, window: 40_000, system: "rule ".repeat(30_000) })
     const { events } = await ask(agent, "Go.")
@@ -432,7 +432,7 @@ describe("when the window is smaller than was thought", () => {
     expect(agent.chat.views.compactions.count).toBe(0)
   })
 
-  test("L4-27 right after one there is no second, however full the context is", async () => {
+  test("L4-27 there is no second one right after the first, however full the context is", async () => {
     const { sim, of } = await compactingSimulator([...rounds(4, 500), saying(100), "Done."])
     const agent = await compactingAgent(sim, { settings: NO_NOTES, window: 200_000 })
     await ask(agent, "Go.")
@@ -447,7 +447,7 @@ describe("when the window is smaller than was thought", () => {
 describe("L4-28 ahead of time", () => {
   const AHEAD = { switches: { notes: false, "compact-ahead": true, "clear-by-api": false, "clear-by-size": false } }
 
-  test("near the threshold the summary is prepared, and at the threshold it is there without waiting", async () => {
+  test("near the threshold the summary is prepared, and at the threshold it is ready", async () => {
     const { sim, of } = await compactingSimulator(rounds(40, 2_000))
     const agent = await compactingAgent(sim, { settings: AHEAD, window: 80_000 })
     const { events } = await ask(agent, "Go.", { watch: () => agent.chat.settled() })
@@ -482,7 +482,7 @@ describe("L4-28 ahead of time", () => {
     expect((await decisionsOf(agent, "compacted"))[0]).toMatchObject({ route: "prepared" })
   })
 
-  test("one that tells of a branch that was left is dropped", async () => {
+  test("a summary of an abandoned branch is dropped", async () => {
     let count = 0
     const { sim, of } = await compactingSimulator([...rounds(11, 2_000), ...rounds(30, 2_000)], {
       summary: () => told(`This is summary ${++count}.`),
@@ -517,13 +517,13 @@ describe("a sub-agent", () => {
     expect(child.chat.views.compactions.count).toBeGreaterThan(0)
     expect(JSON.stringify([...reads.entries()])).toBe(known)
     expect(serialiseRequest(await parent.chat.prepare())).toBe(sent)
-    // what it shows again after the compaction it has read again: under no call of the old view
+    // files shown again after the compaction count as read again, under no call of the old view
     expect([...own.entries()].map(([, { toolUseId }]) => toolUseId)).toEqual([undefined])
   })
 })
 
 describe("bound thinking", () => {
-  test("CACHE-6, L4-16 instructions that changed at a boundary cost the thinking that is kept, and nothing is refused", async () => {
+  test("CACHE-6, L4-16 instructions that changed at a boundary drop kept thinking, and nothing is refused", async () => {
     const thinking = (text: string) => ({
       content: [
         { type: "thinking" as const, thinking: "Hm." },
@@ -546,7 +546,7 @@ describe("bound thinking", () => {
 })
 
 describe("another summariser", () => {
-  test("L4-13 a model of its own writes the summary where the cache cannot be shared", async () => {
+  test("L4-13 a separate model writes the summary if the cache cannot be shared", async () => {
     let asked = 0
     const { sim, of } = await compactingSimulator(rounds(14, 2_000), {
       summary: () => (asked++ === 0 ? "" : undefined),

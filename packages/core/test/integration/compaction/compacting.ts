@@ -1,4 +1,4 @@
-/** What the compaction tests share: an agent in a small window, and a brain that plays a script, writes summaries and takes notes. */
+/** Shared by the compaction tests: an agent in a small window, and a brain that plays a script, writes summaries and takes notes. */
 
 import type { Answer, BrainRequest, BrainTurn } from "../../../../sim/src/brain.ts"
 import { extractiveAnswer } from "../../../../sim/src/brains/extractive.ts"
@@ -14,17 +14,17 @@ import { layeredAgent } from "../layers/conversations.ts"
 
 export interface Seen {
   readonly request: BrainRequest
-  /** Asked about the conversation, not in it. */
+  /** Whether the request asks about the conversation instead of continuing it. */
   readonly about: "work" | "summary" | "notes"
 }
 
 export interface BrainParts {
-  /** What is answered to a demand for a summary, instead of a truthful one. */
+  /** The answer to a request for a summary, instead of a truthful one. */
   readonly summary?: (turn: BrainTurn) => Answer | Promise<Answer> | string | undefined
   readonly notes?: (turn: BrainTurn) => Answer | string | undefined
 }
 
-/** A simulator that plays these turns, and keeps every request with what it was about. */
+/** A simulator that plays these turns and keeps every request with its purpose. */
 export async function compactingSimulator(
   turns: readonly ScriptedTurn[],
   { summary, notes, ...options }: BrainParts & Partial<SimulatorOptions> = {},
@@ -49,7 +49,7 @@ export async function compactingSimulator(
   return { sim, seen, of: (about: Seen["about"]) => seen.filter((each) => each.about === about) }
 }
 
-/** A fork says so in its directive, and what it wants; later requests of it still carry that. A direct call asks in its last message. */
+/** A fork says what it wants in its directive, which its later requests still contain. A direct call asks in its last message. */
 function subjectOf(request: BrainRequest): Seen["about"] {
   const texts = request.messages.flatMap(({ content }) => content.map(({ text = "" }) => text))
   const directive = texts.find((text) => text.includes(`<${FORK_MARKER}`)) ?? lastText(request)
@@ -86,7 +86,7 @@ export async function decisionsOf<S extends DecisionEntry["subtype"]>(agent: Age
   )
 }
 
-/** A model that notes this each time it is asked for notes. */
+/** A model that writes these notes each time it is asked for notes. */
 export const NOTES_OF = (words: string): BrainParts => ({
   notes(turn) {
     const calls = turn.request.messages.flatMap(({ content }) => content.filter(({ type }) => type === "tool_use"))
@@ -106,7 +106,7 @@ export const NOTES_OF = (words: string): BrainParts => ({
   },
 })
 
-/** Every text of a request, in order: results and attachments too. */
+/** Every text of a request in order, including results and attachments. */
 export const textsOf = ({ messages }: BrainRequest): readonly string[] =>
   messages.flatMap(({ content }) =>
     content.map(
@@ -114,7 +114,7 @@ export const textsOf = ({ messages }: BrainRequest): readonly string[] =>
     ),
   )
 
-/** What compactions said to the person. */
+/** The messages of compactions to the person. */
 export const phasesIn = (events: readonly QueryEvent[], phase: CompactionProgress["phase"]): readonly string[] =>
   events.flatMap((event) =>
     event.type === "compaction" && event.progress.phase === phase && "message" in event.progress

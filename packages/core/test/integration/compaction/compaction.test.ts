@@ -31,7 +31,7 @@ describe("by the model", () => {
     expect(ofType(events, "compacted")).toHaveLength(of("summary").length)
   })
 
-  test("L4-13 the compaction's request has the bytes of the one before it, reads 95% of its input and writes nothing", async () => {
+  test("L4-13 the compaction's request has the bytes of the previous one, reads 95% of its input from the cache and writes nothing", async () => {
     const { sim, seen } = await compactingSimulator(rounds(40, 2_000))
     const agent = await compactingAgent(sim, {
       settings: { switches: { notes: false, "clear-by-api": false, "clear-by-size": false } },
@@ -50,7 +50,7 @@ describe("by the model", () => {
     expect(fork.max_tokens).toBe(before.max_tokens)
   })
 
-  test("L4-12, L4-13 an empty answer, an error text, a call instead of words: the direct call takes over", async () => {
+  test("L4-12, L4-13 an empty answer, an error text, a call instead of text: the direct call takes over", async () => {
     for (const wrong of [
       { content: [{ type: "text", text: "API Error: 500 overloaded" }] },
       { content: [{ type: "tool_use", id: "toolu_wrong", name: "Grep", input: { words: 2 } }] },
@@ -67,7 +67,7 @@ describe("by the model", () => {
     }
   })
 
-  test("L4-1 a fork that the API refuses is followed by the direct call; what both cost stands in the ledger", async () => {
+  test("L4-1 after a fork that the API refuses comes the direct call; the ledger has the cost of both", async () => {
     const { sim, seen } = await compactingSimulator(LONG)
     const agent = await compactingAgent(sim, { settings: NO_NOTES })
     agent.chat.on("compaction", (progress) => {
@@ -83,7 +83,7 @@ describe("by the model", () => {
     expect(agent.chat.views.ledger.lines.size).toBe(2)
   })
 
-  test("L4-1 where no model can write one, the way without a model does; without that, an error tells what to do", async () => {
+  test("L4-1 if no model can write a summary, the route without a model does; without that, an error says what to do", async () => {
     const offline: Route = {
       name: "offline",
       cut: async ({ cut }) => cut,
@@ -104,7 +104,7 @@ describe("by the model", () => {
     expect(end).toMatchObject({ reason: "error", message: expect.stringMatching(/context is full.*Compact/s) })
   })
 
-  test("L4-3 after three failures in a row it stops; by hand it still works, and a success starts it again", async () => {
+  test("L4-3 after three failures in a row automatic compaction stops; by hand it still works, and a success restarts it", async () => {
     let works = false
     const { sim, of } = await compactingSimulator(rounds(40, 1_000), { summary: () => (works ? undefined : "") })
     const agent = await compactingAgent(sim, { settings: NO_NOTES, window: 70_000 })
@@ -120,7 +120,7 @@ describe("by the model", () => {
     expect(agent.chat.views.compactions).toMatchObject({ failures: 0, count: 1 })
   })
 
-  test("L4-15 too long, with the gap told: the oldest rounds go until it fits, and the summary comes", async () => {
+  test("L4-15 too long, and the error says by how much: the oldest rounds are dropped until it fits", async () => {
     const { sim, of } = await compactingSimulator(LONG, { models: { "claude-opus-5-5": { window: 30_000 } } })
     const agent = await compactingAgent(sim, { settings: NO_NOTES, window: 70_000 })
     const { end } = await ask(agent, "Go.")
@@ -129,7 +129,7 @@ describe("by the model", () => {
     expect((await decisionsOf(agent, "compacted"))[0]).toMatchObject({ route: "direct" })
   })
 
-  test("L4-2 neither a summary nor notes set off a compaction of their own, whatever their size", async () => {
+  test("L4-2 neither a summary nor notes trigger a compaction of their own, however large they are", async () => {
     const { sim, of } = await compactingSimulator(LONG)
     const agent = await compactingAgent(sim)
     await ask(agent, "Go.")
@@ -139,7 +139,7 @@ describe("by the model", () => {
     expect(of("summary").length).toBe(made.filter(({ route }) => route === "shared").length)
   })
 
-  test("L4-4 a second compaction knows of the first: which it was, and how many answers came between", async () => {
+  test("L4-4 a second compaction knows the first: which it was, and how many answers came in between", async () => {
     const { sim } = await compactingSimulator(rounds(30, 2_000))
     const agent = await compactingAgent(sim, { settings: NO_NOTES })
     await ask(agent, "Go.")
@@ -155,7 +155,7 @@ describe("by the model", () => {
 })
 
 describe("from the notes", () => {
-  test("L4-5, L4-6 notes serve as the summary without a model call, and what they do not tell is kept", async () => {
+  test("L4-5, L4-6 notes serve as the summary without a model call, and messages they do not cover are kept", async () => {
     const { sim, of } = await compactingSimulator(
       rounds(20, 2_000),
       NOTES_OF("the words were read one after the other"),
@@ -172,7 +172,7 @@ describe("from the notes", () => {
     expect(sim.log.every(({ status }) => status === 200)).toBe(true)
   })
 
-  test("L4-5 the bare template is no summary: the model writes one", async () => {
+  test("L4-5 an unfilled template is not a summary: the model writes one", async () => {
     const { sim, of } = await compactingSimulator(LONG, { notes: () => "Nothing new to note." })
     const agent = await compactingAgent(sim)
     await ask(agent, "Go.", { watch: () => agent.chat.settled() })
@@ -219,7 +219,7 @@ describe("giving up", () => {
       agent.chat.on("compaction", (progress) => progress.phase === phase && stopping.abort())
       await expect(agent.chat.compact({}, { signal: stopping.signal })).rejects.toThrow()
       const after = await entriesOf(agent)
-      const isCost = (entry: Entry) => entry.type === "strata" && entry.subtype === "spent" // what was paid is told
+      const isCost = (entry: Entry) => entry.type === "strata" && entry.subtype === "spent" // what was paid is recorded
       expect(JSON.stringify(after.filter((entry) => !isCost(entry)))).toBe(before)
       expect(after.filter(isCost)).toHaveLength(phase === "restoring" ? 1 : 0)
       expect(serialiseRequest(await agent.chat.prepare())).toBe(sent)

@@ -1,10 +1,10 @@
-/** Notes that have grown long serve as a summary all the same, cut to size. */
+/** Long notes still serve as a summary, cut to size. */
 import { expect, test } from "vitest"
 import { ask } from "../agent/agents.ts"
 import { rounds } from "../layers/conversations.ts"
 import { compactingAgent, compactingSimulator, decisionsOf, NOTES_OF, textsOf } from "./compacting.ts"
 
-test("L4-8 of a section that is over its limit the beginning is told, and where the rest is", async () => {
+test("L4-8 a section over its limit is cut, with a pointer to the rest", async () => {
   const lines = Array.from({ length: 500 }, (_, n) => `Step ${n} of the work was done.`).join("\n")
   const { sim, of } = await compactingSimulator(rounds(20, 2_000), NOTES_OF(lines))
   const agent = await compactingAgent(sim, { settings: { figures: { "keep-least": 1_000, "keep-most": 5_000 } } })

@@ -1,4 +1,4 @@
-/** Compactions that were given up, and what surrounds one: whatever happens, what was paid is in the ledger and nothing else has changed. */
+/** Aborted compactions and hooks around them: the ledger has what was paid, and nothing else has changed. */
 import { describe, expect, test } from "vitest"
 import type { CompactionHooks } from "../../../src/layers/4-compaction/options.ts"
 import { type Conversation, type Entry, memoryStore, serialiseRequest } from "../../../src/parts.ts"
@@ -16,7 +16,7 @@ const open = (options: Partial<CompactingOptions> = {}, model: SummariserOptions
     ...options,
   })
 
-/** Two exchanges, and a request that has been sent as it is. */
+/** Two exchanges, and the request as it was sent. */
 async function talk(chat: Conversation, tokens = 30_000): Promise<void> {
   for (const nth of [1, 2]) {
     await chat.add({ role: "user", content: `Question ${nth}. ${LONG}` })
@@ -46,16 +46,16 @@ const hooks = (some: Partial<CompactionHooks>): CompactionHooks => ({
   ...some,
 })
 
-/** A model that never says a word. */
+/** A model that never answers. */
 const silence = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) }
 
 describe("giving up", () => {
   test.each(["manual", "auto"] as const)(
-    "L4-14, CACHE-5 what an abandoned %s compaction had paid is in the ledger, and nothing else changed",
+    "L4-14, CACHE-5 the cost of an aborted %s compaction is in the ledger, and nothing else changed",
     async (trigger) => {
       const stopping = new AbortController()
       let asked = 0
-      // the fork's answer is paid and useless; the direct call is being made when somebody gives up
+      // the fork's answer is paid and useless; the abort comes during the direct call
       const onAsked = () => void (asked++ === 1 && stopping.abort())
       const chat = await open({}, { faults: ["tool-call"], onAsked })
       await talk(chat, trigger === "auto" ? 90_000 : 30_000)
@@ -73,7 +73,7 @@ describe("giving up", () => {
     },
   )
 
-  test("CACHE-5 a summary that was written, paid and then not wanted any more is paid all the same", async () => {
+  test("CACHE-5 a summary that was written and then aborted is still paid for", async () => {
     const stopping = new AbortController()
     const chat = await open()
     await talk(chat)
@@ -82,7 +82,7 @@ describe("giving up", () => {
     expect(paidFor(chat)).toBe(1)
   })
 
-  test("L4-14, L4-3 given up while the last summary is weighed: that it would not have done is no failure", async () => {
+  test("L4-14, L4-3 aborted while the last summary is checked: a summary that would not have been enough is not a failure", async () => {
     const stopping = new AbortController()
     const chat = await open({}, { faults: ["as-long-as-the-conversation"] })
     await talk(chat, 5_000)
@@ -92,7 +92,7 @@ describe("giving up", () => {
     expect(paidFor(chat)).toBe(1)
   })
 
-  test("L4-14 a summary that is being prepared ahead of time keeps nobody from giving up", async () => {
+  test("L4-14 a summary that is being prepared ahead of time does not block an abort", async () => {
     const stopping = new AbortController()
     const never = summariser({ window: WINDOW })
     const hanging = { ...never, stream: () => silence }
@@ -104,7 +104,7 @@ describe("giving up", () => {
   })
 
   test.each(["before", "started"] as const)(
-    "L4-14 a hook that never ends (%s) keeps nobody from giving up",
+    "L4-14 a hook that never ends (%s) does not block an abort",
     async (which) => {
       const stopping = new AbortController()
       const never = () => {
@@ -119,8 +119,8 @@ describe("giving up", () => {
   )
 })
 
-describe("what hooks say behind a boundary", () => {
-  test("L4-22, L4-27 a hook that prints a book does not fill the context that was just emptied, and what it says is counted", async () => {
+describe("the output of hooks after a boundary", () => {
+  test("L4-22, L4-27 a hook with a huge output does not fill the context again, and its output is counted", async () => {
     const words = "Hello again, and remember this. ".repeat(20_000)
     const started = async () => ({ contexts: [{ hook: "start", text: words }], messages: [] })
     const chat = await open({ compaction: { hooks: hooks({ started }) } })

@@ -1,5 +1,5 @@
 /**
- * L4-14: whoever gives up a compaction, at whatever moment, finds the conversation as it was: the journal's bytes, and the next request's.
+ * L4-14: a compaction aborted at any moment leaves the conversation as it was: the bytes of the journal and of the next request.
  * Only what was paid until then is added to the journal (CACHE-5).
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
@@ -25,7 +25,7 @@ const RUNS = { ...fuzz, numRuns: Math.ceil(fuzz.numRuns! / 10) }
 
 let count = 0
 
-test.each(["manual", "auto"] as const)("L4-14 a %s compaction that is given up changes no byte", async (trigger) => {
+test.each(["manual", "auto"] as const)("L4-14 an aborted %s compaction changes no byte", async (trigger) => {
   const stoppedAt = new Map<Moment, number>()
   await fc.assert(
     fc.asyncProperty(conversations, fc.constantFrom(...MOMENTS), async (steps, moment) => {
@@ -53,14 +53,14 @@ test.each(["manual", "auto"] as const)("L4-14 a %s compaction that is given up c
       const sent = await lastWords(chat)
       const before = readFileSync(chat.location)
 
-      const asked = model.asked() // found by fuzzing: a window may have been full before
+      const asked = model.asked() // found by fuzzing: the window may have been full before
       armed = true
       const given = trigger === "manual" ? chat.compact({}, stopping) : chat.prepare(stopping)
       await given.then(
         () => undefined,
         () => undefined,
       )
-      if (!stopping.signal.aborted) return // it was never under way
+      if (!stopping.signal.aborted) return // it never started
       await expect(given).rejects.toThrow()
       const after = readFileSync(chat.location)
       expect(after.subarray(0, before.length).equals(before)).toBe(true)
@@ -73,11 +73,11 @@ test.each(["manual", "auto"] as const)("L4-14 a %s compaction that is given up c
   )
   if (RUNS.numRuns >= 100) expect([...stoppedAt.keys()].toSorted()).toEqual(MOMENTS.toSorted())
 
-  /** An exchange that makes the context known: full where the compaction is to come by itself. Resolves with the request as it is then. */
+  /** An exchange that makes the size known: full if the compaction should start by itself. Resolves with the next request. */
   async function lastWords(chat: Conversation): Promise<string | undefined> {
     const usage = trigger === "auto" ? USAGE : { input_tokens: 9_000, output_tokens: 50 }
     await chat.add({ role: "user", content: "And now?" })
-    await chat.prepare() // whatever a first request brings with it is in the journal now
+    await chat.prepare() // everything a first request adds is in the journal now
     const content = [{ type: "text", text: "Done." }]
     await chat.record({ id: "msg_last", model: SUMMARISER, content, stop_reason: "end_turn", usage })
     await chat.add({ role: "user", content: "Go on." })

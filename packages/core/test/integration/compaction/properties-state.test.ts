@@ -1,4 +1,4 @@
-/** L4-20, L4-21, L4-29: where the work stands is the same after a compaction as before it: every part of it set up at once, and compacted twice. */
+/** L4-20, L4-21, L4-29: the state of the work is the same after a compaction as before it. All parts are set up and compacted twice. */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
@@ -22,7 +22,7 @@ const TODOS = [
   { content: "Die Tests schreiben", status: "in_progress" },
   { content: "Aufräumen", status: "pending" },
 ] as const
-/** What is told again word for word as it was told before. */
+/** What is sent again word for word. */
 const TOLD: readonly Attachment[] = [
   { type: "skill_content", name: "review", content: "Look twice,\nthen once more." },
   {
@@ -36,7 +36,7 @@ const TOLD: readonly Attachment[] = [
   { type: "agent_listing", agents: [{ name: "finder", description: "finds things" }] },
   { type: "mcp_instructions", server: "db", instructions: "Ask first." },
 ]
-const BULK = saying(8_000) // so that there is something to gain
+const BULK = saying(8_000) // enough text to make a compaction worthwhile
 const TODO_STATE: Attachment = { type: "todo_list", todos: TODOS }
 const PLAN_STATE: Attachment = { type: "plan_mode", active: true }
 
@@ -87,7 +87,7 @@ test("L4-20, L4-21, L4-29, L7-9 todos, plan mode, permissions, skills, agents, t
     expect(all).toContain("export const b = 2")
   }
 
-  // what is known of the file is enough to change it, without reading it again
+  // the file can be changed without reading it again
   agent.setMode("accept-edits")
   const { events } = await ask(agent, "Jetzt ändere a.")
   expect(ofType(events, "tool-result").map(({ result }) => result.is_error ?? false)).toEqual([false])
@@ -122,7 +122,7 @@ function stateOf(agent: Agent, reads: FileReads) {
   return { mode: agent.mode, todos, plan, read: [...reads.entries()].map(([path]) => path).toSorted() }
 }
 
-test("L4-20, JRN-2 resumed in a new process, the files that were read come back all the same: those that may be read without asking", async () => {
+test("L4-20, JRN-2 resumed in a new process, the files that were read still come back: those that may be read without asking", async () => {
   const where = project({ ...FILES, "secret.ts": "export const key = 4711\n" })
   const at = (name: string) => join(where.cwd, name)
   const outside = join(project({ "o.ts": "export const outside = 1\n" }).cwd, "o.ts")

@@ -1,7 +1,7 @@
 /**
- * L4-29 on recorded work: after a compaction, and after another one, the request tells which files were created, changed and deleted and which
- * commands failed last, exactly as a second look at the recording's tool calls finds it. What shell commands do to files is not computed
- * twice: a path that a removing or moving command names is only checked to be named by one.
+ * L4-29 on recorded work. After one and after two compactions, the request says which files were created, changed and deleted and which
+ * commands failed last. An independent reading of the recorded tool calls must give the same. Effects of shell commands on files are not
+ * computed twice: a path reported as removed or moved must only occur in such a command.
  */
 import { describe, expect, test } from "vitest"
 import { writeImported } from "../../../src/import/into-journal.ts"
@@ -21,9 +21,9 @@ import {
 } from "../../real-transcripts.ts"
 import { SUMMARISER, summariser } from "../../summariser.ts"
 
-const WINDOW = 20_000_000 // no recording fills it: they are compacted by hand
+const WINDOW = 20_000_000 // larger than any recording: they are compacted by hand
 const CWD = "/nowhere"
-const SHOWN_OF_COMMAND = 300 // characters: enough to tell commands apart, less than what is shown of one
+const SHOWN_OF_COMMAND = 300 // characters: enough to distinguish commands, less than is shown of one
 
 interface Call {
   readonly tool: string
@@ -58,14 +58,14 @@ describe.skipIf(!TRANSCRIPTS_ARE_HERE)(`L4-29 ${WHERE_THEY_ARE}, compacted twice
     for await (const facts of factsOf(name, 0)) {
       const { told, leftOut } = failuresIn(facts)
       expect(told.filter((command) => !failed.includes(command))).toEqual([])
-      // of a long list the oldest are left out and counted; among test runs that succeeded ones count, too
+      // a long list leaves out and counts the oldest; for test runs, successful ones count too
       if (leftOut === 0) expect(told.toSorted()).toEqual(failed.toSorted())
       else expect(told.length + leftOut).toBeGreaterThanOrEqual(failed.length)
     }
   })
 })
 
-/** The carried facts of the request after a first and after a second compaction. */
+/** The facts in the request after the first and after the second compaction. */
 async function* factsOf(name: string, at: number): AsyncGenerator<string> {
   const store = memoryStore()
   const id = `recording-${at}`
@@ -110,7 +110,7 @@ function callsIn(messages: readonly Message[]): readonly Call[] {
   return calls
 }
 
-/** The heading under which each file that was touched for good belongs. */
+/** The heading each changed file belongs under. */
 function fatesFrom(calls: readonly Call[]): ReadonlyMap<string, string> {
   const fates = new Map<string, string>()
   const seen = new Set<string>()
@@ -132,7 +132,7 @@ function fatesFrom(calls: readonly Call[]): ReadonlyMap<string, string> {
   return fates
 }
 
-/** Without those that were only read: of these, older ones may be left out. */
+/** Without files that were only read: the oldest of them may be left out. */
 function filesIn(facts: string): ReadonlyMap<string, string> {
   const fates = new Map<string, string>()
   let heading = ""
@@ -155,7 +155,7 @@ function failuresIn(facts: string): { readonly told: readonly string[]; readonly
   return { told: told.map((command) => unquoted(command).slice(0, SHOWN_OF_COMMAND)), leftOut }
 }
 
-/** The sections that we write begin with a line of their own; quoted text stands in fences before them. */
+/** Our sections begin with a line of their own. Quoted text comes before them, in fences. */
 function sectionOf(facts: string, title: string): readonly string[] {
   const lines = facts.split("\n")
   const start = lines.lastIndexOf(`## ${title}`)

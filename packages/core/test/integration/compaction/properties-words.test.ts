@@ -1,4 +1,4 @@
-/** L4-29: a rule that the user once gave stands in every later request, word for word, however often the conversation is compacted. */
+/** L4-29: a rule the user once gave is in every later request, word for word, however often the conversation is compacted. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { type Conversation, textOf, toBlocks } from "../../../src/parts.ts"
@@ -8,9 +8,9 @@ import { SUMMARISER, summariser } from "../../summariser.ts"
 
 const RUNS = { ...fuzz, numRuns: Math.ceil(fuzz.numRuns! / 8) } // `npm run fuzz -- 8000` tries a thousand conversations
 const COMPACTIONS = 20
-const WINDOW = 32_000 // small, so that messages are elided and only the rules are pinned
+const WINDOW = 32_000 // small, so messages are dropped and only the rules are pinned
 
-/** Each with a number of its own, so that no two are alike. */
+/** Each has its own number, so no two are alike. */
 const RULES: readonly ((number: number) => string)[] = [
   (number) => `Never push to branch ${number}.`,
   (number) => `From now on, use port ${number}!`,
@@ -37,7 +37,7 @@ interface Said {
   readonly rule: string | undefined
 }
 
-/** What the user says before each compaction; about every third time a rule is among it. */
+/** What the user says before each compaction, with a rule about every third time. */
 const conversations: fc.Arbitrary<readonly Said[]> = fc
   .array(
     fc.record({
@@ -54,7 +54,7 @@ const conversations: fc.Arbitrary<readonly Said[]> = fc
     }),
   )
 
-test("L4-29 rules in several languages: every one stands verbatim in the request after each of twenty compactions", async () => {
+test("L4-29 rules in several languages: each is verbatim in the request after each of twenty compactions", async () => {
   let planted = 0
   await fc.assert(
     fc.asyncProperty(conversations, async (said) => {
@@ -75,7 +75,7 @@ test("L4-29 rules in several languages: every one stands verbatim in the request
   expect(planted).toBeGreaterThan(RUNS.numRuns)
 })
 
-/** A task, a look at a file, an answer that tells nothing. */
+/** A task, a read of a file, an answer without content. */
 async function workOn(chat: Conversation, { text, at }: { readonly text: string; readonly at: number }): Promise<void> {
   await chat.add({ role: "user", content: text })
   const id = `toolu_${at}`

@@ -1,6 +1,6 @@
 /**
- * What must hold whatever is said, however large it is, and whatever becomes of the summaries: the requests of random conversations that
- * are compacted again and again, by notes and by a model that fails in every way.
+ * What must hold for any conversation of any size and any outcome of its summaries. Random conversations are compacted again and again, by
+ * notes and by a model that fails in every way.
  */
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -25,9 +25,9 @@ import { newPlayer } from "../../steps.ts"
 import { type Summariser, summariser } from "../../summariser.ts"
 
 const RUNS = { ...fuzz, numRuns: Math.ceil(fuzz.numRuns! / 10) } // these conversations are large
-const MOST_ASKED = 60 // for one request: three ways, a few parts, and each part a few times
-const CLOSING = "]}]}" // of the last block, the last message and the list: everything before it must come again
-const ESTIMATE_ERROR = 1.25 // what an estimator without any learning may be off
+const MOST_ASKED = 60 // per request: three routes, a few parts, each part a few times
+const CLOSING = "]}]}" // end of the last block, message and list: everything before it must be sent again
+const ESTIMATE_ERROR = 1.25 // how far an estimator without calibration may be off
 
 interface Opened {
   readonly chat: Conversation
@@ -63,7 +63,7 @@ async function open(conversation: LargeConversation, store: Store = memoryStore(
   }
 }
 
-/** Notes tell everything up to the nth message from the end, newly before every request. */
+/** Notes cover everything up to the nth message from the end. They are renewed before every request. */
 function notesAt(back: number | undefined): Layer {
   return {
     name: "notes",
@@ -78,7 +78,7 @@ function notesAt(back: number | undefined): Layer {
 
 const steps = ({ steps }: LargeConversation) => [...steps, { kind: "prepare" } as const].entries()
 
-describe("whatever is compacted, and however", () => {
+describe("any conversation, compacted by any route", () => {
   test("invariant 1, L4-1, L4-7, L4-15, L4-27 a request is valid and under the limit, or the error says what to do; it always ends", async () => {
     const totals = { compactions: 0, failures: 0, full: 0 }
     await fc.assert(
@@ -110,7 +110,7 @@ describe("whatever is compacted, and however", () => {
     expect(totals.full).toBeGreaterThan(0)
   })
 
-  test("invariants 2 and 3 without a decision a request goes on where the last one ended, and a resume changes no byte", async () => {
+  test("invariants 2 and 3 without a decision a request continues the previous one, and a resume changes no byte", async () => {
     let compared = 0
     await fc.assert(
       fc.asyncProperty(

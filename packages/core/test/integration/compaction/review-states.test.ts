@@ -1,4 +1,4 @@
-/** A compaction meets words typed meanwhile, readers, rewinds, crashes and open calls: whatever stands in the journal is what is sent. */
+/** Compaction together with typed messages, readers, rewinds, crashes and open calls: what is in the journal is what is sent. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -39,15 +39,15 @@ async function textsSent(chat: Conversation): Promise<readonly string[]> {
   return messages.flatMap(({ content }) => toBlocks(content)).map((block) => textOf([block]) || JSON.stringify(block))
 }
 
-/** Opened again, as after a crash: what the views knew is only in the journal and its checkpoint. */
+/** Opens the conversation again, as after a crash: the views know only the journal and its checkpoint. */
 async function resumed(chat: Conversation, options: Partial<CompactingOptions>): Promise<string> {
   await chat.close()
   const again = await open(options)
   return serialiseRequest(await again.prepare())
 }
 
-describe("words typed while the system is busy", () => {
-  test("LOOP-7, JRN-2 delivered and kept across a boundary, they stand in their place once, also after a resume", async () => {
+describe("messages typed while the system is busy", () => {
+  test("LOOP-7, JRN-2 delivered and kept across a boundary, they appear in their place once, also after a resume", async () => {
     const store = memoryStore()
     const chat = await open({ store })
     await chat.add({ role: "user", content: `First. ${LONG}` })
@@ -61,7 +61,7 @@ describe("words typed while the system is busy", () => {
     expect(await resumed(chat, { store })).toBe(live)
   })
 
-  test("LOOP-7, L4-29 still waiting when a boundary is written, they are delivered behind it and not told before as said", async () => {
+  test("LOOP-7, L4-29 still waiting when a boundary is written, they are delivered after it and not listed as said before", async () => {
     const store = memoryStore()
     const chat = await open({ store })
     await chat.add({ role: "user", content: `First. ${LONG}` })
@@ -77,7 +77,7 @@ describe("words typed while the system is busy", () => {
   })
 })
 
-describe("who looks while a boundary is written", () => {
+describe("reading while a boundary is written", () => {
   test("JRN-2, L4-17 a reader between boundary and summary changes nothing: kept messages follow the summary", async () => {
     const store = memoryStore()
     const chat = await open({ store })
@@ -96,7 +96,7 @@ describe("who looks while a boundary is written", () => {
 })
 
 describe("calls without a result", () => {
-  test("L4-7 a call that is still open when somebody compacts stays, and its result reaches the model", async () => {
+  test("L4-7 a call that is still open during a compaction stays, and its result reaches the model", async () => {
     const chat = await open()
     await chat.add({ role: "user", content: `First. ${LONG}` })
     await answer(chat, "One.")
@@ -122,7 +122,7 @@ describe("calls without a result", () => {
 })
 
 describe("what an earlier compaction restored", () => {
-  test("L4-17, L4-29 it is never kept beside what takes its place, wherever the kept messages stand", async () => {
+  test("L4-17, L4-29 it is never kept next to its replacement, wherever the kept messages are", async () => {
     let notes = 0
     const through: Layer = {
       name: "notes",
@@ -188,7 +188,7 @@ describe("going back", () => {
     expect(kinds.indexOf("thinking-dropped")).toBeLessThan(kinds.indexOf("attachment"))
   })
 
-  test("JRN-5, LOOP-7 what is typed during a rewind does not bring back the branch that was left", async () => {
+  test("JRN-5, LOOP-7 a message typed during a rewind does not bring back the abandoned branch", async () => {
     const store = memoryStore()
     const chat = await open({ store })
     const first = await chat.add({ role: "user", content: "First." })
@@ -211,7 +211,7 @@ describe("going back", () => {
 })
 
 describe("a process that dies while it writes", () => {
-  test("L4-14, JRN-3 a compaction of which only a part came to disk has not happened", async () => {
+  test("L4-14, JRN-3 a compaction that reached the disk only in part has not happened", async () => {
     const id = "torn"
     const store = fileStore({ root, flush: "never" })
     const chat = await open({ store, id })
@@ -237,7 +237,7 @@ describe("a process that dies while it writes", () => {
 })
 
 describe("closing", () => {
-  test("L4-14 a conversation that closes gives up a compaction, also one that somebody else could stop", async () => {
+  test("L4-14 closing a conversation aborts a compaction, even one with its own abort signal", async () => {
     const asked = Promise.withResolvers<void>()
     const model = summariser({ window: WINDOW })
     const chat = await open({

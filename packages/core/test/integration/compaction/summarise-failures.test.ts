@@ -1,4 +1,4 @@
-/** The summariser against the simulator where a call comes to nothing: too long, empty, cut, an error, stopped. */
+/** The summariser against the simulator when a call fails: too long, empty, cut off, an error, stopped. */
 import { describe, expect, test } from "vitest"
 import type { Answer } from "../../../../sim/src/brain.ts"
 import { MODEL } from "../../../../sim/test/simulator.ts"
@@ -8,7 +8,7 @@ import { conversation } from "../../builders.ts"
 import { firstText, LINE, lastText, summarise, textOf, work } from "./summarising.ts"
 
 describe("L4-15 the request itself is too long", () => {
-  /** The client believes in a window that the server does not have. */
+  /** The client assumes a larger window than the server has. */
   const refused = { window: 1_000_000, sim: { models: { [MODEL]: { window: 20_000 } } } }
 
   test("the gap in the error is covered by dropping the oldest rounds", async () => {
@@ -19,10 +19,10 @@ describe("L4-15 the request itself is too long", () => {
     expect(textOf(outcome)).not.toContain("/repo/src/file-1.ts")
     const { dropped } = outcome as Extract<SummaryOutcome, { kind: "summary" }>
     expect(dropped).toBeGreaterThan(90)
-    expect(dropped).toBeLessThan(150) // of 166: what is left fills the window but for the answer's share
+    expect(dropped).toBeLessThan(150) // of 166: the rest fills the window except for the share of the answer
   })
 
-  test("without a figure a fifth of the rounds goes, each time", async () => {
+  test("without a figure a fifth of the rounds is dropped each time", async () => {
     const messages = work(40)
     const maxRequestBytes = Math.floor(Buffer.byteLength(JSON.stringify(messages)) * 0.65)
     const { outcome, requests, sim } = await summarise(messages, { sim: { maxRequestBytes } })
@@ -39,7 +39,7 @@ describe("L4-15 the request itself is too long", () => {
     expect(outcome).toMatchObject({ kind: "failed", why: "prompt_too_long", responses: [] })
   })
 
-  test("one round only: it is cut harder", async () => {
+  test("only one round: it is cut harder", async () => {
     const { messages } = conversation().user(LINE.repeat(3_000))
     const { outcome, sim } = await summarise(messages, {
       window: 1_000_000,
@@ -49,14 +49,14 @@ describe("L4-15 the request itself is too long", () => {
     expect(outcome.kind).toBe("summary")
   })
 
-  test("an answer that says so counts as well", async () => {
+  test("an answer that says so counts too", async () => {
     const { outcome, requests } = await summarise(work(20), { answers: ["Prompt is too long"] })
     expect(requests).toHaveLength(2)
     expect(outcome).toMatchObject({ kind: "summary", dropped: 4, responses: [{}, {}] })
   })
 })
 
-describe("L4-13 what passes is tried again, twice", () => {
+describe("L4-13 temporary failures are retried, twice", () => {
   const nothing: Answer = { content: [] }
 
   test("an empty answer", async () => {
@@ -74,13 +74,13 @@ describe("L4-13 what passes is tried again, twice", () => {
       { content: [{ type: "text", text: "I would rather not." }], stopReason: "refusal" } as Answer,
       "no_summary",
     ],
-  ])("L4-12 %s is a failure, and the bill is handed on", async (_, answer, why) => {
+  ])("L4-12 %s is a failure, and its cost is reported", async (_, answer, why) => {
     const { outcome, requests } = await summarise(work(2), { answers: [answer, answer, answer, answer] })
     expect(outcome).toMatchObject({ kind: "failed", why, responses: [{}, {}, {}] })
     expect(requests).toHaveLength(3)
   })
 
-  test("an answer cut before its summary: the next try is told to leave the analysis out", async () => {
+  test("an answer cut before its summary: the next try is asked to leave out the analysis", async () => {
     const cut: Answer = { content: [{ type: "text", text: "<analysis>\nIt began with" }], stopReason: "max_tokens" }
     const { outcome, requests } = await summarise(work(2), { answers: [cut] })
     expect(outcome.kind).toBe("summary")
@@ -100,21 +100,21 @@ describe("L4-13 what passes is tried again, twice", () => {
     expect(requests).toHaveLength(1)
   })
 
-  test("a stream that breaks off, with a model that does not try again by itself", async () => {
+  test("a stream that breaks off, with a model that does not retry by itself", async () => {
     const faults = [{ fault: { kind: "cut-socket", afterEvents: 6 } as const, times: 2 }]
     const { outcome, sim } = await summarise(work(2), { sim: { faults }, model: { maxAttempts: 1 } })
     expect(outcome.kind).toBe("summary")
     expect(sim.log).toHaveLength(3)
   })
 
-  test("with one that does, its word is final", async () => {
+  test("with a model that retries, its error is final", async () => {
     const faults = [{ fault: { kind: "early-end", afterEvents: 6 } as const }]
     const { outcome, sim } = await summarise(work(2), { sim: { faults }, model: { maxAttempts: 2 } })
     expect(outcome).toMatchObject({ kind: "failed", why: "api_error" })
     expect(sim.log).toHaveLength(2)
   })
 
-  test("what trying again cannot help is not tried again", async () => {
+  test("permanent failures are not retried", async () => {
     const { outcome, sim } = await summarise(work(2), { sim: { apiKeys: ["another"] } })
     expect(outcome).toMatchObject({ kind: "failed", why: "api_error", responses: [] })
     expect(sim.log).toHaveLength(1)
@@ -139,7 +139,7 @@ describe("L4-14 stopping", () => {
   test("between two parts", async () => {
     const stop = new AbortController()
     let falls = 0
-    // progress is told anew, without growing, when the next part begins
+    // progress is reported again, without growing, when the next part begins
     let last = -1
     const onProgress = (characters: number) => {
       if (characters === last && ++falls === 1) stop.abort()

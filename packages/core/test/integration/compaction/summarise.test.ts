@@ -1,4 +1,4 @@
-/** The summariser against the simulator where all goes well: one call, or several for a conversation larger than the window. */
+/** The summariser against the simulator when all goes well: one call, or several for a conversation larger than the window. */
 import { describe, expect, test } from "vitest"
 import { USUAL_TITLES } from "../../../../sim/src/brains/extractive/fill.ts"
 import { continuationText } from "../../../src/layers/4-compaction/summarise/continuation.ts"
@@ -8,7 +8,7 @@ import { conversation } from "../../builders.ts"
 import { firstText, LINE, lastText, summarise, textOf, titlesIn, work } from "./summarising.ts"
 
 describe("L4-13 a summary by one direct call", () => {
-  test("L4-11 nine sections in the conversation's own words, from a request of its own", async () => {
+  test("L4-11 nine sections with text from the conversation, from a separate request", async () => {
     const { outcome, sent } = await summarise(work(12))
     expect(textOf(outcome)).toMatch(/^Summary:\n1\. Primary Request and Intent/)
     expect(titlesIn(textOf(outcome))).toEqual([...USUAL_TITLES])
@@ -23,34 +23,34 @@ describe("L4-13 a summary by one direct call", () => {
     expect(String(sent[0]!.system).length).toBeLessThan(500)
   })
 
-  /** One model for each set of things a request may carry. */
+  /** One model for each set of features a request may use. */
   const kinds = new Map(MODEL_FACTS.map(({ id, accepts }) => [JSON.stringify(accepts), id]))
-  test.each([...kinds.values()])("is a request that %s takes, and leaves nothing in its cache", async (name) => {
+  test.each([...kinds.values()])("is a request that %s accepts, and writes nothing to its cache", async (name) => {
     const { outcome, sim } = await summarise(work(3), { model: { model: name } })
     expect(outcome.kind).toBe("summary")
     expect(sim.log).toMatchObject([{ status: 200, stream: true, input: { read: 0, written: 0 } }])
   })
 
-  test("L4-16 up to a message: what is done and what comes after builds on", async () => {
+  test("L4-16 up to a message: completed work that later messages build on", async () => {
     const { outcome } = await summarise(work(3), { options: { kind: "up-to" } })
     expect(titlesIn(textOf(outcome)).slice(7)).toEqual(["Work Completed", "Context for Continuing Work"])
   })
 
-  test("L4-16 from a message, where the range begins with an answer", async () => {
+  test("L4-16 from a message, with a range that begins with an answer", async () => {
     const { outcome, requests } = await summarise(work(3).slice(1), { options: { kind: "from" } })
     expect(titlesIn(textOf(outcome))).toEqual([...USUAL_TITLES])
     expect(firstText(requests[0]!)).toBe("[earlier conversation not shown here]")
     expect(lastText(requests[0]!)).toMatch(/earlier messages stay/)
   })
 
-  test("L4-26 instructions reach the prompt, the user's first, whatever they hold", async () => {
+  test("L4-26 instructions reach the prompt, the user's first, whatever they contain", async () => {
     const { requests } = await summarise(work(1), {
       options: { instructions: ["Keep $& and `code`.", "From a hook."] },
     })
     expect(lastText(requests[0]!)).toMatch(/Keep \$& and `code`\.\n\nFrom a hook\.[\s\S]*text only, no tool calls/)
   })
 
-  test("L4-10 a summary of a summary: what the earlier one said lives on", async () => {
+  test("L4-10 a summary of a summary keeps what the earlier one said", async () => {
     const first = await summarise(work(12))
     const summary = continuationText({
       summary: textOf(first.outcome),
@@ -88,7 +88,7 @@ describe("L4-25 a conversation larger than the window", () => {
   test.each([8_000, 32_000, 200_000, 1_000_000])(
     "window of %i tokens: parts, then one summary of them",
     async (window) => {
-      const rounds = Math.max(30, Math.ceil((window * 1.6) / 1_900)) // each of about 1,500 tokens, by the estimate 1,900
+      const rounds = Math.max(30, Math.ceil((window * 1.6) / 1_900)) // about 1,500 tokens each, estimated at 1,900
       const { outcome, requests, sim } = await summarise(work(rounds, 90), { window })
       const { parts } = outcome as Extract<SummaryOutcome, { kind: "summary" }>
       expect(outcome.kind).toBe("summary")
@@ -101,7 +101,7 @@ describe("L4-25 a conversation larger than the window", () => {
     },
   )
 
-  test("a part begins with the line that says which it is, and the merge sees all parts in order", async () => {
+  test("a part begins with a line that says which one it is, and the merge sees all parts in order", async () => {
     const { outcome, requests } = await summarise(work(60), { window: 16_000 })
     const { parts } = outcome as Extract<SummaryOutcome, { kind: "summary" }>
     expect(parts).toBeGreaterThan(2)

@@ -1,4 +1,4 @@
-/** What the summariser's tests share: a brain that remembers what it was asked, a model that shows what it sent, conversations to summarise. */
+/** Shared by the summariser's tests: a brain that records what it was asked, a model that shows what it sent, conversations. */
 
 import type { Answer, Brain, BrainRequest } from "../../../../sim/src/brain.ts"
 import { extractiveBrain } from "../../../../sim/src/brains/extractive.ts"
@@ -17,7 +17,7 @@ import { createEstimator } from "../../../src/tokens/estimate.ts"
 import { conversation } from "../../builders.ts"
 import { modelAt } from "../model/model.ts"
 
-/** What a brain was asked; an `answers` entry comes before what the truthful brain would say. */
+/** What a brain was asked. Entries of `answers` come first, then the truthful brain answers. */
 function listening(...answers: readonly (string | Answer)[]) {
   const truthful = extractiveBrain()
   const requests: BrainRequest[] = []
@@ -33,7 +33,7 @@ function listening(...answers: readonly (string | Answer)[]) {
   return { brain, requests }
 }
 
-/** The client believes in `window`; the simulator, unless told otherwise, too. */
+/** The client assumes `window`. So does the simulator, unless the options say otherwise. */
 interface Setting {
   readonly window?: number
   readonly sim?: Partial<SimulatorOptions>
@@ -78,7 +78,7 @@ export const lastText = ({ messages }: BrainRequest) => messages.at(-1)!.content
 
 export const LINE = "export const value = compute(41) + 1 // as it was before the change\n"
 
-/** Rounds of work on numbered files, a word of the user now and then. */
+/** Rounds of work on numbered files, with a message of the user now and then. */
 export function work(rounds: number, lines = 20): readonly Message[] {
   const builder = conversation().user("Please move the parser to src/parser and keep every test green.")
   for (let i = 0; i < rounds; i++) {

@@ -1,4 +1,4 @@
-/** What a compaction does not take: a summary that would not help, and tools while one is written. */
+/** What a compaction refuses: a summary that would not help, and tools while one is written. */
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
@@ -7,7 +7,7 @@ import { ask, calls, project } from "../agent/agents.ts"
 import { rounds, saying } from "../layers/conversations.ts"
 import { compactingAgent, compactingSimulator, decisionsOf, NO_NOTES, NOTES_OF, phasesIn } from "./compacting.ts"
 
-test("L4-9 notes are refused where much would go and the context would be full all the same", async () => {
+test("L4-9 notes are refused if the context would still be full after them, however much they save", async () => {
   const most = calls(["Grep", { words: 8_000 }], ["Grep", { words: 8_000 }]) // newer than the notes, so it would be kept
   const { sim } = await compactingSimulator([...Array.from({ length: 8 }, () => saying(2_000)), most, "Done."], {
     ...NOTES_OF("the words were read one after the other"),
@@ -20,7 +20,7 @@ test("L4-9 notes are refused where much would go and the context would be full a
   expect(compacted).toMatchObject({ route: "shared" })
 })
 
-test("L4-13 no tool runs while a summary is written, whatever is allowed in the conversation", async () => {
+test("L4-13 no tool runs while a summary is written, whatever the conversation allows", async () => {
   const where = project()
   const tried = (turn: BrainTurn): Answer => ({
     content: [

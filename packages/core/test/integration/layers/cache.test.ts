@@ -10,10 +10,10 @@ import { layeredAgent, MINUTE, rounds } from "./conversations.ts"
 
 type Options = Partial<AgentOptions> & { name?: string }
 
-/** Nothing asks the model but the conversation itself. */
+/** Only the conversation itself sends requests to the model. */
 const ALONE = { notes: false, "auto-memory": false, dreaming: false }
 
-/** An agent whose reports on the cache are kept. */
+/** An agent whose cache reports are kept. */
 async function watched(sim: Simulator, options: Options = {}): Promise<{ agent: Agent; reports: CacheReport[] }> {
   const agent = await layeredAgent(sim, { settings: { switches: ALONE }, ...options })
   const reports: CacheReport[] = []
@@ -44,7 +44,7 @@ describe("the cache from end to end", () => {
     expect(notices).toEqual([])
   })
 
-  test("CACHE-4 after six idle minutes: the time to live, foreseen, told in one line with its price", async () => {
+  test("CACHE-4 after six idle minutes: the entry expired, as predicted, reported in one line with its price", async () => {
     const sim = await playing(...rounds(4, 2_000), "Back.")
     const { agent, reports } = await watched(sim)
     await ask(agent, "go")
@@ -65,7 +65,7 @@ describe("the cache from end to end", () => {
     expect([...agent.chat.views.cacheHistory.totals.keys()]).toEqual(["five-minutes-over"])
   })
 
-  test("CACHE-4 a cache that is lost early: the provider, and the next request is predicted again", async () => {
+  test("CACHE-4 a cache lost early: the provider is the cause, and the next request is predicted again", async () => {
     const sim = await playing(...rounds(4, 2_000), "Back.", "Again.")
     const { agent, reports } = await watched(sim)
     await ask(agent, "go")
@@ -77,7 +77,7 @@ describe("the cache from end to end", () => {
     expect(reports.at(-1)!.verdict).toEqual({ kind: "as-predicted" })
   })
 
-  test("CACHE-4 another system prompt: the cause, and the place", async () => {
+  test("CACHE-4 a changed system prompt: the cause and the place", async () => {
     const sim = await playing(...rounds(4, 2_000), "Back.")
     const { agent, reports } = await watched(sim, { name: "claude-opus-5", system: "You help." })
     await ask(agent, "go")
@@ -91,7 +91,7 @@ describe("the cache from end to end", () => {
     expect([...agent.chat.views.cacheHistory.totals.keys()]).toEqual(["prompt-changed"])
   })
 
-  test("CACHE-4 the first image: a setting of the prompt changes with it", async () => {
+  test("CACHE-4 the first image changes a setting of the prompt", async () => {
     const sim = await playing(...rounds(4, 2_000), "Seen.")
     const { agent, reports } = await watched(sim)
     await ask(agent, "go")
@@ -107,7 +107,7 @@ describe("the cache from end to end", () => {
     })
   })
 
-  test("CACHE-4 clearing by time is expected: no break, no line but the layer's own", async () => {
+  test("CACHE-4 clearing by time is expected: no break, and no line except the layer's own", async () => {
     const sim = await playing(...rounds(12, 1_000), "Back.", "Again.")
     const { agent, reports } = await watched(sim)
     await ask(agent, "go")
@@ -128,7 +128,7 @@ describe("the cache from end to end", () => {
     expect([...agent.chat.views.cacheHistory.totals.keys()]).toEqual(["clearing"])
   })
 
-  test("CACHE-4 going back to an earlier message is expected, and what was written there is read", async () => {
+  test("CACHE-4 a rewind to an earlier message is expected, and what was written there is read", async () => {
     const sim = await playing(...rounds(8, 1_000), "Else.")
     const { agent, reports } = await watched(sim)
     const uuids: string[] = []
@@ -144,7 +144,7 @@ describe("the cache from end to end", () => {
     expect(predicted).toMatchObject(actual)
   })
 
-  test("CACHE-7 everything switched off, it is predicted all the same", async () => {
+  test("CACHE-7 with everything switched off it is still predicted", async () => {
     const sim = await playing(...rounds(3, 1_000))
     const { agent, reports } = await watched(sim, { settings: { off: true } })
     await ask(agent, "go")

@@ -1,4 +1,4 @@
-/** What the layers' end-to-end tests share: an agent whose clock is the simulator's, a tool that says as much as it is asked to. */
+/** Shared by the layers' end-to-end tests: an agent with the simulator's clock, and a tool with results of any size. */
 import { z } from "zod"
 import type { BrainRequest } from "../../../../sim/src/brain.ts"
 import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
@@ -17,7 +17,7 @@ const THRIFTY = new Set(["tool-results", "microcompact"])
 
 const inputSchema = z.object({ words: z.number() })
 
-/** Named like a tool whose results can be had again. It says this many words. */
+/** Named like a tool whose results can be fetched again. Returns this many words. */
 export const say: Tool = {
   name: "Grep",
   description: "says words",
@@ -31,7 +31,7 @@ export const say: Tool = {
 
 export const saying = (words: number) => calls(["Grep", { words }])
 
-/** So many rounds of it, then an answer. */
+/** A number of rounds with this tool, then an answer. */
 export const rounds = (count: number, words: number): readonly ScriptedTurn[] => [
   ...Array.from({ length: count }, () => saying(words)),
   "Done.",
@@ -54,24 +54,24 @@ export function layeredAgent(sim: Simulator, options: Partial<AgentOptions> & { 
   })
 }
 
-/** With layers 1 and 2 alone: no model is asked for anything but the conversation. */
+/** Only layers 1 and 2: the model gets no requests except those of the conversation. */
 export const thriftyAgent = (sim: Simulator, options: Parameters<typeof layeredAgent>[1] = {}): Promise<Agent> =>
   layeredAgent(sim, {
     layers: (surroundings) => defaultLayers(surroundings).filter(({ name }) => THRIFTY.has(name)),
     ...options,
   })
 
-/** What each response of the conversation was billed, oldest first. */
+/** The usage of each response of the conversation, oldest first. */
 export const usagesOf = ({ chat }: Agent): readonly Usage[] =>
   chat.views.context
     .storedMessages()
     .flatMap((message) => (message.type === "assistant" ? (message.message.usage ?? []) : []))
 
-/** How much of its request the server's cache holds after a response. */
+/** How much of the request is in the server's cache after a response. */
 export const cachedAfter = ({ cache_read_input_tokens, cache_creation_input_tokens }: Usage): number =>
   (cache_read_input_tokens ?? 0) + (cache_creation_input_tokens ?? 0)
 
-/** The texts of the results in a request, as the simulator got them. */
+/** The texts of the results in a request the simulator got. */
 export const resultsIn = ({ messages }: BrainRequest): readonly string[] =>
   messages.flatMap(({ content }) =>
     content.filter(({ type }) => type === "tool_result").map((block) => String(block.content)),

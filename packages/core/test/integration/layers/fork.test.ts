@@ -15,7 +15,7 @@ import { cachedAfter, layeredAgent, say, saying, usagesOf } from "./conversation
 const NAME = "claude-opus-5-5"
 const never = new AbortController().signal
 
-/** Calls with a thought before them, as models that think make them: signed, and bound to everything before. */
+/** Calls after a thinking block, as models make them: signed, and bound to everything before. */
 const thinking =
   (turn: ScriptedTurn): ScriptedTurn =>
   async (given) => {
@@ -23,7 +23,7 @@ const thinking =
     return { ...answer, content: [{ type: "thinking", thinking: "Let me look." }, ...answer.content] }
   }
 
-/** An agent in the middle of its work, two of its calls open, and every byte that it or its forks send. */
+/** An agent in the middle of its work with two open calls, and every byte that it or its forks send. */
 async function atWork(onFork: (turn: BrainTurn) => Answer | string = () => "Done.", more: readonly Tool[] = []) {
   const bodies: string[] = []
   const script = scriptedBrain([
@@ -94,7 +94,7 @@ async function atWork(onFork: (turn: BrainTurn) => Answer | string = () => "Done
 const fork = (parent: ForkParent, directive: string, options: Partial<ForkOptions> = {}) =>
   runFork(parent, { directive, allows: () => true, maxTurns: 1, signal: never, ...options })
 
-/** Bytes as they were sent, without the marks that say where the cache is to be read and written. */
+/** The bytes sent, without cache marks. */
 const unmarked = (body: string) => body.replaceAll(',"cache_control":{"type":"ephemeral"}', "")
 
 describe("a fork over the wire", () => {
@@ -127,7 +127,7 @@ describe("a fork over the wire", () => {
     expect(sim.log.every(({ status }) => status === 200)).toBe(true)
   })
 
-  test("L7-1 with several turns it reads its own earlier ones as well, and the parent misses nothing", async () => {
+  test("L7-1 with several turns it also reads its own earlier ones, and the parent misses nothing", async () => {
     const { agent, parent, finish } = await atWork((turn) => {
       const last = turn.request.messages.at(-1)!.content.at(-1)!
       return last.type === "tool_result"
@@ -143,7 +143,7 @@ describe("a fork over the wire", () => {
     expect(last!.cache_read_input_tokens).toBe(cachedAfter(before!))
   })
 
-  test("L7-3 the tool that makes forks stays in a fork's list, and fails there with a sentence", async () => {
+  test("L7-3 the tool that makes forks stays in a fork's list, and fails there with a clear message", async () => {
     const results: string[] = []
     const state: { parent?: ForkParent } = {}
     const agentTool: Tool = {
@@ -163,7 +163,7 @@ describe("a fork over the wire", () => {
           results.push(String(last.content))
           return "So be it."
         }
-        // inside the fork its own messages are what a fork of it would begin with
+        // a fork of the fork would begin with the messages of this one
         state.parent = { ...parent, request: { ...parent.request, messages: turn.request.messages as never } }
         return { content: [{ type: "tool_use", id: turn.nextToolUseId(), name: "Agent", input: { prompt: "again" } }] }
       },

@@ -1,4 +1,4 @@
-/** The ledger from end to end: its bills against the simulator's own books, its savings against the same script without the layer. */
+/** The ledger from end to end: its costs against the simulator's statistics, its savings against the same script without the layer. */
 import { describe, expect, test } from "vitest"
 import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
 import { client, simulator } from "../../../../sim/test/simulator.ts"
@@ -24,7 +24,7 @@ interface Played {
   readonly pauseMinutes?: number
 }
 
-/** Two questions on one script: the ledger of the conversation. */
+/** The ledger of a conversation with two questions on one script. */
 async function play({ turns, settings, pauseMinutes = 0 }: Played): Promise<LedgerSummary> {
   const sim = await simulator({ brain: scriptedBrain(turns) })
   const layers = [toolResultStorage(), microcompaction()]
@@ -35,7 +35,7 @@ async function play({ turns, settings, pauseMinutes = 0 }: Played): Promise<Ledg
   return ledgerOf(agent)
 }
 
-/** What a layer says it saved, beside what the same script costs more without it. */
+/** The saving a layer reports, and how much more the same script costs without it. */
 async function compare(layer: LayerSaving["layer"], flag: string, { settings, ...given }: Played) {
   const played = (isOn: boolean) =>
     play({ ...given, settings: { ...settings, switches: { ...OTHERS_OFF, [flag]: isOn } } as Settings })
@@ -46,13 +46,13 @@ async function compare(layer: LayerSaving["layer"], flag: string, { settings, ..
   return {
     stated: stated!,
     real: without.dollars - withIt.dollars,
-    /** How far the estimate of the tokens was off. */
+    /** How far the token estimate was off. */
     estimate: unsent / unsentReally,
   }
 }
 
-describe("CACHE-5, TOK-7 the ledger's bills", () => {
-  test("are the simulator's, to the last token: retries, a clearing server, calls of the background", async () => {
+describe("CACHE-5, TOK-7 the costs in the ledger", () => {
+  test("match the simulator's to the last token: retries, a server that clears, background calls", async () => {
     const sim = await simulator({
       brain: scriptedBrain([...rounds(8, 8_000), "Noted.", ...rounds(2, 100), "Noted again."]),
       faults: [{ nth: 3, fault: { kind: "overloaded" } }],
@@ -82,7 +82,7 @@ describe("CACHE-5, TOK-7 the ledger's bills", () => {
   })
 })
 
-/** Asks the model for notes after each answer, and journals what that was billed. */
+/** Asks the model for notes after each answer, and journals what that cost. */
 function noteTaking(sim: Parameters<typeof client>[0]): Layer {
   return {
     name: "note-taking",
@@ -97,15 +97,15 @@ function noteTaking(sim: Parameters<typeof client>[0]): Layer {
 }
 
 /**
- * The prices are exact; what a saving can be off by is the estimate of how many tokens were taken away. Calibration has brought that
- * near the simulator's own count; put right by what is left of its error, the stated saving is the real one.
+ * Prices are exact. A reported saving can be off only by the estimate of how many tokens were removed. Calibration brings that estimate
+ * near the simulator's count. Corrected by the remaining error, the reported saving is the real one.
  */
-describe("CACHE-5 a stated saving is the difference between two runs, with the layer and without it", () => {
+describe("CACHE-5 a reported saving is the difference between a run with the layer and one without it", () => {
   interface Case extends Played {
     readonly name: string
     readonly layer: LayerSaving["layer"]
     readonly flag: string
-    /** Share of the real saving that the stated one may be off by. */
+    /** How far the reported saving may be off, as a share of the real one. */
     readonly within: number
   }
   test.each<Case>([

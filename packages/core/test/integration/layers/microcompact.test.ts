@@ -34,13 +34,13 @@ const decisionsOf = async (agent: Agent, subtype: string) => {
   return found
 }
 
-/** As if the model could delete inside its cache, which no public one can. */
+/** Pretends that the model can edit its cache, which no public model can. */
 const EDITING = { models: { "claude-opus-5-5": { accepts: { cacheEditing: true } } } }
 
 describe("L2-2 to L2-4 by cache edit, from end to end", () => {
   type Raw = { type: string; edits?: { cache_reference: string }[] }
 
-  /** An agent on a simulator that edits caches, and the places at which each of its requests asked for deletions. */
+  /** An agent on a simulator with cache editing, and the places where each request asked for deletions. */
   async function editingAgent(
     turns: Parameters<typeof scriptedBrain>[0],
     more: Parameters<typeof thriftyAgent>[1] = {},
@@ -63,7 +63,7 @@ describe("L2-2 to L2-4 by cache edit, from end to end", () => {
   const deletedIn = (request: BrainRequest) =>
     resultsIn(request).filter((text) => text === "[tool result cleared by context management]").length
 
-  test("twelve active results: seven are deleted, the prefix is read on, later requests ask at the same place", async () => {
+  test("of twelve active results seven are deleted, the prefix is still read, later requests ask in the same place", async () => {
     const { sim, requests, agent, asked } = await editingAgent([...rounds(15, 1_000), "Again."])
     const { events, end } = await ask(agent, "go")
     expect(end.reason).toBe("answer")
@@ -87,7 +87,7 @@ describe("L2-2 to L2-4 by cache edit, from end to end", () => {
     expect(await decisionsOf(agent, "thinking-dropped")).toEqual([])
   })
 
-  test("L2-3 after a resume they are asked for at the same place, and the cache is read", async () => {
+  test("L2-3 after a resume deletions are requested in the same place, and the cache is read", async () => {
     const where = project()
     const { sim, agent, asked } = await editingAgent([...rounds(13, 1_000), "Again."], { ...where, id: "same" })
     await ask(agent, "go")
@@ -111,7 +111,7 @@ describe("L2-2 to L2-4 by cache edit, from end to end", () => {
       lose(sim)
       expect((await ask(agent, "on")).end.reason).toBe("answer")
       expect((await ask(agent, "end")).end.reason).toBe("answer")
-      expect(asked.slice(14).map((places) => places.length)).toEqual([late, 0, 0, 0]) // noticed with the first response after it
+      expect(asked.slice(14).map((places) => places.length)).toEqual([late, 0, 0, 0]) // noticed with the next response
       for (const request of requests.slice(13)) expect(deletedIn(request) + cleared(resultsIn(request))).toBe(7)
       expect(await decisionsOf(agent, "cache-edits-dropped")).toHaveLength(1)
       expect(sim.log.map(({ status }) => status).filter((status) => status !== 200)).toEqual([])
@@ -181,7 +181,7 @@ describe("layer 2 from end to end", () => {
     },
   )
 
-  test("L2-5 what the server has cleared stays cleared, and no more: its cache is broken once, not with every call", async () => {
+  test("L2-5 what the server cleared stays cleared and nothing more is: its cache breaks once, not with every call", async () => {
     const { sim, requests } = await watched(rounds(36, 8_000))
     const agent = await thriftyAgent(sim)
     await ask(agent, "go")
@@ -195,7 +195,7 @@ describe("layer 2 from end to end", () => {
     expect(requests.length).toBe(37)
   })
 
-  test("L2-6, L2-10 without the server's help, by size: where it cannot pay, only once the cache is cold", async () => {
+  test("L2-6, L2-10 without the server's help, by size: if clearing cannot pay off, only once the cache is cold", async () => {
     const settings = {
       switches: { "clear-by-api": false },
       figures: { "expected-turns": 0 },
@@ -223,7 +223,7 @@ describe("layer 2 from end to end", () => {
     expect(await spent(true)).toBeLessThan(0.8 * (await spent(false)))
   })
 
-  test("L2-3, L2-11, CACHE-6 property: where thinking is bound, no clearing ever gets a 400", async () => {
+  test("L2-3, L2-11, CACHE-6 property: with bound thinking, no clearing ever gets a 400", async () => {
     const step = fc.oneof(
       fc.record({ rounds: fc.integer({ min: 1, max: 8 }), words: fc.integer({ min: 20, max: 2_000 }) }),
       fc.record({ minutes: fc.integer({ min: 1, max: 130 }) }),

@@ -24,12 +24,12 @@ type ForkAnswer = (turn: BrainTurn) => Answer | string | undefined | Promise<Ans
 
 interface Setup extends Partial<AgentOptions> {
   readonly script: readonly ScriptedTurn[]
-  /** What a fork is answered with; nothing leaves it to the brain that takes notes. */
+  /** The answer to a fork. `undefined` leaves it to the brain that takes notes. */
   readonly onFork?: ForkAnswer
   readonly where?: { cwd: string; dir: string }
 }
 
-/** An agent that keeps notes, and a brain that can write them. The script goes on only when no notes are being taken. */
+/** An agent that keeps notes, and a brain that writes them. The script continues only when no update is running. */
 async function notetaking({ script, onFork, where = project(), ...options }: Setup) {
   const forks: BrainRequest[] = []
   const brain = scriptedBrain(script)
@@ -57,7 +57,7 @@ async function notetaking({ script, onFork, where = project(), ...options }: Set
     ...options,
     settings: {
       ...options.settings,
-      figures: { "background-share": 100, ...options.settings?.figures }, // what is tested here is not the budget
+      figures: { "background-share": 100, ...options.settings?.figures }, // the budget is not tested here
     },
   })
   const sizes: number[] = []
@@ -73,7 +73,7 @@ async function decisions<S extends "notes-updated" | "spent">(agent: Agent, subt
   return found
 }
 
-/** A file store that has no room for what the first update decided. */
+/** A file store without room for the outcome of the first update. */
 function failingAtFirstNotes(root: string): Store {
   const store = fileStore({ root, flush: "never" })
   let isFull = true
@@ -108,7 +108,7 @@ const section = (path: string, title: string) =>
   parseNotes(readFileSync(path, "utf8")).sections.find((each) => each.title === title)!
 
 describe("layer 3 from end to end", () => {
-  test("L3-1, L3-3 notes begin at 10,000 tokens, and go on whenever the context has grown by 5,000", async () => {
+  test("L3-1, L3-3 notes begin at 10,000 tokens and are updated each time the context has grown by 5,000", async () => {
     const { agent, sizes, notes, sim } = await notetaking({ script: rounds(30, 1_000) })
     const { end, events } = await go(agent)
     expect(end.reason).toBe("answer")
@@ -124,7 +124,7 @@ describe("layer 3 from end to end", () => {
     expect(sim.log.every(({ status }) => status === 200)).toBe(true)
   })
 
-  test("L5-9 notes take no more than their share: after the first time they wait for the conversation, and say so once", async () => {
+  test("L5-9 notes cost no more than their share: after the first update they wait for the conversation, and say so once", async () => {
     const { agent, forks } = await notetaking({
       script: rounds(14, 2_000),
       settings: { figures: { "background-share": 5 } },
@@ -140,24 +140,24 @@ describe("layer 3 from end to end", () => {
     expect(said).toEqual([expect.stringMatching(/^The notes wait: they have taken \d+%.*may take 5%/)])
   })
 
-  test("L3-3 growth alone is not enough while the model is calling: three calls, or a turn without any", async () => {
+  test("L3-3 growth alone is not enough while the model calls tools: it takes three calls, or a turn without any", async () => {
     const settings = { figures: { "notes-tool-calls": 6 } }
     const { agent, sizes } = await notetaking({ script: rounds(11, 4_000), settings })
     await go(agent)
     const taken = (await decisions(agent, "notes-updated")).map(({ contextTokens }) => contextTokens)
     expect(taken[0]).toBe(sizes.find((size) => size >= 10_000))
-    expect(sizes.indexOf(taken[1]!) - sizes.indexOf(taken[0]!)).toBe(5) // six calls with that of the turn before
+    expect(sizes.indexOf(taken[1]!) - sizes.indexOf(taken[0]!)).toBe(5) // six calls, including that of the turn before
     expect(taken.at(-1)).toBe(sizes.at(-1)) // the answer has no call
   })
 
-  test("L3-6 the position is the last complete message, and what it cost is in the journal", async () => {
+  test("L3-6 the position is the last complete message, and the cost is in the journal", async () => {
     const settings = { figures: { "notes-growth": 10 } }
     const { agent } = await notetaking({ script: rounds(12, 1_000), settings })
     await go(agent)
     const updates = await decisions(agent, "notes-updated")
     const messages = agent.chat.views.context.storedMessages()
     const at = messages.findIndex(({ uuid }) => uuid === updates[0]!.throughUuid)
-    expect(messages[at]!.type).toBe("user") // results: the turn behind them was calling
+    expect(messages[at]!.type).toBe("user") // results: the turn after them was calling tools
     expect(messages[at + 1]!.type).toBe("assistant")
     expect(updates.at(-1)!.throughUuid).toBe(messages.at(-1)!.uuid) // the final answer has no open calls
     expect(agent.chat.views.notes.throughUuid).toBe(updates.at(-1)!.throughUuid)
@@ -184,7 +184,7 @@ describe("layer 3 from end to end", () => {
     expect(last!.cache_read_input_tokens).toBe(cachedAfter(before!))
   })
 
-  test("L3-4 it may edit that one file and nothing else: every other call is refused, and told so", async () => {
+  test("L3-4 it may edit that one file and nothing else: every other call is refused with a reason", async () => {
     const where = project({ "code.ts": "one\n" })
     const refused: string[] = []
     const { agent, notes } = await notetaking({
@@ -211,12 +211,12 @@ describe("layer 3 from end to end", () => {
     expect(readdirSync(where.cwd)).toEqual(["code.ts"])
     expect(readFileSync(join(where.cwd, "code.ts"), "utf8")).toBe("one\n")
     expect(readFileSync(notes, "utf8")).toBe(ownText("template.md"))
-    expect(await decisions(agent, "notes-updated")).toEqual([]) // nothing was noted, so nothing is told
+    expect(await decisions(agent, "notes-updated")).toEqual([]) // nothing was noted, so nothing is recorded
     expect((await decisions(agent, "spent")).length).toBeGreaterThan(0)
     expect(agent.chat.views.artifacts.files.has(notes)).toBe(false)
   })
 
-  /** Thirty rounds go by while the first update is at work; then it ends, with an answer that costs so many tokens. */
+  /** Thirty rounds pass during the first update. Then it ends, with an answer of this many tokens. */
   async function slowFirstUpdate({ share, answer }: { share: number; answer: string }) {
     const gate = Promise.withResolvers<void>()
     let open = 0
@@ -251,7 +251,7 @@ describe("layer 3 from end to end", () => {
     return { agent, forks }
   }
 
-  test("L3-4 updates never overlap: one that is due meanwhile waits, and starts with the newest state", async () => {
+  test("L3-4 updates never overlap: one that becomes due waits, and starts with the newest state", async () => {
     const { agent, forks } = await slowFirstUpdate({ share: 100, answer: "Nothing to note." })
     expect(forks).toHaveLength(2)
     expect(resultsIn(forks[1]!)).toHaveLength(30)
@@ -259,7 +259,7 @@ describe("layer 3 from end to end", () => {
     expect(second!.throughUuid).toBe(agent.chat.views.context.newest!.uuid)
   })
 
-  test("L5-9 one that waited for another is asked about the budget when that one has been paid", async () => {
+  test("L5-9 an update that waited is checked against the budget after the first one is paid", async () => {
     const { agent, forks } = await slowFirstUpdate({
       share: 1,
       answer: `Nothing to note. ${"And so on. ".repeat(2_000)}`,
@@ -299,7 +299,7 @@ describe("layer 3 from end to end", () => {
   })
 
   test.each([false, true])(
-    "L3-7, JRN-5 after going back an update goes on from the notes of that branch; by hand (%s) is respected",
+    "L3-7, JRN-5 after a rewind an update continues from the notes of that branch; an edit by hand (%s) is respected",
     async (byHand) => {
       const script = [...rounds(10, 1_000), ...rounds(8, 1_000), ...rounds(10, 1_000)]
       const { agent, notes, forks } = await notetaking({ script })
@@ -321,7 +321,7 @@ describe("layer 3 from end to end", () => {
     },
   )
 
-  test("L3-7, JRN-5 an update that ends when the conversation has gone back belongs to the branch that was left", async () => {
+  test("L3-7, JRN-5 an update that ends after a rewind belongs to the abandoned branch", async () => {
     const script = scriptedBrain(rounds(10, 1_000))
     const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const sim = await simulator({
@@ -353,7 +353,7 @@ describe("layer 3 from end to end", () => {
     expect(again.chat.views.notes).toEqual({ inFile: { kept } })
   })
 
-  test("L3-2 a template and a prompt of one's own replace ours", async () => {
+  test("L3-2 the user's own template and prompt replace ours", async () => {
     const where = project()
     const config = notesConfigDirectory(where.dir)
     mkdirSync(config, { recursive: true })
@@ -378,7 +378,7 @@ describe("layer 3 from end to end", () => {
     expect(section(notes, "Steps").body).toContain("Grep")
   })
 
-  test("L3-5 what has grown too large is named in the next prompt; over the total it is urgent", async () => {
+  test("L3-5 the next prompt names sections that are too large; over the total limit it is urgent", async () => {
     const { agent, notes, forks } = await notetaking({
       script: [...rounds(10, 1_000), ...rounds(6, 1_000), ...rounds(6, 1_000)],
     })
@@ -414,7 +414,7 @@ describe("layer 3 from end to end", () => {
             .content.some(({ type, content }) => type === "tool_result" && String(content).startsWith("Updated"))
         ) {
           asked.resolve()
-          await new Promise(() => undefined) // the second request is never answered
+          await new Promise(() => undefined) // the second request never gets an answer
         }
         return undefined
       },
@@ -432,7 +432,7 @@ describe("layer 3 from end to end", () => {
     expect(memory().running()).toBeUndefined()
   })
 
-  test("L4-5 whoever waits for an update finds its position in the views when it is done", async () => {
+  test("L4-5 after waiting for an update, its position is in the views", async () => {
     const positions: unknown[] = []
     const { agent, memory } = await notetaking({
       script: rounds(10, 1_000),
@@ -448,7 +448,7 @@ describe("layer 3 from end to end", () => {
     expect(positions[0]).toBeDefined()
   })
 
-  test("resumed, it goes on from the position in the journal: no update until the context has grown", async () => {
+  test("after a resume it continues from the position in the journal: no update until the context has grown", async () => {
     const where = project()
     const first = await notetaking({ where, script: rounds(10, 1_000) })
     await go(first.agent)
@@ -462,7 +462,7 @@ describe("layer 3 from end to end", () => {
     expect(second.forks.length).toBeGreaterThan(0)
   })
 
-  test("a failed update is told once, costs nothing more until the context has grown, and the work goes on", async () => {
+  test("a failed update is reported once, costs nothing more until the context has grown, and the work goes on", async () => {
     const { agent, forks } = await notetaking({
       script: rounds(14, 1_000),
       onFork: () => ({ content: [{ type: "text", text: "no" }], stopReason: "refusal" }),
@@ -474,7 +474,7 @@ describe("layer 3 from end to end", () => {
     expect(forks.length).toBeLessThanOrEqual(2)
   })
 
-  test("L3-4 an update that cannot be journaled is told, and keeps no later one from being taken", async () => {
+  test("L3-4 an update that cannot be journaled is reported and does not block later ones", async () => {
     const where = project()
     const { agent } = await notetaking({ script: rounds(30, 1_000), where, store: failingAtFirstNotes(where.dir) })
     const failures: string[] = []
@@ -484,7 +484,7 @@ describe("layer 3 from end to end", () => {
     expect((await decisions(agent, "notes-updated")).length).toBeGreaterThan(1)
   })
 
-  test("L3-4 a link in the file's place is refused with a sentence, and nothing is written through it", async () => {
+  test("L3-4 a link in place of the file is refused with a clear message, and nothing is written through it", async () => {
     const where = project({ "victim.md": "keep me" })
     const { agent, notes, forks } = await notetaking({ where, script: rounds(10, 1_000) })
     mkdirSync(dirname(notes), { recursive: true })
@@ -497,7 +497,7 @@ describe("layer 3 from end to end", () => {
     expect(readFileSync(join(where.cwd, "victim.md"), "utf8")).toBe("keep me")
   })
 
-  test("FLG-1 nothing happens with the switch off; without an Edit tool it says so, once", async () => {
+  test("FLG-1 with the switch off nothing happens; without an Edit tool it says so once", async () => {
     const off = await notetaking({ script: rounds(12, 1_000), settings: { switches: { notes: false } } })
     await go(off.agent)
     expect(off.forks).toEqual([])

@@ -10,7 +10,7 @@ import { agentFor, ask, calls, ofType, project } from "../agent/agents.ts"
 import { layeredAgent, resultsIn, say, saying } from "./conversations.ts"
 
 describe("layer 1 from end to end", () => {
-  test("L1-1, L1-2 the model gets a preview, the file has it all, and the user sees a quiet line", async () => {
+  test("L1-1, L1-2 the model gets a preview, the file has everything, and the user sees a quiet line", async () => {
     const requests: BrainRequest[] = []
     const sim = await simulator({
       brain: scriptedBrain([
@@ -46,7 +46,7 @@ describe("layer 1 from end to end", () => {
     expect(third!.read).toBe(second!.read + second!.written)
   })
 
-  test("L1-5 a result that cannot be written stays, and the user is told", async () => {
+  test("L1-5 a result that cannot be written stays in place, and the user is notified", async () => {
     const requests: BrainRequest[] = []
     const sim = await simulator({
       brain: scriptedBrain([
@@ -72,7 +72,7 @@ describe("layer 1 from end to end", () => {
     ])
   })
 
-  test("L1-6 a command without output is answered by a marker", async () => {
+  test("L1-6 a command without output gets a marker", async () => {
     const requests: BrainRequest[] = []
     const silent = {
       name: "Silent",

@@ -1,4 +1,4 @@
-/** CACHE-3 against the cache: what one request writes the next one reads, however many blocks lie between. */
+/** CACHE-3 against the cache: each request reads what the previous one wrote, however many blocks are in between. */
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { type CacheOutcome, type PrefixItem, PromptCache } from "../../../../sim/src/cache/prompt-cache.ts"
@@ -15,7 +15,7 @@ const SYSTEM = "You are thorough. ".repeat(300)
 const words = (count: number, turn: number): Block[] =>
   Array.from({ length: count }, (_, i) => ({ type: "text", text: `${turn}.${i} ${"word ".repeat(20)}` }))
 
-/** A placed request as the cache sees it: ten tokens a block. */
+/** A request with breakpoints as the cache sees it: ten tokens per block. */
 function toItems({ tools = [], system = [], messages }: ModelRequest): PrefixItem[] {
   return [...tools, ...toBlocks(system), ...messages.flatMap(({ content }) => toBlocks(content))].map((item) => {
     const { cache_control: mark, ...bare } = item as unknown as { cache_control?: object }
@@ -31,13 +31,13 @@ function send(cache: PromptCache, request: ModelRequest, options = {}): CacheOut
 }
 
 describe("CACHE-3, CACHE-7 read(n) = read(n−1) + written(n−1)", () => {
-  /** Either an answer and the user's next words, or, after an interruption, more words in the same message. */
+  /** An answer and the user's next message or, after an interruption, more text in the same message. */
   const step = fc.oneof(
     {
       weight: 4,
       arbitrary: fc.record({ said: fc.integer({ min: 1, max: 50 }), next: fc.integer({ min: 1, max: 50 }) }),
     },
-    { weight: 1, arbitrary: fc.record({ more: fc.integer({ min: 1, max: 19 }) }) }, // 20 positions, the marked one included
+    { weight: 1, arbitrary: fc.record({ more: fc.integer({ min: 1, max: 19 }) }) }, // 20 positions, including the marked one
   )
 
   test("in every growing conversation", () => {
@@ -70,7 +70,7 @@ describe("CACHE-3, CACHE-7 read(n) = read(n−1) + written(n−1)", () => {
     )
   })
 
-  test("a fork reads all that its parent wrote and writes nothing", () => {
+  test("a fork reads everything its parent wrote and writes nothing", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 60 }), (said, asked) => {
         const cache = new PromptCache()
@@ -89,7 +89,7 @@ describe("CACHE-3, CACHE-7 read(n) = read(n−1) + written(n−1)", () => {
 })
 
 describe("CACHE-3 over HTTP", () => {
-  test("each request reads what the ones before it wrote, also after a turn of forty blocks", async () => {
+  test("each request reads what earlier ones wrote, even after a turn of forty blocks", async () => {
     const calls = Array.from({ length: 20 }, (_, i) => ({
       type: "tool_use" as const,
       id: `toolu_${i}`,
@@ -116,7 +116,7 @@ describe("CACHE-3 over HTTP", () => {
     }
   })
 
-  test("a fork that asks about the conversation leaves no entry behind", async () => {
+  test("a fork that asks about the conversation writes no cache entry", async () => {
     const sim = await simulator({ brain: scripted("Well.", "A summary.", "Go on.") })
     const model = modelAt(sim)
     const parent = ask({

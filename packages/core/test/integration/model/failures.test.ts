@@ -1,4 +1,4 @@
-/** LOOP-5, one test for each way the API fails: what passes is tried again and can be seen, what does not is not. */
+/** LOOP-5: one test per way the API fails. Temporary failures are retried visibly, permanent ones are not. */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { describe, expect, test } from "vitest"
@@ -18,7 +18,7 @@ import { ask, LONG_TEXT, modelAt, noWaiting, play } from "./model.ts"
 
 const failing = (...faults: FaultRule[]) => simulator({ brain: scripted(LONG_TEXT, LONG_TEXT, LONG_TEXT), faults })
 
-describe("LOOP-5 what passes is tried again", () => {
+describe("LOOP-5 temporary failures are retried", () => {
   test.each<[string, Fault, string]>([
     ["a rate limit", { kind: "rate-limit" }, "rate limit (429)"],
     ["overload", { kind: "overloaded" }, "overloaded (529)"],
@@ -44,7 +44,7 @@ describe("LOOP-5 what passes is tried again", () => {
     expect(sim.log).toHaveLength(3)
   })
 
-  test("retry-after is honoured, our own backoff stands where there is none", async () => {
+  test("retry-after is honoured; without it our own backoff applies", async () => {
     const sim = await failing(
       { fault: { kind: "rate-limit", retryAfterSeconds: 7 }, nth: 1 },
       { fault: { kind: "overloaded" }, nth: 2 },
@@ -73,7 +73,7 @@ describe("LOOP-5 what passes is tried again", () => {
   })
 })
 
-describe("LOOP-5 there is an end to it", () => {
+describe("LOOP-5 retries come to an end", () => {
   test.each<[Fault, new (...args: never[]) => Error]>([
     [{ kind: "rate-limit" }, RateLimitedError],
     [{ kind: "overloaded" }, OverloadedError],
@@ -90,7 +90,7 @@ describe("LOOP-5 there is an end to it", () => {
     expect(sim.log).toHaveLength(3)
   })
 
-  test("a wait that is too long is not begun, and the error tells it", async () => {
+  test("a wait that is too long is not started, and the error says how long it is", async () => {
     const sim = await failing({ fault: { kind: "rate-limit", retryAfterSeconds: 3600 } })
     const { error, retries } = await play(modelAt(sim))
     expect(retries).toEqual([])
@@ -98,7 +98,7 @@ describe("LOOP-5 there is an end to it", () => {
   })
 })
 
-describe("LOOP-5 what does not pass is not tried again", () => {
+describe("LOOP-5 permanent failures are not retried", () => {
   test("a wrong key, which is not repeated in the error", async () => {
     const apiKey = "sk-ant-the-wrong-one"
     const sim = await simulator({ apiKeys: ["sk-right"] })
@@ -116,7 +116,7 @@ describe("LOOP-5 what does not pass is not tried again", () => {
     expect(sim.log).toHaveLength(0)
   })
 
-  test("an invalid request, with the API's words and the request's id", async () => {
+  test("an invalid request, with the API's message and the request id", async () => {
     const sim = await simulator()
     const { error, retries } = await play(modelAt(sim), { ...ask(), colour: "red" } as never)
     expect(error).toBeInstanceOf(InvalidModelRequestError)
@@ -177,7 +177,7 @@ describe("LOOP-4 stopping", () => {
     expect(retries).toEqual([])
   })
 
-  test("while it waits to try again", async () => {
+  test("while it waits to retry", async () => {
     const sim = await failing({ fault: { kind: "rate-limit", retryAfterSeconds: 200 } })
     const stop = new AbortController()
     const { setTimeout: wait } = await import("node:timers/promises")

@@ -6,7 +6,7 @@ import { ask, modelAt, play } from "./model.ts"
 const NEW = "claude-opus-7"
 
 describe("WIN-8 what a model can do", () => {
-  test("a known model is not asked for", async () => {
+  test("the API is not asked about a known model", async () => {
     const sim = await simulator()
     const model = modelAt(sim)
     expect(await model.learn()).toEqual({ known: true, facts: model.facts })
@@ -14,7 +14,7 @@ describe("WIN-8 what a model can do", () => {
     expect(sim.log).toHaveLength(0)
   })
 
-  test("an unknown one is, and its window, output and abilities are taken over; its price stays unknown", async () => {
+  test("the API is asked about an unknown model: window, output and capabilities come from it, the price stays unknown", async () => {
     const accepts = { adaptiveThinking: true, thinkingBudget: false, contextManagement: true }
     const sim = await simulator({ models: { [NEW]: { window: 3_000_000, maxOutput: 256_000, accepts } } })
     const model = modelAt(sim, { model: `${NEW}[1m]` })
@@ -28,7 +28,7 @@ describe("WIN-8 what a model can do", () => {
     expect((await play(model, ask({ model: NEW }))).response?.model).toBe(NEW)
   })
 
-  test("one that the API does not know either takes safe defaults, and that is said", async () => {
+  test("a model the API does not know either gets safe defaults and a notice", async () => {
     const sim = await simulator()
     const model = modelAt(sim, { model: "nobody-knows-it" })
     const learned = await model.learn()
@@ -39,7 +39,7 @@ describe("WIN-8 what a model can do", () => {
     )
   })
 
-  test("figures from the settings need no asking", async () => {
+  test("figures from the settings need no question to the API", async () => {
     const sim = await simulator()
     const model = modelAt(sim, { model: NEW, models: { [NEW]: { window: 5_000 } } })
     expect(await model.learn()).toMatchObject({ known: true, facts: { window: 5_000 } })

@@ -1,4 +1,4 @@
-/** What the tests of models share: a model pointed at a simulator, waits that take no time, and what came of a stream. */
+/** Shared by the tests of models: a model pointed at a simulator, waits that take no time, and the outcome of a stream. */
 
 import type { Simulator } from "../../../../sim/src/start.ts"
 import { KEY, MODEL } from "../../../../sim/test/simulator.ts"
@@ -16,7 +16,7 @@ export const ask = (more: Partial<ModelRequest> = {}): ModelRequest => ({
   ...more,
 })
 
-/** Waits that are over at once, and remembered. */
+/** Waits that end at once and are recorded. */
 export function noWaiting() {
   const waited: number[] = []
   return {
@@ -38,7 +38,7 @@ export interface Outcome {
   readonly error: unknown
 }
 
-/** Plays a stream to its end, good or bad. */
+/** Reads a stream to its end or its error. */
 export async function play(model: Model, request: ModelRequest = ask(), options: StreamOptions = {}): Promise<Outcome> {
   const events: ModelEvent[] = []
   let error: unknown

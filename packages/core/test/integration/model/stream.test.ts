@@ -1,4 +1,4 @@
-/** Answers over HTTP: text, thinking, calls with the model's own spelling, and what cannot be used of them. */
+/** Answers over HTTP: text, thinking, calls as the model spelled them, and answers that cannot be used. */
 import Anthropic from "@anthropic-ai/sdk"
 import { describe, expect, test } from "vitest"
 import type { AnswerBlock } from "../../../../sim/src/brain.ts"
@@ -119,7 +119,7 @@ describe("MSG-5 inputs are sent back as the model spelled them", () => {
     ["cut off", '{"file_path": "a.md", "content": "# A long', "max_tokens" as const],
     ["not JSON", "file_path=src/index.ts", undefined],
     ["not an object", '["ls"]', undefined],
-  ])("one that is %s is set aside, and the conversation goes on", async (_, inputText, stopReason) => {
+  ])("an input that is %s is set aside, and the conversation goes on", async (_, inputText, stopReason) => {
     const answer = { content: [call(inputText)], ...(stopReason ? { stopReason } : {}) }
     const sim = await simulator({ brain: scripted(answer, "Then otherwise.") })
     const request = ask({ tools: [READ] })
@@ -138,7 +138,7 @@ describe("MSG-5 inputs are sent back as the model spelled them", () => {
     expect(next.text).toBe("Then otherwise.")
   })
 
-  test("whatever a model answers, there is a response, and its calls can be sent back", async () => {
+  test("any answer of a model gives a response whose calls can be sent back", async () => {
     const sim = await simulator({ brain: malformedBrain(7) })
     const model = modelAt(sim)
     for (let turn = 0; turn < 60; turn++) {

@@ -1,4 +1,4 @@
-/** The replay's model of the cache beside the simulator's: two programs that share no code must bill the same. */
+/** The replay's cache model against the simulator's: two programs without shared code must compute the same cost. */
 import type { Block } from "@strata/core"
 import fc from "fast-check"
 import { expect, test } from "vitest"
@@ -9,9 +9,9 @@ const RUNS = 300
 
 interface Step {
   readonly model: string
-  /** Blocks that are new, by their tokens. */
+  /** Tokens of each new block. */
   readonly adds: readonly number[]
-  /** Which of the earlier ones is cleared, as a share of the way. */
+  /** Which earlier block is cleared, as a share of the list. */
   readonly clears: number | undefined
   readonly waitMs: number
 }
@@ -23,7 +23,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   waitMs: fc.oneof(fc.constant(1_000), fc.integer({ min: 0, max: 400_000 })),
 })
 
-/** What the model keeps of a cleared block that comes back is not told: nothing here comes back. */
+/** Cleared blocks never come back here, so this does not test what the model keeps of them. */
 test("CACHE-5 random requests that grow, change and wait cost what they cost in the simulator's cache", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 25 }), fc.integer({ min: 0, max: 3_000 }), (steps, minimum) => {
