@@ -116,7 +116,7 @@ function object(properties: Record<string, unknown>, required: readonly string[]
 function run(program: string, args: readonly string[], cwd: string): string {
   // A repository of its own, in case the temporary directory is inside another.
   const env = { ...process.env, GIT_CEILING_DIRECTORIES: dirname(cwd) }
-  return execFileSync(program, args, { cwd, env, encoding: "utf8", stdio: "pipe", timeout: 5000 })
+  return execFileSync(program, args, { cwd, env, encoding: "utf8", stdio: "pipe", timeout: 30_000 })
 }
 
 /** A project of a dozen small files, removed after the test. */
