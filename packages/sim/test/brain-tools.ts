@@ -114,7 +114,7 @@ function object(properties: Record<string, unknown>, required: readonly string[]
 }
 
 function run(program: string, args: readonly string[], cwd: string): string {
-  // A repository of its own, in case the temporary directory is inside another.
+  // Keeps git from finding a repository around the temporary directory.
   const env = { ...process.env, GIT_CEILING_DIRECTORIES: dirname(cwd) }
   return execFileSync(program, args, { cwd, env, encoding: "utf8", stdio: "pipe", timeout: 30_000 })
 }
