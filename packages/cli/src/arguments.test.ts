@@ -27,15 +27,15 @@ describe("reading arguments", () => {
   })
 
   it.each([
-    [["--jsno", "a"], 'There is no option --jsno. Did you mean --json? "strata try --help" lists what there is.'],
-    [["-x", "a"], 'There is no option -x. "strata try --help" lists what there is.'],
+    [["--jsno", "a"], "strata try has no option --jsno. Did you mean --json?"],
+    [["-x", "a"], 'strata try has no option -x. "strata try --help" lists the options.'],
     [["a", "--window"], "--window needs a value: --window N."],
     [["a", "--task", "--json"], "--task needs a value: --task TEXT."],
-    [["a", "--window", "-5"], '--window must be a whole number, 20 to 2,000, not "-5".'],
-    [["a", "--window", "2.5"], '--window must be a whole number, 20 to 2,000, not "2.5".'],
-    [["a", "--json=yes"], '--json takes no value, but was given "yes".'],
-    [[], 'Something is missing: strata try FILE…. "strata try --help" says more.'],
-    [["a", "b", "c"], 'strata try does not know what to do with "c". "strata try --help" shows how it is called.'],
+    [["a", "--window", "-5"], '--window must be a whole number from 20 to 2,000, not "-5".'],
+    [["a", "--window", "2.5"], '--window must be a whole number from 20 to 2,000, not "2.5".'],
+    [["a", "--json=yes"], '--json takes no value, but got "yes".'],
+    [[], 'strata try needs FILE…. "strata try --help" shows an example.'],
+    [["a", "b", "c"], 'strata try takes only FILE…, but got "c". "strata try --help" shows an example.'],
   ])("says what is wrong with %j", (args, sentence) => {
     expect(() => read(...args)).toThrow(expect.objectContaining({ name: "UsageError", message: sentence }))
   })

@@ -1,4 +1,4 @@
-/** Reads a command's arguments by its description. Whatever is wrong with them becomes a sentence that says what would be right. */
+/** Reads a command's arguments by its description. Every mistake becomes a sentence that says what would be right. */
 import { parseArgs } from "node:util"
 import {
   type CommandDescription,
@@ -8,18 +8,19 @@ import {
   UsageError,
   type Values,
 } from "./command.ts"
+import { grouped } from "./display/numbers.ts"
 import { nearestTo } from "./suggestion.ts"
 
 export interface Arguments<O extends Options> {
   readonly values: Values<O>
-  /** What stands beside the options: files, a task. */
+  /** Arguments that are not options: files, a task. */
   readonly operands: readonly string[]
 }
 
 /** Options that every command takes. */
 export const COMMON_OPTIONS = {
-  help: { kind: "flag", about: "this text" },
-  "no-color": { kind: "flag", about: "no colours; NO_COLOR does the same" },
+  help: { kind: "flag", about: "show this help" },
+  "no-color": { kind: "flag", about: "print without colours, like NO_COLOR=1" },
 } as const satisfies Options
 
 export function readArguments<const O extends Options>(
@@ -35,7 +36,7 @@ export function readArguments<const O extends Options>(
     tokens: true,
   })
   const values: Record<string, unknown> = Object.fromEntries(
-    Object.entries(known).map(([name, { kind }]) => [name, kind === "flag" ? false : undefined]),
+    Object.entries(known).map(([name, { kind }]) => [name, NOT_GIVEN[kind]]),
   )
   const operands: string[] = []
   for (const token of tokens) {
@@ -43,11 +44,21 @@ export function readArguments<const O extends Options>(
     if (token.kind === "option") {
       const option = known[token.name]
       if (option === undefined) throw unknownOption(token.rawName, { known, command: description.name })
-      values[token.name] = givenValue(token, option)
+      const value = givenValue(token, option)
+      values[token.name] = option.kind === "list" ? [...(values[token.name] as string[]), value] : value
     }
   }
   checkOperands(operands, description)
   return { values: values as Values<O>, operands }
+}
+
+const NOT_GIVEN: Readonly<Record<Option["kind"], false | undefined | readonly string[]>> = {
+  flag: false,
+  list: [],
+  text: undefined,
+  choice: undefined,
+  number: undefined,
+  dollars: undefined,
 }
 
 const parserType = (name: string, { kind }: Option) => ({
@@ -63,40 +74,61 @@ interface OptionToken {
 
 function givenValue({ rawName, value, inlineValue }: OptionToken, option: Option): unknown {
   if (option.kind === "flag") {
-    if (value !== undefined) throw new UsageError(`${rawName} takes no value, but was given "${value}".`)
+    if (value !== undefined) throw new UsageError(`${rawName} takes no value, but got "${value}".`)
     return true
   }
   const isMissing = value === undefined || (!inlineValue && /^-./.test(value) && Number.isNaN(Number(value)))
   if (isMissing) throw new UsageError(`${rawName} needs a value: ${rawName} ${option.value}.`)
-  return option.kind === "number" ? numberOf({ rawName, value }, option) : value
+  switch (option.kind) {
+    case "number":
+      return numberOf({ rawName, value }, option)
+    case "dollars":
+      return dollarsOf({ rawName, value })
+    case "choice":
+      if (option.choices.includes(value)) return value
+      throw new UsageError(`${rawName} must be one of ${option.choices.join(", ")}, not "${value}".`)
+    default:
+      return value
+  }
+}
+
+interface GivenText {
+  readonly rawName: string
+  readonly value: string
 }
 
 function numberOf(
-  { rawName, value: text }: { rawName: string; value: string },
+  { rawName, value: text }: GivenText,
   { least, most = Number.MAX_SAFE_INTEGER }: NumberOption,
 ): number {
   const value = Number(text.replaceAll("_", ""))
   if (text.trim() !== "" && Number.isInteger(value) && value >= least && value <= most) return value
-  const range = most === Number.MAX_SAFE_INTEGER ? "or more" : `to ${grouped(most)}`
-  throw new UsageError(`${rawName} must be a whole number, ${grouped(least)} ${range}, not "${text}".`)
+  const range =
+    most === Number.MAX_SAFE_INTEGER ? `of ${grouped(least)} or more` : `from ${grouped(least)} to ${grouped(most)}`
+  throw new UsageError(`${rawName} must be a whole number ${range}, not "${text}".`)
 }
 
-const grouped = (value: number) => value.toLocaleString("en-US")
+function dollarsOf({ rawName, value: text }: GivenText): number {
+  const value = Number(text)
+  if (text.trim() !== "" && value > 0 && Number.isFinite(value)) return value
+  throw new UsageError(`${rawName} must be a number of dollars above 0, not "${text}".`)
+}
 
 function unknownOption(given: string, { known, command }: { known: Options; command: string }): UsageError {
   const near = nearestTo(given.replace(/^-+/, ""), Object.keys(known))
-  const hint = near === undefined ? "" : ` Did you mean --${near}?`
-  return new UsageError(`There is no option ${given}.${hint} "strata ${command} --help" lists what there is.`)
+  const hint = near === undefined ? `"strata ${command} --help" lists the options.` : `Did you mean --${near}?`
+  return new UsageError(`strata ${command} has no option ${given}. ${hint}`)
 }
 
 function checkOperands(operands: readonly string[], { name, operands: wanted }: CommandDescription): void {
   const { least, most, value } = wanted ?? { least: 0, most: 0, value: "" }
   if (operands.length < least)
-    throw new UsageError(`Something is missing: strata ${name} ${value}. "strata ${name} --help" says more.`)
+    throw new UsageError(`strata ${name} needs ${value}. "strata ${name} --help" shows an example.`)
   if (operands.length > most) {
     const extra = operands.slice(most).map((text) => `"${text}"`)
+    const taken = most === 0 ? "takes no arguments" : `takes only ${value}`
     throw new UsageError(
-      `strata ${name} does not know what to do with ${extra.join(", ")}. "strata ${name} --help" shows how it is called.`,
+      `strata ${name} ${taken}, but got ${extra.join(", ")}. "strata ${name} --help" shows an example.`,
     )
   }
 }

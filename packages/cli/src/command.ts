@@ -1,4 +1,4 @@
-/** What a command of `strata` is: a description that `--help` and the argument parser are made from, and a module loaded when it is asked for. */
+/** What a command of `strata` is: a description for help and argument parsing, and a module that loads on demand. */
 import type { Terminal } from "./display/terminal.ts"
 
 export interface FlagOption {
@@ -8,9 +8,23 @@ export interface FlagOption {
 
 export interface TextOption {
   readonly kind: "text"
-  /** What stands for the value in the help: `FILE`. */
+  /** Placeholder for the value in the help: `FILE`, or `[ID]` where the value may be left out. */
   readonly value: string
   readonly about: string
+}
+
+/** May be given several times. */
+export interface ListOption {
+  readonly kind: "list"
+  readonly value: string
+  readonly about: string
+}
+
+export interface ChoiceOption {
+  readonly kind: "choice"
+  readonly value: string
+  readonly about: string
+  readonly choices: readonly string[]
 }
 
 /** A whole number. */
@@ -22,51 +36,79 @@ export interface NumberOption {
   readonly most?: number
 }
 
-export type Option = FlagOption | TextOption | NumberOption
-export type Options = Readonly<Record<string, Option>>
-
-/** What the options were given as. An option that was not given is `false` or `undefined`. */
-export type Values<O extends Options> = {
-  readonly [K in keyof O]: O[K] extends FlagOption ? boolean : (O[K] extends NumberOption ? number : string) | undefined
+/** An amount above 0. */
+export interface DollarsOption {
+  readonly kind: "dollars"
+  readonly value: string
+  readonly about: string
 }
 
+export type Option = FlagOption | TextOption | ListOption | ChoiceOption | NumberOption | DollarsOption
+export type Options = Readonly<Record<string, Option>>
+
+/** The value of an option; without one it is `false`, an empty list or `undefined`. */
+type ValueOf<O extends Option> = O extends FlagOption
+  ? boolean
+  : O extends ListOption
+    ? readonly string[]
+    : O extends ChoiceOption
+      ? O["choices"][number] | undefined
+      : O extends TextOption
+        ? string | undefined
+        : number | undefined
+
+export type Values<O extends Options> = { readonly [K in keyof O]: ValueOf<O[K]> }
+
 export interface Operands {
-  /** What stands for them in the help: `FILE…`. */
+  /** Placeholder in the help: `FILE…`. */
   readonly value: string
   readonly least: number
   readonly most: number
+}
+
+export interface HelpSection {
+  readonly title: string
+  readonly rows: readonly (readonly [left: string, right: string])[]
 }
 
 export interface CommandDescription<O extends Options = Options> {
   readonly name: string
   /** One line for the list of commands. */
   readonly about: string
-  /** More, for its own help. */
-  readonly more?: string
+  /** Paragraphs for the command's own help. */
+  readonly more?: readonly string[]
   readonly operands?: Operands
   readonly options: O
+  /** Tables after the options. */
+  readonly sections?: readonly HelpSection[]
   readonly examples: readonly (readonly [command: string, about: string])[]
 }
 
 /** How a command was called. */
 export interface Call {
-  /** What stands behind the command's name. */
+  /** Everything after the command's name. */
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly terminal: Terminal
 }
 
-/** Carries a command out and resolves with the exit code: 0 done, 1 failed, 2 not called rightly; others say what they mean in its help. */
+/** Runs a command and resolves with the exit code: 0 done, 1 failed, 2 wrong usage. The command's help lists any others. */
 export type Run = (call: Call) => Promise<number>
 
-export interface Command extends CommandDescription {
-  /** It reads its arguments itself, `--help` included. */
-  readonly forwards?: true
-  readonly load: () => Promise<{ readonly run: Run }>
+export interface CommandModule {
+  readonly run: Run
+  /** The full description, where `--help` needs more than the list of commands does. */
+  readonly description?: CommandDescription
 }
 
-/** The command was not called rightly. The message is a sentence; the exit code is 2. */
+export interface Command extends CommandDescription {
+  /** The command reads its arguments itself, `--help` included. */
+  readonly forwards?: true
+  readonly load: () => Promise<CommandModule>
+}
+
+/** The command line is wrong. The message is for the person; the exit code is 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError"
 }

@@ -1,13 +1,10 @@
-/**
- * Compacting because somebody asked for it: what `/compact` means, and the work told with the events that a query has for it. `chat` and `run`
- * share it.
- */
+/** `/compact`, for `chat` and `run`: reads the request and reports the work with the events of a query. */
 import { type Agent, type CompactionOrder, type QueryEvent, withSideEvents } from "@strata/core/agent"
 import { reasonOf } from "@strata/core/parts"
 import { UsageError } from "./command.ts"
 
 export interface CompactRequest {
-  /** Only to be told what would be done. */
+  /** Show the plan and change nothing. */
   readonly isDryRun: boolean
   readonly order: Pick<CompactionOrder, "instructions">
 }
@@ -16,17 +13,17 @@ const DRY_RUN = /^--dry-run(?:\s+|$)/
 
 const OPTION = /^--\S*/
 
-/** What stands behind `/compact`. A misspelt option is refused: whoever wanted to be told only must not be taken at their word. */
+/** The text after `/compact`. A misspelt option is refused, so that a typo in `--dry-run` never compacts. */
 export function readCompactRequest(argument: string): CompactRequest {
   const isDryRun = DRY_RUN.test(argument)
   const instructions = argument.replace(DRY_RUN, "").trim()
   const [option] = OPTION.exec(instructions) ?? []
   if (option !== undefined)
-    throw new UsageError(`/compact has no option ${option}. Nothing was changed. It knows --dry-run alone, once.`)
+    throw new UsageError(`/compact has no option ${option}. Nothing was changed. The only option is --dry-run, once.`)
   return { isDryRun, order: instructions === "" ? {} : { instructions } }
 }
 
-/** A task that is a `/compact`; nothing where it is any other one. */
+/** The request, if the task is a `/compact`. */
 export function compactRequestIn(task: string): CompactRequest | undefined {
   const match = /^\/compact(?:\s+([\s\S]*))?$/.exec(task.trim())
   return match ? readCompactRequest(match[1] ?? "") : undefined
@@ -34,7 +31,7 @@ export function compactRequestIn(task: string): CompactRequest | undefined {
 
 export type CompactingEnd =
   | { readonly kind: "done" }
-  /** Given up by the person: nothing has changed. */
+  /** The person cancelled; nothing has changed. */
   | { readonly kind: "given-up" }
   | { readonly kind: "failed"; readonly message: string; readonly error: unknown }
 
@@ -44,7 +41,7 @@ export interface Compacting {
   readonly signal: AbortSignal
 }
 
-/** Carries out work that compacts, and tells of it. How it ended is said by the end alone, not by an event as well. */
+/** Runs the work and yields its events. A failure is in the end value only, not in an event as well. */
 export async function* compactingEvents(compacting: Compacting): AsyncGenerator<QueryEvent, CompactingEnd> {
   const events = withSideEvents(ended(compacting), compacting.agent.chat)
   for (;;) {
@@ -54,7 +51,7 @@ export async function* compactingEvents(compacting: Compacting): AsyncGenerator<
   }
 }
 
-// biome-ignore lint/correctness/useYield: it has an end only; the events come from the conversation
+// biome-ignore lint/correctness/useYield: the events come from the conversation
 async function* ended({ work, signal }: Compacting): AsyncGenerator<QueryEvent, CompactingEnd> {
   try {
     await work({ signal })

@@ -1,21 +1,21 @@
-/** How the model is reached: the key and the address, from the environment. The key goes to the model and nowhere else. */
+/** Connects to the model with the key and the address from the environment. Only the model gets the key. */
 import { anthropicModel } from "@strata/core/agent"
 import type { Model, ModelOverride } from "@strata/core/parts"
 import { UsageError } from "./command.ts"
 import type { Environment } from "./session-options.ts"
 
-const LOCAL_KEY = "local" // a server on this machine, such as the simulator, takes any
+const LOCAL_KEY = "local" // a server on this machine, such as the simulator, accepts any key
 
 export interface Connection {
   model(name: string, models: Readonly<Record<string, ModelOverride>>): Model
 }
 
-/** Nothing where there is neither a key nor a server on this machine. */
+/** `undefined` without a key, unless the server is on this machine. */
 export function connectionFrom(env: Environment): Connection | undefined {
   const baseURL = env.ANTHROPIC_BASE_URL || undefined
   if (baseURL !== undefined && !isAddress(baseURL))
     throw new UsageError(
-      `ANTHROPIC_BASE_URL is "${baseURL}", which is no address. One begins with http:// or https://.`,
+      `ANTHROPIC_BASE_URL is "${baseURL}", which is not a URL. Use one that starts with http:// or https://.`,
     )
   const apiKey = env.ANTHROPIC_API_KEY || (baseURL !== undefined && isLoopback(baseURL) ? LOCAL_KEY : undefined)
   if (apiKey === undefined) return undefined
@@ -33,13 +33,14 @@ function isLoopback(url: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(hostname)
 }
 
-export const NO_KEY = `There is no API key, so there is no model to talk to.
+export const NO_KEY = `strata needs an API key to reach a model. Nothing was sent.
 
-  export ANTHROPIC_API_KEY=sk-ant-…      your key, from console.anthropic.com
-  export ANTHROPIC_BASE_URL=http://…     another server that speaks the Messages API; one on this machine needs no key
+  export ANTHROPIC_API_KEY=sk-ant-…    your key, from console.anthropic.com
+  export ANTHROPIC_BASE_URL=http://…   another server with the Messages API;
+                                       a server on this machine needs no key
 
-Without a key:
+These commands work without a key:
 
-  strata demo                            watch an agent work against the simulator
-  strata inspect FILE                    see where a transcript's context and money went
+  strata demo                          watch an agent work with a simulated model
+  strata inspect FILE                  see where a transcript's context and money went
 `

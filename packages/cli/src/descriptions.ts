@@ -1,76 +1,96 @@
-/** What each command is for and how it is called. Help texts and argument parsing are made from these. Data only. */
+/** What each command does and how to call it. The help and the argument parser read these. Data only. */
 import type { CommandDescription, Options } from "./command.ts"
 
 const describe = <const O extends Options>(description: CommandDescription<O>): CommandDescription<O> => description
 
 export const DEMO = describe({
   name: "demo",
-  about: "watch an agent work on and on in a small window; no key, no network",
-  more: `A simulated model works on a scratch copy of a repository (this one, where strata runs from its checkout, else the current
-directory) through the real loop, the real tools and the official SDK. Large results are put aside, old ones cleared, notes kept, and the window is
-compacted whenever it is full. Nothing outside the copy is touched, and it is removed.`,
+  about: "watch an agent outgrow a small window; no key, no network",
+  more: [
+    `A simulated model works on a scratch copy of a repository, through the real agent loop, the real tools and the official
+SDK. You see the window fill up. Strata puts large results aside, clears old ones, takes notes, and compacts when the window is
+full.`,
+    `At the end, one table compares the same work with and without Strata. The demo touches nothing outside the copy and removes
+it afterwards. It copies this repository when you run it from a checkout, and the current directory otherwise.`,
+  ],
   options: {
-    turns: { kind: "number", value: "N", about: "turns to work, about (80)", least: 1, most: 10_000 },
-    seed: { kind: "number", value: "N", about: "another seed, another course of work (2)", least: 0 },
+    turns: { kind: "number", value: "N", about: "stop after about N turns (default 80)", least: 1, most: 10_000 },
+    seed: { kind: "number", value: "N", about: "let the agent take different steps (default 2)", least: 0 },
     window: {
       kind: "number",
       value: "N",
-      about: "the model's window in tokens (60000)",
+      about: "size of the model's window in tokens (default 60000)",
       least: 20_000,
       most: 2_000_000,
     },
-    task: { kind: "text", value: "TEXT", about: "what the agent is asked to do" },
-    fast: { kind: "flag", about: "as fast as it goes, with no time to look" },
-    keep: { kind: "flag", about: "keep the scratch copy and the conversation's journal" },
+    task: { kind: "text", value: "TEXT", about: "give the agent your own task" },
+    fast: { kind: "flag", about: "run at full speed, without pauses to look" },
+    keep: { kind: "flag", about: "keep the scratch copy and the journal" },
   },
   examples: [
-    ["strata demo", "about forty seconds"],
-    ["strata demo --window 40000", "a smaller window: it fills more often"],
-    ["strata demo --turns 120 --seed 3 --keep", "longer, another course, and the journal stays to be inspected"],
+    ["strata demo", "takes about forty seconds"],
+    ["strata demo --window 40000", "a smaller window fills more often"],
+    ["strata demo --turns 120 --seed 3 --keep", "run longer, and keep the journal for strata inspect"],
   ],
 })
 
 export const CHAT = describe({
   name: "chat",
-  about: "talk with a model that works in this directory",
+  about: "talk to an agent that works in this directory",
   options: {},
-  examples: [["strata chat --continue", "go on where you left off"]],
+  examples: [
+    ["strata chat", "start a new conversation"],
+    ["strata chat --continue", "go on where you left off"],
+    ["strata chat --resume", "choose a conversation from a list"],
+    ["strata chat --mode plan --model claude-sonnet-5-5", "look and plan only, with another model"],
+  ],
 })
 
 export const RUN = describe({
   name: "run",
-  about: "give a task, get the answer: for scripts",
-  operands: { value: '"TASK"', least: 0, most: 1 },
+  about: "give the agent one task and print its answer; for scripts",
+  operands: { value: '"TASK"', least: 0, most: Number.POSITIVE_INFINITY },
   options: {},
-  examples: [['strata run "What does this project do?"', "the answer alone goes to standard output"]],
+  examples: [
+    ['strata run "What does this project do?"', "print the answer"],
+    ['strata run "Fix the test" --mode accept-edits --allow "Bash(npm test:*)"', "allow edits, and this one command"],
+    ['strata run "Now the linter" --continue --max-turns 20', "go on with the newest conversation"],
+    ['strata run "/compact keep the port numbers" --continue', "compact it"],
+    ["git diff | strata run --json > events.jsonl", "read the task from a pipe"],
+  ],
 })
 
 export const INSPECT = describe({
   name: "inspect",
-  about: "where the context and the money of a recorded conversation went",
-  more: `Reads transcripts of Claude Code, Codex, pi, opencode, OpenHands and SWE-agent, and journals of our own. Nothing is written.`,
+  about: "see where a conversation's context and money went",
+  more: [
+    "Reads transcripts of Claude Code, Codex, pi, opencode, OpenHands and SWE-agent, and Strata's own journals. It never writes to them.",
+  ],
   operands: { value: "FILE…", least: 1, most: Number.POSITIVE_INFINITY },
   options: {
-    layers: { kind: "flag", about: "what layers 1 and 2 would have done with it, and saved" },
-    json: { kind: "flag", about: "everything it found, as JSON" },
+    layers: { kind: "flag", about: "also show what layers 1 and 2 would have saved" },
+    json: { kind: "flag", about: "print everything as JSON" },
   },
   examples: [
-    ["strata inspect ~/.claude/projects/*/*.jsonl", "each conversation, and a table of all"],
-    ["strata inspect --layers session.jsonl", "replayed through four policies"],
-    ["strata inspect --json session.jsonl | jq .conversations[0].cache", "for a program"],
+    ["strata inspect ~/.claude/projects/*/*.jsonl", "one report per file, then a table of all"],
+    ["strata inspect --layers session.jsonl", "replay it under four policies"],
+    ["strata inspect --json session.jsonl | jq .conversations[0].cache", "feed another program"],
   ],
 })
 
 export const CONFIG = describe({
   name: "config",
-  about: "every setting that is in force, and where it came from",
-  options: { json: { kind: "flag", about: "as JSON" } },
-  examples: [["STRATA_CONTEXT_WINDOW=64000 strata config", "where a value comes from is said beside it"]],
+  about: "list every setting, its value and where the value comes from",
+  options: { json: { kind: "flag", about: "print as JSON, with the environment variable of each" } },
+  examples: [
+    ["strata config", "the settings for this directory"],
+    ["STRATA_CONTEXT_WINDOW=64000 strata config", "try a value before you keep it"],
+  ],
 })
 
 export const SIM = describe({
   name: "sim",
-  about: "a local server that speaks the Messages API, to test against",
+  about: "start a local server that speaks the Messages API, for tests",
   options: {},
-  examples: [["strata sim --port 4010 --log", "then point any client at it"]],
+  examples: [["strata sim --port 4010 --log", "then point any client at http://127.0.0.1:4010"]],
 })

@@ -1,7 +1,6 @@
-/** What the exit code of `strata run` says. Data: help texts print it as a table, scripts rely on it. */
+/** The exit codes of `strata run`. Scripts rely on them; the help prints them as a table. */
 import type { QueryEnd } from "@strata/core/agent"
-
-import { counted, dollars } from "./display/wording.ts"
+import { counted, dollars } from "./display/numbers.ts"
 
 export const EXIT = {
   answer: 0,
@@ -16,12 +15,12 @@ export const EXIT = {
 
 export const EXIT_MEANINGS: readonly { readonly code: number; readonly meaning: string }[] = [
   { code: EXIT.answer, meaning: "the model gave a final answer" },
-  { code: EXIT.error, meaning: "something failed, or a hook stopped it" },
-  { code: EXIT.usage, meaning: "the command line could not be understood" },
+  { code: EXIT.error, meaning: "something failed, or a hook stopped the run" },
+  { code: EXIT.usage, meaning: "the command line is wrong" },
   { code: EXIT.noKey, meaning: "there is no API key" },
   { code: EXIT.maxTurns, meaning: "--max-turns was reached" },
   { code: EXIT.costLimit, meaning: "--cost-limit was reached" },
-  { code: EXIT.aborted, meaning: "it was interrupted; the conversation is kept" },
+  { code: EXIT.aborted, meaning: "interrupted; the conversation is kept" },
   { code: EXIT.refused, meaning: "the model refused to answer" },
 ]
 
@@ -39,7 +38,7 @@ export function exitCodeOf({ reason }: QueryEnd): number {
   return BY_REASON[reason]
 }
 
-/** How it ended, as a sentence; nothing where the answer itself says it. */
+/** How the run ended, as a sentence; `undefined` for an answer. */
 export function sentenceOf(end: QueryEnd): string | undefined {
   switch (end.reason) {
     case "answer":
@@ -47,11 +46,11 @@ export function sentenceOf(end: QueryEnd): string | undefined {
     case "refusal":
       return "The model refused to answer."
     case "max-turns":
-      return `Stopped after ${counted(end.limit, "turn")}, as --max-turns says. Everything so far is kept.`
+      return `Stopped after ${counted(end.limit, "turn")}, the limit of --max-turns. Everything so far is kept.`
     case "cost-limit":
       return `Stopped at ${dollars(end.spent)}: the limit for this conversation is ${dollars(end.limit)}. Everything so far is kept.`
     case "stopped-by-hook":
-      return `A hook stopped it: ${end.why}`
+      return `A hook stopped the run: ${end.why}`
     case "aborted":
       return "Interrupted. Everything so far is kept."
     case "error":

@@ -7,38 +7,38 @@ import { commandHelp, overview } from "./help.ts"
 it("lists every command with an example", () => {
   expect(`\n${overview(COMMANDS, { style, columns: 80 })}`).toMatchInlineSnapshot(`
     "
-    strata: conversations that outgrow the model's window
+    strata: agent conversations that outgrow the model's window
 
     Usage
       strata COMMAND [options]
 
     Commands
-      demo     watch an agent work on and on in a small window; no key, no network
-      chat     talk with a model that works in this directory
-      run      give a task, get the answer: for scripts
-      inspect  where the context and the money of a recorded conversation went
-      config   every setting that is in force, and where it came from
-      sim      a local server that speaks the Messages API, to test against
+      demo     watch an agent outgrow a small window; no key, no network
+      chat     talk to an agent that works in this directory
+      run      give the agent one task and print its answer; for scripts
+      inspect  see where a conversation's context and money went
+      config   list every setting, its value and where the value comes from
+      sim      start a local server that speaks the Messages API, for tests
 
     Options
-      --help      this text
-      --no-color  no colours; NO_COLOR does the same
-      --version   which version this is
+      --help      show this help
+      --no-color  print without colours, like NO_COLOR=1
+      --version   print the version
 
     Examples
-      strata demo                                  about forty seconds
-      strata chat --continue                       go on where you left off
-      strata run "What does this project do?"      the answer alone goes to standard
-                                                   output
-      strata inspect ~/.claude/projects/*/*.jsonl  each conversation, and a table of
-                                                   all
-      STRATA_CONTEXT_WINDOW=64000 strata config    where a value comes from is said
-                                                   beside it
-      strata sim --port 4010 --log                 then point any client at it
+      strata demo                                  takes about forty seconds
+      strata chat                                  start a new conversation
+      strata run "What does this project do?"      print the answer
+      strata inspect ~/.claude/projects/*/*.jsonl  one report per file, then a table
+                                                   of all
+      strata config                                the settings for this directory
+      strata sim --port 4010 --log                 then point any client at
+                                                   http://127.0.0.1:4010
 
-    "strata COMMAND --help" says more about a command.
-    STRATA_DEBUG=1 shows where an error came from.
-    New here? strata demo needs neither a key nor a network.
+    "strata COMMAND --help" explains a command.
+    Exit codes: 0 done, 1 failed, 2 wrong usage. strata run has more.
+    STRATA_DEBUG=1 adds a stack trace to errors.
+    New here? Try strata demo. It needs no key and no network.
     "
   `)
 })
@@ -46,40 +46,48 @@ it("lists every command with an example", () => {
 it("explains a command", () => {
   expect(`\n${commandHelp(DEMO, { style, columns: 80 })}`).toMatchInlineSnapshot(`
     "
-    strata demo: watch an agent work on and on in a small window; no key, no network
+    strata demo: watch an agent outgrow a small window; no key, no network
 
-    A simulated model works on a scratch copy of a repository (this one, where
-    strata runs from its checkout, else the current directory) through the real
-    loop, the real tools and the official SDK. Large results are put aside, old ones
-    cleared, notes kept, and the window is compacted whenever it is full. Nothing
-    outside the copy is touched, and it is removed.
+    A simulated model works on a scratch copy of a repository, through the real
+    agent loop, the real tools and the official SDK. You see the window fill up.
+    Strata puts large results aside, clears old ones, takes notes, and compacts when
+    the window is full.
+
+    At the end, one table compares the same work with and without Strata. The demo
+    touches nothing outside the copy and removes it afterwards. It copies this
+    repository when you run it from a checkout, and the current directory otherwise.
 
     Usage
       strata demo [options]
 
     Options
-      --turns N    turns to work, about (80)
-      --seed N     another seed, another course of work (2)
-      --window N   the model's window in tokens (60000)
-      --task TEXT  what the agent is asked to do
-      --fast       as fast as it goes, with no time to look
-      --keep       keep the scratch copy and the conversation's journal
-      --help       this text
-      --no-color   no colours; NO_COLOR does the same
+      --turns N    stop after about N turns (default 80)
+      --seed N     let the agent take different steps (default 2)
+      --window N   size of the model's window in tokens (default 60000)
+      --task TEXT  give the agent your own task
+      --fast       run at full speed, without pauses to look
+      --keep       keep the scratch copy and the journal
+      --help       show this help
+      --no-color   print without colours, like NO_COLOR=1
 
     Examples
-      strata demo                              about forty seconds
-      strata demo --window 40000               a smaller window: it fills more often
-      strata demo --turns 120 --seed 3 --keep  longer, another course, and the
-                                               journal stays to be inspected
+      strata demo                              takes about forty seconds
+      strata demo --window 40000               a smaller window fills more often
+      strata demo --turns 120 --seed 3 --keep  run longer, and keep the journal for
+                                               strata inspect
     "
   `)
 })
 
-it("fits 80 columns", () => {
-  const texts = [
-    overview(COMMANDS, { style, columns: 80 }),
-    ...COMMANDS.map((command) => commandHelp(command, { style, columns: 80 })),
-  ]
+it("fits 80 columns, and every command has options and an example", async () => {
+  const loaded = await Promise.all(
+    COMMANDS.filter(({ forwards }) => !forwards).map(async (command) => (await command.load()).description ?? command),
+  )
+  const texts = [overview(COMMANDS, { style, columns: 80 })]
+  for (const description of loaded) {
+    const text = commandHelp(description, { style, columns: 80 })
+    expect(text).toMatch(new RegExp(`\\nExamples\\n.*strata ${description.name}`))
+    texts.push(text)
+  }
   for (const line of texts.join("\n").split("\n")) expect(line.length, line).toBeLessThanOrEqual(80)
 })

@@ -1,10 +1,17 @@
 import { describe, expect, test } from "vitest"
 import { UsageError } from "./command.ts"
 import { connectionFrom } from "./connection.ts"
-import { readCommandLine } from "./session-options.ts"
+import { readCommandLine, SESSION_OPTIONS } from "./session-options.ts"
 import { nearestTo } from "./suggestion.ts"
 
-const read = (args: readonly string[], env = {}) => readCommandLine({ args, env, cwd: "/work", flags: ["json"] })
+const description = {
+  name: "run",
+  about: "",
+  operands: { value: '"TASK"', least: 0, most: 1 },
+  options: { ...SESSION_OPTIONS, json: { kind: "flag", about: "" } },
+  examples: [],
+} as const
+const read = (args: readonly string[], env = {}) => readCommandLine({ description, args, env, cwd: "/work" })
 
 test("the model comes from the option, the environment, or is the default", () => {
   expect(read(["--model", "a"], { STRATA_MODEL: "b" }).options).toMatchObject({ model: "a", isModelGiven: true })
@@ -17,11 +24,11 @@ test("--resume takes an id or none", () => {
   expect(read(["--resume", "abc-1"]).options.beginning).toEqual({ from: "id", id: "abc-1" })
   expect(read(["--resume", "--json"])).toMatchObject({
     options: { beginning: { from: "list" } },
-    flags: new Set(["json"]),
+    values: { json: true },
   })
   const withTask = read(["--resume", "go on with it"])
   expect(withTask.options.beginning).toEqual({ from: "list" })
-  expect(withTask.positionals).toEqual(["go on with it"])
+  expect(withTask.operands).toEqual(["go on with it"])
   expect(read(["--continue"]).options.beginning).toEqual({ from: "newest" })
 })
 
@@ -30,15 +37,15 @@ test("rules may be given several times", () => {
 })
 
 test.each([
-  [["--modell", "x"], "There is no option --modell. Did you mean --model? --help lists what there is."],
-  [["--nothing-like-it"], "There is no option --nothing-like-it. --help lists what there is."],
-  [["--model"], "--model needs a value. --help says which."],
-  [["--max-turns", "-3"], "--max-turns needs a value. --help says which."],
-  [["--json=yes"], "--json takes no value. --help says more."],
+  [["--modell", "x"], "strata run has no option --modell. Did you mean --model?"],
+  [["--nothing-like-it"], 'strata run has no option --nothing-like-it. "strata run --help" lists the options.'],
+  [["--model"], "--model needs a value: --model NAME."],
+  [["--max-turns", "-3"], '--max-turns must be a whole number of 1 or more, not "-3".'],
+  [["--json=yes"], '--json takes no value, but got "yes".'],
   [["--mode", "yolo"], '--mode must be one of ask, accept-edits, plan, bypass, not "yolo".'],
-  [["--max-turns", "1.5"], '--max-turns must be a whole number above 0, not "1.5".'],
+  [["--max-turns", "1.5"], '--max-turns must be a whole number of 1 or more, not "1.5".'],
   [["--cost-limit", "0"], '--cost-limit must be a number of dollars above 0, not "0".'],
-  [["--continue", "--resume", "abc"], "Give either --continue or --resume, not both."],
+  [["--continue", "--resume", "abc"], "Use either --continue or --resume, not both."],
 ])("%j is answered with a sentence", (args, sentence) => {
   expect(() => read(args)).toThrow(new UsageError(sentence))
 })
@@ -49,7 +56,7 @@ test("a suggestion is a word that begins like it or differs in a letter or two",
   expect(nearestTo("weather", ["cost", "context"])).toBeUndefined()
 })
 
-describe("the way to the model", () => {
+describe("the connection to the model", () => {
   test("needs a key, unless the server is on this machine", () => {
     expect(connectionFrom({})).toBeUndefined()
     expect(connectionFrom({ ANTHROPIC_BASE_URL: "https://example.com" })).toBeUndefined()
@@ -60,7 +67,7 @@ describe("the way to the model", () => {
     expect(connectionFrom({ ANTHROPIC_API_KEY: "key" })).toBeDefined()
   })
 
-  test("an address that is none is named before anything is sent to it", () => {
+  test("a wrong address is reported before anything is sent to it", () => {
     for (const url of ["nonsense", "localhost:4010", "http://"])
       expect(() => connectionFrom({ ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: url })).toThrow(
         `ANTHROPIC_BASE_URL is "${url}"`,

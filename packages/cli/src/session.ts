@@ -1,7 +1,4 @@
-/**
- * A session: an agent opened as the command line asks for, with its tools, and what is needed to open another one in the same project.
- * The one place where `chat` and `run` meet the library.
- */
+/** A session: an agent with its tools, opened as the command line says. The one place where `chat` and `run` meet the library. */
 import { realpath, stat } from "node:fs/promises"
 import { type ConversationListing, fileStore, loadSettings } from "@strata/core"
 import { type Agent, type AgentOptions, type AskOptions, openAgent } from "@strata/core/agent"
@@ -9,15 +6,16 @@ import { defaultRoot, projectName } from "@strata/core/parts"
 import { FileReads } from "@strata/core/tools"
 import { UsageError } from "./command.ts"
 import type { Connection } from "./connection.ts"
+import { firstLine } from "./display/text.ts"
 import { openingProblems } from "./opening.ts"
 import type { Beginning, Environment, SessionOptions } from "./session-options.ts"
 import { openProjectToolbox } from "./toolbox.ts"
 
-/** Who answers questions. Nobody, where it is left out. */
+/** Answers the agent's questions. Without it, every question is denied. */
 export type Person = Pick<AgentOptions, "askPermission" | "askPerson" | "approvePlan">
 
 export interface Workspace {
-  /** Where everything is kept. */
+  /** Where Strata keeps its files. */
   readonly root: string
   /** The project's directory, symlinks followed. */
   readonly cwd: string
@@ -25,26 +23,26 @@ export interface Workspace {
   readonly env: Environment
   readonly options: SessionOptions
   readonly connection: Connection
-  /** For every query (LOOP-6). */
+  /** For every query. */
   readonly limits: Pick<AskOptions, "maxTurns" | "costLimit">
 }
 
 export interface Session {
   readonly agent: Agent
-  /** What could not be had: lines of the journal that are damaged, servers that did not start, skills that cannot be read. */
+  /** Damaged journal lines, servers that did not start, skills that cannot be read: a sentence each. */
   readonly problems: readonly string[]
   close(): Promise<void>
 }
 
-export interface WorkspaceQuestion {
+export interface WorkspaceInput {
   readonly options: SessionOptions
   readonly connection: Connection
   readonly env: Environment
 }
 
-export async function openWorkspace({ options, connection, env }: WorkspaceQuestion): Promise<Workspace> {
+export async function openWorkspace({ options, connection, env }: WorkspaceInput): Promise<Workspace> {
   const cwd = await realpath(options.cwd).catch(() => {
-    throw new UsageError(`There is no directory ${options.cwd}.`)
+    throw new UsageError(`The directory ${options.cwd} does not exist.`)
   })
   if (!(await stat(cwd)).isDirectory()) throw new UsageError(`${options.cwd} is not a directory.`)
   const { maxTurns, costLimit } = options
@@ -52,27 +50,27 @@ export async function openWorkspace({ options, connection, env }: WorkspaceQuest
   return { root: defaultRoot(env), cwd, project: projectName(cwd), env, options, connection, limits }
 }
 
-/** The project's conversations in which something was asked, the one touched last first. */
+/** The project's conversations that hold a request, the latest first. */
 export async function conversationsOf({ root, project }: Workspace): Promise<readonly ConversationListing[]> {
   const all = await fileStore({ root }).list(project)
   return all.filter(({ facts, firstWords }) => facts !== undefined || firstWords !== undefined)
 }
 
-export interface SessionQuestion {
+export interface SessionInput {
   readonly workspace: Workspace
   readonly person: Person
-  /** A conversation kept earlier; without it a new one begins. */
+  /** An earlier conversation to go on with; without it a new one starts. */
   readonly resumed?: ConversationListing | undefined
-  /** Another model than the command line or the conversation names. */
+  /** Overrides the model of the command line and of the conversation. */
   readonly model?: string
   readonly mode?: AgentOptions["mode"]
   /** For a new conversation. */
   readonly title?: string
-  /** Nobody is there to answer: after a compaction the agent goes on by itself. */
+  /** No one can answer, so after a compaction the agent goes on by itself. */
   readonly autonomous?: boolean
 }
 
-export async function openSession({ workspace, person, resumed, ...wanted }: SessionQuestion): Promise<Session> {
+export async function openSession({ workspace, person, resumed, ...wanted }: SessionInput): Promise<Session> {
   const { root, cwd, env, options, connection } = workspace
   const settings = await loadSettings({ home: root, cwd, env })
   const { summariserModel } = settings.values
@@ -107,17 +105,22 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
   }
 }
 
-/** A directory that cannot be written is the person's to mend: what it is for, and how to name another. */
+/** For a directory that cannot be written: says what it is for and how to choose another. */
 function explained(error: unknown, root: string): unknown {
   const { code, path } = error as NodeJS.ErrnoException
   if (code === undefined || !path?.startsWith(root)) return error
   return new Error(
-    `Conversations are kept in ${root}, but ${path} cannot be used (${code}). Nothing was sent. STRATA_HOME names another directory.`,
+    `Strata keeps conversations in ${root}, but cannot use ${path} (${code}). Nothing was sent. Set STRATA_HOME to another directory.`,
     { cause: error },
   )
 }
 
-/** The conversation a command line names; nothing for a new one. */
+const TITLE_COLUMNS = 60
+
+/** A conversation is named after its first message until it gets a title. */
+export const titleFrom = (message: string): string => firstLine(message, TITLE_COLUMNS)
+
+/** The conversation that the command line names; `undefined` for a new one. */
 export async function findConversation(
   workspace: Workspace,
   beginning: Beginning,
@@ -125,15 +128,15 @@ export async function findConversation(
   if (beginning.from === "new") return undefined
   const conversations = await conversationsOf(workspace)
   if (conversations.length === 0)
-    throw new UsageError("There is no conversation in this project yet, so there is none to go on with.")
+    throw new UsageError("This project has no conversation to continue yet. Start one without --continue and --resume.")
   return beginning.from === "id" ? findById(beginning.id, conversations) : conversations[0]
 }
 
-/** By its id, or by a beginning of it that fits no other. */
+/** By its id, or by the start of it if no other id matches. */
 export function findById(id: string, conversations: readonly ConversationListing[]): ConversationListing {
   const fitting = conversations.filter((conversation) => conversation.id.startsWith(id))
   const exact = fitting.find((conversation) => conversation.id === id)
   if (exact ?? fitting.length === 1) return exact ?? fitting[0]!
-  if (fitting.length > 1) throw new UsageError(`${fitting.length} conversations begin with ${id}. Give more of the id.`)
-  throw new UsageError(`There is no conversation ${id} in this project. strata chat --resume lists those there are.`)
+  if (fitting.length > 1) throw new UsageError(`${fitting.length} conversations start with ${id}. Type more of the id.`)
+  throw new UsageError(`There is no conversation ${id} in this project. "strata chat --resume" lists them.`)
 }

@@ -1,4 +1,4 @@
-/** `strata sim`: the simulator's own command, which reads its own arguments. */
+/** `strata sim`: hands the arguments to the simulator's own command. */
 import type { Run } from "./command.ts"
 
 export const run: Run = async ({ args }) => {

@@ -1,4 +1,4 @@
-/** From arguments to an exit code: help, version, the command that is asked for, and a sentence where it fails. */
+/** From arguments to an exit code: help, version, one command, and a sentence if it fails. */
 import { readFileSync } from "node:fs"
 import { type Call, type Command, UsageError } from "./command.ts"
 import { COMMANDS } from "./commands.ts"
@@ -9,6 +9,7 @@ import { nearestTo } from "./suggestion.ts"
 const EXIT_FAILED = 1
 const EXIT_USAGE = 2
 const HELP = new Set(["--help", "-h"])
+const OPTIONS = ["--help", "--version", "--no-color"]
 
 export async function strata(argv: readonly string[]): Promise<number> {
   const { env } = process
@@ -33,9 +34,8 @@ async function help(name: string | undefined, call: Call): Promise<number> {
   const { terminal } = call
   if (name === undefined || name.startsWith("-")) return print(overview(COMMANDS, terminal), terminal)
   const command = find(name)
-  if (!command.forwards) return print(commandHelp(command, terminal), terminal)
-  const { run } = await command.load()
-  return run({ ...call, args: ["--help"] })
+  const { run, description = command } = await command.load()
+  return command.forwards ? run({ ...call, args: ["--help"] }) : print(commandHelp(description, terminal), terminal)
 }
 
 function print(text: string, terminal: Terminal): number {
@@ -46,15 +46,18 @@ function print(text: string, terminal: Terminal): number {
 function find(name: string): Command {
   const command = COMMANDS.find((candidate) => candidate.name === name)
   if (command) return command
+  if (name.startsWith("-")) {
+    const near = nearestTo(name, OPTIONS)
+    const hint = near === undefined ? '"strata --help" lists the options.' : `Did you mean ${near}?`
+    throw new UsageError(`strata has no option ${name}. ${hint}`)
+  }
   const names = COMMANDS.map((candidate) => candidate.name)
   const near = nearestTo(name, names)
-  const what = name.startsWith("-") ? "option" : "command"
-  const all = what === "command" ? ` There are: ${names.join(", ")}.` : ""
-  const hint = near === undefined ? all : ` Did you mean "strata ${near}"?`
-  throw new UsageError(`There is no ${what} ${name}.${hint} "strata --help" says more.`)
+  const hint = near === undefined ? `The commands are ${names.join(", ")}.` : `Did you mean "strata ${near}"?`
+  throw new UsageError(`strata has no command ${name}. ${hint}`)
 }
 
-/** For a person: the error's message. The stack is there for those who ask. */
+/** The error's message. `STRATA_DEBUG` adds the stack. */
 function sentence(error: unknown, env: NodeJS.ProcessEnv): string {
   if (env.STRATA_DEBUG && error instanceof Error) return error.stack ?? error.message
   return error instanceof Error ? error.message : String(error)

@@ -1,8 +1,8 @@
-/** The word somebody probably meant. */
+/** Finds the word that a typing mistake probably meant. */
 
-const MOST_EDITS = 2 // letters wrong, missing or too many; beyond that it is another word
+const MOST_EDITS = 2 // letters wrong, missing or added; with more it is a different word
 
-/** The candidate nearest to what was typed: one that begins with it, or one with few letters changed. */
+/** The candidate that starts with the typed text, or the one that differs in the fewest letters. */
 export function nearestTo(typed: string, candidates: readonly string[]): string | undefined {
   const beginning = typed === "" ? undefined : candidates.find((candidate) => candidate.startsWith(typed))
   if (beginning !== undefined) return beginning
@@ -12,7 +12,7 @@ export function nearestTo(typed: string, candidates: readonly string[]): string 
   return best && best.edits <= MOST_EDITS ? best.candidate : undefined
 }
 
-/** Letters to change, add or remove (Levenshtein). */
+/** Letters to change, add or remove (Levenshtein distance). */
 function editsBetween(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, i) => i)
   for (let i = 1; i <= from.length; i++) {

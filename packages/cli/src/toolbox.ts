@@ -1,4 +1,4 @@
-/** The tools of one conversation: ours, those of MCP servers, skills from their directories. What runs behind them ends with it. */
+/** The tools of one conversation: built-in ones, MCP servers, skills. Closing it ends their processes. */
 import { join } from "node:path"
 import { type Attachment, projectDirectory, projectName, type Settings } from "@strata/core"
 import {
@@ -19,16 +19,16 @@ export interface Toolbox {
   close(): Promise<void>
 }
 
-/** Tools for files and commands: all that work on a directory needs. */
+/** Tools for files and shell commands. */
 export function openToolbox({ outputDirectory }: { readonly outputDirectory?: string } = {}): Toolbox {
   const shell = openShellTools(outputDirectory === undefined ? {} : { outputDirectory })
   return { tools: [...fileTools, ...shell.tools], close: () => shell.close() }
 }
 
 export interface ProjectToolbox extends Toolbox {
-  /** What the model is told about them at the start of a conversation. */
+  /** Attached at the start of a conversation, to introduce them to the model. */
   readonly introductions: readonly Attachment[]
-  /** What could not be had, for the person. */
+  /** What did not load, as sentences for the person. */
   readonly problems: readonly string[]
 }
 
@@ -38,13 +38,13 @@ export interface ProjectTools {
   readonly servers: Settings["mcpServers"]
 }
 
-/** All tools, with what the project and the settings bring along. */
+/** All tools, with the skills of the project and the servers in the settings. */
 export async function openProjectToolbox({ root, cwd, servers }: ProjectTools): Promise<ProjectToolbox> {
   const [{ skills, problems }, mcp] = await Promise.all([
     loadSkills(skillDirectories(root, cwd)),
     connectMcpServers(servers),
   ])
-  // beside the results that are put aside, which the agent may read without asking
+  // next to results put aside: the agent may read both without asking
   const outputDirectory = join(projectDirectory(root, projectName(cwd)), "tool-results", "shell")
   const own = openToolbox({ outputDirectory })
   return {
@@ -57,7 +57,7 @@ export async function openProjectToolbox({ root, cwd, servers }: ProjectTools): 
   }
 }
 
-/** The project's own come first: of two skills with one name, the nearer counts. */
+/** The project comes first: of two skills with one name, the first wins. */
 function skillDirectories(root: string, cwd: string): readonly string[] {
   return [join(cwd, ".strata", "skills"), join(cwd, ".claude", "skills"), join(root, "skills")]
 }

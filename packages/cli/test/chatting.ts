@@ -18,7 +18,7 @@ export async function startChat(
   const bench = opened.use(await workbench(options))
   const command = [...bench.command, "chat", ...args]
   const terminal = opened.use(open({ command, cwd: bench.project, env: { ...bench.env, ...env } }))
-  await terminal.sees("ask for something")
+  await terminal.sees("type a task, or /help")
   const kept = opened.move()
   return { bench, terminal, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }

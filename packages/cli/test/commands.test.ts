@@ -6,7 +6,7 @@ import { emptyPlace, type Place, strata } from "./strata-process.ts"
 
 const RECORDINGS = join(import.meta.dirname, "..", "..", "..", "..", "shared", "data", "transcripts")
 const hasRecordings = existsSync(RECORDINGS)
-if (!hasRecordings) console.warn("No recordings lie beside the repository: inspecting them is not tested.")
+if (!hasRecordings) console.warn("There are no recordings next to the repository: inspecting them is not tested.")
 
 let place: Place
 beforeAll(() => {
@@ -31,14 +31,13 @@ describe("strata", () => {
   })
 
   it.each([
-    [["inspekt"], 'There is no command inspekt. Did you mean "strata inspect"? "strata --help" says more.\n'],
-    [
-      ["demo", "--wndow", "5"],
-      'There is no option --wndow. Did you mean --window? "strata demo --help" lists what there is.\n',
-    ],
-    [["--colour"], 'There is no option --colour. "strata --help" says more.\n'],
-    [["inspect", "nothing.jsonl"], "There is no file nothing.jsonl.\n"],
-    [["inspect", "."], ". is a directory. Name the files in it, as in ./*.jsonl.\n"],
+    [["inspekt"], 'strata has no command inspekt. Did you mean "strata inspect"?\n'],
+    [["demo", "--wndow", "5"], "strata demo has no option --wndow. Did you mean --window?\n"],
+    [["--colour"], 'strata has no option --colour. "strata --help" lists the options.\n'],
+    [["--halp"], "strata has no option --halp. Did you mean --help?\n"],
+    [["dance"], "strata has no command dance. The commands are demo, chat, run, inspect, config, sim.\n"],
+    [["inspect", "nothing.jsonl"], "The file nothing.jsonl does not exist.\n"],
+    [["inspect", "."], ". is a directory. Name the files in it, such as ./*.jsonl.\n"],
   ])("answers %j with a sentence and exit code 2", async (args, sentence) => {
     expect(await run(...args)).toEqual({ code: 2, stdout: "", stderr: sentence })
   })
@@ -108,7 +107,7 @@ describe("strata config", () => {
     writeFileSync(file, '{ "flsh": "turn", "contextWindow": -1 }')
     const { code, stdout, stderr } = await run("config")
     expect(code).toBe(1)
-    expect(stdout).toContain("Files looked at")
+    expect(stdout).toContain("Settings files")
     expect(stderr).toContain(file)
     expect(stderr).toContain("flsh: there is no such setting")
     expect(stderr).toContain("contextWindow: ")

@@ -39,7 +39,7 @@ function demoElsewhere({ cwd, env }: Place): (...options: readonly string[]) => 
     )
     const path = join(directory, `module-${n}.ts`)
     writeFileSync(path, `${lines.join("\n")}\n`)
-    utimesSync(path, 1_000 + n, 1_000 + n) // searches tell the newest first
+    utimesSync(path, 1_000 + n, 1_000 + n) // searches list the newest first
   }
   const command = [process.execPath, join(installed, "src", "main.ts"), "demo"]
   return (...options) => runProcess([...command, ...options], { cwd: project, env })
@@ -54,14 +54,17 @@ describe("strata demo", () => {
       const { code, stdout, stderr } = await demo("--seed", seed)
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
       expect(stdout).not.toContain("\u001b")
-      expect(stdout).toMatch(/^turn 1, .* of 60.0K tokens/m)
+      expect(stdout).toMatch(/^turn 1: .* of 60.0K tokens/m)
       expect(stdout).toContain("What happened")
       expect(stdout).toMatch(/files +\d+ read/)
       expect(stdout.match(/^ *\d+ ≡ Compacted: [\d,]+ to [\d,]+ tokens, .*\.$/gm)!.length).toBeGreaterThanOrEqual(1)
-      expect(Number(/came in: ([\d.]+) windows of 60,000/.exec(stdout)![1])).toBeGreaterThan(1.5)
-      expect(stdout).toMatch(/^ +turn \d+: [\d.]+K to [\d.]+K (?:by the model|from the notes): \d+ told, .*facts/m)
+      expect(Number(/tokens, ([\d.]+) windows of 60,000/.exec(stdout)![1])).toBeGreaterThan(1.5)
+      expect(stdout).toMatch(/^ +turn \d+: [\d.]+K to [\d.]+K, \d+ messages summarised.*\n?.*added: facts from the\s+journal/m)
       expect(stdout).toMatch(/^ +conversation: 80 requests, \$\d/m)
       expect(stdout).toMatch(/^ +notes: \d+ requests, \$\d/m)
+      expect(stdout).toMatch(/Strata reserves 20\.0K of them[\s\S]*compacts at\s+27\.0K/)
+      expect(stdout).toMatch(/^ +turns that fit +all 80 +\d+$/m)
+      expect(stdout).toMatch(/Without Strata the window of 60\.0K is full at turn \d+\./)
       expect(leftovers()).toEqual([])
       for (const layer of LAYERS)
         if (new RegExp(`^ +${layer}: \\d+ times?, [\\d.]+K tokens removed`, "m").test(stdout)) acted.add(layer)
@@ -100,8 +103,8 @@ describe("strata demo", () => {
     const log = join(place.cwd, "typescript")
     const { code, stdout } = await runProcess(["script", "-qec", command, log], { cwd: place.cwd, env: place.env })
     expect(code).toBe(0)
-    expect(stdout).toContain("The window")
-    expect(stdout).toContain("w warning 7.0K  c compact 27.0K  b blocked 37.0K")
+    expect(stdout).toContain("Window ")
+    expect(stdout).toContain("w warning 7.0K  c compaction 27.0K  b full 37.0K")
     expect(stdout).toContain("\u001b[22A") // up by a whole picture, to draw over it
     expect(stdout.lastIndexOf("\u001b[?25h")).toBeGreaterThan(stdout.lastIndexOf("\u001b[?25l"))
     expect(stdout).toContain("What to try next")

@@ -145,8 +145,8 @@ test("JRN-3: what a journal has lost is said when it is opened, and where it is 
   writeFileSync(journal, `${readFileSync(journal, "utf8").replace("One.", "Won.")}{"never finis`)
   const { code, stderr } = await bench.strata(["run", "Second.", "--continue"]).ended
   expect(code).toBe(0)
-  expect(stderr).toContain("The journal is damaged: 1 line is not what was written, and skipped.")
-  expect(stderr).toContain("The journal's last line was never finished (13 bytes), and is left out.")
+  expect(stderr).toContain("The journal is damaged: 1 line does not match the checksum and will be skipped.")
+  expect(stderr).toContain("The journal's last line is incomplete (13 bytes) and was left out.")
   expect(stderr).toContain(`${begun!.conversation}.damaged`)
 })
 
@@ -159,8 +159,8 @@ test("a project that is none, and a place that cannot be written, are told as se
   const root = join(bench.project, "notes.txt", "below-a-file")
   const { code, stderr } = await bench.strata(["run", "Hello."], { env: { STRATA_HOME: root } }).ended
   expect(code).toBe(1)
-  expect(stderr).toContain(`Conversations are kept in ${root}`)
-  expect(stderr).toContain("STRATA_HOME names another directory.")
+  expect(stderr).toContain(`Strata keeps conversations in ${root}`)
+  expect(stderr).toContain("Set STRATA_HOME to another directory.")
 })
 
 test("LOOP-4: an interrupt in the middle of a stream leaves a conversation that goes on", async () => {
@@ -213,10 +213,10 @@ describe("/compact", () => {
     await run("Read the log.", "--mode", "bypass")
     const planned = await run("--continue", "/compact --dry-run keep the ports")
     expect(planned).toMatchObject({ code: 0, stderr: "" })
-    expect(planned.stdout).toMatch(/^would go +4 messages, about [\d,]+ tokens: told by a summary$/m)
+    expect(planned.stdout).toMatch(/^summarise +4 messages, about [\d,]+ tokens$/m)
     expect(planned.stdout).toMatch(/^tokens +[\d,]+ now, about [\d,]+ afterwards$/m)
-    expect(planned.stdout).toMatch(/^money +about \$0\.\d+ for the summary$/m)
-    expect(planned.stdout).toMatch(/^ways, in order +by the model, from its cache; by the model$/m)
+    expect(planned.stdout).toMatch(/^cost +about \$0\.\d+ for the summary$/m)
+    expect(planned.stdout).toMatch(/^routes, in order +by the model, from its cache; by the model$/m)
     const compacted = await run("--continue", "/compact keep the ports")
     expect(compacted).toMatchObject({ code: 0, stdout: "" })
     expect(compacted.stderr).toMatch(/^- Compacted: [\d,]+ to [\d,]+ tokens, by the model, from its cache\.\n$/)

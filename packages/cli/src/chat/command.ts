@@ -1,55 +1,39 @@
 /** `strata chat`: a conversation in the terminal. */
 import { render } from "ink"
-import { type Call, UsageError } from "../command.ts"
+import { type Call, type CommandDescription, UsageError } from "../command.ts"
 import { connectionFrom, NO_KEY } from "../connection.ts"
+import { CHAT } from "../descriptions.ts"
 import { EXIT } from "../exit-codes.ts"
 import { findConversation, openWorkspace } from "../session.ts"
-import { readCommandLine, SHARED_OPTIONS_HELP } from "../session-options.ts"
+import { readCommandLine, SESSION_OPTIONS } from "../session-options.ts"
 import { type Chat, openChat } from "./chat.ts"
-import { helpLines } from "./panels.ts"
+import { KEYS } from "./keys.ts"
 import { SLASH_COMMANDS } from "./slash-commands.ts"
 import { App } from "./view/app.ts"
 import { h } from "./view/element.ts"
 import { ThemeContext, themeFor } from "./view/theme.ts"
 
-export const help = `strata chat: a conversation with a model that works in this directory.
-
-Usage
-  strata chat [options]
-
-Options
-${SHARED_OPTIONS_HELP}
-  --help
-
-In the chat
-${helpLines(SLASH_COMMANDS)
-  .map((line) => `  ${line}`.trimEnd())
-  .join("\n")}
-
-Examples
-  strata chat
-  strata chat --continue
-  strata chat --resume                 choose from a list
-  strata chat --mode plan --model claude-sonnet-5-5
-`
+export const description = {
+  ...CHAT,
+  operands: { value: "", least: 0, most: Number.POSITIVE_INFINITY },
+  options: SESSION_OPTIONS,
+  sections: [
+    { title: "Commands in the chat", rows: SLASH_COMMANDS.map(({ usage, about }) => [usage, about]) },
+    { title: "Keys in the chat", rows: KEYS },
+  ],
+} as const satisfies CommandDescription
 
 export async function run({ args, cwd, env, terminal }: Call): Promise<number> {
-  const { options, positionals, wantsHelp } = readCommandLine({ args, env, cwd })
-  if (wantsHelp) {
-    terminal.print(help)
-    return EXIT.answer
-  }
-  if (positionals.length > 0)
-    throw new UsageError(
-      `strata chat takes no task. Give it in the chat, or run it: strata run "${positionals.join(" ")}"`,
-    )
+  const { options, operands } = readCommandLine({ description, args, env, cwd })
+  if (operands.length > 0)
+    throw new UsageError(`strata chat takes no task. Type it in the chat, or use: strata run "${operands.join(" ")}"`)
   const connection = connectionFrom(env)
   if (!connection) {
     terminal.complain(NO_KEY)
     return EXIT.noKey
   }
   if (!process.stdin.isTTY || !process.stdout.isTTY)
-    throw new UsageError('strata chat needs a terminal. Without one: strata run "task"')
+    throw new UsageError('strata chat needs a terminal. In scripts, use: strata run "task"')
   const workspace = await openWorkspace({ options, connection, env })
   const choosesFromList = options.beginning.from === "list"
   const chat = await openChat(
@@ -63,7 +47,7 @@ export async function run({ args, cwd, env, terminal }: Call): Promise<number> {
 }
 
 async function show(chat: Chat, hasColours: boolean): Promise<void> {
-  process.stdin.setRawMode(true) // before anything is seen: what is typed at once must not be echoed by the terminal
+  process.stdin.setRawMode(true) // first of all, so that the terminal does not echo early keys
   const app = render(h(ThemeContext.Provider, { value: themeFor(hasColours) }, h(App, { chat })), {
     exitOnCtrlC: false,
     interactive: true,
@@ -71,11 +55,11 @@ async function show(chat: Chat, hasColours: boolean): Promise<void> {
   process.once("SIGTERM", () => chat.leave()).once("SIGHUP", () => chat.leave())
   await chat.left
   await chat.close()
-  app.rerender(null) // the conversation stays on the screen, the input line does not
+  app.rerender(null) // the conversation stays on the screen without the input line
   app.unmount()
   await app.waitUntilExit()
 }
 
 function farewell({ agent }: Chat): string {
-  return agent.chat.views.context.isEmpty ? "" : `To go on: strata chat --resume ${agent.chat.id}\n`
+  return agent.chat.views.context.isEmpty ? "" : `To continue: strata chat --resume ${agent.chat.id}\n`
 }

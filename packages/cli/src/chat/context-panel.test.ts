@@ -42,25 +42,25 @@ const picture = (more: Partial<ContextPicture> = {}): ContextPicture => ({
 test("the context as bars, the largest part first", () => {
   expect(contextLines(picture())).toEqual([
     "██████████████░░░░░░░░░░░░░░░░ 80.0K of 167K tokens, 52% left",
-    "The window holds 200K; 20.0K of it are kept free for the answer.",
-    "Next threshold in 67.0K tokens: warning at 147K, compaction at 167K, nothing",
-    "more is sent at 177K.",
-    "Automatic compaction is on and comes at 167K.",
-    "There are no notes yet; they begin at 10.0K.",
+    "The window holds 200K tokens. Strata keeps 20.0K free for the answer.",
+    "Next threshold in 67.0K tokens: warning at 147K, compaction at 167K, full at",
+    "177K.",
+    "Strata compacts automatically at 167K tokens.",
+    "There are no notes yet. Strata starts taking them at 10.0K tokens.",
     "",
-    "Read results         ████████░░░░░░░░░░░░   30.0K   38%",
-    "instructions, tools  █████░░░░░░░░░░░░░░░   20.0K   25%",
-    "answers              ████░░░░░░░░░░░░░░░░   15.0K   19%",
-    "Read calls           ███░░░░░░░░░░░░░░░░░   10.0K   13%",
-    "your words           █░░░░░░░░░░░░░░░░░░░    5.0K    6%",
-    "a.ts was read 3 times; 6.0K tokens of that are repeated.",
+    "Read results             ████████░░░░░░░░░░░░   30.0K   38%",
+    "system prompt and tools  █████░░░░░░░░░░░░░░░   20.0K   25%",
+    "answers                  ████░░░░░░░░░░░░░░░░   15.0K   19%",
+    "Read calls               ███░░░░░░░░░░░░░░░░░   10.0K   13%",
+    "your messages            █░░░░░░░░░░░░░░░░░░░    5.0K    6%",
+    "a.ts was read 3 times. 6.0K tokens of that repeat earlier reads.",
   ])
 })
 
 test("the parts are scaled to what the API counted", () => {
   const lines = contextLines(picture({ used: 40_000 }))
   expect(lines.find((line) => line.startsWith("Read results"))).toMatch(/15\.0K +38%$/)
-  expect(lines.find((line) => line.startsWith("instructions"))).toMatch(/10\.0K +25%$/)
+  expect(lines.find((line) => line.startsWith("system prompt"))).toMatch(/10\.0K +25%$/)
 })
 
 const aboutOf = (more: Partial<ContextPicture>) => {
@@ -69,18 +69,16 @@ const aboutOf = (more: Partial<ContextPicture>) => {
 }
 
 test("WIN-4 only thresholds that are still ahead; without automatic compaction there is none for it", () => {
-  expect(aboutOf({ used: 150_000 })).toContain(
-    "Next threshold in 17.0K tokens: compaction at 167K, nothing more is sent at 177K.",
-  )
+  expect(aboutOf({ used: 150_000 })).toContain("Next threshold in 17.0K tokens: compaction at 167K, full at 177K.")
   expect(aboutOf({ used: 150_000, thresholds: { ...THRESHOLDS, limit: 180_000 } })).toContain(
-    "Next threshold in 27.0K tokens: nothing more is sent at 177K.",
+    "Next threshold in 27.0K tokens: full at 177K.",
   )
-  expect(aboutOf({ used: 178_000 })).toContain("nothing more is sent until there is room")
+  expect(aboutOf({ used: 178_000 })).toContain("Nothing more is sent until /compact or /clear makes room")
 })
 
 test("what the layers keep out", () => {
   expect(aboutOf({ savings: SAVINGS })).toContain(
-    "Kept out of the window: 45.0K put aside, 12.0K cleared. /cost says what that saves.",
+    "Kept out of the window: 45.0K put aside, 12.0K cleared. /cost shows what that saves.",
   )
 })
 

@@ -1,8 +1,8 @@
-/** `/context`: what fills the window, how far the next threshold is, what the layers keep out of it and remember. Plain lines for 80 columns. */
+/** `/context`: what fills the window, the next threshold, what the layers keep out, and the notes. Plain lines for 80 columns. */
 import type { Accounting, LedgerSummary, Thresholds } from "@strata/core"
+import { percent, short } from "../display/numbers.ts"
 import { keptOut } from "../display/savings.ts"
 import { wrapped } from "../display/text.ts"
-import { percent, short } from "../display/wording.ts"
 import { type CompactionState, compactionWords, type NotesState, notesWords } from "./memory-words.ts"
 import { bar, PANEL_COLUMNS } from "./panels.ts"
 
@@ -31,38 +31,38 @@ export function contextLines(picture: ContextPicture): readonly string[] {
   const rows = classRows(picture)
   return [
     `${bar(used / thresholds.limit)} ${short(used)} of ${short(thresholds.limit)} tokens, ${percentLeft}% left`,
-    `The window holds ${short(thresholds.window)}; ${short(thresholds.outputReserve)} of it are kept free for the answer.`,
+    `The window holds ${short(thresholds.window)} tokens. Strata keeps ${short(thresholds.outputReserve)} free for the answer.`,
     ...about.filter(Boolean).flatMap((sentence) => wrapped(sentence, PANEL_COLUMNS)),
     ...(rows.length === 0 ? [] : ["", ...rows]),
     ...accounting.duplicateReads.flatMap(({ path, reads, wasted }) =>
-      wrapped(`${path} was read ${reads} times; ${short(wasted)} tokens of that are repeated.`, PANEL_COLUMNS),
+      wrapped(`${path} was read ${reads} times. ${short(wasted)} tokens of that repeat earlier reads.`, PANEL_COLUMNS),
     ),
   ]
 }
 
-/** The thresholds that are still ahead, and how far the next one is. */
+/** The distance to the next threshold, and the thresholds still ahead. */
 function thresholdWords(used: number, { warning, autoCompact, blocking, limit }: Thresholds): string {
   const steps: readonly (readonly [what: string, at: number])[] = [
     ["warning", warning],
     ...(limit === autoCompact ? [["compaction", autoCompact] as const] : []),
-    ["nothing more is sent", blocking],
+    ["full", blocking],
   ]
   const ahead = steps.filter(([, at]) => at > used)
-  if (ahead.length === 0) return "Every threshold is passed: nothing more is sent until there is room."
+  if (ahead.length === 0) return "The window is full. Nothing more is sent until /compact or /clear makes room."
   const named = ahead.map(([what, at]) => `${what} at ${short(at)}`).join(", ")
   return `Next threshold in ${short(ahead[0]![1] - used)} tokens: ${named}.`
 }
 
 function keptOutWords(savings: LedgerSummary["savings"]): string {
   const kept = keptOut(savings)
-  return kept === "" ? "" : `Kept out of the window: ${kept}. /cost says what that saves.`
+  return kept === "" ? "" : `Kept out of the window: ${kept}. /cost shows what that saves.`
 }
 
-/** The largest part first. Sizes are estimates, scaled to what the API counted: together they are what is used. */
+/** The largest part first. Sizes are estimates, scaled so that they add up to what the API counted. */
 function classRows({ accounting, promptTokens, used }: ContextPicture): readonly string[] {
   const estimated = accounting.total + promptTokens
   const scale = estimated === 0 ? 0 : used / estimated
-  const classes = [["instructions, tools", promptTokens] as const, ...classesOf(accounting)]
+  const classes = [["system prompt and tools", promptTokens] as const, ...classesOf(accounting)]
     .map(([name, count]) => [name, count * scale] as const)
     .filter(([, count]) => count > 0)
   const widest = Math.max(0, ...classes.map(([name]) => name.length))
@@ -76,7 +76,7 @@ function classRows({ accounting, promptTokens, used }: ContextPicture): readonly
 
 function classesOf(accounting: Accounting): [name: string, tokens: number][] {
   return [
-    ["your words", accounting.human],
+    ["your messages", accounting.human],
     ["answers", accounting.assistant],
     ["thinking", accounting.thinking],
     ["command output", accounting.commandOutput],

@@ -18,9 +18,9 @@ const picture = (more: Partial<CostPicture> = {}): CostPicture => ({
 test("the ledger in a few lines", () => {
   expect(costLines(picture({ summary: { ...summary, unpriced: ["mystery-1"] } }))).toEqual([
     "$0.1234 for 3 requests",
-    "input 20.0K tokens, 75% of them from the cache; output 500",
-    "cache read 15.0K, written 4.0K, neither 1.0K",
-    "The price of mystery-1 is not known and not in the sum.",
+    "input: 20.0K tokens, 75% of them read from cache; output: 500",
+    "15.0K read from cache, 4.0K written to cache, 1.0K uncached",
+    "The total leaves out mystery-1, because no price is known.",
   ])
 })
 
@@ -28,7 +28,7 @@ test("TOK-7 where no price is known at all, the sum says so and not that it cost
   const line = { model: "mystery-1", requests: 1, counts, dollars: undefined }
   const lines = [{ ...line, purpose: "main" } as const, { ...line, purpose: "notes" } as const]
   expect(costLines(picture({ lines, summary: { ...summary, dollars: 0, unpriced: ["mystery-1"] } }))[0]).toBe(
-    "unknown price for 3 requests",
+    "Unknown cost for 3 requests",
   )
 })
 
@@ -56,20 +56,20 @@ test("CACHE-5 by model and purpose, saved by each layer, lost caches, what was s
       claude-opus-4-6  conversation         2  20.0K     75%     500  $0.1000
       mystery-1        notes                1  20.0K     75%     500  unknown
 
-    By the layers: $0.5365 saved, 1.26M tokens not sent
+    Layers: $0.5365 saved, 1.26M tokens not sent
       layer              times  removed  not sent    worth     cost     saved
       results put aside      3    45.0K     1.20M  $0.6100  $0.0000   $0.6100
       results cleared        2    30.0K     60.0K  $0.0300  $0.1035  -$0.0735
       results put aside: Had it not acted, all would have been sent.
-      results cleared: Had it not acted, all would have been sent. So far it has
-      cost more than it saved. 1 decision does not say how much; not counted.
+      results cleared: Had it not acted, all would have been sent. It has cost
+      more than it saved so far. 1 decision without a size: not counted.
 
     Lost caches
-      cache lost because            times  paid anew     cost
-      compacted                         2      40.0K  unknown
-      expired: idle for over 5 min      1      20.0K  $0.1150
+      cache lost because                times  paid again     cost
+      compacted                             2       40.0K  unknown
+      expired: idle for over 5 minutes      1       20.0K  $0.1150
 
-    Known content that was sent again
+    Files read again
       1 file was read again: 6.0K tokens, about $0.0375. Each repeated read is
       counted as written to the cache once; that it is then read with every
       later request is not in this figure.
@@ -81,6 +81,6 @@ test("CACHE-5 by model and purpose, saved by each layer, lost caches, what was s
 test("TOK-7 a saving at an unknown price says so", () => {
   const savings = [saving("server", { unsent: 7_000, gained: undefined, paid: undefined, dollars: undefined })]
   const text = costLines(picture({ summary: { ...summary, savings } })).join("\n")
-  expect(text).toContain("money saved unknown: no price, 7.0K tokens not sent")
+  expect(text).toContain("savings unknown (no price), 7.0K tokens not sent")
   expect(text).toMatch(/cleared by the server +1 +0 +7\.0K +unknown +unknown +unknown/)
 })

@@ -1,11 +1,11 @@
-/** `/cost`: the ledger: by model and purpose, what the layers saved, what lost caches and repeated reads cost. Plain lines for 80 columns. */
+/** `/cost`: the ledger by model and purpose, what the layers saved, what lost caches and repeated reads cost. Plain lines for 80 columns. */
 import type { LedgerSummary } from "@strata/core"
 import { type BreakCause, type BreakTotal, inputTokens, type LedgerLine, type RepeatedReads } from "@strata/core/parts"
+import { counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
 import { PURPOSE_WORDS } from "../display/purposes.ts"
-import { lostCacheLines, repeatedReadLines, savedInAll, savingLines } from "../display/savings.ts"
+import { cacheWords, lostCacheLines, repeatedReadLines, savedInAll, savingLines } from "../display/savings.ts"
 import { table } from "../display/table.ts"
 import { wrapped } from "../display/text.ts"
-import { counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/wording.ts"
 import { PANEL_COLUMNS } from "./panels.ts"
 
 export interface CostPicture {
@@ -21,23 +21,23 @@ export function costLines({ summary, lines, lostCaches, repeated }: CostPicture)
   const { requests, counts, hitRatio, unpriced, savings } = summary
   const isUnknown = lines.length > 0 && lines.every((line) => line.dollars === undefined)
   return [
-    `${isUnknown ? "unknown price" : dollars(summary.dollars)} for ${counted(requests, "request")}`,
-    `input ${short(inputTokens(counts))} tokens, ${percent(hitRatio, 1)} of them from the cache; output ${short(counts.output)}`,
-    `cache read ${short(counts.cacheRead)}, written ${short(counts.cacheWrite5m + counts.cacheWrite1h)}, neither ${short(counts.input)}`,
+    `${isUnknown ? "Unknown cost" : dollars(summary.dollars)} for ${counted(requests, "request")}`,
+    `input: ${short(inputTokens(counts))} tokens, ${percent(hitRatio, 1)} of them read from cache; output: ${short(counts.output)}`,
+    cacheWords(counts),
     ...(unpriced.length === 0
       ? []
-      : wrapped(`The price of ${unpriced.join(", ")} is not known and not in the sum.`, PANEL_COLUMNS)),
+      : wrapped(`The total leaves out ${unpriced.join(", ")}, because no price is known.`, PANEL_COLUMNS)),
     ...(lines.length > 1 ? section("By model and purpose", lineTable(lines)) : []),
-    ...section(`By the layers: ${savedInAll(savings)}`, savingLines(savings, look)),
+    ...section(`Layers: ${savedInAll(savings)}`, savingLines(savings, look)),
     ...section("Lost caches", lostCacheLines(lostCaches, look)),
     ...section(
-      "Known content that was sent again",
+      "Files read again",
       repeatedReadLines(repeated, { width: PANEL_COLUMNS - 2 }).map((line) => `  ${line}`),
     ),
   ]
 }
 
-/** Nothing where it would be empty. */
+/** Left out if empty. */
 const section = (title: string, lines: readonly string[]) => (lines.length === 0 ? [] : ["", title, ...lines])
 
 function lineTable(lines: readonly LedgerLine[]): readonly string[] {

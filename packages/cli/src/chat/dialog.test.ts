@@ -6,7 +6,7 @@ const question: Dialog = {
   id: "1",
   from: "agent",
   title: "Really?",
-  options: [{ label: "Yes", letter: "y" }, { label: "Maybe" }, { label: "No", letter: "n", asksWords: "optional" }],
+  options: [{ label: "Yes", letter: "y" }, { label: "Maybe" }, { label: "No", letter: "n", asksReply: "optional" }],
   selected: 0,
 }
 
@@ -18,9 +18,9 @@ function press(dialog: Dialog, ...intents: readonly Intent[]): DialogStep {
 }
 const type = (text: string): Intent => ({ type: "insert", text })
 const enter: Intent = { type: "submit" }
-const chosen = (index: number, words?: string) => ({
+const chosen = (index: number, reply?: string) => ({
   type: "answered",
-  answer: { type: "chosen", index, ...(words ? { words } : {}) },
+  answer: { type: "chosen", index, ...(reply ? { reply } : {}) },
 })
 
 test("a letter, a number, or arrows and Enter choose", () => {
@@ -31,18 +31,18 @@ test("a letter, a number, or arrows and Enter choose", () => {
   expect(press(question, type("x"))).toEqual({ type: "open", dialog: question })
 })
 
-test("words can be given with a choice, or left out", () => {
+test("a choice can come with a reply, or without", () => {
   expect(press(question, type("n"), type("not now"), enter)).toEqual(chosen(2, "not now"))
   expect(press(question, type("n"), enter)).toEqual(chosen(2))
 })
 
-test("required words are waited for", () => {
-  const open: Dialog = { ...question, options: [{ label: "Answer", asksWords: "required" }] }
+test("a required reply is waited for", () => {
+  const open: Dialog = { ...question, options: [{ label: "Answer", asksReply: "required" }] }
   expect(press(open, enter, enter).type).toBe("open")
   expect(press(open, enter, type("blue"), enter)).toEqual(chosen(0, "blue"))
 })
 
-test("Esc leaves the words first, then the question", () => {
+test("Esc closes the reply first, then the question", () => {
   expect(press(question, type("n"), type("hm"), { type: "escape" })).toEqual({
     type: "open",
     dialog: { ...question, selected: 2 },

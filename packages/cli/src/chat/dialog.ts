@@ -1,33 +1,33 @@
-/** A question with choices, as a value: what is shown, what is selected, and what keys do. Permissions, plans and lists are all of this kind. */
+/** A question with choices, as a value: its text, the selection, and what keys do. Permissions, plans and lists all use it. */
 import { type Editor, EMPTY_EDITOR, edit, insert } from "./editor.ts"
 import type { Intent } from "./keys.ts"
 
 export interface Dialog {
   readonly id: string
-  /** Who asks: the agent, which waits for the answer, or a command of the person's own. */
+  /** Who asks: the agent, which waits for the answer, or a slash command. */
   readonly from: "agent" | "command"
   readonly title: string
-  /** Why it is asked. */
+  /** The reason for the question. */
   readonly why?: string
-  /** What the question is about, to be looked at before answering. */
+  /** What to look at before answering: a diff, a plan, a command. */
   readonly body?: { readonly form: "diff" | "markdown" | "text"; readonly text: string }
   readonly options: readonly DialogOption[]
   readonly selected: number
-  /** Words of one's own are being typed, for the selected option. */
-  readonly words?: Editor
+  /** The person is typing a reply for the selected option. */
+  readonly reply?: Editor
 }
 
 export interface DialogOption {
   readonly label: string
   readonly hint?: string
-  /** A letter that chooses it at once. */
+  /** The key that chooses it. */
   readonly letter?: string
-  /** Choosing it asks for words; they may be left empty unless it says otherwise. */
-  readonly asksWords?: "optional" | "required"
+  /** Choosing it asks for a typed reply. */
+  readonly asksReply?: "optional" | "required"
 }
 
 export type DialogAnswer =
-  | { readonly type: "chosen"; readonly index: number; readonly words?: string }
+  | { readonly type: "chosen"; readonly index: number; readonly reply?: string }
   | { readonly type: "dismissed" }
 
 export type DialogStep =
@@ -36,13 +36,13 @@ export type DialogStep =
 
 export function pressInDialog(dialog: Dialog, intent: Intent): DialogStep {
   if (intent.type === "escape" || intent.type === "interrupt" || intent.type === "leave") return leave(dialog, intent)
-  return dialog.words ? pressInWords(dialog, dialog.words, intent) : pressInOptions(dialog, intent)
+  return dialog.reply ? pressInReply(dialog, dialog.reply, intent) : pressInOptions(dialog, intent)
 }
 
-/** Esc leaves the words first, then the question. */
+/** Esc closes the reply first, then the question. */
 function leave(dialog: Dialog, intent: Intent): DialogStep {
-  const { words, ...rest } = dialog
-  if (words && intent.type === "escape" && rest.options.length > 1) return { type: "open", dialog: rest }
+  const { reply, ...rest } = dialog
+  if (reply && intent.type === "escape" && rest.options.length > 1) return { type: "open", dialog: rest }
   return { type: "answered", answer: { type: "dismissed" } }
 }
 
@@ -67,21 +67,21 @@ function indexOf(typed: string, options: readonly DialogOption[]): number | unde
 }
 
 function choose(dialog: Dialog, index: number): DialogStep {
-  if (dialog.options[index]?.asksWords)
-    return { type: "open", dialog: { ...dialog, selected: index, words: EMPTY_EDITOR } }
+  if (dialog.options[index]?.asksReply)
+    return { type: "open", dialog: { ...dialog, selected: index, reply: EMPTY_EDITOR } }
   return { type: "answered", answer: { type: "chosen", index } }
 }
 
-function pressInWords(dialog: Dialog, words: Editor, intent: Intent): DialogStep {
-  const open = (changed: Editor): DialogStep => ({ type: "open", dialog: { ...dialog, words: changed } })
-  if (intent.type === "insert") return open(insert(words, intent.text))
-  if (intent.type === "newline") return open(insert(words, "\n"))
-  if (intent.type === "edit") return open(edit(words, intent.edit))
-  if (intent.type !== "submit") return open(words)
-  const said = insert(words, intent.text ?? "").text.trim()
-  if (said === "" && dialog.options[dialog.selected]?.asksWords === "required") return open(words)
+function pressInReply(dialog: Dialog, reply: Editor, intent: Intent): DialogStep {
+  const open = (changed: Editor): DialogStep => ({ type: "open", dialog: { ...dialog, reply: changed } })
+  if (intent.type === "insert") return open(insert(reply, intent.text))
+  if (intent.type === "newline") return open(insert(reply, "\n"))
+  if (intent.type === "edit") return open(edit(reply, intent.edit))
+  if (intent.type !== "submit") return open(reply)
+  const said = insert(reply, intent.text ?? "").text.trim()
+  if (said === "" && dialog.options[dialog.selected]?.asksReply === "required") return open(reply)
   return {
     type: "answered",
-    answer: { type: "chosen", index: dialog.selected, ...(said === "" ? {} : { words: said }) },
+    answer: { type: "chosen", index: dialog.selected, ...(said === "" ? {} : { reply: said }) },
   }
 }

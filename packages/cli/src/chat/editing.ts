@@ -1,4 +1,4 @@
-/** What a key does to the input line and to the place in its history. */
+/** What a key does to the input line and its history. */
 import { type Editor, edit, editorWith, insert, moveLine } from "./editor.ts"
 import { type InputHistory, step } from "./input-history.ts"
 import type { Intent } from "./keys.ts"
@@ -31,7 +31,7 @@ export function editorAfter({ editor, history }: Input, intent: Intent): Input {
   }
 }
 
-/** Within the lines of the input first, then through earlier inputs. */
+/** Moves within the input first, then through earlier inputs. */
 function moved({ editor, history }: Input, direction: "up" | "down"): Input {
   const line = moveLine(editor, direction)
   if (line) return { editor: line, history }

@@ -1,4 +1,4 @@
-/** The input line as it stands on the screen: its lines broken into rows, and where the cursor is. Nothing of it is left out. */
+/** The input line on the screen: all of its lines, broken into rows, with the cursor. */
 import { printable, widthOf } from "../display/text.ts"
 import type { Editor } from "./editor.ts"
 
@@ -6,8 +6,8 @@ const letters = new Intl.Segmenter()
 
 export interface EditorRow {
   readonly text: string
-  /** Where in the row the cursor stands, if it stands in it: the parts before it, under it and behind it. */
-  readonly cursor?: { readonly before: string; readonly under: string; readonly behind: string }
+  /** If the cursor is in this row: the text before, under and after it. */
+  readonly cursor?: { readonly before: string; readonly under: string; readonly after: string }
 }
 
 export function editorRows({ text, cursor }: Editor, columns: number): readonly EditorRow[] {
@@ -28,7 +28,7 @@ interface Piece {
   readonly to: number
 }
 
-/** A row that is full ends behind its last space, which stays in it, or where it must. The last row keeps a column for the cursor. */
+/** Breaks after the last space that fits, or mid-word. The last row keeps a column for the cursor. */
 function rowsOf(line: string, columns: number): readonly Piece[] {
   const rows: Piece[] = []
   let row = { from: 0, width: 0 }
@@ -56,7 +56,7 @@ function rowOf({ row, at }: { readonly row: string; readonly at: number | undefi
     cursor: {
       before: printable(row.slice(0, at)),
       under: printable(under) || " ",
-      behind: printable(row.slice(at + under.length)),
+      after: printable(row.slice(at + under.length)),
     },
   }
 }

@@ -1,4 +1,4 @@
-/** The input line as a value: text, a cursor, and what keys do to them. Letters are what people call letters (graphemes). */
+/** The input line as a value: text, a cursor, and what keys do to them. A letter is a grapheme. */
 
 export interface Editor {
   readonly text: string
@@ -23,7 +23,7 @@ export type Edit =
 
 const letters = new Intl.Segmenter()
 
-/** An editor with the cursor behind the text. */
+/** An editor with the cursor at the end. */
 export function editorWith(text: string): Editor {
   return { text, cursor: text.length }
 }
@@ -38,7 +38,7 @@ export function edit(editor: Editor, change: Edit): Editor {
     case "backspace":
       return cut(editor, { from: letterBefore(editor), to: cursor })
     case "delete":
-      return cut(editor, { from: cursor, to: letterBehind(editor) })
+      return cut(editor, { from: cursor, to: letterAfter(editor) })
     case "delete-word":
       return cut(editor, { from: wordBefore(editor), to: cursor })
     case "delete-to-start":
@@ -48,11 +48,11 @@ export function edit(editor: Editor, change: Edit): Editor {
     case "left":
       return { text, cursor: letterBefore(editor) }
     case "right":
-      return { text, cursor: letterBehind(editor) }
+      return { text, cursor: letterAfter(editor) }
     case "word-left":
       return { text, cursor: wordBefore(editor) }
     case "word-right":
-      return { text, cursor: wordBehind(editor) }
+      return { text, cursor: wordAfter(editor) }
     case "home":
       return { text, cursor: lineStart(editor) }
     case "end":
@@ -60,7 +60,7 @@ export function edit(editor: Editor, change: Edit): Editor {
   }
 }
 
-/** One line up or down, at the same column where there is one; nothing where there is no such line. */
+/** One line up or down, at the same column if possible; `undefined` without such a line. */
 export function moveLine(editor: Editor, direction: "up" | "down"): Editor | undefined {
   const { text } = editor
   const start = lineStart(editor)
@@ -75,7 +75,7 @@ export function moveLine(editor: Editor, direction: "up" | "down"): Editor | und
   return placed({ text, cursor: Math.min(end + 1 + column, lineEnd({ text, cursor: end + 1 })) })
 }
 
-/** Another line's letters may be longer: what would stand inside one stands before it. */
+/** Moves the cursor out of a letter, to its start. */
 function placed({ text, cursor }: Editor): Editor {
   return { text, cursor: letters.segment(text).containing(cursor)?.index ?? cursor }
 }
@@ -89,7 +89,7 @@ function letterBefore({ text, cursor }: Editor): number {
   return letters.segment(text).containing(cursor - 1)!.index
 }
 
-function letterBehind({ text, cursor }: Editor): number {
+function letterAfter({ text, cursor }: Editor): number {
   const letter = letters.segment(text).containing(cursor)
   return letter ? letter.index + letter.segment.length : text.length
 }
@@ -98,7 +98,7 @@ function wordBefore({ text, cursor }: Editor): number {
   return /\S*\s*$/.exec(text.slice(0, cursor))!.index
 }
 
-function wordBehind({ text, cursor }: Editor): number {
+function wordAfter({ text, cursor }: Editor): number {
   return cursor + /^\s*\S*/.exec(text.slice(cursor))![0].length
 }
 

@@ -1,4 +1,4 @@
-/** What is folded to a line in the chat, opened: thinking, results of tools, summaries. Pure. */
+/** Opens what the chat folds to one line: thinking, tool results, summaries. Pure. */
 import { compactedSentence } from "../display/compaction.ts"
 import type { CompactionItem, Item } from "./state.ts"
 
@@ -7,7 +7,7 @@ export interface Opened {
   readonly lines: readonly string[]
 }
 
-/** Nothing for an item that is shown whole as it is. */
+/** `undefined` for an item that is not folded. */
 export function openedItem(item: Item): Opened | undefined {
   if (item.kind === "thinking") return { title: "Thinking", lines: item.text.split("\n") }
   if (item.kind === "tool" && item.outcome)
@@ -23,6 +23,6 @@ export function compactionTitle({ tokensBefore, outcome }: CompactionItem): stri
 function summaryLines({ summary, restored }: CompactionItem): readonly string[] {
   return [
     ...summary.trim().split("\n"),
-    ...(restored.length === 0 ? [] : ["", "Put behind it:", ...restored.map((what) => `- ${what}`)]),
+    ...(restored.length === 0 ? [] : ["", "Then added:", ...restored.map((what) => `- ${what}`)]),
   ]
 }

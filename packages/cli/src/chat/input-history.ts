@@ -1,4 +1,4 @@
-/** What was typed before, to be had again with the up key. Kept for each project under the root, one JSON text per line. */
+/** Earlier inputs, for the up key. One file per project, one JSON string per line. */
 import { appendFile, mkdir, readFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { projectDirectory } from "@strata/core/parts"
@@ -9,9 +9,9 @@ const OWNER_ONLY = { mode: 0o600 }
 export interface InputHistory {
   /** The oldest first. */
   readonly inputs: readonly string[]
-  /** Where the up key has gone: an index into the inputs, or their number when it has not been used. */
+  /** The input that the up key shows: an index, or `inputs.length` before its first use. */
   readonly at: number
-  /** What was being typed when it was used. */
+  /** The text typed before the first use of the up key. */
   readonly draft: string
 }
 
@@ -26,11 +26,11 @@ export function remember({ inputs }: InputHistory, input: string): InputHistory 
 
 export interface HistoryStep {
   readonly direction: "up" | "down"
-  /** What stands in the input line now. */
+  /** The current input line. */
   readonly text: string
 }
 
-/** The input before or behind the one that is shown; nothing where there is none. */
+/** The input before or after the current one; `undefined` at either end. */
 export function step(
   history: InputHistory,
   { direction, text }: HistoryStep,
@@ -51,7 +51,7 @@ export function historyFile(root: string, project: string): HistoryFile {
   const path = join(projectDirectory(root, project), "input-history")
   return {
     async read() {
-      const text = await readFile(path, "utf8").catch(() => "") // there is none yet
+      const text = await readFile(path, "utf8").catch(() => "") // no file yet
       return text.split("\n").flatMap(inputIn).slice(-MOST_REMEMBERED)
     },
     async add(input) {
@@ -61,7 +61,7 @@ export function historyFile(root: string, project: string): HistoryFile {
   }
 }
 
-/** A line that is not what we write, such as one that was cut off, is passed over. */
+/** Skips lines that are not a JSON string, such as one that was cut off. */
 function inputIn(line: string): readonly string[] {
   try {
     const value: unknown = JSON.parse(line)

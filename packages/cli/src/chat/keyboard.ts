@@ -1,4 +1,4 @@
-/** What keys do: answer a question where one is asked, otherwise edit the input line or tell the chat to do something. */
+/** What keys do: answer an open question, edit the input line, or call the chat. */
 import type { PermissionMode } from "@strata/core/agent"
 import type { Chat } from "./chat.ts"
 import type { Dialog } from "./dialog.ts"
@@ -6,7 +6,7 @@ import { editorAfter } from "./editing.ts"
 import { EMPTY_EDITOR, editorWith, insert } from "./editor.ts"
 import type { Intent } from "./keys.ts"
 
-const CYCLED_MODES: readonly PermissionMode[] = ["ask", "accept-edits", "plan"] // bypass must be chosen by name
+const CYCLED_MODES: readonly PermissionMode[] = ["ask", "accept-edits", "plan"] // bypass needs its name typed
 
 export function press(chat: Chat, intent: Intent): void {
   const { dialogs, isLeaving } = chat.store.snapshot()
@@ -21,7 +21,7 @@ function answer(chat: Chat, { dialog, intent }: { readonly dialog: Dialog; reado
     return
   }
   const given = chat.store.pressInDialog(dialog, intent)
-  // whoever waves the agent's question away wants it to stop
+  // dismissing the agent's question stops it
   if (given?.type === "dismissed" && dialog.from === "agent") chat.interrupt()
 }
 
@@ -47,7 +47,7 @@ function interruptOrLeave(chat: Chat): void {
   chat.store.dispatch({ type: "leaving", isLeaving: true })
 }
 
-/** A backslash at the end asks for another line. */
+/** A backslash at the end starts another line. */
 function submit(chat: Chat, text: string): void {
   if (text.endsWith("\\")) chat.store.dispatch({ type: "edited", editor: editorWith(`${text.slice(0, -1)}\n`) })
   else chat.submit(text)

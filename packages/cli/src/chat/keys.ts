@@ -1,11 +1,11 @@
-/** From key presses to what they mean. The one place that knows keys; `KEYS` is what `/help` prints. */
+/** From key presses to intents. The one place that knows keys; `/help` prints `KEYS`. */
 import type { Key } from "ink"
 import type { Edit } from "./editor.ts"
 
 export type Intent =
   | { readonly type: "insert"; readonly text: string }
   | { readonly type: "edit"; readonly edit: Edit }
-  /** Words and Enter in one piece, as fast typing or another program sends them. */
+  /** Text and Enter in one piece, as fast typing or another program sends them. */
   | { readonly type: "submit"; readonly text?: string }
   | { readonly type: "newline" }
   | { readonly type: "up" | "down" }
@@ -13,12 +13,12 @@ export type Intent =
   | { readonly type: "next-mode" | "expand" | "complete" }
 
 export const KEYS: readonly (readonly [keys: string, meaning: string])[] = [
-  ["Enter", "send; while the agent works: queue"],
-  ["Alt-Enter, or \\ and Enter", "a new line"],
-  ["Up, Down", "earlier input"],
-  ["Esc", "interrupt"],
-  ["Shift-Tab", "the next permission mode"],
-  ["Ctrl-O", "show the last folded result"],
+  ["Enter", "send, or queue while the agent works"],
+  ["Alt-Enter, or \\ and Enter", "new line"],
+  ["Up, Down", "earlier inputs"],
+  ["Esc", "interrupt the agent"],
+  ["Shift-Tab", "switch the permission mode"],
+  ["Ctrl-O", "show the last folded item in full"],
   ["Tab", "complete a command"],
   ["Ctrl-C twice, Ctrl-D", "exit"],
 ]
@@ -45,17 +45,17 @@ const META: Readonly<Record<string, Intent>> = {
   f: { type: "edit", edit: "word-right" },
 }
 
-/** Control characters that are keys. Ends of lines and tabs may be part of words that were pasted. */
+/** Control characters that are keys. Line ends and tabs may be part of pasted text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the keys
 const CONTROL_KEYS = /([\u0001-\u0008\u000b\u000c\u000e-\u001a])/
 
-/** Keys pressed faster than they are read come in one piece: Ctrl-A and a letter are still two of them, and no part of the words. */
+/** Fast key presses arrive in one piece: this splits Ctrl-A from the letter after it. */
 export function intentsOf(input: string, key: Key): readonly Intent[] {
   const pieces = input.length > 1 && !key.ctrl && !key.meta ? input.split(CONTROL_KEYS).filter(Boolean) : [input]
   return pieces.flatMap((piece) => (pieces.length > 1 ? controlIntent(piece) : undefined) ?? intentOf(piece, key) ?? [])
 }
 
-const FIRST_LETTER = 0x60 // Ctrl-A is 1, and "a" is the letter behind this
+const FIRST_LETTER = 0x60 // Ctrl-A is 1, and "a" follows this code
 
 function controlIntent(piece: string): readonly Intent[] | undefined {
   if (!CONTROL_KEYS.test(piece)) return undefined
@@ -89,8 +89,8 @@ function editOf(key: Key): Edit | undefined {
 }
 
 /**
- * A piece that ends with Enter was typed and sent, perhaps before the chat had begun to listen; Enters inside it mean that it was pasted,
- * and it is kept whole. A line feed alone is Ctrl-J.
+ * A piece that ends with Enter was typed and sent, perhaps before the chat was ready. Line ends inside a piece mean it was pasted, so it
+ * stays whole. A line feed alone is Ctrl-J.
  */
 function typed(input: string): Intent | undefined {
   if (input === "") return undefined

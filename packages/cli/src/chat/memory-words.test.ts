@@ -3,18 +3,18 @@ import { compactionWords, notesWords } from "./memory-words.ts"
 
 const STATE = { count: 0, failures: 0, mostFailures: 3, at: 167_000, mayByHand: true }
 
-describe("L4-3 how compaction stands", () => {
+describe("L4-3 the state of compaction", () => {
   test.each([
-    [{}, "Automatic compaction is on and comes at 167K."],
+    [{}, "Strata compacts automatically at 167K tokens."],
     [
       { count: 2, failures: 1 },
-      "Compacted 2 times. Automatic compaction is on and comes at 167K. It has failed 1 time in a row; after 3 it stops.",
+      "Compacted 2 times. Strata compacts automatically at 167K tokens. It failed 1 time in a row; after 3 it stops.",
     ],
     [
       { failures: 3 },
-      "Automatic compaction has failed 3 times in a row and is stopped; a /compact that succeeds starts it again.",
+      "Automatic compaction failed 3 times in a row and has stopped. A successful /compact starts it again.",
     ],
-    [{ at: undefined }, "Automatic compaction is off; /compact does it by hand."],
+    [{ at: undefined }, "Automatic compaction is off. /compact still works."],
     [{ at: undefined, mayByHand: false }, "Compaction is switched off."],
   ])("%j", (more, sentence) => {
     expect(compactionWords({ ...STATE, ...more })).toBe(sentence)
@@ -23,9 +23,11 @@ describe("L4-3 how compaction stands", () => {
 
 test("L3-7 how far the notes go, and where they are", () => {
   const notes = { kind: "taken", path: "/n.md", tokens: 2_400 } as const
-  expect(notesWords({ ...notes, untold: 3 })).toBe("Notes: 2.4K tokens, up to 3 messages ago; in /n.md")
-  expect(notesWords({ ...notes, untold: 0 })).toBe("Notes: 2.4K tokens, up to the newest message; in /n.md")
-  expect(notesWords(notes)).toBe("Notes: 2.4K tokens, about what was said before the last compaction; in /n.md")
-  expect(notesWords({ kind: "none", first: 10_000 })).toBe("There are no notes yet; they begin at 10.0K.")
+  expect(notesWords({ ...notes, after: 3 })).toBe("Notes: 2.4K tokens, up to 3 messages ago, in /n.md")
+  expect(notesWords({ ...notes, after: 0 })).toBe("Notes: 2.4K tokens, up to the newest message, in /n.md")
+  expect(notesWords(notes)).toBe("Notes: 2.4K tokens, covering the time before the last compaction, in /n.md")
+  expect(notesWords({ kind: "none", first: 10_000 })).toBe(
+    "There are no notes yet. Strata starts taking them at 10.0K tokens.",
+  )
   expect(notesWords({ kind: "off" })).toBe("Notes are switched off.")
 })

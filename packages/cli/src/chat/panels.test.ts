@@ -9,7 +9,7 @@ test("todos by their state", () => {
       { content: "Test", status: "pending" },
     ]),
   ).toEqual(["[x] Look", "[>] Fix", "[ ] Test"])
-  expect(todoLines([])).toEqual(["There are no todos."])
+  expect(todoLines([])).toEqual(["The agent has no todos."])
 })
 
 test("a bar shows what is there at all, and never more than everything", () => {

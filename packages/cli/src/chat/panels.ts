@@ -1,11 +1,11 @@
-/** What panels share, and the small ones: bars, todos, help. Plain lines for 80 columns; no colour is needed to read them. */
+/** The bar that all panels share, and the small panels: todos and help. Plain lines for 80 columns, readable without colour. */
 import type { Todo } from "@strata/core"
 import { KEYS } from "./keys.ts"
 
-export const PANEL_COLUMNS = 76 // of 80, within the panel's own edge
+export const PANEL_COLUMNS = 76 // 80 less the panel's margin
 const BAR_COLUMNS = 30
 
-/** `████████░░` : how much of a whole. What is there at all shows at least one cell. */
+/** `████████░░`: a share of a whole. Anything above zero shows at least one cell. */
 export function bar(share: number, columns = BAR_COLUMNS): string {
   const cells = Math.min(columns, share > 0 ? Math.max(1, Math.round(share * columns)) : 0)
   return "█".repeat(cells) + "░".repeat(columns - cells)
@@ -14,7 +14,7 @@ export function bar(share: number, columns = BAR_COLUMNS): string {
 const TODO_MARKS: Readonly<Record<Todo["status"], string>> = { completed: "[x]", in_progress: "[>]", pending: "[ ]" }
 
 export function todoLines(todos: readonly Todo[]): readonly string[] {
-  if (todos.length === 0) return ["There are no todos."]
+  if (todos.length === 0) return ["The agent has no todos."]
   return todos.map(({ content, status }) => `${TODO_MARKS[status]} ${content}`)
 }
 

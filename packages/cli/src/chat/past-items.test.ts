@@ -44,7 +44,7 @@ test("a conversation that was kept is shown as it was seen", () => {
 test("of a long one the end is shown, and how much is not", () => {
   const items = pastItems(Array.from({ length: 100 }, (_, i) => user(`message ${i}`)))
   expect(items).toHaveLength(61)
-  expect(items[0]).toMatchObject({ text: "40 earlier items are not shown. The model knows them." })
+  expect(items[0]).toMatchObject({ text: "40 earlier items are not shown. The model still has them." })
   expect(items.at(-1)).toEqual({ kind: "user", text: "message 99" })
 })
 

@@ -1,4 +1,4 @@
-/** A conversation that was kept, as it was seen: what is shown when it is resumed. */
+/** The screen of a resumed conversation, rebuilt from its messages. */
 import {
   type Block,
   contentOf,
@@ -12,12 +12,13 @@ import {
   textOf,
   toBlocks,
 } from "@strata/core/parts"
-import { firstLine, resultSummary, resultText } from "../display/wording.ts"
+import { firstLine } from "../display/text.ts"
+import { resultSummary, resultText } from "../display/tool-calls.ts"
 import type { CompactionItem, Item } from "./state.ts"
 
-const MOST_SHOWN = 60 // items: a few screens, which is as far as people scroll back
+const MOST_SHOWN = 60 // items: a few screens
 
-/** `lastCompaction`: what is known of the one that the conversation goes on from. */
+/** `lastCompaction`: the figures of the compaction that the conversation starts from. */
 export function pastItems(
   messages: readonly Message[],
   lastCompaction: Required<CompactionItem>["outcome"] = {},
@@ -31,7 +32,7 @@ export function pastItems(
   const left = items.length - MOST_SHOWN
   if (left <= 0) return items
   return [
-    { kind: "notice", tone: "plain", text: `${left} earlier items are not shown. The model knows them.` },
+    { kind: "notice", tone: "plain", text: `${left} earlier items are not shown. The model still has them.` },
     ...items.slice(left),
   ]
 }
@@ -62,7 +63,7 @@ function itemOf(block: Block, results: ReadonlyMap<string, ToolResult>): readonl
   return [{ kind: "tool", id: block.id, name: block.name, summary: summaryOf(block.input), outcome }]
 }
 
-/** The journal keeps inputs, not summaries: the first text among the values says most. */
+/** The journal keeps inputs, not summaries. The first text in the input is the best stand-in. */
 function summaryOf(input: unknown): string {
   const values = typeof input === "object" && input !== null ? Object.values(input) : []
   return firstLine(values.find((value): value is string => typeof value === "string") ?? "", 80)

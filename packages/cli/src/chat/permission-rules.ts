@@ -1,17 +1,17 @@
 /**
- * "Yes, and don't ask again": the rules that would have allowed a call. They are as narrow as a person expects: a command with its
- * sub-command, a directory, a host. The person sees them before choosing.
+ * "Yes, and don't ask again": the rules that allow a call from now on. They are narrow: a command with its sub-command, a directory,
+ * a host. The person sees them before choosing.
  */
 
 import { type PermissionRequest, simpleCommands } from "@strata/core/agent"
 
-/** Programs whose first word says what is done: `git commit` may be allowed without allowing `git push`. */
+/** Programs with sub-commands: allowing `git commit` must not allow `git push`. */
 const WITH_SUBCOMMANDS = new Set([
   ...["git", "gh", "npm", "npx", "pnpm", "yarn", "bun", "deno", "cargo", "go", "make", "just", "pip", "poetry", "uv"],
   ...["docker", "kubectl", "terraform", "dotnet", "gradle", "mvn", "bundle", "rails", "mix", "composer"],
 ])
 
-/** Empty where no narrow rule exists: then there is nothing to offer but yes and no. */
+/** Empty where no narrow rule exists: the dialog then offers only yes and no. */
 export function rulesFor({ tool, question }: PermissionRequest, project: string): readonly string[] {
   const { kind, subject, paths = [] } = question
   if (kind === "execute") return commandRules(tool, subject)
@@ -25,7 +25,7 @@ export function rulesFor({ tool, question }: PermissionRequest, project: string)
 }
 
 function commandRules(tool: string, line: string | undefined): readonly string[] {
-  if (line === undefined || /[`\n]|\$\(|[<>]\(/.test(line)) return [] // hides commands, so no rule could tell what it does
+  if (line === undefined || /[`\n]|\$\(|[<>]\(/.test(line)) return [] // may hide other commands, so no rule is safe
   return [...new Set(simpleCommands(line).map((command) => `${tool}(${patternFor(command)})`))]
 }
 

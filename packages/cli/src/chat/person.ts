@@ -1,6 +1,6 @@
-/** The person at the terminal, as the agent knows them: somebody who can be asked. */
+/** The person at the terminal: answers the agent's questions through dialogs. */
 import type { PermissionRequest } from "@strata/core/agent"
-import { callWords } from "../display/wording.ts"
+import { callWords } from "../display/tool-calls.ts"
 import type { Person } from "../session.ts"
 import type { Dialog, DialogAnswer, DialogOption } from "./dialog.ts"
 import { rulesFor } from "./permission-rules.ts"
@@ -11,7 +11,7 @@ export type Ask = (dialog: DialogDraft) => Promise<DialogAnswer>
 export interface PersonParts {
   readonly ask: Ask
   readonly project: string
-  /** Allows what the rule names for the rest of the conversation. */
+  /** Adds a rule for the rest of the conversation. */
   readonly allow: (rule: string) => void
 }
 
@@ -23,21 +23,21 @@ export function personAt({ project, allow, ...parts }: PersonParts): Required<Pe
       const answer = await ask(permissionDialog(request, rules))
       if (answer.type === "dismissed") return { allowed: false }
       const chosen = permissionOptions(rules)[answer.index]
-      if (chosen === NO) return { allowed: false, ...(answer.words === undefined ? {} : { remark: answer.words }) }
+      if (chosen === NO) return { allowed: false, ...(answer.reply === undefined ? {} : { remark: answer.reply }) }
       if (chosen === YES) return { allowed: true }
       for (const rule of rules) allow(rule)
       return { allowed: true }
     },
 
     async askPerson({ text, options = [] }) {
-      const other: DialogOption = { label: options.length === 0 ? "Answer" : "Something else", asksWords: "required" }
+      const other: DialogOption = { label: options.length === 0 ? "Answer" : "Something else", asksReply: "required" }
       const choices = [...options.map((label) => ({ label })), other]
       const answer = await ask({
         title: text,
         options: choices,
-        ...(options.length === 0 ? { words: { text: "", cursor: 0 } } : {}),
+        ...(options.length === 0 ? { reply: { text: "", cursor: 0 } } : {}),
       })
-      return answer.type === "dismissed" ? undefined : (answer.words ?? options[answer.index])
+      return answer.type === "dismissed" ? undefined : (answer.reply ?? options[answer.index])
     },
 
     async approvePlan(plan) {
@@ -47,17 +47,17 @@ export function personAt({ project, allow, ...parts }: PersonParts): Required<Pe
         options: PLAN_OPTIONS,
       })
       if (answer.type === "dismissed") return { approved: false }
-      return { approved: answer.index === 0, ...(answer.words === undefined ? {} : { remark: answer.words }) }
+      return { approved: answer.index === 0, ...(answer.reply === undefined ? {} : { remark: answer.reply }) }
     },
   }
 }
 
 const YES: DialogOption = { label: "Yes", letter: "y" }
-const NO: DialogOption = { label: "No, and say why", letter: "n", asksWords: "optional" }
+const NO: DialogOption = { label: "No (say why)", letter: "n", asksReply: "optional" }
 
 const PLAN_OPTIONS: readonly DialogOption[] = [
-  { label: "Yes; edits in the project are then accepted", letter: "y" },
-  { label: "No, keep planning, and say what to change", letter: "n", asksWords: "optional" },
+  { label: "Yes, and accept edits in the project", letter: "y" },
+  { label: "No, keep planning (say what to change)", letter: "n", asksReply: "optional" },
 ]
 
 function permissionOptions(rules: readonly string[]): readonly DialogOption[] {

@@ -41,7 +41,7 @@ test("L4-14 steps of a compaction are no items; what hooks say and a failure are
   ])
 })
 
-test("opened, it is the summary and what stands behind it", () => {
+test("opened, it is the summary and what was added after it", () => {
   const item = {
     kind: "compaction",
     tokensBefore: 167_000,
@@ -51,7 +51,7 @@ test("opened, it is the summary and what stands behind it", () => {
   } as const
   expect(openedItem(item)).toEqual({
     title: "Compacted: 167,000 to 23,000 tokens, from the notes.",
-    lines: ["Summary:", "All is well.", "", "Put behind it:", "- file a.ts"],
+    lines: ["Summary:", "All is well.", "", "Then added:", "- file a.ts"],
   })
   expect(openedItem({ kind: "notice", tone: "plain", text: "x" })).toBeUndefined()
 })

@@ -1,6 +1,7 @@
-/** What an event of a query adds to what is shown. */
+/** What each event of a query adds to the screen. */
 import type { QueryEvent } from "@strata/core/agent"
-import { firstLine, resultSummary, resultText } from "../display/wording.ts"
+import { firstLine } from "../display/text.ts"
+import { resultSummary, resultText } from "../display/tool-calls.ts"
 import { sentenceOf } from "../exit-codes.ts"
 import type { CompactionItem, Item, ToolItem, ToolOutcome } from "./state.ts"
 
@@ -15,7 +16,7 @@ export function itemsAfter(items: readonly Item[], event: QueryEvent): readonly 
     case "thinking":
       return arriving(items, { kind: "thinking", text: event.text })
     case "retry":
-      return items.filter((item) => !("isArriving" in item)) // what was streamed is void
+      return items.filter((item) => !("isArriving" in item)) // a retry starts the answer over
     case "response":
       return arrived(items)
     case "tool-start":
@@ -47,25 +48,25 @@ export function itemsAfter(items: readonly Item[], event: QueryEvent): readonly 
   }
 }
 
-/** What somebody says on the way, and that it failed. Steps stand in the work line. */
+/** Messages and failures of a compaction. The work line shows its steps. */
 function compactionNotices({ progress }: EventOf<"compaction">): readonly Item[] {
   if (progress.phase === "message") return [{ kind: "notice", tone: "plain", text: progress.message }]
   return progress.phase === "failed" ? [{ kind: "notice", tone: "warning", text: progress.message }] : []
 }
 
-/** What a compaction puts behind its summary is folded into its line; anything else is told. */
+/** Attachments of a compaction are folded into its line; others get a notice. */
 function attached(items: readonly Item[], what: string): readonly Item[] {
   if (items.some((item) => item.kind === "compaction" && !item.outcome))
     return items.map(compacting((item) => ({ ...item, restored: [...item.restored, what] })))
   return [...items, { kind: "notice", tone: "plain", text: `Attached: ${what}` }]
 }
 
-/** Changes the compaction that is being installed. */
+/** Changes the compaction in progress. */
 function compacting(change: (item: CompactionItem) => CompactionItem): (item: Item) => Item {
   return (item) => (item.kind === "compaction" && !item.outcome ? change(item) : item)
 }
 
-/** Text that arrives goes on in the newest item, if that is of its kind. */
+/** Appends streamed text to the newest item if it is of the same kind. */
 function arriving(
   items: readonly Item[],
   { kind, text }: { kind: "answer" | "thinking"; text: string },
@@ -75,7 +76,7 @@ function arriving(
   return [...items.slice(0, -1), { kind, text: last.text + text, isArriving: true }]
 }
 
-/** What has arrived is whole now; what holds no words is not shown. */
+/** Marks streamed items as complete and drops empty ones. */
 function arrived(items: readonly Item[]): readonly Item[] {
   return items.flatMap((item) => {
     if (!("isArriving" in item)) return [item]
@@ -96,7 +97,7 @@ interface FinishedCall {
 
 function withOutcome(items: readonly Item[], { id, name, outcome }: FinishedCall): readonly Item[] {
   const isKnown = items.some((item) => item.kind === "tool" && item.id === id)
-  // a call that could not even be judged, such as one of an unknown tool, has only a result
+  // a call of an unknown tool never starts: it has only a result
   if (!isKnown) return [...items, { kind: "tool", id, name, summary: "", outcome }]
   return items.map(changing(id, ({ progress: _, ...item }) => ({ ...item, outcome: item.outcome ?? outcome })))
 }

@@ -1,4 +1,4 @@
-/** From what happens to what is shown. Pure: the same actions give the same state, without a terminal and without a clock. */
+/** Turns actions into the state on the screen. Pure: no terminal, no clock. */
 import type { CompactionProgress, QueryEvent } from "@strata/core/agent"
 import { stepWords } from "../display/compaction.ts"
 import type { Dialog } from "./dialog.ts"
@@ -8,7 +8,7 @@ import { itemsAfter } from "./query-items.ts"
 import type { ChatState, Item, QueuedInput, Status, Work } from "./state.ts"
 
 export type Action =
-  /** Another conversation is shown. */
+  /** Shows another conversation. */
   | {
       readonly type: "opened"
       readonly status: Status
@@ -17,7 +17,7 @@ export type Action =
     }
   | { readonly type: "event"; readonly event: QueryEvent; readonly at: number }
   | { readonly type: "work"; readonly work: Work }
-  /** Figures have changed; what no longer waits has been delivered. */
+  /** New figures; inputs no longer queued have been delivered. */
   | { readonly type: "status"; readonly status: Status; readonly queued: readonly QueuedInput[] }
   | { readonly type: "said"; readonly item: Item }
   | { readonly type: "edited"; readonly editor: Editor; readonly history?: InputHistory }
@@ -68,7 +68,7 @@ export function reduce(state: ChatState, action: Action): ChatState {
   }
 }
 
-/** Words that were delivered without an event of their own: nothing a person typed may vanish from the screen. */
+/** Messages delivered without an event of their own: nothing a person typed may vanish from the screen. */
 function delivered(before: readonly QueuedInput[], now: readonly QueuedInput[]): readonly Item[] {
   const waiting = new Set(now.map(({ uuid }) => uuid))
   return before.filter(({ uuid }) => !waiting.has(uuid)).map(({ text }) => ({ kind: "user", text }))
@@ -93,12 +93,18 @@ function workAfter(work: Work, { event, at }: HappenedEvent): Work {
     return { type: "retrying", since, until: at + delayMs, attempt, reason }
   }
   if (event.type === "compaction") return workWhileCompacting(work, { progress: event.progress, since })
-  if (work.type === "compacting" && SAID_MEANWHILE.has(event.type)) return work
+  if (work.type === "compacting" && DURING_COMPACTION.has(event.type)) return work
   return { type: "working", since }
 }
 
-/** What is told while a compaction goes on does not end it. */
-const SAID_MEANWHILE: ReadonlySet<QueryEvent["type"]> = new Set(["notice", "attached", "user", "boundary", "summary"])
+/** Events during a compaction that do not end it. */
+const DURING_COMPACTION: ReadonlySet<QueryEvent["type"]> = new Set([
+  "notice",
+  "attached",
+  "user",
+  "boundary",
+  "summary",
+])
 
 function workWhileCompacting(
   work: Work,

@@ -10,11 +10,11 @@ test("a command is found by its name, with what stands behind it", () => {
 test("a misspelt one gets a suggestion", () => {
   expect(findCommand("/contxt")).toEqual({
     type: "unknown",
-    message: "There is no command /contxt. Did you mean /context? /help lists them.",
+    message: "There is no command /contxt. Did you mean /context?",
   })
   expect(findCommand("/weather")).toEqual({
     type: "unknown",
-    message: "There is no command /weather. /help lists them.",
+    message: "There is no command /weather. /help lists the commands.",
   })
 })
 

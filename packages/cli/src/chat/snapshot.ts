@@ -1,5 +1,4 @@
-/** What of an agent's conversation is shown beside what was said: where it stands, what waits, what it is called. */
-
+/** What the screen shows about a conversation besides its messages: status, queue, title, notes and compactions. */
 import type { Agent } from "@strata/core/agent"
 import { FIGURES, type FigureName, SWITCHES, type SwitchName, summarise, textOf } from "@strata/core/parts"
 import type { CompactionState, NotesState } from "./memory-words.ts"
@@ -19,7 +18,7 @@ export function statusOf({ chat, model, mode }: Agent): Status {
   }
 }
 
-/** LOOP-7: what was typed while the agent worked and has not been delivered yet. */
+/** Messages typed while the agent works, until they are delivered. */
 export function queuedOf({ chat }: Agent): readonly QueuedInput[] {
   return chat.views.context.queued.flatMap((message) =>
     message.type === "user" ? [{ uuid: message.uuid, text: textOf(message.message.content) }] : [],
@@ -28,12 +27,11 @@ export function queuedOf({ chat }: Agent): readonly QueuedInput[] {
 
 export function headingOf({ chat }: Agent, cwd: string): Item {
   if (chat.views.words.messages.length === 0)
-    return { kind: "heading", text: `Strata in ${cwd}. /help lists what you can do.` }
-  const title = chat.views.context.session?.title ?? "A conversation without a title"
+    return { kind: "heading", text: `Strata in ${cwd}. Type a task, or /help.` }
+  const title = chat.views.context.session?.title ?? "Untitled conversation"
   return { kind: "heading", text: `${title} (${chat.id.slice(0, 8)})` }
 }
 
-/** L4-3: whether compactions come by themselves, and when. */
 export function compactionStateOf({ chat }: Agent): CompactionState {
   const { count, failures } = chat.views.compactions
   const { autoCompact, limit } = chat.thresholds
@@ -52,7 +50,7 @@ export function notesStateOf({ chat }: Agent): NotesState {
     return switchOf(chat, "notes") ? { kind: "none", first: figureOf(chat, "notes-first") } : { kind: "off" }
   const messages = chat.views.context.storedMessages()
   const at = messages.findIndex(({ uuid }) => uuid === throughUuid)
-  return { kind: "taken", path, tokens, ...(at < 0 ? {} : { untold: messages.length - 1 - at }) }
+  return { kind: "taken", path, tokens, ...(at < 0 ? {} : { after: messages.length - 1 - at }) }
 }
 
 function figureOf({ settings }: Agent["chat"], name: FigureName): number {

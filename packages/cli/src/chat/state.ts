@@ -4,9 +4,9 @@ import type { Dialog } from "./dialog.ts"
 import { type Editor, EMPTY_EDITOR } from "./editor.ts"
 import type { InputHistory } from "./input-history.ts"
 
-/** Something in the conversation, in the order it came. */
+/** One item of the conversation, in order. */
 export type Item =
-  /** Where a conversation begins on the screen. */
+  /** The title line. */
   | { readonly kind: "heading"; readonly text: string }
   | { readonly kind: "user"; readonly text: string }
   | { readonly kind: "answer"; readonly text: string; readonly isArriving?: boolean }
@@ -14,7 +14,7 @@ export type Item =
   | ToolItem
   | CompactionItem
   | { readonly kind: "notice"; readonly tone: "plain" | "warning" | "error"; readonly text: string }
-  /** What a command printed. */
+  /** Printed by a slash command. */
   | { readonly kind: "panel"; readonly title: string; readonly lines: readonly string[] }
 
 export interface ToolItem {
@@ -22,29 +22,29 @@ export interface ToolItem {
   readonly id: string
   readonly name: string
   readonly summary: string
-  /** The newest line of a call that still runs. */
+  /** The newest output line of a running call. */
   readonly progress?: string
   readonly outcome?: ToolOutcome
 }
 
-/** The place where a summary took over from what stood before. */
+/** A boundary: the summary replaces everything before it. */
 export interface CompactionItem {
   readonly kind: "compaction"
-  /** Known while it happens; a conversation that is resumed does not tell it. */
+  /** Unknown in a resumed conversation. */
   readonly tokensBefore?: number
-  /** The whole of it, for whoever unfolds it. */
+  /** In full, for Ctrl-O. */
   readonly summary: string
-  /** What was put behind the summary, a line each. */
+  /** What was added after the summary, a line each. */
   readonly restored: readonly string[]
-  /** Absent until everything is in the journal. */
+  /** Absent until the compaction is complete. */
   readonly outcome?: { readonly tokensAfter?: number; readonly route?: string }
 }
 
 export interface ToolOutcome {
   readonly state: "ok" | "failed" | "denied"
-  /** One line: why it failed or was denied. */
+  /** One line: the reason for a failure or a denial. */
   readonly text: string
-  /** The whole result, for whoever unfolds it. */
+  /** The full result, for Ctrl-O. */
   readonly whole: string
   readonly ms: number
 }
@@ -55,9 +55,9 @@ export interface Status {
   readonly percentLeft: number
   readonly isContextLow: boolean
   readonly dollars: number
-  /** Some of the models used have no known price. */
+  /** A model without a known price was used. */
   readonly isPriceIncomplete: boolean
-  /** Requests of the conversation itself so far, without those of the background. */
+  /** Requests of the conversation, without background calls. */
   readonly turns: number
 }
 
@@ -72,7 +72,7 @@ export type Work =
       readonly attempt: number
       readonly reason: string
     }
-  /** `step`: what is done right now, in a few words. */
+  /** `step`: the current step, in a few words. */
   | { readonly type: "compacting"; readonly since: number; readonly step: string }
   | { readonly type: "interrupting" }
 
@@ -83,16 +83,16 @@ export interface QueuedInput {
 
 export interface ChatState {
   readonly items: readonly Item[]
-  /** Another number for each conversation that is shown. */
+  /** Changes with each conversation shown. */
   readonly showing: number
   readonly work: Work
   readonly editor: Editor
   readonly history: InputHistory
-  /** Questions to the person; the first one is shown. */
+  /** Open questions; the screen shows the first. */
   readonly dialogs: readonly Dialog[]
   readonly queued: readonly QueuedInput[]
   readonly status: Status
-  /** Ctrl-C was pressed: once more, and it ends. */
+  /** Ctrl-C was pressed once; the next one exits. */
   readonly isLeaving: boolean
 }
 
@@ -110,7 +110,7 @@ export function initialState(status: Status, history: InputHistory): ChatState {
   }
 }
 
-/** How many items, from the first, will never change again. */
+/** How many items, from the first, are final. */
 export function settledItems(items: readonly Item[]): number {
   const open = items.findIndex(isOpen)
   return open < 0 ? items.length : open

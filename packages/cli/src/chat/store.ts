@@ -1,4 +1,5 @@
-/** Holds the state of a chat, tells those who show it when it changed, and asks the person questions. */
+/** Holds the state of a chat, notifies listeners of changes, and asks the person questions. */
+import { reasonOf } from "@strata/core/parts"
 import { type Dialog, type DialogAnswer, pressInDialog } from "./dialog.ts"
 import { historyOf } from "./input-history.ts"
 import type { Intent } from "./keys.ts"
@@ -22,7 +23,7 @@ export class ChatStore {
   readonly #answers = new Map<string, (answer: DialogAnswer) => void>()
   #state: ChatState
   #asked = 0
-  #isTelling = false
+  #isNotifying = false
 
   constructor(inputs: readonly string[]) {
     this.#state = initialState(NO_CONVERSATION, historyOf(inputs))
@@ -37,13 +38,22 @@ export class ChatStore {
 
   dispatch(action: Action): void {
     this.#state = reduce(this.#state, action)
-    if (this.#isTelling) return
-    // a stream brings many changes at once: they are drawn together
-    this.#isTelling = true
+    if (this.#isNotifying) return
+    // a stream brings many changes at once: draw them together
+    this.#isNotifying = true
     setImmediate(() => {
-      this.#isTelling = false
+      this.#isNotifying = false
       for (const listener of this.#listeners) listener()
     })
+  }
+
+  say(text: string, tone: "plain" | "warning" | "error"): void {
+    this.dispatch({ type: "said", item: { kind: "notice", tone, text } })
+  }
+
+  /** Shows why something failed. */
+  fail(error: unknown): void {
+    this.say(error instanceof Error ? error.message : reasonOf(error), "error")
   }
 
   readonly ask: Ask = (draft) => {
@@ -61,7 +71,7 @@ export class ChatStore {
     return step.type === "answered" ? step.answer : undefined
   }
 
-  /** The agent waits for no answer any more. */
+  /** Closes the agent's questions: it no longer waits for an answer. */
   dismissAgent(): void {
     const open = this.#state.dialogs.filter(({ from }) => from === "agent")
     for (const { id } of open) this.#answer(id, { type: "dismissed" })

@@ -1,4 +1,4 @@
-/** `strata config`: shows the settings in force in this directory, or says what is wrong with them. */
+/** `strata config`: shows the settings for this directory, or what is wrong with them. */
 import { SettingsError } from "@strata/core"
 import { defaultRoot } from "@strata/core/parts"
 import { readArguments } from "../arguments.ts"
@@ -23,7 +23,9 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
     const files = await settingsFiles(place)
     if (values.json) show([JSON.stringify({ files, problems: error.problems }, undefined, 2)])
     else show(filesPart(files, terminal))
-    terminal.complain(`\nThe settings cannot be used:\n${problemLines(error.problems, terminal.columns).join("\n")}\n`)
+    terminal.complain(
+      `\nThese settings have mistakes. Strata does not start until they are fixed:\n${problemLines(error.problems, terminal.columns).join("\n")}\n`,
+    )
     return UNUSABLE
   }
 }

@@ -1,4 +1,4 @@
-/** The settings in force, as plain data: each with its value and where it came from. This is what `strata config --json` prints. */
+/** All settings as plain data, each with its value and origin. `strata config --json` prints it. */
 import { access } from "node:fs/promises"
 import { join } from "node:path"
 import {
@@ -16,7 +16,7 @@ export interface Configuration {
   readonly settings: readonly Setting[]
   readonly switches: readonly Flag<boolean>[]
   readonly figures: readonly (Flag<number> & { readonly unit: string })[]
-  /** Values that were refused. */
+  /** Values that were rejected, and why. */
   readonly remarks: readonly string[]
 }
 
@@ -29,10 +29,10 @@ export interface SettingsFile {
 export interface Setting {
   /** Dotted: `models.claude-x`. */
   readonly key: string
-  /** `null` where it is not set and has no default. */
+  /** `null` if it is not set and has no default. */
   readonly value: unknown
   readonly origin: string
-  /** Variables of the environment that set it. */
+  /** Environment variables that set it. */
   readonly environment: readonly string[]
 }
 
@@ -91,7 +91,7 @@ const exists = (path: string) =>
     () => false,
   )
 
-/** A record gives one line for each of its keys, since each may come from elsewhere. */
+/** A record becomes one line per key, because each may have its own origin. */
 function settingsOf(key: string, value: unknown, originOf: (key: string) => string): readonly Setting[] {
   const environment = ENVIRONMENT.find((entry) => entry.key === key)?.names ?? []
   const isRecord = typeof DEFAULT_SETTINGS[key as keyof typeof DEFAULT_SETTINGS] === "object"
@@ -105,7 +105,7 @@ function settingsOf(key: string, value: unknown, originOf: (key: string) => stri
   }))
 }
 
-/** Keys and tokens stand in the variables and headers of MCP servers: their names are shown, their values are not. */
+/** Variables and headers of MCP servers may hold secrets: their names are shown, their values are not. */
 function withoutSecrets(server: { readonly env?: object; readonly headers?: object }): unknown {
   const hide = (values: object) => Object.fromEntries(Object.keys(values).map((name) => [name, HIDDEN]))
   return {

@@ -1,9 +1,9 @@
-/** The settings in force as a page for a person. What differs from the defaults stands out. */
+/** All settings as a page. Values that differ from the defaults are highlighted. */
 
+import { grouped } from "../display/numbers.ts"
 import { type Column, table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { indented, printable, wrapped } from "../display/text.ts"
-import { grouped } from "../display/wording.ts"
 import type { Configuration, Setting, SettingsFile } from "./effective.ts"
 
 export interface Look {
@@ -31,10 +31,14 @@ export function configurationPage(configuration: Configuration, look: Look): rea
       settings.map((setting) => [setting.key, valueText(setting), from(setting.origin)]),
     ),
     "",
-    `${style.bold("Switches")}  ${style.dim("each mechanism can be turned off")}`,
+    `${style.bold("Switches")}  ${style.dim("turn each mechanism on or off")}`,
     ...grid(
       [{ title: "switch" }, { title: "value" }, { title: "about", gives: "wrap" }, { title: "from" }],
-      switches.map(({ name, value, origin, about }) => [name, value ? "on" : "off", ...told(about, from(origin))]),
+      switches.map(({ name, value, origin, about }) => [
+        name,
+        value ? "on" : "off",
+        ...withOrigin(about, from(origin)),
+      ]),
     ),
     "",
     style.bold("Figures"),
@@ -46,25 +50,30 @@ export function configurationPage(configuration: Configuration, look: Look): rea
         { title: "about", gives: "wrap" },
         { title: "from" },
       ],
-      figures.map(({ name, value, unit, origin, about }) => [name, grouped(value), unit, ...told(about, from(origin))]),
+      figures.map(({ name, value, unit, origin, about }) => [
+        name,
+        grouped(value),
+        unit,
+        ...withOrigin(about, from(origin)),
+      ]),
     ),
     ...(remarks.length === 0 ? [] : ["", ...remarks.flatMap((remark) => wrapped(remark, width)).map(style.yellow)]),
     "",
     ...wrapped(
-      'Later wins: user, project, local file, environment. In a file: "autoCompactPercent": 80, "switches": { "notes": false }, "figures": { "idle-gap": 30 }. In the environment: STRATA_AUTOCOMPACT_PCT=80, STRATA_NOTES=0, STRATA_IDLE_GAP=30; "strata config --json" names the variable of each.',
+      'The later one wins: user file, project file, local file, environment. In a file: "autoCompactPercent": 80, "switches": { "notes": false }, "figures": { "idle-gap": 30 }. In the environment: STRATA_AUTOCOMPACT_PCT=80, STRATA_NOTES=0, STRATA_IDLE_GAP=30. "strata config --json" lists every variable.',
       width,
     ).map(style.dim),
   ]
 }
 
-/** Also shown where the settings cannot be used: it says where to look. */
+/** Also shown when the settings have mistakes. */
 export function filesPart(files: readonly SettingsFile[], { style, columns }: Look): readonly string[] {
   return [
-    style.bold("Files looked at"),
+    style.bold("Settings files"),
     ...table({
       width: Math.min(columns, WIDEST),
       columns: [{ title: "" }, { title: "", gives: "beginning" }, { title: "" }],
-      rows: files.map(({ whose, path, found }) => [whose, printable(path), found ? "read" : "not there"]),
+      rows: files.map(({ whose, path, found }) => [whose, printable(path), found ? "read" : "not found"]),
     }),
   ]
 }
@@ -72,8 +81,8 @@ export function filesPart(files: readonly SettingsFile[], { style, columns }: Lo
 const isChanged = (row: readonly string[]) =>
   row.some((cell) => /^(?:user file|project file|local file|environment(?: |$))/.test(cell))
 
-/** What it is about and where it is from. A variable's long name stands in the text: beside it, it would leave the text no room. */
-function told(about: string, origin: string): readonly [about: string, from: string] {
+/** The text and the origin. A variable's name goes into the text, because the origin column is narrow. */
+function withOrigin(about: string, origin: string): readonly [about: string, from: string] {
   const [, variable] = /^environment (.+)$/.exec(origin) ?? []
   return variable === undefined ? [about, origin] : [`${about} (${variable})`, "environment"]
 }

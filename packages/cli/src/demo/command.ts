@@ -1,4 +1,4 @@
-/** `strata demo`: an agent at work on a scratch copy, and the terminal shows how its window fills and is made free again. */
+/** `strata demo`: an agent works on a scratch copy, and the terminal shows its window fill up and empty again. */
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Agent, QueryEnd, QueryEvent } from "@strata/core/agent"
 import { summarise } from "@strata/core/parts"
@@ -16,9 +16,9 @@ import { tasksInTurn, turnsPerTask } from "./tasks.ts"
 const DEFAULTS = {
   turns: 80,
   seed: 2,
-  window: 60_000, // small enough to be filled several times while somebody watches
+  window: 60_000, // small enough to fill several times in a minute
 }
-/** How long the picture stands still after an event, in milliseconds: time to look. */
+/** Pause after an event, in milliseconds, so that people can look. */
 const TIME_TO_LOOK: Partial<Record<QueryEvent["type"], number>> = {
   request: 140,
   response: 130,
@@ -26,7 +26,7 @@ const TIME_TO_LOOK: Partial<Record<QueryEvent["type"], number>> = {
   boundary: 300,
   compacted: 900,
 }
-const MOST_OVER = 2 // for a task of one's own the simulated model takes up to a third more turns than planned
+const MOST_OVER = 2 // the simulated model may take up to a third more turns for a given task than planned
 const INTERRUPTED = 130
 
 export const run: Run = async ({ args, cwd, env, terminal }) => {
@@ -48,12 +48,12 @@ interface Performance extends Values<typeof DEMO.options> {
   readonly signal: AbortSignal
 }
 
-/** From opening the workshop to the summary; whatever happens, everything is closed behind it. */
+/** From opening the workshop to the summary. Closes everything, whatever happens. */
 async function perform({ scratch, env, terminal, signal, ...options }: Performance): Promise<number> {
   const { turns = DEFAULTS.turns, seed = DEFAULTS.seed, window = DEFAULTS.window, task } = options
   const started = performance.now()
   const elapsedMs = () => performance.now() - started
-  const { MODEL, openWorkshop } = await import("./workshop.ts") // loads a tokenizer, which mistakes need not wait for
+  const { MODEL, openWorkshop } = await import("./workshop.ts") // loads a tokenizer: usage errors should not wait for it
   const planned = task === undefined ? turnsPerTask(turns) : turns
   const { agent, close } = await openWorkshop({ scratch, turns: planned, seed, window, env })
   const screen = openScreen(terminal, { elapsedMs })
@@ -75,7 +75,7 @@ async function perform({ scratch, env, terminal, signal, ...options }: Performan
   }
 }
 
-/** How this program is called by whoever called it now: in our checkout it is an npm script. */
+/** How to call this program: in a checkout it is an npm script. */
 const ownName = (env: Call["env"]) => (env.npm_package_name === CHECKOUT_NAME ? "npm run strata --" : "strata")
 
 interface Watched {
@@ -87,9 +87,9 @@ interface Watched {
 }
 
 interface Work extends Watched {
-  /** The only one, where the person gave it. */
+  /** From `--task`: the only task. */
   readonly task: string | undefined
-  /** Turns for all tasks together. */
+  /** The limit of turns for all tasks together. */
   readonly most: number
 }
 
@@ -98,7 +98,7 @@ interface Seen {
   readonly end: QueryEnd
 }
 
-/** One task after the other, until the turns are used up or something else ends it. */
+/** One task after another, until the turns are used up. */
 async function work({ task, most, ...watched }: Work): Promise<Seen> {
   const { agent, signal } = watched
   let seen: Seen = { state: watched.first, end: { reason: "aborted" } }
@@ -107,7 +107,7 @@ async function work({ task, most, ...watched }: Work): Promise<Seen> {
     seen = await watch(query, { ...watched, first: seen.state })
     if (seen.end.reason !== "answer" || seen.state.turn >= most) break
   }
-  if (!signal.aborted) await agent.chat.settled() // notes under way belong to the bill
+  if (!signal.aborted) await agent.chat.settled() // notes in progress belong to the bill
   return { ...seen, state: atRest(seen.state, readingOf(agent)) }
 }
 
@@ -123,17 +123,17 @@ async function watch(
     state = after(state, { event: value, read: () => ({ ...readingOf(agent), boundary: boundary() }) })
     screen.show(state, value)
     const ms = isPaced ? (TIME_TO_LOOK[value.type] ?? 0) : 0
-    if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => undefined) // an interruption ends the looking
+    if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => undefined) // an interruption ends the pause
   }
 }
 
-/** What the newest boundary says about itself; events tell less. */
+/** The newest boundary's message counts, which no event carries. */
 function lastBoundaryOf({ chat }: Agent): () => Reading["boundary"] {
   let last: Reading["boundary"]
   chat.on("entry", ({ entry }) => {
     if (entry.type !== "system" || !entry.compactMetadata) return
     const { messagesSummarized = 0, preservedMessages } = entry.compactMetadata
-    last = { told: messagesSummarized, kept: preservedMessages?.uuids.length ?? 0 }
+    last = { summarised: messagesSummarized, kept: preservedMessages?.uuids.length ?? 0 }
   })
   return () => last
 }
@@ -149,7 +149,7 @@ function readingOf({ chat }: Agent): Reading {
 }
 
 function exitCode(end: QueryEnd, complain: (sentence: string) => void): number {
-  if (end.reason === "aborted") complain("Stopped.")
+  if (end.reason === "aborted") complain("Stopped. The scratch copy is removed.")
   if (end.reason === "error") complain(end.message)
   if (end.reason === "error") return 1
   return end.reason === "aborted" ? INTERRUPTED : 0

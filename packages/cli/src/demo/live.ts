@@ -1,4 +1,4 @@
-/** A picture that is drawn over itself. Whatever ends the process, the cursor comes back. */
+/** Redraws a picture in place. The cursor comes back however the process ends. */
 import type { Terminal } from "../display/terminal.ts"
 
 const ESCAPE = "\u001b["
@@ -6,7 +6,7 @@ const HIDE_CURSOR = `${ESCAPE}?25l`
 const SHOW_CURSOR = `${ESCAPE}?25h`
 const CLEAR_LINE = `${ESCAPE}K`
 const CLEAR_BELOW = `${ESCAPE}J`
-/** Terminals that know it show the picture when it is whole; others ignore it. */
+/** Synchronized output: supporting terminals show each frame at once, others ignore it. */
 const BEGIN_FRAME = `${ESCAPE}?2026h`
 const END_FRAME = `${ESCAPE}?2026l`
 
@@ -22,7 +22,7 @@ export class LivePicture {
     process.once("exit", this.#restore)
   }
 
-  /** Draws lines that are no wider than the window over those drawn before. */
+  /** Draws over the previous lines. No line may be wider than the window. */
   draw(lines: readonly string[]): void {
     const shown = lines.slice(0, Math.max(1, this.#terminal.rows - 1)) // the last row would scroll
     const up = this.#drawn === 0 ? "" : `${ESCAPE}${this.#drawn}A`
@@ -31,7 +31,7 @@ export class LivePicture {
     this.#drawn = shown.length
   }
 
-  /** Leaves the last picture where it is and gives the cursor back. */
+  /** Keeps the last picture and shows the cursor again. */
   end(): void {
     process.off("exit", this.#restore)
     this.#restore()

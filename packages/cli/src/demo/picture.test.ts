@@ -41,7 +41,7 @@ const reading = (tokens: number): Reading => ({
     savings: SAVINGS,
   },
   notesTokens: 2_400,
-  boundary: { told: 38, kept: 5 },
+  boundary: { summarised: 38, kept: 5 },
 })
 
 const call = (id: string, name: string, summary: string): QueryEvent => ({
@@ -108,12 +108,12 @@ describe("a compaction in the picture", () => {
     picture(stateAfter([...atWork, ...compaction.slice(0, count)]), { style, columns: 80, rows: 30, elapsedMs: 0 })
 
   it("L4-14 says what it does right now", () => {
-    expect(lines(2)).toContainEqual(" compacting… a summary is written, 1,200 characters")
+    expect(lines(2)).toContainEqual(" compacting… the model is writing a summary, 1,200 characters so far")
   })
 
-  it("says what the last one kept, and marks where it came", () => {
+  it("says what the last one kept, and marks its place", () => {
     const shown = lines(compaction.length)
-    expect(shown).toContainEqual(" compacted 67.4K to 18.9K by the model: 38 told, 5 kept, facts, 2 files")
+    expect(shown).toContainEqual(" last compaction: 67.4K to 18.9K, 38 messages summarised, 5 kept")
     expect(shown).toContainEqual("   1 ≡ Compacted: 67,400 to 18,900 tokens, by the model, from its cache.")
     expect(shown.at(shown.findIndex((line) => line.startsWith(" growth ")) + 1)).toBe("        ▲")
     expect(lines(0).length).toBe(shown.length)
@@ -127,19 +127,19 @@ describe("the live picture", () => {
       "
        strata demo  claude-opus-5-5, simulated               turn 1 of about 25  0:07
 
-       The window  50.0K of 100K tokens, 50%: past warning          work: 1.3 windows
+       Window 50.0K of 100K: past warning, compacts in 17.0K        work: 1.3 windows
        SSSSSSSSATCCRRRRRRRRRRRRRRRRBBBBBBBGGGO·······································
                                            w              c       b
-                                    w warning 47.0K  c compact 67.0K  b blocked 77.0K
+                                    w warning 47.0K  c compaction 67.0K  b full 77.0K
 
        R files read               20.0K  40%  C tool calls                3.0K   6%
-       S system prompt and tools  10.0K  20%  A the model's words         1.8K   4%
+       S system prompt and tools  10.0K  20%  A the model's text          1.8K   4%
        B command output            9.0K  18%  T thinking                  1.0K   2%
-       G search results            4.0K   8%  O other results             1.0K   2%
+       G search results            4.0K   8%  O other tool results        1.0K   2%
 
-       cache 89% of the input  ·  450K in  ·  4.0K out  ·  $0.4567  ·  12 requests
-       layers: 1.26M tokens spared  ·  45.0K put aside, 12.0K cleared  ·  notes 2.4K
-       compactions: none yet; the first comes at 67.0K
+       450K in, 89% from cache  ·  4.0K out  ·  $0.4567  ·  12 requests
+       saved: 1.26M tokens not sent  ·  45.0K put aside, 12.0K cleared  ·  notes 2.4K
+       no compaction yet; the first one comes at 67.0K
        growth ▆
 
 
@@ -153,7 +153,7 @@ describe("the live picture", () => {
 
   it("is readable before anything has happened", () => {
     const lines = picture(first, { style, columns: 80, rows: 24, elapsedMs: 0 })
-    expect(lines.join("\n")).toContain("0 of 100K tokens, 0%: fine")
+    expect(lines.join("\n")).toContain("0 of 100K: fine, compacts in 67.0K")
   })
 
   it.each([
@@ -181,7 +181,7 @@ describe("the live picture", () => {
   })
 })
 
-it("ends with a table and what to try next", () => {
+it("ends with a table, what to try next, and the comparison", () => {
   const artifacts = {
     files: new Map([
       ["a.ts", { reads: 2, changes: 1, created: false, deleted: false, last: "1" }],
@@ -196,31 +196,45 @@ it("ends with a table and what to try next", () => {
   expect(`\n${lines.join("\n")}\n`).toMatchInlineSnapshot(`
     "
     What happened
-      turns       1 in 0:20, for 1 task
-      work        125K tokens came in: 1.3 windows of 100,000; 50,000 are in it now
-      compacted   1 time; messages told by the summary, and what was kept:
-                  turn 1: 67.4K to 18.9K by the model: 38 told, 5 kept, facts, 2
-                    files
-      input       400K from the cache, 50.0K written to it, 0 neither
-      cache hits  89% of the input
-      output      4,000 tokens
-      money       $0.4567 if it had been a real model
-                  conversation: 12 requests, $0.4000
-                  notes: 4 requests, $0.0567 (no less than in a large window)
-      layers      $0.5365 saved, 1.26M tokens not sent
-                  results put aside: 3 times, 45.0K tokens removed, $0.6100
-                  results cleared: 2 times, 30.0K tokens removed, -$0.0735
-      files       1 read, 2 changed
-      commands    1 run, 1 failed
-      journal     removed with the scratch copy (--keep keeps both)
+      turns      1 in 0:20, for 1 task
+      work       125K tokens, 1.3 windows of 100,000; 50,000 are in the window now
+      compacted  1 time
+                 turn 1: 67.4K to 18.9K, 38 messages summarised, 5 kept; then
+                   added: facts from the journal, 2 files
+      input      400K read from cache, 50.0K written to cache, 0 uncached
+      cache      89% of the input was read from it
+      output     4,000 tokens
+      cost       $0.4567 at the prices of the real claude-opus-5-5
+                 conversation: 12 requests, $0.4000
+                 notes: 4 requests, $0.0567 (the same in a large window)
+      layers     $0.5365 saved, 1.26M tokens not sent
+                 results put aside: 3 times, 45.0K tokens removed, $0.6100
+                 results cleared: 2 times, 30.0K tokens removed, -$0.0735
+      files      1 read, 2 changed
+      commands   1 run, 1 failed
+      journal    removed with the scratch copy (--keep keeps both)
 
     What to try next
       strata demo --window 200000 --turns 400 --fast
-          a window of the usual size, with the layers' own figures
+          a window of the usual size, with the default settings
       strata inspect ~/.claude/projects/*/*.jsonl
-          the same questions about conversations you had
+          see the same figures for your own conversations
       strata chat
-          a real model, with your key
+          work with a real model; needs a key
+
+    The same work, with and without Strata
+                       with Strata  without
+      tokens sent             450K    75.0K
+      cost                 $0.4567  $0.3750
+      largest request            1    75.0K
+      windows of 100K            1      0.8
+      turns that fit         all 1    all 1
+
+      This run was short enough to fit the window without Strata too. Strata cost
+      22% more than resending everything would.
+      With: the ledger of this run, including notes and summaries.
+      Without: every request resends all it had sent plus what the layers removed,
+      from a perfect prompt cache, at the same prices.
     "
   `)
 })

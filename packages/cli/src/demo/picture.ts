@@ -2,10 +2,10 @@
 import { totalSaving } from "@strata/core/parts"
 import { marksBelow, sparkline, stackedBar } from "../display/bars.ts"
 import { type ContextPart, PARTS, partSign } from "../display/context-parts.ts"
+import { clockTime, dollars, grouped, percent, short } from "../display/numbers.ts"
 import { keptOut } from "../display/savings.ts"
 import type { Style } from "../display/terminal.ts"
 import { fitted, padEnd, padStart, widthOf } from "../display/text.ts"
-import { clockTime, dollars, grouped, percent, short } from "../display/wording.ts"
 import type { DemoState, Happening } from "./state.ts"
 import { compactionWords, windowsOf } from "./story.ts"
 
@@ -58,25 +58,26 @@ function windowPart(demo: DemoState, { style, width }: Room): string[] {
     { at: autoCompact, sign: "c" },
     { at: blocking, sign: "b" },
   ]
-  const used = `${short(size)} of ${short(window)} tokens`
+  const used = `${short(size)} of ${short(window)}`
+  const left = short(Math.max(0, autoCompact - size))
   const state = {
-    fine: style.green("fine"),
-    warning: style.yellow("past warning"),
-    compact: style.yellow("full"),
-    blocked: style.red("blocked"),
+    fine: style.green(`fine, compacts in ${left}`),
+    warning: style.yellow(`past warning, compacts in ${left}`),
+    compact: style.yellow("compaction is due"),
+    blocked: style.red("full"),
   }[fill]
-  const meaning = `w warning ${short(warning)}  c compact ${short(autoCompact)}  b blocked ${short(blocking)}`
-  const left = `${style.bold("The window")}  ${used}, ${percent(size, window)}: ${state}`
+  const meaning = `w warning ${short(warning)}  c compaction ${short(autoCompact)}  b full ${short(blocking)}`
+  const title = `${style.bold("Window")} ${used}: ${state}`
   const work = style.dim(`work: ${windowsOf(demo)}`)
   return [
-    left + padStart(work, width - widthOf(left)),
+    title + padStart(work, width - widthOf(title)),
     stackedBar({ parts, capacity: window, width, style }),
     style.dim(marksBelow(marks, { capacity: window, width })),
     style.dim(padStart(meaning, width)),
   ]
 }
 
-/** Two columns of what the bar shows, the largest first. Always as many lines, so that nothing jumps. */
+/** What the bar shows, in two columns, the largest first. Always the same height, so that nothing jumps. */
 function legend({ parts, size }: DemoState, style: Style): string[] {
   const shown = parts.toSorted((a, b) => b.tokens - a.tokens).slice(0, 8)
   const half = Math.ceil(Math.max(shown.length, 8) / 2)
@@ -98,8 +99,7 @@ function figures(state: DemoState, { style, width }: Room): string[] {
   const counts = spent?.counts
   const input = counts ? counts.input + counts.cacheRead + counts.cacheWrite5m + counts.cacheWrite1h : 0
   const facts = [
-    `cache ${style.bold(percent(spent?.hitRatio ?? 0, 1))} of the input`,
-    `${short(input)} in`,
+    `${short(input)} in, ${style.bold(percent(spent?.hitRatio ?? 0, 1))} from cache`,
     `${short(counts?.output ?? 0)} out`,
     `${style.bold(dollars(spent?.dollars ?? 0))}`,
     `${grouped(spent?.requests ?? 0)} requests`,
@@ -112,15 +112,15 @@ function figures(state: DemoState, { style, width }: Room): string[] {
   ]
 }
 
-/** A compaction at work, or what the last one left. */
+/** The current compaction, or the last one. */
 function compactionLine({ compacting, compactions, thresholds }: DemoState, { style, width }: Room): string {
   if (compacting !== undefined) return style.cyan(fitted(`compacting… ${compacting}`, width))
   const last = compactions.at(-1)
-  if (!last) return style.dim(`compactions: none yet; the first comes at ${short(thresholds.autoCompact)}`)
-  return fitted(`compacted ${compactionWords(last)}`, width)
+  if (!last) return style.dim(`no compaction yet; the first one comes at ${short(thresholds.autoCompact)}`)
+  return fitted(`last compaction: ${compactionWords(last)}`, width)
 }
 
-/** The context's size turn by turn, and below it where it was compacted. */
+/** The context's size turn by turn, with marks for compactions. */
 function growth({ sizes, compactions, thresholds }: DemoState, { style, width }: Room): string[] {
   const label = "growth "
   const room = width - label.length
@@ -133,19 +133,16 @@ function growth({ sizes, compactions, thresholds }: DemoState, { style, width }:
   return [`${style.dim(label)}${style.cyan(line)}`, style.yellow(fitted(meaning, width))]
 }
 
-/**
- * What the layers have kept out of requests until now, and out of the window as it stands. What that comes to in money stands in the summary,
- * with what it is held against. Always a line, so that nothing jumps.
- */
+/** What the layers have kept out of the requests so far, and out of the window now. Always one line, so that nothing jumps. */
 function layersLine({ spent, notesTokens }: DemoState, { style, width }: Room): string {
   const savings = spent?.savings ?? []
-  if (savings.length === 0) return style.dim("layers: nothing kept out of the window yet")
+  if (savings.length === 0) return style.dim("saved: nothing yet")
   const said = [
-    `${short(totalSaving(savings).unsent)} tokens spared`,
+    `${short(totalSaving(savings).unsent)} tokens not sent`,
     keptOut(savings),
     notesTokens > 0 ? `notes ${short(notesTokens)}` : "",
   ]
-  return fitted(`layers: ${said.filter(Boolean).join("  ·  ")}`, width)
+  return fitted(`saved: ${said.filter(Boolean).join("  ·  ")}`, width)
 }
 
 const SIGNS: Readonly<

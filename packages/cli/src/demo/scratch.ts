@@ -1,24 +1,24 @@
-/** A scratch copy of a repository, so that an agent may do there as it pleases. Bounded, and removed whatever happens. */
+/** A scratch copy of a repository for the agent to change. Limited in size, and removed whatever happens. */
 import { cpSync, type Dirent, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, dirname, join, relative } from "node:path"
 
 export interface Scratch {
-  /** What was copied. */
+  /** The directory that was copied. */
   readonly source: string
   /** The copy. */
   readonly project: string
   /** Where the conversation is kept. */
   readonly home: string
   readonly files: number
-  /** Removes everything; once is enough. */
+  /** Removes everything. Calling it twice is fine. */
   remove(): void
 }
 
 export interface CopyLimits {
   readonly files: number
   readonly bytes: number
-  /** Of one file: what is larger is no source. */
+  /** Per file: larger ones are rarely source code. */
   readonly fileBytes: number
 }
 
@@ -28,7 +28,7 @@ const LEFT_OUT = new Set(["node_modules", ".git", ".strata", "dist", "build", "c
 /** The name in the `package.json` of our own checkout. */
 export const CHECKOUT_NAME = "strata-workspace"
 
-/** The checkout this very file lies in, or the current directory where strata was installed as a package. */
+/** The checkout that contains this file, or the current directory if strata is installed as a package. */
 export function repositoryToShow(cwd: string, here = import.meta.dirname): string {
   const root = join(here, "..", "..", "..", "..")
   const description = join(root, "package.json")
@@ -67,10 +67,7 @@ export function makeScratch(
   }
 }
 
-/**
- * Numbered, not random: the path stands in what commands print, and the same seed is to give the same course. A directory that is there
- * already is never taken, whoever made it.
- */
+/** Numbered, not random: commands print the path, and the same seed must give the same run. Never reuses an existing directory. */
 function makeRoot(): string {
   for (let number = 1; ; number++) {
     const root = join(tmpdir(), `strata-demo-${number}`)
@@ -83,7 +80,7 @@ function makeRoot(): string {
   }
 }
 
-/** Nearest directories first, so that a bound cuts off the depths. Links are left out: they could lead anywhere. */
+/** Top directories first, so that the limits cut the deepest ones. Skips links, which could point anywhere. */
 function copyBounded({ source, target, limits }: { source: string; target: string; limits: CopyLimits }): number {
   const waiting = [source]
   let files = 0
@@ -91,7 +88,7 @@ function copyBounded({ source, target, limits }: { source: string; target: strin
   for (let directory = waiting.shift(); directory !== undefined; directory = waiting.shift()) {
     for (const entry of entriesOf(directory)) {
       const path = join(directory, entry.name)
-      const isOwn = path === dirname(target) // the directory for temporary files may lie inside what is shown
+      const isOwn = path === dirname(target) // the temporary directory may be inside the source
       if (entry.isDirectory() && !isOwn && !LEFT_OUT.has(entry.name)) waiting.push(path)
       if (!entry.isFile()) continue
       const { size } = statSync(path)
@@ -111,6 +108,6 @@ function entriesOf(directory: string): readonly Dirent[] {
   try {
     return readdirSync(directory, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1))
   } catch {
-    return [] // not readable: then it is not shown
+    return [] // not readable: leave it out
   }
 }

@@ -1,8 +1,8 @@
-/** Where the demo is shown: a picture redrawn in place on a screen, one line for each event elsewhere. */
+/** Shows the demo: a picture redrawn in place on a screen, one line per event elsewhere. */
 import type { QueryEvent } from "@strata/core/agent"
+import { percent, short } from "../display/numbers.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { fittedAtEnd, wrapped } from "../display/text.ts"
-import { percent, short } from "../display/wording.ts"
 import { LivePicture } from "./live.ts"
 import { happeningLine, picture } from "./picture.ts"
 import type { Scratch } from "./scratch.ts"
@@ -11,7 +11,7 @@ import type { DemoState, Happening } from "./state.ts"
 export interface DemoScreen {
   begin(scratch: Scratch, state: DemoState): void
   show(state: DemoState, event: QueryEvent): void
-  /** Once is enough. */
+  /** Calling it twice is fine. */
   end(): void
 }
 
@@ -19,8 +19,8 @@ export interface ScreenOptions {
   readonly elapsedMs: () => number
 }
 
-const PICTURE_COLUMNS = 78 // in less there is no room for it
-const FRAME_MS = 100 // the clock moves also while nothing happens
+const PICTURE_COLUMNS = 78 // the picture needs this much room
+const FRAME_MS = 100 // the clock runs even if nothing happens
 
 export function openScreen(terminal: Terminal, options: ScreenOptions): DemoScreen {
   return terminal.isScreen && terminal.columns >= PICTURE_COLUMNS
@@ -46,7 +46,7 @@ function liveScreen(terminal: Terminal, { elapsedMs }: ScreenOptions): DemoScree
   let ended = false
   return {
     begin(scratch, state) {
-      terminal.print(`${introduction(scratch, terminal.columns).join("\n")}\n\n`)
+      terminal.print(`${introduction({ scratch, state, columns: terminal.columns }).join("\n")}\n\n`)
       latest = state
       draw()
     },
@@ -63,20 +63,20 @@ function liveScreen(terminal: Terminal, { elapsedMs }: ScreenOptions): DemoScree
   }
 }
 
-/** One line when something is over, and one for each turn. */
+/** One line per turn and per finished event. */
 function plainScreen({ print, style, columns }: Terminal): DemoScreen {
   const width = Math.min(columns, 100)
   const line = (text: string) => print(`${text}\n`)
   let last: Happening | undefined
   return {
-    begin(scratch) {
-      line(introduction(scratch, columns).join("\n"))
+    begin(scratch, state) {
+      line(introduction({ scratch, state, columns }).join("\n"))
       line("")
     },
     show(state, event) {
       if (event.type === "response") line(turnLine(state))
       const newest = event.type === "tool-result" ? resultHappening(state, event) : state.happenings.at(-1)
-      const isShown = event.type === "tool-result" || (TOLD.has(event.type) && state.happenings.at(-1) !== last)
+      const isShown = event.type === "tool-result" || (LOGGED.has(event.type) && state.happenings.at(-1) !== last)
       last = state.happenings.at(-1)
       if (newest && isShown) line(happeningLine(newest, { style, width }))
     },
@@ -84,8 +84,8 @@ function plainScreen({ print, style, columns }: Terminal): DemoScreen {
   }
 }
 
-/** Events with a line of their own, where they left one. */
-const TOLD: ReadonlySet<QueryEvent["type"]> = new Set([
+/** Events that may add a line to the log. */
+const LOGGED: ReadonlySet<QueryEvent["type"]> = new Set([
   "user",
   "retry",
   "attached",
@@ -95,7 +95,7 @@ const TOLD: ReadonlySet<QueryEvent["type"]> = new Set([
   "compacted",
 ])
 
-/** Calls run side by side: the line of the one that is over may not be the last. */
+/** Calls run in parallel: the finished one may not be the last line. */
 function resultHappening(state: DemoState, { id }: { readonly id: string }) {
   return (
     state.happenings.find((one) => one.id === id) ??
@@ -104,17 +104,36 @@ function resultHappening(state: DemoState, { id }: { readonly id: string }) {
 }
 
 function turnLine({ turn, size, thresholds, spent, fill }: DemoState): string {
-  const said = [
-    `turn ${turn}`,
-    `${short(size)} of ${short(thresholds.window)} tokens (${percent(size, thresholds.window)})`,
-    `cache ${percent(spent?.hitRatio ?? 0, 1)}`,
+  const facts = [
+    `${short(size)} of ${short(thresholds.window)} tokens`,
+    `${percent(spent?.hitRatio ?? 0, 1)} from cache`,
     `$${(spent?.dollars ?? 0).toFixed(4)}`,
-    ...(fill === "fine" ? [] : [fill]),
+    ...(fill === "fine" ? [] : [FILLS[fill]]),
   ]
-  return said.join(", ")
+  return `turn ${turn}: ${facts.join(", ")}`
 }
 
-function introduction({ source, files }: Scratch, columns: number): readonly string[] {
-  const text = `A simulated model works on a scratch copy of ${fittedAtEnd(source, 40)} (${files} files): no key, no network, nothing of yours is touched.`
-  return wrapped(text, Math.min(columns, 100))
+const FILLS = { warning: "past warning", compact: "compaction is due", blocked: "full" } as const
+
+interface Introduction {
+  readonly scratch: Scratch
+  readonly state: DemoState
+  readonly columns: number
+}
+
+/** What is about to be shown, and what the thresholds mean. */
+function introduction({ scratch, state, columns }: Introduction): readonly string[] {
+  const { window, outputReserve, effective, autoCompact, warning } = state.thresholds
+  const width = Math.min(columns, 100)
+  return [
+    ...wrapped(
+      `A simulated model works on a scratch copy of ${fittedAtEnd(scratch.source, 40)} (${scratch.files} files). It needs no key and no network, and touches none of your files.`,
+      width,
+    ),
+    "",
+    ...wrapped(
+      `Its window holds ${short(window)} tokens. Strata reserves ${short(outputReserve)} of them for the model's answer and ${short(effective - autoCompact)} for writing a summary. So it compacts at ${short(autoCompact)}: a summary replaces the older messages. "Past warning" means that fewer than ${short(autoCompact - warning)} tokens are left until then.`,
+      width,
+    ),
+  ]
 }

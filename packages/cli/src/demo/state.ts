@@ -1,18 +1,20 @@
-/** What the demo shows, as a value that grows with each event. Pure: the clock and the conversation are read elsewhere. */
+/** What the demo shows, as a value that changes with each event. Pure: reads no clock and no conversation. */
 import type { Accounting, ContextSize, Fill, LedgerSummary, Thresholds } from "@strata/core"
 import type { CompactionProgress, QueryEvent } from "@strata/core/agent"
+import { inputTokens, tokenCounts } from "@strata/core/parts"
 import { compactedSentence, stepWords } from "../display/compaction.ts"
 import { type ContextPart, contextParts } from "../display/context-parts.ts"
+import { duration } from "../display/numbers.ts"
 import { printable } from "../display/text.ts"
-import { duration, resultSummary } from "../display/wording.ts"
+import { resultSummary } from "../display/tool-calls.ts"
 
 export interface DemoState {
   readonly model: string
   readonly thresholds: Thresholds
-  /** Turns it will take, about. */
+  /** The planned number of turns. */
   readonly planned: number
   readonly turn: number
-  /** Turns of the tasks that are over. */
+  /** Turns of the finished tasks. */
   readonly turnsBefore: number
   readonly tasks: number
   readonly parts: readonly ContextPart[]
@@ -20,56 +22,66 @@ export interface DemoState {
   readonly fill: Fill["state"]
   /** The context's size after each turn. */
   readonly sizes: readonly number[]
+  readonly requests: readonly DemoRequest[]
   readonly spent: LedgerSummary | undefined
   readonly happenings: readonly Happening[]
-  /** What a compaction does right now, in a few words. */
+  /** The current step of a compaction, in a few words. */
   readonly compacting: string | undefined
   readonly compactions: readonly DemoCompaction[]
-  /** What the compaction that is being installed puts behind its summary. */
+  /** Kinds of attachments that the current compaction has added so far. */
   readonly restored: readonly string[]
   readonly notesTokens: number
   /** System prompt and tools, known with the first answer. */
   readonly promptTokens: number | undefined
 }
 
+/** One answered request. */
+export interface DemoRequest {
+  /** Input tokens that were sent. */
+  readonly sent: number
+  /** Input tokens if the layers had never removed anything. */
+  readonly everything: number
+  readonly output: number
+}
+
 export interface DemoCompaction {
   readonly turn: number
-  /** How many sizes were known when it came. */
+  /** The number of known sizes when it happened. */
   readonly at: number
   readonly tokensBefore: number
   readonly tokensAfter: number
   readonly route: string
-  /** Messages that the summary tells. */
-  readonly told: number
-  /** Messages that stayed word for word. */
+  /** Messages replaced by the summary. */
+  readonly summarised: number
+  /** Messages kept unchanged. */
   readonly kept: number
-  /** Kinds of what was put behind the summary. */
+  /** Kinds of attachments added after the summary. */
   readonly restored: readonly string[]
 }
 
-/** One line of what happened. */
+/** One line of the log. */
 export interface Happening {
   readonly turn: number
   readonly kind: "running" | "done" | "failed" | "said" | "retry" | "attached" | "notice" | "compacted"
   readonly text: string
   readonly detail: string
-  /** Of a tool call, until its result is there. */
+  /** Of a running tool call. */
   readonly id?: string
 }
 
-/** What the conversation itself says, read when an event came. */
+/** The conversation's own figures, read when an event arrives. */
 export interface Reading {
   readonly accounting: Accounting
   readonly size: ContextSize
   readonly fill: Fill
   readonly spent: LedgerSummary
   readonly notesTokens: number
-  /** Of the last boundary: messages that its summary tells, and those that were kept. */
-  readonly boundary?: { readonly told: number; readonly kept: number } | undefined
+  /** Messages summarised and kept by the last boundary. */
+  readonly boundary?: { readonly summarised: number; readonly kept: number } | undefined
 }
 
-/** `read` is asked only where the event may have changed the context. */
-export interface Witnessed {
+/** `read` is called only if the event may have changed the context. */
+export interface Observed {
   readonly event: QueryEvent
   readonly read: () => Reading
 }
@@ -90,6 +102,7 @@ export function beginning(facts: Pick<DemoState, "model" | "thresholds" | "plann
     size: 0,
     fill: "fine",
     sizes: [],
+    requests: [],
     spent: undefined,
     happenings: [],
     promptTokens: undefined,
@@ -97,7 +110,7 @@ export function beginning(facts: Pick<DemoState, "model" | "thresholds" | "plann
 }
 
 /** The state after an event. */
-export function after(state: DemoState, { event, read }: Witnessed): DemoState {
+export function after(state: DemoState, { event, read }: Observed): DemoState {
   switch (event.type) {
     case "user": {
       const seen = { ...measured(state, read()), tasks: state.tasks + 1 }
@@ -107,14 +120,14 @@ export function after(state: DemoState, { event, read }: Witnessed): DemoState {
       return { ...measured(state, read()), turn: state.turnsBefore + event.turn, compacting: undefined }
     case "response": {
       const seen = measured(state, read())
-      const words = event.response.content.flatMap((block) => textIn(block)).join(" ")
-      const told = words === "" ? seen : happened(seen, { kind: "said", text: oneLine(words), detail: "" })
-      return { ...told, sizes: [...seen.sizes, seen.size] }
+      const text = event.response.content.flatMap((block) => textIn(block)).join(" ")
+      const said = text === "" ? seen : happened(seen, { kind: "said", text: oneLine(text), detail: "" })
+      return { ...said, sizes: [...seen.sizes, seen.size], requests: [...seen.requests, requestOf(seen, event)] }
     }
     case "retry":
       return happened(state, {
         kind: "retry",
-        text: `${oneLine(event.reason)}: tried again`,
+        text: `${oneLine(event.reason)}: retried`,
         detail: `in ${duration(event.delayMs)}`,
       })
     case "tool-start": {
@@ -141,18 +154,25 @@ export function after(state: DemoState, { event, read }: Witnessed): DemoState {
   }
 }
 
-/** What the conversation says when everything has come to rest. */
+/** The state after all background work has ended. */
 export const atRest = (state: DemoState, reading: Reading): DemoState => measured(state, reading)
 
-/** Tokens that have entered the context so far, those that left it again included. */
-export function workOf({ size, spent }: DemoState): number {
-  return size + (spent?.savings ?? []).reduce((sum, { removed }) => sum + removed, 0)
+/** All tokens that have entered the context, including those that the layers removed again. */
+export const workOf = (state: DemoState): number => state.size + removedBy(state)
+
+const removedBy = ({ spent }: DemoState): number =>
+  (spent?.savings ?? []).reduce((sum, { removed }) => sum + removed, 0)
+
+function requestOf(state: DemoState, { response }: Extract<QueryEvent, { type: "response" }>): DemoRequest {
+  const counts = tokenCounts(response.usage)
+  const sent = inputTokens(counts)
+  return { sent, everything: sent + removedBy(state), output: counts.output }
 }
 
 function whileCompacting(state: DemoState, progress: CompactionProgress): DemoState {
   if (progress.phase === "message" || progress.phase === "failed") {
-    const told = happened(state, { kind: "notice", text: oneLine(progress.message), detail: "" })
-    return progress.phase === "failed" ? { ...told, compacting: undefined } : told
+    const noted = happened(state, { kind: "notice", text: oneLine(progress.message), detail: "" })
+    return progress.phase === "failed" ? { ...noted, compacting: undefined } : noted
   }
   const step = stepWords(progress)
   if (step !== undefined) return { ...state, compacting: step, restored: [] }
@@ -162,9 +182,9 @@ function whileCompacting(state: DemoState, progress: CompactionProgress): DemoSt
 type Compacted = Extract<QueryEvent, { type: "compacted" }> & { readonly reading: Reading }
 
 function compacted(state: DemoState, { tokensBefore, tokensAfter, route, reading }: Compacted): DemoState {
-  const { told = 0, kept = 0 } = reading.boundary ?? {}
+  const { summarised = 0, kept = 0 } = reading.boundary ?? {}
   const { turn, restored, sizes } = state
-  const newest = { turn, at: sizes.length, tokensBefore, tokensAfter, route, told, kept, restored }
+  const newest = { turn, at: sizes.length, tokensBefore, tokensAfter, route, summarised, kept, restored }
   const seen = {
     ...measured(state, reading),
     compacting: undefined,
@@ -178,7 +198,7 @@ function happened(state: DemoState, what: Omit<Happening, "turn">): DemoState {
   return { ...state, happenings: [...state.happenings, { turn: state.turn, ...what }].slice(-MOST_HAPPENINGS) }
 }
 
-/** The line of a call gets its outcome. A call that never started (its input was no good) gets a line of its own. */
+/** Adds the outcome to the line of the call. A call that never started (invalid input) gets a new line. */
 function finished(state: DemoState, { id, name, result, ms }: Extract<QueryEvent, { type: "tool-result" }>): DemoState {
   const { state: outcome, text } = resultSummary(result)
   const failed = outcome === "failed"
@@ -190,7 +210,7 @@ function finished(state: DemoState, { id, name, result, ms }: Extract<QueryEvent
   return { ...state, happenings: state.happenings.with(at, line) }
 }
 
-/** The parts add up to the size that the API counted: what is estimated is scaled to it. */
+/** Scales the estimated parts so that they add up to the size that the API counted. */
 function measured(state: DemoState, { accounting, size, fill, spent, notesTokens }: Reading): DemoState {
   const known = size.counted > 0
   const promptTokens = state.promptTokens ?? (known ? Math.max(0, size.tokens - accounting.total) : undefined)
@@ -208,7 +228,7 @@ function measured(state: DemoState, { accounting, size, fill, spent, notesTokens
   }
 }
 
-/** A path in the scratch copy says nothing to whoever watches. */
+/** Paths in the scratch copy mean nothing to the viewer. */
 const withoutPath = (message: string) => oneLine(message).replace(/ in \/\S+$/, "")
 
 const oneLine = (text: string) => printable(text).replace(/\s+/g, " ").trim()

@@ -1,22 +1,23 @@
-/** What the demo says when it is over: a table, and what to try next. */
+/** What the demo prints at the end: what happened, what to try next, and the comparison with and without Strata. */
 import type { LedgerSummary, Purpose } from "@strata/core"
 import type { Artifacts } from "@strata/core/parts"
+import { clockTime, counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
 import { PURPOSE_WORDS } from "../display/purposes.ts"
-import { LAYER_WORDS, savedInAll } from "../display/savings.ts"
+import { cacheWords, LAYER_WORDS, savedInAll } from "../display/savings.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { fittedAtEnd, indented, wrapped } from "../display/text.ts"
-import { clockTime, counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/wording.ts"
+import { comparisonLines } from "./comparison.ts"
 import { type DemoState, workOf } from "./state.ts"
-import { compactionWords, windowsOf } from "./story.ts"
+import { addedWords, compactionWords, windowsOf } from "./story.ts"
 
 export interface Outcome {
   readonly state: DemoState
   readonly elapsedMs: number
   readonly artifacts: Pick<Artifacts, "files" | "commands">
-  /** How the person calls this program. */
+  /** How to call this program. */
   readonly strata: string
-  /** Where the conversation was kept, if it was. */
+  /** The journal's path, if it was kept. */
   readonly journal?: string
 }
 
@@ -32,18 +33,13 @@ export function summary(outcome: Outcome, { style, columns }: { style: Style; co
     ["turns", `${grouped(turn)} in ${clockTime(elapsedMs)}, for ${counted(tasks, "task")}`],
     [
       "work",
-      `${short(workOf(state))} tokens came in: ${windowsOf(state)} of ${grouped(thresholds.window)}; ${grouped(size)} are in it now`,
+      `${short(workOf(state))} tokens, ${windowsOf(state)} of ${grouped(thresholds.window)}; ${grouped(size)} are in the window now`,
     ],
     ...compactionRows(state.compactions, width),
-    [
-      "input",
-      counts
-        ? `${short(counts.cacheRead)} from the cache, ${short(counts.cacheWrite5m + counts.cacheWrite1h)} written to it, ${short(counts.input)} neither`
-        : "none",
-    ],
-    ["cache hits", `${percent(spent?.hitRatio ?? 0, 1)} of the input`],
+    ["input", counts ? cacheWords(counts) : "none"],
+    ["cache", `${percent(spent?.hitRatio ?? 0, 1)} of the input was read from it`],
     ["output", `${grouped(counts?.output ?? 0)} tokens`],
-    ["money", `${dollars(spent?.dollars ?? 0)} if it had been a real model`],
+    ["cost", `${dollars(spent?.dollars ?? 0)} at the prices of the real ${state.model}`],
     ...billRows(spent?.byPurpose ?? []),
     ...savedRows(spent?.savings ?? []),
     ["files", `${grouped(files.filter(({ reads }) => reads > 0).length)} read, ${grouped(changed)} changed`],
@@ -59,33 +55,40 @@ export function summary(outcome: Outcome, { style, columns }: { style: Style; co
       `  ${style.cyan(command)}`,
       ...indented(wrapped(about, width - 6), 6),
     ]),
+    "",
+    ...comparisonLines(state, { style, width }),
   ]
 }
 
-/** What each compaction left, a line each. */
+/** One line per compaction. */
 function compactionRows(compactions: DemoState["compactions"], width: number): readonly (readonly string[])[] {
-  if (compactions.length === 0) return [["compacted", "never: there was room"]]
+  if (compactions.length === 0) return [["compacted", "never: there was room for everything"]]
   const left = compactions.length - MOST_COMPACTIONS
   return [
-    ["compacted", `${counted(compactions.length, "time")}; messages told by the summary, and what was kept:`],
-    ...(left > 0 ? [["", `${counted(left, "earlier one")}, then`]] : []),
+    ["compacted", counted(compactions.length, "time")],
+    ...(left > 0 ? [["", `${counted(left, "earlier compaction")}, then`]] : []),
     ...compactions
       .slice(-MOST_COMPACTIONS)
-      .flatMap((one) => wrappedRows(`turn ${one.turn}: ${compactionWords(one)}`, width)),
+      .flatMap((one) => wrappedRows(`turn ${one.turn}: ${compactionWords(one)}${thenAdded(one)}`, width)),
   ]
+}
+
+function thenAdded(compaction: DemoState["compactions"][number]): string {
+  const added = addedWords(compaction)
+  return added === "" ? "" : `; then added: ${added}`
 }
 
 const MOST_COMPACTIONS = 6 // a line each
-const LABELS = 14 // columns of the table's first
+const LABELS = 13 // columns of labels
 
-/** A second line hangs below the first. */
+/** Continuation lines are indented. */
 const wrappedRows = (text: string, width: number): readonly (readonly string[])[] =>
   wrapped(text, width - LABELS - 2).map((line, i) => ["", i === 0 ? line : `  ${line}`])
 
-/** The demo's window is small, and what does not depend on its size weighs more in it. */
-const REMARKS: Partial<Record<Purpose, string>> = { notes: " (no less than in a large window)" }
+/** Notes do not get cheaper in a small window, so they weigh more in the demo. */
+const REMARKS: Partial<Record<Purpose, string>> = { notes: " (the same in a large window)" }
 
-/** The bill by what was paid for. */
+/** The bill by purpose. */
 function billRows(byPurpose: LedgerSummary["byPurpose"]): readonly (readonly string[])[] {
   return byPurpose.map(({ purpose, requests, dollars: paid }) => [
     "",
@@ -93,9 +96,9 @@ function billRows(byPurpose: LedgerSummary["byPurpose"]): readonly (readonly str
   ])
 }
 
-/** What each layer kept out and saved, a line each. */
+/** One line per layer: what it removed and saved. */
 function savedRows(savings: LedgerSummary["savings"]): readonly (readonly string[])[] {
-  if (savings.length === 0) return [["layers", "had nothing to do"]]
+  if (savings.length === 0) return [["layers", "had nothing to do yet"]]
   return [["layers", savedInAll(savings)], ...savings.flatMap(savedLines).map((line) => ["", line])]
 }
 
@@ -103,7 +106,7 @@ function savedLines({ layer, decisions, spared, removed, dollars: saved }: Ledge
   const money = saved === undefined ? "price unknown" : dollars(saved)
   return [
     `${LAYER_WORDS[layer]}: ${counted(decisions, "time")}, ${short(removed)} tokens removed, ${money}`,
-    ...(spared > 0 ? [`  ${spared} of them in place of a compaction: not counted in money`] : []),
+    ...(spared > 0 ? [`  ${spared} of them replaced a compaction and are not counted in money`] : []),
   ]
 }
 
@@ -111,10 +114,10 @@ type Step = readonly [command: string, about: string]
 
 function nextSteps({ strata, journal }: Pick<Outcome, "strata" | "journal">): readonly Step[] {
   return [
-    [`${strata} demo --window 200000 --turns 400 --fast`, "a window of the usual size, with the layers' own figures"],
+    [`${strata} demo --window 200000 --turns 400 --fast`, "a window of the usual size, with the default settings"],
     journal
-      ? [`${strata} inspect ${journal}`, "where the context went, file by file"]
-      : [`${strata} inspect ~/.claude/projects/*/*.jsonl`, "the same questions about conversations you had"],
-    [`${strata} chat`, "a real model, with your key"],
+      ? [`${strata} inspect ${journal}`, "see where the context went, file by file"]
+      : [`${strata} inspect ~/.claude/projects/*/*.jsonl`, "see the same figures for your own conversations"],
+    [`${strata} chat`, "work with a real model; needs a key"],
   ]
 }

@@ -1,4 +1,4 @@
-/** What the agent is asked to do, one task after the other, as a person would: the demo goes on until its turns are used up. */
+/** The tasks for the agent. The demo gives them one after another until its turns are used up. */
 
 const TASKS = [
   "Get to know this repository, then tidy up one small thing in it. Never delete a file.",
@@ -8,10 +8,10 @@ const TASKS = [
   "Search for what is left to do, and do the smallest of it.",
 ] as const
 
-/** Of one task, where several are to fit: turns that the simulated model plans for it. */
+/** The turns that the simulated model plans for one of several tasks. */
 export const turnsPerTask = (turns: number): number => Math.max(2, Math.ceil(turns / (TASKS.length - 1)))
 
-/** Without end: after the last one it begins again. */
+/** Endless: starts over after the last task. */
 export function* tasksInTurn(): Generator<string> {
   for (;;) yield* TASKS
 }

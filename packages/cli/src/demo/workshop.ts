@@ -1,4 +1,4 @@
-/** Everything the demo runs on: a simulator on loopback, a model on the official SDK, an agent with the real tools in a scratch copy. */
+/** Everything the demo runs on: a simulator on loopback, the official SDK, and an agent with the real tools in a scratch copy. */
 import type { Settings } from "@strata/core"
 import { type Agent, anthropicModel, openAgent } from "@strata/core/agent"
 import { FIGURES } from "@strata/core/parts"
@@ -7,20 +7,20 @@ import { type Simulator, startSimulator, workerBrain } from "@strata/sim"
 import type { Scratch } from "./scratch.ts"
 
 export const MODEL = "claude-opus-5-5"
-const OVERLOADED_REQUEST = 6 // one request fails, so that the retry can be seen
-const RESULT_CHARACTERS = 24_000 // in a small window fewer, so that several fit
-const RESULT_SHARE = 0.4 // characters for each token of the window
+const OVERLOADED_REQUEST = 6 // one request fails, to show the retry
+const RESULT_CHARACTERS = 24_000 // fewer in a small window, so that several results fit
+const RESULT_SHARE = 0.4 // characters per token of the window
 const CALLS_AT_ONCE = 4
 const SHARE_OF_TROUBLE = 0.12
-/** Variables that would make the demo something else: keys, addresses, settings of ours and of other agents. */
+/** Variables that would change the demo: keys, addresses, settings of Strata and other agents. */
 const NOT_FOR_THE_DEMO = /^(?:STRATA|ANTHROPIC|CLAUDE|DISABLE|OPENAI|OTEL)_/
 
-/** Shares of the window, where that is smaller than the one the figures are meant for. */
+/** Shares of a small window, in place of the default figures. */
 const SMALL_WINDOW = { "size-clear-keep": 0.2, "size-clear-least": 0.15, "tool-result-limit": 0.33 } as const
 
 export interface WorkshopOptions {
   readonly scratch: Scratch
-  /** Turns for one task, about. */
+  /** Planned turns per task. */
   readonly turns: number
   readonly seed: number
   readonly window: number
@@ -59,7 +59,7 @@ export async function openWorkshop({ scratch, turns, seed, window, env }: Worksh
       cwd: scratch.project,
       dir: scratch.home,
       title: "strata demo",
-      mode: "bypass", // in a copy that is thrown away
+      mode: "bypass", // safe in a scratch copy
       reads: new FileReads(),
       settings: { models, figures: figuresFor(window) },
       env: Object.fromEntries(Object.entries(env).filter(([name]) => !NOT_FOR_THE_DEMO.test(name))),
@@ -71,7 +71,7 @@ export async function openWorkshop({ scratch, turns, seed, window, env }: Worksh
   }
 }
 
-/** The layers' figures are meant for a window of 200,000 tokens: in a small one the cheap layers would never have anything to do. */
+/** The default figures suit a window of 200,000 tokens: in a small one, layers 1 and 2 would never act. */
 function figuresFor(window: number): Settings["figures"] {
   return Object.fromEntries(
     Object.entries(SMALL_WINDOW).map(([name, share]) => {

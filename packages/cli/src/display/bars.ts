@@ -1,8 +1,8 @@
-/** Bars and charts out of block characters. Pure: figures in, lines out. */
+/** Bars and charts made of block characters. Pure: numbers in, lines out. */
 import { type ContextPart, partSign } from "./context-parts.ts"
+import { short } from "./numbers.ts"
 import type { Style } from "./terminal.ts"
 import { padStart } from "./text.ts"
-import { short } from "./wording.ts"
 
 const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 const STEPS = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
@@ -16,13 +16,13 @@ export function bar({ value, most, width }: { value: number; most: number; width
 
 export interface StackedBar {
   readonly parts: readonly ContextPart[]
-  /** What the whole width stands for. */
+  /** The tokens that the full width represents. */
   readonly capacity: number
   readonly width: number
   readonly style: Style
 }
 
-/** The parts one behind the other, then what is free. */
+/** The parts side by side, then the free space. */
 export function stackedBar({ parts, capacity, width, style }: StackedBar): string {
   const column = (tokens: number) => Math.min(width, Math.round((width * tokens) / capacity))
   let tokens = 0
@@ -40,7 +40,7 @@ export interface Mark {
   readonly sign: string
 }
 
-/** Signs below a bar, each under its place. Of two on one place the second moves on. */
+/** Marks below a bar. If two share a place, the second moves right. */
 export function marksBelow(marks: readonly Mark[], { capacity, width }: { capacity: number; width: number }): string {
   const cells: string[] = []
   for (const { at, sign } of marks) {
@@ -51,7 +51,7 @@ export function marksBelow(marks: readonly Mark[], { capacity, width }: { capaci
   return Array.from(cells, (cell) => cell ?? " ").join("")
 }
 
-/** One character for each value: `▁▂▃▅▇`. */
+/** One character per value: `▁▂▃▅▇`. */
 export function sparkline(values: readonly number[], { most, width }: { most: number; width: number }): string {
   return squeezed(values, width)
     .map((value) => STEPS[most <= 0 ? 0 : Math.min(8, Math.max(1, Math.ceil((8 * value) / most)))]!)
@@ -60,7 +60,7 @@ export function sparkline(values: readonly number[], { most, width }: { most: nu
 
 export interface Chart {
   readonly values: readonly number[]
-  /** Indices of values before which something happened, marked below. */
+  /** Indices to mark below the axis. */
   readonly marked: readonly number[]
   readonly width: number
   readonly height: number
@@ -69,7 +69,7 @@ export interface Chart {
 
 const LABEL = 7
 
-/** Values as columns, with a scale at the left and marks below. */
+/** Values as columns, with a scale on the left and marks below. */
 export function columnChart({ values, marked, width, height, style }: Chart): string[] {
   const most = Math.max(1, ...values)
   const columns = spread(values, width - LABEL - 1)
@@ -93,7 +93,7 @@ export function columnChart({ values, marked, width, height, style }: Chart): st
   return [...rows, axis, `${" ".repeat(LABEL + 1)}${style.yellow(signs)}`]
 }
 
-/** As many values as there are columns: the largest of each stretch, or each several times. */
+/** One value per column: repeats values, or takes the largest of each stretch. */
 function spread(values: readonly number[], width: number): readonly number[] {
   if (values.length === 0) return []
   const times = Math.min(8, Math.floor(width / values.length))

@@ -16,32 +16,32 @@ const PLAN: CompactionPlan = {
   dollars: 0.1234,
 }
 
-test("L4-24 a plan: what would go, stay and come back, tokens, money, the ways in order", () => {
+test("L4-24 a plan: what is summarised, kept and added, tokens, cost, the routes in order", () => {
   const lines = planLines(PLAN, 76)
   expect(`\n${lines.join("\n")}\n`).toMatchInlineSnapshot(`
     "
-    would go         57 messages, about 142,000 tokens: told by a summary
-    would stay       1 message, about 900 tokens, word for word
-    put behind it    carried facts
-                     file:
-                     packages/core/src/layers/4-compaction/facts/facts-properties.test.ts
-    tokens           167,000 now, about 23,000 afterwards
-    money            about $0.1234 for the summary
-    ways, in order   by the model, from its cache; by the model
+    summarise         57 messages, about 142,000 tokens
+    keep as is        1 message, about 900 tokens
+    then add          carried facts
+                      file:
+                      packages/core/src/layers/4-compaction/facts/facts-properties.test.ts
+    tokens            167,000 now, about 23,000 afterwards
+    cost              about $0.1234 for the summary
+    routes, in order  by the model, from its cache; by the model
     "
   `)
   for (const line of lines) expect(widthOf(line), line).toBeLessThanOrEqual(95) // a path is not broken
 })
 
-test("money where no model is asked, where no price is known", () => {
+test("the cost where no model is asked, and where no price is known", () => {
   const { dollars: _, ...unpriced } = PLAN
-  expect(planLines(unpriced, 76)).toContainEqual("money            unknown: no price")
+  expect(planLines(unpriced, 76)).toContainEqual("cost              unknown: no price for this model")
   expect(planLines({ ...unpriced, routes: ["notes", "shared"] }, 76)).toContainEqual(
-    "money            nothing: no model is asked",
+    "cost              nothing: no model is asked",
   )
 })
 
-test("a compaction in a sentence, with the way it took where that is known", () => {
+test("a compaction in a sentence, with its route if that is known", () => {
   const figures = { tokensBefore: 167_000, tokensAfter: 54_000 }
   expect(compactedSentence({ ...figures, route: "notes" })).toBe("Compacted: 167,000 to 54,000 tokens, from the notes.")
   expect(compactedSentence(figures)).toBe("Compacted: 167,000 to 54,000 tokens.")
@@ -50,7 +50,7 @@ test("a compaction in a sentence, with the way it took where that is known", () 
 })
 
 test("L4-14 steps in plain words", () => {
-  expect(stepWords({ phase: "summarising", route: "notes" })).toBe("a summary from the notes")
+  expect(stepWords({ phase: "summarising", route: "notes" })).toBe("building a summary from the notes")
   expect(stepWords({ phase: "summarising", route: "shared" })).toBe("asking the model for a summary")
   expect(stepWords({ phase: "alive", seconds: 30 })).toBeUndefined()
 })

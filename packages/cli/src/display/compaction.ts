@@ -1,10 +1,10 @@
-/** How compactions read, wherever they are shown: what one does right now, what it did, what it would do. Pure. */
+/** How a compaction reads on every screen: its progress, its result, its plan. Pure. */
 import { type CompactionPlan, type CompactionProgress, ROUTE_WORDS, type RouteName } from "@strata/core/agent"
+import { counted, dollars, grouped } from "./numbers.ts"
 import { indented, wrapped } from "./text.ts"
-import { counted, dollars, grouped } from "./wording.ts"
 
 export interface CompactionFigures {
-  /** What is unknown, of one made long ago or by another program, is left out. */
+  /** Absent where unknown: in old journals and those of other programs. */
   readonly tokensBefore?: number | undefined
   readonly tokensAfter?: number | undefined
   readonly route?: string | undefined
@@ -20,20 +20,20 @@ export function compactedSentence({ tokensBefore, tokensAfter, route }: Compacti
 
 export const routeWords = (route: string): string => ROUTE_WORDS[route as RouteName] ?? `by ${route}`
 
-/** Ways that ask a model, and so cost something. */
+/** Routes that ask a model, and so cost money. */
 const ASKS_MODEL: ReadonlySet<string> = new Set<RouteName>(["shared", "direct"])
 
-/** What is done right now, in a few words; nothing where the progress tells of no step. */
+/** The current step, in a few words; `undefined` for other progress. */
 export function stepWords(progress: CompactionProgress): string | undefined {
   switch (progress.phase) {
     case "preparing":
-      return "looking at the conversation"
+      return "reading the conversation"
     case "summarising": {
       const { route, characters = 0 } = progress
-      if (route !== undefined && !ASKS_MODEL.has(route)) return `a summary ${routeWords(route)}`
+      if (route !== undefined && !ASKS_MODEL.has(route)) return `building a summary ${routeWords(route)}`
       return characters === 0
         ? "asking the model for a summary"
-        : `a summary is written, ${grouped(characters)} characters`
+        : `the model is writing a summary, ${grouped(characters)} characters so far`
     }
     case "restoring":
       return "reading files again"
@@ -42,24 +42,21 @@ export function stepWords(progress: CompactionProgress): string | undefined {
   }
 }
 
-const LABEL_COLUMNS = 17
+const LABEL_COLUMNS = 18
 
-/** What a compaction would do, for whoever wants to know before it is done. */
+/** What a compaction would do: the output of `/compact --dry-run`. */
 export function planLines(plan: CompactionPlan, width: number): readonly string[] {
   const { summarised, kept, restored, tokensBefore, expectedAfter, isWorthIt, routes } = plan
   const rows: readonly (readonly [label: string, text: string])[] = [
-    [
-      "would go",
-      `${counted(summarised.messages, "message")}, about ${grouped(summarised.tokens)} tokens: told by a summary`,
-    ],
-    ["would stay", keptWords(kept)],
-    ...restored.map((title, i) => [i === 0 ? "put behind it" : "", title] as const),
+    ["summarise", `${counted(summarised.messages, "message")}, about ${grouped(summarised.tokens)} tokens`],
+    ["keep as is", keptWords(kept)],
+    ...restored.map((title, i) => [i === 0 ? "then add" : "", title] as const),
     [
       "tokens",
-      `${grouped(tokensBefore)} now, about ${grouped(expectedAfter)} afterwards${isWorthIt ? "" : ": too little gain, so it would probably be refused"}`,
+      `${grouped(tokensBefore)} now, about ${grouped(expectedAfter)} afterwards${isWorthIt ? "" : "; too little gain, so Strata would probably refuse"}`,
     ],
-    ["money", moneyWords(plan)],
-    ["ways, in order", routes.length === 0 ? "none: there is no way to a summary" : routes.map(routeWords).join("; ")],
+    ["cost", costWords(plan)],
+    ["routes, in order", routes.length === 0 ? "none: no summary is possible" : routes.map(routeWords).join("; ")],
   ]
   return rows.flatMap(([label, text]) => {
     const [first = "", ...rest] = wrapped(text, width - LABEL_COLUMNS)
@@ -68,11 +65,13 @@ export function planLines(plan: CompactionPlan, width: number): readonly string[
 }
 
 function keptWords({ uuids, tokens }: CompactionPlan["kept"]): string {
-  if (uuids.length === 0) return "nothing word for word; everything stays in the journal"
-  return `${counted(uuids.length, "message")}, about ${grouped(tokens)} tokens, word for word`
+  if (uuids.length === 0) return "no messages; the journal still has everything"
+  return `${counted(uuids.length, "message")}, about ${grouped(tokens)} tokens`
 }
 
-function moneyWords({ dollars: price, routes: [first] }: CompactionPlan): string {
+function costWords({ dollars: price, routes: [first] }: CompactionPlan): string {
   if (price !== undefined) return `about ${dollars(price)} for the summary`
-  return first !== undefined && ASKS_MODEL.has(first) ? "unknown: no price" : "nothing: no model is asked"
+  return first !== undefined && ASKS_MODEL.has(first)
+    ? "unknown: no price for this model"
+    : "nothing: no model is asked"
 }

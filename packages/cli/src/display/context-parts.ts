@@ -1,4 +1,4 @@
-/** What fills a context, in the few classes a picture can show. Each has a letter, so that a picture without colours says the same. */
+/** What fills a context, in a few classes. Each has a letter, so that the picture works without colours. */
 import type { Accounting } from "@strata/core"
 import type { Style } from "./terminal.ts"
 
@@ -25,21 +25,21 @@ export interface PartLook {
 
 export const PARTS = {
   prompt: { label: "system prompt and tools", letter: "S", colour: "gray" },
-  human: { label: "your words", letter: "U", colour: "green" },
-  assistant: { label: "the model's words", letter: "A", colour: "blue" },
+  human: { label: "your messages", letter: "U", colour: "green" },
+  assistant: { label: "the model's text", letter: "A", colour: "blue" },
   thinking: { label: "thinking", letter: "T", colour: "magenta" },
   calls: { label: "tool calls", letter: "C", colour: "yellow" },
   files: { label: "files read", letter: "R", colour: "cyan" },
   commands: { label: "command output", letter: "B", colour: "red" },
   searches: { label: "search results", letter: "G", colour: "greenBright" },
-  results: { label: "other results", letter: "O", colour: "white" },
+  results: { label: "other tool results", letter: "O", colour: "white" },
   attachments: { label: "attachments", letter: "M", colour: "blueBright" },
-  other: { label: "summaries and the rest", letter: "Z", colour: "gray" },
+  other: { label: "summaries, other", letter: "Z", colour: "gray" },
 } as const satisfies Readonly<Record<string, PartLook>>
 
 export type PartKind = keyof typeof PARTS
 
-/** Tool names of the agents whose transcripts are known, in lower case. */
+/** Tool names of all supported agents, in lower case. */
 const RESULTS_OF: readonly { readonly kind: PartKind; readonly tools: ReadonlySet<string> }[] = [
   { kind: "files", tools: new Set(["read", "read_file", "view", "open", "notebookread"]) },
   {
@@ -74,7 +74,7 @@ const RESULTS_OF: readonly { readonly kind: PartKind; readonly tools: ReadonlySe
   },
 ]
 
-/** `prompt`: what the API counted beyond the messages, where that is known. */
+/** `prompt`: tokens of system prompt and tools, if known. */
 export function contextParts(accounting: Accounting, prompt = 0): readonly ContextPart[] {
   const sums = new Map<PartKind, number>()
   const add = (kind: PartKind, tokens: number) => sums.set(kind, (sums.get(kind) ?? 0) + tokens)
@@ -96,7 +96,7 @@ export function kindOfResult(tool: string): PartKind {
   return RESULTS_OF.find(({ tools }) => tools.has(name))?.kind ?? "results"
 }
 
-/** The sign of a part: a block in its colour, or its letter. */
+/** A part as a coloured block, or as its letter. */
 export function partSign(kind: PartKind, { style, count = 1 }: { style: Style; count?: number }): string {
   const { colour, letter } = PARTS[kind]
   return style.isColorSupported ? style[colour]("█".repeat(count)) : letter.repeat(count)

@@ -1,4 +1,4 @@
-/** What requests were for, in the words of the screen. */
+/** The purpose of a request, as it reads on the screen. */
 import type { Purpose } from "@strata/core"
 
 export const PURPOSE_WORDS: Readonly<Record<Purpose, string>> = {

@@ -1,18 +1,24 @@
-/** What the layers saved, what lost caches and repeated reads cost: lines that chat, demo and inspect show alike. Pure. */
+/** What the layers saved, and what lost caches and repeated reads cost. Chat, demo and inspect share these lines. Pure. */
 import type { LedgerSummary } from "@strata/core"
-import { type BreakCause, type BreakTotal, type LayerSaving, type RepeatedReads, totalSaving } from "@strata/core/parts"
-import { CAUSES } from "../inspect/cache-breaks.ts"
+import {
+  type BreakCause,
+  type BreakTotal,
+  type LayerSaving,
+  type RepeatedReads,
+  type TokenCounts,
+  totalSaving,
+} from "@strata/core/parts"
+import { CAUSES } from "./cache-breaks.ts"
+import { counted, dollars, dollarsOrUnknown, grouped, short } from "./numbers.ts"
 import { table } from "./table.ts"
 import { plainStyle, type Style } from "./terminal.ts"
 import { indented, wrapped } from "./text.ts"
-import { counted, dollars, dollarsOrUnknown, grouped, short } from "./wording.ts"
 
 export interface Look {
   readonly width: number
   readonly style?: Style
 }
 
-/** In the words of the screen. */
 export const LAYER_WORDS: Readonly<Record<LayerSaving["layer"], string>> = {
   "tool-results": "results put aside",
   microcompact: "results cleared",
@@ -21,19 +27,23 @@ export const LAYER_WORDS: Readonly<Record<LayerSaving["layer"], string>> = {
   notes: "notes",
 }
 
+/** `22.75M read from cache, 409K written to cache, 1.1K uncached` */
+export const cacheWords = ({ cacheRead, cacheWrite5m, cacheWrite1h, input }: TokenCounts): string =>
+  `${short(cacheRead)} read from cache, ${short(cacheWrite5m + cacheWrite1h)} written to cache, ${short(input)} uncached`
+
 /** `$0.0512 saved, 1.20M tokens not sent` */
 export function savedInAll(savings: readonly LayerSaving[]): string {
   return `${moneySaved(savings)}, ${short(totalSaving(savings).unsent)} tokens not sent`
 }
 
-/** `$0.0512 saved`, or that so far it is less than nothing, or that no price is known. */
+/** `$0.0512 saved`, or that the layers have cost more so far, or that the price is unknown. */
 export function moneySaved(savings: readonly LayerSaving[]): string {
   const { dollars: saved } = totalSaving(savings)
-  if (saved === undefined) return "money saved unknown: no price"
-  return saved < 0 ? `${dollars(-saved)} more paid than saved so far` : `${dollars(saved)} saved`
+  if (saved === undefined) return "savings unknown (no price)"
+  return saved < 0 ? `${dollars(-saved)} more spent than saved so far` : `${dollars(saved)} saved`
 }
 
-/** A table, and below it what each line is held against. */
+/** A table, then what each row is compared with. */
 export function savingLines(savings: readonly LayerSaving[], { width, style = plainStyle }: Look): string[] {
   if (savings.length === 0) return []
   return [
@@ -69,16 +79,14 @@ function remarksOn(
 ) {
   const remarks = [
     `${LAYER_WORDS[layer]}: ${counterfactual}`,
-    ...(layer !== "notes" && saved !== undefined && saved < 0 ? ["So far it has cost more than it saved."] : []),
-    ...(spared > 0 ? [`${counted(spared, "clearing", "clearings")} spared a compaction.`] : []),
-    ...(unmeasured > 0
-      ? [`${counted(unmeasured, "decision does", "decisions do")} not say how much; not counted.`]
-      : []),
+    ...(layer !== "notes" && saved !== undefined && saved < 0 ? ["It has cost more than it saved so far."] : []),
+    ...(spared > 0 ? [`${counted(spared, "clearing")} made a compaction unnecessary.`] : []),
+    ...(unmeasured > 0 ? [`${counted(unmeasured, "decision")} without a size: not counted.`] : []),
   ]
   return indented(wrapped(remarks.join(" "), width - 2), 2).map(style.dim)
 }
 
-/** What was paid again because the cache was lost, by cause, the dearest first. */
+/** What was paid again after a lost cache, by cause, the most expensive first. */
 export function lostCacheLines(
   totals: Iterable<readonly [BreakCause, BreakTotal]>,
   { width, style = plainStyle }: Look,
@@ -91,14 +99,14 @@ export function lostCacheLines(
     columns: [
       { title: "cache lost because", gives: "end" },
       { title: "times", align: "right" },
-      { title: "paid anew", align: "right" },
+      { title: "paid again", align: "right" },
       { title: "cost", align: "right" },
     ],
     rows: causes.map(([cause, total]) => [CAUSES[cause], grouped(total.breaks), short(total.paidAnew), lossOf(total)]),
   })
 }
 
-/** Where the price of some breaks is unknown, that is marked; where of all, it is said. */
+/** `+` marks a sum with some unknown prices. */
 export function lossOf({ breaks, dollars: paid, unpriced }: BreakTotal): string {
   if (breaks > 0 && unpriced === breaks) return "unknown"
   return `${dollars(paid)}${unpriced > 0 ? "+" : ""}`
@@ -109,14 +117,14 @@ export function repeatedReadLines(
   { width }: Look,
 ): string[] {
   if (tokens === 0) return []
-  const cost = paid === undefined ? "at an unknown price" : `about ${dollars(paid)}`
+  const cost = paid === undefined ? "cost unknown" : `about ${dollars(paid)}`
   return wrapped(
     `${counted(files, "file was", "files were")} read again: ${short(tokens)} tokens, ${cost}. ${how}`,
     width,
   )
 }
 
-/** What is kept out of the window now: `45.0K tokens put aside, 12.0K cleared`; nothing where nothing is. */
+/** What is kept out of the window now: `45.0K put aside, 12.0K cleared`; empty if nothing is. */
 export function keptOut(savings: LedgerSummary["savings"]): string {
   return savings
     .filter(({ standing }) => standing > 0)

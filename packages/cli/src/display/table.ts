@@ -1,14 +1,11 @@
-/**
- * Tables: columns as wide as their content, one of them giving way where the screen is too narrow. A column without
- * title and content is left out; a wrapped row holds line ends.
- */
+/** Tables: columns as wide as their content; some shrink if the screen is too narrow. Empty columns without a title are left out. */
 import { fitted, fittedAtEnd, padEnd, padStart, widthOf, wrapped } from "./text.ts"
 
 export interface Column {
   readonly title: string
-  /** Numbers stand at the right. Default: left. */
+  /** Default: left. */
   readonly align?: "left" | "right"
-  /** The column that gives way where the table is too wide: cut at its end, at its beginning as paths are, or wrapped. */
+  /** How the column shrinks if the table is too wide: cut at the end, cut at the beginning (paths), or wrapped. */
   readonly gives?: "end" | "beginning" | "wrap"
 }
 
@@ -17,7 +14,7 @@ export interface TableOptions {
   readonly rows: readonly (readonly string[])[]
   readonly width: number
   readonly indent?: number
-  /** Applied to the line of titles; without it there is none. */
+  /** Styles the line of titles; without it there is none. */
   readonly titles?: (text: string) => string
 }
 
@@ -38,7 +35,7 @@ export function table({ columns: all, rows: given, width, indent = 2, titles }: 
   return [...(titles ? [titles(line(head))] : []), ...rows.map(row)]
 }
 
-/** A row as one line, or as many as its wrapping cell takes. */
+/** A row as one line, or as several if a cell wraps. */
 function wrappedRow(
   cells: readonly string[],
   { columns, widths }: { readonly columns: readonly Column[]; readonly widths: readonly number[] },
@@ -50,7 +47,7 @@ function wrappedRow(
     : [cells.with(at, first), ...others.map((text) => columns.map((_, i) => (i === at ? text : "")))]
 }
 
-/** Takes what is too much from the columns that give, always from the widest of them. */
+/** Shrinks the columns that can shrink, always the widest one first. */
 function shrunk(
   wanted: readonly number[],
   { columns, width }: Pick<TableOptions, "columns" | "width">,

@@ -1,4 +1,4 @@
-/** The terminal as commands see it: where text goes, how wide it is, whether pictures can be redrawn in place and colours be used. */
+/** The terminal as commands see it: output, size, colours, and whether it can redraw in place. */
 import picocolors from "picocolors"
 
 export type Style = ReturnType<typeof picocolors.createColors>
@@ -6,17 +6,17 @@ export type Style = ReturnType<typeof picocolors.createColors>
 export interface Terminal {
   /** Output for the person or the next program. */
   print(text: string): void
-  /** Problems and remarks: never mixed into output that a program reads. */
+  /** Problems and remarks, on standard error. */
   complain(text: string): void
   readonly columns: number
   readonly rows: number
-  /** Output goes to a screen, where it can be drawn over. */
+  /** Output goes to a screen that can redraw in place. */
   readonly isScreen: boolean
   readonly style: Style
 }
 
-const USUAL_SIZE = { columns: 80, rows: 24 } // of output that is no screen
-const NARROWEST = 40 // less is not legible: lines wrap then
+const USUAL_SIZE = { columns: 80, rows: 24 } // when output goes to a file or a pipe
+const NARROWEST = 40 // below this, lines wrap
 
 export const plainStyle: Style = picocolors.createColors(false)
 export const colourStyle: Style = picocolors.createColors(true)
@@ -33,7 +33,7 @@ export function processTerminal({ env, noColour }: TerminalOptions): Terminal {
   return {
     print: (text) => stdout.write(text),
     complain: (text) => stderr.write(text),
-    // read anew each time: the window may be resized
+    // read every time: the window may be resized
     get columns() {
       return Math.max(NARROWEST, stdout.columns ?? USUAL_SIZE.columns)
     },
@@ -45,7 +45,7 @@ export function processTerminal({ env, noColour }: TerminalOptions): Terminal {
   }
 }
 
-/** `--no-color` and `NO_COLOR` say no; `FORCE_COLOR` says yes to output that is no screen. */
+/** `--no-color` and `NO_COLOR` turn colours off; `FORCE_COLOR` turns them on in pipes too. */
 function wantsColour({ env, noColour, isScreen }: TerminalOptions & { readonly isScreen: boolean }): boolean {
   if (noColour || (env.NO_COLOR !== undefined && env.NO_COLOR !== "")) return false
   if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== "0"

@@ -1,16 +1,18 @@
-/** Text for a terminal: made harmless, cut to a width, filled up to one, wrapped. Widths are columns on the screen. */
+/** Text for a terminal: strip control characters, cut, pad and wrap. Widths are screen columns. */
 import { stripVTControlCharacters } from "node:util"
 
 const ELLIPSIS = "…"
 const graphemes = new Intl.Segmenter()
-/** What takes two columns: emoji and the scripts of East Asia. */
+/** Emoji and East Asian scripts take two columns. */
 const WIDE =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]/u
-/** Also those that turn the direction of writing: with them a path can look like another one. */
+/** Includes bidi controls, which can make one path look like another. */
 const CONTROLS = /[\p{Cc}\p{Bidi_Control}]+/gu
 const PLAIN = /^[\x20-\x7e]*$/
+const LINE_COLUMNS = 120
+const LONGEST_LETTER = 20 // characters that one emoji may take; cutting here keeps long lines cheap
 
-/** One line without control characters: what comes out of a transcript must not steer the terminal. */
+/** One line without control characters, so that a transcript cannot control the terminal. */
 export function printable(text: string): string {
   return stripVTControlCharacters(text).replace(CONTROLS, " ")
 }
@@ -23,12 +25,18 @@ export function widthOf(text: string): number {
   return width
 }
 
-/** The beginning of a text without colours, if it is too long. */
+/** The start of a text, if it is too long. The text must not contain colours. */
 export function fitted(text: string, width: number): string {
   return widthOf(text) <= width ? text : `${taken(text, width - 1)}${ELLIPSIS}`
 }
 
-/** The end of it: of a path the end says most. */
+/** The first line that is not blank, cut to this many columns. */
+export function firstLine(text: string, most = LINE_COLUMNS): string {
+  const line = text.split("\n").find((candidate) => candidate.trim() !== "")
+  return fitted((line?.trim() ?? "").slice(0, most * LONGEST_LETTER), most)
+}
+
+/** The end of a text, if it is too long: for paths. */
 export function fittedAtEnd(text: string, width: number): string {
   if (widthOf(text) <= width) return text
   const letters = [...graphemes.segment(text)].map(({ segment }) => segment)
@@ -50,7 +58,7 @@ function taken(text: string, width: number): string {
 export const padEnd = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - widthOf(text)))
 export const padStart = (text: string, width: number): string => " ".repeat(Math.max(0, width - widthOf(text))) + text
 
-/** Breaks at spaces; a word that is longer than a line stands alone. */
+/** Breaks at spaces. A word longer than a line gets its own line. */
 export function wrapped(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ""

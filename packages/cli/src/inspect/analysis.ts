@@ -1,5 +1,4 @@
-/** Everything `strata inspect` says about a conversation, as plain data: this is what `--json` prints. */
-
+/** Everything `strata inspect` reports about a conversation, as plain data. `--json` prints it. */
 import {
   type Accounting,
   account,
@@ -40,11 +39,11 @@ export interface Analysis {
   readonly model?: string
   readonly report: ImportReport
   readonly messages: number
-  /** First and last message; nothing where the format has no times. */
+  /** First and last message; absent if the format has no times. */
   readonly time?: { readonly from: string; readonly to: string }
-  /** Everything that ever entered the context, by class. Sizes are estimates, calibrated by the API's counts. */
+  /** Everything that ever entered the context, by class. Estimates, calibrated with the API's counts. */
   readonly content: Accounting
-  /** What files that were read again cost. */
+  /** The cost of reading files again. */
   readonly repeated: RepeatedReads
   readonly byTool: readonly ToolTotal[]
   readonly byFile: readonly FileTotal[]
@@ -52,10 +51,10 @@ export interface Analysis {
   readonly growth: Growth
   readonly cache: CacheReport
   readonly money: MoneyReport
-  /** What our own layers decided, and what that saved. Recordings of other programs have neither. */
+  /** What Strata's layers decided and saved. Empty for other programs' transcripts. */
   readonly decided: readonly Decided[]
   readonly savings: readonly LayerSaving[]
-  /** What layers 1 and 2 would have done with it, where that was asked for. */
+  /** What layers 1 and 2 would have done, with `--layers`. */
   readonly layers?: Replay
 }
 
@@ -65,7 +64,7 @@ export interface Growth {
   /** Tokens in the context after each response. */
   readonly sizes: readonly number[]
   readonly boundaries: readonly BoundaryFacts[]
-  /** Now, by class. */
+  /** The context at the end, by class. */
   readonly last: Accounting
 }
 
@@ -73,16 +72,16 @@ export interface BoundaryFacts {
   /** Responses before it. */
   readonly turn: number
   readonly before: number
-  /** The context after the first response behind it; nothing where it is the end. */
+  /** The context after the next response; absent at the end. */
   readonly after?: number
 }
 
 export interface CacheReport {
   readonly requests: number
   readonly counts: TokenCounts
-  /** Share of the input that was read from the cache. */
+  /** Share of the input read from cache. */
   readonly hitRatio: number
-  /** The dearest, in the order they happened. */
+  /** The most expensive ones, in order. */
   readonly breaks: readonly CacheBreak[]
   readonly broken: BreakTotal
   readonly byCause: Readonly<Partial<Record<BreakCause, BreakTotal>>>
@@ -96,13 +95,13 @@ export interface MoneyReport {
     readonly purpose: Purpose
     readonly requests: number
     readonly counts: TokenCounts
-    /** Nothing where the price is unknown. */
+    /** Absent if the price is unknown. */
     readonly dollars?: number
   }[]
 }
 
 const MOST_RESULTS = 10
-const NO_TIME = "1970-01-01" // importers of formats without times begin here
+const NO_TIME = "1970-01-01" // importers of formats without times start here
 
 export function analyse(transcript: Transcript): Analysis {
   const { entries, aside, ...about } = transcript
@@ -137,7 +136,7 @@ export function analyse(transcript: Transcript): Analysis {
   }
 }
 
-/** Follows the main path: how large the context was after each response, and what each request was billed for. */
+/** Follows the main path: the context size after each response, and the bill of each request. */
 class Course {
   readonly #sizes: { readonly id: string; tokens: number }[] = []
   readonly #boundaries: { readonly turn: number; readonly before: number }[] = []
@@ -155,7 +154,7 @@ class Course {
     if (last?.id === id) last.tokens = size.tokens
     else this.#sizes.push({ id, tokens: size.tokens })
     if (size.counted > 0) this.#isCounted = true
-    if (usage !== undefined) this.#counts.set(id, tokenCounts(usage)) // of a response in pieces the last has the whole
+    if (usage !== undefined) this.#counts.set(id, tokenCounts(usage)) // for a response in several pieces, the last one has the total
   }
 
   growth(): Omit<Growth, "last"> {
@@ -170,7 +169,7 @@ class Course {
     }
   }
 
-  /** What each request was billed for. */
+  /** The bill of each request. */
   counts(): readonly TokenCounts[] {
     return [...this.#counts.values()]
   }

@@ -1,4 +1,4 @@
-/** `strata inspect`: reads recorded conversations and says where their context and money went. */
+/** `strata inspect`: reads recorded conversations and reports where their context and money went. */
 import { StrataError } from "@strata/core"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
@@ -23,7 +23,7 @@ export const run: Run = async ({ args, terminal }) => {
         if (!values.json) terminal.print(`${report(analysis, terminal).join("\n")}\n\n`)
       }
     } catch (error) {
-      // of several files the others are still worth looking at
+      // with several files, go on with the others
       if (!(error instanceof StrataError || error instanceof UsageError) || operands.length === 1) throw error
       terminal.complain(`${error.message}\n`)
       failures++
@@ -34,7 +34,7 @@ export const run: Run = async ({ args, terminal }) => {
   return failures === 0 ? DONE : SOME_FAILED
 }
 
-/** The replay takes its time and loads the layers: only where it is asked for. */
+/** The replay is slow and loads the layers, so it runs only on request. */
 async function withLayers(transcript: Transcript): Promise<Analysis> {
   const { replay } = await import("@strata/core/replay")
   return { ...analyse(transcript), layers: await replay(transcript) }

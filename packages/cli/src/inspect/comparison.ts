@@ -1,9 +1,9 @@
-/** Several conversations side by side, one line each. */
+/** A table of several conversations, one line each. */
 import { basename } from "node:path"
 import { canonicalModelId } from "@strata/core/parts"
+import { dollars, grouped, percent, short } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import { printable, wrapped } from "../display/text.ts"
-import { dollars, grouped, percent, short } from "../display/wording.ts"
 import type { Analysis } from "./analysis.ts"
 import type { Look } from "./report.ts"
 
@@ -44,22 +44,22 @@ export function comparison(analyses: readonly Analysis[], { style, columns }: Lo
         { title: "model", gives: "beginning" },
         { title: "turns", align: "right" },
         { title: "peak", align: "right" },
-        { title: "cuts", align: "right" },
+        { title: "compacted", align: "right" },
         { title: "cached", align: "right" },
-        { title: "breaks", align: "right" },
+        { title: "lost", align: "right" },
         { title: "reread", align: "right" },
         { title: "cost", align: "right" },
       ],
       rows: [...rows, totals],
     }),
     ...wrapped(
-      "cuts: compactions; breaks: of the cache; reread: tokens for files that were there already; ?: not known",
+      "cached: share of the input read from cache. lost: how often the cache was lost. reread: tokens of files read again. ?: unknown.",
       columns,
     ).map(style.dim),
   ]
 }
 
-/** Short: without what every Claude model begins with, and without a date. */
+/** Without the prefix "claude-" and without a date. */
 const modelName = (name: string | undefined) =>
   name === undefined ? "?" : printable(canonicalModelId(name)).replace(/^claude-/, "")
 

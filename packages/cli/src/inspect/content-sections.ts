@@ -1,9 +1,9 @@
-/** The sections about what was in the context: by class, tool and file, what was read twice, the largest results. */
+/** The sections about content: by class, tool and file, files read again, the largest results. */
 import { bar } from "../display/bars.ts"
 import { contextParts, PARTS, partSign } from "../display/context-parts.ts"
+import { counted, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import { padEnd, padStart, printable } from "../display/text.ts"
-import { counted, dollarsOrUnknown, grouped, percent, short } from "../display/wording.ts"
 import { more, type Page, titled, total, within } from "./page.ts"
 
 const SHOWN = { tools: 8, files: 8, duplicates: 5, results: 5 }
@@ -17,7 +17,7 @@ export function content(page: Page): string[] {
   const label = Math.max(...parts.map(({ kind }) => PARTS[kind].label.length))
   const room = width - label - 20
   return [
-    ...titled(page, { title: "Where the context went", about: `about ${short(all)} tokens entered it` }),
+    ...titled(page, { title: "Where the context went", about: `about ${short(all)} tokens in total` }),
     ...parts.map(({ kind, tokens }) => {
       const drawn = style[PARTS[kind].colour](padEnd(bar({ value: tokens, most, width: room }), room))
       const sign = style.isColorSupported ? partSign(kind, { style }) : " "
@@ -31,7 +31,7 @@ export function tools(page: Page): string[] {
   const { byTool, content: all } = analysis
   if (byTool.length === 0) return []
   return [
-    ...titled(page, { title: "By tool", about: "tokens of its calls and results" }),
+    ...titled(page, { title: "By tool", about: "tokens of calls and results" }),
     ...table({
       width,
       titles: style.dim,
@@ -39,8 +39,8 @@ export function tools(page: Page): string[] {
         { title: "tool", gives: "end" },
         { title: "calls", align: "right" },
         { title: "failed", align: "right" },
-        { title: "asked", align: "right" },
-        { title: "answered", align: "right" },
+        { title: "in calls", align: "right" },
+        { title: "in results", align: "right" },
         { title: "share", align: "right" },
       ],
       rows: byTool
@@ -94,7 +94,7 @@ export function duplicates(page: Page): string[] {
   return [
     ...titled(page, {
       title: "Read more than once",
-      about: `${counted(found.length, "file")}; about ${short(wasted)} tokens (${percent(wasted, analysis.content.total)}) for what was there already`,
+      about: `${counted(found.length, "file")}; about ${short(wasted)} tokens (${percent(wasted, analysis.content.total)}) repeat earlier reads`,
     }),
     ...table({
       width,
@@ -115,7 +115,7 @@ export function duplicates(page: Page): string[] {
         ]),
     }),
     ...more(found.length - SHOWN.duplicates, "file"),
-    `  Written to the cache once more, that cost ${dollarsOrUnknown(analysis.repeated.dollars)}.`,
+    `  Cost of writing them to the cache again: ${dollarsOrUnknown(analysis.repeated.dollars)}.`,
   ]
 }
 

@@ -1,11 +1,11 @@
-/** The sections about size and cost over time: growth, the cache, money. */
+/** The sections about size and cost over time: growth, cache, money. */
 import { columnChart } from "../display/bars.ts"
+import { CAUSES } from "../display/cache-breaks.ts"
+import { counted, dollars, dollarsOrUnknown, grouped, pause, percent, short } from "../display/numbers.ts"
 import { PURPOSE_WORDS } from "../display/purposes.ts"
-import { lossOf } from "../display/savings.ts"
+import { cacheWords, lossOf } from "../display/savings.ts"
 import { table } from "../display/table.ts"
 import { indented, printable } from "../display/text.ts"
-import { counted, dollars, dollarsOrUnknown, grouped, pause, percent, short } from "../display/wording.ts"
-import { CAUSES } from "./cache-breaks.ts"
 import { more, type Page, titled } from "./page.ts"
 
 const CHART_HEIGHT = 8
@@ -15,12 +15,12 @@ export function growth(page: Page): string[] {
   const { analysis, style, width } = page
   const { source, sizes, boundaries } = analysis.growth
   if (sizes.length === 0) return []
-  const how = source === "counted" ? "as the API counted" : "estimated, without system prompt and tools"
+  const how = source === "counted" ? "counted by the API" : "estimated, without system prompt and tools"
   const peak = Math.max(...sizes)
   return [
     ...titled(page, {
       title: "Growth over turns",
-      about: `at most ${short(peak)} tokens, ${short(sizes.at(-1)!)} at the end; ${how}`,
+      about: `largest ${short(peak)} tokens, ${short(sizes.at(-1)!)} at the end; ${how}`,
     }),
     ...indented(
       columnChart({
@@ -42,24 +42,23 @@ export function growth(page: Page): string[] {
 export function cache(page: Page): string[] {
   const { analysis, style, width } = page
   const { requests, counts, hitRatio, breaks, broken } = analysis.cache
-  if (requests === 0) return titled(page, { title: "Cache", about: "the recording does not say what was billed" })
+  if (requests === 0) return titled(page, { title: "Cache", about: "the transcript does not record what was billed" })
   if (counts.cacheRead === 0)
-    return titled(page, { title: "Cache", about: `no request of ${grouped(requests)} read from a cache` })
-  const written = counts.cacheWrite5m + counts.cacheWrite1h
-  const facts = `${percent(hitRatio, 1)} of the input read from it; ${short(counts.cacheRead)} read, ${short(written)} written, ${short(counts.input)} neither`
-  if (broken.breaks === 0) return [...titled(page, { title: "Cache", about: facts }), "  never broken"]
+    return titled(page, { title: "Cache", about: `none of the ${counted(requests, "request")} read from a cache` })
+  const facts = `${percent(hitRatio, 1)} of the input came from it: ${cacheWords(counts)}`
+  if (broken.breaks === 0) return [...titled(page, { title: "Cache", about: facts }), "  the cache was never lost"]
   const shown = breaks.toSorted((a, b) => b.paidAnew - a.paidAnew).slice(0, MOST_BREAKS)
   return [
     ...titled(page, { title: "Cache", about: facts }),
-    `  broken ${counted(broken.breaks, "time")}, with ${short(broken.paidAnew)} tokens paid anew for ${lossOf(broken)}:`,
+    `  lost ${counted(broken.breaks, "time")}; ${short(broken.paidAnew)} tokens paid again, for ${lossOf(broken)}:`,
     ...table({
       width,
       titles: style.dim,
       columns: [
         { title: "turn", align: "right" },
         { title: "pause", align: "right" },
-        { title: "read", align: "right" },
-        { title: "paid anew", align: "right" },
+        { title: "cache read", align: "right" },
+        { title: "paid again", align: "right" },
         { title: "cost", align: "right" },
         { title: "probable cause", gives: "end" },
       ],
@@ -74,7 +73,7 @@ export function cache(page: Page): string[] {
           CAUSES[cause],
         ]),
     }),
-    ...more(broken.breaks - shown.length, "break"),
+    ...more(broken.breaks - shown.length, "loss", "losses"),
   ]
 }
 

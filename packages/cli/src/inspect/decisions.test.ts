@@ -66,8 +66,14 @@ const transcript: Transcript = {
 it("decisions of the layers, each with its turn, and what the server reports only where it is more", () => {
   expect(decisionsIn(ENTRIES)).toEqual([
     { turn: 1, what: "put aside", tokens: 20_000, rewrites: 0, about: "80,000 bytes" },
-    { turn: 2, what: "cleared", tokens: 15_000, rewrites: 9_000, about: "2 results, they filled the window" },
-    { turn: 3, what: "cleared by the server", tokens: 3_000, about: "its own copy of the request" },
+    {
+      turn: 2,
+      what: "cleared",
+      tokens: 15_000,
+      rewrites: 9_000,
+      about: "2 results, because the window was filling up",
+    },
+    { turn: 3, what: "cleared by the server", tokens: 3_000, about: "from its copy of the request" },
     { turn: 4, what: "compaction failed", about: "automatic: 模型没有回答，请稍后再试" },
   ])
 })
@@ -78,14 +84,14 @@ it.each([80, 120])(
     const lines = report(analyse(transcript), { style, columns })
     for (const line of lines) expect(widthOf(line), line).toBeLessThanOrEqual(columns)
     const text = lines.join("\n")
-    expect(text).toMatch(/broken 1 time, with [\d.]+K tokens paid anew for \$0\.\d+:/)
+    expect(text).toMatch(/lost 1 time; [\d.]+K tokens paid again, for \$0\.\d+:/)
     if (columns === 80)
       expect(text.slice(text.indexOf("Layers"))).toMatchInlineSnapshot(`
         "Layers  4 decisions; $0.0624 saved, 96.0K tokens not sent
           turn  decision               tokens  rewritten  about
              1  put aside               20.0K             80,000 bytes
-             2  cleared                 15.0K       9.0K  2 results, they filled the wi…
-             3  cleared by the server    3.0K             its own copy of the request
+             2  cleared                 15.0K       9.0K  2 results, because the window…
+             3  cleared by the server    3.0K             from its copy of the request
              4  compaction failed           ?             automatic: 模型没有回答，请稍…
 
           layer                  times  removed  not sent    worth     cost     saved
@@ -99,11 +105,11 @@ it.each([80, 120])(
           with every later request until the next boundary, or written again where the
           cache was lost; what was written anew behind them is subtracted. Where
           clearing spared a compaction, neither is counted: it would have taken the
-          results out and written the cache anew all the same. So far it has cost more
-          than it saved.
+          results out and written the cache anew all the same. It has cost more than it
+          saved so far.
           cleared by the server: Had the server cleared nothing, each request would have
           carried what it reports as cleared; what it wrote anew behind that is
-          subtracted. So far it has cost more than it saved."
+          subtracted. It has cost more than it saved so far."
       `)
   },
 )

@@ -1,15 +1,15 @@
-/** What the layers decided in a conversation of our own, in the order it happened. Recordings of other programs have no decisions. */
+/** What the layers decided in a Strata journal, in order. Other programs' transcripts have no decisions. */
 import type { DecisionEntry, Entry } from "@strata/core"
 import { isDecision } from "@strata/core/parts"
-import { counted, grouped } from "../display/wording.ts"
+import { counted, grouped } from "../display/numbers.ts"
 
 export interface Decided {
   /** Responses before it. */
   readonly turn: number
   readonly what: DecidedWhat
-  /** Taken out of the window by it; nothing where the decision does not say. */
+  /** Tokens taken out of the window; absent if the decision does not record them. */
   readonly tokens?: number
-  /** To be written to the cache again because of it. */
+  /** Tokens written to the cache again because of it. */
   readonly rewrites?: number
   readonly about: string
 }
@@ -25,9 +25,9 @@ export type DecidedWhat =
 
 const REASONS = {
   idle: "after a long pause",
-  size: "they filled the window",
-  api: "the server was asked to",
-  "cache-edit": "inside the server's cache",
+  size: "because the window was filling up",
+  api: "by the server, on request",
+  "cache-edit": "in the server's cache",
 } as const
 
 export function decisionsIn(entries: readonly Entry[]): readonly Decided[] {
@@ -39,7 +39,7 @@ export function decisionsIn(entries: readonly Entry[]): readonly Decided[] {
     if (!isDecision(entry)) continue
     const turn = responses.size
     if (entry.subtype === "server-edited") {
-      // each response reports all that was cleared of its request
+      // each response reports everything cleared from its request
       const cleared = clearedBy(entry.edits)
       if (cleared > onServer) decided.push({ turn, ...byServer(cleared - onServer) })
       onServer = cleared
@@ -79,10 +79,10 @@ function described(decision: DecisionEntry): Description | undefined {
 const byServer = (tokens: number): Description => ({
   what: "cleared by the server",
   tokens,
-  about: "its own copy of the request",
+  about: "from its copy of the request",
 })
 
-const TRIGGERS = { auto: "automatic", manual: "by hand" } as const
+const TRIGGERS = { auto: "automatic", manual: "on request" } as const
 
 function effectOf({ effect }: { readonly effect?: { readonly saves: number; readonly rewrites: number } }) {
   return effect ? { tokens: effect.saves, rewrites: effect.rewrites } : {}

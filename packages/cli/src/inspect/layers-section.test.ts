@@ -44,15 +44,15 @@ describe("CACHE-5 strata inspect --layers", () => {
     for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(80)
     expect(`\n${lines.join("\n")}\n`).toMatchInlineSnapshot(`
       "
-      Layers 1 and 2  what they would have done; modelled
-        Ours saves $0.3107 (26%), compared with sending everything, with the same
+      Layers 1 and 2  what they would have done, by replay
+        Strata saves $0.3107 (26%), compared with sending everything, with the same
         pauses and compactions. Sizes are estimates, without system prompt and tools.
         policy           cost  saved   peak  cached  put aside  cleared
         nothing         $1.19         70.6K     90%
         keep-last-10    $3.26  -174%  26.0K     17%                  19
         sliding-3       $1.19         70.6K     90%
         strata        $0.8774    26%  47.1K     88%                  10
-        ours would have acted 1 time:
+        Strata would have acted 1 time:
         turn  what        tokens  why                                 saved
           16  10 cleared   23.5K  a long pause: the cache was gone  $0.3107
       "
@@ -61,21 +61,21 @@ describe("CACHE-5 strata inspect --layers", () => {
 
   it("says so where nothing would have been done", async () => {
     const text = (await section(recording())).join(" ")
-    expect(text).toContain("Ours changes nothing, compared with sending everything, with the same pauses")
-    expect(text).not.toContain("ours would have acted")
+    expect(text).toContain("Strata changes nothing, compared with sending everything, with the same pauses")
+    expect(text).not.toContain("Strata would have acted")
   })
 
   it("compares in tokens where no price is known", async () => {
     const text = (await section(recording({ pauseMinutes: 90, model: "some-model" }))).join("\n")
-    expect(text).toContain("as plain input")
-    expect(text).toMatch(/Ours saves [\d.]+K tokens \(\d+%\)/)
+    expect(text).toContain("as input tokens")
+    expect(text).toMatch(/Strata saves [\d.]+K tokens \(\d+%\)/)
     expect(text).not.toContain("$")
   })
 
   it("says that pauses are not known where the record has no times", async () => {
     const timed = recording({ pauseMinutes: 90 })
     const entries = timed.entries.map((entry, i) => ({ ...entry, timestamp: new Date(i).toISOString() }))
-    expect((await section({ ...timed, entries })).join(" ")).toContain("no pause is known")
+    expect((await section({ ...timed, entries })).join(" ")).toContain("no times, so the replay assumes no pauses")
   })
 
   it("shows ours so that it stands out", async () => {

@@ -1,8 +1,8 @@
-/** The section about layers 1 and 2: what they would have done with the conversation, and what that saves beside other policies. */
+/** The section about layers 1 and 2: what they would have done, and what that saves compared with other policies. */
 import type { Replay, ReplayedAction, ReplayReport } from "@strata/core/replay"
+import { counted, dollars, grouped, percent, short } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import { indented, wrapped } from "../display/text.ts"
-import { counted, dollars, grouped, percent, short } from "../display/wording.ts"
 import { more, type Page, titled } from "./page.ts"
 
 const OURS = "strata"
@@ -14,14 +14,14 @@ export function layers(page: Page): string[] {
   const ours = found?.reports.find(({ policy }) => policy === OURS)
   if (!found || !ours || ours.requests.length === 0) return []
   return [
-    ...titled(page, { title: "Layers 1 and 2", about: "what they would have done; modelled" }),
+    ...titled(page, { title: "Layers 1 and 2", about: "what they would have done, by replay" }),
     ...indented(wrapped(`${verdict(ours)} ${assumptions(found)}`, width - 2), 2),
     ...table({
       width,
       titles: style.dim,
       columns: [
         { title: "policy" },
-        { title: ours.totals.dollars === undefined ? "as plain input" : "cost", align: "right" },
+        { title: ours.totals.dollars === undefined ? "as input tokens" : "cost", align: "right" },
         { title: "saved", align: "right" },
         { title: "peak", align: "right" },
         { title: "cached", align: "right" },
@@ -37,17 +37,17 @@ export function layers(page: Page): string[] {
   ]
 }
 
-/** What is compared with what, in one sentence. */
+/** What the layers save, and compared with what. */
 function verdict({ totals: { saved } }: ReplayReport): string {
   const than = "compared with sending everything, with the same pauses and compactions"
-  if (saved.amount === 0) return `Ours changes nothing, ${than}.`
+  if (saved.amount === 0) return `Strata changes nothing, ${than}.`
   const amount = `${inUnit(Math.abs(saved.amount), saved.unit)} (${percent(Math.abs(saved.share), 1)})`
-  return `Ours ${saved.amount > 0 ? "saves" : "costs"} ${amount}${saved.amount > 0 ? "" : " more"}, ${than}.`
+  return `Strata ${saved.amount > 0 ? "saves" : "costs"} ${amount}${saved.amount > 0 ? "" : " more"}, ${than}.`
 }
 
 function assumptions({ pauses, sizes }: Replay): string {
   return [
-    pauses === "unknown" ? "The recording has no times: no pause is known, so no cache runs out." : "",
+    pauses === "unknown" ? "The transcript has no times, so the replay assumes no pauses and no expired cache." : "",
     sizes === "estimated" ? "Sizes are estimates, without system prompt and tools." : "",
   ]
     .filter((sentence) => sentence !== "")
@@ -68,11 +68,11 @@ function totals({ policy, totals: { dollars: spent, weighed, saved, peak, hitRat
 }
 
 function decisions({ style, width }: Page, { actions, totals: { saved } }: ReplayReport): string[] {
-  const told = actions.filter(({ tokens }) => tokens > 0)
-  if (told.length === 0) return []
-  const shown = told.toSorted((a, b) => b.saved - a.saved).slice(0, MOST_ACTIONS)
+  const acted = actions.filter(({ tokens }) => tokens > 0)
+  if (acted.length === 0) return []
+  const shown = acted.toSorted((a, b) => b.saved - a.saved).slice(0, MOST_ACTIONS)
   return [
-    `  ours would have acted ${counted(told.length, "time")}:`,
+    `  Strata would have acted ${counted(acted.length, "time")}:`,
     ...table({
       width,
       titles: style.dim,
@@ -93,7 +93,7 @@ function decisions({ style, width }: Page, { actions, totals: { saved } }: Repla
           `${action.saved < 0 ? "-" : ""}${inUnit(Math.abs(action.saved), saved.unit)}`,
         ]),
     }),
-    ...more(told.length - shown.length, "action"),
+    ...more(acted.length - shown.length, "action"),
   ]
 }
 

@@ -1,8 +1,8 @@
-/** What the sections of a report share: the analysis, the look, titles and endings. */
+/** Shared by the sections of a report: the analysis, the look, titles and endings. */
 
+import { counted } from "../display/numbers.ts"
 import type { Style } from "../display/terminal.ts"
 import { indented, printable, widthOf, wrapped } from "../display/text.ts"
-import { counted } from "../display/wording.ts"
 import type { Analysis } from "./analysis.ts"
 
 export interface Page {
@@ -11,7 +11,7 @@ export interface Page {
   readonly width: number
 }
 
-/** A title and what it comes to, in one line where that fits. */
+/** A title and its total, on one line if it fits. */
 export function titled({ style, width }: Page, { title, about = "" }: { title: string; about?: string }): string[] {
   if (title.length + 2 + widthOf(about) > width) {
     return [style.bold(title), ...indented(wrapped(about, width - 2), 2).map(style.dim)]
@@ -19,11 +19,11 @@ export function titled({ style, width }: Page, { title, about = "" }: { title: s
   return [about === "" ? style.bold(title) : `${style.bold(title)}  ${style.dim(about)}`]
 }
 
-/** Says how many were left out. */
-export const more = (count: number, what: string): string[] =>
-  count > 0 ? [`  and ${counted(count, `more ${what}`, `more ${what}s`)}`] : []
+/** How many were left out. */
+export const more = (count: number, what: string, plural = `${what}s`): string[] =>
+  count > 0 ? [`  and ${counted(count, `more ${what}`, `more ${plural}`)}`] : []
 
-/** Relative to the project, where it lies in it. */
+/** Relative to the project, if the path is inside it. */
 export function within(path: string, cwd: string | undefined): string {
   const clean = printable(path)
   return cwd !== undefined && clean.startsWith(cwd) && /^[\\/]/.test(clean.slice(cwd.length))

@@ -74,27 +74,27 @@ it("reads as a page a person can follow, in 80 columns and without colours", () 
     30 lines, 3 not understood · 28 messages · 13 turns · 1 compaction
       not understood: riddle (3)
 
-    Where the context went  about 8.3K tokens entered it
-       files read              ██████████████████████████████████████   7.5K   90%
-       tool calls              ████▎                                     828   10%
-       your words              ▏                                          15   <1%
-       the model's words       ▏                                           7   <1%
-       summaries and the rest  ▏                                           6   <1%
+    Where the context went  about 8.3K tokens in total
+       files read        ████████████████████████████████████████████   7.5K   90%
+       tool calls        ████▉                                           828   10%
+       your messages     ▏                                                15   <1%
+       the model's text  ▏                                                 7   <1%
+       summaries, other  ▏                                                 6   <1%
 
-    By tool  tokens of its calls and results
-      tool  calls  failed  asked  answered  share
-      Read     12            828      7.5K   100%
+    By tool  tokens of calls and results
+      tool  calls  failed  in calls  in results  share
+      Read     12               828        7.5K   100%
 
     By file  1 file named in calls
       file         calls  tokens  share
       src/main.ts     12    8.3K   100%
 
-    Read more than once  1 file; about 6.8K tokens (82%) for what was there already
+    Read more than once  1 file; about 6.8K tokens (82%) repeat earlier reads
       file         reads  tokens  wasted
       src/main.ts     12    7.5K    6.8K
-      Written to the cache once more, that cost $0.0427.
+      Cost of writing them to the cache again: $0.0427.
 
-    Growth over turns  at most 25.1K tokens, 22.1K at the end; as the API counted
+    Growth over turns  largest 25.1K tokens, 22.1K at the end; counted by the API
       25.1K ┤                              █████
             ┤                    ▁▁▁▁▁██████████                    ▁▁▁▁▁█████
             ┤               ▁▁▁▁▁███████████████               ▁▁▁▁▁██████████
@@ -107,10 +107,12 @@ it("reads as a page a person can follow, in 80 columns and without colours", () 
                                                 ▲
              ▲ compacted after turn 7: 30.0K to 7.1K
 
-    Cache  80% of the input read from it; 160K read, 39.0K written, 39 neither
-      broken 1 time, with 3.0K tokens paid anew for $0.0173:
-      turn  pause           read  paid anew     cost  probable cause
-         8  4 min  22.0K to 4.0K       3.0K  $0.0173  compacted
+    Cache
+      80% of the input came from it: 160K read from cache, 39.0K written to cache,
+      39 uncached
+      lost 1 time; 3.0K tokens paid again, for $0.0173:
+      turn  pause     cache read  paid again     cost  probable cause
+         8  4 min  22.0K to 4.0K        3.0K  $0.0173  compacted
 
     Money  $0.3402
       model            requests  input  cached  output     cost
@@ -130,6 +132,6 @@ it("reads as a page a person can follow, in 80 columns and without colours", () 
 it("says little about an empty conversation, and nothing wrong", () => {
   const empty: Transcript = { ...recording(), entries: [] }
   expect(report(analyse(empty), { style, columns: 80 }).join("\n")).toContain(
-    "the recording does not say what was billed",
+    "the transcript does not record what was billed",
   )
 })

@@ -1,8 +1,8 @@
-/** An analysis as a page for a person: one section for each question, and none where there is nothing to say. */
+/** An analysis as a page: one section per question, without the empty ones. */
 
+import { counted, grouped } from "../display/numbers.ts"
 import type { Style } from "../display/terminal.ts"
 import { fitted, fittedAtEnd, indented, printable, wrapped } from "../display/text.ts"
-import { counted, grouped } from "../display/wording.ts"
 import type { Analysis } from "./analysis.ts"
 import { content, duplicates, files, results, tools } from "./content-sections.ts"
 import { cache, growth, money } from "./cost-sections.ts"
@@ -58,7 +58,7 @@ function notes(page: Page): string[] {
   const said = analysis.report.notes
   if (said.length === 0) return []
   return [
-    ...titled(page, { title: "Notes of the import" }),
+    ...titled(page, { title: "Import notes" }),
     ...said.slice(0, MOST_NOTES).flatMap((note) => indented(wrapped(printable(note), width - 4), 2)),
     ...more(said.length - MOST_NOTES, "note"),
   ]

@@ -1,8 +1,9 @@
-/** The section about our own layers: what they decided, what that saved, and what the figures are held against. */
+/** The section about Strata's layers: their decisions, the savings, and what the savings are compared with. */
+
+import { counted, grouped, short } from "../display/numbers.ts"
 import { savedInAll, savingLines } from "../display/savings.ts"
 import { table } from "../display/table.ts"
 import { printable } from "../display/text.ts"
-import { counted, grouped, short } from "../display/wording.ts"
 import { more, type Page, titled } from "./page.ts"
 
 const MOST_DECISIONS = 12
@@ -18,7 +19,7 @@ export function savings(page: Page): string[] {
   ]
 }
 
-/** The largest, in the order they happened. */
+/** The largest decisions, in order. */
 function decisionTable({ analysis, style, width }: Page): string[] {
   const { decided } = analysis
   if (decided.length === 0) return []

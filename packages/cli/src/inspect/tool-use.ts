@@ -1,11 +1,11 @@
-/** What the tools of a conversation took: by tool, by file, and the largest results. */
+/** Tokens used by tools: by tool, by file, and the largest results. */
 import type { Block, Estimator, Message } from "@strata/core"
 import { commandOf, contentOf, isSentToModel, isToolResult, isToolUse } from "@strata/core/parts"
 
 export interface ToolCall {
   readonly tool: string
   readonly path?: string
-  /** What it was about, in one line: a path, a command, a pattern. */
+  /** Its subject in one line: a path, a command, a pattern. */
   readonly about: string
   readonly requestTokens: number
   readonly resultTokens: number
@@ -29,7 +29,7 @@ export interface FileTotal {
   readonly tokens: number
 }
 
-/** Every call with its result, in the order of the results. A call without one is left out: it took no more than its words. */
+/** Every call with its result, in the order of the results. Calls without a result are left out. */
 export function toolCalls(messages: readonly Message[], estimator: Estimator): readonly ToolCall[] {
   const open = new Map<string, Omit<ToolCall, "resultTokens" | "failed" | "turn">>()
   const responses = new Set<string>()

@@ -1,4 +1,4 @@
-/** A recorded conversation of any program, as entries in the order they were said. Reads one file; writes nothing. */
+/** A recorded conversation of any program, as entries in order. Reads one file; writes nothing. */
 import { readFile } from "node:fs/promises"
 import { basename } from "node:path"
 import { type Entry, ImportError } from "@strata/core"
@@ -25,9 +25,9 @@ export interface Transcript {
   readonly cwd?: string
   readonly model?: string
   readonly report: ImportReport
-  /** On the path that the conversation would go on from. */
+  /** The main path of the conversation. */
   readonly entries: readonly Entry[]
-  /** Branches that were left, and sub-agents: they cost money, but fill no window of this conversation. */
+  /** Abandoned branches and sub-agents: they cost money but do not fill this conversation's window. */
   readonly aside: readonly Entry[]
 }
 
@@ -48,9 +48,9 @@ async function readBytes(file: string): Promise<Buffer> {
     return await readFile(file)
   } catch (error) {
     const reason = reasonOf(error)
-    if (reason === "ENOENT") throw new UsageError(`There is no file ${file}.`)
+    if (reason === "ENOENT") throw new UsageError(`The file ${file} does not exist.`)
     if (reason === "EISDIR")
-      throw new UsageError(`${file} is a directory. Name the files in it, as in ${file}/*.jsonl.`)
+      throw new UsageError(`${file} is a directory. Name the files in it, such as ${file}/*.jsonl.`)
     throw new ImportError(`${file} cannot be read (${reason}).`, { cause: error })
   }
 }
@@ -97,7 +97,7 @@ function fromJournal(file: string, bytes: Buffer): Transcript {
       lines: sum(understood) + sum(notUnderstood),
       understood,
       notUnderstood,
-      notes: abandoned > 0 ? [`messages that stand on abandoned branches: ${abandoned}`] : [],
+      notes: abandoned > 0 ? [`messages on abandoned branches: ${abandoned}`] : [],
     },
     entries,
     aside,

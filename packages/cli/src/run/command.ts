@@ -1,80 +1,59 @@
 /**
- * `strata run`: one task, no questions. The answer streams to standard output, everything else goes to standard error; the exit code
- * says how it ended. Nobody is there to ask, so whatever would need asking is denied, and said to be.
+ * `strata run`: one task, no questions. The answer streams to standard output, everything else goes to standard error. The exit code
+ * says how it ended. A call that needs permission is denied, because no one is there to give it.
  */
 import { text as readAll } from "node:stream/consumers"
 import type { QueryEnd, QueryEvent } from "@strata/core/agent"
 import { summarise } from "@strata/core/parts"
-import { type Call, UsageError } from "../command.ts"
+import { type Call, type CommandDescription, UsageError } from "../command.ts"
 import { compactRequestIn } from "../compacting.ts"
 import { connectionFrom, NO_KEY } from "../connection.ts"
-import { firstLine, TITLE_COLUMNS } from "../display/wording.ts"
+import { RUN } from "../descriptions.ts"
 import { EXIT, EXIT_MEANINGS, exitCodeOf } from "../exit-codes.ts"
-import { findConversation, openSession, openWorkspace } from "../session.ts"
-import { readCommandLine, SHARED_OPTIONS_HELP } from "../session-options.ts"
+import { findConversation, openSession, openWorkspace, titleFrom } from "../session.ts"
+import { readCommandLine, SESSION_OPTIONS } from "../session-options.ts"
 import { compact } from "./compact.ts"
 import { interruptible } from "./interruption.ts"
 import { jsonReport } from "./json-report.ts"
 import type { Report } from "./report.ts"
 import { textReport } from "./text-report.ts"
 
-export const help = `strata run "task": lets the agent do a task and prints its answer.
-
-Usage
-  strata run "task" [options]
-  some-command | strata run [options]     the task is read from standard input
-
-Options
-${SHARED_OPTIONS_HELP}
-  --json                one event per line on standard output
-  --help
-
-The answer goes to standard output, tool calls and notices to standard error.
-Nobody can be asked: what needs permission is denied unless --mode, --allow or
-a rule in the settings allows it. Ctrl-C interrupts and keeps the conversation;
-a second Ctrl-C ends the process at once.
-The task "/compact [--dry-run] [what to keep in mind]" makes room in a
-conversation that is continued, or tells what that would do.
-
-Exit codes
-${EXIT_MEANINGS.map(({ code, meaning }) => `  ${code}  ${meaning}`).join("\n")}
-
-Examples
-  strata run "Why does the build fail?"
-  strata run "Fix the test" --mode accept-edits --allow "Bash(npm test:*)"
-  strata run "And now the linter" --continue --max-turns 20
-  strata run "/compact keep the port numbers" --continue
-  git diff | strata run --json > events.jsonl
-`
+export const description = {
+  ...RUN,
+  more: [
+    "The answer goes to standard output, tool calls and notices to standard error. Without TASK, the task is read from standard input.",
+    "strata run never asks. A call that needs permission is denied unless --mode, --allow or a rule in the settings allows it.",
+    "Ctrl-C interrupts and keeps the conversation. A second Ctrl-C ends the process at once.",
+    'The task "/compact [--dry-run] [what to keep]" compacts a conversation, or shows what that would do.',
+  ],
+  options: { ...SESSION_OPTIONS, json: { kind: "flag", about: "print one JSON event per line" } },
+  sections: [{ title: "Exit codes", rows: EXIT_MEANINGS.map(({ code, meaning }) => [String(code), meaning]) }],
+} as const satisfies CommandDescription
 
 export async function run({ args, cwd, env, terminal }: Call): Promise<number> {
-  const { options, positionals, flags, wantsHelp } = readCommandLine({ args, env, cwd, flags: ["json"] })
-  if (wantsHelp) {
-    terminal.print(help)
-    return EXIT.answer
-  }
+  const { options, operands, values } = readCommandLine({ description, args, env, cwd })
   const connection = connectionFrom(env)
   if (!connection) {
     terminal.complain(NO_KEY)
     return EXIT.noKey
   }
-  const task = await readTask(positionals)
+  const task = await readTask(operands)
   const workspace = await openWorkspace({ options, connection, env })
   const resumed = await findConversation(workspace, options.beginning)
   const compacting = compactRequestIn(task)
   if (compacting && !resumed) throw new UsageError(NOTHING_TO_COMPACT)
-  const title = firstLine(task, TITLE_COLUMNS)
+  const title = titleFrom(task)
   const session = await openSession({ workspace, person: {}, resumed, title, autonomous: true })
   const { agent } = session
   const { chat, model } = agent
   const interruption = interruptible()
-  const report = flags.has("json") ? jsonReport(terminal.print) : textReport(terminal)
+  const report = values.json ? jsonReport(terminal.print) : textReport(terminal)
   try {
     report.begin({ conversation: chat.id, model: model.name, cwd: workspace.cwd, resumed: resumed !== undefined })
     for (const message of session.problems) report.event({ type: "notice", message })
     const { signal } = interruption
     const work = compacting
-      ? compact({ agent, ...compacting, signal, tellPlan: report.plan })
+      ? compact({ agent, ...compacting, signal, showPlan: report.plan })
       : agent.query(task, { ...workspace.limits, signal })
     const end = await follow(work, report)
     const exitCode = exitCodeOf(end)
@@ -88,7 +67,7 @@ export async function run({ args, cwd, env, terminal }: Call): Promise<number> {
 }
 
 const NOTHING_TO_COMPACT =
-  'There is no conversation to compact. Name one: strata run --continue "/compact", or --resume with its id.'
+  'There is no conversation to compact. Name one: strata run --continue "/compact", or use --resume with its id.'
 
 async function follow(query: AsyncGenerator<QueryEvent, QueryEnd>, report: Report): Promise<QueryEnd> {
   for (;;) {
@@ -98,13 +77,12 @@ async function follow(query: AsyncGenerator<QueryEvent, QueryEnd>, report: Repor
   }
 }
 
-/** From the command line, or from standard input where that is not a keyboard. */
-async function readTask(positionals: readonly string[]): Promise<string> {
-  const [task, ...more] = positionals
-  if (more.length > 0)
-    throw new UsageError(`A task is one argument. Put it in quotes: strata run "${positionals.join(" ")}"`)
+/** From the command line, or from a pipe. */
+async function readTask(operands: readonly string[]): Promise<string> {
+  const [task, ...more] = operands
+  if (more.length > 0) throw new UsageError(`Put the task in quotes: strata run "${operands.join(" ")}"`)
   const isPiped = task === "-" || (task === undefined && !process.stdin.isTTY)
   const text = isPiped ? await readAll(process.stdin) : (task ?? "")
-  if (text.trim() === "") throw new UsageError('There is no task. Give one: strata run "Explain this project"')
+  if (text.trim() === "") throw new UsageError('strata run needs a task, such as: strata run "Explain this project"')
   return text.trim()
 }

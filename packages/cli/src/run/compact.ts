@@ -1,4 +1,4 @@
-/** `strata run "/compact …"`: compacts a conversation that was kept, or tells what that would do, and ends as a query does. */
+/** `strata run "/compact …"`: compacts an earlier conversation or shows the plan, with the events of a query. */
 import type { Agent, CompactionPlan, QueryEnd, QueryEvent } from "@strata/core/agent"
 import { CompactionFailedError } from "@strata/core/parts"
 import { type CompactingEnd, type CompactRequest, compactingEvents } from "../compacting.ts"
@@ -6,7 +6,7 @@ import { type CompactingEnd, type CompactRequest, compactingEvents } from "../co
 export interface CompactRun extends CompactRequest {
   readonly agent: Agent
   readonly signal: AbortSignal
-  readonly tellPlan: (plan: CompactionPlan) => void
+  readonly showPlan: (plan: CompactionPlan) => void
 }
 
 export async function* compact(run: CompactRun): AsyncGenerator<QueryEvent, QueryEnd> {
@@ -17,10 +17,10 @@ export async function* compact(run: CompactRun): AsyncGenerator<QueryEvent, Quer
   return end
 }
 
-async function plan({ agent, order, tellPlan }: CompactRun): Promise<void> {
+async function plan({ agent, order, showPlan }: CompactRun): Promise<void> {
   const planned = await agent.chat.planCompaction(order)
   if (planned.kind === "refused") throw new CompactionFailedError(planned.why, planned.message)
-  tellPlan(planned)
+  showPlan(planned)
 }
 
 function endOf(end: CompactingEnd): QueryEnd {

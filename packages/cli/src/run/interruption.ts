@@ -1,10 +1,10 @@
-/** Ctrl-C: the first one (or a polite request to end) interrupts the work, the second one ends the process. */
+/** Ctrl-C or SIGTERM: the first one interrupts the work, the second ends the process. */
 
-const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const // exit codes by which shells know a process that a signal ended
+const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const // the exit codes shells use for these signals
 
 export interface Interruption {
   readonly signal: AbortSignal
-  /** Leaves signals to the system again. */
+  /** Restores the default handling. */
   stop(): void
 }
 

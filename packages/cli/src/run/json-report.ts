@@ -1,4 +1,4 @@
-/** One JSON object per line: first the conversation, then every event of the query as it comes, last how it ended. */
+/** One JSON object per line: the conversation, every event of the query, then the end. */
 import type { QueryEvent } from "@strata/core/agent"
 import type { Report } from "./report.ts"
 
@@ -15,23 +15,23 @@ export function jsonReport(print: (text: string) => void): Report {
   }
 }
 
-/** Errors by their name and sentence: the object behind them is of no use to another program. */
+/** Errors by name and message only. */
 function plain(event: QueryEvent): object {
   if (event.type !== "done" || event.reason !== "error") return event
   const { error, ...rest } = event
   return { ...rest, error: error instanceof Error ? error.name : "Error" }
 }
 
-const CHARACTERS_BETWEEN = 500 // a summary grows by a few characters at a time: a line for each would drown the rest
+const CHARACTERS_BETWEEN = 500 // a summary streams in small pieces: one line for each would be too many
 
-/** Leaves out what tells only that a summary has grown by a little. */
+/** Drops progress that only reports a few more characters of the summary. */
 function progressFilter(): (event: QueryEvent) => boolean {
-  let told = 0
+  let reported = 0
   return (event) => {
     if (event.type !== "compaction" || event.progress.phase !== "summarising") return true
     const { characters } = event.progress
-    if (characters !== undefined && characters > told && characters - told < CHARACTERS_BETWEEN) return false
-    told = characters ?? 0
+    if (characters !== undefined && characters > reported && characters - reported < CHARACTERS_BETWEEN) return false
+    reported = characters ?? 0
     return true
   }
 }

@@ -1,4 +1,4 @@
-/** What a headless run tells, whatever the form. */
+/** What `strata run` reports, as text or as JSON. */
 import type { LedgerSummary } from "@strata/core"
 import type { CompactionPlan, QueryEnd, QueryEvent } from "@strata/core/agent"
 
@@ -15,14 +15,14 @@ export interface RunEnd {
   readonly conversation: string
   /** What the whole conversation has cost so far. */
   readonly dollars: number
-  /** Where it went, and what the layers saved of it. */
+  /** Where the money went, and what the layers saved. */
   readonly ledger: LedgerSummary
 }
 
 export interface Report {
   begin(begin: RunBegin): void
   event(event: QueryEvent): void
-  /** What a compaction would do: that is what was asked for. */
+  /** What a compaction would do: the result of a dry run. */
   plan(plan: CompactionPlan): void
   end(end: RunEnd): void
 }

@@ -11,8 +11,8 @@ test("LOOP-5: what was printed is called void where something was printed, and o
   report.event(retry)
   report.event(retry)
   expect(notes).toEqual([
-    "- trying again in 500 ms: overloaded (529).\n",
-    "- trying again in 500 ms: overloaded (529). What was printed of this answer is void.\n",
-    "- trying again in 500 ms: overloaded (529).\n",
+    "- retrying in 500 ms: overloaded (529).\n",
+    "- retrying in 500 ms: overloaded (529). Ignore the partial answer above.\n",
+    "- retrying in 500 ms: overloaded (529).\n",
   ])
 })

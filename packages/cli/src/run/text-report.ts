@@ -1,13 +1,14 @@
-/** A run for people: the answer on standard output, exactly as it comes; one line for each tool call and notice on standard error. */
+/** A run for people: the answer on standard output as it streams, one line per tool call and notice on standard error. */
 import type { QueryEvent } from "@strata/core/agent"
 import { compactedSentence, planLines } from "../display/compaction.ts"
+import { counted, duration } from "../display/numbers.ts"
 import { printable } from "../display/text.ts"
-import { callWords, counted, duration, resultSummary } from "../display/wording.ts"
+import { callWords, resultSummary } from "../display/tool-calls.ts"
 import { sentenceOf } from "../exit-codes.ts"
 import type { Report, RunEnd } from "./report.ts"
 
 const PLAN_COLUMNS = 80
-const VOID = " What was printed of this answer is void."
+const VOID = " Ignore the partial answer above."
 
 export interface Outputs {
   print(text: string): void
@@ -18,14 +19,14 @@ export function textReport({ print, complain }: Outputs): Report {
   const calls = new ToolLines()
   const compactions = new CompactionLines()
   let isLineOpen = false
-  /** Something of an answer is printed that is not whole yet. */
+  /** Part of an unfinished answer has been printed. */
   let hasBegun = false
   const say = (text: string) => {
     if (text === "") return
     print(text)
     isLineOpen = !text.endsWith("\n")
   }
-  /** Both outputs often share a terminal: a note begins on a line of its own. */
+  /** Both outputs often share a terminal, so a note starts on its own line. */
   const note = (text: string) => {
     if (isLineOpen) say("\n")
     complain(`${text}\n`)
@@ -52,7 +53,7 @@ export function textReport({ print, complain }: Outputs): Report {
   }
 }
 
-/** Tool calls as a line each, told when they are over. */
+/** One line per tool call, when it ends. */
 class ToolLines {
   readonly #summaries = new Map<string, string>()
   readonly #denied = new Set<string>()
@@ -74,7 +75,7 @@ class ToolLines {
   }
 }
 
-/** A compaction is one line: what it puts behind its summary is part of it. */
+/** A compaction is one line; its attachments get none. */
 class CompactionLines {
   #isOpen = false
 
@@ -88,7 +89,7 @@ class CompactionLines {
 function lineOf(event: QueryEvent): string | undefined {
   switch (event.type) {
     case "retry":
-      return `trying again in ${duration(event.delayMs)}: ${event.reason}.`
+      return `retrying in ${duration(event.delayMs)}: ${event.reason}.`
     case "attached":
       return `attached: ${[event.kind, event.about].filter(Boolean).join(" ")}`
     case "notice":
@@ -107,7 +108,9 @@ function closingLines({ end, exitCode, conversation }: RunEnd, denied: number): 
   const calls = counted(denied, "call was", "calls were")
   return [
     ...(sentence === undefined ? [] : [sentence]),
-    ...(denied === 0 ? [] : [`${calls} denied: nobody can be asked here. Allow such calls with --mode or --allow.`]),
-    ...(exitCode === 0 ? [] : [`To go on: strata run --resume ${conversation} "…"`]),
+    ...(denied === 0
+      ? []
+      : [`${calls} denied, because strata run cannot ask. Allow such calls with --mode or --allow.`]),
+    ...(exitCode === 0 ? [] : [`To continue: strata run --resume ${conversation} "…"`]),
   ]
 }

@@ -1,6 +1,7 @@
 /** The soak's figures as lines for a person. */
+
+import { clockTime, dollars, dollarsOrUnknown, duration, grouped, percent } from "../../../cli/src/display/numbers.ts"
 import { PURPOSE_WORDS } from "../../../cli/src/display/purposes.ts"
-import { clockTime, dollars, dollarsOrUnknown, duration, grouped, percent } from "../../../cli/src/display/wording.ts"
 import type { Ends, SoakReport } from "./run.ts"
 import type { CompactionSeen } from "./watch.ts"
 

@@ -1,8 +1,7 @@
-/** The whole screen, from the top: the conversation, what the agent is doing, questions or the input line, the status line. */
+/** The whole screen, from the top: conversation, work line, question or input line, status line. */
 import { Box, Text, useInput, usePaste, useWindowSize } from "ink"
 import { type ReactNode, useSyncExternalStore } from "react"
-import { printable } from "../../display/text.ts"
-import { firstLine } from "../../display/wording.ts"
+import { firstLine, printable } from "../../display/text.ts"
 import type { Chat } from "../chat.ts"
 import { press } from "../keyboard.ts"
 import { intentsOf, withPlainEnds } from "../keys.ts"
@@ -47,7 +46,7 @@ export function Screen({ state }: { readonly state: ChatState }): ReactNode {
 
 function placeholderFor({ work, items }: ChatState): string {
   if (work.type !== "idle") return "type to queue a message"
-  return items.length <= 1 ? "ask for something" : ""
+  return items.length <= 1 ? "type a task, or /help" : ""
 }
 
 function QueuedLines({ queued }: { readonly queued: readonly QueuedInput[] }): ReactNode {

@@ -1,4 +1,4 @@
-/** How wide the window is, found out once for the whole screen: hundreds of items that each listen for its changes would be too many. */
+/** The width of the window, measured once for the whole screen: one resize listener instead of hundreds. */
 import { createContext, useContext } from "react"
 
 const USUAL = 80

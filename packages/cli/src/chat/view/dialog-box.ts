@@ -1,4 +1,4 @@
-/** A question to the person: what it is about, the choices, a line for words of their own. */
+/** A question to the person: the subject, the choices, a line for a typed reply. */
 import { Box, Text } from "ink"
 import type { ReactNode } from "react"
 import { printable } from "../../display/text.ts"
@@ -13,7 +13,7 @@ const MOST_OPTIONS = 10 // rows; more are scrolled through
 
 export function DialogBox({ dialog, rows }: { readonly dialog: Dialog; readonly rows: number }): ReactNode {
   const theme = useTheme()
-  const { title, why, body, options, selected, words } = dialog
+  const { title, why, body, options, selected, reply } = dialog
   const first = Math.max(0, Math.min(selected - MOST_OPTIONS + 2, options.length - MOST_OPTIONS))
   return h(
     Box,
@@ -21,32 +21,32 @@ export function DialogBox({ dialog, rows }: { readonly dialog: Dialog; readonly 
     h(Text, { bold: true }, printable(title)),
     why === undefined ? null : h(Text, theme.quiet, why),
     body ? h(Body, { body, rows }) : null,
-    options.length === 1 && words
+    options.length === 1 && reply
       ? null
       : options
           .slice(first, first + MOST_OPTIONS)
           .map((option, i) =>
             h(OptionLine, { key: first + i, option, index: first + i, isSelected: first + i === selected }),
           ),
-    words
+    reply
       ? h(
           Box,
           null,
           h(Text, theme.accent, "> "),
-          h(EditorLines, { editor: words, inset: FRAME_COLUMNS + PROMPT_COLUMNS }),
+          h(EditorLines, { editor: reply, inset: FRAME_COLUMNS + PROMPT_COLUMNS }),
         )
       : null,
     h(Text, theme.quiet, hintFor(dialog)),
   )
 }
 
-/** A bar on the left, and no frame: see the rule of the input line. */
+/** A bar on the left instead of a frame, for the same reason as the input line's rule. */
 const BAR = { borderStyle: "single", borderTop: false, borderRight: false, borderBottom: false } as const
 const colourOf = ({ accent }: Theme) => (accent.color === undefined ? {} : { borderColor: accent.color })
 
-function hintFor({ words, body, options }: Dialog): string {
-  if (words) return options.length > 1 ? "Enter sends, Esc goes back" : "Enter sends, Esc dismisses"
-  return `Enter or a number chooses, Esc dismisses${body ? ", ctrl-o shows all of it" : ""}`
+function hintFor({ reply, body, options }: Dialog): string {
+  if (reply) return options.length > 1 ? "Enter sends, Esc goes back" : "Enter sends, Esc cancels"
+  return `Enter or a key chooses, Esc cancels${body ? ", Ctrl-O shows everything" : ""}`
 }
 
 function Body({

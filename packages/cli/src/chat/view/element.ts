@@ -1,4 +1,4 @@
-/** Components are written without JSX, which Node cannot run: `h(Text, { bold: true }, "words")`. */
+/** Components without JSX, which Node cannot run: `h(Text, { bold: true }, "text")`. */
 import { createElement } from "react"
 
 export const h = createElement

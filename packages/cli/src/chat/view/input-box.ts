@@ -1,4 +1,4 @@
-/** The input line: as many lines as were typed, the cursor in its place. */
+/** The input line, with the cursor. */
 import { Box, Text } from "ink"
 import type { ReactNode } from "react"
 import type { Editor } from "../editor.ts"
@@ -10,7 +10,7 @@ import { useTheme } from "./theme.ts"
 const MOST_LINES = 10 // on the screen; a frame higher than the window would scroll with every key
 const NARROWEST = 4 // columns
 export const PROMPT_COLUMNS = 2
-/** Shorter than the screen is wide: when a window gets narrower, terminals break long lines, and pieces of them would stay behind. */
+/** Shorter than the screen: when the window gets narrower, terminals break long lines and leave fragments. */
 const RULE = "─".repeat(40)
 
 export interface InputBoxProps {
@@ -44,7 +44,7 @@ function EmptyLine({ placeholder }: { readonly placeholder: string }): ReactNode
 
 export interface EditorLinesProps {
   readonly editor: Editor
-  /** Columns that stand beside it. */
+  /** Columns taken on the left. */
   readonly inset: number
 }
 
@@ -65,6 +65,6 @@ export function EditorLines({ editor, inset }: EditorLinesProps): ReactNode {
 
 function EditorLine({ row: { text, cursor } }: { readonly row: EditorRow }): ReactNode {
   if (!cursor) return h(Text, { wrap: "truncate-end" }, text || " ")
-  const { before, under, behind } = cursor
-  return h(Text, { wrap: "truncate-end" }, before, h(Text, { inverse: true }, under), behind)
+  const { before, under, after } = cursor
+  return h(Text, { wrap: "truncate-end" }, before, h(Text, { inverse: true }, under), after)
 }

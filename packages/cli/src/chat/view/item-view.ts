@@ -1,8 +1,9 @@
 /** One item of the conversation. Tool calls, thinking and summaries are folded to a line. */
 import { Box, Text, type TextProps } from "ink"
 import type { ReactNode } from "react"
-import { printable } from "../../display/text.ts"
-import { callWords, duration, firstLine } from "../../display/wording.ts"
+import { duration } from "../../display/numbers.ts"
+import { firstLine, printable } from "../../display/text.ts"
+import { callWords } from "../../display/tool-calls.ts"
 import { compactionTitle } from "../folded.ts"
 import type { CompactionItem, Item, ToolItem, ToolOutcome } from "../state.ts"
 import { wrapSpans } from "../wrap.ts"
@@ -11,7 +12,7 @@ import { h } from "./element.ts"
 import { MarkdownView } from "./markdown-view.ts"
 import { type Role, useTheme } from "./theme.ts"
 
-const MOST_PANEL_LINES = 400 // what a terminal's scrollback holds easily; the whole stands in the journal
+const MOST_PANEL_LINES = 400 // fits a terminal's scrollback; the journal has the rest
 
 export interface ItemViewProps {
   readonly item: Item
@@ -19,7 +20,7 @@ export interface ItemViewProps {
   readonly previous: Item | undefined
 }
 
-/** Lines of one kind stand together; everything else stands apart. */
+/** Consecutive tool calls and notices have no blank line between them. */
 export function ItemView({ item, previous }: ItemViewProps): ReactNode {
   const isLine = item.kind === "tool" || item.kind === "notice"
   const marginTop =
@@ -58,12 +59,12 @@ function UserView({ text }: { readonly text: string }): ReactNode {
 }
 
 interface RowsProps extends Pick<TextProps, "bold" | "color" | "dimColor"> {
-  /** Two columns that stand in front of the first row. */
+  /** Two columns before the first row. */
   readonly lead: ReactNode
   readonly text: string
 }
 
-/** Plain text, wrapped, behind a mark. */
+/** Plain text, wrapped, after a mark. */
 function Rows({ lead, text, ...style }: RowsProps): ReactNode {
   const columns = useColumns() - 2
   const rows = text.split("\n").flatMap((line) => wrapSpans([{ text: printable(line) }], columns))
@@ -86,7 +87,7 @@ function ThinkingView({
 }): ReactNode {
   const words = text.split(/\s+/).filter(Boolean).length
   const now = firstLine(text.trimEnd().split("\n").at(-1) ?? "")
-  const line = isArriving ? `Thinking: ${now}` : `Thought, ${words} words (ctrl-o)`
+  const line = isArriving ? `Thinking: ${now}` : `Thought, ${words} words (Ctrl-O)`
   return h(Box, { flexShrink: 0 }, h(Text, { ...useTheme().quiet, wrap: "truncate-end" }, `∴ ${printable(line)}`))
 }
 
@@ -115,7 +116,7 @@ const outcomeWords = ({ state, ms }: ToolOutcome): string => (ms > 0 ? `${state}
 
 function CompactionView({ item }: { readonly item: CompactionItem }): ReactNode {
   const { accent } = useTheme()
-  const text = item.outcome ? `${compactionTitle(item)} (ctrl-o)` : "Installing the summary…"
+  const text = item.outcome ? `${compactionTitle(item)} (Ctrl-O)` : "Writing the summary to the journal…"
   return h(Rows, { lead: h(Text, accent, "≡ "), text, ...accent })
 }
 

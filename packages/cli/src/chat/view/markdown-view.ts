@@ -1,4 +1,4 @@
-/** Markdown on the screen. What stands in front of a line stays in front of it where the line wraps. */
+/** Markdown on the screen. Wrapped lines keep their indentation or quote mark. */
 import { Box, Text } from "ink"
 import { memo, type ReactNode } from "react"
 import { widthOf } from "../../display/text.ts"
@@ -9,11 +9,11 @@ import { h } from "./element.ts"
 import { type Theme, useTheme } from "./theme.ts"
 
 const RULE = "─".repeat(20)
-const NARROWEST = 10 // columns: however deep a list is, words need room
+const NARROWEST = 10 // columns for text, however deep the list
 
 export interface MarkdownViewProps {
   readonly text: string
-  /** Columns that a frame around it takes. */
+  /** Columns taken by a frame. */
   readonly inset?: number
 }
 

@@ -52,7 +52,7 @@ test("an answer, tools folded to a line, the input line, the status line", () =>
     }),
   ).toBe(`> Look at it
 
-∴ Thought, 3 words (ctrl-o)
+∴ Thought, 3 words (Ctrl-O)
 
 So
 
@@ -82,10 +82,10 @@ test("a permission question with its diff and choices", () => {
         body: { form: "diff", text: "@@ -1,1 +1,1 @@\n-old\n+new" },
         options: [
           { label: "Yes", letter: "y" },
-          { label: "No, and say why", letter: "n", asksWords: "optional" },
+          { label: "No, and say why", letter: "n", asksReply: "optional" },
         ],
         selected: 1,
-        words: editorWith("because"),
+        reply: editorWith("because"),
       },
     ],
   })
@@ -108,24 +108,30 @@ test("a permission question with its diff and choices", () => {
 
 test("a retry counts down and says why", () => {
   const retrying = { type: "retrying", since: 0, until: 5_000, attempt: 2, reason: "overloaded (529)" } as const
-  expect(wordsFor(retrying, 1_500)).toBe("Attempt 2 failed, trying again in 4 s (Esc interrupts): overloaded (529)")
+  expect(wordsFor(retrying, 1_500)).toBe("Attempt 2 failed, retrying in 4 s (Esc interrupts): overloaded (529)")
   const work = { ...retrying, until: 0, reason: "connection lost: ECONNREFUSED, and more that does not fit" }
-  expect(screen({ work })).toContain("| Attempt 2 failed, trying again now (Esc interrupts): connection lost: ECONN")
+  expect(screen({ work })).toContain("| Attempt 2 failed, retrying now (Esc interrupts): connection lost: ECONN")
   expect(wordsFor({ type: "working", since: 0 }, 65_000)).toBe("Working, 1:05 (Esc interrupts)")
 })
 
 test("L4-14 a compaction at work, and the one line that is left of it", () => {
-  const compacting = { type: "compacting", since: 0, step: "a summary is written, 2,300 characters" } as const
-  expect(wordsFor(compacting, 12_000)).toBe("Compacting: a summary is written, 2,300 characters, 0:12 (Esc gives up)")
+  const compacting = {
+    type: "compacting",
+    since: 0,
+    step: "the model is writing a summary, 2,300 characters so far",
+  } as const
+  expect(wordsFor(compacting, 12_000)).toBe(
+    "Compacting: the model is writing a summary, 2,300 characters so far, 0:12 (Esc cancels)",
+  )
   const item = { kind: "compaction", tokensBefore: 167_000, summary: "Summary:\nAll is well.", restored: [] } as const
   const done = { ...item, outcome: { tokensAfter: 54_000, route: "notes" } }
   expect(screen({ items: [{ kind: "user", text: "Go on" }, done] })).toContain(
-    "> Go on\n\n≡ Compacted: 167,000 to 54,000 tokens, from the notes. (ctrl-o)\n",
+    "> Go on\n\n≡ Compacted: 167,000 to 54,000 tokens, from the notes. (Ctrl-O)\n",
   )
 })
 
 test("Ctrl-C says what the next one does", () => {
-  expect(screen({ isLeaving: true })).toContain("Ctrl-C again exits; the conversation is kept")
+  expect(screen({ isLeaving: true })).toContain("Press Ctrl-C again to exit. The conversation is kept.")
 })
 
 test("a line much longer than the window is wide takes no more rows than many short ones", () => {

@@ -1,7 +1,7 @@
-/** The last line: model, permission mode, how much context is left, money, turns. Words that do not fit go from the end. */
+/** The last line: model, permission mode, room left, money, turns. What does not fit is cut at the end. */
 import { Text } from "ink"
 import type { ReactNode } from "react"
-import { counted, dollars } from "../../display/wording.ts"
+import { counted, dollars } from "../../display/numbers.ts"
 import { bar } from "../panels.ts"
 import type { Status } from "../state.ts"
 import { h } from "./element.ts"
@@ -18,7 +18,7 @@ export interface StatusLineProps {
 export function StatusLine({ status, queued, isLeaving }: StatusLineProps): ReactNode {
   const theme = useTheme()
   const colour = isLeaving || status.isContextLow ? theme.warning : theme.quiet
-  const text = isLeaving ? "Ctrl-C again exits; the conversation is kept" : statusWords(status, queued)
+  const text = isLeaving ? "Press Ctrl-C again to exit. The conversation is kept." : statusWords(status, queued)
   return h(Text, { ...colour, wrap: "truncate-end" }, ` ${text}`)
 }
 

@@ -1,4 +1,4 @@
-/** Colours by what they say. Without colours everything still reads: no meaning hangs on them alone. */
+/** Colours by role. The screen stays readable without them. */
 import type { TextProps } from "ink"
 import { createContext, useContext } from "react"
 

@@ -1,6 +1,6 @@
 /**
- * The conversation. What will not change any more is printed once and belongs to the terminal's own scrollback; what still changes is drawn
- * below it, its end where it is longer than the screen.
+ * The conversation. Final items are printed once, into the terminal's scrollback. Items that still change are redrawn below them, cut to
+ * their end if they do not fit.
  */
 import { Box, Static } from "ink"
 import type { ReactNode } from "react"
@@ -11,7 +11,7 @@ import { ItemView } from "./item-view.ts"
 export interface TranscriptProps {
   readonly items: readonly Item[]
   readonly showing: number
-  /** How many rows what still changes may take. */
+  /** The most rows for items that still change. */
   readonly rows: number
 }
 

@@ -1,8 +1,8 @@
 /** What the agent is doing right now, and how to stop it. */
 import { Box, Text, useAnimation } from "ink"
 import type { ReactNode } from "react"
+import { clockTime } from "../../display/numbers.ts"
 import { printable } from "../../display/text.ts"
-import { clockTime } from "../../display/wording.ts"
 import type { Work } from "../state.ts"
 import { h } from "./element.ts"
 import { useTheme } from "./theme.ts"
@@ -32,11 +32,11 @@ export function wordsFor(work: Exclude<Work, { type: "idle" }>, now: number): st
     case "working":
       return `Working, ${clockTime(now - work.since)} (Esc interrupts)`
     case "compacting":
-      return `Compacting: ${work.step}, ${clockTime(now - work.since)} (Esc gives up)`
+      return `Compacting: ${work.step}, ${clockTime(now - work.since)} (Esc cancels)`
     case "retrying": {
       const left = Math.max(0, Math.ceil((work.until - now) / 1_000))
       const when = left === 0 ? "now" : `in ${left} s`
-      return `Attempt ${work.attempt} failed, trying again ${when} (Esc interrupts): ${work.reason}`
+      return `Attempt ${work.attempt} failed, retrying ${when} (Esc interrupts): ${work.reason}`
     }
   }
 }

@@ -1,32 +1,27 @@
-/** How numbers, money, times, calls and results read, wherever they are shown: one wording for each. */
-import type { ToolResult } from "@strata/core"
-import { resultBlocks, textOf } from "@strata/core/parts"
-import { fitted } from "./text.ts"
+/** How numbers, money and times read on every screen. Pure, and loads nothing. */
 
 const K = 1_000
 const M = 1_000_000
 const MINUTE = 60_000
-const LINE_COLUMNS = 120
-const LONGEST_LETTER = 20 // characters that an emoji may be made of; what is behind cannot be shown anyway
 
 /** `12,345` */
 export const grouped = (value: number): string => Math.round(value).toLocaleString("en-US")
 
-/** `950`, `12.3K`, `167K`, `1.25M`: never more than five characters up to a billion. */
+/** `950`, `12.3K`, `167K`, `1.25M`: at most five characters below a billion. */
 export function short(value: number): string {
   if (value < K) return String(Math.round(value))
   if (value < 99.95 * K) return `${(value / K).toFixed(1)}K`
   return value < 999.5 * K ? `${Math.round(value / K)}K` : `${(value / M).toFixed(value < 99.95 * M ? 2 : 0)}M`
 }
 
-/** Cents matter up to a dollar. */
+/** Four decimals below a dollar, two above. */
 export function dollars(value: number): string {
   const size = Math.abs(value)
   const amount = `$${size.toFixed(size < 1 ? 4 : 2)}`
   return value < 0 && Number(amount.slice(1)) > 0 ? `-${amount}` : amount
 }
 
-/** Where no price is known, that is said: it is never nothing. */
+/** An unknown price reads `unknown`, never $0. */
 export const dollarsOrUnknown = (value: number | undefined): string =>
   value === undefined ? "unknown" : dollars(value)
 
@@ -53,7 +48,7 @@ export function clockTime(ms: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`
 }
 
-/** A pause between two things, in the unit people would use. */
+/** `<1 min`, `7 min`, `3 h`, `3 days` */
 export function pause(minutes: number): string {
   if (minutes < 1) return "<1 min"
   if (minutes < 120) return `${Math.round(minutes)} min`
@@ -72,34 +67,3 @@ export function timeAgo(then: Date, now: Date): string {
   const age = AGES.find(([, unit]) => ms >= unit)
   return age ? `${counted(Math.floor(ms / age[1]), age[0])} ago` : "just now"
 }
-
-export interface ResultSummary {
-  readonly state: "ok" | "failed"
-  /** The first line that says something. */
-  readonly text: string
-}
-
-export function resultSummary(result: ToolResult): ResultSummary {
-  return { state: result.is_error ? "failed" : "ok", text: firstLine(resultText(result)) }
-}
-
-/** A result as text; blocks that are none are named. */
-export function resultText(result: ToolResult): string {
-  const blocks = resultBlocks(result)
-  const others = blocks.filter(({ type }) => type !== "text").map(({ type }) => `[${type}]`)
-  return [textOf(blocks), ...others].filter(Boolean).join("\n")
-}
-
-/** The first line that says something, cut to so many columns. */
-export function firstLine(text: string, most = LINE_COLUMNS): string {
-  const line = text.split("\n").find((candidate) => candidate.trim() !== "")
-  return fitted((line?.trim() ?? "").slice(0, most * LONGEST_LETTER), most)
-}
-
-/** A tool call in a few words: its name, and what it does unless that begins with the name again. */
-export function callWords(name: string, summary: string): string {
-  const repeats = summary.toLowerCase().startsWith(`${name.toLowerCase()} `)
-  return `${name} ${repeats ? summary.slice(name.length + 1) : summary}`.trimEnd()
-}
-
-export const TITLE_COLUMNS = 60 // of the first words, which name a conversation until somebody gives it a title

@@ -1,0 +1,121 @@
+/** The agent at work: starts and interrupts queries, delivers queued messages, and keeps the screen up to date meanwhile. */
+import type { Agent, QueryEvent } from "@strata/core/agent"
+import { type Compacting, type CompactingEnd, compactingEvents } from "../compacting.ts"
+import { titleFrom, type Workspace } from "../session.ts"
+import { queuedOf, statusOf } from "./snapshot.ts"
+import type { ChatStore } from "./store.ts"
+
+/** Events that may change the status line. */
+const CHANGES_STATUS: ReadonlySet<QueryEvent["type"]> = new Set([
+  "request",
+  "response",
+  "tool-result",
+  "compacted",
+  "done",
+])
+
+export interface AgentWorkParts {
+  readonly store: ChatStore
+  /** The current agent: another model or conversation brings another one. */
+  readonly agent: () => Agent
+  readonly limits: Workspace["limits"]
+}
+
+export class AgentWork {
+  readonly #store: ChatStore
+  readonly #agent: () => Agent
+  readonly #limits: Workspace["limits"]
+  #interruption: AbortController | undefined
+  #isClosing = false
+  #running: Promise<void> = Promise.resolve()
+
+  constructor({ store, agent, limits }: AgentWorkParts) {
+    this.#store = store
+    this.#agent = agent
+    this.#limits = limits
+  }
+
+  get isBusy(): boolean {
+    return this.#interruption !== undefined
+  }
+
+  /** Interrupts the work and waits until it has ended. */
+  async close(): Promise<void> {
+    this.#isClosing = true
+    this.interrupt()
+    await this.#running
+  }
+
+  /** Stops the agent. Everything it has done so far is kept. */
+  interrupt(): void {
+    if (!this.#interruption) return
+    this.#interruption.abort()
+    this.#store.dispatch({ type: "work", work: { type: "interrupting" } })
+    this.#store.dismissAgent()
+  }
+
+  /** Sends a message. While the agent works, the message is journaled at once and delivered at the next turn. */
+  async send(text: string): Promise<void> {
+    if (!this.#interruption) return this.#start(text)
+    await this.#agent().enqueue(text)
+    this.refresh()
+    if (!this.#interruption) this.#start(undefined)
+  }
+
+  /** Runs work that is not a query. Messages typed meanwhile are answered afterwards, however it ends. */
+  async occupy(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    this.#interruption = new AbortController()
+    const running = work(this.#interruption.signal)
+    this.#running = running.catch(() => undefined).then(() => this.#rest(true)) // the caller reports the failure
+    await running
+  }
+
+  async compact(compacting: Omit<Compacting, "agent">): Promise<CompactingEnd> {
+    const end = await this.#follow(compactingEvents({ agent: this.#agent(), ...compacting }))
+    if (end.kind === "given-up") this.#store.say("Cancelled. Nothing was changed.", "plain")
+    return end
+  }
+
+  /** Updates the status line and the queued messages. */
+  refresh(): void {
+    const agent = this.#agent()
+    this.#store.dispatch({ type: "status", status: statusOf(agent), queued: queuedOf(agent) })
+  }
+
+  #start(prompt: string | undefined): void {
+    this.#interruption = new AbortController()
+    const { signal } = this.#interruption
+    this.#running = this.#follow(this.#agent().query(prompt, { ...this.#limits, signal }))
+      .then(({ reason }) => reason === "answer" || reason === "aborted")
+      .catch((error: unknown) => {
+        this.#store.fail(error)
+        return false
+      })
+      .then((mayGoOn) => this.#rest(mayGoOn))
+  }
+
+  /** Shows the events and resolves with the end. */
+  async #follow<End>(events: AsyncGenerator<QueryEvent, End>): Promise<End> {
+    this.#store.dispatch({ type: "work", work: { type: "working", since: Date.now() } })
+    for (;;) {
+      const { value, done } = await events.next()
+      if (done) return value
+      this.#store.dispatch({ type: "event", event: value, at: Date.now() })
+      if (value.type === "user") await this.#nameOnce(value.text)
+      if (CHANGES_STATUS.has(value.type)) this.refresh()
+    }
+  }
+
+  /** After the work: queued messages start the next query, unless nothing more can be sent. */
+  #rest(mayGoOn: boolean): void {
+    this.#interruption = undefined
+    this.#store.dismissAgent()
+    this.#store.dispatch({ type: "work", work: { type: "idle" } })
+    if (mayGoOn && !this.#isClosing && this.#agent().chat.views.context.queued.length > 0) this.#start(undefined)
+  }
+
+  async #nameOnce(message: string): Promise<void> {
+    const { chat } = this.#agent()
+    if (chat.views.context.session?.title === undefined) await chat.setTitle(titleFrom(message))
+  }
+}

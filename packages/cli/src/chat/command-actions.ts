@@ -1,0 +1,144 @@
+/** What the slash commands do: print panels, ask which conversation, model or mode, and hand the choice to the chat. */
+import { readFile } from "node:fs/promises"
+import { PERMISSION_MODES, type PermissionMode } from "@strata/core/agent"
+import { type ConversationListing, MODEL_FACTS, repeatedReads, summarise } from "@strata/core/parts"
+import type { CompactRequest } from "../compacting.ts"
+import { planLines } from "../display/compaction.ts"
+import { timeAgo } from "../display/numbers.ts"
+import { firstLine } from "../display/text.ts"
+import { findById, titleFrom } from "../session.ts"
+import type { CommandTarget } from "./command-target.ts"
+import { contextLines } from "./context-panel.ts"
+import { costLines } from "./cost-panel.ts"
+import { notesWords } from "./memory-words.ts"
+import { PANEL_COLUMNS, todoLines } from "./panels.ts"
+import { compactionStateOf, notesStateOf } from "./snapshot.ts"
+
+export async function compact(target: CommandTarget, { isDryRun, order }: CompactRequest): Promise<void> {
+  if (!isDryRun) return target.compact(order)
+  const planned = await target.agent.chat.planCompaction(order)
+  if (planned.kind === "refused") target.notice(planned.message)
+  else target.print("What /compact would do (nothing was changed)", planLines(planned, PANEL_COLUMNS))
+}
+
+export async function showNotes(target: CommandTarget): Promise<void> {
+  const { path } = target.agent.chat.views.notes
+  const text = path === undefined ? undefined : await readFile(path, "utf8").catch(() => undefined)
+  if (path === undefined || text === undefined) target.notice(notesWords(notesStateOf(target.agent)))
+  else target.print(path, text.trimEnd().split("\n"))
+}
+
+export function showContext(target: CommandTarget): void {
+  const { chat } = target.agent
+  const { used, percentLeft } = chat.fill()
+  target.print(
+    "Context",
+    contextLines({
+      accounting: chat.accounting(),
+      promptTokens: chat.views.context.promptTokens,
+      used,
+      percentLeft,
+      thresholds: chat.thresholds,
+      savings: summarise(chat.views.ledger).savings,
+      compactions: compactionStateOf(target.agent),
+      notes: notesStateOf(target.agent),
+    }),
+  )
+}
+
+export function showCost(target: CommandTarget): void {
+  const { chat, model } = target.agent
+  const { ledger, cacheHistory } = chat.views
+  target.print(
+    "Cost",
+    costLines({
+      summary: summarise(ledger),
+      lines: [...ledger.lines.values()],
+      lostCaches: cacheHistory.totals,
+      repeated: repeatedReads(chat.accounting(), model.facts),
+    }),
+  )
+}
+
+export function showTodos(chat: CommandTarget): void {
+  chat.print("Todos", todoLines(chat.agent.chat.views.frontier.todos))
+}
+
+export async function resume(chat: CommandTarget, id: string): Promise<void> {
+  const others = (await chat.conversations()).filter((conversation) => conversation.id !== chat.agent.chat.id)
+  if (id !== "") return chat.resume(findById(id, others))
+  if (others.length === 0) return chat.notice("This project has no other conversation.")
+  const options = others.map((conversation) => ({
+    label: labelOf(conversation),
+    hint: hintOf(conversation, chat.now()),
+  }))
+  const answer = await chat.ask({ title: "Switch to which conversation?", options })
+  if (answer.type === "chosen") await chat.resume(others[answer.index]!)
+}
+
+const labelOf = ({ facts, firstWords, id }: ConversationListing): string =>
+  facts?.title ?? (firstWords ? titleFrom(firstWords) : `(no title) ${id.slice(0, 8)}`)
+
+function hintOf({ facts, touched }: ConversationListing, now: Date): string {
+  return [timeAgo(new Date(touched), now), facts?.model].filter(Boolean).join(", ")
+}
+
+export async function rewind(chat: CommandTarget): Promise<void> {
+  const messages = chat.agent.chat.views.words.messages.toReversed()
+  if (messages.length === 0) return chat.notice("There is no message to go back to yet.")
+  const options = messages.map(({ text, timestamp }) => ({
+    label: firstLine(text, 60),
+    hint: timeAgo(new Date(timestamp), chat.now()),
+  }))
+  const answer = await chat.ask({ title: "Go back to which message?", options })
+  if (answer.type === "chosen") await chat.rewind(messages[answer.index]!.uuid)
+}
+
+export async function nameConversation(target: CommandTarget, title: string): Promise<void> {
+  const { chat } = target.agent
+  if (title === "") {
+    target.notice(
+      chat.views.context.session?.title ?? "The conversation has no title. Give it one: /title A better name",
+    )
+    return
+  }
+  await chat.setTitle(title)
+  target.notice(`The conversation is now called "${title}".`)
+}
+
+export async function chooseModel(chat: CommandTarget, name: string): Promise<void> {
+  if (name !== "") return switchModel(chat, name)
+  const models = MODEL_FACTS.map(({ id }) => id).filter((id) => id.startsWith("claude-"))
+  const selected = Math.max(0, models.indexOf(chat.agent.model.facts.id))
+  const answer = await chat.ask({
+    title: "Switch to which model?",
+    options: models.map((label) => ({ label })),
+    selected,
+  })
+  if (answer.type === "chosen") await switchModel(chat, models[answer.index]!)
+}
+
+async function switchModel(chat: CommandTarget, name: string): Promise<void> {
+  if (name === chat.agent.model.name) chat.notice(`The model is already ${name}.`)
+  else await chat.switchModel(name)
+}
+
+const MODE_HINTS: Readonly<Record<PermissionMode, string>> = {
+  ask: "asks before it changes anything",
+  "accept-edits": "edits files in the project without asking",
+  plan: "reads and plans, changes nothing",
+  bypass: "never asks; deny rules still apply",
+}
+
+export async function chooseMode(chat: CommandTarget, name: string): Promise<void> {
+  const named = PERMISSION_MODES.find((mode) => mode === name)
+  if (named) return chat.switchMode(named)
+  if (name !== "") return chat.notice(`There is no mode "${name}". The modes are ${PERMISSION_MODES.join(", ")}.`)
+  const options = PERMISSION_MODES.map((mode) => ({ label: mode, hint: MODE_HINTS[mode] }))
+  const answer = await chat.ask({
+    title: "Which permission mode?",
+    options,
+    selected: PERMISSION_MODES.indexOf(chat.agent.mode),
+  })
+  if (answer.type === "chosen") chat.switchMode(PERMISSION_MODES[answer.index]!)
+}

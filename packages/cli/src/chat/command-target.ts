@@ -1,0 +1,25 @@
+/** What a slash command can do with the chat. */
+import type { ConversationListing } from "@strata/core"
+import type { Agent, PermissionMode } from "@strata/core/agent"
+import type { CompactRequest } from "../compacting.ts"
+import type { Ask } from "./person.ts"
+
+export interface CommandTarget {
+  readonly agent: Agent
+  readonly ask: Ask
+  now(): Date
+  print(title: string, lines: readonly string[]): void
+  notice(text: string): void
+  conversations(): Promise<readonly ConversationListing[]>
+  resume(conversation: ConversationListing): Promise<void>
+  clear(): Promise<void>
+  /** Compacts now and shows the progress. */
+  compact(order: CompactRequest["order"]): Promise<void>
+  switchModel(name: string): Promise<void>
+  switchMode(mode: PermissionMode): void
+  /** Goes back to before this message and puts it into the input line. */
+  rewind(uuid: string): Promise<void>
+  /** Shows the nth folded item, counted from the newest. */
+  expand(nth: number): void
+  leave(): void
+}

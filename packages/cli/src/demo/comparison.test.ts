@@ -1,0 +1,69 @@
+import { findModel, resolveThresholds } from "@strata/core/parts"
+import { describe, expect, it } from "vitest"
+import { summaryOf } from "../../test/ledger-figures.ts"
+import { plainStyle as style } from "../display/terminal.ts"
+import { compare, comparisonLines } from "./comparison.ts"
+import { beginning, type DemoRequest, type DemoState } from "./state.ts"
+
+const MODEL = "claude-opus-5-5" // $4 a million in, $5 to write to the cache, $0.20 to read from it, $20 out
+const thresholds = resolveThresholds({
+  window: 60_000,
+  facts: findModel(MODEL).facts,
+  maxOutput: 32_000,
+  autoCompact: true,
+})
+
+const REQUESTS: readonly DemoRequest[] = [
+  { sent: 10_000, everything: 10_000, output: 100 },
+  { sent: 20_000, everything: 50_000, output: 100 },
+  { sent: 20_000, everything: 90_000, output: 100 },
+]
+
+const stateWith = (requests: readonly DemoRequest[], dollars = 0.25): DemoState => ({
+  ...beginning({ model: MODEL, thresholds, planned: 3 }),
+  requests,
+  spent: summaryOf({
+    requests: 3,
+    dollars,
+    counts: { input: 0, output: 300, cacheRead: 30_000, cacheWrite5m: 20_000, cacheWrite1h: 0 },
+  }),
+})
+
+describe("with and without Strata", () => {
+  it("resends everything without it: the previous request from the cache, the rest written to it", () => {
+    const { withStrata, without, fullAt } = compare(stateWith(REQUESTS))
+    expect(withStrata).toEqual({ tokens: 50_000, dollars: 0.25, largest: 20_000 })
+    expect(without).toMatchObject({ tokens: 150_000, largest: 90_000 })
+    expect(without.dollars).toBeCloseTo((90_000 * 5 + 60_000 * 0.2 + 300 * 20) / 1_000_000, 10)
+    expect(fullAt).toBe(3)
+  })
+
+  it("reads as one table and one sentence", () => {
+    expect(`\n${comparisonLines(stateWith(REQUESTS), { style, width: 80 }).join("\n")}\n`).toMatchInlineSnapshot(`
+      "
+      The same work, with and without Strata
+                          with Strata  without
+        tokens sent             50.0K     150K
+        cost                  $0.2500  $0.4680
+        largest request         20.0K    90.0K
+        windows of 60.0K            1      1.5
+        turns that fit          all 3        2
+
+        Without Strata the window of 60.0K is full at turn 3. With Strata all 3 turns
+        fit. Strata cost 53% of what resending everything would cost.
+        With: the ledger of this run, including notes and summaries.
+        Without: every request resends all it had sent plus what the layers removed,
+        from a perfect prompt cache, at the same prices.
+      "
+    `)
+  })
+
+  it("says so if the run fits the window anyway, and if Strata cost more", () => {
+    const text = comparisonLines(stateWith(REQUESTS.slice(0, 2), 0.5), { style, width: 80 })
+      .join(" ")
+      .replace(/\s+/g, " ")
+    expect(text).toContain("short enough to fit the window without Strata too")
+    expect(text).toMatch(/Strata cost \d+% more than resending everything/)
+    expect(text).toMatch(/turns that fit all 2 all 2/)
+  })
+})
