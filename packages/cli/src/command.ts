@@ -96,16 +96,12 @@ export interface Call {
 /** Runs a command and resolves with the exit code: 0 done, 1 failed, 2 wrong usage. The command's help lists any others. */
 export type Run = (call: Call) => Promise<number>
 
-export interface CommandModule {
-  readonly run: Run
-  /** The full description, where `--help` needs more than the list of commands does. */
-  readonly description?: CommandDescription
-}
-
 export interface Command extends CommandDescription {
   /** The command reads its arguments itself, `--help` included. */
   readonly forwards?: true
-  readonly load: () => Promise<CommandModule>
+  readonly load: () => Promise<{ readonly run: Run }>
+  /** The full description, if `--help` needs parts that are too slow to load for the list of commands. */
+  readonly describe?: () => Promise<CommandDescription>
 }
 
 /** The command line is wrong. The message is for the person; the exit code is 2. */

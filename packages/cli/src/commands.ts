@@ -4,8 +4,16 @@ import { CHAT, CONFIG, DEMO, INSPECT, RUN, SIM } from "./descriptions.ts"
 
 export const COMMANDS: readonly Command[] = [
   { ...DEMO, load: () => import("./demo/command.ts") },
-  { ...CHAT, load: () => import("./chat/command.ts") },
-  { ...RUN, load: () => import("./run/command.ts") },
+  {
+    ...CHAT,
+    load: () => import("./chat/command.ts"),
+    describe: async () => (await import("./chat/command.ts")).description,
+  },
+  {
+    ...RUN,
+    load: () => import("./run/command.ts"),
+    describe: async () => (await import("./run/command.ts")).description,
+  },
   { ...INSPECT, load: () => import("./inspect/command.ts") },
   { ...CONFIG, load: () => import("./config/command.ts") },
   { ...SIM, forwards: true, load: () => import("./sim.ts") },

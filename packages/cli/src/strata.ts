@@ -34,8 +34,9 @@ async function help(name: string | undefined, call: Call): Promise<number> {
   const { terminal } = call
   if (name === undefined || name.startsWith("-")) return print(overview(COMMANDS, terminal), terminal)
   const command = find(name)
-  const { run, description = command } = await command.load()
-  return command.forwards ? run({ ...call, args: ["--help"] }) : print(commandHelp(description, terminal), terminal)
+  if (!command.forwards) return print(commandHelp((await command.describe?.()) ?? command, terminal), terminal)
+  const { run } = await command.load()
+  return run({ ...call, args: ["--help"] })
 }
 
 function print(text: string, terminal: Terminal): number {

@@ -59,7 +59,9 @@ describe("strata demo", () => {
       expect(stdout).toMatch(/files +\d+ read/)
       expect(stdout.match(/^ *\d+ ≡ Compacted: [\d,]+ to [\d,]+ tokens, .*\.$/gm)!.length).toBeGreaterThanOrEqual(1)
       expect(Number(/tokens, ([\d.]+) windows of 60,000/.exec(stdout)![1])).toBeGreaterThan(1.5)
-      expect(stdout).toMatch(/^ +turn \d+: [\d.]+K to [\d.]+K, \d+ messages summarised.*\n?.*added: facts from the\s+journal/m)
+      expect(stdout).toMatch(
+        /^ +turn \d+: [\d.]+K to [\d.]+K, \d+ messages summarised.*\n?.*added: facts from the\s+journal/m,
+      )
       expect(stdout).toMatch(/^ +conversation: 80 requests, \$\d/m)
       expect(stdout).toMatch(/^ +notes: \d+ requests, \$\d/m)
       expect(stdout).toMatch(/Strata reserves 20\.0K of them[\s\S]*compacts at\s+27\.0K/)

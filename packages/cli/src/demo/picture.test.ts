@@ -233,8 +233,8 @@ it("ends with a table, what to try next, and the comparison", () => {
       This run was short enough to fit the window without Strata too. Strata cost
       22% more than resending everything would.
       With: the ledger of this run, including notes and summaries.
-      Without: every request resends all it had sent plus what the layers removed,
-      from a perfect prompt cache, at the same prices.
+      Without: each request carries what this run sent plus all that the layers had
+      removed by then, at the same prices and with a perfect prompt cache.
     "
   `)
 })
