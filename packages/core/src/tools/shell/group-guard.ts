@@ -1,11 +1,11 @@
 /**
- * Process groups that must not outlive this process, however it ends: by itself, by a signal, by SIGKILL. A small shell beside it is
- * told which groups there are; when its input ends, because this process is gone, it kills what is left of them.
+ * Process groups that must not outlive this process, however it ends: by itself, by a signal, by SIGKILL. A small shell runs beside it and
+ * keeps a list of the groups. When its input ends, because this process is gone, it kills the groups that are left.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import type { Writable } from "node:stream"
 
-/** Lines `+ 123` and `- 123` come and go; at the end of them the groups that remain are killed. */
+/** Reads lines `+ 123` and `- 123`. Adding a group twice is the same as adding it once. */
 const GUARD = `while read -r sign group; do
   kept=
   for known in $groups; do [ "$known" = "$group" ] || kept="$kept $known"; done
@@ -14,40 +14,48 @@ const GUARD = `while read -r sign group; do
 done
 for group in $groups; do kill -9 "-$group" 2>/dev/null; done`
 
-/** What a shell does first, with the guard's input as descriptor 4: only so can no moment pass in which it is not guarded. */
+/** A shell runs this first, with the guard's input as descriptor 4: then it is guarded even if this process dies at that moment. */
 export const GUARD_ME = `echo "+ $$" >&4; exec 4>&-`
 
+/** bun cannot give a stream to another process. There the group is guarded as soon as this process knows its number. */
+const CAN_SHARE_STREAMS = process.versions.bun === undefined
+
 export interface GroupGuard {
-  /** To be given to the group's first process. */
-  readonly input: Writable
-  /** The group has ended; its number may become another's. */
+  /** For descriptor 4 of the group's first process. */
+  readonly input: Writable | "ignore"
+  add(group: number): void
+  /** The group has ended. Its number may be used again. */
   remove(group: number): void
 }
 
-/** One for the whole process: what it guards against is the end of that process. */
+/** One for the whole process, because it waits for the end of that process. */
 let guard: ChildProcess | undefined
 
 export function groupGuard(): GroupGuard {
   guard ??= startGuard()
   const input = guard.stdin!
-  return { input, remove: (group) => void input.write(`- ${group}\n`) }
+  return {
+    input: CAN_SHARE_STREAMS ? input : "ignore",
+    add: (group) => void input.write(`+ ${group}\n`),
+    remove: (group) => void input.write(`- ${group}\n`),
+  }
 }
 
 function startGuard(): ChildProcess {
   const child = spawn("/bin/sh", ["-c", GUARD], {
     cwd: "/",
     env: {},
-    detached: true, // Ctrl-C at a terminal goes to this process's group, and must not reach it
+    detached: true, // Ctrl-C in a terminal goes to this process's group and must not reach the guard
     stdio: ["pipe", "ignore", "ignore"],
   })
   child.on("exit", forget).on("error", forget)
   child.stdin!.on("error", forget)
   child.unref()
-  ;(child.stdin as unknown as { unref(): void }).unref()
+  ;(child.stdin as unknown as { unref?(): void }).unref?.() // bun has none, and does not need it
   return child
 }
 
-/** One that somebody killed is started anew with the next group. */
+/** If the guard is killed, the next group starts a new one. */
 function forget(): void {
   guard = undefined
 }

@@ -77,22 +77,25 @@ export class ShellProcess {
       stdio: ["ignore", "pipe", "ignore", "pipe", guard.input],
     })
     this.#child = child
+    if (child.pid !== undefined) guard.add(child.pid)
     child.stdout!.on("data", (bytes: Buffer) => {
       this.#chunks++
       const text = output.append(bytes)
       onText?.(text)
     })
-    const told = collect(child.stdio[3] as Readable)
-    const closed = once(child, "close").catch(() => undefined)
+    const directoryStream = child.stdio[3] as Readable
+    const lastDirectory = collect(directoryStream)
+    // bun reports the child's close before this stream has been read
+    const closed = Promise.allSettled([once(child, "close"), once(directoryStream, "close")])
     const exit = once(child, "exit") // rejects where the shell could not be started
     try {
       const [code, signal] = (await exit) as [number | null, NodeJS.Signals | null]
       await this.#endLeftovers(child.pid!)
       await this.#drain(closed)
       output.finish()
-      return this.#describe(code, signal, told())
+      return this.#describe(code, signal, lastDirectory())
     } finally {
-      for (const stream of [child.stdout, child.stdio[3] as Readable]) stream?.destroy()
+      for (const stream of [child.stdout, directoryStream]) stream?.destroy()
       if (child.pid !== undefined) guard.remove(child.pid)
       this.#child = undefined // from here on its number may be another's: `stop` signals nobody
     }
