@@ -56,6 +56,19 @@ describe("PERM-1 modes", () => {
   })
 })
 
+test("PERM-1 a tool may ask for approval of every call, or for none; rules and plan mode come first", () => {
+  const weather = { tool: "weather", question: { kind: "other", summary: "" } as const }
+  const by = (needsApproval: boolean, isReadOnly: boolean, change: Partial<PermissionPolicy> = {}) =>
+    judge({ ...weather, isReadOnly, needsApproval }, policy(change)).verdict
+  expect(by(true, true)).toBe("ask")
+  expect(by(true, true, { allow: ["weather"] })).toBe("allow")
+  expect(by(true, false, { mode: "bypass" })).toBe("allow")
+  expect(by(false, false)).toBe("allow")
+  expect(by(false, false, { ask: ["weather"] })).toBe("ask")
+  expect(by(false, false, { deny: ["weather"] })).toBe("deny")
+  expect(by(false, false, { mode: "plan" })).toBe("deny")
+})
+
 describe("PERM-1 rules", () => {
   test("deny wins over allow and over bypass", () => {
     const rules = { allow: ["Edit"], deny: ["Edit(/work/project/secret/**)"] }

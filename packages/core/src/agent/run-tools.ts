@@ -1,18 +1,23 @@
 /**
- * Runs the tool calls of one response (LOOP-3, LOOP-4): checked input, a permission, hooks, an abort signal. Calls that change nothing run
- * side by side, others in order. Every call gets exactly one result, whatever happens: an error or an interruption is a result, too.
+ * Runs the tool calls of one response in the agent's loop: with permissions, hooks, events and telemetry. Calls that change nothing run
+ * side by side, others in order. Every call gets exactly one result.
  */
 import { Channel } from "../base/channel.ts"
-import { reasonOf } from "../base/errors.ts"
 import type { Telemetry } from "../base/telemetry.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import type { ToolResult, ToolUse } from "../messages/blocks.ts"
-import { checkToolInput, invalidInputResult } from "../messages/tool-input.ts"
-import { unusableInputOf } from "../model/tool-input-text.ts"
-import { groupsOf } from "../tools/call-groups.ts"
-import { executed, isReadOnly, needsApproval, questionOf } from "../tools/defaults.ts"
+import { needsApproval, questionOf } from "../tools/defaults.ts"
 import { forgetCalls } from "../tools/files/read-state.ts"
-import type { PermissionQuestion, Tool, ToolContext, ToolOutput } from "../tools/tool.ts"
+import {
+  type Admission,
+  type CallOutcome,
+  type CallRequest,
+  orInterrupted,
+  type PreparedCall,
+  prepareCalls,
+  runCall,
+} from "../tools/run-calls.ts"
+import type { PermissionQuestion, SharedToolContext, Tool, ToolOutput } from "../tools/tool.ts"
 import { type Hook, type HookInput, type HookOutcome, runHooks } from "./hooks.ts"
 import { judge, type PermissionPolicy } from "./permissions.ts"
 import type { QueryEvent } from "./query-events.ts"
@@ -21,7 +26,7 @@ export interface PermissionRequest {
   readonly id: string
   readonly tool: string
   readonly question: PermissionQuestion
-  /** Why it must be asked. */
+  /** Why a person must decide. */
   readonly why: string
 }
 
@@ -29,10 +34,10 @@ export type PermissionAnswer = { readonly allowed: true } | { readonly allowed: 
 
 export interface ToolRun {
   readonly tools: readonly Tool[]
-  readonly context: Omit<ToolContext, "signal" | "progress" | "toolUseId">
+  readonly context: SharedToolContext
   readonly signal: AbortSignal
   readonly policy: () => PermissionPolicy
-  /** Asks a person. Without one, what must be asked is denied. */
+  /** Asks a person. Without it, a call that needs permission is refused. */
   readonly askPermission?: (request: PermissionRequest) => Promise<PermissionAnswer>
   readonly hooks: readonly Hook[]
   readonly hookInput: (event: HookInput["hook_event_name"], more: Record<string, unknown>) => HookInput
@@ -46,137 +51,104 @@ export interface ToolRunOutcome {
   readonly results: readonly ToolResult[]
   readonly attachments: readonly Attachment[]
   readonly touched: readonly string[]
-  /** What the person said when a call was not allowed: his own words, and to be kept as such. */
+  /** What the person said when they refused a call. It is kept as their own message. */
   readonly remarks: readonly string[]
-}
-
-interface Finished {
-  readonly result: ToolResult
-  readonly attachments: readonly Attachment[]
-  readonly touched: readonly string[]
 }
 
 const INTERRUPTED = "Interrupted by the user before it finished."
 
 /** Yields what happens; returns what goes into the conversation. */
 export async function* runTools(calls: readonly ToolUse[], given: ToolRun): AsyncGenerator<QueryEvent, ToolRunOutcome> {
-  const finished: Finished[] = []
+  const outcomes: CallOutcome[] = []
   const remarks: string[] = []
-  const run = hearing(given, (remark) => remarks.push(remark))
-  for (const group of await groupsOf(calls, run.tools)) {
+  const run = recordingRemarks(given, remarks)
+  for (const group of await prepareCalls(calls, run.tools)) {
     const events = new Channel<QueryEvent>()
-    const work = Promise.all(group.map((call) => runCall(call, run, (event) => events.push(event)))).finally(() =>
-      events.end(),
-    )
+    const emit = (event: QueryEvent) => events.push(event)
+    const work = Promise.all(group.map((prepared) => runWithEvents(prepared, run, emit))).finally(() => events.end())
     yield* events
-    finished.push(...(await work))
+    outcomes.push(...(await work))
   }
   return {
-    results: finished.map(({ result }) => result),
-    attachments: finished.flatMap(({ attachments }) => attachments),
-    touched: [...new Set(finished.flatMap(({ touched }) => touched))],
+    results: outcomes.map(({ result }) => result),
+    attachments: outcomes.flatMap(({ attachments }) => attachments),
+    touched: [...new Set(outcomes.flatMap(({ touched }) => touched))],
     remarks,
   }
 }
 
-function hearing(run: ToolRun, onRemark: (remark: string) => void): ToolRun {
+function recordingRemarks(run: ToolRun, remarks: string[]): ToolRun {
   const ask = run.askPermission
   if (!ask) return run
   return {
     ...run,
     async askPermission(request) {
       const answer = await ask(request)
-      if (!answer.allowed && answer.remark?.trim()) onRemark(answer.remark)
+      if (!answer.allowed && answer.remark?.trim()) remarks.push(answer.remark)
       return answer
     },
   }
 }
 
-type Tell = (event: QueryEvent) => void
+type Emit = (event: QueryEvent) => void
 
-async function runCall(call: ToolUse, run: ToolRun, tell: Tell): Promise<Finished> {
-  const timer = { started: run.now() }
-  const finished = await runChecked({ call, timer }, run, tell)
-  tell({ type: "tool-result", id: call.id, name: call.name, result: finished.result, ms: run.now() - timer.started })
-  return finished
-}
-
-interface TimedCall {
-  readonly call: ToolUse
-  /** Set anew when the tool itself begins: what a person took to decide is not its time. */
-  readonly timer: { started: number }
-}
-
-async function runChecked({ call, timer }: TimedCall, run: ToolRun, tell: Tell): Promise<Finished> {
-  if (run.signal.aborted) return failure(call, INTERRUPTED)
-  const tool = run.tools.find(({ name }) => name === call.name)
-  if (!tool)
-    return failure(
-      call,
-      `There is no tool named ${call.name}. The tools are: ${run.tools.map(({ name }) => name).join(", ")}.`,
-    )
-  const unusable = unusableInputOf(call)
-  if (unusable) return { result: invalidInputResult(call.id, tool.name, unusable.why), attachments: [], touched: [] }
-  const checked = await checkToolInput(tool.inputSchema, call.input)
-  if (checked.state === "invalid")
-    return { result: invalidInputResult(call.id, tool.name, checked.why), attachments: [], touched: [] }
-  const context: ToolContext = {
-    ...run.context,
+async function runWithEvents(prepared: PreparedCall, run: ToolRun, emit: Emit): Promise<CallOutcome> {
+  const { id, name } = prepared.call
+  let started = run.now()
+  let before: HookOutcome | undefined
+  const outcome = await runCall(prepared, {
+    context: run.context,
     signal: run.signal,
-    toolUseId: call.id,
-    progress: (text) => tell({ type: "tool-progress", id: call.id, text }),
-  }
-  try {
-    const question = await questionOf(tool, checked.input, context)
-    tell({ type: "tool-start", id: call.id, name: tool.name, input: checked.input, summary: question.summary })
-    const before = await runHooks(
-      run.hooks,
-      run.hookInput("PreToolUse", { tool_name: tool.name, tool_input: checked.input }),
-      tool.name,
-    )
-    for (const message of before.messages) tell({ type: "notice", message })
-    const asked = {
-      call,
-      tool,
-      question,
-      before,
-      isReadOnly: isReadOnly(tool, checked.input),
-      needsApproval: await needsApproval(tool, checked.input, context),
-    }
-    const askAgain = () => questionOf(tool, checked.input, context)
-    const denied = (await permissionFor(asked, run)) ?? (await changedMeanwhile(question, askAgain))
-    if (denied !== undefined) {
-      tell({ type: "tool-denied", id: call.id, name: tool.name, question, why: denied })
-      return failure(call, `Not allowed: ${denied}`, before)
-    }
-    const about = { conversation: run.conversation, name: tool.name, callId: call.id }
-    timer.started = run.now()
-    const output = await run.telemetry.tool(about, () =>
-      untilAborted(executed(tool, checked.input, context), run.signal),
-    )
-    return await withPostHooks({ call, tool, input: checked.input, output, before }, run, tell)
-  } catch (error) {
-    forgetCalls(run.context.reads, new Set([call.id])) // what it may have read is not in the conversation
-    return failure(call, run.signal.aborted ? INTERRUPTED : messageOf(error))
-  }
+    interrupted: INTERRUPTED,
+    progress: (text) => emit({ type: "tool-progress", id, text }),
+    admit: async (request) => {
+      const { question, input } = request
+      emit({ type: "tool-start", id, name, input, summary: question.summary })
+      before = await runToolHooks({ event: "PreToolUse", request, about: {} }, run, emit)
+      return admit({ ...request, before }, run, emit)
+    },
+    perform: async (request, execute) => {
+      started = run.now() // the time a person took to decide is not the tool's
+      const output = await run.telemetry.tool({ conversation: run.conversation, name, callId: id }, execute)
+      return afterHooks({ request, output, before: before! }, run, emit)
+    },
+  })
+  emit({ type: "tool-result", id, name, result: outcome.result, ms: run.now() - started })
+  return outcome
 }
 
-interface Asked {
-  readonly call: ToolUse
-  readonly tool: Tool
-  readonly question: PermissionQuestion
+interface ToolHook {
+  readonly event: "PreToolUse" | "PostToolUse"
+  readonly request: CallRequest
+  readonly about: Record<string, unknown>
+}
+
+async function runToolHooks({ event, request, about }: ToolHook, run: ToolRun, emit: Emit): Promise<HookOutcome> {
+  const { tool, input } = request
+  const given = run.hookInput(event, { tool_name: tool.name, tool_input: input, ...about })
+  const outcome = await runHooks(run.hooks, given, tool.name)
+  for (const message of outcome.messages) emit({ type: "notice", message })
+  return outcome
+}
+
+interface HookedRequest extends CallRequest {
   readonly before: HookOutcome
-  readonly isReadOnly: boolean
-  readonly needsApproval: boolean | undefined
 }
 
-/** Why the call may not run; nothing where it may. A hook may be stricter or answer for the person, but never overrule a denial. */
-async function permissionFor(
-  { call, tool, question, before, isReadOnly, needsApproval }: Asked,
-  run: ToolRun,
-): Promise<string | undefined> {
+async function admit(request: HookedRequest, run: ToolRun, emit: Emit): Promise<Admission> {
+  const { call, tool, question, before } = request
+  const why = (await refusalOf(request, run)) ?? (await changedMeanwhile(request))
+  if (why === undefined) return { state: "admitted" }
+  emit({ type: "tool-denied", id: call.id, name: tool.name, question, why })
+  return { state: "refused", why, attachments: contextsOf(before) }
+}
+
+/** Why the call may not run, if so. A hook may be stricter than the rules or answer for the person, but cannot overrule a denial. */
+async function refusalOf(request: HookedRequest, run: ToolRun): Promise<string | undefined> {
+  const { call, tool, input, context, question, isReadOnly, before } = request
   if (before.blocked !== undefined) return before.blocked
-  const judgement = judge({ tool: tool.name, isReadOnly, needsApproval, question }, run.policy())
+  const approval = await needsApproval(tool, input, context)
+  const judgement = judge({ tool: tool.name, isReadOnly, needsApproval: approval, question }, run.policy())
   if (judgement.verdict === "deny") return judgement.why
   if (before.permission === "deny") return "a hook forbids it"
   const verdict = before.permission ?? judgement.verdict
@@ -188,56 +160,39 @@ async function permissionFor(
   )
   if (asked.permission === "allow") return undefined
   if (asked.permission === "deny" || asked.blocked !== undefined) return asked.blocked ?? "a hook forbids it"
-  if (!run.askPermission) return `${judgement.why}, and there is nobody to ask`
-  const answer = await untilAborted(
-    run.askPermission({ id: call.id, tool: tool.name, question, why: judgement.why }),
-    run.signal,
+  const { askPermission } = run
+  if (!askPermission) return `${judgement.why}, and there is nobody to ask`
+  const answer = await orInterrupted(run.signal, () =>
+    askPermission({ id: call.id, tool: tool.name, question, why: judgement.why }),
   )
   return answer.allowed ? undefined : `the user said no${answer.remark ? `: ${answer.remark}` : ""}`
 }
 
-/** A link that was turned elsewhere while somebody decided must not carry the permission along. */
-async function changedMeanwhile(
-  before: PermissionQuestion,
-  ask: () => Promise<PermissionQuestion>,
-): Promise<string | undefined> {
-  if (before.paths === undefined) return undefined
-  const { paths = [] } = await ask()
-  const same = paths.length === before.paths.length && paths.every((path, i) => path === before.paths?.[i])
-  return same ? undefined : "the files it is about changed while it was being decided; ask again"
+/** A link that was changed while someone decided must not take the permission with it. */
+async function changedMeanwhile({ tool, input, context, question }: CallRequest): Promise<string | undefined> {
+  if (question.paths === undefined) return undefined
+  const { paths = [] } = await questionOf(tool, input, context)
+  const isSame = paths.length === question.paths.length && paths.every((path, i) => path === question.paths?.[i])
+  return isSame ? undefined : "the files it touches changed while it was being decided; ask again"
 }
 
-interface Done {
-  readonly call: ToolUse
-  readonly tool: Tool
-  readonly input: unknown
+interface Performed {
+  readonly request: CallRequest
   readonly output: ToolOutput
   readonly before: HookOutcome
 }
 
-async function withPostHooks({ call, tool, input, output, before }: Done, run: ToolRun, tell: Tell): Promise<Finished> {
+/** The output after the hooks: one may replace the content, each may add something for the model. */
+async function afterHooks({ request, output, before }: Performed, run: ToolRun, emit: Emit): Promise<ToolOutput> {
+  const { call, tool } = request
   const response = typeof output.content === "string" ? output.content : output.content.map((block) => block.type)
-  const about = { tool_name: tool.name, tool_input: input, tool_response: response }
-  const after = await runHooks(run.hooks, run.hookInput("PostToolUse", about), tool.name)
-  for (const message of after.messages) tell({ type: "notice", message })
+  const after = await runToolHooks({ event: "PostToolUse", request, about: { tool_response: response } }, run, emit)
   if (after.output !== undefined) forgetCalls(run.context.reads, new Set([call.id]))
-  const content = after.output ?? output.content
-  const result = {
-    type: "tool_result" as const,
-    tool_use_id: call.id,
-    content: content as string,
-    ...(output.isError ? { is_error: true } : {}),
-  }
-  const blocked = after.blocked === undefined ? [] : [{ hook: tool.name, text: after.blocked }]
+  const blocked = after.blocked === undefined ? [] : [asAttachment({ hook: tool.name, text: after.blocked })]
   return {
-    result,
-    attachments: [
-      ...(output.attachments ?? []),
-      ...contextsOf(before),
-      ...contextsOf(after),
-      ...blocked.map(asAttachment),
-    ],
-    touched: output.touched ?? [],
+    ...output,
+    content: after.output ?? output.content,
+    attachments: [...(output.attachments ?? []), ...contextsOf(before), ...contextsOf(after), ...blocked],
   }
 }
 
@@ -247,25 +202,3 @@ const asAttachment = ({ hook, text }: { hook: string; text: string }): Attachmen
   content: text,
 })
 const contextsOf = ({ contexts }: HookOutcome): readonly Attachment[] => contexts.map(asAttachment)
-
-function failure(call: ToolUse, text: string, hooks?: HookOutcome): Finished {
-  return {
-    result: { type: "tool_result", tool_use_id: call.id, content: text, is_error: true },
-    attachments: hooks ? contextsOf(hooks) : [],
-    touched: [],
-  }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error && error.message !== "" ? error.message : reasonOf(error)
-}
-
-/** The work's outcome, or an end at once when the user interrupts: a tool that does not listen cannot hold up the conversation. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  if (signal.aborted) return Promise.reject(new Error(INTERRUPTED))
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(new Error(INTERRUPTED))
-    signal.addEventListener("abort", stop, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop))
-  })
-}

@@ -256,7 +256,7 @@ describe("a fork's calls", () => {
     expect(results.map(({ content }) => content)).toEqual([
       expect.stringContaining("does not exist"),
       "Not allowed: notes only",
-      "There is no tool named Nothing.",
+      "There is no tool named Nothing. The tools are: Read, Edit, TodoWrite.",
       expect.stringContaining("does not fit the tool Read"),
     ])
   })

@@ -92,6 +92,9 @@ export interface ToolContext {
   readonly plan: PlanState
 }
 
+/** The part of a context that is the same for all calls of a conversation. */
+export type SharedToolContext = Omit<ToolContext, "signal" | "progress" | "toolUseId">
+
 export interface WorkingDirectory {
   get(): string
   set(path: string): void

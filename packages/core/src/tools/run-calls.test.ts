@@ -1,0 +1,125 @@
+import { describe, expect, test } from "vitest"
+import { z } from "zod"
+import { testContext } from "../../test/tool-context.ts"
+import type { ToolUse } from "../messages/blocks.ts"
+import { defineTool } from "./define-tool.ts"
+import { type CallRun, prepareCalls, runCall } from "./run-calls.ts"
+import type { Tool } from "./tool.ts"
+
+const use = (name: string, input: unknown = {}, id = `toolu_${name}`): ToolUse => ({
+  type: "tool_use",
+  id,
+  name,
+  input,
+})
+
+function tool(name: string, more: Partial<Tool> = {}): Tool {
+  return { name, description: "", inputSchema: z.object({}), execute: () => `${name} ran`, ...more }
+}
+
+const admitted: Pick<CallRun, "admit"> = { admit: async () => ({ state: "admitted" }) }
+
+async function run(calls: readonly ToolUse[], tools: readonly Tool[], more: Partial<CallRun> = {}) {
+  const groups = await prepareCalls(calls, tools)
+  const options: CallRun = { context: testContext(), signal: new AbortController().signal, ...admitted, ...more }
+  return (await Promise.all(groups.flat().map((prepared) => runCall(prepared, options)))).map(({ result }) => result)
+}
+
+describe("LOOP-4 every call gets exactly one result", () => {
+  test("also one that is unknown, does not fit, throws, is refused or returns nothing", async () => {
+    const tools = [
+      tool("good"),
+      tool("strict", { inputSchema: z.object({ city: z.string() }) }),
+      tool("throws", {
+        execute: () => {
+          throw new Error("it broke")
+        },
+      }),
+      tool("checks", {
+        inputSchema: z.object({}).refine(() => {
+          throw new Error("the check broke")
+        }),
+      }),
+      tool("guesses", {
+        readOnly: () => {
+          throw new Error("cannot tell")
+        },
+      }),
+      tool("asks", { question: () => Promise.reject(new Error("no question")) }),
+      tool("forbidden"),
+      tool("silent", { execute: () => undefined }),
+    ]
+    const calls = [...tools.map(({ name }) => use(name)), use("nothing")]
+    const results = await run(calls, tools, {
+      admit: async ({ call }) => (call.name === "forbidden" ? { state: "refused", why: "no" } : { state: "admitted" }),
+    })
+    expect(results.map(({ tool_use_id }) => tool_use_id)).toEqual(calls.map(({ id }) => id))
+    expect(results.map(({ content }) => content)).toEqual([
+      "good ran",
+      expect.stringMatching(/^The input does not fit the tool strict, so it was not run: city: /),
+      "it broke",
+      "the check broke",
+      "cannot tell",
+      "no question",
+      "Not allowed: no",
+      "",
+      expect.stringMatching(/^There is no tool named nothing\. The tools are: good, /),
+    ])
+    expect(results.map(({ is_error = false }) => is_error)).toEqual([false, ...Array(6).fill(true), false, true])
+  })
+
+  test("also when it is interrupted, before it starts or while it runs", async () => {
+    const stop = new AbortController()
+    const deaf = tool("deaf", { execute: () => new Promise(() => stop.abort()) })
+    expect(await run([use("deaf")], [deaf], { signal: stop.signal })).toMatchObject([
+      { content: "Interrupted before it finished.", is_error: true },
+    ])
+    expect(await run([use("good")], [tool("good")], { signal: stop.signal, interrupted: "Stopped." })).toMatchObject([
+      { content: "Stopped.", is_error: true },
+    ])
+  })
+
+  test("a tool may be named like a member of every object", async () => {
+    const names = ["constructor", "toString", "__proto__", "hasOwnProperty"]
+    const tools = names.map((name) => defineTool(tool(name)))
+    expect(
+      (
+        await run(
+          names.map((name) => use(name)),
+          tools,
+        )
+      ).map(({ content }) => content),
+    ).toEqual(names.map((name) => `${name} ran`))
+    expect(await run([use("constructor")], [])).toMatchObject([{ is_error: true }])
+  })
+})
+
+test("LOOP-3 neighbouring calls that change nothing form a group", async () => {
+  const tools = [tool("look", { readOnly: true }), tool("change")]
+  const calls = ["look", "look", "change", "look", "unknown", "change"].map((name) => use(name))
+  const groups = await prepareCalls(calls, tools)
+  expect(groups.map((group) => group.map(({ call }) => call.name))).toEqual([
+    ["look", "look"],
+    ["change"],
+    ["look", "unknown"],
+    ["change"],
+  ])
+})
+
+test("what runs around a tool may change its output", async () => {
+  const results = await run([use("good")], [tool("good")], {
+    perform: async (_request, execute) => ({ ...(await execute()), content: "replaced" }),
+  })
+  expect(results).toEqual([{ type: "tool_result", tool_use_id: "toolu_good", content: "replaced" }])
+})
+
+test("a tool without a question asks with its name and input", async () => {
+  const questions: unknown[] = []
+  await run([use("weather", { city: "Rome" })], [tool("weather", { inputSchema: {} })], {
+    admit: async ({ question }) => {
+      questions.push(question)
+      return { state: "admitted" }
+    },
+  })
+  expect(questions).toEqual([{ kind: "other", summary: 'weather {"city":"Rome"}', preview: '{\n  "city": "Rome"\n}' }])
+})

@@ -1,0 +1,153 @@
+/**
+ * Runs tool calls, for the agent's loop and for forks: finds the tool, checks the input, asks the gate, executes. Every call gets exactly
+ * one result: a refusal, an error and an interruption are results too.
+ */
+import { reasonOf } from "../base/errors.ts"
+import type { Attachment } from "../messages/attachments.ts"
+import type { ToolResult, ToolUse } from "../messages/blocks.ts"
+import { checkToolInput, invalidInputResult } from "../messages/tool-input.ts"
+import { unusableInputOf } from "../model/tool-input-text.ts"
+import { executed, isReadOnly, questionOf } from "./defaults.ts"
+import { forgetCalls } from "./files/read-state.ts"
+import { unlessInterrupted } from "./interruption.ts"
+import type { PermissionQuestion, SharedToolContext, Tool, ToolContext, ToolOutput } from "./tool.ts"
+
+/** A call whose tool exists and whose input fits, or the result it gets instead. */
+export type PreparedCall =
+  | {
+      readonly state: "ready"
+      readonly call: ToolUse
+      readonly tool: Tool
+      readonly input: unknown
+      readonly isReadOnly: boolean
+    }
+  | { readonly state: "unusable"; readonly call: ToolUse; readonly result: ToolResult }
+
+type ReadyCall = Extract<PreparedCall, { state: "ready" }>
+
+/** A call that wants to run. */
+export interface CallRequest extends Omit<ReadyCall, "state"> {
+  readonly context: ToolContext
+  readonly question: PermissionQuestion
+}
+
+export type Admission = { readonly state: "admitted" } | Refusal
+
+export interface Refusal {
+  readonly state: "refused"
+  /** For the model. */
+  readonly why: string
+  readonly attachments?: readonly Attachment[]
+}
+
+export interface CallRun {
+  readonly context: SharedToolContext
+  readonly signal: AbortSignal
+  /** Decides whether the call may run. */
+  readonly admit: (request: CallRequest) => Promise<Admission>
+  /** Runs around the tool, and may change its output. Default: the tool alone. */
+  readonly perform?: (request: CallRequest, execute: () => Promise<ToolOutput>) => Promise<ToolOutput>
+  readonly progress?: (text: string) => void
+  /** The result of a call that was interrupted. */
+  readonly interrupted?: string
+}
+
+export interface CallOutcome {
+  readonly result: ToolResult
+  readonly attachments: readonly Attachment[]
+  readonly touched: readonly string[]
+}
+
+const INTERRUPTED = "Interrupted before it finished."
+
+/** In groups to run one after the other. Neighbouring calls that change nothing form one group and may run side by side. */
+export async function prepareCalls(
+  calls: readonly ToolUse[],
+  tools: readonly Tool[],
+): Promise<readonly (readonly PreparedCall[])[]> {
+  const groups: PreparedCall[][] = []
+  let isJoinable = false
+  for (const prepared of await Promise.all(calls.map((call) => prepareCall(call, tools)))) {
+    const changesNothing = prepared.state === "unusable" || prepared.isReadOnly
+    if (changesNothing && isJoinable) groups.at(-1)!.push(prepared)
+    else groups.push([prepared])
+    isJoinable = changesNothing
+  }
+  return groups
+}
+
+async function prepareCall(call: ToolUse, tools: readonly Tool[]): Promise<PreparedCall> {
+  const unusable = (result: ToolResult): PreparedCall => ({ state: "unusable", call, result })
+  const tool = tools.find(({ name }) => name === call.name)
+  if (!tool) return unusable(failure(call, noSuchTool(call.name, tools)))
+  const broken = unusableInputOf(call)
+  if (broken) return unusable(invalidInputResult(call.id, tool.name, broken.why))
+  try {
+    const checked = await checkToolInput(tool.inputSchema, call.input)
+    if (checked.state === "invalid") return unusable(invalidInputResult(call.id, tool.name, checked.why))
+    return { state: "ready", call, tool, input: checked.input, isReadOnly: isReadOnly(tool, checked.input) }
+  } catch (error) {
+    return unusable(failure(call, messageOf(error)))
+  }
+}
+
+export async function runCall(prepared: PreparedCall, run: CallRun): Promise<CallOutcome> {
+  const { call } = prepared
+  const { signal, interrupted = INTERRUPTED } = run
+  if (signal.aborted) return failed(call, interrupted)
+  if (prepared.state === "unusable") return { result: prepared.result, attachments: [], touched: [] }
+  try {
+    return await admitAndExecute(prepared, run)
+  } catch (error) {
+    forgetCalls(run.context.reads, new Set([call.id])) // what it may have read is not in the conversation
+    return failed(call, signal.aborted ? interrupted : messageOf(error))
+  }
+}
+
+async function admitAndExecute({ state: _, ...ready }: ReadyCall, run: CallRun): Promise<CallOutcome> {
+  const { call, tool, input } = ready
+  const { signal, perform = (_request, execute) => execute() } = run
+  const context: ToolContext = {
+    ...run.context,
+    signal,
+    toolUseId: call.id,
+    progress: run.progress ?? (() => undefined),
+  }
+  const request: CallRequest = { ...ready, context, question: await questionOf(tool, input, context) }
+  const admission = await run.admit(request)
+  if (admission.state === "refused") {
+    return { ...failed(call, `Not allowed: ${admission.why}`), attachments: admission.attachments ?? [] }
+  }
+  const output = await perform(request, () => orInterrupted(signal, () => executed(tool, input, context)))
+  return { result: resultOf(call, output), attachments: output.attachments ?? [], touched: output.touched ?? [] }
+}
+
+/** Rejects as soon as the signal aborts: work that does not listen to it cannot hold up the conversation. */
+export async function orInterrupted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted()
+  const done = await unlessInterrupted(signal, work())
+  if (done.state === "interrupted") throw new Error(INTERRUPTED)
+  return done.value
+}
+
+function resultOf(call: ToolUse, { content, isError }: ToolOutput): ToolResult {
+  const result = { type: "tool_result" as const, tool_use_id: call.id, content: content as string }
+  return isError ? { ...result, is_error: true } : result
+}
+
+const failure = (call: ToolUse, text: string): ToolResult => resultOf(call, { content: text, isError: true })
+const failed = (call: ToolUse, text: string): CallOutcome => ({
+  result: failure(call, text),
+  attachments: [],
+  touched: [],
+})
+
+function noSuchTool(name: string, tools: readonly Tool[]): string {
+  const list =
+    tools.length === 0 ? "There are no tools here." : `The tools are: ${tools.map((tool) => tool.name).join(", ")}.`
+  return `There is no tool named ${name}. ${list}`
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error && error.message !== "" ? error.message : reasonOf(error)
+}
