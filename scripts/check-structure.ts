@@ -13,7 +13,7 @@ import { entriesOf, exportedNames } from "./structure/exported-names.ts"
 import { idsInComments, listedIds, unlistedIds } from "./structure/requirement-ids.ts"
 
 /** From the ground up. Files directly in `src` are above all of them. */
-const FLOORS = [
+export const FLOORS = [
   ...["base", "messages", "tokens", "journal", "import", "views", "model", "tools", "forks", "layers"],
   ...["replay", "conversation", "agent"],
 ]

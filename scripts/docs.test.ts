@@ -3,6 +3,7 @@ import { existsSync, globSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { FIGURES, SWITCHES } from "@strata/core/parts"
 import { describe, expect, test } from "vitest"
+import { FLOORS } from "./check-structure.ts"
 
 const root = join(import.meta.dirname, "..")
 const settings = readFileSync(join(root, "docs/settings.md"), "utf8")
@@ -21,6 +22,20 @@ describe("documentation", () => {
       expect(settings).toContain(`| \`${name}\` | \`${env}\` | ${value.toLocaleString("en-US")} `)
     },
   )
+
+  test("FLG-1 FLG-2 names no switch or figure that does not exist", () => {
+    const named = [
+      ...settings.slice(settings.indexOf("## Switches")).matchAll(/^\| `([a-z-]+)` \| `STRATA_[A-Z_]+` \|/gm),
+    ].map(([, name]) => name!)
+    const known: readonly string[] = [...SWITCHES, ...FIGURES].map(({ name }) => name)
+    expect(named.filter((name) => !known.includes(name))).toEqual([])
+  })
+
+  test("the architecture page draws the floors that the structure check enforces", () => {
+    const page = readFileSync(join(root, "docs/architecture.md"), "utf8")
+    const drawn = [...page.matchAll(/^([a-z]+)\/ {2,}/gm)].map(([, floor]) => floor!)
+    expect(drawn.toReversed()).toEqual(FLOORS)
+  })
 
   test("every dependency is named with its reason", () => {
     const reasons = readFileSync(join(root, "docs/dependencies.md"), "utf8")
