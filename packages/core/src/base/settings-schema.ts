@@ -1,7 +1,11 @@
 /** The schema of the settings. It has its own file so that zod is loaded only when settings are. */
-import { z } from "zod"
+import { z } from "zod/v4"
 import { FIGURES, SWITCHES } from "./flag-names.ts"
 import { HOOK_EVENTS, PERMISSION_MODES } from "./vocabulary.ts"
+
+/** A key that may be missing. Its type excludes `undefined`, because `combineSettings` drops such values before it checks the rest. */
+const mayBeMissing = <T>(schema: z.ZodType<T>) => schema.optional() as unknown as MayBeMissing<T> // zod 4.3 has exactOptional
+type MayBeMissing<T> = z.ZodType<T> & { _zod: { optin: "optional"; optout: "optional" } }
 
 const tokens = z.int().min(1)
 
@@ -15,47 +19,47 @@ const accepts = z.partialRecord(
 )
 
 const modelOverride = z.strictObject({
-  family: z.enum(["claude-4", "claude-5", "gpt-5", "unknown"]).exactOptional(),
-  window: tokens.exactOptional(),
-  maxOutput: tokens.exactOptional(),
-  minCacheable: z.int().min(0).exactOptional(),
-  price: z
-    .strictObject({
+  family: mayBeMissing(z.enum(["claude-4", "claude-5", "gpt-5", "unknown"])),
+  window: mayBeMissing(tokens),
+  maxOutput: mayBeMissing(tokens),
+  minCacheable: mayBeMissing(z.int().min(0)),
+  price: mayBeMissing(
+    z.strictObject({
       input: z.number().min(0),
       output: z.number().min(0),
       cacheWrite5m: z.number().min(0),
       cacheWrite1h: z.number().min(0),
       cacheRead: z.number().min(0),
-    })
-    .exactOptional(),
-  accepts: accepts.exactOptional(),
-  autoCompactPercent: z.number().exactOptional(),
-  autoCompactTokens: z.number().exactOptional(),
+    }),
+  ),
+  accepts: mayBeMissing(accepts),
+  autoCompactPercent: mayBeMissing(z.number()),
+  autoCompactTokens: mayBeMissing(z.number()),
 })
 
 /** Rules are `Tool` or `Tool(pattern)`. The rules of all sources count. */
 const permissions = z.strictObject({
-  mode: z.enum(PERMISSION_MODES).exactOptional(),
-  allow: z.array(z.string()).exactOptional(),
-  ask: z.array(z.string()).exactOptional(),
-  deny: z.array(z.string()).exactOptional(),
+  mode: mayBeMissing(z.enum(PERMISSION_MODES)),
+  allow: mayBeMissing(z.array(z.string())),
+  ask: mayBeMissing(z.array(z.string())),
+  deny: mayBeMissing(z.array(z.string())),
 })
 
 const hookCommand = z.strictObject({
   command: z.string().min(1),
   /** The tools (or sources) it runs for, as a regular expression. Default: all. */
-  matcher: z.string().exactOptional(),
-  timeoutSeconds: z.number().min(0.1).max(3600).exactOptional(),
+  matcher: mayBeMissing(z.string()),
+  timeoutSeconds: mayBeMissing(z.number().min(0.1).max(3600)),
 })
 
 const mcpServer = z.union(
   [
     z.strictObject({
       command: z.string().min(1),
-      args: z.array(z.string()).exactOptional(),
-      env: z.record(z.string(), z.string()).exactOptional(),
+      args: mayBeMissing(z.array(z.string())),
+      env: mayBeMissing(z.record(z.string(), z.string())),
     }),
-    z.strictObject({ url: z.url(), headers: z.record(z.string(), z.string()).exactOptional() }),
+    z.strictObject({ url: z.url(), headers: mayBeMissing(z.record(z.string(), z.string())) }),
   ],
   { error: "must be { command, args?, env? } for a program or { url, headers? } for a server on the network" },
 )

@@ -292,6 +292,14 @@ describe("WIN-5 environment", () => {
   })
 })
 
+test("undefined in code means that a value is not set, at every depth", async () => {
+  const models = { tiny: { window: 4_000, maxOutput: undefined } }
+  const { values } = await combineSettings([{ source: "test", values: { off: undefined, models } }])
+  expect(values.off).toBe(false)
+  expect(values.models).toEqual({ tiny: { window: 4_000 } })
+  expect(Object.keys(values.models["tiny"]!)).toEqual(["window"])
+})
+
 describe("WIN-5 which compactions are allowed", () => {
   test.each<[string, SettingsInput, { manual: boolean; auto: boolean }]>([
     ["by default both", {}, { manual: true, auto: true }],

@@ -73,7 +73,7 @@ export async function combineSettings(layers: readonly SettingsLayer[]): Promise
   const values: Record<string, unknown> = { ...DEFAULT_SETTINGS }
   const origins: Record<string, string> = {}
   for (const { source, values: given } of layers) {
-    const parsed = partial.safeParse(given)
+    const parsed = partial.safeParse(withoutUndefined(given))
     if (!parsed.success) {
       for (const issue of parsed.error.issues) problems.push(...problemsOf(source, issue))
       continue
@@ -94,6 +94,13 @@ export async function combineSettings(layers: readonly SettingsLayer[]): Promise
   }
   if (problems.length > 0) throw new SettingsError(problems)
   return { values: values as Settings, origins }
+}
+
+/** `{ window: undefined }` in code means that the window is not set. */
+function withoutUndefined(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value
+  const given = Object.entries(value).filter(([, one]) => one !== undefined)
+  return Object.fromEntries(given.map(([key, one]) => [key, withoutUndefined(one)]))
 }
 
 /** Merges key by key. Lists (rules, hooks) are joined, so that no source can silently drop what another one denies. */

@@ -1,5 +1,5 @@
 /** Edit: one exact replacement in a file that has been read and is the same since. */
-import { z } from "zod"
+import { z } from "zod/v4"
 import type { Tool, ToolContext } from "../tool.ts"
 import { readTextIfPresent, type TextFile } from "./file-content.ts"
 import { diffOf } from "./file-diff.ts"

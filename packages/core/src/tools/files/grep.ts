@@ -1,6 +1,6 @@
 /** Grep: files by what they contain, through ripgrep. Links are not followed, so it stays under the path that is judged. */
 import { sep } from "node:path"
-import { z } from "zod"
+import { z } from "zod/v4"
 import type { Tool } from "../tool.ts"
 import { FileError } from "./file-error.ts"
 import { NEVER_ENTERED } from "./git-ignore.ts"

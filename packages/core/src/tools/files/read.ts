@@ -2,7 +2,7 @@
  * Read: a file's lines with their numbers, an image, or a PDF. It limits itself (L1-1), and says how to go on where it stopped. A file
  * whose earlier read is still whole in view is not shown again (LOOP-8).
  */
-import { z } from "zod"
+import { z } from "zod/v4"
 import { createEstimator } from "../../tokens/estimate.ts"
 import type { FileRead, Tool, ToolContext, ToolOutput } from "../tool.ts"
 import { readContent } from "./file-content.ts"

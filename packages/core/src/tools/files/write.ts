@@ -1,5 +1,5 @@
 /** Write: a file's whole content, new or in place of the old. What stands there already must have been read. */
-import { z } from "zod"
+import { z } from "zod/v4"
 import type { Tool } from "../tool.ts"
 import { readTextIfPresent, type TextFile } from "./file-content.ts"
 import { diffOf } from "./file-diff.ts"

@@ -1,5 +1,5 @@
 /** AskUser: a question only the person can answer. */
-import { z } from "zod"
+import { z } from "zod/v4"
 import { unlessInterrupted } from "../interruption.ts"
 import type { Tool, ToolOutput } from "../tool.ts"
 

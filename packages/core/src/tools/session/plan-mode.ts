@@ -1,5 +1,5 @@
 /** EnterPlanMode and ExitPlanMode: to look and think first, and to change things only after the person has agreed to a plan. */
-import { z } from "zod"
+import { z } from "zod/v4"
 import { unlessInterrupted } from "../interruption.ts"
 import type { Tool, ToolOutput } from "../tool.ts"
 

@@ -1,5 +1,5 @@
 /** Skill: brings the instructions of a skill into the conversation. */
-import { z } from "zod"
+import { z } from "zod/v4"
 import { reasonOf } from "../../base/errors.ts"
 import type { Tool, ToolOutput } from "../tool.ts"
 import { readSkill, type Skill } from "./skills.ts"

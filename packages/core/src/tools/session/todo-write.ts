@@ -1,5 +1,5 @@
 /** TodoWrite: the conversation's list of what there is to do, replaced as a whole. */
-import { z } from "zod"
+import { z } from "zod/v4"
 import type { Todo } from "../../messages/attachments.ts"
 import type { Tool } from "../tool.ts"
 

@@ -1,5 +1,5 @@
 /** BashOutput and KillShell: reading and ending what Bash runs in the background. */
-import { z } from "zod"
+import { z } from "zod/v4"
 import type { Tool, ToolOutput } from "../tool.ts"
 import { headingOf } from "./bash.ts"
 import type { RunningShell, ShellSession } from "./shell-session.ts"

@@ -1,6 +1,6 @@
 /** Bash: runs a command line. It never outlives its time, and nothing it started outlives it. */
 import { resolve } from "node:path"
-import { z } from "zod"
+import { z } from "zod/v4"
 import { resolveTarget } from "../files/paths.ts"
 import type { PermissionQuestion, Tool, ToolContext, ToolOutput } from "../tool.ts"
 import { isReadOnlyCommand, pathsNamedBy } from "./read-only-commands.ts"

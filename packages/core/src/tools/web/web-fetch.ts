@@ -1,5 +1,5 @@
 /** WebFetch: a page of the web as text, within limits of size and time. */
-import { z } from "zod"
+import { z } from "zod/v4"
 import { reasonOf } from "../../base/errors.ts"
 import { safeText } from "../shell/bounded-output.ts"
 import type { Tool, ToolOutput } from "../tool.ts"

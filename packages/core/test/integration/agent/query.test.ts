@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { z } from "zod"
+import { z } from "zod/v4"
 import { scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import type { Tool } from "../../../src/tools/tool.ts"

@@ -1,5 +1,5 @@
 /** Shared by the layers' end-to-end tests: an agent with the simulator's clock, and a tool with results of any size. */
-import { z } from "zod"
+import { z } from "zod/v4"
 import type { BrainRequest } from "../../../../sim/src/brain.ts"
 import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
 import type { Simulator } from "../../../../sim/src/start.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { z } from "zod"
+import { z } from "zod/v4"
 import type { Answer, BrainTurn } from "../../../../sim/src/brain.ts"
 import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
 import { client, simulator } from "../../../../sim/test/simulator.ts"

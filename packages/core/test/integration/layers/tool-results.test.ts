@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
-import { z } from "zod"
+import { z } from "zod/v4"
 import type { BrainRequest } from "../../../../sim/src/brain.ts"
 import { scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
