@@ -60,6 +60,6 @@ if (import.meta.main) {
     `  seconds to go: median ${at(0.5)}, one in ten less than ${at(0.1)}, one in twenty less than ${at(0.05)}`,
   )
   console.log(
-    `  with a summariser of ${SUMMARISER_SECONDS} s nobody waits in ${((100 * inTime) / times.length).toFixed(1)}% of them`,
+    `  with a summariser of ${SUMMARISER_SECONDS} s there is no wait in ${((100 * inTime) / times.length).toFixed(1)}% of them`,
   )
 }

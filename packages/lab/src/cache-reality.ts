@@ -14,14 +14,13 @@ import { type Comparison, compareRecording, tally } from "./cache-reality/compar
 import { inputOf } from "./cache-reality/recorded-requests.ts"
 import { recordedConversations } from "./recordings.ts"
 
-const HOW = `Tokens: an input is read + written + plain as the API counted it. From one request to the next it grows by the answer and
-what was sent since, so prefixes that end where a request ended have their exact size; inside a step the answer has its
-recorded output and the rest is spread by estimates. System prompt and tools are not recorded: their marks stand where the
-first request's read ended and where most shorter reads ended. Up to 16 tokens of plain input are the API's own, behind the
-last block. Assumed marks: Claude Code system and last two messages, pi system and last message, 5m or 1h as the usage says.
-The first request of a recording, and one that first shows where a mark stands, are given, not predicted. A break is a
-request that did not simply read on from where the one before had cached. OpenAI counts no writes, and reads in steps of
-128: reads only.`
+const HOW = `Tokens: an input is read + written + uncached as the API counted it. From one request to the next it grows by the answer and
+what was sent since, so prefixes that end where a request ended have their exact size. Inside a step the answer has its
+recorded output, and estimates spread the rest. System prompt and tools are not recorded: their marks are where the first
+request's read ended and where most shorter reads ended. Up to 16 tokens of uncached input, after the last block, are the
+API's own. Assumed marks: Claude Code system and last two messages, pi system and last message, 5m or 1h as the usage says.
+The first request of a recording, and one that first shows a mark, are given, not predicted. A break is a request that did
+not simply extend what the one before had cached. OpenAI counts no writes and reads in steps of 128: reads only.`
 
 const percent = (part: number, whole: number) => (whole === 0 ? "" : `${((100 * part) / whole).toFixed(1)}%`)
 

@@ -17,14 +17,14 @@ export const MARKS = {
   refusals: "what the user said when refusing a tool call",
   rules: "standing rules, word for word",
   changedByPath: "files changed or created, by full path",
-  changedInProject: "… by path from the project's directory on",
+  changedInProject: "… by path relative to the project",
   changedByName: "… by name",
   readByPath: "files only read, by full path",
   readByName: "… by name",
   facts: "facts said (paths, identifiers, numbers)",
   factsUsedAgain: "… of those used again later",
-  listedNotFound: "listed user messages that nobody said",
-  inlineNotFound: "other quotes of the user that nobody said",
+  listedNotFound: "listed user messages that the user never sent",
+  inlineNotFound: "other quotes of the user that the user never said",
 } as const
 
 export type MarkName = keyof typeof MARKS

@@ -1,31 +1,31 @@
-/** The marks for a person: how they are counted, then tables, each figure with the counts behind it. */
+/** The marks for a person: how they are counted, then tables, each figure with its counts. */
 import { type Compared, WAYS, type Way } from "./compare.ts"
 import { MARKS, type MarkName, type Share, total } from "./marks.ts"
 
-const HOW = `What stands in the next request after a compaction, for every compaction in the recordings that has something before it.
+const HOW = `What the next request contains after a compaction, for every compaction in the recordings that has messages before it.
 
-recorded          what the recording shows behind its boundary: the summary a model wrote, attachments, messages that were kept.
-                  Files that Claude Code put back behind it are not in these recordings, so they count for nobody.
-ours, extractive  our layer 4 on the same messages; the summary comes from the simulator, which quotes and does not understand.
+recorded          what the recording shows after its boundary: the model's summary, attachments, kept messages.
+                  Files that Claude Code restored are not in these recordings, so neither side is credited for them.
+ours, extractive  our layer 4 on the same messages. The summary comes from the simulator, which only quotes.
 ours, empty       the same with a summary of one sentence: what the data carries alone.
-Neither of ours is a language model's summary, and no claim about one follows. Ours is layer 4 alone by the way that asks a model,
-which keeps no messages; nothing is put back, since the files of the recordings are not here. A second compaction stands on our first.
+Neither of ours is a language model's summary, so nothing follows about one. Ours is layer 4 alone, by the route that asks a model.
+It keeps no messages and restores no files, because the files of the recordings are not here. Our second compaction follows our first.
 
 How it is counted
-- Found means: word for word and not inside a longer word, white space aside. Shares are of all compactions of a table together.
-- The user's messages: of 5 characters or more, from the start of the recording. Refusing a tool call with a remark is no message
-  in these recordings: the remark is in the call's result, and is counted in its own row.
+- Found means: word for word, not inside a longer word, white space ignored. Shares are of all compactions of a table together.
+- The user's messages: 5 characters or more, from the start of the recording. A remark on a refused tool call is in the call's
+  result, not a message, and has its own row.
 - Standing rules: sentences that core's standingRules finds in the user's messages.
-- Files: from the tool calls, as core's artifacts view has them (a test holds it against a second look); deleted ones are left out.
-- Messages, rules and files are found by the same code that layer 4 writes its record with. For ours these rows say that nothing
-  is lost on the way and from one compaction to the next, not that this code finds everything.
+- Files: from the tool calls, as core's artifacts view has them (a test compares it with a second reading), without deleted ones.
+- The same code finds messages, rules and files and writes the record of layer 4. For ours these rows say that nothing is lost
+  on the way or from one compaction to the next. They do not say that this code finds everything.
 - Facts: addresses, paths and file names, identifiers with digits, underscores or camelCase, and numbers of three digits or more in
-  the user's and the assistant's text. Used again: in their text or in tool calls, from the boundary to the next one or to the end. The
-  model that went on had the recorded summary before it, so this row leans towards what that summary had.
+  the user's and the assistant's text. Used again: in their text or in tool calls, from the boundary to the next one or to the end.
+  The model that continued had read the recorded summary, so this row favours it.
 - Quotes of 12 characters or more: entries of a list of the user's messages; elsewhere, on a line that names the user before them.
-  Nobody said them where they are nowhere in the conversation; what stands in brackets, and dots, are taken for something left out.
-- Tokens: "context" is what the recording's API counted, with system prompt, tools and files put back; "messages" is an
-  estimate of the text behind the boundary, the same for all three.`
+  The user never said a quote that is nowhere in the conversation. Text in brackets, and dots, count as left out.
+- Tokens: "context" is what the recording's API counted, with system prompt, tools and restored files. "messages" is an
+  estimate of the text after the boundary, the same for all three.`
 
 const TITLES: Readonly<Record<Way, string>> = {
   recorded: "recorded",
@@ -33,7 +33,7 @@ const TITLES: Readonly<Record<Way, string>> = {
   empty: "ours, empty",
 }
 
-/** By the program that recorded them: each leaves something else behind a boundary. */
+/** By the program that recorded them: each leaves something else after a boundary. */
 const GROUPS: Readonly<Record<string, string>> = {
   "claude-code": "Claude Code: a summary, and files that are not in the recording",
   pi: "pi: a summary, and the newest messages as they were",
@@ -57,7 +57,7 @@ function marksTable(group: readonly Compared[]): string {
   return table([
     ["", ...WAYS.map((way) => TITLES[way])],
     ...names.map((name) => [MARKS[name], ...totals.map((marks) => shown(marks[name]))]),
-    ["tokens of messages behind the boundary, on average", ...WAYS.map((way) => grouped(mean(group, way)))],
+    ["tokens of messages after the boundary, on average", ...WAYS.map((way) => grouped(mean(group, way)))],
   ])
 }
 
