@@ -8,7 +8,6 @@ import {
   UsageError,
   type Values,
 } from "./command.ts"
-import { grouped } from "./display/numbers.ts"
 import { nearestTo } from "./suggestion.ts"
 
 export interface Arguments<O extends Options> {
@@ -103,8 +102,7 @@ function numberOf(
 ): number {
   const value = Number(text.replaceAll("_", ""))
   if (text.trim() !== "" && Number.isInteger(value) && value >= least && value <= most) return value
-  const range =
-    most === Number.MAX_SAFE_INTEGER ? `of ${grouped(least)} or more` : `from ${grouped(least)} to ${grouped(most)}`
+  const range = most === Number.MAX_SAFE_INTEGER ? `of ${least} or more` : `from ${least} to ${most}`
   throw new UsageError(`${rawName} must be a whole number ${range}, not "${text}".`)
 }
 

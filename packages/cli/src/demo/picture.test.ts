@@ -131,6 +131,7 @@ describe("the live picture", () => {
        SSSSSSSSATCCRRRRRRRRRRRRRRRRBBBBBBBGGGO·······································
                                            w              c       b
                                     w warning 47.0K  c compaction 67.0K  b full 77.0K
+                          reserved: 20.0K for the answer, 13.0K for writing a summary
 
        R files read               20.0K  40%  C tool calls                3.0K   6%
        S system prompt and tools  10.0K  20%  A the model's text          1.8K   4%
@@ -143,7 +144,6 @@ describe("the live picture", () => {
        growth ▆
 
 
-         1 ✓ read src/main.ts                                                   12 ms
          1 ✗ $ npm test: two tests failed                                       12 ms
          1 + nested_memory src/AGENTS.md
          1 … search "answer" in .
@@ -208,6 +208,7 @@ it("ends with a table, what to try next, and the comparison", () => {
                  conversation: 12 requests, $0.4000
                  notes: 4 requests, $0.0567 (the same in a large window)
       layers     $0.5365 saved, 1.26M tokens not sent
+                 each layer compared with turning only that one off:
                  results put aside: 3 times, 45.0K tokens removed, $0.6100
                  results cleared: 2 times, 30.0K tokens removed, -$0.0735
       files      1 read, 2 changed

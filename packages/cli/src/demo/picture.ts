@@ -52,7 +52,7 @@ function headLine(state: DemoState, { style, width, elapsedMs }: Room & { readon
 /** The window as one bar, the thresholds below it. */
 function windowPart(demo: DemoState, { style, width }: Room): string[] {
   const { parts, size, thresholds, fill } = demo
-  const { window, warning, autoCompact, blocking } = thresholds
+  const { window, warning, autoCompact, blocking, outputReserve, effective } = thresholds
   const marks = [
     { at: warning, sign: "w" },
     { at: autoCompact, sign: "c" },
@@ -67,6 +67,7 @@ function windowPart(demo: DemoState, { style, width }: Room): string[] {
     blocked: style.red("full"),
   }[fill]
   const meaning = `w warning ${short(warning)}  c compaction ${short(autoCompact)}  b full ${short(blocking)}`
+  const reserves = `reserved: ${short(outputReserve)} for the answer, ${short(effective - autoCompact)} for writing a summary`
   const title = `${style.bold("Window")} ${used}: ${state}`
   const work = style.dim(`work: ${windowsOf(demo)}`)
   return [
@@ -74,6 +75,7 @@ function windowPart(demo: DemoState, { style, width }: Room): string[] {
     stackedBar({ parts, capacity: window, width, style }),
     style.dim(marksBelow(marks, { capacity: window, width })),
     style.dim(padStart(meaning, width)),
+    style.dim(padStart(reserves, width)),
   ]
 }
 

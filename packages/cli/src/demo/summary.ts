@@ -99,7 +99,11 @@ function billRows(byPurpose: LedgerSummary["byPurpose"]): readonly (readonly str
 /** One line per layer: what it removed and saved. */
 function savedRows(savings: LedgerSummary["savings"]): readonly (readonly string[])[] {
   if (savings.length === 0) return [["layers", "had nothing to do yet"]]
-  return [["layers", savedInAll(savings)], ...savings.flatMap(savedLines).map((line) => ["", line])]
+  return [
+    ["layers", savedInAll(savings)],
+    ["", "each layer compared with turning only that one off:"],
+    ...savings.flatMap(savedLines).map((line) => ["", line]),
+  ]
 }
 
 function savedLines({ layer, decisions, spared, removed, dollars: saved }: LedgerSummary["savings"][number]) {
