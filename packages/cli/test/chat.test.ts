@@ -150,7 +150,7 @@ describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
     terminal.press("enter")
     await terminal.sees(/> 1 Say two \((?:just now|\d+ \w+ ago)\)/)
     terminal.press("enter")
-    await terminal.sees("Everything after it is still in the journal.")
+    await terminal.sees("The journal keeps everything after it.")
     await terminal.sees(/────\s+> Say two/)
     terminal.press("enter")
     await terminal.sees("Two again.")

@@ -60,7 +60,7 @@ describe("strata demo", () => {
       expect(stdout.match(/^ *\d+ ≡ Compacted: [\d,]+ to [\d,]+ tokens, .*\.$/gm)!.length).toBeGreaterThanOrEqual(1)
       expect(Number(/tokens, ([\d.]+) windows of 60,000/.exec(stdout)![1])).toBeGreaterThan(1.5)
       expect(stdout).toMatch(
-        /^ +turn \d+: [\d.]+K to [\d.]+K, \d+ messages summarised.*\n?.*added: facts from the\s+journal/m,
+        /^ +turn \d+: [\d.]+K to [\d.]+K, \d+ messages\s+summarised[^;]*;\s+then\s+added:[^;]*?facts\s+from\s+the\s+journal/m,
       )
       expect(stdout).toMatch(/^ +conversation: 80 requests, \$\d/m)
       expect(stdout).toMatch(/^ +notes: \d+ requests, \$\d/m)

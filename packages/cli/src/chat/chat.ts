@@ -147,7 +147,7 @@ export class Chat implements CommandTarget {
       }
       const text = textOf(entry.message.content)
       this.store.dispatch({ type: "edited", editor: editorWith(text) })
-      return this.notice("Edit your message, or send it again. Everything after it is still in the journal.")
+      return this.notice("Edit your message or send it again. The journal keeps everything after it.")
     }
   }
 

@@ -141,7 +141,7 @@ describe("L4-14 while it compacts", () => {
   )
 
   test("the step and how much is written are told, also while others speak", () => {
-    const expected = { type: "compacting", since: 500, step: "the model is writing a summary, 2,300 characters so far" }
+    const expected = { type: "compacting", since: 500, step: "writing a summary, 2,300 characters" }
     expect(writing.work).toEqual(expected)
     for (const meanwhile of [
       progress({ phase: "alive", seconds: 30 }),

@@ -108,7 +108,7 @@ describe("a compaction in the picture", () => {
     picture(stateAfter([...atWork, ...compaction.slice(0, count)]), { style, columns: 80, rows: 30, elapsedMs: 0 })
 
   it("L4-14 says what it does right now", () => {
-    expect(lines(2)).toContainEqual(" compacting… the model is writing a summary, 1,200 characters so far")
+    expect(lines(2)).toContainEqual(" compacting… writing a summary, 1,200 characters")
   })
 
   it("says what the last one kept, and marks its place", () => {

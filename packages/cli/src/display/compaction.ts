@@ -33,7 +33,7 @@ export function stepWords(progress: CompactionProgress): string | undefined {
       if (route !== undefined && !ASKS_MODEL.has(route)) return `building a summary ${routeWords(route)}`
       return characters === 0
         ? "asking the model for a summary"
-        : `the model is writing a summary, ${grouped(characters)} characters so far`
+        : `writing a summary, ${grouped(characters)} characters`
     }
     case "restoring":
       return "reading files again"

@@ -118,11 +118,9 @@ test("L4-14 a compaction at work, and the one line that is left of it", () => {
   const compacting = {
     type: "compacting",
     since: 0,
-    step: "the model is writing a summary, 2,300 characters so far",
+    step: "writing a summary, 2,300 characters",
   } as const
-  expect(wordsFor(compacting, 12_000)).toBe(
-    "Compacting: the model is writing a summary, 2,300 characters so far, 0:12 (Esc cancels)",
-  )
+  expect(wordsFor(compacting, 12_000)).toBe("Compacting: writing a summary, 2,300 characters, 0:12 (Esc cancels)")
   const item = { kind: "compaction", tokensBefore: 167_000, summary: "Summary:\nAll is well.", restored: [] } as const
   const done = { ...item, outcome: { tokensAfter: 54_000, route: "notes" } }
   expect(screen({ items: [{ kind: "user", text: "Go on" }, done] })).toContain(
