@@ -224,7 +224,7 @@ describe.concurrent.each(TERMINALS.slice(0, 1))("the chat in $name", ({ open }) 
     terminal.press("enter")
     await terminal.sees(/Layers: \$\d+\.\d+ saved, [\d.]+K tokens not sent/)
     await terminal.sees(/results put aside +1 /)
-    await terminal.sees("Had the results stayed in the context")
+    await terminal.sees("Compared with leaving the results")
   })
 })
 

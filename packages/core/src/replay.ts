@@ -6,7 +6,7 @@ export {
   type CostUnit,
   type Replay,
   type ReplayedAction,
-  type ReplayQuestion,
+  type ReplayInput,
   type ReplayReport,
   type ReplayTotals,
   replay,

@@ -98,18 +98,17 @@ it.each([80, 120])(
           results put aside          1    20.0K     60.0K  $0.1450  $0.0000   $0.1450
           results cleared            1    15.0K     30.0K  $0.0150  $0.0517  -$0.0367
           cleared by the server      1     3.0K      6.0K  $0.0030  $0.0489  -$0.0459
-          results put aside: Had the results stayed in the context, each would have been
-          written to the cache once and read with every later request until the next
-          boundary, or written again where the cache was lost.
-          results cleared: Had the results not been cleared, they would have been read
+          results put aside: Compared with leaving the results in the context. Each
+          would have been written to the cache once and read with every later request
+          until the next boundary, or written again where the cache was lost.
+          results cleared: Compared with not clearing. The results would have been read
           with every later request until the next boundary, or written again where the
-          cache was lost; what was written anew behind them is subtracted. Where
-          clearing spared a compaction, neither is counted: it would have taken the
-          results out and written the cache anew all the same. It has cost more than it
-          saved so far.
-          cleared by the server: Had the server cleared nothing, each request would have
-          carried what it reports as cleared; what it wrote anew behind that is
-          subtracted. It has cost more than it saved so far."
+          cache was lost. Rewriting the cache after them is subtracted. A clearing that
+          avoided a compaction counts neither way: the compaction would have removed the
+          results and rewritten the cache too. It has cost more than it saved so far.
+          cleared by the server: Compared with a server that clears nothing. Each
+          request would have carried what the server reports as cleared. Rewriting the
+          cache after it is subtracted. It has cost more than it saved so far."
       `)
   },
 )

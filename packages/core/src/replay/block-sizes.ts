@@ -1,31 +1,31 @@
 /**
- * What each block of a recording takes, in tokens of the model that was asked. What the API counted for a request is exact, so the
- * estimates of what was new in it are scaled until their sum is what it grew by: sent unchanged, every request has its recorded size.
+ * The size of each block of a recording, in tokens of the recorded model. The API's count for a request is exact, so the estimates of
+ * its new blocks are scaled until they add up to its growth. Sent unchanged, every request has its recorded size.
  *
- * No block is scaled beyond half to double its estimate. What remains was sent but not recorded (reminders, instructions) and stays
- * with the first new block whatever happens to that; what is missing was left out by the server and is taken off the prompt.
+ * No block is scaled below half or above double its estimate. Any surplus was sent but not recorded (reminders, instructions) and stays
+ * with the first new block. Any deficit was left out by the server and is subtracted from the prompt.
  */
 import { type Block, isToolResult } from "../messages/blocks.ts"
 import type { FlatMessage } from "../messages/flatten.ts"
 import { createEstimator, type Estimator } from "../tokens/estimate.ts"
 import type { TokenizerFamily } from "../tokens/model-facts.ts"
 
-const SCALE = { least: 0.5, most: 2 } // the range the calibration keeps to as well
-const WHOLE_ANSWER = 0.5 // a recorded output below this share of its estimate was written down before the answer was complete
+const SCALE = { least: 0.5, most: 2 } // the same range as the calibration
+const WHOLE_ANSWER = 0.5 // a recorded output below this share of its estimate was recorded before the answer was complete
 
-/** What is known of a block: how far its estimate is off, and what came with it unrecorded. */
+/** How far a block's estimate is off, and the unrecorded tokens that came with it. */
 interface Known {
   readonly scale: number
   readonly extra: number
 }
 
 export class BlockSizes {
-  /** Learns nothing: a size must not depend on when it is asked for. */
+  /** It does not learn, because a size must not depend on when it is asked for. */
   readonly #estimator: Estimator
   readonly #known = new WeakMap<Block, Known>()
-  /** A result that is shown otherwise is another block, for the same call. */
+  /** A result that is shown differently is another block for the same call. */
   readonly #results = new Map<string, Known>()
-  /** Attachments are rendered anew where the view is built again: another block with the same text. */
+  /** A rebuilt view renders attachments again: another block with the same text. */
   readonly #others = new Map<string, Known>()
   readonly #sizes = new WeakMap<Block, number>()
 
@@ -65,7 +65,7 @@ export class BlockSizes {
   }
 }
 
-const KEY_CHARACTERS = 200 // with the length, enough to tell one attachment from another
+const KEY_CHARACTERS = 200 // together with the length, enough to identify an attachment
 
 function contentKey(block: Block): string {
   const text = block.type === "text" ? block.text : JSON.stringify(block)
@@ -76,7 +76,7 @@ export interface CountedRequest {
   readonly messages: readonly FlatMessage[]
   /** As the API counted. */
   readonly input: number
-  /** Of the answer that came before this request, as recorded. */
+  /** Recorded output of the answer before this request. */
   readonly lastOutput: number | undefined
 }
 
@@ -84,7 +84,7 @@ export interface CountedRequest {
 export class SizeLessons {
   readonly #sizes: BlockSizes
   readonly #sums = new WeakMap<FlatMessage, number>()
-  /** System prompt, tools and what else stands ahead unrecorded. */
+  /** System prompt, tools and anything else unrecorded before the messages. */
   #prompt: number | undefined
 
   constructor(sizes: BlockSizes) {
@@ -117,7 +117,7 @@ export class SizeLessons {
     return sum(messages.map((message) => this.#sumOf(message, without)))
   }
 
-  /** Closed messages stay the same object, so that each is added up once. */
+  /** Closed messages stay the same object, so each is added up once. */
   #sumOf(message: FlatMessage, without: ReadonlySet<Block>): number {
     const known = this.#sums.get(message)
     if (known !== undefined) return known
@@ -136,7 +136,7 @@ interface Growth {
   readonly lastOutput: number | undefined
 }
 
-/** The answer has its recorded output, where that is whole; the rest of what is new shares what is left. */
+/** The answer gets its recorded output where that is complete. The other new blocks share what is left. */
 function scalesFor({ estimates, answers, growth, lastOutput = 0 }: Growth): readonly number[] {
   const answer = sum(estimates.filter((_, i) => answers[i]))
   const rest = sum(estimates) - answer

@@ -1,17 +1,17 @@
 /**
- * The server's prompt cache as a model: a prefix is a list of blocks, the prompt (tools and system) being the first. Entries stand only
- * where a request asked for one: behind the prompt, where the request before it ended, and at its own end. From each of these places the
- * server looks back over 20 blocks for a live entry. An entry lives five minutes from the start of the request that wrote or read it.
+ * A model of the server's prompt cache. A prefix is a list of blocks; the first is the prompt (tools and system). A request writes
+ * entries at three places: after the prompt, where the previous request ended, and at its own end. From each place the server looks back
+ * over 20 blocks for a live entry. An entry lives five minutes from the start of the last request that wrote or read it.
  *
- * Blocks are compared by identity first: settled ones keep their object, so a request costs what changed.
+ * Blocks are compared by identity first. Settled blocks keep their object, so a request costs what changed.
  */
 import type { TokenCounts } from "../base/token-counts.ts"
 import type { Block } from "../messages/blocks.ts"
 
-export const LOOK_BACK = 20 // blocks, the one at the breakpoint included
+export const LOOK_BACK = 20 // blocks, including the one at the breakpoint
 export const LIFE_MS = 5 * 60_000
 
-/** One block as the server sees it; without a block, the prompt. */
+/** One block as the server sees it. Without a block it is the prompt. */
 export interface PromptItem {
   readonly block?: Block
   readonly tokens: number
@@ -19,16 +19,16 @@ export interface PromptItem {
   readonly isCleared?: boolean
 }
 
-export interface CacheQuestion {
+export interface CacheInput {
   /** The prompt first. */
   readonly items: readonly PromptItem[]
-  /** How many of them the request before had sent. */
+  /** How many of them the previous request sent. */
   readonly before: number
-  /** Entries of one model are of no use to another. */
+  /** Each model has its own entries. */
   readonly model: string
   /** Shorter prefixes are not cached. */
   readonly minimum: number
-  /** When the request began, in milliseconds; nothing where no pause is known. */
+  /** When the request began, in milliseconds. `undefined` where no pause is known. */
   readonly now: number | undefined
 }
 
@@ -37,15 +37,15 @@ export type CachedInput = Pick<TokenCounts, "input" | "cacheRead" | "cacheWrite5
 
 interface Shelf {
   items: readonly PromptItem[]
-  /** When the entry for so many items runs out. */
+  /** When the entry for so many items expires. */
   readonly entries: Map<number, number>
 }
 
 export class CacheModel {
   readonly #shelves = new Map<string, Shelf>()
 
-  /** What the request reads and writes. Its entries can be read by the next one. */
-  send({ items, before, model, minimum, now }: CacheQuestion): CachedInput {
+  /** What the request reads and writes. The next request can read its entries. */
+  send({ items, before, model, minimum, now }: CacheInput): CachedInput {
     const shelf = this.#shelfFor(model, items)
     const ends = cumulated(items)
     const places = [...new Set([1, before, items.length])].filter((place) => place > 0 && ends[place - 1]! >= minimum)
@@ -57,7 +57,7 @@ export class CacheModel {
     return { cacheRead: read, cacheWrite5m: cached - read, input: Math.max(0, (ends.at(-1) ?? 0) - cached) }
   }
 
-  /** The model's entries, without those that stand for what is no longer sent. */
+  /** The model's entries, without those for content that is no longer sent. */
   #shelfFor(model: string, items: readonly PromptItem[]): Shelf {
     const shelf = this.#shelves.get(model) ?? { items: [], entries: new Map<number, number>() }
     const same = commonLength(shelf.items, items)

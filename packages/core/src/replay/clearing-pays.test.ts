@@ -51,7 +51,7 @@ const work = fc.record({
 const sizeBefore = ({ turn, tokens }: PolicyAction, { requests }: ReplayReport) =>
   (requests[turn - 1]?.context ?? 0) + tokens
 
-test("L2-10 clearing pays: work that goes on for 20 requests behind the last clearing never costs more than sending everything", async () => {
+test("L2-10 clearing pays: work that goes on for 20 requests after the last clearing never costs more than sending everything", async () => {
   let acted = 0
   await fc.assert(
     fc.asyncProperty(work, async ({ model, rounds }) => {

@@ -1,4 +1,4 @@
-/** A recording with the size of everything in it: what all policies are replayed on. */
+/** A recording with the size of everything in it. All policies replay it. */
 import { seededIds } from "../base/ids.ts"
 import type { DecisionDraft, Entry } from "../journal/entries.ts"
 import { planWithholding } from "../messages/media.ts"
@@ -11,7 +11,7 @@ import { BlockSizes, SizeLessons } from "./block-sizes.ts"
 import { type RecordedConversation, type RecordedSteps, recordedSteps } from "./recorded-steps.ts"
 
 export interface ReplayOptions {
-  /** What is to be known about models, over or instead of the data file. */
+  /** Facts about models that override or extend the built-in ones. */
   readonly models?: Readonly<Record<string, ModelOverride>>
 }
 
@@ -21,7 +21,7 @@ export interface MeasuredRecording extends RecordedSteps {
   readonly sizes: BlockSizes
   /** Tokens of system prompt and tools, by request. */
   readonly prompts: readonly number[]
-  /** `counted`: requests have their recorded sizes. `estimated`: nothing was recorded, and the prompt is left out. */
+  /** `counted`: requests have their recorded sizes. `estimated`: no sizes were recorded, and the prompt is left out. */
   readonly source: "counted" | "estimated"
 }
 
@@ -54,7 +54,7 @@ export function measureRecording(
   return { ...recorded, model, models, sizes, prompts, source: isCounted ? "counted" : "estimated" }
 }
 
-/** What every request needs so that the API takes it, as a conversation decides it before it sends one. */
+/** The decisions that make a request valid, as a conversation makes them before it sends one. */
 export function neededForValidity(context: ContextView): readonly DecisionDraft[] {
   const { media, withheldAddresses } = context
   const blocks = media.length === 0 ? [] : planWithholding(media, withheldAddresses, MEDIA_LIMITS)

@@ -1,6 +1,6 @@
 /**
- * The policies that a recording can be replayed through. Each is a list of layers, run by the same pipeline as in a conversation. What
- * makes a request valid (markers for empty results, repairs, media limits) is the same in all of them.
+ * The policies that can replay a recording. Each is a list of layers, and the same pipeline runs them as in a conversation. What makes
+ * a request valid (markers for empty results, repairs, media limits) is the same in all of them.
  */
 import type { FigureName } from "../base/flag-names.ts"
 import type { DecisionDraft } from "../journal/entries.ts"
@@ -16,13 +16,13 @@ export interface Policy {
   readonly name: string
   readonly about: string
   readonly layers: () => readonly Layer[]
-  /** Where they differ from the defaults. */
+  /** Figures that differ from the defaults. */
   readonly figures: Partial<Record<FigureName, number>>
-  /** What the server does with what it cleared, where the policy asks it to clear. */
+  /** Whether the server remembers what the policy asked it to clear. */
   readonly server: ServerMemory
 }
 
-/** Tools of ours that keep their results short themselves. */
+/** Our tools that keep their results short themselves. */
 export const LIMITS_ITSELF = [
   ...["Read", "Bash", "BashOutput", "KillShell", "AskUser"],
   ...["EnterPlanMode", "ExitPlanMode", "Skill", "TodoWrite"],
@@ -47,7 +47,7 @@ export const STRATA: Policy = {
   about: "layers 1 and 2 with their default figures",
   layers: () => [storage(), microcompaction()],
   figures: {},
-  server: "anew",
+  server: "forgets",
 }
 
 export const POLICIES: readonly Policy[] = [
@@ -69,12 +69,12 @@ export const POLICIES: readonly Policy[] = [
 
 interface Mask {
   readonly keep: number
-  /** Tokens in the context from which it acts. */
+  /** It acts once the context has more tokens than this. */
   readonly above: number
   readonly only: (tool: string) => boolean
 }
 
-/** Clears all results but the newest few, before every request: what many agents do. */
+/** Clears all results but the newest few before every request, as many agents do. */
 function newestResults({ keep, above, only }: Mask): Layer {
   return {
     name: "newest-results",
@@ -93,7 +93,7 @@ function newestResults({ keep, above, only }: Mask): Layer {
   }
 }
 
-/** Results that are still shown whole, oldest first, with their place; and the place of the last thinking. */
+/** Results that are not cleared yet, oldest first, with their place, and the place of the last thinking. */
 function shownResults({ context }: LayerContext["views"], only: Mask["only"]) {
   const tools = new Map<string, string>()
   const results: { readonly id: string; readonly at: number }[] = []

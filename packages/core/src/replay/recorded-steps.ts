@@ -1,6 +1,6 @@
 /**
- * A recording taken apart into the order of events: what was said, and before every response the request that asked for it. What was
- * recorded of layers 1 and 2 is marked as such, so that another policy can take their place; compactions stay where they were.
+ * A recording as a sequence of events: the entries, and before every response the request for it. Recorded decisions of layers 1 and 2
+ * are marked, so that another policy can replace them. Compactions stay where they were.
  */
 
 import { type DecisionEntry, type Entry, isDecision } from "../journal/entries.ts"
@@ -10,34 +10,34 @@ import { usageTotal } from "../tokens/context-size.ts"
 import { clearedByServer } from "../views/context/decision-kinds.ts"
 
 export interface RecordedConversation {
-  /** In the order they were said, along one path. */
+  /** In order, along one path. */
   readonly entries: readonly Entry[]
-  /** For responses that do not name theirs. */
+  /** For responses that do not name their model. */
   readonly model?: string
 }
 
 export type Step =
   | { readonly kind: "entry"; readonly entry: Entry; readonly response?: number }
-  /** A decision of layers 1 and 2 as they were when this was recorded. */
+  /** A recorded decision of layers 1 and 2. */
   | { readonly kind: "old decision"; readonly entry: DecisionEntry }
   | { readonly kind: "request"; readonly request: RecordedRequest }
 
 export interface RecordedRequest {
-  /** From 0 on. */
+  /** Counted from 0. */
   readonly number: number
-  /** When it began: with the last thing that was sent. */
+  /** When it began: the time of the last entry that it sent. */
   readonly at: Date
   readonly model: string
-  /** As the API counted; nothing where the recording does not say. */
+  /** As the API counted. Absent where the recording does not say. */
   readonly counted?: { readonly input: number; readonly output: number }
 }
 
 export interface RecordedSteps {
   readonly steps: readonly Step[]
   readonly requests: readonly RecordedRequest[]
-  /** Whether the record says when things happened. Without times no pause is known, and no cache runs out. */
+  /** Whether the recording has times. Without them no pause is known, and no cache expires. */
   readonly pauses: "recorded" | "unknown"
-  /** Tools that were called, by name. */
+  /** Names of the tools that were called. */
   readonly tools: readonly string[]
 }
 
@@ -64,7 +64,7 @@ export function recordedSteps({ entries, model = UNKNOWN_MODEL }: RecordedConver
     }
     if (!isResponse(entry)) {
       steps.push({ kind: "entry", entry: inBlocks(entry) })
-      sentAt = entry.timestamp // not the latest so far: resumed conversations have early messages with a late time
+      sentAt = entry.timestamp // not the maximum: resumed conversations have early messages with a late time
       continue
     }
     const id = responseId(entry)
@@ -83,11 +83,11 @@ export function recordedSteps({ entries, model = UNKNOWN_MODEL }: RecordedConver
 interface Answer {
   model: string | undefined
   usage: Usage | undefined
-  /** Tokens that the server had cleared from its own copy: the usage does not count them. */
+  /** Tokens that the server had cleared from its own copy. The usage does not count them. */
   clearedByServer: number
 }
 
-/** What is known of each response, all its pieces together: the last piece has the whole usage. */
+/** What is known of each response from all its entries. The last entry has the whole usage. */
 function answersIn(path: readonly Entry[]): ReadonlyMap<string, Answer> {
   const answers = new Map<string, Answer>()
   let last: Answer | undefined
@@ -122,20 +122,20 @@ function requestFor(response: AssistantMessage, { number, sentAt, model, answer 
   }
 }
 
-/** Interrupted responses report nothing: that is no size. */
+/** Interrupted responses report 0, which is not a size. */
 function countedBy(usage: Usage, clearedByServer: number): RecordedRequest["counted"] {
   const { output_tokens: output } = usage.iterations?.findLast(({ type }) => type === "message") ?? usage
   const input = usageTotal(usage) - output
   return input > 0 ? { input: input + clearedByServer, output } : undefined
 }
 
-/** What a program says in the model's place was never asked for. */
+/** A message that a program wrote in the model's name was never requested. */
 const isResponse = (message: Message): message is AssistantMessage =>
   message.type === "assistant" && isSentToModel(message) && message.message.model !== SYNTHETIC_MODEL
 
 const responseId = ({ message, uuid }: AssistantMessage) => message.id ?? uuid
 
-/** Views know blocks by identity, so each gets its final form once, for all policies. */
+/** Views know blocks by identity, so each block gets its final form once, for all policies. */
 function inBlocks(message: Message): Message {
   if (message.type !== "user" && message.type !== "assistant") return message
   const content = toBlocks(message.message.content).map(withoutBreakpoint)

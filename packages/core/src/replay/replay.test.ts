@@ -3,21 +3,19 @@ import { conversation } from "../../test/builders.ts"
 import { type WorkRound, workload } from "../../test/workloads.ts"
 import { fileTools, openShellTools, sessionTools } from "../tools/coding-tools.ts"
 import { LIMITS_ITSELF, POLICIES, STRATA } from "./policies.ts"
-import { type Replay, type ReplayQuestion, replay } from "./replay.ts"
+import { type Replay, type ReplayInput, replay } from "./replay.ts"
 
 const MODEL = "claude-opus-4-6"
 const LARGE = 8_000 // characters, about 2,000 tokens
 const many = (count: number, round: Partial<WorkRound> = {}): WorkRound[] =>
   Array.from({ length: count }, () => ({ tool: "Read", result: LARGE, ...round }))
 
-const replayed = (
-  rounds: readonly WorkRound[],
-  { model = MODEL, ...question }: ReplayQuestion & { model?: string } = {},
-) => replay({ entries: workload(rounds, { model }), model }, question)
+const replayed = (rounds: readonly WorkRound[], { model = MODEL, ...input }: ReplayInput & { model?: string } = {}) =>
+  replay({ entries: workload(rounds, { model }), model }, input)
 const reportOf = ({ reports }: Replay, policy: string) => reports.find((report) => report.policy === policy)!
 
 describe("CACHE-5 the replay of a recording", () => {
-  test("without a policy has the sizes that were recorded, request by request, also behind a compaction", async () => {
+  test("without a policy has the sizes that were recorded, request by request, also after a compaction", async () => {
     const usage = (read: number, written: number, output = 40) => ({
       input_tokens: 3,
       output_tokens: output,
@@ -74,7 +72,7 @@ describe("CACHE-5 the replay of a recording", () => {
     expect(reports.map(({ requests }) => requests.length)).toEqual(POLICIES.map(() => 2))
   })
 
-  test("reads from the cache, and pays anew after a pause", async () => {
+  test("reads from the cache, and pays again after a pause", async () => {
     const { requests } = reportOf(await replayed([...many(10), ...many(1, { pauseMinutes: 6 }), ...many(2)]), "nothing")
     expect(requests[9]!.counts.cacheRead).toBeGreaterThan(0.8 * requests[9]!.context)
     expect(requests[11]!.counts).toMatchObject({ cacheRead: 0, input: 0 })
@@ -165,7 +163,7 @@ describe("L2-10 the policies", () => {
     expect(actions).toMatchObject([{ kind: "cleared", why: "they filled the window" }])
   })
 
-  test("a layer that fails is told, and the replay goes on", async () => {
+  test("a layer that fails is reported, and the replay goes on", async () => {
     const broken = {
       ...STRATA,
       name: "broken",

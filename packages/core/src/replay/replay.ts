@@ -1,18 +1,17 @@
 /**
- * What a recorded conversation would have cost under other policies (L2-10, CACHE-5): request by request what would have been sent and
- * billed. Modelled, so nothing is asked of any server: the answers stay as recorded, and so do pauses and compactions. What a model
- * would have read again because a result was no longer shown is not in it.
+ * What a recorded conversation would have cost under other policies: what each request would have sent, and what it would have been
+ * billed. It is a model and calls no server. Answers, pauses and compactions stay as recorded. It leaves out what a model would have
+ * read again because a result was no longer shown.
  */
 import { addCounts, inputTokens, NO_TOKENS, type TokenCounts, weighCounts } from "../base/token-counts.ts"
 import { type MeasuredRecording, measureRecording, type ReplayOptions } from "./measured-recording.ts"
 import { NOTHING, POLICIES, type Policy } from "./policies.ts"
 import type { RecordedConversation } from "./recorded-steps.ts"
-import type { ActionKind, PolicyAction } from "./replayed-actions.ts"
+import { type ActionKind, type PolicyAction, savingsByAction } from "./replayed-actions.ts"
 import { type PolicyRun, type ReplayedRequest, runPolicy } from "./run-policy.ts"
-import { savingsByAction } from "./savings.ts"
 
 export interface Replay {
-  /** `unknown`: the recording has no times, so that no cache runs out and nothing is cleared by time. */
+  /** `unknown`: the recording has no times, so no cache expires and nothing is cleared by time. */
   readonly pauses: MeasuredRecording["pauses"]
   /** Where sizes come from. */
   readonly sizes: MeasuredRecording["source"]
@@ -26,11 +25,11 @@ export interface ReplayReport {
   readonly totals: ReplayTotals
   readonly requests: readonly ReplayedRequest[]
   readonly actions: readonly ReplayedAction[]
-  /** What went wrong in a layer; the conversation went on without it. */
+  /** What went wrong in a layer. The replay went on without it. */
   readonly failures: readonly string[]
 }
 
-/** An action and what it saved by the end: a part of what the policy saved, in the same unit. */
+/** An action and its share of what the policy saved, in the same unit. */
 export interface ReplayedAction extends PolicyAction {
   readonly saved: number
 }
@@ -38,17 +37,17 @@ export interface ReplayedAction extends PolicyAction {
 export interface ReplayTotals {
   readonly requests: number
   readonly counts: TokenCounts
-  /** Nothing where the price of a model is unknown. */
+  /** Absent where the price of a model is unknown. */
   readonly dollars?: number
-  /** The same in tokens of plain input, at the prices most models have relative to it: also where no price is known. */
+  /** The cost in tokens of plain input, at usual relative prices. It is there even where no price is known. */
   readonly weighed: number
   /** The largest context. */
   readonly peak: number
   /** Share of the input that was read from the cache. */
   readonly hitRatio: number
-  /** How many results were put aside or cleared. */
+  /** How many results each kind of action was about. */
   readonly acts: Readonly<Record<ActionKind, number>>
-  /** Against sending everything; below 0 it cost more. In dollars, or weighed where a price is unknown. */
+  /** Compared with sending everything. Below 0 it cost more. In dollars, or in weighed tokens where a price is unknown. */
   readonly saved: { readonly amount: number; readonly share: number; readonly unit: CostUnit }
 }
 
@@ -56,13 +55,13 @@ export type CostUnit = "dollars" | "tokens"
 
 const USUAL_PRICES = { input: 1, cacheWrite5m: 1.25, cacheWrite1h: 2, cacheRead: 0.1, output: 5 } // relative to plain input
 
-export interface ReplayQuestion extends ReplayOptions {
+export interface ReplayInput extends ReplayOptions {
   readonly policies?: readonly Policy[]
 }
 
 export async function replay(
   conversation: RecordedConversation,
-  { policies = POLICIES, ...options }: ReplayQuestion = {},
+  { policies = POLICIES, ...options }: ReplayInput = {},
 ): Promise<Replay> {
   const recording = measureRecording(conversation, options)
   const baseline = await runPolicy(recording, NOTHING)

@@ -1,11 +1,12 @@
-/** What a policy did, in words: decisions as lines of a report. */
+/**
+ * What a policy did, as lines of a report, and what each action saved. The savings of all actions add up to what the policy saved.
+ */
 import type { Draft } from "../journal/entries.ts"
 
 export type ActionKind = "put aside" | "cleared" | "cleared by the server" | "thinking dropped"
 
-/** Something the policy did. */
 export interface PolicyAction {
-  /** The request before which it was done. */
+  /** The request it was done for. */
   readonly turn: number
   readonly kind: ActionKind
   /** Tool results it was about. */
@@ -21,7 +22,7 @@ const WHY: Readonly<Record<string, string>> = {
   "cache-edit": "deleted inside the server's cache",
 }
 
-/** Decisions made together took away `tokens` together: the first of them is said to have done it. */
+/** Decisions made together removed `tokens` together. The first of them gets the credit. */
 export function actionsOf(
   drafts: readonly Draft[],
   { turn, tokens }: { readonly turn: number; readonly tokens: number },
@@ -40,3 +41,35 @@ function actionOf(draft: Draft): Omit<PolicyAction, "turn" | "tokens">[] {
   if (draft.subtype === "thinking-dropped") return [{ kind: "thinking dropped", results: 0, why: draft.why }]
   return []
 }
+
+export interface Course {
+  readonly actions: readonly PolicyAction[]
+  /** For each request in order: how much less it cost than the same request of the policy that does nothing. */
+  readonly differences: readonly number[]
+  /** The turn of the first request after each compaction. */
+  readonly contexts: readonly number[]
+}
+
+/**
+ * A request's saving is shared by the actions since the last compaction, in proportion to their size. A request that costs more is
+ * charged to the actions taken right before it.
+ */
+export function savingsByAction({ actions, differences, contexts }: Course): readonly number[] {
+  const saved = actions.map(() => 0)
+  differences.forEach((difference, at) => {
+    const turn = at + 1
+    const opened = contexts.findLast((first) => first <= turn) ?? 0
+    const active = indexesOf(actions, (action) => action.turn >= opened && action.turn <= turn)
+    const fresh = active.filter((i) => actions[i]!.turn === turn)
+    const bearers = difference < 0 && fresh.length > 0 ? fresh : active
+    const whole = bearers.reduce((sum, i) => sum + weightOf(actions[i]!), 0)
+    for (const i of bearers) saved[i] = saved[i]! + (difference * weightOf(actions[i]!)) / whole
+  })
+  return saved
+}
+
+const LEAST_WEIGHT = 1e-6 // an action that removed nothing gets next to no share
+const weightOf = ({ tokens }: PolicyAction) => Math.max(LEAST_WEIGHT, tokens)
+
+const indexesOf = (actions: readonly PolicyAction[], fits: (action: PolicyAction) => boolean) =>
+  actions.flatMap((action, i) => (fits(action) ? [i] : []))

@@ -1,6 +1,6 @@
 /**
- * Replays a measured recording through one policy: every entry at its recorded time, the layers before every request as a conversation
- * runs them, and the response with the usage that this request would have had. So the layers see the effect of what they did.
+ * Replays a measured recording with one policy. Every entry comes at its recorded time, and the layers run before every request. Each
+ * response gets the usage that this request would have had, so the layers see the effect of what they did.
  */
 import { createFlags, type Flags } from "../base/flags.ts"
 import { seededIds } from "../base/ids.ts"
@@ -29,28 +29,28 @@ import { actionsOf, type PolicyAction } from "./replayed-actions.ts"
 import { type SentMessage, ServerCopy } from "./server-copy.ts"
 
 export interface ReplayedRequest {
-  /** From 1 on. */
+  /** Counted from 1. */
   readonly turn: number
   readonly at: string
   readonly model: string
-  /** Tokens in the context: the whole input. */
+  /** Tokens of the whole input. */
   readonly context: number
   readonly counts: TokenCounts
-  /** Nothing where the model's price is unknown. */
+  /** Absent where the model's price is unknown. */
   readonly dollars?: number
 }
 
 export interface PolicyRun {
   readonly requests: readonly ReplayedRequest[]
   readonly actions: readonly PolicyAction[]
-  /** Turns of the first requests behind a compaction. */
+  /** The turn of the first request after each compaction. */
   readonly contexts: readonly number[]
   readonly failures: readonly string[]
 }
 
-const NO_COMPACTION = { auto: false, manual: false } // those that were recorded stay where they were
+const NO_COMPACTION = { auto: false, manual: false } // recorded compactions stay where they were
 
-/** A replay is no request: nothing of it is to be seen in anybody's telemetry. */
+/** A replay sends no requests, so it must not show up in telemetry. */
 const SILENT: Telemetry = {
   request: (_, work) => work(() => undefined),
   recorded: () => undefined,
@@ -132,7 +132,7 @@ class Rerun {
     }
   }
 
-  /** Layers ask which tools a request names; most recordings do not say, so it is those that were called. */
+  /** Layers ask which tools a request names. Most recordings do not say, so it names the tools that were called. */
   #showTools(): void {
     const tools = this.#recording.tools.map((name) => ({ name }))
     this.#decide([{ type: "strata", subtype: "prompt-rendered", why: "start", system: "", tools, context: "" }])
@@ -181,7 +181,7 @@ class Rerun {
     })
   }
 
-  /** As recorded; else what the answer takes by estimate. */
+  /** As recorded, or else an estimate of the answer. */
   #outputOf({ number, counted }: RecordedRequest): number {
     if (counted) return counted.output
     const answer = this.#recording.steps.flatMap((step) =>
@@ -232,7 +232,7 @@ class Rerun {
     this.#actions.push(...actionsOf(this.#decided, { turn, tokens: tokensBefore - tokensAfter }))
   }
 
-  /** A request larger than the model's window was sent to a larger window. */
+  /** A request larger than the model's window must have used the 1M window. */
   #ask(name: string): Asked {
     const known = this.#models.get(name)
     if (known) return known
@@ -278,7 +278,7 @@ class Rerun {
   }
 }
 
-/** All blocks in one list behind the prompt, and how many of them the request before had: those before the last answer. */
+/** All blocks in one list after the prompt, and how many of them the previous request had: those before the last answer. */
 function cacheItems(messages: readonly SentMessage[], prompt: number) {
   const answer = messages.findLastIndex(({ role }) => role === "assistant")
   const earlier = messages.slice(0, Math.max(0, answer)).reduce((sum, { items }) => sum + items.length, 1)

@@ -50,15 +50,15 @@ describe("L2-5 the server's copy of a conversation", () => {
     expect(new ServerCopy("keeps").edit(rounds(10), { edits, prompt: 0 }).edit.cleared).toBe(0)
   })
 
-  test("stays as it is after a clearing until the trigger is passed again", () => {
+  test("does not change after a clearing until the trigger is passed again", () => {
     const server = new ServerCopy("keeps")
     const ask = (count: number) =>
       server.edit(rounds(count), { edits: [clearToolUses(11_000, 6_000)], prompt: 0 }).edit.cleared
     expect([10, 11, 12, 13, 14, 15, 16, 17].map(ask)).toEqual([7, 0, 0, 0, 0, 0, 0, 7]) // at 16 it is passed, but 6 results are too little
   })
 
-  test("moves on with every call where each request is judged anew", () => {
-    const server = new ServerCopy("anew")
+  test("clears more with every call where each request is judged by itself", () => {
+    const server = new ServerCopy("forgets")
     const ask = (count: number) =>
       server.edit(rounds(count), { edits: [clearToolUses(11_000, 6_000)], prompt: 0 }).edit.cleared
     expect([10, 11, 12].map(ask)).toEqual([7, 1, 1])

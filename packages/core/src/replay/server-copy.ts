@@ -1,10 +1,10 @@
 /**
- * What the server is left with after the edits a request asks for (L2-5). Nothing of it changes the conversation here; it changes what
- * is billed and where the cache breaks.
+ * The server's copy of a request after the edits that the request asks for. The conversation here does not change; what is billed and
+ * where the cache breaks does.
  *
- * It is not documented whether the server remembers what it cleared. Where it judges every request by itself, as the simulator does, that
- * is `anew`, and what it clears moves on with every call unless the request says what to leave. Where what was cleared stays cleared, and
- * the server clears again only when what is left passes the trigger, that is `keeps`.
+ * Whether the server remembers what it cleared is not documented. `forgets`: it judges every request by itself, as the simulator does,
+ * and clears more with every call unless the request says what to leave. `keeps`: what it cleared stays cleared, and it clears again only
+ * when the rest passes the trigger.
  */
 import { isThinking, isToolResult, isToolUse, type ToolUse } from "../messages/blocks.ts"
 import type { PromptItem } from "./cache-model.ts"
@@ -19,7 +19,7 @@ export interface ServerEdit {
   readonly tokens: number
 }
 
-export type ServerMemory = "keeps" | "anew"
+export type ServerMemory = "keeps" | "forgets"
 
 interface ClearToolUses {
   readonly type: "clear_tool_uses_20250919"
@@ -36,7 +36,7 @@ interface ClearThinking {
 type Edit = ClearToolUses | ClearThinking
 
 const KEPT_USES = 3 // the API's default
-const MARKER_TOKENS = 20 // about what a cleared result or call still takes; the wording is not documented
+const MARKER_TOKENS = 20 // roughly what a cleared result or call still takes; the text is not documented
 
 export class ServerCopy {
   readonly #memory: ServerMemory
@@ -46,7 +46,7 @@ export class ServerCopy {
     this.#memory = memory
   }
 
-  /** The messages as the model gets them, and what is cleared for the first time. */
+  /** The messages as the model gets them, and what this request newly clears. */
   edit(
     messages: readonly SentMessage[],
     { edits, prompt }: { readonly edits: readonly unknown[]; readonly prompt: number },
@@ -62,13 +62,13 @@ export class ServerCopy {
 
   #clear(edit: ClearToolUses, messages: readonly SentMessage[], prompt: number) {
     const before = this.#cleared
-    const standing = this.#memory === "keeps" ? before : new Set<string>()
-    const left = cleared(messages, standing, edit)
+    const remembered = this.#memory === "keeps" ? before : new Set<string>()
+    const left = cleared(messages, remembered, edit)
     const total = prompt + tokensOf(left)
-    const old = total > (edit.trigger?.value ?? 0) ? oldUses(left, edit, standing) : []
-    const after = cleared(messages, new Set([...standing, ...old]), edit)
+    const old = total > (edit.trigger?.value ?? 0) ? oldUses(left, edit, remembered) : []
+    const after = cleared(messages, new Set([...remembered, ...old]), edit)
     const applies = old.length > 0 && tokensOf(left) - tokensOf(after) >= (edit.clear_at_least?.value ?? 0)
-    this.#cleared = applies ? new Set([...standing, ...old]) : standing
+    this.#cleared = applies ? new Set([...remembered, ...old]) : remembered
     const result = applies ? after : left
     const fresh = [...this.#cleared].filter((id) => !before.has(id))
     const tokens = tokensOf(cleared(messages, before, edit)) - tokensOf(result)
@@ -76,16 +76,16 @@ export class ServerCopy {
   }
 }
 
-function oldUses(messages: readonly SentMessage[], edit: ClearToolUses, standing: ReadonlySet<string>): string[] {
+function oldUses(messages: readonly SentMessage[], edit: ClearToolUses, done: ReadonlySet<string>): string[] {
   const excluded = new Set(edit.exclude_tools ?? [])
   const uses = messages.flatMap(({ items }) => items.flatMap(({ block }) => (block && isToolUse(block) ? block : [])))
-  const isOpen = ({ name, id }: ToolUse) => !excluded.has(name) && !standing.has(id)
+  const isOpen = ({ name, id }: ToolUse) => !excluded.has(name) && !done.has(id)
   return uses
     .slice(0, Math.max(0, uses.length - (edit.keep?.value ?? KEPT_USES)))
     .flatMap((use) => (isOpen(use) ? use.id : []))
 }
 
-/** Messages in which nothing is cleared stay the same object. */
+/** A message in which nothing is cleared stays the same object. */
 function cleared(
   messages: readonly SentMessage[],
   ids: ReadonlySet<string>,

@@ -1,7 +1,7 @@
-/** View states as JSON: plain data and Maps, which become tagged lists. */
+/** View states as JSON: plain data stays as it is, and Maps become tagged lists. */
 
 const MAP = "$map"
-/** For plain data that has a tag as a key. */
+/** Marks plain data that has a tag as a key. */
 const OBJECT = "$object"
 
 export function toJson(value: unknown): unknown {

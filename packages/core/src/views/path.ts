@@ -1,17 +1,17 @@
 /**
- * Which entries belong to the conversation as it stands. A journal is a tree: going back to an earlier message starts a branch, and
- * the branch that was left stays in the journal. The path is the way from the first message to the newest one.
+ * Which entries belong to the current conversation. A journal is a tree: rewinding to an earlier message starts a branch, and the old
+ * branch stays in the journal. The path leads from the first message to the newest one.
  */
 
 import { type BoundaryEntry, type Entry, isBoundaryEntry, isDecision } from "../journal/entries.ts"
 import type { Uuid } from "../messages/messages.ts"
 
-/** Where each message came from, gathered in one pass over entries in the order they were written. */
+/** The parent of each message, gathered in one pass over the entries in the order they were written. */
 export class Links {
   readonly #parents = new Map<Uuid, Uuid | null>()
   #head: Uuid | undefined
   #lastBoundary: Uuid | undefined
-  /** A compaction that is not whole yet: its boundary and what follows it, and where the conversation stood before. */
+  /** A compaction that is not complete yet: its messages so far, and the head before it. */
   #unfinished: { readonly messages: Set<Uuid>; readonly before: Uuid | undefined } | undefined
 
   add(entry: Entry): void {
@@ -27,7 +27,7 @@ export class Links {
     if (!entry.isSidechain) this.#head = entry.uuid
   }
 
-  /** The message that the next one will follow. A compaction of which only a part came to disk has not happened. */
+  /** The message that the next one will follow. A compaction that reached the disk only in part does not count. */
   get head(): Uuid | undefined {
     const { messages, before } = this.#unfinished ?? {}
     return this.#head !== undefined && messages?.has(this.#head) ? before : this.#head
@@ -37,7 +37,7 @@ export class Links {
     return this.#lastBoundary
   }
 
-  /** The way back from the head (or another message): down to `stopAt`, or as far as the messages are known. */
+  /** The messages from the head (or another message) back to `stopAt`, or as far as they are known. */
   path({
     from = this.head,
     stopAt,
@@ -59,23 +59,23 @@ export class Links {
     if (isBoundaryEntry(entry)) {
       this.#unfinished = isOurs(entry) ? { messages: new Set([entry.uuid]), before: this.head } : undefined
     } else if (entry.parentUuid !== null && this.#unfinished?.messages.has(entry.parentUuid)) {
-      // the last of its entries tells that it is whole, and so does whatever came of it later, as a branch does
+      // its last entry shows that it is complete, and so does anything that follows it later, such as a branch
       if (!isPartOfCompaction(entry)) this.#unfinished = undefined
       else if (!isDecision(entry)) this.#unfinished.messages.add(entry.uuid)
     }
   }
 }
 
-/** Boundaries of ours say which tools were known; of those that others wrote, nothing tells whether something is missing. */
+/** Our boundaries list the known tools. For those of other programs there is no telling whether something is missing. */
 const isOurs = ({ compactMetadata }: BoundaryEntry) => compactMetadata?.toolsDiscovered !== undefined
 
-/** What stands between a boundary and the `compacted` decision that ends what is written with it. */
+/** What comes between a boundary and the `compacted` decision that ends the batch. */
 function isPartOfCompaction(entry: Entry): boolean {
   if (isDecision(entry)) return entry.subtype === "session" || entry.subtype === "thinking-dropped"
   return entry.type === "attachment" || (entry.type === "user" && entry.isCompactSummary === true)
 }
 
-/** Whether an entry counts for the path. A decision counts where the message it was made at does. */
+/** Whether an entry is on the path. A decision is on it if the message it was made at is. */
 export function isOnPath(entry: Entry, path: ReadonlySet<Uuid>): boolean {
   if (!isDecision(entry)) return path.has(entry.uuid)
   return entry.parentUuid === null || path.has(entry.parentUuid)

@@ -1,4 +1,4 @@
-/** All views of one conversation, fed together, and how they are had again from a journal. */
+/** All views of one conversation, fed together, and how a journal is loaded into them. */
 
 import { type Entry, isBoundaryEntry } from "../journal/entries.ts"
 import type { Journal } from "../journal/store.ts"
@@ -32,9 +32,9 @@ export interface ViewStates {
 export interface ViewOptions {
   readonly family: TokenizerFamily
   readonly models?: Readonly<Record<string, ModelOverride>>
-  /** Whether the model can delete inside its cache. Default true: what the journal says is shown. */
+  /** Whether the model can delete inside its cache. Default true: the view shows what the journal says. */
   readonly editsCaches?: boolean
-  /** Whether its server can clear from its own copy. Default true. */
+  /** Whether its server can clear its own copy. Default true. */
   readonly serverClears?: boolean
 }
 
@@ -48,7 +48,7 @@ export const viewOptions = (
   serverClears: accepts.contextManagement,
 })
 
-/** What the views knew when the last boundary had been written. */
+/** The views as they were right after the last boundary. */
 interface Checkpoint {
   readonly version: number
   readonly boundary: string
@@ -56,7 +56,7 @@ interface Checkpoint {
   readonly states: ViewStates
 }
 
-const CHECKPOINT_VERSION = 9 // one more whenever the shape of a state changes
+const CHECKPOINT_VERSION = 9 // increase it whenever the shape of a state changes
 
 export class Views {
   readonly estimator: Estimator
@@ -114,7 +114,7 @@ export class Views {
     this.applyStates(entry, onPath)
   }
 
-  /** Everything but the context. */
+  /** All views but the context. */
   applyStates(entry: Entry, onPath: boolean): void {
     for (const name of Object.keys(this.#projections) as (keyof ViewStates)[]) this.#applyOne(name, entry, onPath)
   }
@@ -125,7 +125,7 @@ export class Views {
       this.#states[name] = projection.apply(this.#states[name], entry, onPath)
   }
 
-  /** To be written right after a boundary was applied. */
+  /** Take it right after a boundary was applied. */
   checkpoint(boundary: string): unknown {
     const checkpoint: Checkpoint = {
       version: CHECKPOINT_VERSION,
@@ -139,7 +139,7 @@ export class Views {
 
 export interface LoadedViews {
   readonly views: Views
-  /** How it was done: from the last boundary on, or from everything. */
+  /** What was read: from the last boundary on, or the whole journal. */
   readonly read: "tail" | "all"
 }
 
@@ -148,7 +148,7 @@ export async function loadViews(journal: Journal, options: ViewOptions): Promise
   return fromTail ? { views: fromTail, read: "tail" } : { views: await loadAll(journal, options), read: "all" }
 }
 
-/** Resuming reads nothing before the last boundary (JRN-4): what the views knew there is in the checkpoint. */
+/** Resuming reads nothing before the last boundary. The checkpoint has what the views knew there. */
 async function loadTail(journal: Journal, options: ViewOptions): Promise<Views | undefined> {
   const { entries, start } = await journal.tail()
   const links = new Links()
@@ -191,7 +191,7 @@ async function loadAll(journal: Journal, options: ViewOptions): Promise<Views> {
 
 const COPY_BATCH = 1_000 // entries
 
-/** Writes the way to a message, with the decisions along it, into another journal. */
+/** Copies the path to a message, with its decisions, into another journal. */
 export async function copyPath(from: Journal, to: Journal, uuid: string): Promise<void> {
   const links = new Links()
   for await (const entry of from.entries()) links.add(entry)
@@ -207,13 +207,13 @@ export async function copyPath(from: Journal, to: Journal, uuid: string): Promis
   await to.append(batch)
 }
 
-/** One of another version may not even be readable by our rules: it is not looked into. */
+/** A checkpoint of another version is ignored, because it may follow other rules. */
 function readCheckpoint(value: unknown): Checkpoint | undefined {
   const { version } = (value ?? {}) as Partial<Checkpoint>
   return version === CHECKPOINT_VERSION ? (fromJson(value) as Checkpoint) : undefined
 }
 
-/** What a kept message taught about sizes is in the checkpoint already; one that was typed while the system was busy has been delivered. */
+/** The checkpoint has learned from a kept message's usage already, and a queued one has been delivered. */
 function asKept(entry: Entry): Entry {
   if (entry.type === "user") return { ...entry, isQueued: false }
   if (entry.type !== "assistant") return entry

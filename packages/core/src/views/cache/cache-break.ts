@@ -1,34 +1,32 @@
-/**
- * CACHE-4: when the server's cache is broken, and what that costs. One rule for conversations that run and for recordings of others.
- */
+/** When the server's cache is broken, and what that costs: one rule for running conversations and for recordings. */
 import { inputTokens, type TokenCounts } from "../../base/token-counts.ts"
 import type { Usage } from "../../messages/messages.ts"
 import type { ModelFacts } from "../../tokens/model-facts.ts"
 import { priceFor, tokenCounts } from "../../tokens/price.ts"
 
-const LEAST_SHARE = 0.05 // of what was read before; smaller falls are breakpoints that moved
+const LEAST_SHARE = 0.05 // of what was read before; smaller drops are breakpoints that moved
 const LEAST_TOKENS = 2_000
 
-/** Whether reading so much less than before is a break. */
+/** Whether this drop in tokens read from the cache is a break. */
 export function isBreak(readBefore: number, read: number): boolean {
-  const fall = readBefore - read
-  return fall > LEAST_TOKENS && fall > LEAST_SHARE * readBefore
+  const drop = readBefore - read
+  return drop > LEAST_TOKENS && drop > LEAST_SHARE * readBefore
 }
 
-/** What the request itself read and wrote. Passes that the server made besides it have a cache of their own. */
+/** What the request itself read and wrote. Extra passes of the server have a cache of their own. */
 export function cacheCounts({ iterations: _, ...usage }: Usage): TokenCounts {
   return tokenCounts(usage)
 }
 
-/** What a request left in the cache, to be read by the next one. */
+/** What a request left in the cache for the next one to read. */
 export function cachedTokens({ cacheRead, cacheWrite5m, cacheWrite1h }: TokenCounts): number {
   return cacheRead + cacheWrite5m + cacheWrite1h
 }
 
 export interface PaidAnew {
-  /** Were in the cache, and had to be sent for the full price again. */
+  /** Tokens that were in the cache and were paid in full again. */
   readonly tokens: number
-  /** What that cost more than reading them; `undefined` where no price is known. */
+  /** What that cost beyond reading them. `undefined` where the price is unknown. */
   readonly dollars: number | undefined
 }
 

@@ -1,10 +1,10 @@
-/** Why a cache broke, as far as a record tells: what was decided between two responses, how long the pause was, how much was left. */
+/** Why a cache broke, as far as the journal shows: decisions between two responses, the pause, and how much was still read. */
 import type { DecisionEntry } from "../../journal/entries.ts"
 
 /** A recorded decision that changes what is sent before the newest messages. */
 export type CacheChange = "compaction" | "clearing" | "deletion" | "undoing" | "rewinding" | "prompt"
 
-/** Drops that follow from these are meant: the context was made smaller, or another one. */
+/** Breaks after these are intended: the context was made smaller or replaced. */
 export const MEANT: ReadonlySet<CacheChange> = new Set(["compaction", "clearing", "deletion", "undoing", "rewinding"])
 
 export type BreakCause =
@@ -16,13 +16,13 @@ export type BreakCause =
   | "prompt-changed"
   | "hour-over"
   | "five-minutes-over"
-  /** Nothing was left: prompt or tools changed, or the provider dropped it. */
+  /** Nothing was read: the prompt or the tools changed, or the provider dropped the cache. */
   | "all-gone"
-  /** Only what never changes was left. */
+  /** Only the part that never changes was read. */
   | "prompt-left"
   | "history-changed"
 
-/** The first that was recorded names the cause. */
+/** In order of precedence. */
 const CAUSE_OF: readonly (readonly [CacheChange, BreakCause])[] = [
   ["compaction", "compaction"],
   ["clearing", "clearing"],
@@ -62,11 +62,11 @@ export interface Evidence {
   readonly gapMinutes: number
   readonly wroteForAnHour: boolean
   readonly read: number
-  /** The least that was ever read. */
+  /** The smallest read so far. */
   readonly leastRead: number
 }
 
-/** The first that fits. */
+/** The first cause that fits. */
 export function causeOf({ changes, otherModel, gapMinutes, wroteForAnHour, read, leastRead }: Evidence): BreakCause {
   const recorded = CAUSE_OF.find(([change]) => changes.includes(change))
   if (recorded) return recorded[1]

@@ -44,7 +44,7 @@ describe("CACHE-4 breaks in a journal", () => {
     expect(causes(response(0, 100_000), response(1, 94_000))).toHaveLength(1)
   })
 
-  test("say how long the pause was, what had to be paid anew, and what that cost", () => {
+  test("say how long the pause was, what had to be paid again, and what that cost", () => {
     const anew = { input_tokens: 5, cache_creation_input_tokens: 50_000 }
     const { breaks } = follow(response(0, 50_000), response(12, 0, anew))
     expect(breaks).toEqual([
@@ -61,7 +61,7 @@ describe("CACHE-4 breaks in a journal", () => {
     ])
   })
 
-  test("what is new in a request was not paid anew", () => {
+  test("new content in a request was not paid again", () => {
     const [found] = follow(response(0, 50_000), response(6, 0, { cache_creation_input_tokens: 90_000 })).breaks
     expect(found).toMatchObject({ paidAnew: 51_000, dollars: expect.closeTo((51_000 * 4.8) / 1_000_000, 9) })
   })
@@ -153,7 +153,7 @@ describe("CACHE-4 breaks in a journal", () => {
     expect(state.responses.length).toBeLessThanOrEqual(32)
   })
 
-  test("goes through a checkpoint as it is", () => {
+  test("goes through a checkpoint unchanged", () => {
     const rest = [boundary, response(3, 16_000), cleared]
     const whole = follow(...before, response(2, 0), ...rest)
     const kept = fromJson(JSON.parse(JSON.stringify(toJson(follow(...before, response(2, 0)))))) as CacheHistory

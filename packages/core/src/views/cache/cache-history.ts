@@ -1,8 +1,8 @@
 /**
- * How the server's cache served a conversation, told from the journal alone, so also for recordings of other programs: what each of
- * the latest responses read and wrote, where the cache broke (CACHE-4), why, and what was paid anew.
+ * How the server's cache served a conversation: what the latest responses read and wrote, where the cache broke, why, and what that
+ * cost. It needs only the journal, so it works for recordings of other programs too.
  *
- * What was recorded between two responses names the cause; otherwise time and figures do. A deletion from the cache is no break (L2-4).
+ * Decisions between two responses name the cause; otherwise the pause and the figures do. Deleting results inside the cache is not a break.
  */
 import type { TokenCounts } from "../../base/token-counts.ts"
 import { type Entry, isBoundaryEntry, isDecision } from "../../journal/entries.ts"
@@ -13,35 +13,35 @@ import { cacheCounts, cachedTokens, isBreak, paidAnew } from "./cache-break.ts"
 import { type BreakCause, type CacheChange, causeOf, changeIn } from "./cache-causes.ts"
 
 export interface CacheHistory {
-  /** How many responses there were, those without usage included. */
+  /** How many responses there were, including those without usage. */
   turns: number
   turnId: string | undefined
-  /** The latest responses that said what they read and wrote, newest last. */
+  /** The latest responses with usage, newest last. */
   readonly responses: CachedResponse[]
-  /** Recorded since the newest of them. */
+  /** Recorded since the newest response. */
   changes: CacheChange[]
-  /** What the server last reported to have edited, and with which response. */
+  /** What the server last reported as edited, and with which response. */
   serverEdits: { readonly turn: number; readonly text: string } | undefined
-  /** The least that was ever read: about what stays the same from request to request. */
+  /** The smallest read so far: about what every request shares. */
   leastRead: number | undefined
   wroteForAnHour: boolean
-  /** The dearest breaks, in the order they happened. */
+  /** The most expensive breaks, in the order they happened. */
   readonly breaks: CacheBreak[]
   readonly totals: Map<BreakCause, BreakTotal>
-  /** The break at the newest response, where there is one. */
+  /** The break at the newest response, if there is one. */
   newestBreak: CacheBreak | undefined
 }
 
 export interface CachedResponse {
   readonly id: string
   readonly turn: number
-  /** When its answer began; nothing where the format has no times. */
+  /** When its answer began. Absent where the format has no times. */
   readonly at?: string
   readonly model: string
   readonly counts: TokenCounts
-  /** All that was deleted from the cache so far. */
+  /** Tokens deleted from the cache so far. */
   readonly deleted: number
-  /** What was recorded between the response before and this one. */
+  /** What was recorded between the previous response and this one. */
   readonly changes: readonly CacheChange[]
 }
 
@@ -50,11 +50,11 @@ export interface CacheBreak {
   readonly model: string
   readonly readBefore: number
   readonly read: number
-  /** Input that was in the cache and had to be written, or paid in full, again. */
+  /** Input that was in the cache and was written or paid in full again. */
   readonly paidAnew: number
-  /** What that cost more than reading it; nothing where the price is unknown. */
+  /** What that cost beyond reading it. Absent where the price is unknown. */
   readonly dollars?: number
-  /** Since the response before; nothing where the format has no times. */
+  /** Since the previous response. Absent where the format has no times. */
   readonly gapMinutes?: number
   readonly cause: BreakCause
 }
@@ -62,9 +62,9 @@ export interface CacheBreak {
 export interface BreakTotal {
   breaks: number
   paidAnew: number
-  /** Of the breaks whose price is known. */
+  /** Of the breaks with a known price. */
   dollars: number
-  /** Breaks whose price is not known. */
+  /** Breaks without a known price. */
   unpriced: number
 }
 
@@ -123,7 +123,7 @@ function noteAnswer(state: CacheHistory, entry: AssistantMessage, overrides: Ove
   const deleted = usage.cache_deleted_input_tokens ?? 0
   const newest = state.responses.at(-1)
   if (newest?.id === id) {
-    // a response in pieces: its first has the time, its last the whole usage
+    // a response in several entries: the first has the time, the last the whole usage
     replaceNewest(state, { ...newest, counts, deleted }, overrides)
     return
   }
@@ -136,7 +136,7 @@ function noteAnswer(state: CacheHistory, entry: AssistantMessage, overrides: Ove
   judgeNewest(state, overrides)
 }
 
-/** The server says with a response what it took out of the request before it answered. The same as before is nothing new. */
+/** The server reports with a response what it removed from the request. The same report again is not a new edit. */
 function noteServerEdits(state: CacheHistory, edits: readonly unknown[], overrides: Overrides): void {
   const [newest, before] = [state.responses.at(-1), state.responses.at(-2)]
   if (!newest) return
@@ -203,7 +203,7 @@ function enterBreak(state: CacheHistory, found: CacheBreak): void {
   addToTotal(state, found, 1)
 }
 
-/** What was said about the newest response is void. */
+/** Takes back the verdict about the newest response. */
 function withdrawNewest(state: CacheHistory): void {
   const found = state.newestBreak
   if (!found) return

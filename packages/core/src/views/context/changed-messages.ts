@@ -1,4 +1,4 @@
-/** Messages with something taken away or made otherwise. What is given stays as it was. */
+/** Copies of messages with blocks changed or removed. The originals stay as they are. */
 import { type Block, isThinking, toBlocks } from "../../messages/blocks.ts"
 import type { Message } from "../../messages/messages.ts"
 
@@ -10,14 +10,14 @@ export function mapBlocks(message: Message, change: (block: Block) => Block): Me
   return { ...message, message: { ...message.message, content: blocksOf(message).map(change) } } as Message
 }
 
-/** What the API counted before a boundary is void behind it. */
+/** After a boundary, what the API counted before it no longer applies. */
 export function withoutUsage(message: Message): Message {
   if (message.type !== "assistant") return message
   const { usage: _, ...rest } = message.message
   return { ...message, message: rest }
 }
 
-/** A turn that ended in thinking did not stop inside a server's call: without the thinking it must not look as if it had. */
+/** A turn that ended in thinking did not stop inside a server call. Without the thinking it must not look as if it had. */
 export function withoutThinking(message: Message): Message {
   if (message.type !== "assistant") return message
   const blocks = blocksOf(message)

@@ -42,7 +42,7 @@ const twoRounds = () =>
   conversation().user("go").call("Read").result("first text").call("Bash").result("second").say("done")
 
 describe("BEY-1 a cleared result", () => {
-  test("reads exactly as other programs expect, with its recall handle behind it; the call stays", () => {
+  test("reads exactly as other programs expect, followed by its recall handle; the call stays", () => {
     const said = twoRounds()
     const address = `${said.messages[2]!.uuid}.0`
     expect(CLEARED_MARKER).toBe("[Old tool result content cleared]")
@@ -192,7 +192,7 @@ describe("L2-2, L2-3 deletions inside the server's cache", () => {
   const thinking: Block = { type: "thinking", thinking: "hm", signature: "s" }
   const goesOn = () => conversation().user("and then?").say("this").user("so")
 
-  test("nothing else changes; the block stands behind the message that was the newest, in every later request", () => {
+  test("nothing else changes; the block follows the message that was the newest, in every later request", () => {
     const view = viewOf(twoRounds(), conversation().user("next"))
     const before = shown(view)
     view.apply(decide(edited("toolu_0")))
@@ -217,6 +217,15 @@ describe("L2-2, L2-3 deletions inside the server's cache", () => {
     expect(shown(view)).toEqual(asked)
   })
 
+  test("two decided at the same place are each asked for once, live and when the view is rebuilt", () => {
+    const [first, second] = [decide(edited("toolu_0")), decide(edited("toolu_1"))]
+    const view = viewOf(twoRounds(), first, second, conversation().user("next"))
+    expect(shown(view).at(-1)).toBe('user: "next" | cache_edits | cache_edits')
+    const asked = shown(view)
+    view.apply(decide({ subtype: "thinking-dropped", why: "test" }))
+    expect(shown(view)).toEqual(asked)
+  })
+
   test("dropped: the results are there again unless they are cleared here; undone: as it was", () => {
     const said = twoRounds()
     const made = decide(edited("toolu_0"), said.messages.at(-1)!.uuid)
@@ -230,7 +239,7 @@ describe("L2-2, L2-3 deletions inside the server's cache", () => {
     }
   })
 
-  test("behind a boundary they are cleared here, and thinking among the kept messages goes", () => {
+  test("after a boundary they are cleared here, and thinking among the kept messages goes", () => {
     const builder = conversation()
       .user("go")
       .respond([thinking, { type: "tool_use", id: "toolu_0", name: "Read", input: {} }])
@@ -296,7 +305,7 @@ describe("MSG-6 a boundary", () => {
   const summarised = (builder: ConversationBuilder, kept: readonly Uuid[] = []) =>
     builder.boundary({ preservedMessages: { uuids: kept } }).user("Summary.", { isCompactSummary: true, isMeta: true })
 
-  test("begins the context anew with the summary", () => {
+  test("starts the context with the summary", () => {
     expect(shown(viewOf(summarised(twoRounds()).user("next")))).toEqual(['user: "Summary." | "next"'])
   })
 
@@ -319,6 +328,21 @@ describe("MSG-6 a boundary", () => {
     expect(shown(viewOf(builder.say("on")))).toEqual(['user: "go"', 'assistant: "on"'])
   })
 
+  test("a summary goes before the kept messages, whatever was read or decided in between", () => {
+    const builder = twoRounds()
+    const kept = builder.messages.slice(1, 3).map(({ uuid }) => uuid)
+    const view = viewOf(builder.boundary({ preservedMessages: { uuids: kept } }))
+    expect(shown(view)).toHaveLength(3)
+    view.apply(decide(cleared("toolu_0")))
+    view.apply(builder.user("Summary.", { isCompactSummary: true }).messages.at(-1)!)
+    expect(shown(view)).toEqual([
+      'user: "Summary."',
+      "assistant: call toolu_0 Read",
+      `user: result toolu_0 "${CLEARED_MARKER} Recall: ${kept[1]}.0"`,
+    ])
+    expect(view.size()).toEqual(viewOf(builder, decide(cleared("toolu_0"))).size())
+  })
+
   test("what was decided about a kept message still holds, across several boundaries", () => {
     const builder = twoRounds()
     const kept = builder.messages.slice(1, 3).map(({ uuid }) => uuid)
@@ -333,7 +357,7 @@ describe("MSG-6 a boundary", () => {
     ])
   })
 
-  test("sinceLastBoundary knows the journal's order only: kept messages lie before the boundary there", () => {
+  test("sinceLastBoundary knows the journal's order only: kept messages are before the boundary there", () => {
     const builder = twoRounds()
     const kept = [builder.messages[0]!.uuid]
     summarised(builder, kept)
@@ -346,8 +370,8 @@ describe("MSG-6 a boundary", () => {
   })
 })
 
-describe("JRN-7 after each boundary title, mode, model and directory stand again", () => {
-  test("right behind it, as they were", async () => {
+describe("JRN-7 title, mode, model and directory are repeated after each boundary", () => {
+  test("right after it, unchanged", async () => {
     const drafts: Draft[] = []
     const layer = { name: "compacting", beforeRequest: async () => ({ drafts: drafts.splice(0) }) }
     const chat = await openTestConversation({ layers: [layer], title: "The title", cwd: "/somewhere" })
@@ -374,7 +398,7 @@ describe("JRN-7 after each boundary title, mode, model and directory stand again
 })
 
 describe("MSG-8 the preamble", () => {
-  test("stands ahead of everything, also behind a boundary, and another one replaces it", () => {
+  test("comes before everything, also after a boundary, and another one replaces it", () => {
     const prompt = (context: string): Decision => ({
       subtype: "prompt-rendered",
       why: "start",

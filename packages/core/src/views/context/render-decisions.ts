@@ -1,10 +1,10 @@
-/** How content looks to the model after a decision about it. Pure: the same decision gives the same bytes for ever. */
+/** How content looks to the model after a decision about it. Pure: the same decision always gives the same bytes. */
 
 import type { DecisionOf } from "../../journal/entries.ts"
 import { type Block, isMedia, isText, resultBlocks, type ToolResult, textOf } from "../../messages/blocks.ts"
 import type { AttachmentMessage, UserMessage, Uuid } from "../../messages/messages.ts"
 
-/** Other programs look for this text: it is exact. */
+/** Other programs search for this exact text. */
 export const CLEARED_MARKER = "[Old tool result content cleared]"
 
 export function renderCleared(result: ToolResult, address: string): ToolResult {
@@ -13,13 +13,13 @@ export function renderCleared(result: ToolResult, address: string): ToolResult {
 
 const CLEARED_MEMORY = "[Old memory cleared]"
 
-/** The file it is kept in is still named, so that it can be read again. */
+/** The attachment still names its file, so that the model can read it again. */
 export function renderClearedMemory(message: AttachmentMessage): AttachmentMessage {
   const { attachment } = message
   return attachment.type === "memory" ? { ...message, attachment: { ...attachment, content: CLEARED_MEMORY } } : message
 }
 
-/** L2-2: the results stay where they are; this block asks the server to delete them from the cache it holds. */
+/** The results stay in the messages. This block asks the server to delete them from its cache. */
 export function renderCacheEdits(decision: Uuid, toolUseIds: readonly string[]): UserMessage {
   const edits = toolUseIds.map((id) => ({ type: "delete", cache_reference: id }))
   const block = { type: "cache_edits", edits } as unknown as Block // not part of the public API, so the SDK has no type for it
@@ -37,14 +37,14 @@ export function renderEmpty(result: ToolResult, { tool }: DecisionOf<"tool-resul
   return { ...result, content: `[${tool} ${result.is_error ? "failed without a message" : "finished without output"}]` }
 }
 
-/** What a preview is cut from: the texts of a result; where it has none, what else can be read of it. */
+/** What a preview is cut from: the texts of a result, or whatever else in it is readable. */
 export function previewedText(result: ToolResult): string {
   if (typeof result.content === "string") return result.content
   const blocks = resultBlocks(result)
   return textOf(blocks) || blocks.flatMap(readable).join("\n")
 }
 
-/** Nothing of what is only bytes, or stands elsewhere. */
+/** Leaves out bytes, and content that is only referred to. */
 function readable(block: Block): readonly string[] {
   if (!isMedia(block)) return [JSON.stringify(block)]
   return block.source.type === "text" ? [block.source.data] : []

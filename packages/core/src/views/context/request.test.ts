@@ -134,7 +134,7 @@ describe("CACHE-2 system prompt, tools and context are rendered once", () => {
     expect((await prompts(chat)).map(({ why }) => why)).toEqual(["start", "changed"])
   })
 
-  test("another context is one, too, and stands ahead of the conversation", async () => {
+  test("another context is one too, and comes before the conversation", async () => {
     const chat = await begun()
     await chat.usePrompt({ context: { Project: "Use spaces." } })
     const { messages } = await chat.prepare()

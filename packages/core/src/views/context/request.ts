@@ -1,5 +1,5 @@
 /**
- * The request builder: a pure function of the views. No clock, no random id and no map order gets into a request; equal views give
+ * The request builder: a pure function of the views. No clock, no random id and no map order gets into a request. Equal views give
  * equal bytes.
  */
 import { hasExactInput, stringifyExact } from "../../messages/exact-json.ts"
@@ -7,7 +7,7 @@ import type { FlatMessage } from "../../messages/flatten.ts"
 import type { ModelRequest, RequestExtras, SystemPrompt, ToolDefinition } from "../../messages/request.ts"
 
 export interface RequestParts {
-  /** As it is sent: without a `[1m]` suffix. */
+  /** As it is sent, without a `[1m]` suffix. */
   readonly model: string
   readonly maxTokens: number
   readonly system: unknown
@@ -27,14 +27,14 @@ export function buildRequest({ model, maxTokens, system, tools, messages, extras
   } as ModelRequest
 }
 
-/** All edits in their order, every beta once. */
+/** All edits in order, and each beta once. */
 export function mergeExtras(extras: readonly RequestExtras[]): RequestExtras {
   const edits = extras.flatMap(({ context_management }) => context_management?.edits ?? [])
   const betas = [...new Set(extras.flatMap((each) => each.betas ?? []))]
   return { ...(edits.length > 0 ? { context_management: { edits } } : {}), ...(betas.length > 0 ? { betas } : {}) }
 }
 
-/** The body of a request, with tool inputs spelled as the model wrote them. Where none needs it, `JSON.stringify` gives the same. */
+/** The body of a request, with tool inputs spelled as the model wrote them. Otherwise it equals `JSON.stringify`. */
 export function serialiseRequest(request: ModelRequest): string {
   const { messages, ...rest } = request
   const front = JSON.stringify(rest)

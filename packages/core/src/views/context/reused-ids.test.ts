@@ -27,7 +27,7 @@ function views(decision: Decision, kept: "kept" | "gone"): Views {
 
 const sent = (views: Views) => JSON.stringify(views.context.messages().messages)
 
-describe("L1-4, L2-7 what was decided about a call, behind a boundary", () => {
+describe("L1-4, L2-7 what was decided about a call, after a boundary", () => {
   test.each<[string, Decision, shown: string]>([
     [
       "cleared",

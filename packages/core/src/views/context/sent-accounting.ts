@@ -1,4 +1,4 @@
-/** TOK-6 on the flattened view: where the context of a conversation went, counted on what the next request would carry. */
+/** What fills the context, counted on what the next request would carry. */
 import { flatten } from "../../messages/flatten.ts"
 import { type Accounting, account } from "../../tokens/accounting.ts"
 import type { Views } from "../views.ts"

@@ -1,6 +1,6 @@
 /**
- * Which results the server has left whole in its own copy of the conversation (L2-5). It is asked to leave the same ones in every later
- * request, so that what it clears is decided once and its cache is broken once; calls that came since are counted along.
+ * Which results the server has left whole in its own copy of the conversation. Every later request asks it to leave the same results
+ * and all newer ones, so it clears once and its cache breaks once.
  */
 
 import type { DecisionEntry } from "../../journal/entries.ts"
@@ -8,7 +8,7 @@ import { isToolUse, isWellFormedCall, toBlocks } from "../../messages/blocks.ts"
 import type { Message } from "../../messages/messages.ts"
 
 export class ServerKept {
-  /** Those that are sent, since the last boundary, in their order. */
+  /** The calls that are sent, since the last boundary, in order. */
   #calls: string[] = []
   readonly #places = new Map<string, number>()
   #from: string | undefined
@@ -27,13 +27,13 @@ export class ServerKept {
     if (decision.subtype === "server-edited" && decision.keptFrom !== undefined) this.#from = decision.keptFrom
   }
 
-  /** How many of the newest calls; `undefined` as long as the server has cleared nothing. */
+  /** How many of the newest calls it left. `undefined` as long as the server has cleared nothing. */
   get count(): number | undefined {
     const first = this.#from === undefined ? undefined : this.#places.get(this.#from)
     return first === undefined ? undefined : this.#calls.length - first
   }
 
-  /** The calls that it left and that are not among so many newest ones: what it could clear next. */
+  /** The calls it left that are not among so many newest ones. It could clear these next. */
   allBut(newest: number): readonly string[] {
     const { count = 0 } = this
     return this.#calls.slice(this.#calls.length - count, Math.max(0, this.#calls.length - newest))

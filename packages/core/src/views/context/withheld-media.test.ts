@@ -30,7 +30,7 @@ async function decisions(model: string, [first, second]: readonly [number, numbe
   return { made, thinks: request.includes("signature") }
 }
 
-test("CACHE-6 an image that was sent and no longer is takes bound thinking behind it along; one that never was does not", async () => {
+test("CACHE-6 an image that is no longer sent takes the bound thinking after it with it; one that was never sent does not", async () => {
   const most = MEDIA_LIMITS.imagesPerRequest
   expect(await decisions("claude-opus-5-5", [2, most])).toEqual({
     made: ["media-withheld", "thinking-dropped"],

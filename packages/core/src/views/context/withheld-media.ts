@@ -1,6 +1,6 @@
 /**
- * Which images and documents the next request cannot carry (MSG-11), as decisions. One that was sent before is a changed place: where
- * thinking is bound to what stands before it, the thinking goes along (CACHE-6).
+ * Which images and documents the next request cannot carry, as decisions. Withholding one that was sent before changes the messages
+ * before later thinking. Where thinking is bound to them, it is dropped too.
  */
 
 import type { DecisionDraft } from "../../journal/entries.ts"
@@ -17,7 +17,7 @@ export function withheldMedia(context: ContextView, boundThinking: boolean): rea
   if (blocks.length === 0) return []
   const withheld: DecisionDraft = { type: "strata", subtype: "media-withheld", blocks }
   const addresses = blocks.map(({ address }) => address)
-  return boundThinking && stoodBeforeThinking(context, addresses) ? [withheld, THINKING_DROPPED] : [withheld]
+  return boundThinking && wereBeforeThinking(context, addresses) ? [withheld, THINKING_DROPPED] : [withheld]
 }
 
 const THINKING_DROPPED: DecisionDraft = {
@@ -26,7 +26,7 @@ const THINKING_DROPPED: DecisionDraft = {
   why: "images or documents before it are no longer sent",
 }
 
-function stoodBeforeThinking(context: ContextView, addresses: readonly string[]): boolean {
+function wereBeforeThinking(context: ContextView, addresses: readonly string[]): boolean {
   const uuids = new Set(addresses.map((address) => parseAddress(address)?.uuid))
   const messages = context.storedMessages()
   const first = messages.findIndex(({ uuid }) => uuids.has(uuid))

@@ -65,7 +65,7 @@ describe("CACHE-5 the ledger", () => {
     expect(byPurpose[4]!.dollars).toBeUndefined()
   })
 
-  test("TOK-7 each pass behind a response has the price of its own size", () => {
+  test("TOK-7 each extra pass of a response has the price of its own size", () => {
     const small = { input_tokens: 80_000, output_tokens: 0 }
     const iterations = [
       { type: "compaction", ...small },
@@ -75,7 +75,7 @@ describe("CACHE-5 the ledger", () => {
     expect(summarise(project(ledger(), messages)).dollars).toBeCloseTo((160_000 * 0.1) / MILLION, 12) // 0.5 above 100,000
   })
 
-  test("TOK-7 what is told with a response is what the ledger adds", async () => {
+  test("TOK-7 what is reported with a response is what the ledger adds", async () => {
     const model = "claude-haiku-5-5"
     const pass = { input_tokens: 80_000, output_tokens: 0 }
     const chat = await openTestConversation({ model })

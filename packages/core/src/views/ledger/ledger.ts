@@ -1,6 +1,6 @@
 /**
- * The ledger: what the conversation cost, in tokens and money, by model and purpose, and what the layers saved of it. It counts every
- * response once, also those of branches that were left: the money is spent. Savings follow the path, where the decisions stand.
+ * The ledger: what the conversation cost, in tokens and money, by model and purpose, and what the layers saved. It counts every
+ * response once, also on abandoned branches, because that money is spent. Savings follow the path.
  */
 import { addCounts, inputTokens, NO_TOKENS, subtractCounts, type TokenCounts } from "../../base/token-counts.ts"
 import { type BackgroundPurpose, type Entry, isDecision, isMessage } from "../../journal/entries.ts"
@@ -16,7 +16,7 @@ import { type LayerSaving, savingsOf } from "./savings-report.ts"
 
 export interface Ledger {
   readonly lines: Map<string, LedgerLine>
-  /** Responses seen last: the pieces of one repeat its usage, and the last piece has the whole of it. */
+  /** The latest responses. The entries of one response repeat its usage, and the last entry has the whole usage. */
   readonly recent: Map<string, { readonly key: string; readonly counts: TokenCounts; readonly dollars?: number }>
   readonly savings: Savings
 }
@@ -26,17 +26,17 @@ export interface LedgerLine {
   readonly purpose: Purpose
   requests: number
   counts: TokenCounts
-  /** In dollars; `undefined` where the model's price is unknown. */
+  /** `undefined` where the model's price is unknown. */
   dollars: number | undefined
 }
 
-/** `main`: the conversation itself. `sidechain`: agents recorded in the same journal. The others work in the background. */
+/** `main`: the conversation itself. `sidechain`: agents recorded in the same journal. The others are background work. */
 export type Purpose = "main" | "sidechain" | BackgroundPurpose
 
-/** In the order they are told. */
+/** In the order reports list them. */
 export const PURPOSES: readonly Purpose[] = ["main", "notes", "compaction", "memory", "agent", "sidechain"]
 
-const RECENT_RESPONSES = 64 // pieces of a response stand close together
+const RECENT_RESPONSES = 64 // the entries of a response are close together
 
 type Overrides = Readonly<Record<string, ModelOverride>>
 
@@ -63,11 +63,11 @@ export interface LedgerSummary {
   /** Share of the input that was read from the cache. */
   readonly hitRatio: number
   readonly dollars: number
-  /** Models that were used but have no known price: their part is missing from `dollars`. */
+  /** Models without a known price. Their part is missing from `dollars`. */
   readonly unpriced: readonly string[]
-  /** What each purpose cost, all models together. Only those there was something for. */
+  /** What each purpose cost, all models together. Only purposes with requests. */
   readonly byPurpose: readonly PurposeTotal[]
-  /** What each layer saved. Only those that did something. */
+  /** What each layer saved. Only layers that did something. */
   readonly savings: readonly LayerSaving[]
 }
 
@@ -106,13 +106,13 @@ function totalOf(lines: readonly LedgerLine[], purpose: Purpose): PurposeTotal |
   }
 }
 
-/** A response that was paid for. */
+/** A response that was billed. */
 interface Bill {
   readonly id: string
   readonly model: string
   readonly purpose: Purpose
   readonly usage: Usage
-  /** Nothing where the response itself is not in the journal. */
+  /** Absent where the response itself is not in the journal. */
   readonly entry?: AssistantMessage
 }
 

@@ -1,6 +1,6 @@
 /**
- * What one billed request would have cost without each layer. Tokens that stood in the context before would have been read from the
- * cache, or written again where the cache was lost in any case; new ones would have been written. Pure.
+ * What one billed request would have cost without each layer. Tokens already in the context would have been read from the cache, or
+ * written again where the cache was lost anyway. New tokens would have been written. Pure.
  */
 import type { TokenCounts } from "../../base/token-counts.ts"
 import type { Price } from "../../tokens/model-facts.ts"
@@ -10,7 +10,7 @@ import { cachedTokens } from "../cache/cache-break.ts"
 export const SAVING_LAYERS = ["tool-results", "microcompact", "server", "compaction"] as const
 export type SavingLayer = (typeof SAVING_LAYERS)[number]
 
-/** Tokens that are kept out of the requests. */
+/** Tokens kept out of the requests. */
 export interface Standing {
   aside: number
   cleared: number
@@ -21,11 +21,11 @@ export interface Fresh {
   /** Put aside and never sent. */
   readonly aside: number
   readonly cleared: number
-  /** Behind cleared places, to be written to the cache again. */
+  /** After cleared results, to be written to the cache again. */
   readonly rewrites: number
   /** Results were cleared in place of a compaction. */
   readonly sparedCompaction?: boolean
-  /** Of the context behind a new boundary; nothing where there is none. */
+  /** Size of the context after a new boundary. Absent without one. */
   readonly afterBoundary?: number
 }
 
@@ -36,23 +36,23 @@ export interface BilledRequest {
   /** When its answer was recorded. */
   readonly at: string
   readonly counts: TokenCounts
-  /** Nothing where it is unknown. */
+  /** `undefined` where it is unknown. */
   readonly price: Price | undefined
   readonly standing: Readonly<Standing>
-  /** The part of it that was decided since the request before. */
+  /** The part that was decided since the previous request. */
   readonly fresh: Fresh
-  /** What the server cleared of it. */
+  /** What the server cleared from it. */
   readonly cleared: number
-  /** The request before. */
+  /** The previous request. */
   readonly before?: Pick<BilledRequest, "model" | "at" | "counts" | "cleared">
 }
 
 export interface Yield {
-  /** Tokens that requests did not carry, added up over the requests. */
+  /** Tokens that requests did not carry, summed over the requests. */
   readonly unsent: number
-  /** What they would have cost; `undefined` as soon as one request has no known price. */
+  /** What they would have cost. `undefined` as soon as one request has no known price. */
   readonly gained: number | undefined
-  /** What the layer made be written to the cache anew, beyond reading it. */
+  /** The cost of cache writes that the layer caused, beyond reading. */
   readonly rewriting: number | undefined
 }
 
@@ -60,7 +60,7 @@ export type Yields = Readonly<Record<SavingLayer, Yield>>
 
 export const NO_YIELD: Yield = { unsent: 0, gained: 0, rewriting: 0 }
 
-const LOST_SHARE = 0.5 // of what the request before left in the cache: read less than that, it was lost
+const LOST_SHARE = 0.5 // of what the previous request left in the cache; less read than that means it was lost
 const CACHE_LIFE_MINUTES = 5
 const LONG_CACHE_LIFE_MINUTES = 60
 const PER_MILLION = 1_000_000
@@ -79,7 +79,7 @@ export function addYields(a: Yields, b: Yields): Yields {
   }
 }
 
-/** What is unknown stays unknown. */
+/** A sum with an unknown part is unknown. */
 export const addKnown = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined ? undefined : a + b
 
@@ -88,13 +88,13 @@ export function settle(request: BilledRequest): Yields {
   const lost = isLost(request)
   const priced = pricing(request, lost)
   const written = counts.cacheWrite5m + counts.cacheWrite1h
-  const stood = Math.max(0, standing.aside - fresh.aside)
+  const present = Math.max(0, standing.aside - fresh.aside)
   return {
-    "tool-results": priced({ stood, isNew: fresh.aside, rewritten: 0 }),
-    microcompact: priced({ stood: standing.cleared, isNew: 0, rewritten: lost ? 0 : fresh.rewrites }),
-    server: priced({ stood: cleared, isNew: 0, rewritten: lost ? 0 : rewrittenByServer(request) }),
+    "tool-results": priced({ present, isNew: fresh.aside, rewritten: 0 }),
+    microcompact: priced({ present: standing.cleared, isNew: 0, rewritten: lost ? 0 : fresh.rewrites }),
+    server: priced({ present: cleared, isNew: 0, rewritten: lost ? 0 : rewrittenByServer(request) }),
     compaction: priced({
-      stood: standing.compacted,
+      present: standing.compacted,
       isNew: 0,
       rewritten: lost ? 0 : Math.min(fresh.afterBoundary ?? 0, written),
     }),
@@ -102,8 +102,8 @@ export function settle(request: BilledRequest): Yields {
 }
 
 interface KeptOut {
-  /** Would have been there already. */
-  readonly stood: number
+  /** Would have been in the context already. */
+  readonly present: number
   /** Would have been sent for the first time. */
   readonly isNew: number
   readonly rewritten: number
@@ -111,8 +111,8 @@ interface KeptOut {
 
 function pricing({ counts, price }: BilledRequest, lost: boolean): (kept: KeptOut) => Yield {
   const usesCache = cachedTokens(counts) > 0
-  return ({ stood, isNew, rewritten }) => {
-    const unsent = stood + isNew
+  return ({ present, isNew, rewritten }) => {
+    const unsent = present + isNew
     if (unsent === 0 && rewritten === 0) return NO_YIELD
     if (!price) return { unsent, gained: undefined, rewriting: undefined }
     const write = writePrice(counts, price)
@@ -120,7 +120,7 @@ function pricing({ counts, price }: BilledRequest, lost: boolean): (kept: KeptOu
     const again = usesCache && !lost ? price.cacheRead : first
     return {
       unsent,
-      gained: (stood * again + isNew * first) / PER_MILLION,
+      gained: (present * again + isNew * first) / PER_MILLION,
       rewriting: usesCache ? (rewritten * (write - price.cacheRead)) / PER_MILLION : 0,
     }
   }
@@ -131,7 +131,7 @@ export function writePrice({ cacheWrite5m, cacheWrite1h }: TokenCounts, price: P
   return cacheWrite1h > cacheWrite5m ? price.cacheWrite1h : price.cacheWrite5m
 }
 
-/** Whether the cache would have been lost without the layers, too. What a layer itself changed does not count as a loss. */
+/** Whether the cache would have been lost without the layers too. A change that a layer made is not a loss. */
 function isLost(request: BilledRequest): boolean {
   const { counts, before, fresh, cleared, model } = request
   if (!before) return false
@@ -148,8 +148,8 @@ function isExpired(at: string, before: Pick<BilledRequest, "at" | "counts">): bo
 }
 
 /**
- * What stood behind the place that the server cleared: it was in the cache and was not read. What our own clearing or a boundary made be
- * written anew in the same request is theirs.
+ * What came after the place that the server cleared: it was in the cache and was not read. Rewrites that our own clearing or a boundary
+ * caused in the same request are theirs.
  */
 function rewrittenByServer({ counts, cleared, before, fresh }: BilledRequest): number {
   const more = cleared - (before?.cleared ?? 0)

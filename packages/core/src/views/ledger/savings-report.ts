@@ -1,32 +1,32 @@
-/** What each layer saved, as it is told: tokens, money, what it cost itself, and what that is held against. */
+/** What each layer saved: tokens, money, its own cost, and the alternative it is compared with. */
 import { addKnown, SAVING_LAYERS, type SavingLayer } from "./saving-settlement.ts"
 import { COUNTERFACTUALS, type Savings, yieldOf } from "./savings.ts"
 
 export interface LayerSaving {
   readonly layer: SavingLayer | "notes"
-  /** How often it did something. */
+  /** How often it acted. */
   readonly decisions: number
-  /** Tokens it took out of the window, each counted once. */
+  /** Tokens it took out of the context, each counted once. */
   readonly removed: number
-  /** Tokens it keeps out of the window now. */
+  /** Tokens it keeps out of the context now. */
   readonly standing: number
-  /** Tokens that requests did not carry because of it, added up over the requests. */
+  /** Tokens that requests did not carry because of it, summed over the requests. */
   readonly unsent: number
-  /** In dollars: what those would have cost. `undefined` where a price is unknown. */
+  /** What those would have cost, in dollars. `undefined` where a price is unknown. */
   readonly gained: number | undefined
-  /** What the layer cost itself: calls of its own, and what it made be written to the cache anew. */
+  /** What the layer itself cost: its own calls, and cache writes it caused. */
   readonly paid: number | undefined
-  /** Gained less paid. Below 0 it has cost more than it saved so far. */
+  /** `gained` minus `paid`. Below 0 it has cost more than it saved so far. */
   readonly dollars: number | undefined
-  /** Decisions that do not say how many tokens they are about: those are missing here. */
+  /** Decisions that do not record their size. The figures leave them out. */
   readonly unmeasured: number
-  /** Decisions that stood in for a compaction. */
+  /** Decisions that avoided a compaction. */
   readonly spared: number
-  /** What the figures are held against. */
+  /** What the figures are compared with. */
   readonly counterfactual: string
 }
 
-/** Calls of the background that belong to a layer. */
+/** Background calls that belong to a layer. */
 interface OwnCalls {
   readonly requests: number
   readonly dollars: number | undefined

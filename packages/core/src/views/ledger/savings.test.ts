@@ -72,7 +72,7 @@ describe("CACHE-5 what putting results aside saves", () => {
   })
 })
 
-test("CACHE-5, L2-10 a clearing in place of a compaction neither gains nor costs: either way the results go and the cache is written anew", () => {
+test("CACHE-5, L2-10 a clearing in place of a compaction neither saves nor costs: either way the results go and the cache is rewritten", () => {
   const effect = { saves: 15_000, rewrites: 20_000, spares: "compaction" } as const
   const journal = bills()
     .respond({ write: 30_000 })
@@ -108,7 +108,7 @@ describe("CACHE-5 what clearing saves", () => {
     expect(savingOf(journal, "microcompact").dollars).toBeCloseTo((30_000 * (WRITE + READ)) / MILLION, 12)
   })
 
-  test("in a warm cache what stands behind is written anew, which is subtracted: at first it costs more than it saves", () => {
+  test("in a warm cache everything after it is rewritten, which is subtracted: at first it costs more than it saves", () => {
     const cleared = () =>
       bills().respond({ write: 50_000 }).clear(30_000, 18_000).respond({ read: 2_000, write: 18_100 })
     const rewriting = (18_000 * (WRITE - READ)) / MILLION
@@ -156,7 +156,7 @@ describe("CACHE-5 what clearing saves", () => {
 })
 
 describe("CACHE-5 what compaction saves", () => {
-  test("as if the window had no end, less its calls and what is written anew", () => {
+  test("as if the window had no end, minus its calls and what is rewritten", () => {
     const journal = bills()
       .respond({ write: 100_000 })
       .spend("compaction", { read: 100_000, output: 2_000 })
@@ -184,8 +184,8 @@ describe("CACHE-5 what compaction saves", () => {
   })
 })
 
-describe("CACHE-5 the savings as they are told", () => {
-  test("notes cost what their calls cost, and each figure says what it is held against", () => {
+describe("CACHE-5 the savings in a report", () => {
+  test("notes cost what their calls cost, and each figure says what it is compared with", () => {
     const journal = bills()
       .spend("notes", { input: MILLION })
       .aside(1)
@@ -197,7 +197,7 @@ describe("CACHE-5 the savings as they are told", () => {
     expect(savings.map(({ layer }) => layer)).toEqual(["tool-results", "microcompact", "server", "compaction", "notes"])
     expect(savings.at(-1)).toMatchObject({ decisions: 1, paid: 5, dollars: -5 })
     expect(new Set(savings.map(({ counterfactual }) => counterfactual)).size).toBe(5)
-    for (const { counterfactual } of savings) expect(counterfactual).toMatch(/^(Had|Without) .*\.$/)
+    for (const { counterfactual } of savings) expect(counterfactual).toMatch(/^Compared with .*\.$/)
   })
 
   test("TOK-7 where a price is unknown, the money is unknown, not nothing; tokens are known all the same", () => {

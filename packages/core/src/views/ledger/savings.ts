@@ -1,9 +1,8 @@
 /**
- * What the layers saved, as a fold: the tokens that each keeps out of the requests, and with each billed response what they would have
- * cost. The newest response stays open until the next one comes, because its usage arrives in pieces and the server reports behind it
- * what it cleared.
+ * What the layers saved, as a fold: the tokens that each keeps out of the requests, and what they would have cost with each billed
+ * response. The newest response stays open until the next one, because its usage and the server's report about it come later.
  *
- * Every figure is held against a stated alternative (`COUNTERFACTUALS`): that layer had not acted, everything else had gone the same way.
+ * Every figure compares with a stated alternative (`COUNTERFACTUALS`): this layer had not acted, and all else had been the same.
  */
 
 import { type DecisionEntry, type Effect, type Entry, isBoundaryEntry, isDecision } from "../../journal/entries.ts"
@@ -23,40 +22,40 @@ import {
   type Yields,
 } from "./saving-settlement.ts"
 
-/** What each figure is held against, in a sentence for the person. */
+/** What each figure is compared with, in a few sentences for the person. */
 export const COUNTERFACTUALS: Readonly<Record<SavingLayer | "notes", string>> = {
   "tool-results":
-    "Had the results stayed in the context, each would have been written to the cache once and read with every later request until the next boundary, or written again where the cache was lost.",
+    "Compared with leaving the results in the context. Each would have been written to the cache once and read with every later request until the next boundary, or written again where the cache was lost.",
   microcompact:
-    "Had the results not been cleared, they would have been read with every later request until the next boundary, or written again where the cache was lost; what was written anew behind them is subtracted. Where clearing spared a compaction, neither is counted: it would have taken the results out and written the cache anew all the same.",
+    "Compared with not clearing. The results would have been read with every later request until the next boundary, or written again where the cache was lost. Rewriting the cache after them is subtracted. A clearing that avoided a compaction counts neither way: the compaction would have removed the results and rewritten the cache too.",
   server:
-    "Had the server cleared nothing, each request would have carried what it reports as cleared; what it wrote anew behind that is subtracted.",
+    "Compared with a server that clears nothing. Each request would have carried what the server reports as cleared. Rewriting the cache after it is subtracted.",
   compaction:
-    "Had the window no end, everything that was summarised would still be read with every later request; the calls that made the summaries, and writing what was left to the cache, are subtracted.",
-  notes: "Without notes these calls would not have been made; what they spare a compaction is counted there.",
+    "Compared with an endless window. Everything summarised would still be read with every later request. The calls that wrote the summaries, and writing the rest to the cache, are subtracted.",
+  notes: "Compared with no notes: these calls would not have been made. What notes save a compaction is counted there.",
 }
 
 export interface Savings {
   readonly acts: Record<SavingLayer, Acts>
-  /** Tokens that are kept out of the requests now. */
+  /** Tokens kept out of the requests now. */
   readonly standing: Standing
-  /** What was decided since the newest response. */
+  /** Decided since the newest response. */
   fresh: Fresh
   /** What each decision since the last boundary keeps out, so that it can be undone. */
   readonly decided: Map<Uuid, { readonly layer: "tool-results" | "microcompact"; readonly tokens: number }>
   /** The newest billed request. */
   open: BilledRequest | undefined
-  /** Of all requests before it. */
+  /** Of all earlier requests. */
   settled: Yields
 }
 
 export interface Acts {
   decisions: number
-  /** Tokens taken out of the window, each once. */
+  /** Tokens taken out of the context, each counted once. */
   removed: number
-  /** Decisions that do not say how many. */
+  /** Decisions that do not record how many. */
   unmeasured: number
-  /** Decisions that stood in for a compaction. */
+  /** Decisions that avoided a compaction. */
   spared: number
 }
 
@@ -74,7 +73,7 @@ export function startSavings(): Savings {
   }
 }
 
-/** Takes in a decision or a boundary. Responses are taken in by `billed`, when their price is known. */
+/** Takes in a decision or a boundary. `billed` takes in responses, with their price. */
 export function followSavings(state: Savings, entry: Entry): void {
   if (isBoundaryEntry(entry) && !entry.isSidechain) {
     state.standing.aside = 0
@@ -87,11 +86,11 @@ export function followSavings(state: Savings, entry: Entry): void {
 export interface BilledResponse {
   readonly entry: AssistantMessage
   readonly usage: NonNullable<AssistantMessage["message"]["usage"]>
-  /** Of this request; nothing where it is unknown. */
+  /** Of this request. `undefined` where it is unknown. */
   readonly price: Price | undefined
 }
 
-/** Takes in a response of the main conversation. A later piece of the same one replaces what the earlier said. */
+/** Takes in a response of the main conversation. A later entry of the same response replaces the earlier one. */
 export function billed(state: Savings, { entry, usage, price }: BilledResponse): void {
   const { id = entry.uuid, model = "unknown" } = entry.message
   const counts = cacheCounts(usage)
@@ -115,7 +114,7 @@ export function billed(state: Savings, { entry, usage, price }: BilledResponse):
   state.fresh = NOTHING_FRESH
 }
 
-/** Of one layer, all requests so far. */
+/** Of one layer, over all requests so far. */
 export function yieldOf({ settled, open }: Savings, layer: SavingLayer): Yield {
   return open ? addYields(settled, settle(open))[layer] : settled[layer]
 }
@@ -135,10 +134,7 @@ function putAside(state: Savings, uuid: Uuid, effect: Effect | undefined): void 
   state.decided.set(uuid, { layer: "tool-results", tokens })
 }
 
-/**
- * In place of a compaction it neither gains nor costs: without it the results would have left the requests, and the cache would have been
- * written anew, all the same.
- */
+/** In place of a compaction it neither saves nor costs: the compaction would have removed the results and rewritten the cache too. */
 function clear(state: Savings, uuid: Uuid, effect: Effect | undefined): void {
   const tokens = act(state.acts.microcompact, effect?.saves)
   const { fresh } = state
@@ -156,7 +152,7 @@ function clear(state: Savings, uuid: Uuid, effect: Effect | undefined): void {
   state.decided.set(uuid, { layer: "microcompact", tokens })
 }
 
-/** Each response reports all that was cleared of its own request, so only what is more than before was cleared now. */
+/** Each response reports everything cleared from its request, so only the increase was cleared now. */
 function clearOnServer(state: Savings, cleared: number): void {
   if (!state.open) return
   const more = cleared - Math.max(state.open.cleared, state.open.before?.cleared ?? 0)
@@ -179,7 +175,7 @@ function undo(state: Savings, uuid: Uuid): void {
   state.fresh = { ...fresh, [key]: Math.max(0, fresh[key] - decided.tokens) }
 }
 
-/** Counts the act, and gives the tokens it takes out of the window. */
+/** Counts the action and returns the tokens it takes out of the context. */
 function act(acts: Acts, tokens: number | undefined): number {
   acts.decisions++
   if (tokens === undefined) acts.unmeasured++

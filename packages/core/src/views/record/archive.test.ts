@@ -4,7 +4,7 @@ import { project } from "../projection.ts"
 import { archive, blockAt, parseAddress } from "./archive.ts"
 
 describe("BEY-1 the archive", () => {
-  test("knows where every call and its result stand, and how much there is", () => {
+  test("knows the address of every call and its result, and how many blocks there are", () => {
     const { messages } = conversation()
       .user("go")
       .respond([
@@ -52,7 +52,7 @@ describe("BEY-1 addresses", () => {
     expect(parseAddress(address)).toBeUndefined()
   })
 
-  test("lead to the block itself, inside a result too; to nothing where nothing stands", () => {
+  test("lead to the block itself, inside a result too; to nothing where there is nothing", () => {
     const inner = { type: "text" as const, text: "inner" }
     const result = { type: "tool_result" as const, tool_use_id: "a", content: [inner] }
     const [user, spoken, attached] = conversation()

@@ -1,7 +1,7 @@
 /**
- * The archive: where every block stands, so that anything ever said can be had back byte for byte. An address is
- * `<message uuid>.<block>`, with `.<block>` behind it for a block inside a tool result. The journal's index finds the message; the
- * view remembers which address a tool call and its result have.
+ * The archive: the address of every block, so that anything ever said can be recalled byte for byte. An address is
+ * `<message uuid>.<block>`, or `<message uuid>.<block>.<inner block>` inside a tool result. The journal's index finds the message; the
+ * view knows the addresses of tool calls and their results.
  */
 
 import { type Entry, isMessage } from "../../journal/entries.ts"
@@ -12,7 +12,7 @@ import type { Projection } from "../projection.ts"
 export interface Archive {
   blocks: number
   messages: number
-  /** Address of a tool result by its call's id, since the last boundary. */
+  /** Addresses of tool results by call id, since the last boundary. */
   readonly results: Map<string, string>
   readonly calls: Map<string, string>
 }

@@ -10,7 +10,7 @@ const fileIn = (builder: { messages: readonly Message[] }, path: string) => arti
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 
 describe("L4-29 the artifacts view: files", () => {
-  test("read, created, changed and deleted, with the entry that last told of it", () => {
+  test("read, created, changed and deleted, with the newest entry about it", () => {
     const builder = conversation()
       .call("Read", { file_path: "/a" })
       .result("text")
@@ -73,7 +73,7 @@ describe("L4-29 the artifacts view: files", () => {
     expect(fileIn(builder, "/a")).toMatchObject({ deleted: false, created: true, changes: 1 })
   })
 
-  test("a file that can be read is there, whatever was thought before", () => {
+  test("a file that can be read exists, even if it was deleted before", () => {
     const builder = conversation()
       .call("Bash", { command: "rm /a" })
       .result("")
@@ -90,7 +90,7 @@ describe("L4-29 the artifacts view: files", () => {
     expect(files.get("/b")).toMatchObject({ created: true, deleted: false })
   })
 
-  test("what a sub-agent did in its own conversation is not told here", () => {
+  test("what a sub-agent did in its own conversation is not in here", () => {
     const { messages } = conversation().call("Write", { file_path: "/a", content: "x" }).result("ok")
     const aside = messages.map((message) => ({ ...message, isSidechain: true }))
     expect([...project(artifacts, aside).files]).toEqual([])
@@ -129,7 +129,7 @@ describe("L4-29 the artifacts view: commands", () => {
     expect(commandAfter("ok", false, command)).toMatchObject({ isTest })
   })
 
-  test("each command stands once, in the order of its last run", () => {
+  test("each command is listed once, in the order of its last run", () => {
     const builder = conversation()
     for (const command of ["a", "b", "a"]) builder.call("Bash", { command }).result(command === "b" ? "x" : "y")
     expect([...artifactsOf(builder).commands.keys()]).toEqual(["b", "a"])

@@ -1,6 +1,6 @@
 /**
- * The artifacts view: which files were read, created, changed and deleted, which commands ran and how they ended. Computed from
- * the tool calls themselves, never from what anyone said about them.
+ * The artifacts view: which files were read, created, changed and deleted, which commands ran and how they ended. It is computed from
+ * the tool calls themselves, never from what the model says about them.
  */
 import { hash } from "node:crypto"
 import type { Uuid } from "../../messages/messages.ts"
@@ -9,9 +9,9 @@ import { type FileEffect, fileEffects } from "./file-effects.ts"
 import { type FinishedCall, followCalls, type OpenCall } from "./tool-calls.ts"
 
 export interface Artifacts {
-  /** By path, in the order of what was last done to them. */
+  /** By path, the most recently touched last. */
   readonly files: Map<string, FileFacts>
-  /** By command line, in the order of their last run. */
+  /** By command line, the most recently run last. */
   readonly commands: Map<string, CommandFacts>
   readonly open: Map<string, OpenCall>
 }
@@ -21,7 +21,7 @@ export interface FileFacts {
   changes: number
   created: boolean
   deleted: boolean
-  /** sha256 of the content as last seen whole: read or written. */
+  /** sha256 of the content as it was last read or written whole. */
   hash?: string
   /** The entry with the newest result about the file. */
   last: Uuid
@@ -43,7 +43,7 @@ export function fateOf({ created, changes, deleted }: FileFacts): FileFate {
   return changes > 0 ? "changed" : "read"
 }
 
-const MOST_COMMANDS = 500 // the oldest go; their results stay in the journal
+const MOST_COMMANDS = 500 // the oldest are dropped; their results stay in the journal
 const SHELL_TOOLS = new Set([
   "bash",
   "shell",
@@ -79,7 +79,7 @@ function noteFile({ files }: Artifacts, effect: FileEffect, uuid: Uuid): void {
   facts.last = uuid
   if (effect.what === "read") {
     facts.reads++
-    facts.deleted = false // brought back by something that cannot be seen
+    facts.deleted = false // something the tool calls do not show has brought it back
   } else if (effect.what === "deleted") facts.deleted = true
   else {
     const isNew = effect.what === "created" || (effect.what === "written" && (before === undefined || before.deleted))
@@ -106,7 +106,7 @@ export function commandOf(input: Readonly<Record<string, unknown>>): string {
   return typeof given === "string" ? given : Array.isArray(given) ? given.join(" ") : ""
 }
 
-/** Agents put the exit code into the output in different words. */
+/** Agents report the exit code in different ways. */
 function exitCodeOf(output: string): number | undefined {
   const match =
     /(?:^|\n|")(?:Exit code:? |Process exited with code |Command exited with code |exit_code"?: ?)(-?\d+)/i.exec(

@@ -1,4 +1,4 @@
-/** The compactions view: how often the conversation was compacted, what the last one left, and how many attempts failed since (L4-3, L4-4). */
+/** The compactions view: how often the conversation was compacted, the size after the last time, and the failures since. */
 
 import { isBoundaryEntry, isDecision } from "../../journal/entries.ts"
 import { isSyntheticError, type Uuid } from "../../messages/messages.ts"
@@ -6,12 +6,12 @@ import type { Projection } from "../projection.ts"
 
 export interface Compactions {
   count: number
-  /** Failures since the last success: several in a row stop the automatic ones. */
+  /** Failures since the last success. Several in a row stop automatic compaction. */
   failures: number
-  /** Responses since the last one, or since the beginning. */
+  /** Responses since the last compaction, or since the beginning. */
   responses: number
   lastResponse?: string
-  /** `tokensAfter`: nothing where another program compacted. */
+  /** `tokensAfter` is absent where another program compacted. */
   last?: { readonly boundary: Uuid; readonly tokensAfter?: number }
 }
 

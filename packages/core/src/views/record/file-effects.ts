@@ -1,4 +1,4 @@
-/** What a finished tool call did to files: a table of tools, and a careful look at the few shell commands that delete or move. */
+/** What a finished tool call did to files: a table of tools, and the few shell commands that delete or move files. */
 import { basename } from "node:path"
 import type { FinishedCall } from "./tool-calls.ts"
 
@@ -25,7 +25,7 @@ const withPath =
     return path === undefined ? [] : [effect(path, call)]
   }
 
-/** What our Read says in place of a file's content: that it is unchanged, empty, or an image. */
+/** What our Read tool returns in place of content: the file is unchanged or empty. */
 const NOT_CONTENT = /^\[[^\n]* (?:is unchanged since you read it|is empty)[^\n]*\]\s*$/
 
 const read = withPath((path, call) => {
@@ -44,14 +44,14 @@ const ran: Effects = (call) => {
   const given = call.input.command ?? call.input.cmd
   return commandEffects(typeof given === "string" ? given : Array.isArray(given) ? given.join(" ") : "")
 }
-/** The editor tool of the API and of SWE-agent: one tool, the command says what. */
+/** The editor tool of the API and of SWE-agent: one tool with a command. */
 const edited: Effects = (call) => {
   const command = call.input.command
   if (command === "view") return read(call)
   return command === "create" ? written(call) : changed(call)
 }
 
-/** Tool names of the agents whose transcripts are known, in lower case. */
+/** Tool names of the agents whose transcripts we import, in lower case. */
 const TOOLS: Readonly<Record<string, Effects>> = {
   read,
   read_file: read,
@@ -78,7 +78,7 @@ const TOOLS: Readonly<Record<string, Effects>> = {
 /** A call that failed changed nothing. */
 export function fileEffects(call: FinishedCall): readonly FileEffect[] {
   const tool = call.tool.toLowerCase()
-  // a call may name anything, also what every object has
+  // a call may use any name, also that of an inherited property
   return call.failed || !Object.hasOwn(TOOLS, tool) ? [] : TOOLS[tool]!(call)
 }
 
@@ -96,7 +96,7 @@ function patchEffects(patch: string): readonly FileEffect[] {
   return effects
 }
 
-/** Deletions and moves by plain `rm`, `git rm`, `mv` with literal paths. Globs and variables cannot be known from the text. */
+/** Deletions and moves by plain `rm`, `git rm`, `mv` with literal paths. The text does not show what globs and variables mean. */
 function commandEffects(command: string): readonly FileEffect[] {
   const embedded = command.includes("*** Begin Patch") ? patchEffects(command) : []
   const simple = command.split(/&&|\|\||[;|\n]/).flatMap((part): FileEffect[] => {

@@ -7,7 +7,7 @@ import { frontier } from "./frontier.ts"
 const frontierOf = ({ messages }: { messages: readonly Message[] }) => project(frontier, messages)
 
 describe("L4-29 the frontier view: the last request", () => {
-  test("is the newest thing the human asked for, and whether it was answered", () => {
+  test("is what the person asked for last, and whether it was answered", () => {
     const builder = conversation()
     expect(frontierOf(builder)).toMatchObject({ answered: true })
     expect(frontierOf(builder).request).toBeUndefined()
@@ -72,7 +72,7 @@ describe("L4-29 the frontier view: todos", () => {
     expect(frontierOf(conversation().call("TodoWrite", { todos: TODOS }).result("no", true)).todos).toEqual([])
   })
 
-  test("whatever else the list holds is passed over; a state nobody knows is pending", () => {
+  test("anything else in the list is skipped; an unknown state is pending", () => {
     const todos = [null, 7, { status: "done" }, { content: "a", status: "done" }, { content: "b", status: "later" }]
     expect(frontierOf(conversation().call("TodoWrite", { todos }).result("ok")).todos).toEqual([
       { content: "a", status: "completed" },

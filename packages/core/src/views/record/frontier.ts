@@ -1,4 +1,4 @@
-/** The frontier view: where the work stands: todos, plan, the last request, what is done and what is open. */
+/** The frontier view, where the work is: todos, plan, the last request, what is done and what is open. */
 
 import { type Entry, isMessage } from "../../journal/entries.ts"
 import type { Todo } from "../../messages/attachments.ts"
@@ -10,11 +10,11 @@ import { type FinishedCall, followCalls, type OpenCall } from "./tool-calls.ts"
 export interface Frontier {
   todos: readonly Todo[]
   plan: { active: boolean; path?: string; text?: string }
-  /** The newest thing the human asked for. */
+  /** What the person asked for last. */
   request?: { readonly uuid: Uuid; readonly text: string }
   /** Whether the assistant has given a final answer to it. */
   answered: boolean
-  /** Calls whose results have not come yet. */
+  /** Calls without a result so far. */
   readonly open: Map<string, OpenCall>
 }
 

@@ -42,7 +42,7 @@ describe("the notes view", () => {
     expect(notes.apply(state, { ...updated, throughUuid: "o" }, true)).not.toHaveProperty("inFile")
   })
 
-  test("L3-3 growth is measured from the smallest size since: a compaction or a clearing starts anew", () => {
+  test("L3-3 growth is measured from the smallest size since: a compaction or a clearing restarts it", () => {
     expect(project(notes, [updated, response(26_000), response(12_000), response(14_000)]).contextTokens).toBe(12_000)
     const compacted = {
       ...{ type: "strata", subtype: "compacted", uuid: "e", parentUuid: "m", timestamp: "", boundary: "b", kept: [] },

@@ -1,7 +1,7 @@
 /**
- * How far the notes about a conversation go: up to which message they tell it, and how large the context was when they were written.
- * When the context has shrunk since, its smallest size counts instead, so that growth is measured from there. There is one file for all
- * branches: the position is that of the newest notes on this one, and where others were taken after them, it is known what the file holds.
+ * How far the notes about a conversation go: the last message they cover, and the size of the context when they were written. If the
+ * context has shrunk since, its smallest size counts, so that growth is measured from there.
+ * All branches share one file. The position is that of the newest notes on this branch, and `inFile` names later notes of another one.
  */
 
 import { type Entry, isDecision } from "../../journal/entries.ts"
@@ -9,18 +9,18 @@ import type { Uuid } from "../../messages/messages.ts"
 import { usageTotal } from "../../tokens/context-size.ts"
 import type { Projection } from "../projection.ts"
 
-/** Empty until notes have been taken. */
+/** Empty until there are notes. */
 export interface NotesTaken {
   throughUuid?: Uuid
   path?: string
   /** Size of the notes. */
   tokens?: number
   contextTokens?: number
-  /** When it was recorded. */
+  /** When they were recorded. */
   at?: string
-  /** The name under which the store keeps them as they were then. */
+  /** The name under which the store keeps this version. */
   kept?: string
-  /** Notes were taken later, on a branch that was left: what the file holds is kept under this name, where it is known. */
+  /** Later notes from an abandoned branch are in the file. The store keeps them under this name, if it is known. */
   inFile?: { readonly kept?: string }
 }
 
@@ -43,7 +43,7 @@ export const notes: Projection<NotesTaken> = {
   },
 }
 
-/** As far as an entry tells. */
+/** Where the entry records it. */
 function contextSizeAt(entry: Entry): number | undefined {
   if (isDecision(entry)) return entry.subtype === "compacted" ? entry.tokensAfter : undefined
   if (entry.type !== "assistant" || entry.isSidechain || !entry.message.usage) return undefined

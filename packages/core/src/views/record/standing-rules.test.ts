@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { standingRules } from "./standing-rules.ts"
 
-describe("L4-29 standing rules are found in the human's own words", () => {
+describe("L4-29 standing rules are found in the person's own messages", () => {
   test.each([
     ["English", "Never push to main."],
     ["English", "ALWAYS run the tests first."],
@@ -54,7 +54,7 @@ describe("L4-29 standing rules are found in the human's own words", () => {
     ])
   })
 
-  test("sentences that have no space between them are told apart", () => {
+  test("sentences without a space between them are separated", () => {
     expect(standingRules("こんにちは。常に日本語で。ありがとう！")).toEqual(["常に日本語で。"])
     expect(standingRules(`${"这是一个很长的说明。".repeat(100)}绝不推送。`)).toEqual(["绝不推送。"])
   })
@@ -63,7 +63,7 @@ describe("L4-29 standing rules are found in the human's own words", () => {
     expect(standingRules(`always ${"x ".repeat(400)}`)).toEqual([])
   })
 
-  test("every rule is a piece of the text, whatever the text", () => {
+  test("every rule is a verbatim part of the text, for any text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.string({ unit: "grapheme" }), (before, after) => {
         const text = `${before} never ${after}`

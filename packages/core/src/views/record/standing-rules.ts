@@ -1,9 +1,9 @@
 /**
- * Finds standing rules in what a person wrote: sentences that ask for something always or never, or from now on. It goes by
- * marker words of several languages; a sentence too many is harmless (it is kept verbatim), a missed one is not.
+ * Finds standing rules in what a person wrote: sentences that ask for something always, never or from now on. It looks for marker words
+ * in several languages. One sentence too many is harmless, because it is kept verbatim; a missed one is not.
  */
 
-/** Words that make a sentence a rule. Latin-script ones must stand alone; others may stand anywhere. */
+/** Words that make a sentence a rule. In Latin script they must be whole words; in other scripts they may be anywhere. */
 const MARKERS_LATIN = [
   ...[
     "always",
@@ -71,7 +71,7 @@ function isRule(sentence: string): boolean {
 }
 
 /**
- * Sentences as they stand in the text: a piece of it, white space at the ends taken off. A full stop inside `v1.2` ends none; those of
+ * The sentences of a text, verbatim, with white space trimmed at the ends. A full stop inside `v1.2` does not end a sentence; those of
  * Chinese, Japanese, Hindi, Arabic and Urdu always do.
  */
 function sentences(text: string): string[] {

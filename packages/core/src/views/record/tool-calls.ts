@@ -1,6 +1,4 @@
-/**
- * Pairs each tool call with its result as entries come in. Views that care about what tools did stand on this.
- */
+/** Pairs each tool call with its result as entries come in, for the views about what tools did. */
 
 import { type Entry, isMessage } from "../../journal/entries.ts"
 import { type Block, isToolResult, isToolUse, resultBlocks, type ToolResult, textOf } from "../../messages/blocks.ts"
@@ -18,7 +16,7 @@ export interface FinishedCall extends OpenCall {
   readonly output: string
 }
 
-/** Remembers the calls of an entry and returns those it finishes. */
+/** Adds the calls of an entry to `open` and returns those that it finishes. */
 export function followCalls(open: Map<string, OpenCall>, entry: Entry): readonly FinishedCall[] {
   if (!isMessage(entry) || entry.isSidechain || (entry.type !== "assistant" && entry.type !== "user")) return []
   return contentOf(entry).flatMap((block): FinishedCall[] => {

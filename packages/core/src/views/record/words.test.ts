@@ -4,7 +4,7 @@ import { openTestConversation } from "../../../test/open.ts"
 import { project } from "../projection.ts"
 import { words } from "./words.ts"
 
-describe("L4-29 the words view: every message of the human, verbatim", () => {
+describe("L4-29 the words view: every message of the person, verbatim", () => {
   test("keeps text, uuid and time, and the standing rules in it", () => {
     const { messages } = conversation().user("  Hello \n there. Never push. ")
     expect(project(words, messages).messages).toEqual([
@@ -22,7 +22,7 @@ describe("L4-29 the words view: every message of the human, verbatim", () => {
     expect(project(words, messages).messages).toMatchObject([{ text: "好".repeat(9_999), isCut: true }])
   })
 
-  test("of a pasted book only what stands at its ends can be a rule of the human's; rules there are whole", () => {
+  test("in a pasted book only its ends can hold rules of the person; those rules are whole", () => {
     const book = Array.from({ length: 5_000 }, (_, n) => `Clause ${n}: the server must answer within ${n} ms.`)
     const text = `Never push.\n${book.join("\n")}\nAlways read it all.`
     const [word] = project(words, conversation().user(text).messages).messages
@@ -32,7 +32,7 @@ describe("L4-29 the words view: every message of the human, verbatim", () => {
     expect(word!.rules.every((rule) => text.split("\n").includes(rule))).toBe(true)
   })
 
-  test("leaves out what the human did not say", () => {
+  test("leaves out what the person did not say", () => {
     const { messages } = conversation()
       .user("mine")
       .user("internal", { isMeta: true })

@@ -1,4 +1,4 @@
-/** The words view: every message of the human and every answer to a question, verbatim, and the standing rules among them. */
+/** The words view: every message of the person and every answer to a question, verbatim, with the standing rules in it. */
 
 import { type Entry, isMessage } from "../../journal/entries.ts"
 import { textOf } from "../../messages/blocks.ts"
@@ -16,16 +16,16 @@ export interface Word {
   readonly uuid: Uuid
   readonly timestamp: string
   readonly text: string
-  /** Only the beginning is held here: the whole stands in the journal under the uuid. */
+  /** Only the beginning is here. The journal has all of it under the uuid. */
   readonly isCut?: true
-  /** Sentences that say how things are to be done from now on, in the human's own words. */
+  /** Sentences that say how things are to be done from now on, verbatim. */
   readonly rules: readonly string[]
 }
 
-const LONGEST_HELD = 10_000 // characters; longer ones are pasted logs and files, and a view must stay small
+const LONGEST_HELD = 10_000 // characters; longer messages are pasted logs and files, and a view must stay small
 const HALF_A_CHARACTER = /[\uD800-\uDBFF]$/
 
-/** The tool that asks the person; no server's tool can have this name. What stands before the answer is not the person's. */
+/** The tool that asks the person. No MCP tool can have this name. The frame before the answer is not the person's. */
 const ASKING = { tool: "AskUser", frame: /^The person answers: / }
 
 export const words: Projection<Words> = {
@@ -54,7 +54,7 @@ function note(state: Words, { uuid, timestamp }: Entry, text: string): void {
   }
   const held = text.slice(0, LONGEST_HELD).replace(HALF_A_CHARACTER, "")
   const end = text.slice(-LONGEST_HELD)
-  // in between stands what was pasted: a specification is full of what must and must never be, and none of it is the human's rule
+  // the middle is pasted text: a specification is full of "must" and "never", and none of it is the person's own rule
   const own = rules.filter((rule) => held.includes(rule) || end.includes(rule))
   state.messages.push({ uuid, timestamp, text: held, isCut: true, rules: own })
 }
