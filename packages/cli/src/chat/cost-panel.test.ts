@@ -71,8 +71,8 @@ test("CACHE-5 by model and purpose, saved by each layer, lost caches, what was s
 
     Files read again
       1 file was read again: 6.0K tokens, about $0.0375. Each repeated read is
-      counted as written to the cache once; that it is then read with every
-      later request is not in this figure.
+      counted as one cache write. The cache reads in every later request are not
+      included.
     "
   `)
   for (const line of lines) expect(widthOf(line), line).toBeLessThanOrEqual(78)

@@ -166,7 +166,7 @@ describe("events", () => {
     await chat.record({ ...answer("a"), model: "someone-else" })
     await chat.record({ ...answer("b"), usage: undefined as never })
     expect(costs).toEqual([
-      { known: false, why: "unknown price: nothing is known about what someone-else costs" },
+      { known: false, why: "the price of someone-else is unknown" },
       { known: false, why: "no usage was reported" },
     ])
   })

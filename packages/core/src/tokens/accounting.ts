@@ -1,6 +1,4 @@
-/**
- * TOK-6: where the context went. Every token the model is sent belongs to exactly one class, so the classes sum to the total.
- */
+/** Where the context went. Every token sent to the model belongs to exactly one class, so the classes add up to the total. */
 import { renderAttachment } from "../messages/attachments.ts"
 import { type Block, isText, isThinking, isToolResult, isToolUse } from "../messages/blocks.ts"
 import type { FlatMessage } from "../messages/flatten.ts"
@@ -25,7 +23,7 @@ export interface DuplicateRead {
   readonly path: string
   readonly reads: number
   readonly tokens: number
-  /** What all but one of the reads cost, on average. */
+  /** The tokens of all reads but one, each at the average size. */
   readonly wasted: number
 }
 
@@ -33,11 +31,11 @@ const COMMAND_OUTPUT = "local-command-stdout"
 const READ_TOOLS = new Set(["Read", "read", "read_file", "view"])
 
 export interface AccountingOptions {
-  /** The same messages flattened. What flattening leaves out is not counted then, and what it adds is. Default: all blocks count. */
+  /** The same messages flattened: what flattening drops is not counted, and what it adds is. Default: all blocks count. */
   readonly sent?: readonly FlatMessage[]
 }
 
-/** `messages` as they are sent: since the last boundary, with decisions applied. */
+/** `messages` must be those sent: since the last boundary, with decisions applied. */
 export function account(
   messages: readonly Message[],
   estimator: Estimator,
@@ -74,7 +72,7 @@ export function account(
     }
   }
 
-  // the others were made by flattening: results of interrupted calls, a missing beginning
+  // flattening made the others: results of interrupted calls, a missing beginning
   for (const block of sentBlocks ?? []) {
     if (own.has(block)) continue
     if (isToolResult(block)) add(`result ${calls.get(block.tool_use_id)?.tool ?? "unknown"}`, estimator.block(block))
@@ -99,7 +97,7 @@ export function account(
   }
 }
 
-/** Each class as a rounded percentage of the total; nothing where the total is 0. */
+/** Each class as a rounded percentage of the total. Empty if the total is 0. */
 export function percentages(accounting: Accounting): Readonly<Record<string, number>> {
   const { total } = accounting
   if (total === 0) return {}

@@ -1,22 +1,23 @@
 /**
- * Learns from API usage by how much each part of an estimate is off (TOK-5), and says how good the estimates are.
+ * Learns from API usage how far off each part of an estimate is, and reports how good the estimates are.
  *
- * Each part has a correction, 1 until it is observed, and a variance that says how sure of it we are. An observation is shared
- * out among the parts by size and by doubt (a Kalman filter without cross terms): what is often seen settles, what was never
- * seen stays as it was. Three things keep a bad observation from doing harm: a part never leaves half to double its default;
- * no error counts for more than a usual one; and a gross surprise teaches nothing unless the next one agrees with it, so
- * that a single lost or hidden message passes, and another tokenizer behind the same name is learnt.
+ * Each part has a correction, which begins at 1, and a variance: how uncertain that correction is. An observation is shared
+ * among the parts by size and uncertainty (a Kalman filter without cross terms). Parts seen often settle; unseen ones stay.
+ *
+ * Three limits protect against bad observations. A correction stays between a half and two. A large error counts no more than
+ * a usual one. A gross surprise counts only if the next observation confirms it: a single lost message changes nothing, but
+ * a new tokenizer under the same model name is learnt.
  */
 import type { TokenizerFamily } from "./model-facts.ts"
 
-/** Estimated tokens by part: a content class, calls, media. */
+/** Estimated tokens by part: each content class, framing, media. */
 export type Parts = Readonly<Record<string, number>>
 
 export interface CalibrationState {
   readonly family: TokenizerFamily
   readonly observations: number
   readonly parts: Readonly<Record<string, PartState>>
-  /** The side of the last observation, if it was a gross surprise that nothing has confirmed yet. */
+  /** The direction of the last observation, if it was a gross surprise that is not confirmed yet. */
   readonly surprise: Surprise
 }
 
@@ -28,7 +29,7 @@ export interface PartState {
 export interface CalibrationReport {
   readonly observations: number
   readonly corrections: Readonly<Record<string, number>>
-  /** Of the estimates as they were made, and as they would have been without learning. Since this calibration was created. */
+  /** Errors of the estimates as made, and as they would be without learning. Since this calibration was created. */
   readonly calibrated: ErrorSummary
   readonly uncalibrated: ErrorSummary
 }
@@ -49,24 +50,24 @@ export interface Calibration {
 
 type Surprise = "too high" | "too low" | "none"
 
-/** What is known before anything was observed. Chosen on 2,900 recorded windows. */
+/** The starting values before any observation. Chosen on 2,900 recorded windows. */
 const PRIOR: Readonly<Record<TokenizerFamily, { readonly deviation: number; readonly noiseTokens: number }>> = {
   "claude-4": { deviation: 0.15, noiseTokens: 10 },
   "claude-5": { deviation: 0.15, noiseTokens: 10 },
   "gpt-5": { deviation: 0.1, noiseTokens: 10 },
-  // 4 bytes a token is right for GPT and 1.7 times too many for Claude; what stands around messages is not estimated at all
+  // 4 bytes per token is right for GPT and 1.7 times too many for Claude; framing is not estimated at all
   unknown: { deviation: 0.4, noiseTokens: 100 },
 }
-const NOISE_SHARE = 0.1 // of an estimate: texts of one class differ by as much
-const DRIFT_VARIANCE = 0.0002 // by observation: fifty make up for what one taught
+const NOISE_SHARE = 0.1 // of an estimate: texts of one class differ by this much
+const DRIFT_VARIANCE = 0.0002 // per observation: fifty of them undo what one taught
 const CORRECTION_RANGE = { least: 0.5, most: 2 }
-const COUNTED_DEVIATIONS = 0.8 // so that corrections follow the usual window, not the mean with its outliers
-const GROSS_FACTOR = 1.5 // larger or smaller than estimated by this: something else is going on
+const COUNTED_DEVIATIONS = 0.8 // corrections follow the typical window, not a mean with outliers
+const GROSS_FACTOR = 1.5 // off by more than this factor: something other than the estimate is wrong
 const KEPT_ERRORS = 500
 
 export function createCalibration(options: { family: TokenizerFamily; state?: CalibrationState }): Calibration {
   const { family } = options
-  const state = options.state?.family === family ? options.state : undefined // another tokenizer's lessons are void
+  const state = options.state?.family === family ? options.state : undefined // what another tokenizer taught does not apply
   const { deviation, noiseTokens } = PRIOR[family]
   const unseen: PartState = { correction: 1, variance: deviation ** 2 }
   const known = new Map(Object.entries(state?.parts ?? {}))
@@ -82,12 +83,12 @@ export function createCalibration(options: { family: TokenizerFamily; state?: Ca
 
   function learn(parts: Parts, actual: number): void {
     const estimate = predict(parts)
-    if (!(actual > 0 && Number.isFinite(actual) && estimate > 0)) return // something was taken out: tells nothing about sizes
+    if (!(actual > 0 && Number.isFinite(actual) && estimate > 0)) return // content was removed in between, so the figure says nothing about sizes
     observations++
     errors.calibrated.add(estimate / actual - 1)
     errors.uncalibrated.add(sumOf(parts) / actual - 1)
     const before = surprise
-    // short tails are mostly what stands around them: a factor says little there
+    // short tails are mostly framing, so a factor says little about them
     surprise = grossSurprise(estimate + noiseTokens, actual + noiseTokens)
     if (surprise === "none" || surprise === before) adjust(parts, actual - estimate)
   }
@@ -146,7 +147,7 @@ class RecentErrors {
   }
 }
 
-/** From relative errors with their sign: negative where the estimate was too low. Zeros where there are none. */
+/** Summarises signed relative errors: negative means the estimate was too low. All zero without errors. */
 export function summarizeErrors(errors: readonly number[]): ErrorSummary {
   const sizes = errors.map(Math.abs).sort((a, b) => a - b)
   const at = (quantile: number) => sizes[Math.max(0, Math.ceil(sizes.length * quantile) - 1)] ?? 0

@@ -1,4 +1,4 @@
-/** The kind of every UTF-16 code unit, as a table: what the estimator's automaton reads instead of characters. */
+/** A table with the kind of every UTF-16 code unit, for the estimator's automaton. */
 
 export const CHARACTER_KINDS = [
   ...["lineEnd", "space", "tab", "lower", "upper", "digit", "accented"],
@@ -19,7 +19,7 @@ const ASCII: Partial<Record<CharacterKind, string>> = {
   rule: "-_=*#~+",
 }
 
-/** First code, last code, kind. Later rows win. What no row names is a script of its own. */
+/** First code, last code, kind. Later rows win. Everything else is `otherScript`. */
 const RANGES: readonly (readonly [number, number, CharacterKind])[] = [
   [0x00, 0x7f, "sign"],
   [0x61, 0x7a, "lower"],

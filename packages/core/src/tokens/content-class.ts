@@ -1,27 +1,27 @@
 /**
- * Cuts text into segments and says of each what kind of content it is, in one pass.
+ * Cuts text into segments and classifies each one, in one pass.
  *
- * A segment is a line, or a piece of at most 256 characters of a longer one. The pass is a small automaton: every character
- * leads from one state to the next ("the fifth letter of a word", "a digit after a letter", "a second space"), and a segment
- * is known by how often each state was visited. Token weights are attached to the same states (`token-weights.ts`).
- * There is nothing to look back for, so time grows with the number of characters whatever they are.
+ * A segment is a line, or 256 characters of a longer one. The pass is a small automaton: every character leads from one state
+ * to the next ("the fifth letter of a word", "a digit after a letter", "a second space"). The number of visits to each state
+ * decides the class, and `token-weights.ts` has the token weights of the states. The pass never looks back, so the time is
+ * linear for any text.
  */
 import { CHARACTER_KINDS, type CharacterKind, tabulateKinds } from "./character-kinds.ts"
 
 export const CONTENT_CLASSES = ["prose", "code", "json", "script", "dense", "listing"] as const
 
 /**
- * `script` is text in other than Latin letters; `dense` is hashes, base64 and other random runs; `listing` is file lists,
- * paths, tables, logs and numbers.
+ * `script` is text in non-Latin letters. `dense` is hashes, base64 and other random runs. `listing` is file lists, paths,
+ * tables, logs and numbers.
  */
 export type ContentClass = (typeof CONTENT_CLASSES)[number]
 
-/** Called with each segment. `visits` is used again for the next segment: read it, do not keep it. */
+/** Called for each segment. `visits` is reused for the next segment, so do not keep it. */
 export type SegmentVisitor = (contentClass: ContentClass, visits: Readonly<Float64Array>) => void
 
 const SEGMENT_CHARACTERS = 256
 
-/** Where a character stands. A number is the place within a run of its kind; the last place of a run repeats. */
+/** The state after a character. A number is the place within a run of one kind; the last place of a run repeats. */
 export const STATES = [
   ...["lineEnd", "lineEnd2", "space", "space2", "space3", "tab", "tab2"],
   ...["word", "gluedWord", "capital", "gluedCapital", "hump", "capitals", "accented"],
@@ -34,7 +34,7 @@ export const STATES = [
 ] as const
 export type State = (typeof STATES)[number]
 
-const START = "lineEnd" // text begins as if a line had just ended: what follows a line end is measured as if it stood alone
+const START = "lineEnd" // text begins as if a line had just ended, so a line measures the same at the start of a text as later
 const WORD_RUNS = [
   "word",
   "gluedWord",
@@ -49,7 +49,7 @@ const WORD_RUNS = [
 const NUMBER_RUNS = ["lineNumber", "number", "gluedNumber", "digit", "digitAfterLetter"]
 const BLANK_RUNS = ["lineEnd", "space", "tab"]
 
-/** The whole grammar of the automaton: where a character of this kind leads. */
+/** The grammar of the automaton: the state that a character of this kind leads to. */
 function stateAfter(state: string, kind: CharacterKind): string {
   const { run, place } = parseState(state)
   const afterBlank = BLANK_RUNS.includes(run)
@@ -69,7 +69,7 @@ function stateAfter(state: string, kind: CharacterKind): string {
       if (inWord) return "digitAfterLetter"
       if (!inNumber) return afterBlank ? "number" : "gluedNumber"
       if (run !== "digit") return "digit2"
-      return place === 4 ? "digit2" : furtherIn("digit", place) // tokens hold three digits: the fourth starts anew
+      return place === 4 ? "digit2" : furtherIn("digit", place) // a token has three digits: the fourth begins a new one
     case "quote":
     case "bracket":
     case "stop":
@@ -121,7 +121,7 @@ export function forEachSegment(text: string, visit: SegmentVisitor): void {
   }
 }
 
-/** What a state says about the class of its segment. `mixed` is where letters, digits and cases meet within a run. */
+/** What a state says about the class of its segment. `mixed` is a change between letters, digits and cases within a run. */
 const GROUPS = [
   "blank",
   "letter",
@@ -150,7 +150,7 @@ function groupOf(state: State): Group {
 const groupOfState = Uint8Array.from(STATES.map((state) => GROUPS.indexOf(groupOf(state))))
 const COLUMN_GAP = indexOf("space2")
 
-/** The thresholds were set by eye on recorded tool results, before the weights were fitted to the classes they make. */
+/** The thresholds were chosen by eye on recorded tool results. The weights were then fitted to the resulting classes. */
 function classify(visits: Readonly<Float64Array>): ContentClass {
   const counts: CountEach<typeof GROUPS> = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
   for (let state = 0; state < visits.length; state++) {

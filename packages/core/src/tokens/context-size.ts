@@ -1,6 +1,6 @@
 /**
- * How many tokens the model is sent (TOK-1, TOK-2): what the API said for the newest response, plus an estimate of what has
- * come since. The meter is fed entry by entry; `contextSize` is the same over a list.
+ * The size of the context: the API's count for the newest response, plus an estimate of everything since. The meter takes one
+ * message at a time; `contextSize` does the same for a list.
  */
 
 import { renderAttachment } from "../messages/attachments.ts"
@@ -9,12 +9,12 @@ import type { Estimator, Measure } from "./estimate.ts"
 
 export interface ContextSize {
   readonly tokens: number
-  /** The part the API counted; 0 without any usage. */
+  /** The tokens that the API counted. 0 if no response has usage. */
   readonly counted: number
   readonly estimated: number
 }
 
-/** Everything the response's request and the response itself took. */
+/** All tokens of a request and its response. */
 export function usageTotal(usage: Usage): number {
   const last = usage.iterations?.findLast((iteration) => iteration.type === "message")
   const { input_tokens, output_tokens, cache_creation_input_tokens, cache_read_input_tokens } = last ?? usage
@@ -27,7 +27,7 @@ export function contextSize(messages: readonly Message[], estimator: Estimator):
   return meter.size()
 }
 
-/** What a new anchor taught: how the messages since the last one were estimated and what they really took. */
+/** What a new anchor teaches: the measure of the messages since the last anchor, and their actual tokens. */
 export interface Lesson {
   readonly measure: Measure
   readonly actual: number
@@ -40,15 +40,15 @@ interface Piece {
 
 export class ContextMeter {
   readonly #estimator: Estimator
-  /** API id of the newest response with usage: its siblings' own content is in the count already. */
+  /** The anchor: the API id of the newest response with usage. Its count includes all parts of that response. */
   #anchorId: string | undefined
   #counted = 0
   #estimated = 0
-  /** What follows the anchor, without its siblings. Pieces of a response without usage keep its id. */
+  /** What follows the anchor, without parts of the same response. Parts of a response without usage keep its id. */
   #since: Piece[] = []
-  /** Tokens that decisions took out of what the anchor counted. */
+  /** Tokens in the anchor's count that decisions have removed since. */
   #removed = 0
-  /** Tokens that the server had taken out of its copy before the anchor was counted, and whether the next request has them again. */
+  /** Tokens that the server removed from its copy before the anchor's count, and whether the next request has them again. */
   #takenByServer = 0
   #comesBack = false
 
@@ -56,7 +56,7 @@ export class ContextMeter {
     this.#estimator = estimator
   }
 
-  /** Returns a lesson where the message's usage tells how large the messages before it really were. */
+  /** Returns a lesson if the message's usage shows how large the messages before it really were. */
   add(message: Message): Lesson | undefined {
     if (!isSentToModel(message)) return undefined
     if (message.type === "assistant") return this.#addAssistant(message)
@@ -70,22 +70,22 @@ export class ContextMeter {
     return undefined
   }
 
-  /** A decision took content out of the view: by an estimate, until the next usage tells. */
+  /** A decision removed content from the view. An estimate, until the next response has usage. */
   remove(tokens: number): void {
     this.#removed += tokens
   }
 
-  /** The server had taken so much out of the request that the anchor counted. It is expected to do so again. */
+  /** The server removed this much from the request that the anchor counted, and is expected to do so again. */
   takenByServer(tokens: number): void {
     this.#takenByServer = tokens
   }
 
-  /** It will not: the next request is counted whole. */
+  /** The server will not remove it again: the next request counts whole. */
   comesBack(): void {
     this.#comesBack = true
   }
 
-  /** At a boundary: what the API counted before it is void. */
+  /** At a boundary, earlier counts of the API no longer apply. */
   reset(): void {
     this.#anchorId = undefined
     this.#counted = 0
@@ -97,7 +97,7 @@ export class ContextMeter {
   }
 
   size(): ContextSize {
-    const ROUNDING = 1e-6 // what was taken out and put back again may leave a trace of itself
+    const ROUNDING = 1e-6 // removing and adding back an amount may leave a rounding error
     const estimated = this.#estimated + (this.#comesBack ? this.#takenByServer : 0) - this.#removed
     const tokens = Math.max(0, this.#counted + Math.ceil(estimated - ROUNDING))
     return { tokens, counted: this.#counted, estimated: tokens - this.#counted }
@@ -107,7 +107,7 @@ export class ContextMeter {
     const { id, usage } = message.message
     const total = usage === undefined ? 0 : usageTotal(usage)
     if (id !== undefined && id === this.#anchorId) {
-      // a later piece of the same response: pieces repeat the usage, and the last one has the whole output
+      // a later part of the same response: all parts repeat the usage, and the last one has the whole output
       this.#counted = Math.max(this.#counted, total)
       return undefined
     }
@@ -115,7 +115,7 @@ export class ContextMeter {
       this.#count(this.#estimator.measure(contentOf(message)), id)
       return undefined
     }
-    // the response may have begun in pieces without usage: the results between those are not in the count
+    // the response may have begun in parts without usage; the results between them are not in the count
     const first = id === undefined ? -1 : this.#since.findIndex(({ responseId }) => responseId === id)
     const before = first < 0 ? this.#since : this.#since.slice(0, first)
     const between = first < 0 ? [] : this.#since.slice(first).filter(({ responseId }) => responseId !== id)

@@ -1,9 +1,9 @@
 /**
- * How many tokens content will take, told without a tokenizer (TOK-3), and the better the longer a conversation runs (TOK-5).
+ * Estimates how many tokens content takes, without a tokenizer. The estimates improve as a conversation runs.
  *
- * An estimate is a sum over characters, each counted once and by what stands directly before it: one more character never
- * changes it by more than a few tokens. Where nothing is known about the model, the plain rules hold: 4 bytes of text, 2 of
- * JSON, 2,000 for an image or a document, and a third more.
+ * An estimate is a sum over characters. Each counts once and depends only on what is directly before it, so one more character
+ * never adds more than a few tokens. For unknown models plain rules apply: 4 bytes of text per token, 2 bytes of JSON, 2,000
+ * tokens for an image or a document, and a third on top.
  */
 import { type Block, isToolResult } from "../messages/blocks.ts"
 import { type CalibrationReport, type CalibrationState, createCalibration, type Parts } from "./calibrate.ts"
@@ -18,17 +18,17 @@ export { type Measure, measureBlock, measureBlocks, measureText, sumMeasures } f
 
 export interface Estimator {
   readonly family: TokenizerFamily
-  /** Sizes that add up and can be kept: `tokens` tells what they come to by what is known now. */
+  /** Measures add up and can be kept. `tokens` converts one with what is known now. */
   measure(blocks: readonly Block[]): Measure
   sum(measures: readonly Measure[]): Measure
   tokens(measure: Measure): number
   text(text: string): number
   block(block: Block): number
   blocks(blocks: readonly Block[]): number
-  /** What the API said the measured content took. */
+  /** Takes in how many tokens the API counted for measured content. */
   learn(observation: Observation): void
   report(): CalibrationReport
-  /** Plain JSON: stored, and given back to `createEstimator`, it goes on where it was. */
+  /** Plain JSON. Pass it to `createEstimator` to continue with what was learnt. */
   state(): CalibrationState
 }
 

@@ -1,6 +1,6 @@
 /**
- * Measures content once, for every model: how much there is of each content class, in base tokens, and how many calls,
- * results and media. Measures add up; what they come to in a family's tokens is the estimator's business.
+ * Measures content independently of the model: base tokens of each content class, and the number of calls, results and media.
+ * Measures add up. The estimator converts them into tokens of a model family.
  */
 import {
   asServerResult,
@@ -21,9 +21,9 @@ import { baseTokens } from "./token-weights.ts"
 export interface Measure {
   /** Base tokens of each content class. */
   readonly byClass: Readonly<Record<ContentClass, number>>
-  /** UTF-8 bytes: all that an unknown model's estimate goes by (TOK-3). */
+  /** UTF-8 bytes: the basis of estimates for unknown models. */
   readonly bytes: { readonly text: number; readonly json: number }
-  /** Text blocks outside results, calls, results: each comes with some tokens around it. */
+  /** Text blocks outside results, calls, results: each adds some tokens of framing. */
   readonly texts: number
   readonly calls: number
   readonly results: number
@@ -32,7 +32,7 @@ export interface Measure {
 
 type ByteKind = keyof Measure["bytes"]
 
-const CIPHER_BASE_TOKENS = 3 / 16 // base64 is 4/3 of the text it hides, and thinking has about 4 characters to a token
+const CIPHER_BASE_TOKENS = 3 / 16 // base64 is 4/3 as long as the hidden text, and thinking has about 4 characters per token
 
 const NO_CLASS = Object.fromEntries(CONTENT_CLASSES.map((name) => [name, 0])) as Record<ContentClass, number>
 const NOTHING: Measure = { byClass: NO_CLASS, bytes: { text: 0, json: 0 }, texts: 0, calls: 0, results: 0, media: 0 }
@@ -95,8 +95,8 @@ function measureCall(call: { readonly name: string; readonly input: unknown }): 
 }
 
 /**
- * Claude writes each parameter as it is, not escaped as in JSON: measured, inputs then have the same tokens per base token
- * as other text (1.20 and 1.23), and a seventh fewer when taken as JSON. For GPT, which writes JSON, it makes 0.6%.
+ * Claude writes parameters without JSON escapes. Measured that way, inputs have about as many tokens per base token as other
+ * text (1.20 and 1.23); measured as JSON, a seventh fewer. For GPT, which writes JSON, the difference is 0.6%.
  */
 function asModelsReadIt(input: unknown): string | undefined {
   if (typeof input !== "object" || input === null || Array.isArray(input)) return undefined
@@ -110,7 +110,7 @@ function measureInResult(block: Block): Measure {
   return measureText(block.text, looksLikeJson(block.text) ? "json" : "text")
 }
 
-/** Goes by both ends: parsing a large result to find out would cost more than the estimate is worth. */
+/** Looks at both ends only. Parsing a large result would cost more than the better estimate is worth. */
 function looksLikeJson(text: string): boolean {
   return /^\s*(?:\{\s*["}]|\[\s*["{[\]\d-])/.test(text.slice(0, 64)) && /[}\]]\s*$/.test(text.slice(-64))
 }

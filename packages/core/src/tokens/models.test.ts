@@ -51,7 +51,7 @@ describe("WIN-1 the [1m] suffix", () => {
 describe("WIN-8 a model nobody knows", () => {
   test("says so, has no price and takes nothing that could be refused", () => {
     const lookup = findModel("someone/else-7b")
-    expect(lookup).toMatchObject({ known: false, notice: expect.stringContaining('the model "else-7b"') })
+    expect(lookup).toMatchObject({ known: false, notice: expect.stringContaining('The model "else-7b"') })
     expect(lookup.facts).toMatchObject({ id: "else-7b", family: "unknown", window: 200_000 })
     expect(lookup.facts.price).toBeUndefined()
     const { overflowingOutput, prefill, systemMessages, contextManagement, cacheEditing } = lookup.facts.accepts

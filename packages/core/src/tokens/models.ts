@@ -1,6 +1,6 @@
 /**
- * Looks up a model by the name people use for it: with a date, a provider's prefix, or a `[1m]` suffix.
- * An unknown model gets safe defaults and says so; it never gets a price of zero.
+ * Looks up a model by any of its names: with a date, a provider's prefix or a `[1m]` suffix. An unknown model gets safe
+ * defaults and a notice, and never a price of zero.
  */
 import { MODEL_FACTS, type ModelFacts, type TokenizerFamily, UNKNOWN_MODEL } from "./model-facts.ts"
 
@@ -8,12 +8,12 @@ export type ModelLookup =
   | { readonly known: true; readonly facts: ModelFacts }
   | { readonly known: false; readonly facts: ModelFacts; readonly notice: string }
 
-/** What settings may say about a model, over or instead of the data file. */
+/** What the settings may say about a model. They win over the table. */
 export type ModelOverride = Partial<Omit<ModelFacts, "id" | "accepts">> & { accepts?: Partial<ModelFacts["accepts"]> }
 
 const LONG_CONTEXT_SUFFIX = "[1m]"
 
-/** The name as it is sent: without the `[1m]` suffix, which only chooses the window. */
+/** The name to send: without the `[1m]` suffix, which only selects the window. */
 export function sentModelName(name: string): string {
   return asksForMillion(name) ? name.slice(0, -LONG_CONTEXT_SUFFIX.length).trimEnd() : name
 }
@@ -46,13 +46,13 @@ export function findModel(name: string, overrides: Readonly<Record<string, Model
   return {
     known: false,
     facts,
-    notice: `Nothing is known about the model "${id}": a window of ${facts.window.toLocaleString("en-US")} tokens is assumed and its price is unknown. Give its figures under "models" in the settings.`,
+    notice: `The model "${id}" is not in the model table. A window of ${facts.window.toLocaleString("en-US")} tokens is assumed, and its price is unknown. Set its figures under "models" in the settings.`,
   }
 }
 
 function guessFamily(id: string): TokenizerFamily {
   const generation = Number(/^claude-[a-z]+-(\d+)/.exec(id)?.[1] ?? 0)
-  if (generation >= 5) return "claude-5" // newer ones are likelier to cut text like the newest known
+  if (generation >= 5) return "claude-5" // newer models probably share the newest known tokenizer
   if (id.startsWith("claude")) return "claude-4"
   if (/^(?:gpt-[45]|o[1-9]|codex)/.test(id)) return "gpt-5"
   return "unknown"

@@ -89,7 +89,7 @@ describe("TOK-7 what it costs", () => {
   test.each(["someone-else", "claude-fable-5-2"])("%s: the price is unknown, never 0", (name) => {
     expect(costOf(factsOf(name), counts)).toEqual({
       known: false,
-      why: `unknown price: nothing is known about what ${name} costs`,
+      why: `the price of ${name} is unknown`,
     })
   })
 

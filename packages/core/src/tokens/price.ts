@@ -1,16 +1,16 @@
-/** Usage as money (TOK-7). A model without a known price costs an unknown amount, never nothing. */
+/** Turns usage into money. If the price is unknown, the cost is unknown, never zero. */
 import { addCounts, inputTokens, type TokenCounts, weighCounts } from "../base/token-counts.ts"
 import type { Usage } from "../messages/messages.ts"
 import type { ModelFacts, Price } from "./model-facts.ts"
 
 export type Cost = { readonly known: true; readonly dollars: number } | { readonly known: false; readonly why: string }
 
-/** What is billed for a response: all passes behind it where the server reports them. */
+/** The tokens billed for a response: all its passes, if the server reports them. */
 export function tokenCounts(usage: Usage): TokenCounts {
   return billedPasses(usage).reduce(addCounts)
 }
 
-/** The passes behind a response: each is priced by its own size. */
+/** The passes of a response. Each is priced by its own size. */
 export function billedPasses(usage: Usage): readonly TokenCounts[] {
   const passes = usage.iterations && usage.iterations.length > 0 ? usage.iterations : [usage]
   return passes.map(countsOf)
@@ -28,13 +28,13 @@ function countsOf(usage: Omit<Usage, "iterations">): TokenCounts {
   }
 }
 
-/** The price of one request: long prompts cost more on some models. */
+/** The price of one request. Long prompts cost more on some models. */
 export function priceFor(facts: ModelFacts, counts: TokenCounts): Price | undefined {
   const long = facts.longPrompt
   return long && inputTokens(counts) > long.above ? long.price : facts.price
 }
 
-/** What a response cost: every pass behind it at the price of its own size. */
+/** The cost of a response: each pass at the price for its own size. */
 export function costOfUsage(facts: ModelFacts, usage: Usage): Cost {
   const costs = billedPasses(usage).map((counts) => costOf(facts, counts))
   const dollars = costs.reduce((sum, cost) => sum + (cost.known ? cost.dollars : 0), 0)
@@ -43,6 +43,6 @@ export function costOfUsage(facts: ModelFacts, usage: Usage): Cost {
 
 export function costOf(facts: ModelFacts, counts: TokenCounts): Cost {
   const price = priceFor(facts, counts)
-  if (!price) return { known: false, why: `unknown price: nothing is known about what ${facts.id} costs` }
+  if (!price) return { known: false, why: `the price of ${facts.id} is unknown` }
   return { known: true, dollars: weighCounts(counts, price) / 1_000_000 }
 }

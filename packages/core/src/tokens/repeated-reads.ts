@@ -1,18 +1,18 @@
-/** What files that were read again cost: content that was known already and was sent once more. */
+/** The cost of files that were read more than once: content that the model already had. */
 import type { Accounting } from "./accounting.ts"
 import type { ModelFacts } from "./model-facts.ts"
 
 export interface RepeatedReads {
   readonly files: number
-  /** What all but one of the reads of each file take. */
+  /** The tokens of all reads but one, for each file. */
   readonly tokens: number
-  /** `undefined` where the model's price is unknown. */
+  /** `undefined` if the model's price is unknown. */
   readonly dollars: number | undefined
   readonly counted: string
 }
 
 const COUNTED =
-  "Each repeated read is counted as written to the cache once; that it is then read with every later request is not in this figure."
+  "Each repeated read is counted as one cache write. The cache reads in every later request are not included."
 
 export function repeatedReads(
   { duplicateReads }: Pick<Accounting, "duplicateReads">,

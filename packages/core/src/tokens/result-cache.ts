@@ -1,11 +1,11 @@
 /**
- * Remembers the measure of tool results (TOK-4): one for each tool_use id, as long as its content stays the same. Content is
- * known by length and hash, so that the cache keeps no text alive.
+ * Caches the measure of tool results by tool_use id, as long as the content stays the same. It compares content by length and
+ * hash, so it keeps no text in memory.
  */
 import type { ToolResult } from "../messages/blocks.ts"
 import { type Measure, measureBlock } from "./measure.ts"
 
-const REMEMBERED_RESULTS = 20_000 // about 5 MB; a conversation of a million tokens has fewer
+const REMEMBERED_RESULTS = 20_000 // about 5 MB; a conversation of a million tokens has fewer results
 
 export type ResultMeter = (result: ToolResult) => Measure
 

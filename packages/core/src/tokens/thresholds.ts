@@ -1,10 +1,10 @@
-/** The thresholds of a conversation: the model's window, with what the settings say about it. */
+/** The thresholds of a conversation, from the model's window and the settings. */
 import { compactionAllowed, type Settings } from "../base/settings.ts"
 import type { ModelLookup } from "./models.ts"
 import { resolveThresholds, resolveWindow, type Thresholds } from "./window.ts"
 
 export interface ThresholdSource {
-  /** The model as the user named it. */
+  /** The model's name as given. */
   readonly name: string
   readonly values: Settings
   readonly betas: readonly string[]

@@ -1,16 +1,16 @@
 /**
- * What content costs: base tokens for each state of the automaton in `content-class.ts`, and what a base token of each class
- * is worth in the tokens of a family. Data, with where it was measured; nothing here is guessed unless it says so.
+ * Token weights: base tokens for each state of the automaton in `content-class.ts`, and tokens of each family per base token.
+ * All of it is measured; comments say where and what is not.
  */
 import { CONTENT_CLASSES, type ContentClass, STATES, type State } from "./content-class.ts"
 import type { TokenizerFamily } from "./model-facts.ts"
 
 /**
- * Base tokens are those of o200k. Fitted by `packages/lab/src/fit-token-weights.ts` to some 20 MB: recorded conversations, the
- * TypeScript, JavaScript, JSON and markdown of installed packages, "Rust by Example" in Chinese, Japanese and Korean, vim's
- * tutors and gettext catalogues in 150 languages, and invented hashes, tables, logs and runs. On pieces of about 1,300
- * characters that were held out: median error 3.0%, 95th percentile 12.0%, sum 0.5% too low (characters/4: 10.6% too low).
- * Columns: prose, code, json, script, dense, listing.
+ * Base tokens are tokens of o200k. `packages/lab/src/fit-token-weights.ts` fits them to about 20 MB of text: recorded
+ * conversations; TypeScript, JavaScript, JSON and markdown of installed packages; "Rust by Example" in Chinese, Japanese and
+ * Korean; vim's tutors and gettext catalogues in 150 languages; generated hashes, tables, logs and runs. On held-out samples
+ * of about 1,300 characters the median error is 3.0%, the 95th percentile 12.0%, and the sum 0.5% too low (characters/4:
+ * 10.6% too low). Columns: prose, code, json, script, dense, listing.
  */
 const BASE_TOKENS: Readonly<Record<State, readonly [number, number, number, number, number, number]>> = {
   lineEnd: [1.69, 0.19, 0.83, 2.34, 1.09, 0.05],
@@ -76,7 +76,7 @@ const BASE_TOKENS: Readonly<Record<State, readonly [number, number, number, numb
   pictograph: [0.44, 0.46, 0.44, 0.44, 0.43, 0.44],
 }
 
-/** The rows turned into one list of weights per class. */
+/** The columns: one list of weights per class. */
 const weightsOf = Object.fromEntries(
   CONTENT_CLASSES.map((name, column) => [
     name,
@@ -94,21 +94,21 @@ export function baseTokens(contentClass: ContentClass, visits: Readonly<Float64A
 export type MeasuredFamily = Exclude<TokenizerFamily, "unknown">
 
 export interface FamilyFactors {
-  /** Tokens for one base token. */
+  /** Tokens of the family per base token. */
   readonly perBaseToken: Readonly<Record<ContentClass, number>>
-  /** What stands around a text, a call and a result: roles, names of fields, ids, markers. */
+  /** The framing of a text, a call and a result: roles, names of fields, ids, markers. */
   readonly perText: number
   readonly perCall: number
   readonly perResult: number
-  /** On top of all of it: the factors are those of the usual window, and rare ones are larger by more than others are smaller. */
+  /** A margin on everything. The factors fit the typical window, and unusual windows are more often larger than smaller. */
   readonly pad: number
 }
 
 /**
- * Fitted by `packages/lab/src/fit-family-factors.ts` to API usage in 14 recorded conversations: 2,812 windows and responses of
- * Claude 4.x, 1,207 of Claude 5, 413 of GPT-5. Classes that are hardly found there have the family's usual factor: `script`
- * everywhere, `dense` in Claude 4.x. A GPT call's cost is that of responses without reasoning. With the pad, the sum of the
- * estimates is 1.5 to 2.5% above the truth in recordings that leave nothing out.
+ * `packages/lab/src/fit-family-factors.ts` fits these to API usage in 14 recorded conversations: 2,812 windows and responses of
+ * Claude 4.x, 1,207 of Claude 5, 413 of GPT-5. Classes that are rare there have the family's usual factor: `script` in all
+ * families, `dense` in Claude 4.x. The cost of a GPT call comes from responses without reasoning. With the pad, the sum of the
+ * estimates is 1.5 to 2.5% above the actual figure in complete recordings.
  */
 export const FAMILY_FACTORS: Readonly<Record<MeasuredFamily, FamilyFactors>> = {
   "claude-4": {

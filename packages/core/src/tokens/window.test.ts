@@ -3,14 +3,14 @@ import { describe, expect, test } from "vitest"
 import { openTestConversation } from "../../test/open.ts"
 import { MODEL_FACTS, MODEL_FACTS_DATE, type ModelFacts } from "./model-facts.ts"
 import { findModel } from "./models.ts"
-import { fillOf, fitsModel, resolveThresholds, resolveWindow, type ThresholdQuestion } from "./window.ts"
+import { fillOf, fitsModel, resolveThresholds, resolveWindow, type ThresholdInput } from "./window.ts"
 
 const factsOf = (name: string): ModelFacts => findModel(name).facts
 /** Input and output together may exceed this one's window; the output of the other counts against it. */
 const SINCE_45 = factsOf("claude-sonnet-4-5")
 const BEFORE_45 = factsOf("claude-opus-4-1")
 
-const thresholds = (change: Partial<ThresholdQuestion> = {}) =>
+const thresholds = (change: Partial<ThresholdInput> = {}) =>
   resolveThresholds({ window: 200_000, facts: SINCE_45, maxOutput: 32_000, autoCompact: true, ...change })
 
 describe("WIN-1 the window: the first that answers wins", () => {
@@ -85,7 +85,7 @@ describe("WIN-3 the auto-compact threshold", () => {
   test.each([0, -5, 100.1, 1_000, Number.NaN])("a percentage of %d is ignored, and it is said", (percent) => {
     const { autoCompact, notices } = thresholds({ percent })
     expect(autoCompact).toBe(167_000)
-    expect(notices).toEqual([`The auto-compact percentage ${percent} is not above 0 and at most 100: it is ignored.`])
+    expect(notices).toEqual([`The auto-compact percentage ${percent} is ignored: it must be above 0 and at most 100.`])
   })
 
   test("in a conversation the percentage may come from the environment, and a bad one is told once", async () => {
@@ -100,7 +100,7 @@ describe("WIN-3 the auto-compact threshold", () => {
     await odd.add({ role: "user", content: "hi" })
     await odd.prepare()
     await odd.prepare()
-    expect(notices).toEqual(["The auto-compact percentage 150 is not above 0 and at most 100: it is ignored."])
+    expect(notices).toEqual(["The auto-compact percentage 150 is ignored: it must be above 0 and at most 100."])
   })
 })
 
@@ -157,7 +157,9 @@ describe("WIN-6 windows that are too small", () => {
       limit: 4_000,
       warning: 2_000,
       blocking: 6_000,
-      notices: ["A window of 10600 tokens is too small for the usual reserves of 53000: they are scaled to 20%."],
+      notices: [
+        "A window of 10600 tokens is too small for the usual reserves of 53000 tokens, so they are scaled to 20%.",
+      ],
     })
   })
 
@@ -172,19 +174,19 @@ describe("WIN-6 windows that are too small", () => {
     expect(warning).toBeGreaterThan(0)
   })
 
-  const anyQuestion = fc.record({
+  const anyInput = fc.record({
     window: fc.oneof(fc.integer({ min: 0, max: 2_000_000 }), fc.integer({ min: 0, max: 60_000 })),
     facts: fc.constantFrom(SINCE_45, BEFORE_45),
     maxOutput: fc.integer({ min: 1, max: 128_000 }),
     autoCompact: fc.boolean(),
     percent: fc.option(fc.double({ min: -10, max: 120, noNaN: true }), { nil: undefined }),
     tokens: fc.option(fc.integer({ min: -10, max: 2_000_000 }), { nil: undefined }),
-  }) as fc.Arbitrary<ThresholdQuestion>
+  }) as fc.Arbitrary<ThresholdInput>
 
   test("for any window from nothing to two million, every threshold is a whole number above zero, in order", () => {
     fc.assert(
-      fc.property(anyQuestion, (question) => {
-        const { effective, autoCompact, limit, warning, blocking, outputReserve } = resolveThresholds(question)
+      fc.property(anyInput, (input) => {
+        const { effective, autoCompact, limit, warning, blocking, outputReserve } = resolveThresholds(input)
         for (const tokens of [effective, autoCompact, limit, warning, blocking]) {
           expect(Number.isInteger(tokens)).toBe(true)
           expect(tokens).toBeGreaterThan(0)
@@ -194,8 +196,8 @@ describe("WIN-6 windows that are too small", () => {
         expect(autoCompact).toBeLessThanOrEqual(effective)
         expect(limit).toBeLessThanOrEqual(effective)
         expect(blocking).toBeLessThanOrEqual(effective)
-        expect(effective).toBeLessThanOrEqual(Math.max(1, question.window))
-        if (question.autoCompact) expect(limit).toBeLessThanOrEqual(blocking)
+        expect(effective).toBeLessThanOrEqual(Math.max(1, input.window))
+        if (input.autoCompact) expect(limit).toBeLessThanOrEqual(blocking)
       }),
       { numRuns: 3_000, seed: 1 },
     )
@@ -203,9 +205,9 @@ describe("WIN-6 windows that are too small", () => {
 
   test("a larger window never has a lower threshold", () => {
     fc.assert(
-      fc.property(anyQuestion, fc.integer({ min: 0, max: 500_000 }), (question, more) => {
-        const small = resolveThresholds(question)
-        const large = resolveThresholds({ ...question, window: question.window + more })
+      fc.property(anyInput, fc.integer({ min: 0, max: 500_000 }), (input, more) => {
+        const small = resolveThresholds(input)
+        const large = resolveThresholds({ ...input, window: input.window + more })
         // floors of two shares may differ by one against each other
         expect(large.effective).toBeGreaterThanOrEqual(small.effective - 1)
         expect(large.autoCompact).toBeGreaterThanOrEqual(small.autoCompact - 2)
@@ -261,7 +263,7 @@ describe("WIN-8 facts and thresholds by model", () => {
   test.each([0, -1])("a threshold of %i tokens is ignored, and it is said", (tokens) => {
     const { autoCompact, notices } = thresholds({ tokens })
     expect(autoCompact).toBe(167_000)
-    expect(notices).toEqual([`The auto-compact threshold ${tokens} is not above 0: it is ignored.`])
+    expect(notices).toEqual([`The auto-compact threshold ${tokens} is ignored: it must be above 0.`])
   })
 
   test("a model's own threshold stands over the one for all, in tokens or percent", async () => {
@@ -283,7 +285,7 @@ describe("WIN-8 facts and thresholds by model", () => {
     await chat.prepare()
     await chat.prepare()
     expect(notices).toEqual([
-      'Nothing is known about the model "someone-else": a window of 200,000 tokens is assumed and its price is unknown. Give its figures under "models" in the settings.',
+      'The model "someone-else" is not in the model table. A window of 200,000 tokens is assumed, and its price is unknown. Set its figures under "models" in the settings.',
     ])
   })
 })

@@ -1,11 +1,8 @@
-/**
- * How much fits, and when something must happen: window, output reserve, thresholds (WIN-1 to WIN-8).
- * Everything here is a pure function of the model's facts and the settings.
- */
+/** How much fits, and when layers must act: window, output reserve, thresholds. Pure functions of the model and the settings. */
 import type { ModelFacts } from "./model-facts.ts"
 import { asksForMillion } from "./models.ts"
 
-/** Defaults, in tokens. Each can be set: `thresholds.*` in the settings. */
+/** Defaults, in tokens. */
 export const DEFAULT_WINDOW = 200_000
 export const LONG_WINDOW = 1_000_000
 export const OUTPUT_RESERVE = 20_000
@@ -15,11 +12,11 @@ export const BLOCKING_BUFFER = 3_000
 
 const LONG_CONTEXT_BETA = /^context-1m-/
 
-export interface WindowQuestion {
-  /** The model's name as the user gave it, perhaps with `[1m]`. */
+export interface WindowInput {
+  /** The model's name as given, perhaps with `[1m]`. */
   readonly name: string
   readonly facts: ModelFacts
-  /** Whether the facts are known; an unknown model's window is only a guess. */
+  /** Whether the model is in the table. Otherwise its window is an assumption. */
   readonly known: boolean
   readonly betas?: readonly string[]
   /** From a setting or the environment. */
@@ -31,8 +28,8 @@ export interface ResolvedWindow {
   readonly from: "name" | "model" | "beta" | "override" | "default"
 }
 
-/** WIN-1: the first that answers wins. */
-export function resolveWindow({ name, facts, known, betas = [], override }: WindowQuestion): ResolvedWindow {
+/** The first source that knows a window wins. */
+export function resolveWindow({ name, facts, known, betas = [], override }: WindowInput): ResolvedWindow {
   if (asksForMillion(name)) return { tokens: LONG_WINDOW, from: "name" }
   if (known) return { tokens: facts.window, from: "model" }
   if (betas.some((beta) => LONG_CONTEXT_BETA.test(beta))) return { tokens: LONG_WINDOW, from: "beta" }
@@ -40,40 +37,40 @@ export function resolveWindow({ name, facts, known, betas = [], override }: Wind
   return { tokens: DEFAULT_WINDOW, from: "default" }
 }
 
-export interface ThresholdQuestion {
+export interface ThresholdInput {
   readonly window: number
   readonly facts: ModelFacts
   /** `max_tokens` of the requests. */
   readonly maxOutput: number
   readonly autoCompact: boolean
-  /** Compact at this share of the effective window, in percent: can only lower the threshold. */
+  /** Compact at this percentage of the effective window. It can only lower the threshold. */
   readonly percent?: number
-  /** Compact at this many tokens: can only lower the threshold. */
+  /** Compact at this many tokens. It can only lower the threshold. */
   readonly tokens?: number
 }
 
 export interface Thresholds {
   readonly window: number
   readonly outputReserve: number
-  /** What the input may take: window less the output reserve. */
+  /** The tokens available for input: the window minus the output reserve. */
   readonly effective: number
   readonly autoCompact: number
-  /** What counts as full: the auto-compact threshold where that is on, else the effective window. */
+  /** What counts as full: the auto-compact threshold if auto-compaction is on, otherwise the effective window. */
   readonly limit: number
   readonly warning: number
   readonly blocking: number
-  /** What is odd about the figures given; each is told to the user once. */
+  /** Problems with the given figures. The person sees each of them once. */
   readonly notices: readonly string[]
 }
 
-export function resolveThresholds(question: ThresholdQuestion): Thresholds {
-  const { window, facts, maxOutput, autoCompact: on } = question
+export function resolveThresholds(input: ThresholdInput): Thresholds {
+  const { window, facts, maxOutput, autoCompact: on } = input
   const notices: string[] = []
   const reserve = facts.accepts.overflowingOutput ? OUTPUT_RESERVE : Math.max(maxOutput, OUTPUT_RESERVE)
   const scale = shrinkage(window, reserve)
   if (scale < 1) {
     notices.push(
-      `A window of ${window} tokens is too small for the usual reserves of ${reserve + AUTO_COMPACT_BUFFER + WARNING_BUFFER}: they are scaled to ${Math.round(scale * 100)}%.`,
+      `A window of ${window} tokens is too small for the usual reserves of ${reserve + AUTO_COMPACT_BUFFER + WARNING_BUFFER} tokens, so they are scaled to ${Math.round(scale * 100)}%.`,
     )
   }
   const part = (tokens: number) => Math.floor(tokens * scale)
@@ -82,7 +79,7 @@ export function resolveThresholds(question: ThresholdQuestion): Thresholds {
   const outputReserve = part(reserve)
   const effective = Math.max(1, window - outputReserve)
   const standard = Math.max(1, effective - part(AUTO_COMPACT_BUFFER))
-  const autoCompact = Math.min(standard, ...lowered(question, effective, notices))
+  const autoCompact = Math.min(standard, ...lowered(input, effective, notices))
   const limit = on ? autoCompact : effective
   return {
     window,
@@ -96,21 +93,21 @@ export function resolveThresholds(question: ThresholdQuestion): Thresholds {
   }
 }
 
-/** WIN-6: in a window that could not even hold them, reserve and buffers shrink in proportion. */
+/** If the window is too small for the reserve and the buffers, they shrink in proportion. */
 function shrinkage(window: number, reserve: number): number {
   const wanted = reserve + AUTO_COMPACT_BUFFER + WARNING_BUFFER
   return Math.min(1, Math.max(0, window) / wanted)
 }
 
-function lowered({ percent, tokens }: ThresholdQuestion, effective: number, notices: string[]): number[] {
+function lowered({ percent, tokens }: ThresholdInput, effective: number, notices: string[]): number[] {
   const candidates: number[] = []
   if (percent !== undefined) {
     if (percent > 0 && percent <= 100) candidates.push(Math.max(1, Math.floor((effective * percent) / 100)))
-    else notices.push(`The auto-compact percentage ${percent} is not above 0 and at most 100: it is ignored.`)
+    else notices.push(`The auto-compact percentage ${percent} is ignored: it must be above 0 and at most 100.`)
   }
   if (tokens !== undefined) {
     if (tokens > 0) candidates.push(Math.floor(tokens))
-    else notices.push(`The auto-compact threshold ${tokens} is not above 0: it is ignored.`)
+    else notices.push(`The auto-compact threshold ${tokens} is ignored: it must be above 0.`)
   }
   return candidates
 }
@@ -121,7 +118,7 @@ export interface Fill {
   readonly state: "fine" | "warning" | "compact" | "blocked"
 }
 
-/** WIN-4: where a conversation stands. Every limit counts as reached at `used >= limit`. */
+/** How full a conversation is. A limit counts as reached at `used >= limit`. */
 export function fillOf(used: number, thresholds: Thresholds, autoCompact: boolean): Fill {
   const { limit, warning, blocking } = thresholds
   const percentLeft = Math.max(0, Math.round((100 * (limit - used)) / limit))
@@ -130,7 +127,7 @@ export function fillOf(used: number, thresholds: Thresholds, autoCompact: boolea
   return { used, percentLeft, state }
 }
 
-/** WIN-7: whether a conversation of this size can go on with another model as it is. */
+/** Whether a conversation of this size can continue with another model without compacting. */
 export function fitsModel(used: number, target: Thresholds): boolean {
   return used < target.limit
 }
