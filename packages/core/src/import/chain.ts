@@ -1,6 +1,6 @@
 /**
- * Places messages of formats that have no uuids of their own: every message follows the one before it unless it says
- * otherwise. The uuids are derived from where a message stands in its source, so the same file always gives the same ones.
+ * Builds the chain of messages for formats without uuids: each message follows the one before it unless it names a parent.
+ * Uuids are derived from the position in the source, so the same file always gives the same ones.
  */
 import { uuidFrom } from "../base/ids.ts"
 import type { Attachment } from "../messages/attachments.ts"
@@ -8,11 +8,11 @@ import { type Block, type Content, toBlocks } from "../messages/blocks.ts"
 import type { AssistantMessage, CompactMetadata, Message, Usage, UserMessage, Uuid } from "../messages/messages.ts"
 import { present } from "./foreign-json.ts"
 
-/** Where a message came from: `key` is unique in the conversation, `at` its time. */
+/** The source of a message: `key` is unique in the conversation, `at` is its time. */
 export interface Origin {
   readonly key: string
   readonly at: string | undefined
-  /** What it follows, where that is not the message before it. */
+  /** Its parent, if that is not the message before it. */
   readonly parent?: Uuid | null
 }
 
@@ -29,12 +29,12 @@ export interface Compaction {
   readonly summary: Content
   readonly trigger?: CompactMetadata["trigger"]
   readonly preTokens?: number | undefined
-  /** Messages from before the boundary that stayed in the context behind the summary. */
+  /** Messages before the boundary that stay in the context after the summary. */
   readonly kept?: readonly Uuid[]
 }
 
 export const SUMMARY_FLAGS = { isCompactSummary: true, isVisibleInTranscriptOnly: true } as const
-const BEGINNING_OF_TIME = "1970-01-01T00:00:00.000Z" // where a format records no times
+const BEGINNING_OF_TIME = "1970-01-01T00:00:00.000Z" // for formats without times
 const SYNTHETIC_MODEL = "<synthetic>"
 
 export class Chain {
@@ -69,13 +69,13 @@ export class Chain {
     })
   }
 
-  /** One piece of a response. Pieces with the same id belong together, as in Claude Code transcripts. */
+  /** One part of a response. Parts with the same id belong together, as in Claude Code transcripts. */
   assistant(blocks: readonly Block[], origin: Origin, { id, model, usage, stopReason }: Response): Uuid {
     const message = { id, role: "assistant" as const, model, content: blocks, stop_reason: stopReason, usage }
     return this.#push({ ...this.#place(origin), type: "assistant", message: present(message) })
   }
 
-  /** A failure that was shown in place of an answer. The model never said it and is not sent it. */
+  /** A failure shown in place of an answer. It is not the model's text and is never sent to it. */
   failure(text: string, origin: Origin): Uuid {
     const message = { role: "assistant" as const, model: SYNTHETIC_MODEL, content: toBlocks(text) }
     return this.#push({ ...this.#place(origin), type: "assistant", message, isApiErrorMessage: true })
@@ -85,7 +85,7 @@ export class Chain {
     return this.#push({ ...this.#place(origin), type: "attachment", attachment })
   }
 
-  /** A boundary and the summary behind it. Answers with the summary's uuid. */
+  /** Adds a boundary and the summary after it. Returns the summary's uuid. */
   compaction({ summary, trigger = "auto", preTokens = 0, kept = [] }: Compaction, origin: Origin): Uuid {
     const summaryKey = `${origin.key}:summary`
     const { parentUuid, ...place } = this.#place(origin)
@@ -105,7 +105,7 @@ export class Chain {
     return this.user(summary, { key: summaryKey, at: origin.at }, SUMMARY_FLAGS)
   }
 
-  /** Says what a response took, once that is known: on all its pieces, as in Claude Code transcripts. */
+  /** Sets the usage on all parts of a response, as in Claude Code transcripts. */
   setUsage(pieces: readonly Uuid[], usage: Usage): void {
     for (const uuid of pieces) {
       const place = this.#places.get(uuid)!
@@ -127,7 +127,7 @@ export class Chain {
   }
 }
 
-/** A time as milliseconds since 1970 or as text, in the form in which messages carry it. */
+/** Converts a time in milliseconds since 1970, or a text, to the ISO form of messages. */
 export function isoTime(value: unknown): string | undefined {
   if (typeof value !== "number" && typeof value !== "string") return undefined
   const date = new Date(value)

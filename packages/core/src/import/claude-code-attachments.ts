@@ -1,6 +1,6 @@
 /**
- * Attachments of Claude Code as ours. Each kind that is known either fits one of our kinds or is kept as `foreign`, with a
- * text for the model where the original sent one. Unknown kinds and shapes are kept whole and counted as not understood.
+ * Converts attachments of Claude Code. A known kind becomes one of ours, or `foreign` with the text that the model was sent.
+ * Unknown kinds and shapes are kept whole and counted as not understood.
  */
 import type { Attachment, Listed, Todo } from "../messages/attachments.ts"
 import type { Block } from "../messages/blocks.ts"
@@ -11,11 +11,11 @@ export interface ReadAttachment {
   readonly kind: string
   readonly attachment: Attachment
   readonly understood: boolean
-  /** Set if the attachment is what a person typed. */
+  /** Set if a person typed the attachment. */
   readonly words?: readonly Block[]
 }
 
-/** Answers with nothing if the attachment does not have the shape that its kind should have. */
+/** Returns `undefined` if the attachment does not have the expected shape. */
 type Reader = (data: Fields) => Attachment | undefined
 
 export function attachmentFrom(data: Fields): ReadAttachment {
@@ -85,7 +85,10 @@ const READERS: Readonly<Record<string, Reader>> = {
     if (server !== undefined && another === undefined && blocks.length === 1 && removed.length === 0) {
       return { type: "mcp_instructions", server, instructions: blocks[0]! }
     }
-    return foreign(data, [...blocks, ...removed.map((name) => `The tool server "${name}" is gone.`)].join("\n\n"))
+    return foreign(
+      data,
+      [...blocks, ...removed.map((name) => `The tool server "${name}" is no longer available.`)].join("\n\n"),
+    )
   },
   hook_additional_context: (data) => ({
     type: "hook_output",
@@ -111,12 +114,12 @@ const READERS: Readonly<Record<string, Reader>> = {
     if (path === undefined || content === undefined || fromLine === undefined || toLine === undefined) return undefined
     return { type: "editor_selection", path, fromLine, toLine, content }
   },
-  // settings of the program: the model was sent nothing, or nothing that is recorded
+  // settings of the program: nothing was sent to the model, or nothing that is recorded
   auto_mode: (data) => foreign(data),
   command_permissions: (data) => foreign(data),
 }
 
-/** A successful hook's output reaches the model only where it can still inform the turn. */
+/** Only at these events does the output of a successful hook reach the model. */
 const HOOKS_HEARD_BY_MODEL = new Set(["SessionStart", "UserPromptSubmit"])
 
 function wordsOf(data: Fields): readonly Block[] | undefined {
@@ -133,7 +136,7 @@ function todosFrom(data: Fields): readonly Todo[] {
   })
 }
 
-/** Names with their lines `- name: description` or just `name`; nothing if the lines are not those of the names. */
+/** Pairs names with lines `- name: description` or `name`. Returns `undefined` if the lines do not match the names. */
 function listedFrom(names: readonly string[], lines: readonly string[]): readonly Listed[] | undefined {
   if (names.length !== lines.length) return undefined
   const listed = names.map((name, index) => {

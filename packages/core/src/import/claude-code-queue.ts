@@ -1,13 +1,13 @@
 /**
- * Input that was queued while the model was at work. Claude Code notes when something is put into the queue and when it is
- * taken out: `dequeue` begins a turn with it, `popAll` gives it back to the person, `remove` slips it into the running turn.
- * Some versions keep no other record of what was slipped in, so these notes are the only place where the words stand.
+ * Input typed while the model was working. Claude Code records when input enters its queue and when it leaves: `dequeue` begins
+ * a turn with it, `popAll` returns it to the person, `remove` inserts it into the running turn. Some versions record inserted
+ * input nowhere else, so these lines are its only source.
  */
 import { type Fields, textAt } from "./foreign-json.ts"
 
 export class InputQueue {
   #waiting: string[] = []
-  #slippedIn: string[] = []
+  #inserted: string[] = []
   readonly #recorded: string[] = []
 
   operation(line: Fields): void {
@@ -24,19 +24,19 @@ export class InputQueue {
         break
       case "remove": {
         const [input] = this.#waiting.splice(0, 1)
-        if (input !== undefined && !takeOut(this.#recorded, input)) this.#slippedIn.push(input)
+        if (input !== undefined && !takeOut(this.#recorded, input)) this.#inserted.push(input)
       }
     }
   }
 
-  /** The transcript has a message of its own for this input, before or after the note that it was taken out. */
+  /** The transcript has a separate message for this input, before or after the line that removes it from the queue. */
   recorded(input: string): void {
-    if (!takeOut(this.#slippedIn, input) && this.#waiting.includes(input)) this.#recorded.push(input)
+    if (!takeOut(this.#inserted, input) && this.#waiting.includes(input)) this.#recorded.push(input)
   }
 
-  /** What was slipped in since the last time and has no message of its own. */
-  takeSlippedIn(): readonly string[] {
-    return this.#slippedIn.splice(0)
+  /** Input inserted since the last call that has no separate message. */
+  takeInserted(): readonly string[] {
+    return this.#inserted.splice(0)
   }
 }
 

@@ -98,7 +98,7 @@ describe("JRN-6: Claude Code transcripts", () => {
       user("again", "r2", "try again"),
     )
     expect(mainPath(messages).map(({ uuid }) => uuid)).toEqual(["q", "a1", "a2", "r1", "r2", "again"])
-    expect(report.notes).toContain("messages that stand on abandoned branches: 1")
+    expect(report.notes).toContain("messages on abandoned branches: 1")
     const { messages: flat, repairs } = flatten(mainPath(messages))
     expect(flat.map(({ role, content }) => `${role} ${content.length}`)).toEqual(["user 1", "assistant 2", "user 3"])
     expect(repairs).toEqual([])

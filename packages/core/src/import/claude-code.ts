@@ -1,7 +1,7 @@
 /**
- * Claude Code transcripts: one JSON line per message, progress report or note of the program. Our messages have the same
- * shape, so they keep their uuids, parents, times, flags, API ids and usage; content is passed on as it is, tool inputs in
- * the model's own spelling. One response of the API is often several lines with the same `message.id`.
+ * Claude Code transcripts: one JSON line per message, progress report or bookkeeping record. Our messages have the same shape,
+ * so they keep uuids, parents, times, flags, API ids and usage. Content stays unchanged, and tool inputs stay byte for byte.
+ * One response of the API is often several lines with the same `message.id`.
  */
 import { isSafeId, uuidFrom } from "../base/ids.ts"
 import { textOf, toBlocks } from "../messages/blocks.ts"
@@ -19,23 +19,23 @@ const FORMAT = "claude-code"
 const LINES_TO_RECOGNISE = 20
 const SYNTHETIC_MODEL = "<synthetic>"
 
-/** Lines of the program's own bookkeeping, with the reason why they are no messages. */
+/** Bookkeeping lines of the program, and why they are not messages. */
 const BOOKKEEPING: Readonly<Record<string, string>> = {
   summary: "a title for listing sessions, often of another session",
   "custom-title": "the newest one is the title",
   "ai-title": "the newest one is the title",
   "file-history-snapshot": "backups of edited files are not part of the conversation",
-  "queue-operation": "queued input is carried over where it was sent",
+  "queue-operation": "queued input is imported at the place where it was sent",
   mode: "a setting of the program",
   "permission-mode": "a setting of the program",
   "last-prompt": "repeats a message, for listing sessions",
 }
 
-/** What agents and tasks in the background report goes through the same queue as a person's input. */
+/** Reports of background agents and tasks go through the same queue as a person's input. */
 const MACHINE_INPUT = /^<(?:agent|task)-notification>/
 
 const SYSTEM_SUBTYPES = new Set(["none", "compact_boundary", "stop_hook_summary", "turn_duration", "api_error"])
-const SYSTEM_FIELDS_KEPT = "place, subtype, text and compaction facts are kept, other fields are not"
+const SYSTEM_FIELDS_KEPT = "position, subtype, text and compaction facts are kept, other fields are not"
 
 export const claudeCode: Importer = {
   format: FORMAT,
@@ -54,7 +54,7 @@ class Transcript {
   readonly #tally = new Tally()
   readonly #messages: Message[] = []
   readonly #seen = new Set<Uuid>()
-  /** Lines with a uuid that gave no message: what follows them follows their parent. */
+  /** Lines with a uuid that became no message. Their children get their parent. */
   readonly #skipped = new Map<Uuid, Uuid | null>()
   readonly #sessions = new Set<string>()
   readonly #queue = new InputQueue()
@@ -72,7 +72,7 @@ class Transcript {
     this.#deliverQueued(this.#messages.at(-1)?.uuid ?? null)
     const [session] = this.#sessions
     if (this.#sessions.size > 1)
-      this.#tally.remark(`the lines name ${this.#sessions.size} sessions; they were read as one`)
+      this.#tally.remark(`the lines name ${this.#sessions.size} sessions; they are imported as one`)
     remarkOnBranches(this.#messages, this.#tally)
     return present({
       format: FORMAT,
@@ -94,7 +94,7 @@ class Transcript {
     const uuid = textAt(fields, "uuid")
     if (Object.hasOwn(BOOKKEEPING, type)) this.#bookkeeping(type, fields)
     else if (uuid === undefined) this.#tally.notUnderstood(type)
-    else if (this.#seen.has(uuid)) this.#tally.leftOut(`${type} again`, "a line with the same uuid stands before it")
+    else if (this.#seen.has(uuid)) this.#tally.leftOut(`${type} again`, "an earlier line has the same uuid")
     else this.#add(uuid, this.#message(type, fields), fields)
   }
 
@@ -115,7 +115,7 @@ class Transcript {
     return message.uuid
   }
 
-  /** Input slipped into a turn was sent with the request behind it: it stands before the response to that. */
+  /** Inserted input was sent with the next request, so it comes before the response to that request. */
   #answersQueued(message: Message): boolean {
     if (message.type !== "assistant" || message.isSidechain) return false
     const isNew = message.message.id !== this.#response
@@ -124,7 +124,7 @@ class Transcript {
   }
 
   #deliverQueued(parent: Uuid | null): Uuid | null {
-    return this.#queue.takeSlippedIn().reduce((parentUuid: Uuid | null, input) => {
+    return this.#queue.takeInserted().reduce((parentUuid: Uuid | null, input) => {
       const uuid = uuidFrom(`${FORMAT}:queued:${parentUuid}:${input}`)
       const isMeta = MACHINE_INPUT.test(input) && { isMeta: true }
       const message = { role: "user" as const, content: toBlocks(input) }
@@ -138,7 +138,7 @@ class Transcript {
     this.#tally.leftOut(type, BOOKKEEPING[type]!)
   }
 
-  /** Counts the line and answers with its message, if it is one. */
+  /** Counts the line and returns its message, if it is one. */
   #message(type: string, line: Fields): Message | undefined {
     switch (type) {
       case "user":
@@ -163,7 +163,7 @@ class Transcript {
     if (!content) return void this.#tally.notUnderstood("user without content")
     this.#tally.understood("user")
     if ("toolUseResult" in line)
-      this.#tally.remark("a tool's structured output beside the text the model saw was left out")
+      this.#tally.remark("structured output of a tool that the model did not see is left out")
     const isSummary = isTrue(line, "isCompactSummary") && { isCompactSummary: true }
     return { ...this.#place(line), type: "user", message: { role: "user", content }, ...isSummary }
   }
@@ -215,7 +215,7 @@ class Transcript {
     const { kind, attachment, understood, words } = attachmentFrom(fieldsAt(line, "attachment") ?? {})
     if (understood) this.#tally.understood(`attachment:${kind}`)
     else this.#tally.notUnderstood(`attachment:${kind}`)
-    // what a person typed while the model was at work is theirs, however it was delivered
+    // what a person typed while the model was working counts as theirs, however it was delivered
     if (words) return { ...this.#place(line), type: "user", message: { role: "user", content: words } }
     return { ...this.#place(line), type: "attachment", attachment }
   }
@@ -236,12 +236,12 @@ class Transcript {
   #parent(parent: Uuid | null): Uuid | null {
     if (parent === null || this.#seen.has(parent)) return parent
     if (this.#skipped.has(parent)) return this.#skipped.get(parent)!
-    this.#tally.remark("a message follows one that is not in this file: it was made a beginning")
+    this.#tally.remark("the parent of a message is not in this file, so the message begins a new chain")
     return null
   }
 }
 
-/** Newer versions say who spoke in a user message: the person, or a task in the background. */
+/** Newer versions record the origin of a user message: the person or a background task. */
 function isFromMachine(line: Fields): boolean {
   const speaker = textAt(fieldsAt(line, "origin"), "kind")
   return speaker !== undefined && speaker !== "human"

@@ -1,11 +1,11 @@
-/** One item of OpenAI's Responses API, told apart by the part it plays in a conversation. */
+/** Classifies an item of OpenAI's Responses API by its role in a conversation. */
 import type { Attachment } from "../messages/attachments.ts"
 import type { Block } from "../messages/blocks.ts"
 import { blocksFromOpenAi, thinkingBlock, toolResult, toolUse } from "./foreign-blocks.ts"
 import { type Fields, fieldsAt, textAt, textsAt } from "./foreign-json.ts"
 
 export type Item =
-  /** Said to the model. */
+  /** Sent to the model. */
   | { readonly part: "message"; readonly role: string; readonly blocks: readonly Block[] }
   /** Produced by the model. */
   | { readonly part: "response"; readonly blocks: readonly Block[] }
@@ -16,7 +16,7 @@ export type Item =
 
 const UNKNOWN: Item = { part: "unknown" }
 
-/** `key` stands in for the id of a call that has none. */
+/** `key` is used as the id of a call that has none. */
 export function itemFrom(payload: Fields, key: string): Item {
   const id = textAt(payload, "call_id") ?? textAt(payload, "id") ?? key
   switch (textAt(payload, "type")) {
@@ -63,7 +63,7 @@ function message(payload: Fields): Item {
 function reasoning(payload: Fields): Item {
   const texts = [payload.summary, payload.content].flatMap((parts) => blocksFromOpenAi(parts ?? []) ?? [])
   const readable = texts.flatMap((block) => (block.type === "text" ? block.text : [])).join("\n\n")
-  if (readable === "") return { part: "nothing", why: "encrypted, or without a summary: nothing of it can be read" }
+  if (readable === "") return { part: "nothing", why: "encrypted or without a summary, so it cannot be read" }
   return { part: "response", blocks: [thinkingBlock(readable)] }
 }
 
@@ -72,7 +72,7 @@ function call({ id, name, input }: { id: string; name: string | undefined; input
 }
 
 function output(id: string, value: unknown): Item {
-  // older versions wrap it with a flag that says whether the call went well
+  // older versions wrap it together with a flag for success
   const wrapped = fieldsAt({ value }, "value")
   const content = wrapped ? wrapped.content : value
   if (typeof content === "string")
@@ -81,7 +81,7 @@ function output(id: string, value: unknown): Item {
   return blocks ? { part: "result", blocks: [toolResult(id, blocks)] } : UNKNOWN
 }
 
-/** The server searched by itself; its results are not recorded, so there is no pair of call and result to be made of it. */
+/** The server did the search itself and the results are not recorded, so there is no pair of call and result. */
 function webSearch(payload: Fields): Item {
   const action = fieldsAt(payload, "action")
   const target = textAt(action, "query") ?? textAt(action, "url") ?? textsAt(action, "queries").join("; ")

@@ -107,7 +107,7 @@ test("JRN-6: a compaction becomes a boundary with the history that replaced the 
     isCompactSummary: true,
     message: { content: [{ text: "go" }, { text: "Summary: done so far" }] },
   })
-  expect(report.notes.join()).toContain("a compaction's own summary cannot be read")
+  expect(report.notes.join()).toContain("the summary of a compaction cannot be read")
 })
 
 test("JRN-6: an older compaction keeps the person's words behind its summary", () => {

@@ -1,9 +1,9 @@
 /**
- * Codex rollouts: one JSON line per item of OpenAI's Responses API, per event shown to the person and per turn's settings.
+ * Codex rollouts: one JSON line per item of OpenAI's Responses API, per event shown to the person, and per turn for its
+ * settings. The items are the conversation; most events repeat them.
  *
- * The items are the conversation; most events repeat them. A rollout does not name responses, but a `token_count` event
- * ends each: what the model produced since the one before is one response, and its pieces share one API message id, so that
- * parallel calls stay together.
+ * A rollout does not name responses, but a `token_count` event ends each one. Everything the model produced since the last
+ * such event is one response. Its parts share one API message id, so that parallel calls stay together.
  */
 import { isSafeId, uuidFrom } from "../base/ids.ts"
 import { type Block, isText, textOf } from "../messages/blocks.ts"
@@ -29,9 +29,9 @@ const FORMAT = "codex"
 const LINES_TO_RECOGNISE = 5
 const LINE_TYPES = new Set(["session_meta", "turn_context", "response_item", "event_msg", "compacted"])
 
-/** Events that are no messages, with the reason. */
+/** Events that are not messages, and why. */
 const EVENTS: Readonly<Record<string, string>> = {
-  user_message: "repeats an item; tells which user items are the person's words",
+  user_message: "repeats an item; shows which user items the person wrote",
   agent_message: "repeats an item",
   agent_reasoning: "repeats an item",
   task_started: "the course of a turn",
@@ -58,13 +58,13 @@ class Rollout {
   readonly #tally = new Tally()
   readonly #chain: Chain
   readonly #id: string
-  /** What the person typed, as the events tell; without any such event every user item is taken for theirs. */
+  /** What the person typed, according to the events. Without such events every user item counts as typed. */
   readonly #typed: ReadonlySet<string>
   #cwd: string | undefined
   #model: string | undefined
   #system: string | undefined
   #response: { id: string; pieces: Uuid[]; answered: boolean } | undefined
-  /** The sum over all responses so far. An event that does not raise it reports nothing new. */
+  /** The sum over all responses so far. An event with the same sum reports nothing new. */
   #totalTokens = 0
   #contextTokens = 0
 
@@ -110,7 +110,7 @@ class Rollout {
   #session(payload: Fields): void {
     this.#cwd ??= textAt(payload, "cwd")
     this.#system ??= textAt(fieldsAt(payload, "base_instructions"), "text") ?? textAt(payload, "instructions")
-    this.#tally.leftOut("session_meta", "directory and system prompt are kept, other facts are not")
+    this.#tally.leftOut("session_meta", "the directory and the system prompt are kept, other facts are not")
   }
 
   #turn(payload: Fields): void {
@@ -153,7 +153,7 @@ class Rollout {
   }
 
   #addPiece(blocks: readonly Block[], origin: Origin): void {
-    // without a token count in between, a result tells that the response before it was over
+    // without a token count in between, a result shows that the response before it had ended
     if (!this.#response || this.#response.answered) {
       this.#response = { id: this.#chain.uuid(`response at ${origin.key}`), pieces: [], answered: false }
     }
@@ -181,15 +181,15 @@ class Rollout {
     const last = fieldsAt(info, "last_token_usage")
     const total = numberAt(fieldsAt(info, "total_token_usage"), "total_tokens") ?? 0
     this.#tally.understood("event_msg:token_count")
-    if (!last || total <= this.#totalTokens) return // news about rate limits, or the estimate after a compaction
+    if (!last || total <= this.#totalTokens) return // only rate limits, or the estimate after a compaction
     this.#totalTokens = total
     this.#contextTokens = numberAt(last, "total_tokens") ?? this.#contextTokens
     if (this.#response) this.#chain.setUsage(this.#response.pieces, usageFrom(last))
-    else this.#tally.remark("the tokens of a response that left no readable item were not carried over")
+    else this.#tally.remark("the tokens of a response without readable items are not imported")
     this.#response = undefined
   }
 
-  /** The context was replaced: by the history given here, or, in older rollouts, by a summary behind the person's words. */
+  /** The context was replaced: by the history given here or, in older rollouts, by the person's messages and a summary. */
   #compacted(payload: Fields, origin: Origin): void {
     this.#tally.understood("compacted")
     this.#response = undefined
@@ -197,7 +197,7 @@ class Rollout {
     const history = items.filter(isSaid).flatMap((item) => item.blocks)
     const summary = textAt(payload, "message") ?? ""
     if (summary === "" || !items.every(isSaid)) {
-      this.#tally.remark("a compaction's own summary cannot be read; the words it kept were carried over")
+      this.#tally.remark("the summary of a compaction cannot be read; the messages it kept are imported")
     }
     const isRepeated = summary === "" || history.filter(isText).some(({ text }) => text.includes(summary))
     this.#chain.compaction(
@@ -211,7 +211,7 @@ class Rollout {
   }
 }
 
-/** Words to or from the model, as opposed to calls, results and what is encrypted. */
+/** Text to or from the model, as opposed to calls, results and encrypted items. */
 function isSaid(item: Item): item is Extract<Item, { part: "message" | "response" }> {
   return item.part === "message" || (item.part === "response" && item.blocks.every(isText))
 }

@@ -1,6 +1,6 @@
 /**
- * Other APIs' pieces as content blocks of the Messages API. What a model or a tool wrote stays byte for byte (MSG-5); only
- * names and ids that the API would refuse are respelled.
+ * Converts content of other APIs into content blocks of the Messages API. Text of models and tools stays byte for byte; only
+ * names and ids that the API would reject are changed.
  */
 import {
   type Block,
@@ -15,7 +15,7 @@ import { withExactInput } from "../messages/exact-json.ts"
 import type { Usage } from "../messages/messages.ts"
 import { asFields, type Fields, fieldsAt, parseFields, textAt } from "./foreign-json.ts"
 
-/** Texts without which a block of a kind would be none. */
+/** The fields of text that a block of each type must have. */
 const REQUIRED_TEXTS: Readonly<Record<string, readonly string[]>> = {
   text: ["text"],
   thinking: ["thinking"],
@@ -23,7 +23,7 @@ const REQUIRED_TEXTS: Readonly<Record<string, readonly string[]>> = {
   tool_result: ["tool_use_id"],
 }
 
-/** Content that is already that of the Messages API, passed on as it is. Answers with nothing if it is not. */
+/** Returns content of the Messages API unchanged, or `undefined` if it is not valid. */
 export function blocksFromApi(content: unknown): readonly Block[] | undefined {
   if (typeof content === "string") return toBlocks(content)
   return Array.isArray(content) && content.every(isApiBlock) ? content : undefined
@@ -39,7 +39,7 @@ function isApiBlock(value: unknown): value is Block {
 
 export const textBlock = (text: string): TextBlock => ({ type: "text", text })
 
-/** Thinking of other vendors' models has no signature that the API would accept; it is kept for people and summaries. */
+/** Thinking of other models has no signature that the API accepts. It is kept for people and summaries. */
 export const thinkingBlock = (thinking: string, signature = ""): Thinking => ({ type: "thinking", thinking, signature })
 
 export interface Call {
@@ -52,7 +52,7 @@ export interface Call {
 export function toolUse({ id, name, input }: Call): ToolUse {
   const use = { type: "tool_use" as const, id: apiName(id), name: apiName(name) }
   if (typeof input !== "string") return { ...use, input }
-  // the API takes objects only: a text that is none is carried as it is under a name of ours
+  // the API accepts only objects, so any other text becomes the field `text`
   return parseFields(input) ? withExactInput({ ...use, input: {} }, input) : { ...use, input: { text: input } }
 }
 
@@ -65,10 +65,10 @@ export function toolResult(callId: string, content: Content, isError = false): T
   return isError ? { ...result, is_error: true } : result
 }
 
-/** The API takes letters, digits, "_" and "-" in the names and ids of tools. */
+/** The API allows letters, digits, "_" and "-" in the names and ids of tools. */
 const apiName = (name: string) => name.replace(/[^A-Za-z0-9_-]/g, "_")
 
-/** An image or a PDF given as `data:<type>;base64,<data>` or as a web address. Nothing for other kinds of files. */
+/** An image or a PDF from `data:<type>;base64,<data>` or a web address. Returns `undefined` for other files. */
 export function mediaBlock(url: string, mime = /^data:([^;,]+)/.exec(url)?.[1] ?? "image/*"): Block | undefined {
   const kind = mime.startsWith("image/") ? "image" : mime === "application/pdf" ? "document" : undefined
   if (kind === undefined) return undefined
@@ -79,10 +79,7 @@ export function mediaBlock(url: string, mime = /^data:([^;,]+)/.exec(url)?.[1] ?
   return /^https?:/.test(url) ? { type: kind, source: { type: "url", url } } : undefined
 }
 
-/**
- * Content of OpenAI's APIs: a string, or parts of text and images under the names of either of them. Answers with nothing
- * if there is a part it does not know.
- */
+/** Converts content of OpenAI's APIs: a string, or parts of text and images. Returns `undefined` if a part is unknown. */
 export function blocksFromOpenAi(content: unknown): readonly Block[] | undefined {
   if (typeof content === "string") return content === "" ? [] : [textBlock(content)]
   if (!Array.isArray(content)) return undefined
@@ -105,7 +102,7 @@ function blockFromOpenAi(part: Fields | undefined): Block | undefined {
   return undefined
 }
 
-/** OpenAI counts cached tokens as part of the input; the Messages API counts them apart. */
+/** OpenAI includes cached tokens in the input; the Messages API counts them separately. */
 export function usageFromOpenAi(tokens: { input: number; cached: number; output: number }): Usage {
   return {
     input_tokens: tokens.input - tokens.cached,

@@ -1,7 +1,4 @@
-/**
- * Reading JSON that others wrote: nothing is assumed about its shape. Each accessor answers with a value of the asked type
- * or with nothing.
- */
+/** Reads JSON of unknown shape. Each accessor returns a value of its type, or `undefined`. */
 
 /** A JSON object of unknown shape. */
 export type Fields = Readonly<Record<string, unknown>>
@@ -29,7 +26,7 @@ export function listAt(fields: Fields | undefined, key: string): readonly unknow
   return Array.isArray(value) ? value : []
 }
 
-/** A list of objects. Whatever else is in it counts as an empty object, so that it is still counted. */
+/** A list of objects. Any other item becomes an empty object, so that it is still counted. */
 export function recordsAt(fields: Fields | undefined, key: string): readonly Fields[] {
   return listAt(fields, key).map((item) => asFields(item) ?? {})
 }
@@ -42,12 +39,12 @@ export function isTrue(fields: Fields | undefined, key: string): boolean {
   return fields?.[key] === true
 }
 
-/** The text as a JSON object, or nothing if it is not one. */
+/** The text as a JSON object, or `undefined` if it is not one. */
 export function parseFields(text: string, parse: (text: string) => unknown = JSON.parse): Fields | undefined {
   try {
     return asFields(parse(text))
   } catch {
-    return undefined // not JSON, or nested too deeply to be read
+    return undefined // not JSON, or nested too deeply
   }
 }
 
@@ -58,7 +55,7 @@ export interface JsonLine {
   readonly isLast: boolean
 }
 
-/** The lines that are not blank, parsed one at a time, so that looking at the first few costs little. */
+/** The non-blank lines, parsed one at a time, so that reading only the first few is cheap. */
 export function* jsonLines(text: string, parse?: (text: string) => unknown): Generator<JsonLine> {
   const lines = withoutByteOrderMark(text).split("\n")
   const last = lines.findLastIndex((line) => line.trim() !== "")
@@ -84,7 +81,7 @@ type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
 }
 
-/** The object without its undefined fields, so that they can be optional ones. */
+/** The object without its undefined fields, so that they become optional. */
 export function present<T extends object>(object: T): Present<T> {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Present<T>
 }

@@ -45,7 +45,7 @@ describe("JRN-6 importing into a journal", () => {
     const store = memoryStore()
     const options = { file: join(RECORDINGS, name), cwd: "/nowhere", store, env: {} }
     await importConversations(options)
-    await expect(importConversations(options)).rejects.toThrow(/is in memory already. Nothing was changed/)
+    await expect(importConversations(options)).rejects.toThrow(/is already in memory. It was not changed/)
   })
 
   test("a file that is not there gets a sentence", async () => {

@@ -1,4 +1,4 @@
-/** Brings conversations of other programs in: from a file of theirs to a conversation of ours. */
+/** Imports conversations from files of other programs. */
 import { readFile } from "node:fs/promises"
 import { basename } from "node:path"
 import { type Clock, systemClock } from "../base/clock.ts"
@@ -21,16 +21,16 @@ export interface ImportOptions {
 }
 
 export interface ImportOutcome {
-  /** To be opened with `openConversation({ id })`. */
+  /** Open it with `openConversation({ id })`. */
   readonly id: string
   readonly format: string
   readonly model?: string
   readonly title?: string
-  /** What was understood, what was not, what was odd. */
+  /** What the importer understood, what it did not, and what is unusual. */
   readonly report: ImportReport
 }
 
-/** Imports every conversation in a file. The same file imported again is refused, because its conversations are there already. */
+/** Imports every conversation in a file. Rejects a file whose conversations were imported before. */
 export async function importConversations(options: ImportOptions): Promise<readonly ImportOutcome[]> {
   const { file, cwd = process.cwd(), clock = systemClock, env = process.env } = options
   const store = options.store ?? fileStore({ root: options.dir ?? defaultRoot(env), clock })
@@ -42,7 +42,7 @@ export async function importConversations(options: ImportOptions): Promise<reado
     const id = isSafeId(conversation.id) ? conversation.id : uuidFrom(conversation.id)
     if (there.has(id))
       throw new ImportError(
-        `The conversation ${id} of ${basename(file)} is in ${store.description} already. Nothing was changed.`,
+        `Conversation ${id} of ${basename(file)} is already in ${store.description}. It was not changed. Open it with this id.`,
       )
     await writeImported(conversation, { store, project, clock, source: basename(file), id })
     const { format, model, title, report } = conversation
@@ -61,6 +61,9 @@ async function readText(file: string): Promise<string> {
   try {
     return await readFile(file, "utf8")
   } catch (error) {
-    throw new ImportError(`${file} cannot be read (${reasonOf(error)}).`, { cause: error })
+    throw new ImportError(
+      `${file} cannot be read (${reasonOf(error)}). Nothing was imported. Check the path and the permissions.`,
+      { cause: error },
+    )
   }
 }

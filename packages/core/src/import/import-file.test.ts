@@ -22,7 +22,7 @@ describe("JRN-6: files that cannot be imported say why", () => {
     ["an empty file", "", "it is empty"],
     ["blank lines", "\n \n", "it is empty"],
     ["a binary file", "\x7fELF\0\0\0", "it is a binary file"],
-    ["prose", "Dear diary", `it does not begin with a JSON object, but with "Dear diary"`],
+    ["prose", "Dear diary", `it does not begin with a JSON object but with "Dear diary"`],
     ["other JSON lines", '{"level":"info","msg":"up"}\n', "with the fields level, msg"],
     ["another JSON document", '{\n  "name": "x",\n  "scripts": {}\n}', "with the fields name, scripts"],
     ["a list", "[1,2]", "it does not begin with a JSON object"],

@@ -1,4 +1,4 @@
-/** Imports a record of another program: finds out which format it is and reads it, or says why it cannot be read. */
+/** Imports a transcript of another program: recognises its format and reads it, or says why it cannot. */
 import { ImportError } from "../base/errors.ts"
 import { claudeCode } from "./claude-code.ts"
 import { codex } from "./codex.ts"
@@ -14,13 +14,13 @@ export const IMPORTERS: readonly Importer[] = [claudeCode, codex, pi, openHands,
 const SHOWN_CHARACTERS = 60
 const SHOWN_FIELDS = 8
 
-/** The conversations in a file: one for most formats, one per task for OpenHands. */
+/** The conversations in a file: one in most formats, one per task in OpenHands files. */
 export function importTranscript(file: ForeignFile): readonly ImportedConversation[] {
   const importer = IMPORTERS.find((candidate) => candidate.recognises(file))
   if (!importer) {
     const formats = IMPORTERS.map(({ format }) => format).join(", ")
     throw new ImportError(
-      `${file.name} was not imported: ${whatIsIn(file.text)}. Formats that can be read: ${formats}. Nothing was written.`,
+      `${file.name} was not imported: ${whatIsIn(file.text)}. Nothing was written. Supported formats: ${formats}.`,
     )
   }
   return importer.read(file)
@@ -32,8 +32,8 @@ function whatIsIn(text: string): string {
   if (content.includes("\0")) return "it is a binary file"
   const first = firstFields(content, 1)[0] ?? parseFields(content)
   if (!first)
-    return `it does not begin with a JSON object, but with ${JSON.stringify(content.slice(0, SHOWN_CHARACTERS))}`
+    return `it does not begin with a JSON object but with ${JSON.stringify(content.slice(0, SHOWN_CHARACTERS))}`
   const names = Object.keys(first).map((name) => name.slice(0, SHOWN_CHARACTERS))
   const shown = names.slice(0, SHOWN_FIELDS).join(", ")
-  return `it begins with a JSON object that no format has, with the fields ${shown || "(none)"}${names.length > SHOWN_FIELDS ? ", …" : ""}`
+  return `its format is not known; it begins with a JSON object with the fields ${shown || "(none)"}${names.length > SHOWN_FIELDS ? ", …" : ""}`
 }

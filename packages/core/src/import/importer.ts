@@ -1,12 +1,12 @@
 /**
- * What an importer is: it reads another program's record of a conversation into our messages and accounts for every line
- * of it. What it does not understand is counted, never dropped silently (JRN-6).
+ * An importer reads another program's transcript into our messages and accounts for every line. What it does not understand is
+ * counted, never dropped silently.
  */
 import type { Message } from "../messages/messages.ts"
 
 export interface Importer {
   readonly format: string
-  /** A cheap look at the content; the file's name proves nothing. */
+  /** A cheap check of the content. The file name is not evidence. */
   recognises(file: ForeignFile): boolean
   read(file: ForeignFile): readonly ImportedConversation[]
 }
@@ -25,16 +25,16 @@ export interface ImportedConversation {
   readonly model?: string
   readonly system?: string
   readonly tools?: unknown
-  /** In the order of the file. Branches are told by `parentUuid`: see `mainPath`. */
+  /** In the order of the file. `parentUuid` shows the branches: see `mainPath`. */
   readonly messages: readonly Message[]
   readonly report: ImportReport
 }
 
-/** Every line (or record, where the format has no lines) is counted once: either understood or not. */
+/** Every line, or record if the format has no lines, is counted once: as understood or not. */
 export interface ImportReport {
   readonly lines: number
   readonly understood: Readonly<Record<string, number>>
   readonly notUnderstood: Readonly<Record<string, number>>
-  /** Sentences for a person: what was left out and why, what was odd. */
+  /** Sentences for a person: what was left out and why, and what is unusual. */
   readonly notes: readonly string[]
 }

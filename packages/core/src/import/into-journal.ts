@@ -1,6 +1,6 @@
 /**
- * Puts an imported conversation into a journal of our own, so that it can be opened, inspected and gone on with like any other.
- * What stands on the main path is chained in its order; branches that were left keep hanging where they hung.
+ * Writes an imported conversation into a journal, so that you can open, inspect and continue it like any other. Messages on the
+ * main path are chained in order; abandoned branches stay where they were.
  */
 import type { Clock } from "../base/clock.ts"
 import { uuidFrom } from "../base/ids.ts"
@@ -14,9 +14,9 @@ export interface ImportTarget {
   readonly store: Store
   readonly project: string
   readonly clock: Clock
-  /** Where the conversation was found, for the record. */
+  /** The file it came from, for the record. */
   readonly source: string
-  /** The id it gets here. */
+  /** The id of the new conversation. */
   readonly id: string
 }
 
@@ -37,7 +37,7 @@ export async function writeImported(imported: ImportedConversation, target: Impo
 function entriesOf(imported: ImportedConversation, target: ImportTarget): readonly Entry[] {
   const main = chained(mainPath(imported.messages))
   const onMain = new Map(main.map((message) => [message.uuid, message]))
-  // other branches first, so that the newest message is the main path's
+  // other branches first, so that the newest message is on the main path
   const side = imported.messages.filter(({ uuid }) => !onMain.has(uuid))
   const newest = main.at(-1)?.uuid ?? null
   const decide = (name: string, decision: Decision): DecisionEntry =>
@@ -57,7 +57,7 @@ function entriesOf(imported: ImportedConversation, target: ImportTarget): readon
   ]
 }
 
-/** Each message follows the one before it; a boundary follows it only in the order of time. */
+/** Each message gets the one before it as its parent; a boundary gets it as its logical parent. */
 function chained(messages: readonly Message[]): readonly Message[] {
   let parentUuid: Uuid | null = null
   return messages.map((message) => {

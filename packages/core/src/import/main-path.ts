@@ -1,10 +1,10 @@
 /**
- * The messages that the conversation would go on from: the newest message and everything it follows, also across
- * boundaries. Abandoned branches and sub-agents' own conversations are not part of it.
+ * The main path: the newest message and all its ancestors, also across boundaries. Abandoned branches and the conversations of
+ * sub-agents are not on it.
  *
- * Parallel tool calls look like branches and are none: their results hang side by side below the pieces of one response, and
- * only one of them has the rest of the conversation behind it. So the pieces of a response on the path and the results of
- * its calls always belong to the path.
+ * Parallel tool calls look like branches but are not: their results are siblings below the parts of one response, and the
+ * conversation continues after only one of them. So all parts of a response on the path, and the results of its calls,
+ * belong to the path.
  */
 import { isToolResult, isToolUse } from "../messages/blocks.ts"
 import { contentOf, type Message, type Uuid } from "../messages/messages.ts"
@@ -25,12 +25,12 @@ export function mainPath(messages: readonly Message[]): readonly Message[] {
   )
 }
 
-/** Says how much of an imported conversation was left behind by going back and starting anew. */
+/** Reports how many messages of an imported conversation are on abandoned branches. */
 export function remarkOnBranches(messages: readonly Message[], tally: Tally): void {
   const path = new Set(mainPath(messages))
   const isSpoken = ({ type, isSidechain }: Message) => (type === "user" || type === "assistant") && !isSidechain
   const abandoned = messages.filter((message) => isSpoken(message) && !path.has(message)).length
-  if (abandoned > 0) tally.remark(`messages that stand on abandoned branches: ${abandoned}`)
+  if (abandoned > 0) tally.remark(`messages on abandoned branches: ${abandoned}`)
 }
 
 const parentOf = (message: Message) =>

@@ -1,7 +1,7 @@
 /**
- * Exports of opencode (`opencode export`): one JSON document with the session and its messages, each made of parts. An
- * assistant message may hold several steps, and each step is one response of the model with the tools it called. Its records
- * are the session, the messages, the parts and the todo list.
+ * Exports of opencode (`opencode export`): one JSON document with the session and its messages, which consist of parts. An
+ * assistant message can have several steps; each is one response of the model with the tools it called. The report counts the
+ * session, the messages, the parts and the todo list.
  */
 import { isSafeId, uuidFrom } from "../base/ids.ts"
 import type { Block } from "../messages/blocks.ts"
@@ -24,16 +24,16 @@ import { Tally } from "./tally.ts"
 
 const FORMAT = "opencode"
 
-/** Parts that say nothing to the model, with the reason. */
+/** Parts that are not sent to the model, and why. */
 const SILENT_PARTS: Readonly<Record<string, string>> = {
   "step-start": "marks where a response begins",
   "step-finish": "its token counts are kept",
   snapshot: "a snapshot of the files is not part of the conversation",
   patch: "a list of changed files is not part of the conversation",
-  agent: "names the agent that was asked; the text says so too",
-  subtask: "a sub-agent's task; its call stands in the answer",
+  agent: "names the agent that was addressed; the text says so too",
+  subtask: "a sub-agent's task; its call is in the answer",
   retry: "a failed attempt of the program",
-  compaction: "the summary behind it is kept",
+  compaction: "the summary after it is kept",
 }
 
 export const openCode: Importer = {
@@ -48,7 +48,7 @@ export const openCode: Importer = {
   read: (file) => [new Export(file).read()],
 }
 
-/** One response of the model: what it said, and what its tools answered. */
+/** One response of the model and the results of its tools. */
 interface Step {
   readonly blocks: Block[]
   readonly results: Block[]
@@ -60,7 +60,7 @@ class Export {
   readonly #tally = new Tally()
   readonly #chain: Chain
   readonly #id: string
-  /** The first message that each of theirs became. */
+  /** The first of our messages for each of theirs. */
   readonly #places = new Map<string, Uuid>()
   #compaction: Fields | undefined
   #cwd: string | undefined
@@ -78,9 +78,9 @@ class Export {
     const info = fieldsAt(this.#session, "info")
     this.#tally.understood("session")
     if (fieldsAt(info, "revert"))
-      this.#tally.remark("the person had undone the last messages; they were read all the same")
+      this.#tally.remark("the person had undone the last messages; they are imported anyway")
     for (const [index, message] of recordsAt(this.#session, "messages").entries()) this.#message(message, index)
-    if ("todos" in this.#session) this.#tally.leftOut("todos", "the todo list stands in the calls that wrote it")
+    if ("todos" in this.#session) this.#tally.leftOut("todos", "the todo list is in the calls that wrote it")
     return present({
       format: FORMAT,
       id: this.#id,
@@ -130,7 +130,7 @@ class Export {
       else
         this.#tally.leftOut(
           "part:file",
-          "a text file's content stands in a text beside it; other files are not recorded",
+          "the content of a text file is in a text next to it; other files are not recorded",
         )
       return media ? [media] : []
     }
@@ -186,7 +186,7 @@ class Export {
     else if (call) {
       step().blocks.push(call.use)
       step().results.push(...call.result)
-      if (call.wasCleared) this.#tally.remark("a tool result that opencode no longer sent was read in full")
+      if (call.wasCleared) this.#tally.remark("a tool result that opencode no longer sent is imported in full")
     } else return false
     this.#tally.understood(`part:${kind}`)
     return true
@@ -219,7 +219,7 @@ function callFrom(part: Fields): { use: Block; result: readonly Block[]; wasClea
   return { use: toolUse({ id, name, input }), result: resultFrom(id, state), wasCleared }
 }
 
-/** None for a call that was still pending or running. */
+/** Empty for a call that was still pending or running. */
 function resultFrom(id: string, state: Fields | undefined): readonly Block[] {
   const [output, error] = [textAt(state, "output"), textAt(state, "error")]
   if (textAt(state, "status") === "error") return [toolResult(id, error ?? "", true)]
@@ -232,7 +232,7 @@ function resultFrom(id: string, state: Fields | undefined): readonly Block[] {
 
 const signatureOf = (part: Fields) => textAt(fieldsAt(fieldsAt(part, "metadata"), "anthropic"), "signature")
 
-/** opencode counts reasoning apart from the output, and cached input apart from the rest. */
+/** opencode counts reasoning separately from output, and cached input separately from other input. */
 function usageFrom(tokens: Fields | undefined): Usage | undefined {
   const [input, output] = [
     numberAt(tokens, "input") ?? 0,

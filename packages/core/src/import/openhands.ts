@@ -1,7 +1,6 @@
 /**
- * Evaluation outputs of OpenHands (`output.jsonl`): each line is one task with the history of its events, and gives one
- * conversation. An action of the agent carries the model's response that asked for it, an observation the answer. The records
- * of a conversation are its line and its events.
+ * Evaluation outputs of OpenHands (`output.jsonl`): each line is one task with its events and becomes one conversation. An
+ * action has the model's response that asked for it; an observation has the result. The report counts the line and its events.
  */
 import { uuidFrom } from "../base/ids.ts"
 import type { Block } from "../messages/blocks.ts"
@@ -26,7 +25,7 @@ import { Tally } from "./tally.ts"
 const FORMAT = "openhands"
 const LINES_TO_RECOGNISE = 3
 
-/** Events of the program's own course. */
+/** Internal events of the program. */
 const SILENT_EVENTS = new Set([
   "action:recall",
   "action:null",
@@ -40,7 +39,7 @@ export const openHands: Importer = {
   recognises: ({ text }) => firstFields(text, LINES_TO_RECOGNISE).some(isTask),
   read: ({ text }) => {
     const lines = jsonLines(text).toArray()
-    // lines that are no tasks have no conversation of their own: the first one accounts for them
+    // lines without a task have no conversation, so the first conversation reports them
     const strays = lines.filter(({ fields }) => !isTask(fields))
     return lines
       .filter(({ fields }) => isTask(fields))
@@ -73,8 +72,8 @@ class Task {
       if (line.fields) this.#tally.notUnderstood("line without a task")
       else this.#tally.notJson(line)
     }
-    this.#tally.leftOut("task", "what the run was about and how it ended is not part of the conversation")
-    // before version 0.10 an action and its observation stood together in a list
+    this.#tally.leftOut("task", "the description and the outcome of the run are not part of the conversation")
+    // before version 0.10 an action and its observation were a pair in a list
     const events = listAt(this.#task, "history").flat()
     for (const [index, event] of recordsAt({ events }, "events").entries()) this.#event(event, index)
     const error = textAt(this.#task, "error")
@@ -96,9 +95,9 @@ class Task {
     const [action, observation] = [textAt(event, "action"), textAt(event, "observation")]
     const kind = action !== undefined ? `action:${action}` : `observation:${observation ?? "none"}`
     const origin = { key: `event ${index}`, at: isoTime(event.timestamp) }
-    if (SILENT_EVENTS.has(kind)) this.#tally.leftOut(kind, "the course of the program")
+    if (SILENT_EVENTS.has(kind)) this.#tally.leftOut(kind, "an internal event of the program")
     else if (kind === "action:condensation")
-      this.#tally.notUnderstood(kind) // what it shortens is imported whole
+      this.#tally.notUnderstood(kind) // what it would shorten is imported whole
     else {
       this.#tally.understood(kind)
       if (kind === "action:system") this.#setup(event)
@@ -156,15 +155,15 @@ class Task {
     const metadata = fieldsAt(fieldsAt(event, "extras"), "metadata")
     this.#cwd ??= textAt(metadata, "working_dir") || undefined
     const content = textAt(event, "content") ?? ""
-    // what was put before and behind a command's output is recorded apart
-    const [before, behind] = [textAt(metadata, "prefix"), textAt(metadata, "suffix")]
-    const blocks: readonly Block[] = [before, content, behind].flatMap((text) => (text ? [textBlock(text)] : []))
+    // the text before and after the output of a command is recorded separately
+    const [before, after] = [textAt(metadata, "prefix"), textAt(metadata, "suffix")]
+    const blocks: readonly Block[] = [before, content, after].flatMap((text) => (text ? [textBlock(text)] : []))
     const callId = this.#calls.get(numberAt(event, "cause") ?? -1)
     if (callId === undefined) this.#chain.user(content, origin, { isMeta: true })
     else this.#chain.user([toolResult(callId, blocks)], origin)
   }
 
-  /** What the program looked up for the model: instructions of the repository and pieces of knowledge. */
+  /** What the program looked up for the model: instructions of the repository and stored knowledge. */
   #recall(event: Fields, origin: Origin): void {
     const extras = fieldsAt(event, "extras")
     const instructions = ["repo_instructions", "additional_agent_instructions"].map((key) => textAt(extras, key) ?? "")

@@ -44,7 +44,7 @@ test("JRN-6: entries form a tree, also across entries that are no messages", () 
   const [one, first, second] = messages
   expect([first?.parentUuid, second?.parentUuid]).toEqual([one?.uuid, one?.uuid])
   expect(mainPath(messages)).toEqual([one, second])
-  expect(report.notes).toContain("messages that stand on abandoned branches: 1")
+  expect(report.notes).toContain("messages on abandoned branches: 1")
   expect(title).toBe("A name")
 })
 

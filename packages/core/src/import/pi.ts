@@ -1,6 +1,6 @@
 /**
- * Sessions of pi: a header line, then one JSON line per entry. Since version 2 entries form a tree by `id` and `parentId`;
- * in version 1 each follows the one before it. A message holds a whole response, so there are no pieces to put together.
+ * Sessions of pi: a header line, then one JSON line per entry. Since version 2, entries form a tree by `id` and `parentId`;
+ * in version 1 each entry follows the one before it. One message is one whole response.
  */
 import { isSafeId, uuidFrom } from "../base/ids.ts"
 import { type Block, toBlocks } from "../messages/blocks.ts"
@@ -26,9 +26,9 @@ const FORMAT = "pi"
 
 const STOP_REASONS: Readonly<Record<string, string>> = { stop: "end_turn", length: "max_tokens", toolUse: "tool_use" }
 
-/** Entries that are no messages, with the reason. */
+/** Entries that are not messages, and why. */
 const SETTINGS: Readonly<Record<string, string>> = {
-  model_change: "the model stands on each answer",
+  model_change: "each answer names its model",
   thinking_level_change: "a setting of the program",
   session_info: "the newest name is the title",
   label: "a bookmark of the person",
@@ -46,7 +46,7 @@ export const pi: Importer = {
   read: (file) => [new Session(file).read()],
 }
 
-/** Where an entry stands in the tree, and the newest message at or above it. */
+/** The place of an entry in the tree, and the newest message at or above it. */
 interface Place {
   readonly id: string
   readonly parentId: string | null
@@ -78,7 +78,7 @@ class Session {
       if (!line.fields) this.#tally.notJson(line)
       else if (textAt(line.fields, "type") === "session") this.#header(line.fields)
       else this.#entry(line.fields, `${index}`)
-      if (line.fields) index++ // pi counts the lines that it can read, the header among them
+      if (line.fields) index++ // pi counts every line that it can read, including the header
     }
     const messages = this.#chain.messages
     remarkOnBranches(messages, this.#tally)
@@ -93,11 +93,11 @@ class Session {
     })
   }
 
-  /** `place` is what version 1 tells entries apart by. */
+  /** In version 1, `place` identifies an entry. */
   #entry(entry: Fields, place: string): void {
     const type = textAt(entry, "type") ?? "no type"
     const id = textAt(entry, "id") ?? place
-    if (this.#places.has(id)) this.#tally.leftOut(`${type} again`, "an entry with the same id stands before it")
+    if (this.#places.has(id)) this.#tally.leftOut(`${type} again`, "an earlier entry has the same id")
     else {
       const parentId = this.#parentOf(entry)
       const above = this.#places.get(parentId ?? "")?.newest ?? null
@@ -107,7 +107,7 @@ class Session {
     }
   }
 
-  /** An entry that names no parent, or one that is not known, follows the entry before it. */
+  /** An entry without a known parent follows the entry before it. */
   #parentOf(entry: Fields): string | null {
     if (entry.parentId === null) return null
     const parentId = textAt(entry, "parentId")
@@ -122,7 +122,7 @@ class Session {
     this.#tally.understood("session")
   }
 
-  /** Counts the entry and answers with its message, if it gives one. */
+  /** Counts the entry and returns its message, if it has one. */
   #message(type: string, entry: Fields, origin: Origin): Uuid | undefined {
     if (type === "message") return this.#spoken(fieldsAt(entry, "message") ?? {}, origin)
     if (type === "compaction") return this.#compaction(entry, origin)
@@ -153,7 +153,7 @@ class Session {
         return this.#assistant(message, blocks, origin)
       case "toolResult": {
         this.#tally.understood(kind)
-        if ("details" in message) this.#tally.remark("a tool's details beside the text the model saw were left out")
+        if ("details" in message) this.#tally.remark("details of a tool that the model did not see are left out")
         const callId = textAt(message, "toolCallId") ?? origin.key
         return this.#chain.user([toolResult(callId, blocks, isTrue(message, "isError"))], origin)
       }
@@ -176,7 +176,7 @@ class Session {
     })
   }
 
-  /** A command that the person ran; the model was told of it unless it was kept from it. */
+  /** A command that the person ran. The model saw it unless it was marked as private. */
   #bashExecution(message: Fields, origin: Origin): Uuid {
     this.#tally.understood("message:bashExecution")
     const [command, output] = [textAt(message, "command") ?? "", textAt(message, "output") ?? ""]
@@ -195,7 +195,7 @@ class Session {
     return this.#chain.compaction({ summary, preTokens: numberAt(entry, "tokensBefore"), kept }, origin)
   }
 
-  /** The messages of the entries from one entry to another one below it; none if they are not on one branch. */
+  /** The messages from one entry down to another. Empty if they are not on one branch. */
   #from(first: string, last: string | null): readonly Uuid[] {
     const uuids: Uuid[] = []
     for (let place = this.#places.get(last ?? ""); place; place = this.#places.get(place.parentId ?? "")) {
@@ -231,7 +231,7 @@ function blockFrom(part: Fields | undefined): Block | undefined {
   }
 }
 
-/** Counted as the Messages API does. An aborted request has only zeros, which say nothing about the context. */
+/** Counts as the Messages API does. An aborted request has only zeros, which say nothing about the context. */
 function usageFrom(usage: Fields | undefined): Usage | undefined {
   const [input, output] = [numberAt(usage, "input") ?? 0, numberAt(usage, "output") ?? 0]
   const [read, written] = [numberAt(usage, "cacheRead") ?? 0, numberAt(usage, "cacheWrite") ?? 0]

@@ -1,7 +1,7 @@
 /**
  * Trajectories of SWE-agent (`.traj`): one JSON document. `history` is the conversation; `trajectory` repeats it step by step
- * with what was measured on the way. Older versions had no tool calls: the model wrote commands in its text and was answered
- * by user messages. Its records are the entries of the history, the steps and the other fields.
+ * with measurements. In older versions the model wrote commands in its text, and user messages answered them. The report
+ * counts the entries of the history, the steps and the other fields.
  */
 import { uuidFrom } from "../base/ids.ts"
 import type { Block } from "../messages/blocks.ts"
@@ -26,10 +26,10 @@ import { Tally } from "./tally.ts"
 const FORMAT = "swe-agent"
 const ROLES = new Set(["system", "user", "assistant", "tool"])
 
-/** Fields beside the history, with the reason why they are no messages. */
+/** Fields besides the history, and why they are not messages. */
 const OTHER_FIELDS: Readonly<Record<string, string>> = {
   info: "the outcome of the run is not part of the conversation",
-  replay_config: "the model and the task's name are kept, other settings are not",
+  replay_config: "the model and the name of the task are kept, other settings are not",
   environment: "a setting of the program",
 }
 
@@ -48,7 +48,7 @@ class Trajectory {
   readonly #chain: Chain
   readonly #id: string
   readonly #config: Fields | undefined
-  /** The id that stands for each id of theirs at the moment. */
+  /** Their ids, mapped to the ids currently used for them. */
   readonly #ids = new Map<string, string>()
   #system: string | undefined
   #hasAnswered = false
@@ -69,7 +69,7 @@ class Trajectory {
     const steps = recordsAt(this.#document, "trajectory")
     for (const _ of listAt(this.#document, "trajectory")) this.#tally.leftOut("step", "repeats the history")
     for (const field of Object.keys(this.#document)) this.#otherField(field)
-    this.#tally.remark("there are no times in this format")
+    this.#tally.remark("this format has no times")
     this.#remarkOnTokens()
     return present({
       format: FORMAT,
@@ -99,7 +99,7 @@ class Trajectory {
       const [callId = origin.key] = [...textsAt(entry, "tool_call_ids"), textAt(entry, "tool_call_id")]
       this.#chain.user([toolResult(this.#ids.get(callId) ?? callId, textAt(entry, "content") ?? blocks)], origin)
     } else {
-      // only the task is a person's; what comes after an answer is the machine's observation
+      // only the task comes from a person; user messages after an answer are observations
       const isMeta = role === "system" || this.#hasAnswered || isTrue(entry, "is_demo")
       this.#chain.user(blocks, origin, isMeta ? { isMeta } : {})
     }
@@ -118,10 +118,10 @@ class Trajectory {
     })
   }
 
-  /** Written or replayed trajectories use a call's id again; the API takes each only once. */
+  /** Edited or replayed trajectories repeat call ids, but the API accepts each id only once. */
   #ownId(id: string): string {
     const isRepeated = this.#ids.has(id)
-    if (isRepeated) this.#tally.remark("a call's id had been used before: the call and its result got one of their own")
+    if (isRepeated) this.#tally.remark("the id of a call was used before, so the call and its result got a new one")
     this.#ids.set(id, isRepeated ? `${id}_${this.#chain.messages.length}` : id)
     return this.#ids.get(id)!
   }
@@ -138,7 +138,7 @@ class Trajectory {
     const [sent, received, calls] = ["tokens_sent", "tokens_received", "api_calls"].map(
       (key) => numberAt(stats, key) ?? 0,
     )
-    this.#tally.remark(`tokens are known only in sum: ${sent} sent and ${received} received in ${calls} calls`)
+    this.#tally.remark(`only the token totals are known: ${sent} sent and ${received} received in ${calls} calls`)
   }
 }
 

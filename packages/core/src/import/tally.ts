@@ -1,4 +1,4 @@
-/** The account of an import: each line under its kind, understood or not, and what a person should know about it. */
+/** Counts the lines of an import by kind, understood or not, and collects remarks for the person. */
 import type { JsonLine } from "./foreign-json.ts"
 import type { ImportReport } from "./importer.ts"
 
@@ -16,7 +16,7 @@ export class Tally {
     this.#count(this.#understood, kind)
   }
 
-  /** A line that is known, but whose content is not carried over, or not all of it. */
+  /** A line of a known kind whose content is not imported, or not all of it. */
   leftOut(kind: string, why: string): void {
     this.understood(kind)
     this.#reasons.set(named(kind), why)
@@ -29,13 +29,11 @@ export class Tally {
   notJson(line: JsonLine): void {
     this.notUnderstood("not JSON")
     if (line.isLast) {
-      this.remark(
-        "the last line is incomplete: the program that wrote it was interrupted; everything before it was read",
-      )
+      this.remark("the last line is incomplete because the program was interrupted; everything before it is imported")
     }
   }
 
-  /** Something a person should know. Said once, with a count if it happened more often. */
+  /** Something a person should know. Reported once, with a count if it happened more often. */
   remark(sentence: string): void {
     this.#remarks.set(sentence, (this.#remarks.get(sentence) ?? 0) + 1)
   }
