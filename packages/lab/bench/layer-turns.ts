@@ -1,4 +1,4 @@
-/** What layers 1 and 2 cost in time: one more turn with them and without, in turns, so that both meet the same machine. */
+/** What layers 1 and 2 cost in time. Turns with and without them alternate, so that both see the same load on the machine. */
 import { inTemporaryDirectory, isShort, milliseconds, quantile } from "../../core/bench/measure.ts"
 import { microcompaction, toolResultStorage } from "../../core/src/agent.ts"
 import { type Conversation, openConversation } from "../../core/src/parts.ts"
@@ -7,8 +7,8 @@ const MODEL = "claude-opus-4-6"
 const SIZES = isShort ? [100_000, 300_000] : [100_000, 1_000_000]
 const TURNS = isShort ? 40 : 200
 const LINE = "export const answer = (question: string): number => question.length * 42\n" // about 20 tokens
-const LARGE = { lines: 100, tokens: 2_000 } // of the results that fill the context
-const SMALL_LINES = 4 // of those that are measured
+const LARGE = { lines: 100, tokens: 2_000 } // the results that fill the context
+const SMALL_LINES = 4 // of the measured results
 
 async function open(directory: string, id: string, withLayers: boolean): Promise<Conversation> {
   return openConversation({
@@ -18,7 +18,7 @@ async function open(directory: string, id: string, withLayers: boolean): Promise
     model: MODEL,
     tools: [{ name: "Read", input_schema: { type: "object" } }],
     layers: withLayers ? [toolResultStorage(), microcompaction()] : [],
-    // wide, so that this measures the turn and not the refusal of a full context
+    // wide, so that this measures the turn and not a full context
     settings: { flush: "never", models: { [MODEL]: { window: 4_000_000 } } },
     env: {},
   })
@@ -57,7 +57,7 @@ async function measure(directory: string, tokens: number) {
 
 export async function printLayerTurns(): Promise<void> {
   await inTemporaryDirectory(async (directory) => {
-    console.log(`\nOne more turn, ${TURNS} times in turns: median / p99`)
+    console.log(`\nOne more turn, ${TURNS} times, alternating: median / p99`)
     for (const tokens of SIZES) {
       const { bare, layered } = await measure(directory, tokens)
       const both = [bare, layered].map(

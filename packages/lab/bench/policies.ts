@@ -1,6 +1,6 @@
 /**
- * What layers 1 and 2 save, beside other policies, on recorded conversations and on a long one of the simulator's worker; and what they
- * cost in time. All in one run, as ratios to sending everything. Ours must never be dearer than that: then the bench fails.
+ * What layers 1 and 2 save compared with other policies, on recorded conversations and on a long one of the simulator's worker, and
+ * what they cost in time. Figures are ratios to sending everything. The bench fails if our policy costs more than that.
  *
  *     npm run bench -- policies [--short]
  */
@@ -16,10 +16,10 @@ import { workerConversation } from "../src/worker-conversation.ts"
 import { printLayerTurns } from "./layer-turns.ts"
 
 const MOST_RECORDINGS = isShort ? 4 : Number.POSITIVE_INFINITY
-const WORKER_TOKENS = isShort ? 250_000 : 900_000 // below what a window of 1M lets in before it compacts
+const WORKER_TOKENS = isShort ? 250_000 : 900_000 // below the compaction threshold of a 1M window
 const WORKER_MODEL = "claude-opus-5-5"
 const WORKER_PAUSES = isShort ? [10] : [1, 10, 90] // minutes between two tasks
-/** The other reading of the API's documentation: see `server-copy.ts`. */
+/** The other interpretation of the API's documentation: see `server-copy.ts`. */
 const REMEMBERING: Policy = { ...STRATA, name: "strata, server remembers", server: "keeps" }
 
 const dearer: string[] = []
@@ -41,7 +41,7 @@ interface Asked {
   readonly policies?: readonly Policy[]
 }
 
-/** What the recording says was paid for the same requests; nothing where it does not. */
+/** What the same requests cost according to the recording, if it says so. */
 function billed(messages: readonly Message[]): number | undefined {
   const usages = new Map(
     messages.flatMap((message) =>
@@ -97,14 +97,14 @@ async function printRecordings(recordings: readonly RecordedConversation[]): Pro
     if (paid) fidelity.push(`${basename(name)} ${ratio(one.nothing.totals.dollars ?? 0, paid)}`)
     compared.push(one)
   }
-  console.log("Recorded conversations; compactions and pauses as they were")
+  console.log("Recorded conversations, with their own compactions and pauses")
   console.table(compared.flatMap(rows))
   printTotals(compared)
-  console.log(`The model's "nothing" of what was billed: ${fidelity.join(", ")}`)
+  console.log(`Simulated cost of "nothing" divided by the recorded cost: ${fidelity.join(", ")}`)
 }
 
 if (existsSync(BESIDE_THE_REPOSITORY)) await printRecordings(recordedConversations().slice(0, MOST_RECORDINGS))
-else console.log(`No recordings in ${BESIDE_THE_REPOSITORY}: only the worker's conversation is replayed.`)
+else console.log(`There are no recordings in ${BESIDE_THE_REPOSITORY}, so only the worker's conversation is replayed.`)
 
 console.log(`\nThe simulator's worker, about ${WORKER_TOKENS / 1_000}K tokens, a window of 1M`)
 for (const pauseMinutes of WORKER_PAUSES) {
@@ -116,6 +116,8 @@ for (const pauseMinutes of WORKER_PAUSES) {
 await printLayerTurns()
 
 console.log(
-  dearer.length === 0 ? "\nOurs is nowhere dearer than nothing." : `\nDEARER than nothing: ${dearer.join(", ")}`,
+  dearer.length === 0
+    ? "\nOur policy never costs more than sending everything."
+    : `\nOur policy costs MORE than sending everything: ${dearer.join(", ")}`,
 )
 process.exitCode = dearer.length === 0 ? 0 : 1

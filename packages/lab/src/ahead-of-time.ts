@@ -1,7 +1,7 @@
 /**
- * L4-28: would a summary that is begun near the threshold be there when the threshold is reached? For every recorded conversation with times
- * and usage, and for thresholds all over the range it passed through: how long it took from the lead before the threshold until there.
- * A summariser of 30 seconds keeps nobody waiting where that was longer.
+ * Would a summary begun shortly before the threshold be ready when the threshold is reached? For every recorded conversation with
+ * times and usage, and for many thresholds, this measures the time from the start of the summary to the threshold. If it is longer
+ * than the summary takes (30 seconds), the person does not wait.
  *
  *     npm run ahead-of-time
  */
@@ -20,7 +20,7 @@ interface Point {
   readonly tokens: number
 }
 
-/** The context's size after each response, in the stretches between two compactions. */
+/** The size of the context after each response, separately for each stretch between two compactions. */
 export function stretches(messages: readonly Message[]): readonly (readonly Point[])[] {
   const found: Point[][] = [[]]
   for (const message of messages) {
@@ -32,7 +32,7 @@ export function stretches(messages: readonly Message[]): readonly (readonly Poin
   return found
 }
 
-/** Seconds from the lead to the threshold, for every threshold that was crossed from below the lead. */
+/** Seconds from the start of the summary to the threshold, for every threshold that the conversation crossed. */
 export function leadTimes(points: readonly Point[]): readonly number[] {
   const times: number[] = []
   const largest = Math.max(0, ...points.map(({ tokens }) => tokens))
@@ -46,7 +46,7 @@ export function leadTimes(points: readonly Point[]): readonly number[] {
 
 if (import.meta.main) {
   if (!existsSync(BESIDE_THE_REPOSITORY)) {
-    console.log("The recorded conversations are not here, so there is nothing to measure.")
+    console.log("There are no recorded conversations here, so nothing was measured.")
     process.exit(0)
   }
   const times = recordedConversations()
@@ -55,11 +55,13 @@ if (import.meta.main) {
     .toSorted((a, b) => a - b)
   const inTime = times.filter((seconds) => seconds >= SUMMARISER_SECONDS).length
   const at = (share: number) => Math.round(times[Math.floor(share * (times.length - 1))] ?? 0)
-  console.log(`${times.length} crossings of a threshold, every ${STEP} tokens, begun ${LEAD} tokens before it`)
   console.log(
-    `  seconds to go: median ${at(0.5)}, one in ten less than ${at(0.1)}, one in twenty less than ${at(0.05)}`,
+    `${times.length} crossings of a threshold (one every ${STEP} tokens); the summary begins ${LEAD} tokens before it`,
   )
   console.log(
-    `  with a summariser of ${SUMMARISER_SECONDS} s there is no wait in ${((100 * inTime) / times.length).toFixed(1)}% of them`,
+    `  seconds until the threshold: median ${at(0.5)}, 10th percentile ${at(0.1)}, 5th percentile ${at(0.05)}`,
+  )
+  console.log(
+    `  if a summary takes ${SUMMARISER_SECONDS} s, it is ready in time in ${((100 * inTime) / times.length).toFixed(1)}% of the cases`,
   )
 }

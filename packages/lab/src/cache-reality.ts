@@ -1,12 +1,12 @@
 /**
- * How well the simulator's prompt cache predicts what the API recorded (BEY-8): the requests of recorded conversations are
- * replayed through it on the recorded times, and its reads and writes are set beside the recorded ones. Prints the share
- * predicted exactly and within 1% of a request's input, and the cause for each of the others.
+ * How well the simulator's prompt cache predicts the API's. It replays the requests of recorded conversations at the recorded
+ * times and compares its cache reads and writes with the recorded ones. Prints how many requests it predicts exactly or within
+ * 1% of the input, and the cause of each other one.
  *
  *     node packages/lab/src/cache-reality.ts [folder with recordings] [--json]
  *
- * How tokens are derived is told at the top of `cache-reality/token-shares.ts`, where marks are assumed in `replay.ts`,
- * and how causes are found in `causes.ts`.
+ * `cache-reality/token-shares.ts` explains how tokens are derived, `replay.ts` where breakpoints are assumed, and `causes.ts`
+ * how causes are found.
  */
 import { parseArgs } from "node:util"
 import { CAUSES, type Cause } from "./cache-reality/causes.ts"
@@ -14,13 +14,18 @@ import { type Comparison, compareRecording, tally } from "./cache-reality/compar
 import { inputOf } from "./cache-reality/recorded-requests.ts"
 import { recordedConversations } from "./recordings.ts"
 
-const HOW = `Tokens: an input is read + written + uncached as the API counted it. From one request to the next it grows by the answer and
-what was sent since, so prefixes that end where a request ended have their exact size. Inside a step the answer has its
-recorded output, and estimates spread the rest. System prompt and tools are not recorded: their marks are where the first
-request's read ended and where most shorter reads ended. Up to 16 tokens of uncached input, after the last block, are the
-API's own. Assumed marks: Claude Code system and last two messages, pi system and last message, 5m or 1h as the usage says.
-The first request of a recording, and one that first shows a mark, are given, not predicted. A break is a request that did
-not simply extend what the one before had cached. OpenAI counts no writes and reads in steps of 128: reads only.`
+const HOW = `How it is counted
+- The input of a request is cache reads + cache writes + uncached tokens, as the API counted them.
+- From one request to the next, the input grows by the answer and what was sent since. So a prefix that ends where a request
+  ended has an exact size. Within a step, the answer has its recorded output, and estimates divide the rest.
+- The recordings lack the system prompt and the tools. Their breakpoints are assumed where the first request's read ended and
+  where most shorter reads ended.
+- The API adds up to 16 uncached tokens of its own after the last block.
+- Assumed breakpoints: Claude Code marks the system prompt and the last two messages, pi the system prompt and the last
+  message. They live for 5 minutes or 1 hour, as the usage says.
+- The first request of a recording is given, not predicted. So is the request that first shows where a breakpoint is.
+- A break is a request that did not simply continue from what the request before it had cached.
+- OpenAI reports no writes and counts reads in steps of 128, so only reads are compared.`
 
 const percent = (part: number, whole: number) => (whole === 0 ? "" : `${((100 * part) / whole).toFixed(1)}%`)
 
@@ -42,21 +47,21 @@ function print(comparisons: readonly Comparison[]): void {
   const { "messages-api": ours = [], openai = [] } = Object.groupBy(comparisons, ({ provider }) => provider)
   console.log(HOW)
   for (const [title, group] of [
-    ["Messages API: reads and writes", ours],
-    ["OpenAI: reads, by rules the simulator does not imitate", openai],
+    ["Messages API: cache reads and writes", ours],
+    ["OpenAI: cache reads, by rules the simulator does not imitate", openai],
   ] as const) {
     if (group.length === 0) continue
     console.log(`\n${title}`)
     console.table([...group.map((each) => row(each.recording, [each])), row("all", group)])
   }
-  console.log("\nThe others, by cause")
+  console.log("\nRequests not predicted, by cause")
   const { causes } = tally(ours)
   console.table(
     (Object.entries(causes) as [Cause, number][])
       .sort(([, a], [, b]) => b - a)
       .map(([cause, requests]) => ({ cause: CAUSES[cause], requests })),
   )
-  console.log("\nThe others, by recording")
+  console.log("\nRequests not predicted, by recording")
   console.table(
     ours.flatMap((each) =>
       Object.entries(tally([each]).causes).map(([cause, requests]) => ({ recording: each.recording, cause, requests })),

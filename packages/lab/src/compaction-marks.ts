@@ -1,6 +1,6 @@
 /**
- * What survives a compaction: recorded ones beside ours of the same messages, held against the same marks. What each mark counts, and what
- * the figures do not say, is printed above them.
+ * What survives a compaction: compares recorded compactions with ours of the same messages. The output explains what each mark
+ * counts and what the figures do not show.
  *
  *     npm run compaction-marks [-- --json] [-- folder with recordings]
  */
@@ -17,7 +17,7 @@ if (existsSync(folder)) {
   for (const recording of recordedConversations(folder)) compared.push(...(await compareCompactions(recording)))
   if (values.json) console.log(JSON.stringify(compared, null, 2))
   else if (compared.length > 0) console.log(textReport(compared))
-  else console.log(`No conversation in ${folder} was compacted after its beginning, so there is nothing to measure.`)
+  else console.log(`No conversation in ${folder} has a compaction with messages before it, so nothing was measured.`)
 } else {
   const message = `There are no recordings in ${folder}, so nothing was measured. Name another folder: npm run compaction-marks -- <folder>`
   console.log(values.json ? JSON.stringify([]) : message)

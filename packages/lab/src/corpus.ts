@@ -1,4 +1,4 @@
-/** The texts that token weights are fitted to: files of some folders, and invented ones of the kinds that files lack. */
+/** The texts for fitting token weights: files of some folders, and generated texts of kinds that files lack. */
 import { readdirSync, readFileSync, statSync } from "node:fs"
 import { extname, join } from "node:path"
 
@@ -10,7 +10,7 @@ export interface CorpusText {
 const TEXT_CHARACTERS = 24_000
 const SOURCE_CHARACTERS = 6_000_000 // of any one kind of file
 const SHORTEST_TEXT = 200
-const LONGEST_LINE = 5_000 // longer ones are minified: nobody reads them to a model
+const LONGEST_LINE = 5_000 // longer lines are minified code, which no model is sent
 const OTHER_SCRIPTS = /[\u0370-\u1dff\u3040-\ud7af]/
 
 export function corpusFrom(paths: readonly string[]): CorpusText[] {
@@ -57,7 +57,7 @@ function textsOf(path: string): CorpusText[] {
   }
 }
 
-/** Every long string in a recording: messages, tool inputs and results, whatever its format is. */
+/** Every long string in a recording of any format: messages, tool inputs and results. */
 function stringsIn(path: string): string[] {
   const found = new Set<string>()
   const collect = (value: unknown, key: string): void => {
@@ -80,7 +80,7 @@ function linesInOtherScripts(html: string): string {
     .join("\n")
 }
 
-/** Hashes, base64, identifiers, numbers, file lists, logs and runs of one character: the same ones every time. */
+/** Generates hashes, base64, identifiers, numbers, file lists, logs and runs of one character: the same ones every time. */
 export function inventedTexts(): CorpusText[] {
   const random = randomNumbers(7)
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)]!

@@ -1,11 +1,11 @@
 /**
- * How far the token estimates are off on recorded conversations, before and after the estimator has learnt from three
- * responses (TOK-5). Prints one table for each of three questions, and why windows were left out.
+ * The error of the token estimates on recorded conversations, before and after the estimator has learnt from three responses.
+ * Prints a table for each question, and why windows were left out.
  *
  *     node packages/lab/src/estimator-error.ts [folder with recordings]
  *
- * Learning is as in use: each window is estimated first and learnt from afterwards. Both columns of a table are over the same
- * windows, those after the third.
+ * As in real use, each window is estimated first and learnt from afterwards. Both columns of a table cover the same windows:
+ * those after the third.
  */
 import { type ErrorSummary, summarizeErrors } from "../../core/src/tokens/calibrate.ts"
 import { createEstimator, type Estimator, type Measure } from "../../core/src/tokens/estimate.ts"
@@ -17,11 +17,11 @@ const TURNS_TO_LEARN = 3
 const LARGE_TAIL = 500
 
 const QUESTIONS = {
-  context: "The context's size: what the API counted last, and an estimate of what came since (TOK-1)",
-  tail: "What came since, alone",
-  largeTail: `What came since, alone, where it is ${LARGE_TAIL} tokens or more`,
+  context: "The size of the context: the last count of the API, plus an estimate of everything since",
+  tail: "Only the part since the last count",
+  largeTail: `Only the part since the last count, if it has ${LARGE_TAIL} tokens or more`,
   whole:
-    "The whole context: the API's count of the first request (system prompt and tools are not recorded) and of the answers, all else estimated",
+    "The whole context: the API's count of the first request (system prompt and tools are not recorded) and of the answers, with everything else estimated",
 }
 type Question = keyof typeof QUESTIONS
 
@@ -73,7 +73,7 @@ function record(errors: Errors, { window: { context, anchor }, measure, whole, e
   errors.whole.push(whole.estimate(estimator) / context - 1)
 }
 
-/** All that was sent since the last boundary. What the record does not tell is taken from the API's count. */
+/** Everything sent since the last boundary. What is not recorded comes from the API's count. */
 class WholeContext {
   readonly #measurer: Estimator
   #measured: Measure

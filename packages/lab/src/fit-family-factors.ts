@@ -1,12 +1,12 @@
 /**
- * Measures what a base token of each content class, and what stands around a text, a call and a result, is worth in a
- * family's tokens, from recorded API usage. Prints the rows of `FAMILY_FACTORS`.
+ * Fits `FAMILY_FACTORS` to recorded API usage: tokens of a family per base token of each content class, and the framing of a text,
+ * a call and a result. Prints its rows.
  *
  *     node packages/lab/src/fit-family-factors.ts [folder with recordings]
  *
- * Two kinds of observation: what a window of new messages added to the input, and the output of a response without thinking.
- * Errors count by share and by absolute size, not squared: some windows hold content that nobody recorded, and the factors
- * are to be those of the usual window.
+ * There are two kinds of observation: what a window of new messages adds to the input, and the output of a response without
+ * thinking. Errors count as absolute shares, not squared: some windows have unrecorded content, and the factors should fit the
+ * typical window.
  */
 import type { Block } from "../../core/src/messages/blocks.ts"
 import { CONTENT_CLASSES } from "../../core/src/tokens/content-class.ts"
@@ -18,9 +18,9 @@ import { finishedAnswers, usageWindows } from "./usage-windows.ts"
 
 const COLUMNS = [...CONTENT_CLASSES, "perText", "perCall", "perResult"]
 const USUAL_FACTOR: Record<string, number> = { "claude-4": 1.2, "claude-5": 1.6, "gpt-5": 1 }
-const CLASS_PULL = 3 // windows: keeps classes that were hardly seen near the family's usual factor
+const CLASS_PULL = 3 // windows: keeps rare classes near the family's usual factor
 const FRAMING_PULL = 1e-6
-const SMALLEST_TOKENS = 100 // below, errors count by tokens instead of share
+const SMALLEST_TOKENS = 100 // below this, errors count in tokens instead of shares
 const LEAST_MISS = 0.03
 const ROUNDS = 25
 
@@ -37,7 +37,7 @@ for (const { messages, model } of recordedConversations(process.argv[2])) {
   for (const { blocks, context, anchor, excluded } of usageWindows(messages)) {
     if (!excluded) list.push({ values: valuesOf(blocks), actual: context - anchor })
   }
-  // reasoning is part of a GPT response's output and leaves no trace of its size in the messages
+  // the output of a GPT response includes reasoning, whose size is not in the messages
   const answers = family === "gpt-5" ? [] : finishedAnswers(messages)
   for (const { blocks, output } of answers) list.push({ values: valuesOf(blocks), actual: output })
 }
@@ -65,7 +65,7 @@ function valuesOf(blocks: readonly Block[]): number[] {
   return [...CONTENT_CLASSES.map((name) => byClass[name]), texts, calls, results]
 }
 
-/** Least absolute shares, by squares weighted anew each round. */
+/** Least absolute shares, by iteratively reweighted least squares. */
 function fit(list: readonly Observed[], usual: number): Float64Array {
   const isFraming = (name: string) => name.startsWith("per")
   const prior = COLUMNS.map((name) => (isFraming(name) ? 10 : usual))

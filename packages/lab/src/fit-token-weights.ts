@@ -1,11 +1,11 @@
 /**
- * Measures what each state of the estimator's automaton costs in tokens of o200k, for every content class, and prints the
- * rows of `packages/core/src/tokens/token-weights.ts` with the error on texts that were held out.
+ * Fits the token weights of the estimator's automaton to the o200k tokenizer, for every content class. Prints the rows of
+ * `packages/core/src/tokens/token-weights.ts` and the error on held-out texts.
  *
  *     node packages/lab/src/fit-token-weights.ts <folder with texts>...
  *
- * Texts are cut into pieces of some lines; the weights are those (none negative) that bring the sums closest to what the
- * tokenizer counts. Hashes, base64, tables and logs are made up: recordings hold too few of them.
+ * It cuts texts into samples of some lines and finds the non-negative weights whose sums are closest to the tokenizer's counts.
+ * Hashes, base64, tables and logs are generated, because recordings have too few of them.
  */
 import { encode } from "gpt-tokenizer/encoding/o200k_base"
 import { CONTENT_CLASSES, forEachSegment, STATES } from "../../core/src/tokens/content-class.ts"
@@ -15,10 +15,10 @@ import { nonNegativeLeastSquares } from "./least-squares.ts"
 const PIECE_CHARACTERS = 1_200
 const TOKENIZER_SLICE = 2_048 // encoders are quadratic on long runs
 const HELD_OUT_EVERY = 5
-const USUAL_LETTER = 0.1 // where a weight is not determined by the texts, it stays near these
+const USUAL_LETTER = 0.1 // a weight that the texts do not determine stays near these
 const USUAL_OTHER = 0.4
 const ENDLESS = /^(lineEnd2|space3|tab2|capitals|letter10|quote2|bracket2|stop2|slash2|rule3|sign2|alphabet4|symbol2)$/
-const LEAST_IN_ENDLESS_RUN = 0.01 // a long run of anything takes tokens, also in a class whose texts had none
+const LEAST_IN_ENDLESS_RUN = 0.01 // any long run takes tokens, even in a class without examples
 const PULL = 100 // how many squared visits a prior is worth
 
 const leastWeight = (state: string) => (ENDLESS.test(state) ? LEAST_IN_ENDLESS_RUN : 0)
@@ -77,7 +77,7 @@ interface FitOptions {
   readonly columnOf: (index: number) => number
 }
 
-/** Errors count in proportion to the square root of the size, so that neither short nor long pieces rule. */
+/** Errors count in proportion to the square root of the size, so that neither short nor long samples dominate. */
 function fit(from: readonly Piece[], { columns, prior, columnOf }: FitOptions): Float64Array {
   const rows = from.map(({ visits, tokens }) => {
     const scale = 1 / Math.sqrt(Math.max(tokens, 20))

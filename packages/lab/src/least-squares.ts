@@ -1,4 +1,4 @@
-/** Least squares with no negative weight, by coordinate descent on the normal equations: small, and exact enough. */
+/** Non-negative least squares by coordinate descent on the normal equations: short, and accurate enough. */
 
 export interface Row {
   /** The columns that are not zero. */
@@ -9,7 +9,7 @@ export interface Row {
 export interface LeastSquares {
   readonly rows: readonly Row[]
   readonly columns: number
-  /** Where each weight is drawn to when the rows do not determine it, and how strongly. */
+  /** The value each weight tends to if the rows do not determine it, and how strongly. */
   readonly prior: readonly number[]
   readonly pull: readonly number[]
 }

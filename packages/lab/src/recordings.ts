@@ -1,4 +1,4 @@
-/** The recorded conversations that experiments run over: read where they lie beside the repository, never copied into it. */
+/** The recorded conversations for the experiments. They are next to the repository and are never copied into it. */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -10,17 +10,17 @@ export interface RecordedConversation {
   readonly name: string
   /** The program that recorded it: "claude-code", "pi", … */
   readonly format: string
-  /** The path that the conversation would go on from: no abandoned branches, no sub-agents. */
+  /** The main path: no abandoned branches, no sub-agents. */
   readonly messages: readonly Message[]
   readonly model: string
-  /** The project's directory, where the recording names it. */
+  /** The project's directory, if the recording names it. */
   readonly cwd?: string
 }
 
 export const BESIDE_THE_REPOSITORY = fileURLToPath(new URL("../../../../shared/data/transcripts", import.meta.url))
 const RECORDINGS = [".jsonl", ".json", ".traj"]
 
-/** Conversations in which a model is named; without one there is no usage either. */
+/** Conversations that name a model. Without one there is no usage either. */
 export function recordedConversations(folder = BESIDE_THE_REPOSITORY): RecordedConversation[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => RECORDINGS.some((ending) => name.endsWith(ending)))

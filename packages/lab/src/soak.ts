@@ -1,6 +1,6 @@
 /**
- * A conversation without end: an agent with all default layers works until millions of tokens have gone through a window that holds a
- * fraction of them, against the simulator over HTTP. Tells what it took, and fails where anything went wrong.
+ * The soak: an agent with all default layers works against the simulator over HTTP until millions of tokens have passed through
+ * a much smaller window. Prints the figures, and fails if anything went wrong.
  *
  *     npm run soak -- [--tokens 10000000] [--window 200000] [--seed 1] [--json]
  *     npm run soak -- --short        300,000 tokens through a window of 32,000

@@ -1,6 +1,6 @@
 /**
- * Cuts a recorded conversation at its API responses. Between two responses lies a window: messages that were added, and what
- * the API says they took. Windows whose size the record cannot tell are marked with the reason.
+ * Cuts a recorded conversation at its API responses. A window between two responses has the added messages and their tokens as
+ * counted by the API. If the recording cannot show the size of a window, the window has the reason.
  */
 import { renderAttachment } from "../../core/src/messages/attachments.ts"
 import { type Block, isThinking, isToolResult, isToolUse, resultBlocks } from "../../core/src/messages/blocks.ts"
@@ -18,13 +18,13 @@ import { findModel } from "../../core/src/tokens/models.ts"
 
 export interface UsageWindow {
   readonly model: string
-  /** What the API counted for the request: the true size of the context. */
+  /** The API's count for the request: the true size of the context. */
   readonly context: number
-  /** What it had counted before, with the response if the record has its true size; 0 at a start and behind a boundary. */
+  /** The count before, including the response if its true size is recorded. 0 at a start and after a boundary. */
   readonly anchor: number
-  /** The part of the anchor that is the last response; 0 where its true size is not recorded. */
+  /** The last response's part of the anchor. 0 if its true size is not recorded. */
   readonly answer: number
-  /** What came since the anchor. */
+  /** What was added since the anchor. */
   readonly blocks: readonly Block[]
   readonly excluded?: Exclusion
 }
@@ -39,7 +39,7 @@ export type Exclusion =
   | "thinking: its size is not recorded"
   | "thinking of earlier turns was dropped"
 
-/** What was sent since the response before, and the response. */
+/** What was sent since the previous response, and the response. */
 interface Exchange {
   readonly sent: readonly Block[]
   readonly isFirst: boolean
@@ -48,7 +48,7 @@ interface Exchange {
   readonly response: Response
 }
 
-/** One or more assistant messages of the same API id. */
+/** One or more assistant messages with the same API id. */
 interface Response {
   readonly id: string | undefined
   readonly model: string
@@ -57,7 +57,7 @@ interface Response {
   readonly blocks: readonly Block[]
 }
 
-/** Old Claude Code versions logged the usage that opens a response: an output of a few tokens, whatever it became. */
+/** Old Claude Code versions recorded the usage at the start of a response, with only a few output tokens. */
 const UNFINISHED_SHARE = 0.6
 
 export function usageWindows(messages: readonly Message[]): UsageWindow[] {
@@ -78,7 +78,7 @@ export function usageWindows(messages: readonly Message[]): UsageWindow[] {
   })
 }
 
-/** Responses of which the record tells all: the content and its true size. */
+/** Responses whose content and true size are both recorded. */
 export function finishedAnswers(messages: readonly Message[]): Response[] {
   const responses = exchangesOf(messages).map(({ response }) => response)
   return responses.filter((response) => isFinished(response) && !response.blocks.some(isThinking))

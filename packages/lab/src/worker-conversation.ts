@@ -1,6 +1,6 @@
 /**
- * A long conversation to measure on: the simulator's worker with real tools in a scratch copy of this repository's own code, without a
- * server between them. Tasks follow one another with pauses, as a person gives them.
+ * Generates a long conversation for measurements: the simulator's worker uses real tools in a scratch copy of this repository's
+ * code, without a server. Tasks follow each other with pauses, as from a person.
  */
 import { cpSync, mkdtempSync, realpathSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -14,9 +14,9 @@ import { converse } from "../../sim/test/brain-tools.ts"
 
 export interface WorkerOptions {
   readonly model: string
-  /** About how much enters the context. */
+  /** Roughly how many tokens enter the context. */
   readonly tokens: number
-  /** Between two tasks; the answers inside a task follow one another at once. */
+  /** The pause between two tasks. Within a task, answers follow each other at once. */
   readonly pauseMinutes: number
 }
 
@@ -67,5 +67,5 @@ function placed(said: readonly Said[], { model, pauseMinutes }: Omit<WorkerOptio
   })
 }
 
-/** The API takes no thinking without a signature. */
+/** The API rejects thinking without a signature. */
 const signed = (block: Block): Block => (block.type === "thinking" ? { ...block, signature: "signed" } : block)

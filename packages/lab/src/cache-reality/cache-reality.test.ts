@@ -115,8 +115,8 @@ describe("BEY-8: requests are rebuilt from a recording", () => {
 
 describe("BEY-8: reads and writes are predicted from sizes, marks and times", () => {
   test("what was cached is read, what is new is written", () => {
-    // 5,003 in all: 4,000 of system and tools were warm, 1,000 are new, 3 stand behind the last block.
-    // then 5,253: 5,000 read on, 250 written, 3 behind
+    // 5,003 in all: 4,000 of system and tools were warm, 1,000 are new, 3 come after the last block.
+    // then 5,253: 5,000 read on, 250 written, 3 after them
     const seen = new Recording().says("Hello").answers([4000, 1000, 3, 50]).says("Go on").answers([5000, 250, 3, 5])
     expect(seen.compare()).toEqual([
       { verdict: "given", read: 4000, write: 1000 },

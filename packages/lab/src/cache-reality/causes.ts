@@ -1,28 +1,28 @@
 /**
- * Compares a prediction with the record, and says for each request that was not predicted why not, as far as the record
- * shows it. A cause is named only where there is evidence for it; all else is unexplained.
+ * Compares predictions with the recording and names the cause of each miss. A cause needs evidence in the recording; everything
+ * else is unexplained.
  */
 import { inputOf } from "./recorded-requests.ts"
 import type { Prediction } from "./replay.ts"
 import { LARGEST_TAIL, systemEnds } from "./token-shares.ts"
 
-/** `given`: the first request, and those whose read first shows where system and tools are marked. */
+/** `given`: the first request, and requests whose read first shows a breakpoint on system prompt or tools. */
 export type Verdict = "given" | "exact" | "within 1%" | Cause
 
 export const CAUSES = {
-  warmedByOthers: "system and tools kept warm by other conversations",
-  sideRequest: "a request outside the record had cached the last answer",
-  sentBefore: "the same request had been sent before: a retry outside the record",
-  markEarlier: "the last mark, here or in the request before, was before the last block",
-  toolsChanged: "tools changed, as the record says",
-  interrupted: "interrupted: what was kept of the turn is not recorded",
-  shrank: "the context shrank: what was taken out is not recorded",
-  editedBehind: "a shorter part of the messages was read: what followed it had changed, unrecorded",
-  otherSystem: "another part of system and tools was read than the first request shows",
-  outlived: "read after its time to live, counted from what was sent last: when requests began is not recorded",
-  messagesLost: "unexplained: messages missed within their time to live, system and tools read",
-  lost: "unexplained: all missed within its time to live (evicted, or system or tools changed unrecorded)",
-  foreignRules: "another provider's cache, which follows other rules",
+  warmedByOthers: "other conversations kept the system prompt and the tools in the cache",
+  sideRequest: "a request that is not recorded had cached the last answer",
+  sentBefore: "the same request was sent before: a retry that is not recorded",
+  markEarlier: "the last breakpoint, here or in the request before, was before the last block",
+  toolsChanged: "the tools changed, as recorded",
+  interrupted: "interrupted: the recording does not say what was kept of the turn",
+  shrank: "the context shrank: the recording does not say what was removed",
+  editedBehind: "fewer messages were read: those after them had changed, which is not recorded",
+  otherSystem: "another part of system prompt and tools was read than in the first request",
+  outlived: "read after its lifetime, counted from the last message sent: the start of requests is not recorded",
+  messagesLost: "unexplained: messages missed within their lifetime, system prompt and tools read",
+  lost: "unexplained: everything missed within its lifetime (evicted, or an unrecorded change to system prompt or tools)",
+  foreignRules: "the cache of another provider, with other rules",
   unexplained: "unexplained: other",
 } as const
 export type Cause = keyof typeof CAUSES
@@ -32,11 +32,11 @@ const CLOSE = 0.01 // of the request's input
 export interface Compared {
   readonly prediction: Prediction
   readonly verdict: Verdict
-  /** The request did not simply read on from where the one before it had cached. */
+  /** Whether the request did more than continue from what the request before it had cached. */
   readonly breaks: boolean
 }
 
-/** The providers that count no writes are compared by their reads, which they count in steps. */
+/** Providers that report no writes are compared by their reads, which they count in steps. */
 export interface Yardstick {
   readonly countsWrites: boolean
   readonly step: number
@@ -64,7 +64,7 @@ function cachedBy({ shaped }: Prediction): number {
   return read + write
 }
 
-/** Predicted, as well as can be asked. */
+/** Whether the prediction counts as correct. */
 export const isGood = (verdict: Verdict) => verdict === "exact" || verdict === "within 1%"
 
 interface Before {

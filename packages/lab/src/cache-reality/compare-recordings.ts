@@ -1,4 +1,4 @@
-/** Recordings against the cache model: each conversation's requests replayed, compared and counted by verdict. */
+/** Compares recordings with the cache model: replays the requests of each conversation and counts the verdicts. */
 import type { RecordedConversation } from "../recordings.ts"
 import { type Cause, type Compared, compare, isGood, MESSAGES_API, OPENAI, type Verdict } from "./causes.ts"
 import { recordedRequests } from "./recorded-requests.ts"
@@ -7,25 +7,25 @@ import { replay } from "./replay.ts"
 export interface Comparison {
   readonly recording: string
   readonly model: string
-  /** Reads and writes by the rules of the Messages API, or another provider's reads. */
+  /** Reads and writes by the rules of the Messages API, or only reads of another provider. */
   readonly provider: "messages-api" | "openai"
   readonly requests: readonly Compared[]
 }
 
 export interface Tally {
   readonly requests: number
-  /** Without those that are given. */
+  /** Without the given ones. */
   readonly predicted: number
   readonly exact: number
-  /** The exact ones included. */
+  /** Including the exact ones. */
   readonly within1Percent: number
-  /** Requests that did not simply read on from where the one before them had cached: what a cache model is for. */
+  /** Requests that did more than continue from the cache of the request before: these test a cache model. */
   readonly breaks: number
   readonly breaksWithin1Percent: number
   readonly causes: Readonly<Partial<Record<Cause, number>>>
 }
 
-/** Nothing where the record counts no cached tokens. */
+/** Undefined if the recording has no cached tokens. */
 export function compareRecording({ name, format, model, messages }: RecordedConversation): Comparison | undefined {
   const requests = recordedRequests(messages, model)
   if (!requests.some(({ usage }) => usage.read > 0)) return undefined

@@ -1,9 +1,9 @@
 /**
- * The requests behind a recorded conversation: for each response of the API everything that stood before it since the last
- * boundary, when it was sent, and what the API said it read from and wrote to the prompt cache.
+ * The requests of a recorded conversation: for each response, everything before it since the last boundary, the time it was sent,
+ * and the recorded reads and writes of the prompt cache.
  *
- * Pieces of one response carry the same API id and count once; the last piece's usage holds. System prompt and tools are
- * not recorded and not part of a request here.
+ * Parts of one response share an API id and count once, with the usage of the last part. System prompt and tools are not recorded,
+ * so they are not part of a request here.
  */
 import { renderAttachment } from "../../../core/src/messages/attachments.ts"
 import {
@@ -28,17 +28,17 @@ import { findModel } from "../../../core/src/tokens/models.ts"
 import type { Ttl } from "../../../sim/src/wire.ts"
 
 export interface RecordedRequest {
-  /** Milliseconds. No request's start is recorded: the time of the last thing that was sent with it. */
+  /** Milliseconds. The start of a request is not recorded, so this is the time of the last message sent with it. */
   readonly startedAt: number
   readonly model: string
   readonly blocks: readonly RecordedBlock[]
   readonly usage: RecordedUsage
-  /** How long its entries live; as the usage before it where it wrote nothing. */
+  /** The lifetime of its cache entries. If it wrote none, that of the usage before it. */
   readonly ttl: Ttl
   readonly circumstances: Circumstances
 }
 
-/** What the API counted, in tokens; the first three add up to the input. */
+/** The API's counts in tokens. The first three add up to the input. */
 export interface RecordedUsage {
   readonly read: number
   readonly write: number
@@ -52,21 +52,21 @@ export interface RecordedBlock {
   readonly estimate: number
   readonly isThinking: boolean
   readonly holdsImage: boolean
-  /** Opens a new turn: in a user message, and neither a tool result nor a reminder put beside one. */
+  /** Whether it opens a new turn: it is in a user message and is neither a tool result nor a reminder. */
   readonly opensTurn: boolean
 }
 
-/** What the record tells about the moment: evidence for the causes of misses. */
+/** What the recording shows about the moment: evidence for the causes of misses. */
 export interface Circumstances {
-  /** Counts the contexts: one more at the beginning and behind each boundary. */
+  /** The number of the context: a new one begins at the start and after each boundary. */
   readonly context: number
   readonly opensContext: boolean
-  /** A person spoke since the last response. */
+  /** Whether the person wrote something since the last response. */
   readonly newTurn: boolean
   readonly interrupted: boolean
-  /** The record says that tools, skills or a tool server's instructions changed. */
+  /** Whether tools, skills or the instructions of a tool server changed, as recorded. */
   readonly toolsChanged: boolean
-  /** Whether the turn's first response has thinking, which tells the setting on models with a thinking budget only. */
+  /** Whether the first response of the turn has thinking. It shows the setting only on models with a thinking budget. */
   readonly thinking: boolean
 }
 
@@ -85,7 +85,7 @@ class Recorder {
   readonly requests: RecordedRequest[] = []
   readonly #estimator: Estimator
   #blocks: RecordedBlock[] = []
-  /** Where the request of each response stands. */
+  /** The index of the request of each response. */
   readonly #places = new Map<string, number>()
   #startedAt = 0
   #ttl: Ttl = "5m"
@@ -103,7 +103,7 @@ class Recorder {
     if (message.type !== "assistant") this.#startedAt = Math.max(this.#startedAt, Date.parse(message.timestamp))
   }
 
-  /** What a boundary keeps stands behind the summary, which is not there yet: it stays and the summary follows. */
+  /** Messages that a boundary keeps come after the summary. The summary is not there yet, so they stay and it follows. */
   #openContext(kept: readonly string[]): void {
     const isKept = new Set(kept)
     this.#blocks = this.#blocks.filter(({ id }) => isKept.has(id.split(":")[0] as string))
@@ -153,7 +153,7 @@ class Recorder {
     this.#since = { ...nothingYet(this.#since.context), opensContext: false }
   }
 
-  /** Thinking in the response that opens a turn, in whichever piece, tells the setting for the turn. */
+  /** Thinking in any part of the first response of a turn shows the setting for the turn. */
   #learnThinking(place: number): void {
     const { circumstances } = this.requests[place] as RecordedRequest
     if (!circumstances.newTurn && place > 0) return

@@ -1,9 +1,8 @@
 /**
- * Replays recorded requests through the simulator's prompt cache, on the recorded times, and sets what it predicts beside
- * what the API recorded.
+ * Replays recorded requests through the simulator's prompt cache at the recorded times, for comparison with the recorded usage.
  *
- * Where the marks stood is not recorded. Assumed is that Claude Code marks the system prompt and the last two messages, pi
- * the system prompt and the last message; Codex talks to a provider that marks by itself.
+ * Breakpoints are not recorded. The replay assumes that Claude Code marks the system prompt and the last two messages, and pi the
+ * system prompt and the last message. Codex uses a provider that caches on its own.
  */
 import { findModel } from "../../../core/src/tokens/models.ts"
 import { type PrefixItem, PromptCache } from "../../../sim/src/cache/prompt-cache.ts"
@@ -14,9 +13,9 @@ export interface Prediction {
   readonly shaped: ShapedRequest
   readonly read: number
   readonly write: number
-  /** What had been read, had no entry's time run out. */
+  /** What would be read if no entry had expired. */
   readonly readWithoutExpiry: number
-  /** Where the answer before ends, in tokens from the start. */
+  /** The end of the previous answer, in tokens from the start. */
   readonly endOfLastAnswer: number
 }
 
@@ -54,7 +53,7 @@ export function replay(requests: readonly RecordedRequest[], format: string): Pr
   })
 }
 
-/** What the first request read was there before the conversation began. */
+/** What the first request read was cached before the conversation began. */
 function warmSystem(cache: PromptCache, shaped: ShapedRequest): void {
   const { request, items } = shaped
   const warm = items.slice(0, systemEnds(shaped).filter((end) => end <= request.usage.read).length)
@@ -62,7 +61,7 @@ function warmSystem(cache: PromptCache, shaped: ShapedRequest): void {
   cache.commit(cache.lookUp({ items: prefix, scope: request.model, minimum: 0, now: request.startedAt }))
 }
 
-/** Models that keep thinking only until the person speaks again get it no longer from then on. */
+/** Some models keep thinking only until the next message of the person. */
 function sentBlocks({ blocks, model }: RecordedRequest): readonly RecordedBlock[] {
   if (findModel(model).facts.accepts.earlierThinking) return blocks
   const turn = blocks.findLastIndex(({ opensTurn }) => opensTurn)
@@ -83,7 +82,7 @@ function prefixOf({ request, items, tail }: ShapedRequest, markedMessages: numbe
   return [...prefix, { hash: "tail", tokens: tail }]
 }
 
-/** The last block that can be marked of each of the last messages; messages of one role in a row are one. */
+/** The last block of each of the last messages that can have a breakpoint. Adjacent messages of one role count as one. */
 function lastMarkable(items: readonly ShapedItem[], messages: number): number[] {
   const marks: number[] = []
   let role: string | undefined

@@ -1,19 +1,18 @@
 /**
- * What each block of a recorded request took, in the tokens of the model that was asked. Nothing of this is recorded; what
- * the API counted for whole requests is. From one request to the next the input grows by the answer and what was sent
- * since, so their sum is known exactly, and with it the size of every prefix that ends where a request ended. Inside such
- * a step the answer has the output tokens that were recorded for it, and the rest is spread in proportion to estimates.
+ * The tokens of each block of a recorded request. Recordings have only the API's counts for whole requests. From one request to
+ * the next, the input grows by the answer and what was sent since, so the size of every prefix that ends where a request ended is
+ * known exactly. Within such a step, the answer has its recorded output tokens, and estimates divide the rest.
  *
- * Three things are no blocks of the record:
- * - `system`: system prompt and tools, in as many parts as they have marks, which is one or two. A mark stands where the
- *   first request's read ended (other conversations had cached that much) and where most other reads ended that are
- *   shorter than the first request; where there are none, behind what estimates leave over.
- * - `unrecorded`: what a context opens with and the record lacks (instructions, reminders, the rest of the system prompt).
- * - `tail`: a few tokens that the API puts behind the last block. They are never cached and counted as plain input.
+ * Three things are not blocks of the recording:
+ * - `system`: system prompt and tools, in one or two parts, one for each breakpoint. Breakpoints are assumed where the first
+ *   request's read ended (other conversations had cached that much) and where most other reads shorter than the first request
+ *   ended. Without such reads, the breakpoint is after what the estimates leave over.
+ * - `unrecorded`: the beginning of a context that the recording lacks (instructions, reminders, the rest of the system prompt).
+ * - `tail`: a few tokens that the API adds after the last block. They are never cached and count as uncached input.
  */
 import { inputOf, type RecordedBlock, type RecordedRequest } from "./recorded-requests.ts"
 
-/** More plain input than this is no tail: then the last mark stood before the last block. Recorded tails are 0 to 13. */
+/** With more uncached input than this, the last breakpoint was before the last block. Recorded tails are 0 to 13. */
 export const LARGEST_TAIL = 16
 
 export interface ShapedItem {
@@ -24,16 +23,16 @@ export interface ShapedItem {
 
 export interface ShapedRequest {
   readonly request: RecordedRequest
-  /** System, unrecorded, blocks; they add up to the input without the tail. */
+  /** System, unrecorded and blocks. They add up to the input without the tail. */
   readonly items: readonly ShapedItem[]
   readonly tail: number
-  /** The context has become smaller than what is known to be in it: something was taken out that the record still has. */
+  /** The context is smaller than its known content: something was removed that the recording still has. */
   readonly shrank: boolean
 }
 
 export const isSystem = ({ id }: ShapedItem) => id.startsWith("system:")
 
-/** Where the marks on system and tools stand, in tokens from the start. */
+/** The breakpoints on system prompt and tools, in tokens from the start. */
 export function systemEnds({ items }: ShapedRequest): number[] {
   let end = 0
   return items.filter(isSystem).map(({ tokens }) => {
@@ -44,7 +43,7 @@ export function systemEnds({ items }: ShapedRequest): number[] {
 
 export const tailOf = ({ usage }: RecordedRequest) => (usage.uncached <= LARGEST_TAIL ? usage.uncached : 0)
 
-/** `strip` says which blocks of a request the server leaves out. */
+/** `strip` names the blocks of a request that the server leaves out. */
 export function shapeRequests(
   requests: readonly RecordedRequest[],
   strip: (request: RecordedRequest) => readonly RecordedBlock[],
@@ -55,7 +54,7 @@ export function shapeRequests(
   return requests.map((request) => shares.shape(request, strip(request)))
 }
 
-/** Where system and tools are marked, in tokens from the start. */
+/** Finds the breakpoints on system prompt and tools, in tokens from the start. */
 function systemMarks(requests: readonly RecordedRequest[], first: RecordedRequest): number[] {
   const total = inputOf(first.usage) - tailOf(first)
   const reads = requests.map(({ usage }) => usage.read).filter((read) => read > 0 && read < total)
@@ -67,7 +66,7 @@ function systemMarks(requests: readonly RecordedRequest[], first: RecordedReques
 
 const SYSTEM_MARKS = 2
 
-/** Old Claude Code versions logged the usage that opens a response: an output of a few tokens, whatever it became. */
+/** Old Claude Code versions recorded the usage at the start of a response, with only a few output tokens. */
 const UNFINISHED_SHARE = 0.6
 
 class Shares {
@@ -103,14 +102,14 @@ class Shares {
     return { request, items: [...system, ...items], tail, shrank: known > room }
   }
 
-  /** Where earlier blocks were stripped, what stood behind them is known only as a sum: it is spread anew. */
+  /** If earlier blocks were stripped, only the sum of what follows is known, so it is divided again. */
   #forgetBehindAnEdit(blocks: readonly RecordedBlock[]): void {
     const changed = this.#before.blocks.findIndex(({ id }, index) => blocks[index]?.id !== id)
     if (changed < 0) return
     for (const { id } of blocks.slice(changed)) this.#tokens.delete(id)
   }
 
-  /** A step: the answer and what was sent since. */
+  /** One step: the answer and what was sent since. */
   #grow(fresh: readonly RecordedBlock[], room: number): void {
     const { true: answer = [], false: sent = [] } = Object.groupBy(fresh, ({ role }) => String(role === "assistant"))
     const { output } = this.#before
@@ -123,14 +122,14 @@ class Shares {
     }
   }
 
-  /** A context begins: what estimates do not account for is unrecorded. */
+  /** The start of a context: what estimates do not cover is unrecorded. */
   #open(fresh: readonly RecordedBlock[], { unrecorded, room }: { unrecorded: string; room: number }): void {
     const spoken = Math.min(room, Math.round(sumOf(fresh.map(estimateOf))))
     this.#assign(fresh, spoken)
     this.#tokens.set(unrecorded, room - spoken)
   }
 
-  /** Nobody knows what was taken out: everything is made smaller alike, and new blocks get nothing. */
+  /** It is unknown what was removed, so everything shrinks in proportion, and new blocks get nothing. */
   #shrink(ids: readonly string[], room: number): void {
     const shares = spread(
       room,

@@ -1,4 +1,4 @@
-/** Every recorded compaction beside ours of the same messages, measured alike. */
+/** Compares every recorded compaction with ours of the same messages. */
 import { createEstimator } from "../../../core/src/tokens/estimate.ts"
 import { findModel } from "../../../core/src/tokens/models.ts"
 import type { RecordedConversation } from "../recordings.ts"
@@ -12,7 +12,7 @@ export type Way = (typeof WAYS)[number]
 
 export interface Measured {
   readonly marks: Marks
-  /** What stands in the next request: messages alone, estimated alike for all ways. */
+  /** The messages of the next request, estimated in the same way for all three. */
   readonly tokens: number
 }
 
@@ -21,7 +21,7 @@ export interface Compared {
   readonly format: string
   /** 1 for the first compaction of a recording. */
   readonly nth: number
-  /** As the recording's own program counted them: system prompt, tools and files that were put back are in both. */
+  /** As the recording program counted them, with system prompt, tools and restored files. */
   readonly tokensBefore: number
   readonly tokensAfter: number | undefined
   readonly ways: Readonly<Record<Way, Measured>>

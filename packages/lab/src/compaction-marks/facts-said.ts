@@ -1,12 +1,9 @@
-/**
- * The exact things in what was said, which no paraphrase can stand for: addresses, paths and file names, identifiers, numbers of three
- * digits and more. A plain word is none.
- */
+/** Facts that a paraphrase would lose: addresses, paths and file names, identifiers, numbers of three digits or more. Not plain words. */
 
 /** In this order: addresses, paths, dotted names, numbers with separators, words. */
 const CANDIDATES =
   /https?:\/\/[^\s"'`<>()[\]{}|]+|(?:~|\.{1,2}|[\w@-][\w@.-]*)?(?:\/[\w@.-]+)+|\w[\w-]*(?:\.[\w-]+)+|\d{1,3}(?:,\d{3})+(?![/.-]?\w)|\w+(?:-\w+)*/g
-const PUNCTUATION_BEHIND = /[.,:;!?-]+$/
+const TRAILING_PUNCTUATION = /[.,:;!?-]+$/
 const MEASURE = /^\d+(?:st|nd|rd|th|x|s|m|h|d|k|ms|kb|mb|gb)$/i // "3rd", "10MB": an ordinal or a rough size, not a name
 const FILE_NAME = /^\w[\w-]+(?:\.[\w-]+)*\.[a-z]\w{0,5}$/i
 const SHORTEST = 3 // characters
@@ -14,7 +11,7 @@ const SHORTEST = 3 // characters
 export function factsIn(text: string): ReadonlySet<string> {
   const facts = new Set<string>()
   for (const [found] of text.matchAll(CANDIDATES)) {
-    const fact = found.replace(PUNCTUATION_BEHIND, "")
+    const fact = found.replace(TRAILING_PUNCTUATION, "")
     if (fact.length >= SHORTEST && isFact(fact)) facts.add(fact)
   }
   return facts
@@ -27,7 +24,7 @@ function isFact(text: string): boolean {
   return /^\d{3,}$|^\d{1,3}(?:,\d{3})+$/.test(text) || isIdentifier(text)
 }
 
-/** "and/or" is none: a path begins like one, goes deeper, or has what makes a name one. */
+/** Not "and/or": a path begins with ~, . or /, has more than one slash, or contains a file name. */
 const isPath = (text: string): boolean =>
   /[a-z]/i.test(text) && (/^[~./]/.test(text) || text.split("/").length > 2 || /\.\w+$|[\d_]/.test(text))
 

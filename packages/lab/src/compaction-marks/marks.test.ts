@@ -44,7 +44,7 @@ describe("recorded compactions", () => {
     expect(second!.standing).toContain("All User Messages")
   })
 
-  test("messages that a boundary kept stand behind it", () => {
+  test("messages that a boundary keeps come after it", () => {
     const recording = conversation().user("Begin with this.").say("Yes, at once.")
     const { uuid } = recording.messages[1]!
     recording.boundary({ preservedMessages: { uuids: [uuid] } }).user("A summary.", { isCompactSummary: true })
@@ -78,7 +78,7 @@ describe("the marks", () => {
   const names = Object.keys(MARKS) as MarkName[]
   const isInvention = (name: MarkName) => name === "listedNotFound" || name === "inlineNotFound"
 
-  test("count what stands in a text", () => {
+  test("count what is in a text", () => {
     const said = saidIn({ ...compactionsOf()[1]!, cwd: CWD })
     const text = 'Never push.  Now\nthe tests. Changed src/index.ts. 1047 The user said "make it all green today".'
     const marks = measure(said, text)
@@ -101,7 +101,7 @@ describe("the marks", () => {
     expect(total([marks, marks]).facts).toEqual({ found: 2, of: 6 })
   })
 
-  test("of the whole conversation everything stands, of an empty text nothing", () => {
+  test("the whole conversation contains everything, an empty text nothing", () => {
     for (const compaction of compactionsOf()) {
       const said = saidIn({ ...compaction, cwd: CWD })
       const whole = measure(said, compaction.before.map(textSent).join("\n"))

@@ -1,9 +1,9 @@
-/** The marks of one compaction: of everything that was said and done before it, what stands in the text that is left. */
-import { plain, stands } from "./find-in-text.ts"
+/** The marks of one compaction: how much of what was said and done before it is in the text that is left. */
+import { isIn, plain } from "./find-in-text.ts"
 import { userQuotesIn, wasSaid } from "./quotes.ts"
 import type { Said } from "./said.ts"
 
-/** So many of so many. */
+/** `found` of `of` items. */
 export interface Share {
   readonly found: number
   readonly of: number
@@ -33,7 +33,7 @@ export type Marks = Readonly<Record<MarkName, Share>>
 export function measure(said: Said, standing: string): Marks {
   const text = plain(standing)
   const present = (pieces: readonly string[]): Share => ({
-    found: pieces.filter((piece) => stands(piece, text)).length,
+    found: pieces.filter((piece) => isIn(piece, text)).length,
     of: pieces.length,
   })
   const missing = (quotes: readonly string[]): Share => ({
@@ -59,7 +59,7 @@ export function measure(said: Said, standing: string): Marks {
   }
 }
 
-/** Counts of several compactions together: each message, file and fact weighs the same. */
+/** Adds up several compactions. Each message, file and fact counts the same. */
 export function total(all: readonly Marks[]): Marks {
   const sum = (name: MarkName): Share => ({
     found: all.reduce((found, marks) => found + marks[name].found, 0),

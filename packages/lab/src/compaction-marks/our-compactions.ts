@@ -1,8 +1,7 @@
 /**
- * The same conversation compacted by our layer 4, at the places where it was compacted in the recording. A second compaction finds what our
- * first one left, and behind it what the recording has from there on: a chain, as it would have been.
+ * Compacts a recorded conversation with our layer 4 at the places where the recording was compacted. A second compaction begins
+ * with what our first one left, followed by the recorded messages since.
  */
-
 import type { ToolSurroundings } from "../../../core/src/forks/fork-state.ts"
 import { writeImported } from "../../../core/src/import/into-journal.ts"
 import { compaction } from "../../../core/src/layers/4-compaction/compaction.ts"
@@ -25,13 +24,13 @@ import type { RecordedCompaction } from "./recorded-compactions.ts"
 import { textSentIn } from "./said.ts"
 import { type SummariserName, summariserModel } from "./summarisers.ts"
 
-const MODEL = "claude-opus-4-6" // who answered in the recording makes no difference to what layer 4 does
-const WINDOW = 200_000 // tokens: the window that its figures are made for
-const LARGER_WINDOW = 258_400 // tokens: what the recorded Codex conversations were given
+const MODEL = "claude-opus-4-6" // the recorded model makes no difference to layer 4
+const WINDOW = 200_000 // tokens: the window that the default figures are for
+const LARGER_WINDOW = 258_400 // tokens: the window of the recorded Codex conversations
 const CWD = "/nowhere"
 const ID = "recording"
 
-/** What stands in the next request after each of the recording's compactions. */
+/** The text of the next request after each compaction of the recording. */
 export async function ourCompactions(
   recording: RecordedConversation,
   compactions: readonly RecordedCompaction[],
@@ -39,7 +38,7 @@ export async function ourCompactions(
 ): Promise<readonly string[]> {
   const store = memoryStore()
   const window = compactions.some(({ tokensBefore }) => tokensBefore > WINDOW) ? LARGER_WINDOW : WINDOW
-  const ids = seededIds(kind) // equal figures in every run
+  const ids = seededIds(kind) // the same figures in every run
   const standing: string[] = []
   let newest: string | undefined
   for (const { since } of compactions) {
@@ -89,7 +88,7 @@ interface Opening {
   readonly ids: Ids
 }
 
-/** Layer 4 alone: what the others would have cleared or noted before is not mixed into the figures. */
+/** Layer 4 alone, so that clearing and notes of other layers do not affect the figures. */
 function openCompacting({ store, window, kind, ids }: Opening): Promise<Conversation> {
   const models = { [MODEL]: { window } }
   const model = summariserModel({ name: MODEL, facts: findModel(MODEL, models).facts, kind })

@@ -1,6 +1,6 @@
 /**
- * What a text says the user said, word for word: the entries of its list of the user's messages, and pieces in quotation marks on a line
- * that names the user before them. Found by how it is laid out, so a quotation without marks is not seen.
+ * Finds quotes of the user in a text: entries of its list of the user's messages, and text in quotation marks on a line that names the
+ * user first. It goes by layout, so it misses quotes without quotation marks.
  */
 import { plain } from "./find-in-text.ts"
 
@@ -15,8 +15,8 @@ const FENCE = /^(`{3,})[\w-]*$/
 const BULLET = /^\s*(?:[-*]|\d+[.)])\s+/
 const NAMES_USER = /\buser(?:'s)?\b/i
 const IN_MARKS = /"([^"\n]+)"|“([^”\n]+)”/g
-const SHORTEST = 12 // characters: less is a name in quotation marks as often as something said
-const LEFT_OUT = /\s*(?:\[[^\]]*\]|\.{3,}|…)\s*/ // where a quotation leaves something out, or says in brackets what
+const SHORTEST = 12 // characters: shorter ones are often names in quotation marks
+const LEFT_OUT = /\s*(?:\[[^\]]*\]|\.{3,}|…)\s*/ // an omission in a quote, perhaps with a note in brackets
 
 export function userQuotesIn(text: string): UserQuotes {
   const listed: string[] = []
@@ -39,18 +39,18 @@ export function userQuotesIn(text: string): UserQuotes {
     } else if (mark) fence = { mark, lines: [] }
     else if (list?.test(line)) {
       closeEntry()
-      list = LIST_TITLE.test(line) ? titleBehind(line) : undefined
+      list = LIST_TITLE.test(line) ? titleAfter(line) : undefined
     } else if (list) {
       if (BULLET.test(line)) closeEntry()
       entry.push(line)
-    } else if (LIST_TITLE.test(line)) list = titleBehind(line)
+    } else if (LIST_TITLE.test(line)) list = titleAfter(line)
     else inline.push(...attributedIn(line))
   }
   closeEntry()
   return { listed: longEnough(listed), inline: longEnough(inline) }
 }
 
-/** Whether a quotation is in what was said: as it is, or piece by piece where it leaves something out. `said` is plain. */
+/** Whether the user said a quote: as a whole, or each part if it has omissions. `said` must be plain. */
 export function wasSaid(quote: string, said: string): boolean {
   const pieces = plain(quote)
     .split(LEFT_OUT)
@@ -59,14 +59,14 @@ export function wasSaid(quote: string, said: string): boolean {
 }
 
 /** The next title of the same kind: a number for a number, hashes for hashes. */
-function titleBehind(title: string): RegExp {
+function titleAfter(title: string): RegExp {
   const [, indent = "", mark = ""] = /^(\s*)(#+ |\d+[.)] )?/.exec(title)!
   if (mark.startsWith("#")) return new RegExp(`^#{1,${mark.trim().length}} `)
   const number = Number.parseInt(mark, 10)
   return Number.isNaN(number) ? /^\s*\*\*|^#+ |^<\// : new RegExp(`^\\s{0,${indent.length}}${number + 1}[.)] |^#+ |^<`)
 }
 
-/** An entry quotes as a whole, from its first mark to its last, or in several pieces. */
+/** An entry is one quote from its first mark to its last, or contains several. */
 function quotedIn(entry: string): readonly string[] {
   const whole = /^\s*(?:[-*]|\d+[.)])?\s*\**["“]([\s\S]*)["”][\s.*]*$/.exec(entry)?.[1]
   if (whole !== undefined && !/["“”]/.test(whole)) return [whole]

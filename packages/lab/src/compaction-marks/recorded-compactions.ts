@@ -1,26 +1,26 @@
-/** Compactions in recorded conversations: what stood before each, what the program that recorded it left behind it, what came then. */
+/** The compactions in recorded conversations: what was before each, what the recording program left after it, what came then. */
 import { isBoundary, type Message } from "../../../core/src/messages/messages.ts"
 import { usageTotal } from "../../../core/src/tokens/context-size.ts"
 import type { RecordedConversation } from "../recordings.ts"
 import { isSummary, textSent } from "./said.ts"
 
 export interface RecordedCompaction {
-  /** From the first message of the recording. */
+  /** All messages from the start of the recording to the boundary. */
   readonly before: readonly Message[]
-  /** How many of these stand before the previous boundary. */
+  /** How many of these are before the previous boundary. */
   readonly older: number
-  /** What came in since the previous compaction, without what that one left. */
+  /** What was added since the previous compaction, without what that one left. */
   readonly since: readonly Message[]
   /** From here to the next boundary, or to the end. */
   readonly after: readonly Message[]
-  /** What the recording shows of the next request: the summary, what was attached to it, what was kept. */
+  /** The part of the next request that the recording has: the summary, its attachments, kept messages. */
   readonly standing: string
-  /** Tokens of the whole context before, and of the first request after, as they were counted then. */
+  /** Tokens of the whole context before, and of the first request after, as recorded. */
   readonly tokensBefore: number
   readonly tokensAfter: number | undefined
 }
 
-/** A boundary with nothing before it cannot be measured: the recording begins there. */
+/** Skips a boundary at the start of a recording: there is nothing before it to measure. */
 export function recordedCompactions({ messages }: Pick<RecordedConversation, "messages">): RecordedCompaction[] {
   const boundaries = messages.flatMap((message, at) => (isBoundary(message) && at > 0 ? [at] : []))
   return boundaries.map((at, nth) => {
@@ -39,7 +39,7 @@ export function recordedCompactions({ messages }: Pick<RecordedConversation, "me
   })
 }
 
-/** The boundary, the summary, and what was attached with it: everything before somebody speaks. */
+/** The boundary, the summary and its attachments: everything before the next message of the user or the model. */
 function leftBehind(after: readonly Message[]): readonly Message[] {
   const end = after.findIndex(
     (message) => message.type === "assistant" || (message.type === "user" && !isSummary(message)),
@@ -56,7 +56,7 @@ function standingIn(messages: readonly Message[], at: number): string {
 
 const metadataOf = (message: Message) => (isBoundary(message) ? message.compactMetadata : undefined)
 
-/** What the next request took, with what the user may have said before it. */
+/** The input of the next request, including a message of the user before it. */
 function firstInput(after: readonly Message[]): number | undefined {
   const usage = after.map((message) => (message.type === "assistant" ? message.message.usage : undefined)).find(Boolean)
   return usage && usageTotal(usage) - usage.output_tokens

@@ -1,4 +1,4 @@
-/** What a conversation held up to a compaction, from the recording itself: everything that the marks ask for afterwards. */
+/** What a conversation contains before a compaction, taken from the recording: everything the marks look for. */
 import {
   type Content,
   isText,
@@ -13,47 +13,47 @@ import { sentBlocks } from "../../../core/src/messages/sent-blocks.ts"
 import { artifacts } from "../../../core/src/views/record/artifacts.ts"
 import { standingRules } from "../../../core/src/views/record/standing-rules.ts"
 import { factsIn } from "./facts-said.ts"
-import { plain, stands } from "./find-in-text.ts"
+import { isIn, plain } from "./find-in-text.ts"
 
 export interface FileName {
   /** As the tool was given it. */
   readonly path: string
-  /** From the project's directory on, where it lies inside. */
+  /** Relative to the project's directory, if it is inside. */
   readonly inProject: string
   readonly name: string
 }
 
 export interface Said {
-  /** The user's, from before the previous boundary and since then. */
+  /** Messages of the user, before the previous boundary and since. */
   readonly olderMessages: readonly string[]
   readonly newerMessages: readonly string[]
-  /** What the user said when a tool call was refused: it stands in that call's result. */
+  /** Remarks of the user when refusing a tool call. They are in the result of that call. */
   readonly refusals: readonly string[]
   readonly rules: readonly string[]
-  /** Created or changed, and there at the end. */
+  /** Created or changed, and not deleted later. */
   readonly changed: readonly FileName[]
   /** Only read. */
   readonly read: readonly FileName[]
   readonly facts: readonly string[]
   readonly factsUsedAgain: readonly string[]
-  /** Everything in the conversation as one text, plain and in lower case, to look quotations up in. */
+  /** The whole conversation as one plain text in lower case, to look up quotes in. */
   readonly everything: string
 }
 
-export interface SaidQuestion {
-  /** From the first message to the boundary; boundaries and summaries in between are not asked for. */
+export interface SaidInput {
+  /** From the first message to the boundary, without earlier boundaries. */
   readonly before: readonly Message[]
-  /** How many of them stand before the previous boundary. */
+  /** How many of them are before the previous boundary. */
   readonly older: number
   /** From the boundary to the next one, or to the end. */
   readonly after: readonly Message[]
   readonly cwd?: string
 }
 
-const SHORTEST_MESSAGE = 5 // characters: "yes" is found in any text
+const SHORTEST_MESSAGE = 5 // characters: "yes" is in any text
 const REFUSAL = /^The user doesn't want to proceed with this tool use\.[\s\S]*?the user said:\s*(\S[\s\S]*)$/ // Claude Code
 
-export function saidIn({ before, older, after, cwd = "" }: SaidQuestion): Said {
+export function saidIn({ before, older, after, cwd = "" }: SaidInput): Said {
   const spoken = before.filter((message) => !isSummary(message))
   const facts = [...factsIn(spoken.map(wordsOf).join("\n"))]
   const later = plain(
@@ -77,12 +77,12 @@ export function saidIn({ before, older, after, cwd = "" }: SaidQuestion): Said {
     rules: [...new Set(human(before).flatMap(standingRules).map(plain))],
     ...filesOf(before, cwd),
     facts,
-    factsUsedAgain: facts.filter((fact) => stands(fact, later)),
+    factsUsedAgain: facts.filter((fact) => isIn(fact, later)),
     everything: plain(spoken.map(textSent).join("\n")).toLowerCase(),
   }
 }
 
-/** All text that a message puts before the model: words, calls, results, what is attached. */
+/** All text of a message that the model sees: its own, calls, results, attachments. */
 export const textSent = (message: Message): string => textSentIn(sentBlocks(message))
 
 export function textSentIn(content: Content): string {
@@ -97,7 +97,7 @@ export function textSentIn(content: Content): string {
 
 export const isSummary = (message: Message): boolean => message.type === "user" && message.isCompactSummary === true
 
-/** What the human and the assistant said themselves. */
+/** The text that the person and the assistant wrote themselves. */
 function wordsOf(message: Message): string {
   return message.type === "assistant" || isHuman(message) ? textOf(contentOf(message)) : ""
 }
@@ -115,7 +115,7 @@ const resultsOf = (message: Message): readonly string[] =>
         .map((block) => textOf(resultBlocks(block)))
     : []
 
-/** The strings of an input as they are, without JSON's escapes. */
+/** The strings of an input without JSON escapes. */
 function stringsIn(value: unknown): string {
   if (typeof value !== "object" || value === null) return String(value)
   return Object.values(value).map(stringsIn).join("\n")
@@ -123,7 +123,7 @@ function stringsIn(value: unknown): string {
 
 function filesOf(messages: readonly Message[], cwd: string): Pick<Said, "changed" | "read"> {
   const { files } = messages.reduce((state, message) => artifacts.apply(state, message), artifacts.start())
-  const present = [...files].filter(([path, { deleted }]) => !deleted && !path.endsWith("/")) // a directory is no file
+  const present = [...files].filter(([path, { deleted }]) => !deleted && !path.endsWith("/")) // a directory is not a file
   const isChanged = ({ created, changes }: { created: boolean; changes: number }) => created || changes > 0
   const named = (list: typeof present) => list.map(([path]) => fileName(path, cwd))
   return {

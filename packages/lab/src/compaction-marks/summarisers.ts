@@ -1,6 +1,6 @@
 /**
- * Who writes the summaries when recordings are compacted again, in the same process: the simulator's extractive brain, or somebody who has
- * nothing to say, so that what is left is what the data alone carries. Neither is a language model.
+ * The summarisers for recordings, in the same process: the simulator's extractive brain, or one that writes a single sentence, which
+ * shows what the data alone carries. Neither is a language model.
  */
 import { toBlocks } from "../../../core/src/messages/blocks.ts"
 import type { ModelRequest } from "../../../core/src/messages/request.ts"
@@ -29,7 +29,7 @@ export function summariserModel({ name, facts, kind }: SummariserOptions): Model
       const index = asked++
       const text = kind === "empty" ? NOTHING_TO_SAY : extract(request, index)
       yield { type: "text", text }
-      const usage = { input_tokens: 0, output_tokens: 0 } // nothing was asked of anyone
+      const usage = { input_tokens: 0, output_tokens: 0 } // no server was asked
       const response = { id: `msg_summary_${index}`, model: name, content: [{ type: "text", text }], usage }
       yield { type: "response", response: { ...response, stop_reason: "end_turn" } }
     },
@@ -41,6 +41,6 @@ function extract({ model, max_tokens, messages }: ModelRequest, index: number): 
   const request: BrainTurn["request"] = { model, max_tokens, messages: plain }
   const answer = extractiveAnswer({ request, index, random: () => 0, nextToolUseId: () => `toolu_${index}` })
   const [block] = answer?.content ?? []
-  if (block?.type !== "text") throw new Error("The extractive brain did not see that a summary was asked for.")
+  if (block?.type !== "text") throw new Error("The extractive brain did not recognise the request for a summary.")
   return block.text
 }

@@ -36,8 +36,8 @@ const TITLES: Readonly<Record<Way, string>> = {
 /** By the program that recorded them: each leaves something else after a boundary. */
 const GROUPS: Readonly<Record<string, string>> = {
   "claude-code": "Claude Code: a summary, and files that are not in the recording",
-  pi: "pi: a summary, and the newest messages as they were",
-  codex: "Codex: the user's messages, and a summary that is encrypted and cannot be measured",
+  pi: "pi: a summary, and the newest messages unchanged",
+  codex: "Codex: the user's messages, and an encrypted summary that cannot be measured",
 }
 
 export function textReport(compared: readonly Compared[]): string {
@@ -47,7 +47,7 @@ export function textReport(compared: readonly Compared[]): string {
     const count = `${group.length} ${group.length === 1 ? "compaction" : "compactions"}`
     parts.push(`${GROUPS[format] ?? format} (${count})\n\n${marksTable(group)}`)
   }
-  parts.push(`Tokens of each\n\n${tokensTable(compared)}`)
+  parts.push(`Tokens of each compaction\n\n${tokensTable(compared)}`)
   return parts.join("\n\n")
 }
 
@@ -83,7 +83,7 @@ const mean = (group: readonly Compared[], way: Way) =>
 
 const grouped = (count: number) => count.toLocaleString("en-US")
 
-/** In markdown, so that it can be read here and put into a page. */
+/** In markdown, so that it can be copied into a page. */
 function table(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   const line = (cells: readonly string[]) => `| ${cells.map((cell, at) => cell.padEnd(widths[at]!)).join(" | ")} |`

@@ -1,4 +1,4 @@
-/** One soak: tasks one after the other until so many tokens have gone through the window, then the figures. */
+/** Runs one soak: gives tasks until enough tokens have passed through the window, then collects the figures. */
 import { quantile } from "../../../core/bench/measure.ts"
 import { type LedgerSummary, summarise } from "../../../core/src/views/ledger/ledger.ts"
 import { RULES, taskAt } from "./tasks.ts"
@@ -27,12 +27,12 @@ export interface SoakReport {
   readonly peak: number
   /** Medians in milliseconds over the first and the last tenth of the turns. */
   readonly turn: Ends
-  /** Of that, what the library takes between the tool results and the request. */
+  /** The part of it that the library takes between the tool results and the request. */
   readonly own: Ends
   readonly seconds: number
   /** Bytes at the end. */
   readonly memory: { readonly heap: number; readonly resident: number }
-  /** Empty where all is well. */
+  /** Empty if nothing went wrong. */
   readonly problems: readonly string[]
 }
 
@@ -42,9 +42,9 @@ export interface Ends {
 }
 
 const RESULT_SHARE = 0.3 // of the window in characters: about a twelfth of it in tokens for each result
-const MOST_RESULT_CHARACTERS = 60_000 // some are more than layer 1 leaves in the context
-const MOST_GROWTH = 2 // of the time per turn, from the first to the last tenth: the noise of a busy machine stays below
-const TURNS_TO_JUDGE = 500 // with fewer, the noise decides
+const MOST_RESULT_CHARACTERS = 60_000 // some are larger than layer 1 leaves in the context
+const MOST_GROWTH = 2 // of the time per turn, from the first to the last tenth; the noise of a busy machine is smaller
+const TURNS_TO_JUDGE = 500 // with fewer turns, noise dominates
 const MINUTE = 60_000
 
 export async function soak({ onProgress, ...options }: SoakOptions): Promise<SoakReport> {
@@ -109,10 +109,10 @@ async function problemsOf({ watch, workshop, tasks, window, turn }: ToJudge): Pr
   const said = Array.from({ length: tasks }, (_, index) => taskAt(index).text).join("\n")
   const lost = RULES.filter((rule) => said.includes(rule) && !sent.includes(rule))
   return [
-    ...Object.entries(errors).map(([type, count]) => `${count} requests were refused: ${type}`),
-    ...lost.map((rule) => `a rule of the user is no longer in the request: ${rule}`),
-    ...(watch.peak > window ? [`a request had ${watch.peak} tokens, more than the window`] : []),
-    ...(watch.compactions.length === 0 ? ["nothing was compacted: the soak has shown nothing"] : []),
+    ...Object.entries(errors).map(([type, count]) => `the server rejected ${count} requests: ${type}`),
+    ...lost.map((rule) => `the request no longer contains a rule of the user: ${rule}`),
+    ...(watch.peak > window ? [`a request had ${watch.peak} tokens, which is more than the window`] : []),
+    ...(watch.compactions.length === 0 ? ["nothing was compacted, so the soak shows nothing"] : []),
     ...(watch.turns.length >= TURNS_TO_JUDGE && turn.last > turn.first * MOST_GROWTH
       ? [`a turn takes ${(turn.last / turn.first).toFixed(1)} times as long at the end`]
       : []),

@@ -1,4 +1,4 @@
-/** What the soak's person asks for, one task after the other without end, in several languages, with rules that must hold for ever. */
+/** The tasks of the soak, in several languages and without end. Some contain rules that must never be lost. */
 
 const TASKS: readonly string[] = [
   "Explain how the journal and the views fit together and improve the remarks in both.",
@@ -8,7 +8,7 @@ const TASKS: readonly string[] = [
   "Lis les tests du simulateur et note ce qui manque.",
   "Compare the tools with one another and make their words alike.",
 ]
-/** Said once each, in this order, every few tasks. */
+/** Each is given once, in this order, with every second task. */
 export const RULES: readonly string[] = [
   "Never delete a file.",
   "Always keep a todo list.",
@@ -18,7 +18,7 @@ export const RULES: readonly string[] = [
 ]
 const TASKS_PER_RULE = 2
 const SHORT_PAUSE_MINUTES = 2
-const LONG_PAUSE_MINUTES = 90 // longer than any cache lives
+const LONG_PAUSE_MINUTES = 90 // longer than any cache lifetime
 const TASKS_PER_LONG_PAUSE = 8
 
 export interface SoakTask {

@@ -1,5 +1,4 @@
-/** The soak's figures as lines for a person. */
-
+/** Prints the figures of the soak for a person. */
 import { clockTime, dollars, dollarsOrUnknown, duration, grouped, percent } from "../../../cli/src/display/numbers.ts"
 import { PURPOSE_WORDS } from "../../../cli/src/display/purposes.ts"
 import type { Ends, SoakReport } from "./run.ts"
@@ -13,7 +12,7 @@ export function textReport(report: SoakReport): string {
   const rows: readonly (readonly [string, string])[] = [
     [
       "taken in",
-      `${grouped(report.takenIn)} tokens in ${grouped(report.tasks)} tasks, through a window of ${grouped(options.window)}`,
+      `${grouped(report.takenIn)} tokens in ${grouped(report.tasks)} tasks, with a window of ${grouped(options.window)}`,
     ],
     [
       "requests",
@@ -28,18 +27,18 @@ export function textReport(report: SoakReport): string {
     ],
     [
       "results",
-      `${grouped(report.putAside)} put aside, ${grouped(report.cleared)} cleared, ${grouped(report.clearedByServer)} times the server cleared`,
+      `${grouped(report.putAside)} put aside, ${grouped(report.cleared)} cleared; the server cleared ${grouped(report.clearedByServer)} times`,
     ],
-    ["notes taken", grouped(report.notes)],
-    ["cache hits", `${percent(spent.hitRatio, 1)} of the input`],
+    ["notes written", grouped(report.notes)],
+    ["read from cache", `${percent(spent.hitRatio, 1)} of the input`],
     [
-      "money",
+      "cost",
       `${dollars(spent.dollars)}: ${spent.byPurpose.map((each) => `${PURPOSE_WORDS[each.purpose]} ${dollarsOrUnknown(each.dollars)}`).join(", ")}`,
     ],
-    ["a turn", endsText(report.turn)],
-    ["of it the library", endsText(report.own)],
+    ["time per turn", endsText(report.turn)],
+    ["  in the library", endsText(report.own)],
     ["memory at the end", `${grouped(memory.heap / MB)} MB heap, ${grouped(memory.resident / MB)} MB resident`],
-    ["took", clockTime(report.seconds * 1_000)],
+    ["run time", clockTime(report.seconds * 1_000)],
     ["seed", String(options.seed)],
   ]
   const lines = rows.map(([label, text]) => `${label.padEnd(LABEL_WIDTH)}${text}`)

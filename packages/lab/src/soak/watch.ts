@@ -1,4 +1,4 @@
-/** Watches a conversation from outside and counts: what came in, what the layers did, how long things took. It keeps only figures. */
+/** Watches a conversation from outside and counts what came in, what the layers did and how long it took. Keeps only figures. */
 import type { Agent, QueryEvent } from "../../../core/src/agent.ts"
 import { inputTokens } from "../../../core/src/base/token-counts.ts"
 import type { DecisionEntry, Entry } from "../../../core/src/journal/entries.ts"
@@ -25,11 +25,11 @@ export class SoakWatch {
   readonly compactions: CompactionSeen[] = []
   readonly problems: string[] = []
   readonly blocked: Spent = { real: 0, simulated: 0 }
-  /** Milliseconds from one request to the next, and of that what the library took between the last event and the request. */
+  /** Milliseconds from one request to the next, and the library's part: from the last event to the request. */
   readonly turns: { readonly whole: number; readonly own: number }[] = []
-  /** Tokens of what was said and of results as they came, without what layer 1 put aside. */
+  /** Tokens of messages and results as they arrive, without what layer 1 puts aside. */
   takenIn = 0
-  /** The largest request of any purpose, in tokens as the server counted them. */
+  /** The largest request for any purpose, in tokens counted by the server. */
   peak = 0
   putAside = 0
   cleared = 0
@@ -56,7 +56,7 @@ export class SoakWatch {
     }
     // neither a pause between tasks nor a compaction is part of a turn
     if (event.type === "done" || event.type === "compacted") this.#lastRequest = undefined
-    if (event.type === "retry") this.problems.push(`a request was made again: ${event.reason}`)
+    if (event.type === "retry") this.problems.push(`a request was retried: ${event.reason}`)
     if (event.type === "done" && event.reason === "error") this.problems.push(event.message)
     this.#lastEvent = now
   }

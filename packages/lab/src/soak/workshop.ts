@@ -1,6 +1,6 @@
 /**
- * Where the soak works: the simulator over HTTP with its worker, an agent with all default layers and the real tools, in a scratch copy of
- * this repository. Simulated time passes as answers are written, so that waiting can be told without waiting.
+ * The soak's workplace: the simulator over HTTP with its worker, and an agent with all default layers and real tools in a scratch
+ * copy of this repository. Simulated time passes as answers are written, so the soak can measure waiting without waiting.
  */
 
 import { makeScratch, repositoryToShow } from "../../../cli/src/demo/scratch.ts"
@@ -19,7 +19,7 @@ export const MODEL = "claude-opus-5-5"
 const TURNS_PER_TASK = 24
 const CALLS_AT_ONCE = 4
 const SHARE_OF_TROUBLE = 0.08
-const FIRST_TOKEN_MS = 2_000 // about what a large model takes before it says anything
+const FIRST_TOKEN_MS = 2_000 // about what a large model takes until its first token
 const MS_PER_CHARACTER = 4 // about 60 tokens a second
 
 export interface WorkshopOptions {
@@ -66,7 +66,7 @@ export async function openSoakWorkshop({ window, seed, resultSize }: WorkshopOpt
       cwd: scratch.project,
       dir: scratch.home,
       title: "soak",
-      mode: "bypass", // in a copy that is thrown away
+      mode: "bypass", // the copy is deleted afterwards
       reads: new FileReads(),
       settings: { models },
       clock: { now: () => new Date(clock.now()) },
@@ -79,7 +79,7 @@ export async function openSoakWorkshop({ window, seed, resultSize }: WorkshopOpt
   }
 }
 
-/** Notes are taken beside the work, so the work does not wait for them. */
+/** Makes answers take simulated time. Notes are written in the background, so they take none. */
 function takingTime(brain: Brain, clock: { advance(ms: number): void }): Brain {
   return {
     name: brain.name,
