@@ -1,5 +1,5 @@
 /**
- * How fast the estimator is, against the real tokenizer on the same texts in the same run.
+ * The speed of the estimator compared with the real tokenizer, on the same texts in the same run.
  *
  *     node packages/core/bench/estimator.ts
  */
@@ -10,7 +10,7 @@ import { SAMPLE_TEXTS } from "../test/sample-texts.ts"
 
 const MIX_BYTES = 1_000_000
 const SECONDS = 1
-const TOKENIZER_SLICE = 2_048 // it is quadratic on long runs
+const TOKENIZER_SLICE = 2_048 // the tokenizer is quadratic on long runs
 const SPACES = 200_000
 
 const estimator = createEstimator("claude-5")
@@ -47,7 +47,7 @@ function megabytesPerSecond(text: string, run: () => void): number {
   return Buffer.byteLength(text) / 1e6 / secondsFor(run)
 }
 
-/** The fastest of as many runs as fit into the time: other work on the machine only ever makes a run slower. */
+/** The fastest of as many runs as fit into the time. Other work on the machine can only make a run slower. */
 function secondsFor(run: () => void): number {
   const start = performance.now()
   let fastest = Number.POSITIVE_INFINITY

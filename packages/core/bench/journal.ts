@@ -1,6 +1,6 @@
 /**
- * The journal: entries appended per second with each flush mode, and opening a long journal. Resuming reads from the last boundary, so a
- * journal ten times as long must open about as fast. Opening is measured in a process of its own, with its peak memory.
+ * The journal: entries appended per second in each flush mode, and the time to open a long journal. Resuming reads from the last
+ * boundary, so a journal ten times as long must open about as fast. Opening is measured in a new process, with its peak memory.
  *
  *     npm run bench -- journal
  */
@@ -12,7 +12,7 @@ import { inTemporaryDirectory, isShort, milliseconds, timed } from "./measure.ts
 
 const MEGABYTE = 1_000_000
 const LENGTHS = isShort ? [10 * MEGABYTE, 100 * MEGABYTE] : [100 * MEGABYTE, 1_000 * MEGABYTE]
-const RESULT = "The quick brown fox jumps over the lazy dog, and says so in a log line.\n".repeat(80) // 6 KB, a usual tool result
+const RESULT = "The quick brown fox jumps over the lazy dog, and says so in a log line.\n".repeat(80) // 6 KB, a typical tool result
 
 async function appendsPerSecond(root: string, flush: FlushMode, count: number): Promise<number> {
   const journal = await fileStore({ root, flush }).open(
@@ -54,7 +54,7 @@ const compaction: readonly Draft[] = [
   },
 ]
 
-/** A conversation with a boundary at every 5 MB, as a window of 1M tokens would give, and half of that behind the last. */
+/** A conversation with a boundary every 5 MB, as with a window of 1M tokens, and half of that after the last one. */
 async function writeLong(directory: string, bytes: number): Promise<string> {
   const id = `long-${bytes}`
   let compact = false
@@ -84,7 +84,7 @@ async function writeLong(directory: string, bytes: number): Promise<string> {
   return id
 }
 
-/** Run in a process of its own: opens, prepares the next request, and says how long that took and what it needed. */
+/** Runs in a new process: opens the journal, prepares the next request, and prints the time and memory it took. */
 async function openAndReport(directory: string, id: string): Promise<void> {
   const { result: chat, ms } = await timed(() => open(directory, id, () => false))
   const { ms: prepareMs } = await timed(() => chat.prepare())
@@ -103,13 +103,13 @@ interface Opening {
 if (process.argv[2] === "open") await openAndReport(process.argv[3]!, process.argv[4]!)
 else {
   await inTemporaryDirectory(async (directory) => {
-    console.log("entries of 0.7 KB appended one after the other, each acknowledged before the next")
+    console.log("entries of 0.7 KB, appended one at a time, each acknowledged before the next")
     for (const flush of ["never", "turn", "always"] as const) {
       const rate = await appendsPerSecond(directory, flush, flush === "always" ? 500 : 10_000)
       console.log(`  flush ${flush.padEnd(8)}${Math.round(rate).toLocaleString("en-US").padStart(8)} per second`)
     }
 
-    console.log("opening a journal and preparing the next request, in a process of its own")
+    console.log("opening a journal and preparing the next request, in a new process")
     const openings: Opening[] = []
     for (const bytes of LENGTHS) {
       const id = await writeLong(directory, bytes)
@@ -127,6 +127,8 @@ else {
           )} MB  open ${milliseconds(opening.ms).padStart(8)}  prepare ${milliseconds(opening.prepareMs).padStart(8)}  peak memory ${Math.round(opening.peakMegabytes)} MB  read: ${opening.read}`,
       )
     }
-    console.log(`  ten times the journal takes ${(openings[1]!.ms / openings[0]!.ms).toFixed(2)} times as long to open`)
+    console.log(
+      `  a journal ten times as long takes ${(openings[1]!.ms / openings[0]!.ms).toFixed(2)} times as long to open`,
+    )
   })
 }

@@ -1,4 +1,4 @@
-/** What the benches share: quantiles, a table, a temporary directory. Every claim is a ratio measured side by side in one run. */
+/** Shared by the benches: quantiles, a table, a temporary directory. Every claim is a ratio measured within one run. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -1,6 +1,6 @@
 /**
- * What layers 1 and 2 add to one more turn of a long conversation that is above the warning threshold, so that clearing by size looks at
- * what there is before every request and finds that it does not pay. It must follow what is new: at 900K tokens near what it is at 90K.
+ * What layers 1 and 2 add to one more turn of a long conversation above the warning threshold. Before every request, clearing by size
+ * checks the results and finds that clearing does not pay. The time must depend on what is new: at 900K tokens about the same as at 90K.
  *
  *     npm run bench -- survey
  */
@@ -38,7 +38,7 @@ async function prepareTimes(directory: string, { turns, window }: Size, layers: 
       flush: "never",
       models: { [model]: { window, autoCompactTokens: turns * TOKENS_PER_TURN + 15_000 } },
       switches: { "clear-by-api": false },
-      figures: { "expected-turns": 0 }, // it never pays, so everything stays
+      figures: { "expected-turns": 0 }, // clearing never pays, so everything stays
     },
     env: {},
   })
@@ -65,7 +65,7 @@ async function prepareTimes(directory: string, { turns, window }: Size, layers: 
 }
 
 await inTemporaryDirectory(async (directory) => {
-  console.log(`prepare(), ${TURNS} times: median without layers, with layers 1 and 2, what they add`)
+  console.log(`prepare(), ${TURNS} times: median without layers, with layers 1 and 2, difference`)
   for (const size of SIZES) {
     const bare = quantile(await prepareTimes(directory, size, []), 0.5)
     const layered = quantile(await prepareTimes(directory, size, [toolResultStorage(), microcompaction()]), 0.5)

@@ -1,6 +1,6 @@
 /**
- * One more turn of a long conversation: `add()` a tool result, `prepare()` the request, `record()` the answer. The cost must follow what
- * is new: at 1M tokens in 20,000 messages it must be near what it is at 100K in 2,000.
+ * One more turn of a long conversation: `add()` a tool result, `prepare()` the request, `record()` the answer. The time must depend on
+ * what is new: with 1M tokens in 20,000 messages about the same as with 100K in 2,000.
  *
  *     npm run bench -- turn
  */
@@ -26,7 +26,7 @@ interface Timings {
 }
 
 async function measureTurns(directory: string, { name, messages }: Size): Promise<Timings> {
-  // the window is set wide, so that this measures the turn and not the refusal of a full context
+  // a wide window, so that this measures the turn and not a full context
   const chat = await openConversation({
     dir: directory,
     cwd: directory,

@@ -29,7 +29,7 @@ export class ConversationBuilder {
     return this.#push({ type: "user", message: { role: "user", content }, ...flags })
   }
 
-  /** A response. Without an id it gets one of its own. */
+  /** A response. Without an id it gets a new one. */
   respond(content: string | readonly Block[], { isApiErrorMessage, ...response }: Response = {}): this {
     const message = {
       role: "assistant" as const,
@@ -95,7 +95,7 @@ export class ConversationBuilder {
 
 export const conversation = () => new ConversationBuilder()
 
-/** A request's messages as short lines a person can read: `user: text "hi" | result toolu_0 "…"`. */
+/** The messages of a request as short readable lines: `user: text "hi" | result toolu_0 "…"`. */
 export function sketch(messages: readonly { readonly role: string; readonly content: readonly Block[] }[]): string[] {
   return messages.map(({ role, content }) => `${role}: ${content.map(sketchBlock).join(" | ")}`)
 }

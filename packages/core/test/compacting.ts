@@ -1,4 +1,4 @@
-/** Opens conversations with the compaction layer alone, in memory, with a summariser of the same process. */
+/** Opens conversations in memory with only the compaction layer and a summariser in the same process. */
 
 import type { ToolSurroundings } from "../src/forks/fork-state.ts"
 import { compaction } from "../src/layers/4-compaction/compaction.ts"

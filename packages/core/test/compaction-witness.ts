@@ -1,13 +1,13 @@
 /**
- * Watches what compactions do to a conversation, and notes whatever must never be: one that does not shrink the context, two in a row
- * without new content, a tool pair or a response that was parted. Nothing here asks the code under test whether it was right.
+ * Watches compactions and records what must never happen: one that does not shrink the context, two in a row without new content, a
+ * tool pair or a response that is split. It never asks the code under test whether it was right.
  */
 import { asServerResult, asServerUse, isToolResult, isToolUse } from "../src/messages/blocks.ts"
 import { contentOf } from "../src/messages/messages.ts"
 import type { Conversation, Entry, Message } from "../src/parts.ts"
 
-const LEAST_SHRINKING = 0.1 // of the context (L4-27)
-const LEAST_NEW_CONTENT = 0.1 // of the window, between two automatic ones
+const LEAST_SHRINKING = 0.1 // of the context
+const LEAST_NEW_CONTENT = 0.1 // of the window, between two automatic compactions
 
 export class CompactionWitness {
   readonly violations: string[] = []
@@ -15,7 +15,7 @@ export class CompactionWitness {
   failures = 0
   #chat: Conversation
   #before: { readonly messages: readonly Message[]; readonly tokens: number } | undefined
-  /** What the last one left; nothing after a rewind, which may go back behind it. */
+  /** What the last compaction left. Undefined after a rewind, which may go back before it. */
   #left: number | undefined
   #saidSince = 0
 
@@ -53,7 +53,7 @@ export class CompactionWitness {
     if (entry.subtype === "compacted") this.#compacted(entry)
   }
 
-  /** Found by fuzzing: going back behind a compaction brings back what it took away, and the next one is no second in a row. */
+  /** Found by fuzzing: a rewind to before a compaction brings back its messages, so the next compaction is not a second in a row. */
   #rewound(): void {
     this.#left = undefined
     this.#saidSince++
@@ -71,7 +71,7 @@ export class CompactionWitness {
     this.#saidSince = 0
   }
 
-  /** The sizes as the view has them, whatever the decision says. */
+  /** The sizes in the view, not those in the decision. */
   #ended(tokensAfter: number): void {
     const { tokens } = this.#before!
     if (tokensAfter > tokens * (1 - LEAST_SHRINKING))
@@ -81,7 +81,7 @@ export class CompactionWitness {
   }
 }
 
-/** What ties messages together, and stands on both sides of the cut. */
+/** The ids that bind messages together and are on both sides of the cut. */
 function partedBonds(messages: readonly Message[], kept: ReadonlySet<string>): readonly string[] {
   const sides = new Map<string, Set<boolean>>()
   for (const message of messages) {

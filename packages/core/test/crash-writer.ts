@@ -1,7 +1,7 @@
 /**
- * Writes to several journals at once until it is killed, and says which entries were acknowledged, so that one kill strikes each of them
- * at another point. Run by the crash test as a process of its own: `node crash-writer.ts <root> <flush mode> <first number> …`, with a
- * first number for each journal.
+ * Writes to several journals at once until it is killed, and prints which entries were acknowledged. One kill hits each journal at a
+ * different point. The crash test runs it as a process: `node crash-writer.ts <root> <flush mode> <first number> …`, with a first
+ * number for each journal.
  */
 
 import { join } from "node:path"
@@ -15,7 +15,7 @@ await Promise.all(
   journals.map(async (journal, at) => {
     for (let number = Number(firsts[at]); ; number += 2) {
       const texts = [number, number + 1].map((n) => `${n} ${"x".repeat((n * 37) % 5_000)}`)
-      // two callers at once: they share a write, and each is told on its own
+      // two callers at once share a write, and each gets its own acknowledgement
       await Promise.all(texts.map((text) => journal.append([userEntry(text)])))
       process.stdout.write(`acknowledged ${at} ${number + 1}\n`)
     }

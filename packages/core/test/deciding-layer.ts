@@ -1,6 +1,6 @@
 /**
- * A layer that does what it is told before the next request: clears, puts aside, deletes in the cache, drops thinking, undoes, compacts. It stands in for the
- * real layers where only the views' part is tested: whatever is decided, the views must show it, and show it the same after a resume.
+ * A layer that carries out orders before the next request: clears, puts aside, deletes in the cache, drops thinking, undoes, compacts.
+ * It replaces the real layers in tests of the views: the views must show every decision, and show it the same after a resume.
  */
 import { isToolResult } from "../src/messages/blocks.ts"
 import { contentOf } from "../src/messages/messages.ts"
@@ -15,7 +15,7 @@ export type Order =
 
 export interface DecidingLayer extends Layer {
   order(order: Order): void
-  /** Told by the conversation's events. */
+  /** From the events of the conversation. */
   decided(uuid: string): void
 }
 
@@ -27,7 +27,7 @@ export function decidingLayer(): DecidingLayer {
     order: (order) => orders.push(order),
     decided: (uuid) => made.push(uuid),
     async beforeRequest(context) {
-      const order = orders.shift() // one at a time: the next one is to see what this one did
+      const order = orders.shift() // one at a time, so that the next order sees what this one did
       return order && { drafts: draftsFor(order, context, made) }
     },
   }

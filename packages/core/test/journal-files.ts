@@ -1,4 +1,4 @@
-/** Journals on a real disk for tests: a directory of their own, entries with little in them. */
+/** Journals on a real disk for tests: a temporary directory and small entries. */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -1,6 +1,6 @@
 /**
- * Random conversations that fill a window: the steps of `steps.ts` with content blown up to a share of the window, answered as a loop
- * does it: prepare, then record with a usage that is about true.
+ * Random conversations that fill a window: the steps of `steps.ts` with content enlarged to a share of the window. Each turn works as in a
+ * loop: prepare, then record with a roughly correct usage.
  */
 import fc from "fast-check"
 import { ContextFullError, EmptyConversationError } from "../src/base/errors.ts"
@@ -12,12 +12,12 @@ import { SUMMARISER, SUMMARY_FAULTS, type SummaryFault } from "./summariser.ts"
 export interface LargeConversation {
   readonly window: number
   readonly steps: readonly Step[]
-  /** Shares of the window in percent that contents are blown up to, one after the other, again and again. */
+  /** Percentages of the window that contents are enlarged to, in turn and repeatedly. */
   readonly shares: readonly number[]
-  /** What the API counts, to what we estimate. */
+  /** The API's count divided by our estimate. */
   readonly truth: number
   readonly faults: readonly (SummaryFault | undefined)[]
-  /** How far notes tell the conversation, from the newest message back; nothing: no notes. */
+  /** How many of the newest messages the notes do not cover. Undefined: no notes. */
   readonly notes: number | undefined
 }
 
@@ -25,7 +25,7 @@ const STEPS_PER_REWIND = 4
 const TOKENS_PER_FILLING = 2 // of "many words "
 
 export const largeConversations: fc.Arbitrary<LargeConversation> = fc.record({
-  // the largest seldom: what they would show is the same, and it takes long
+  // large ones rarely: they show the same and take long
   window: fc.oneof(
     { weight: 60, arbitrary: fc.constantFrom(8_000, 16_000, 32_000) },
     { weight: 9, arbitrary: fc.constant(64_000) },
@@ -46,18 +46,18 @@ export const largeConversations: fc.Arbitrary<LargeConversation> = fc.record({
         { maxLength: 12 },
       ),
     },
-    // a summariser that never gains much: here the next compaction would be due at once
+    // a summariser that saves little: the next compaction is due at once
     { weight: 1, arbitrary: fc.constant(Array<SummaryFault>(30).fill("nearly-as-long")) },
   ),
   notes: fc.option(fc.nat(8), { nil: undefined }),
 })
 
-/** Going back too often would never let a window fill. */
+/** With too many rewinds a window would never fill. */
 function withoutMostRewinds(steps: readonly Step[]): readonly Step[] {
   return steps.filter(({ kind }, at) => kind !== "rewind" || at % STEPS_PER_REWIND === 0)
 }
 
-/** Takes one step. Resolves with the request where one was prepared, or with the error that says why there is none. */
+/** Takes one step. Resolves with the request if it prepared one, or with the error that says why not. */
 export async function playLarge(
   chat: Conversation,
   step: Step,
@@ -74,7 +74,7 @@ export async function playLarge(
   return request
 }
 
-/** A conversation that is full says so, and so does one that is empty, where everything was rewound; nothing else may go wrong. */
+/** Only two errors are allowed: the context is full, or the conversation is empty after a rewind. */
 async function prepared(chat: Conversation): Promise<ModelRequest | ContextFullError | undefined> {
   try {
     return await chat.prepare()
@@ -88,7 +88,7 @@ async function prepared(chat: Conversation): Promise<ModelRequest | ContextFullE
 const { blocks: tokensOf, text: tokensOfText } = createEstimator(findModel(SUMMARISER).facts.family)
 const measured = new WeakMap<object, number>()
 
-/** With an estimator that has learnt nothing. */
+/** Uses an estimator without calibration. */
 export function sizeOf({ system, tools, messages }: ModelRequest): number {
   const sizes = messages
     .flatMap(({ content }) => toBlocks(content))

@@ -8,7 +8,7 @@ export interface Billing {
   readonly input?: number
   readonly output?: number
   readonly model?: string
-  /** Of the response; the same one again is a later piece of it. */
+  /** The id of the response. The same id again is a later part of it. */
   readonly id?: string
   readonly isSidechain?: boolean
 }

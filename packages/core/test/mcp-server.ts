@@ -1,4 +1,4 @@
-/** An MCP server for tests, with a tool for each thing that can happen. Run as a program it speaks over its input and output. */
+/** An MCP server for tests, with a tool for each thing that can happen. As a program it uses standard input and output. */
 import { spawn } from "node:child_process"
 import { appendFileSync, existsSync, writeFileSync } from "node:fs"
 import { McpServer } from "@modelcontextprotocol/server"
@@ -44,7 +44,7 @@ export function createTestServer(): McpServer {
   })
   for (const readOnlyHint of [true, false]) {
     const name = readOnlyHint ? "die_reading" : "die_writing"
-    /** Dies while `once` does not exist, and makes it. */
+    /** Creates the file `once` and dies, if the file does not exist. */
     server.registerTool(
       name,
       { inputSchema: z.object({ once: z.string() }), annotations: { readOnlyHint } },

@@ -1,4 +1,4 @@
-/** Edits a notes file again and again until it is killed, and says when. Run by a test as a process of its own: `node notes-writer.ts <path>`. */
+/** Edits a notes file repeatedly until it is killed, and prints each edit. A test runs it as a process: `node notes-writer.ts <path>`. */
 import { openNotesFile } from "../src/layers/3-session-memory/notes-file.ts"
 import { ownText } from "../src/layers/3-session-memory/prompt.ts"
 import { edit } from "../src/tools/files/edit.ts"

@@ -1,4 +1,4 @@
-/** Opens conversations for tests: in memory, with a clock that stands still and ids that repeat. */
+/** Opens conversations for tests: in memory, with a manual clock and the same ids in every run. */
 import {
   type Conversation,
   type Entry,
@@ -10,7 +10,7 @@ import {
   seededIds,
 } from "../src/parts.ts"
 
-/** As if the model could delete inside its cache: for decisions that no public model has a use for. */
+/** Settings for a model with cache editing, which no public model has. */
 export const EDITS_CACHES = { models: { "claude-opus-4-6": { accepts: { cacheEditing: true } } } }
 
 export function openTestConversation(
@@ -30,7 +30,7 @@ export function openTestConversation(
   })
 }
 
-/** Everything in a conversation's journal, first to last. */
+/** All entries of a conversation's journal, first to last. */
 export async function entriesOf(chat: Conversation): Promise<Entry[]> {
   const entries: Entry[] = []
   for await (const entry of chat.entries()) entries.push(entry)

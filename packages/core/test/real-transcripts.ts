@@ -1,4 +1,4 @@
-/** For tests: recordings of real sessions, read where they lie beside the repository. They are never copied into it. */
+/** For tests: recordings of real sessions next to the repository. They are never copied into it. */
 import { existsSync, readFileSync } from "node:fs"
 import { importTranscript } from "../src/import/import-file.ts"
 import type { ForeignFile, ImportedConversation } from "../src/import/importer.ts"

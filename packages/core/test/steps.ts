@@ -1,7 +1,6 @@
 /**
- * Random conversations for the invariants: a list of steps that a loop, a model and a person could take, good and bad ones, and a
- * player that takes them. Steps name things by number (the third open call, the fifth message), so every shortened list is still a
- * conversation.
+ * Random conversations for the invariants: steps that a loop, a model and a person could take, good and bad, and a player that takes
+ * them. Steps refer to things by number (the third open call, the fifth message), so every shortened list is still a conversation.
  */
 import fc from "fast-check"
 import type { Block, Conversation, ModelRequest, ModelResponse } from "../src/parts.ts"
@@ -19,7 +18,7 @@ export type Step =
   | { readonly kind: "prepare" }
   | { readonly kind: "decide"; readonly order: Order }
 
-/** A streaming piece of a response; results that came early stand behind it. */
+/** A streamed part of a response. Early results follow it. */
 interface Piece {
   readonly blocks: readonly BlockStep[]
   readonly answersFirst: boolean
@@ -62,7 +61,7 @@ const text = fc.oneof(
 )
 const spokenText = text.filter((value) => value.trim() !== "")
 
-/** Inputs as JSON texts, some of which `JSON.stringify` would spell otherwise. */
+/** Inputs as JSON texts. `JSON.stringify` would write some of them differently. */
 const input = fc.oneof(
   fc.constantFrom(
     '{"file_path":"/a/b.ts"}',
@@ -163,7 +162,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.constant({ kind: "prepare" as const }) },
 )
 
-/** A conversation: a person's first words, then anything. */
+/** A conversation: first a message of the person, then anything. */
 export const conversations: fc.Arbitrary<readonly Step[]> = conversationOf(step)
 
 const order: fc.Arbitrary<Order> = fc.oneof(
@@ -176,7 +175,7 @@ const order: fc.Arbitrary<Order> = fc.oneof(
   fc.record({ what: fc.constant("compact" as const), keepRounds: fc.nat(3) }),
 )
 
-/** Conversations in which layers decide things, too, and the person types while they are at it. */
+/** Conversations with decisions of layers, and with a person who types in the meantime. */
 export const decidedConversations: fc.Arbitrary<readonly Step[]> = conversationOf(
   fc.oneof(
     { weight: 8, arbitrary: step },
@@ -191,7 +190,7 @@ function conversationOf(steps: fc.Arbitrary<Step>): fc.Arbitrary<readonly Step[]
     .map(([first, rest]) => [{ kind: "user", content: first }, ...rest])
 }
 
-/** What a player remembers between steps, so that playing can go on with a conversation that was opened again. */
+/** What a player remembers between steps, so that it can continue with a reopened conversation. */
 export interface Player {
   readonly calls: string[]
   readonly messages: string[]
@@ -201,7 +200,7 @@ export interface Player {
 
 export const newPlayer = (layer?: DecidingLayer): Player => ({ calls: [], messages: [], count: 0, layer })
 
-/** Takes one step. Resolves with the request where the step prepares one. */
+/** Takes one step. Resolves with the request if the step prepares one. */
 export async function play(chat: Conversation, step: Step, player: Player): Promise<ModelRequest | undefined> {
   switch (step.kind) {
     case "user":

@@ -1,6 +1,6 @@
 /**
- * A model for compactions in tests, in the same process: it answers every request with a short summary, or does one of the bad things that
- * models and networks do, in the order it was told to.
+ * A model for compactions in tests, in the same process. It answers every request with a short summary, or misbehaves as models and
+ * networks do, in a given order.
  */
 import { ConnectionLostError, PromptTooLongError } from "../src/model/errors.ts"
 import type { Model, ModelResponse } from "../src/model/model.ts"
@@ -26,15 +26,15 @@ const PROVIDER = { provider: "test" }
 
 export interface SummariserOptions {
   readonly window?: number
-  /** What the first, second, … request meets; nothing, and all requests behind the list: an answer. */
+  /** What happens to the first, second, … request. Undefined entries and all later requests get an answer. */
   readonly faults?: readonly (SummaryFault | undefined)[]
   readonly summary?: (nth: number) => string
-  /** Told before anything is answered. */
+  /** Called before each answer. */
   readonly onAsked?: (request: ModelRequest) => void
 }
 
 export interface Summariser extends Model {
-  /** How often it was asked. */
+  /** The number of requests. */
   readonly asked: () => number
 }
 
@@ -62,7 +62,7 @@ export function summariser(options: SummariserOptions = {}): Summariser {
   }
 }
 
-/** Less than what is refused as too little gain, and still more than leaves room to work. */
+/** Short enough to be accepted as a gain, and too long to leave room to work. */
 const beginningOf = (text: string) => text.slice(0, Math.floor(text.length * 0.8))
 
 const summaryIn = (text: string) =>

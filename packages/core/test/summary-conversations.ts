@@ -1,4 +1,4 @@
-/** Random conversations for the summariser's properties: calls, results, media, thinking, listings, pieces of one response, long texts. */
+/** Random conversations for the summariser's properties: calls, results, media, thinking, listings, responses in parts, long texts. */
 import fc from "fast-check"
 import type { Block } from "../src/messages/blocks.ts"
 import type { Message } from "../src/messages/messages.ts"

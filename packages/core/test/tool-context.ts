@@ -1,4 +1,4 @@
-/** A tool's context for tests: everything in memory, each part replaceable. */
+/** The context of a tool for tests: everything in memory, each part replaceable. */
 import { mkdtempSync, realpathSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -14,7 +14,7 @@ export interface TestContext extends ToolContext {
   readonly shown: string[]
 }
 
-/** `at`: the working directory; one of its own where none is given. */
+/** `at`: the working directory. Default: a new temporary one. */
 export function testContext({ at, ...parts }: Partial<ToolContext> & { readonly at?: string } = {}): TestContext {
   let directory = at ?? scratchDirectory()
   let todos: readonly Todo[] = []
@@ -60,14 +60,14 @@ export function testContext({ at, ...parts }: Partial<ToolContext> & { readonly 
   }
 }
 
-/** Gone when the test is over. */
+/** Removed when the test ends. */
 export function scratchDirectory(): string {
   const path = realpathSync(mkdtempSync(join(tmpdir(), "strata-tools-")))
   onTestFinished(() => rmSync(path, { recursive: true, force: true }))
   return path
 }
 
-/** Runs a call as the loop would: the input checked by the schema first. */
+/** Runs a call as the agent does: checks the input with the schema first. */
 export async function call<Input>(
   tool: Tool<Input>,
   input: unknown,

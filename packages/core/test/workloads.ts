@@ -8,7 +8,7 @@ export interface WorkRound {
   readonly result: number
   /** Characters of thinking before the call. */
   readonly thinking?: number
-  /** Between the result before and this round's answer; the request begins with the result. */
+  /** The pause between the previous result and this round's answer. The request begins with the result. */
   readonly pauseMinutes?: number
   readonly usage?: Usage
 }

@@ -1,4 +1,4 @@
-/** Conversations that once broke an invariant, each by its name, so that they are tried every time. */
+/** Conversations that once broke an invariant. Every run tries them again. */
 import { expect, test } from "vitest"
 import { serialiseRequest } from "../../src/parts.ts"
 import { openCompacting } from "../compacting.ts"
@@ -6,7 +6,7 @@ import { openTestConversation } from "../open.ts"
 import { SUMMARISER, summariser } from "../summariser.ts"
 
 // found by fuzzing: leaving trailing thinking out flattened everything again, with an answer made up later counting from the start
-test("invariant 2: what was flattened before an answer was made up stays as it was when the view is built again", async () => {
+test("invariant 2: what was flattened before a synthetic answer stays the same when the view is rebuilt", async () => {
   const chat = await openTestConversation()
   const usage = { input_tokens: 1, output_tokens: 1 }
   const respond = (id: string, content: unknown[]) =>
@@ -22,7 +22,7 @@ test("invariant 2: what was flattened before an answer was made up stays as it w
 })
 
 // found by fuzzing: without the thinking behind it, a server's call looked as if the server had been interrupted in it
-test("invariant 2: a server's call that was left out with the thinking behind it does not come back", async () => {
+test("invariant 2: a server call that was left out together with the thinking after it does not come back", async () => {
   const chat = await openTestConversation()
   await chat.add({ role: "user", content: "go" })
   await chat.record({
@@ -41,7 +41,7 @@ test("invariant 2: a server's call that was left out with the thinking behind it
 })
 
 // found by fuzzing: the summary was measured as bare text, not as a block, so that a compaction could shrink by a hair less than a tenth
-test("invariant 5: the size that a compaction states is the size that the view has behind it", async () => {
+test("invariant 5: the size that a compaction states is the size of the view after it", async () => {
   const chat = await openCompacting({ window: 32_000, summariser: summariser({ window: 32_000 }) })
   const behind: number[] = []
   chat.on("layerActed", ({ layer, tokensAfter }) => {

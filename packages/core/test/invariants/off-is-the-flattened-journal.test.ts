@@ -18,7 +18,7 @@ test("invariant 6, FLG-3: with STRATA_OFF the messages of a request are the flat
       for (const step of [...steps.filter(({ kind }) => kind !== "rewind"), { kind: "prepare" } as const]) {
         const request = await play(chat, step, player)
         if (!request) continue
-        // an answer made up for a request stands from then on, so it takes part in the order of the journal
+        // a synthetic answer stays from its request on, so its place in the journal matters
         const answered = new Set<string>()
         const flattener = new Flattener({ answeredSynthetically: answered })
         const leftOut = await thinkingLeftOut(chat)
@@ -36,7 +36,7 @@ test("invariant 6, FLG-3: with STRATA_OFF the messages of a request are the flat
   )
 })
 
-/** Responses whose thinking a request left out: it stays out. */
+/** Responses whose thinking a request left out. It stays out. */
 async function thinkingLeftOut(chat: Conversation): Promise<ReadonlySet<string>> {
   const ids = new Set<string>()
   for await (const entry of chat.entries()) {
@@ -46,7 +46,7 @@ async function thinkingLeftOut(chat: Conversation): Promise<ReadonlySet<string>>
   return ids
 }
 
-/** What ended in thinking did not stop inside a server's call, and does not look so without it. */
+/** A response that ended in thinking did not stop within a server call, and must not look like it without the thinking. */
 function withoutThinking(message: AssistantMessage): AssistantMessage {
   const blocks = toBlocks(message.message.content)
   const last = blocks.at(-1)

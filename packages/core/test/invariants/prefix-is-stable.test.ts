@@ -6,7 +6,7 @@ import { openTestConversation } from "../open.ts"
 import { fuzz } from "../runs.ts"
 import { conversations, newPlayer, play } from "../steps.ts"
 
-/** What closes the last block, the last message and the list: everything before it must come again. */
+/** The end of the last block, the last message and the list. Everything before it must be repeated. */
 const CLOSING = "]}]}"
 
 test("invariant 2, CACHE-1: request n is a byte prefix of request n+1 unless a decision was recorded between them", async () => {

@@ -1,4 +1,4 @@
-/** Invariant 1: whatever was said, added or left out, the request that leaves is one the API accepts. */
+/** Invariant 1: the API accepts every request, whatever was added or left out before. */
 import fc from "fast-check"
 import { test } from "vitest"
 import { findModel, validateRequest } from "../../src/parts.ts"

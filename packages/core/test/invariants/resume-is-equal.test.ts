@@ -1,4 +1,4 @@
-/** Invariant 3: a conversation that was closed and opened again prepares the same bytes as one that went on. */
+/** Invariant 3: a conversation that was closed and reopened prepares the same bytes as one that stayed open. */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
