@@ -105,7 +105,7 @@ describe("strata demo", () => {
     const log = join(place.cwd, "typescript")
     const { code, stdout } = await runProcess(["script", "-qec", command, log], { cwd: place.cwd, env: place.env })
     expect(code).toBe(0)
-    expect(stdout).toContain("Window ")
+    expect(stdout).toContain("Window")
     expect(stdout).toContain("w warning 7.0K  c compaction 27.0K  b full 37.0K")
     expect(stdout).toContain("\u001b[22A") // up by a whole picture, to draw over it
     expect(stdout.lastIndexOf("\u001b[?25h")).toBeGreaterThan(stdout.lastIndexOf("\u001b[?25l"))

@@ -1,5 +1,6 @@
 /** `/context`: what fills the window, the next threshold, what the layers keep out, and the notes. Plain lines for 80 columns. */
 import type { Accounting, LedgerSummary, Thresholds } from "@strata/core"
+import { attachmentName } from "../display/attachments.ts"
 import { percent, short } from "../display/numbers.ts"
 import { keptOut } from "../display/savings.ts"
 import { wrapped } from "../display/text.ts"
@@ -83,7 +84,7 @@ function classesOf(accounting: Accounting): [name: string, tokens: number][] {
     ...Object.entries(accounting.toolRequests).map(([tool, count]): [string, number] => [`${tool} calls`, count]),
     ...Object.entries(accounting.toolResults).map(([tool, count]): [string, number] => [`${tool} results`, count]),
     ...Object.entries(accounting.attachments).map(([kind, { tokens: count }]): [string, number] => [
-      kind.replaceAll("_", " "),
+      attachmentName(kind),
       count,
     ]),
     ["other", accounting.other],

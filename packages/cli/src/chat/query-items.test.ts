@@ -9,7 +9,7 @@ const shown = (event: QueryEvent) => itemsAfter([], event)
 const BOUNDARY: QueryEvent = { type: "boundary", uuid: "u", trigger: "auto", tokensBefore: 167_000 }
 const COMPACTED: QueryEvent = { type: "compacted", tokensBefore: 167_000, tokensAfter: 23_000, route: "notes" }
 
-test("LOOP-2 a compaction is one item, with its summary and what was put behind it", () => {
+test("LOOP-2 a compaction is one item, with its summary and what was added after it", () => {
   const items = [
     BOUNDARY,
     { type: "summary", uuid: "s", text: "Summary:\nAll is well." },
@@ -23,10 +23,10 @@ test("LOOP-2 a compaction is one item, with its summary and what was put behind 
       kind: "compaction",
       tokensBefore: 167_000,
       summary: "Summary:\nAll is well.",
-      restored: ["carried facts", "file a.ts"],
+      restored: ["facts from the journal", "file a.ts"],
       outcome: { tokensAfter: 23_000, route: "notes" },
     },
-    { kind: "notice", tone: "plain", text: "Attached: nested memory src/AGENTS.md" },
+    { kind: "notice", tone: "plain", text: "Attached: instructions src/AGENTS.md" },
   ])
   expect(settledItems(itemsAfter([], BOUNDARY))).toBe(0)
 })

@@ -1,5 +1,6 @@
 /** What each event of a query adds to the screen. */
 import type { QueryEvent } from "@strata/core/agent"
+import { attachmentWords } from "../display/attachments.ts"
 import { firstLine } from "../display/text.ts"
 import { resultSummary, resultText } from "../display/tool-calls.ts"
 import { sentenceOf } from "../exit-codes.ts"
@@ -28,7 +29,7 @@ export function itemsAfter(items: readonly Item[], event: QueryEvent): readonly 
     case "tool-result":
       return withOutcome(items, { ...event, outcome: outcomeOf(event) })
     case "attached":
-      return attached(items, [event.kind.replaceAll("_", " "), event.about].filter(Boolean).join(" "))
+      return attached(items, attachmentWords(event))
     case "notice":
       return [...items, { kind: "notice", tone: event.quiet ? "plain" : "warning", text: event.message }]
     case "compaction":

@@ -145,7 +145,7 @@ describe("the live picture", () => {
 
 
          1 ✗ $ npm test: two tests failed                                       12 ms
-         1 + nested_memory src/AGENTS.md
+         1 + instructions src/AGENTS.md
          1 … search "answer" in .
       "
     `)

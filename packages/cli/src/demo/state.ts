@@ -2,6 +2,7 @@
 import type { Accounting, ContextSize, Fill, LedgerSummary, Thresholds } from "@strata/core"
 import type { CompactionProgress, QueryEvent } from "@strata/core/agent"
 import { inputTokens, tokenCounts } from "@strata/core/parts"
+import { attachmentWords } from "../display/attachments.ts"
 import { compactedSentence, stepWords } from "../display/compaction.ts"
 import { type ContextPart, contextParts } from "../display/context-parts.ts"
 import { duration } from "../display/numbers.ts"
@@ -140,7 +141,7 @@ export function after(state: DemoState, { event, read }: Observed): DemoState {
       return finished(state, event)
     case "attached":
       if (state.compacting !== undefined) return { ...state, restored: [...state.restored, event.kind] }
-      return happened(state, { kind: "attached", text: oneLine(`${event.kind} ${event.about}`), detail: "" })
+      return happened(state, { kind: "attached", text: oneLine(attachmentWords(event)), detail: "" })
     case "notice":
       return happened(measured(state, read()), { kind: "notice", text: withoutPath(event.message), detail: "" })
     case "compaction":

@@ -1,4 +1,5 @@
 /** Phrases that the picture and the summary share. */
+import { attachmentName } from "../display/attachments.ts"
 import { counted, short } from "../display/numbers.ts"
 import { type DemoCompaction, type DemoState, workOf } from "./state.ts"
 
@@ -15,13 +16,7 @@ export function compactionWords({ tokensBefore, tokensAfter, summarised, kept }:
 
 /** `facts from the journal, 2 files`; empty if nothing was added. */
 export function addedWords({ restored }: DemoCompaction): string {
-  return [...Map.groupBy(restored, (kind) => RESTORED[kind] ?? kind.replaceAll("_", " "))]
+  return [...Map.groupBy(restored, attachmentName)]
     .map(([kind, all]) => (kind === "file" ? counted(all.length, "file") : kind))
     .join(", ")
-}
-
-const RESTORED: Readonly<Record<string, string>> = {
-  carried_facts: "facts from the journal",
-  todo_list: "todos",
-  file: "file",
 }

@@ -1,5 +1,6 @@
 /** A run for people: the answer on standard output as it streams, one line per tool call and notice on standard error. */
 import type { QueryEvent } from "@strata/core/agent"
+import { attachmentWords } from "../display/attachments.ts"
 import { compactedSentence, planLines } from "../display/compaction.ts"
 import { counted, duration } from "../display/numbers.ts"
 import { printable } from "../display/text.ts"
@@ -91,7 +92,7 @@ function lineOf(event: QueryEvent): string | undefined {
     case "retry":
       return `retrying in ${duration(event.delayMs)}: ${event.reason}.`
     case "attached":
-      return `attached: ${[event.kind, event.about].filter(Boolean).join(" ")}`
+      return `attached: ${attachmentWords(event)}`
     case "notice":
       return event.message
     case "compaction":

@@ -1,0 +1,15 @@
+/** How the kinds of attachments read on every screen. */
+
+const NAMES: Readonly<Record<string, string>> = {
+  carried_facts: "facts from the journal",
+  mcp_instructions: "instructions of the MCP server",
+  nested_memory: "instructions",
+  skill_listing: "list of skills",
+  todo_list: "todos",
+}
+
+export const attachmentName = (kind: string): string => NAMES[kind] ?? kind.replaceAll("_", " ")
+
+/** `instructions src/AGENTS.md` */
+export const attachmentWords = ({ kind, about }: { readonly kind: string; readonly about: string }): string =>
+  [attachmentName(kind), about].filter(Boolean).join(" ")
