@@ -62,7 +62,7 @@ test("PERM-1: without a person, ask means no, and it is said clearly", async () 
     turns: [calls({ Write: { file_path: "new.txt", content: "x" } }), "I was not allowed to."],
   })
   const { code, stderr } = await bench.strata(["run", "Write a file."]).ended
-  expect(stderr).toContain("denied, because Write needs permission, and there is nobody to ask")
+  expect(stderr).toContain("denied, because Write needs permission, and there is no one to ask")
   expect(stderr).toContain("Allow such calls with --mode or --allow.")
   expect(existsSync(join(bench.project, "new.txt"))).toBe(false)
   expect(code).toBe(0)

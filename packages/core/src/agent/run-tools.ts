@@ -161,7 +161,7 @@ async function refusalOf(request: HookedRequest, run: ToolRun): Promise<string |
   if (asked.permission === "allow") return undefined
   if (asked.permission === "deny" || asked.blocked !== undefined) return asked.blocked ?? "a hook forbids it"
   const { askPermission } = run
-  if (!askPermission) return `${judgement.why}, and there is nobody to ask`
+  if (!askPermission) return `${judgement.why}, and there is no one to ask`
   const answer = await orInterrupted(run.signal, () =>
     askPermission({ id: call.id, tool: tool.name, question, why: judgement.why }),
   )

@@ -1,6 +1,6 @@
 /**
- * The mark that a fork carries in its history (L7-3). A fork has the same tools as its parent, so it can ask for a fork of its own; the
- * mark lets that attempt fail with a sentence the model understands. What the fork is asked to do stands inside the mark.
+ * The mark around a fork's directive. A fork has the same tools as its parent, so it may try to start a fork of its own. The mark lets
+ * that attempt fail with a sentence the model understands.
  */
 import { StrataError } from "../base/errors.ts"
 import { isText, toBlocks } from "../messages/blocks.ts"
@@ -12,12 +12,12 @@ export const FORK_MARKER = "strata-fork"
 const OPENING = `<${FORK_MARKER}>`
 const CLOSING = `</${FORK_MARKER}>`
 
-/** The same for every fork: of several at once only the directive differs. */
+/** The same for every fork, so that parallel forks differ only in their directive. */
 const SITUATION =
-  "You are a copy of the agent above, made for one task besides its work. The agent goes on without you: do not go on with its work, and do not " +
-  "start agents. A call above that is still running is its own, and you need not wait for it. Nobody reads along, so ask nothing. Do only this:"
+  "You are a copy of the agent above, made for one separate task. The agent continues without you: do not continue its work, and do not start " +
+  "agents. If a call above is still running, it belongs to the agent; do not wait for it. No one can answer you, so ask nothing. Do only this:"
 
-/** A fork tried to make a fork. */
+/** A fork tried to start a fork. */
 export class ForkedForkError extends StrataError {
   override readonly name = "ForkedForkError"
 
@@ -32,7 +32,7 @@ export function asDirective(text: string): string {
   return `${OPENING}\n${SITUATION}\n\n${text}\n${CLOSING}`
 }
 
-/** Whether these are the messages of a fork. Text that only mentions the mark, or shows it in a result, does not count. */
+/** Whether these are the messages of a fork. Text that only mentions the mark, or a result that shows it, does not count. */
 export function isForked(messages: ModelRequest["messages"]): boolean {
   return messages.some(
     ({ role, content }) =>

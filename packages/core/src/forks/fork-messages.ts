@@ -1,6 +1,6 @@
 /**
- * The messages that a fork begins with (L7-1, L7-2): the parent's, byte for byte, then one user message that ends with the directive.
- * Calls that are still open get the same placeholder in every fork, so of several forks at once only the directive differs.
+ * The messages that a fork starts with: the parent's, byte for byte, then one user message that ends with the directive. Open calls get
+ * the same placeholder in every fork, so parallel forks differ only in their directive.
  */
 import { type Block, isToolResult, isToolUse, toBlocks } from "../messages/blocks.ts"
 import type { ModelRequest } from "../messages/request.ts"
@@ -10,16 +10,16 @@ type Messages = ModelRequest["messages"]
 
 export interface ForkBeginning {
   readonly messages: Messages
-  /** How many of them, from the first, the parent's last request had: what the server's cache holds. */
+  /** How many of the first messages were in the parent's last request, and so are in the server's cache. */
   readonly shared: number
 }
 
-/** What a fork is told about a call of its parent that has no result yet. */
+/** Replaces the result of a parent's call that is still running. */
 const STILL_RUNNING = "Still running: the result goes to the agent, not to you."
 
 interface ForkedMessages {
   readonly messages: Messages
-  /** Calls that run right now. Where the request answers them for want of a result, the placeholder takes that place. */
+  /** Calls that are running now. The placeholder replaces any stand-in result that the request has for them. */
   readonly openCalls: readonly string[]
   readonly directive: string
 }
@@ -42,7 +42,7 @@ interface LastReply {
   readonly openCalls: ReadonlySet<string>
 }
 
-/** What the parent's last answer got in reply, with every call answered; results come first, as the API wants it. */
+/** The reply to the parent's last answer, with a result for every call. Results come first, as the API requires. */
 function answered({ said, calls, openCalls }: LastReply): Block[] {
   const real = said.filter((block) => !(isToolResult(block) && openCalls.has(block.tool_use_id)))
   const known = new Set(real.filter(isToolResult).map(({ tool_use_id }) => tool_use_id))

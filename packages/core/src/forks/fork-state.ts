@@ -1,13 +1,13 @@
 /**
- * What a fork may change without its parent noticing (L7-1): what it has read, its todos, its plan, its directory. It begins as a copy
- * of the parent's. Nobody can be asked anything: a fork works in the background.
+ * The state that a fork changes without affecting its parent: its reads, todos, plan and directory. It starts as a copy of the parent's.
+ * A fork works in the background, so it cannot ask a person.
  */
 import { systemClock } from "../base/clock.ts"
 import type { Todo } from "../messages/attachments.ts"
 import { FileReads } from "../tools/files/read-state.ts"
 import type { ReadState, Tool, ToolContext } from "../tools/tool.ts"
 
-/** What a conversation's tools work with, as far as it does not change with every call. */
+/** The part of a conversation's tool context that a fork copies. */
 export type ToolSurroundings = Pick<ToolContext, "clock" | "env" | "directory" | "todos" | "plan">
 
 export function cloneSurroundings(
@@ -26,12 +26,12 @@ export function cloneSurroundings(
       enter: () => {
         isPlanning = true
       },
-      leave: async () => ({ approved: false, remark: "a fork has nobody to approve a plan" }),
+      leave: async () => ({ approved: false, remark: "a fork has no one to approve a plan" }),
     },
   }
 }
 
-/** For forks that only speak: nothing to read with, nothing to change. */
+/** For forks that only write text: no tools and no state. */
 export function withoutTools(): {
   readonly tools: readonly Tool[]
   readonly reads: FileReads

@@ -1,7 +1,6 @@
 /**
- * A fork (L7-1): an agent that begins with everything its parent was sent, byte for byte, and then does one thing of its own. Its requests
- * read the parent's part from the server's cache; whatever it reads, changes or is refused stays its own. Nothing of it enters the
- * parent's conversation: who made it gets the outcome.
+ * A fork: an agent that starts with its parent's request, byte for byte, and then does one task of its own. Its requests read the shared
+ * part from the server's cache. Nothing it does enters the parent's conversation; the caller gets the outcome.
  *
  * ```ts
  * const outcome = await runFork(parent, { directive: "Say what is being done, in five words.", allows: () => "no tools", maxTurns: 1, signal })
@@ -19,7 +18,7 @@ import { type Allows, runForkCalls } from "./fork-tools.ts"
 
 export interface ForkParent {
   readonly model: Model
-  /** As the parent would send it now. */
+  /** The request that the parent would send now. */
   readonly request: ModelRequest
   /** The parent's calls that have no result yet. */
   readonly openCalls?: readonly string[]
@@ -32,28 +31,28 @@ export interface ForkOptions {
   readonly directive: string
   /** Asked before every call. */
   readonly allows: Allows
-  /** Requests to the model, at most. The calls of the last answer are still carried out. */
+  /** The most requests to the model. The calls of the last answer still run. */
   readonly maxTurns: number
-  /** Linked to the parent's: what ends the parent ends its forks. */
+  /** Linked to the parent's signal: if the parent is aborted, so are its forks. */
   readonly signal: AbortSignal
-  /** Default: only where there may be a second request to read it. */
+  /** Default: only if there may be a second request to read it. */
   readonly writesCache?: boolean
-  /** Hears what is being said. */
+  /** Gets the text as it is streamed. */
   readonly onText?: (text: string) => void
 }
 
 export interface ForkOutcome {
   readonly ended: "answer" | "turn-limit" | "aborted" | "refusal" | "failed"
-  /** What it said last. */
+  /** The text of its last answer. */
   readonly text: string
-  /** All of them are paid for, whatever the end was. */
+  /** All of them cost money, however the fork ended. */
   readonly responses: readonly ModelResponse[]
   readonly turns: number
-  /** What it failed with. */
+  /** The error, if it failed. */
   readonly error?: unknown
 }
 
-/** Rejects only where there must be no fork at all: with a `ForkedForkError`. */
+/** Rejects only with a `ForkedForkError`, if called from inside a fork. */
 export async function runFork(parent: ForkParent, options: ForkOptions): Promise<ForkOutcome> {
   assertNotForked(parent.request.messages)
   const { maxTurns, signal, directive, allows } = options
@@ -81,7 +80,7 @@ export async function runFork(parent: ForkParent, options: ForkOptions): Promise
       if (response.stop_reason === "refusal") return end("refusal")
       if (calls.length === 0 && response.stop_reason !== "pause_turn") return end("answer")
       messages.push({ role: "assistant", content })
-      if (calls.length === 0) continue // the server was interrupted in work of its own and goes on with it
+      if (calls.length === 0) continue // the server paused its own work and will continue it
       const results = await runForkCalls(calls, { tools: parent.tools, context, allows, signal })
       messages.push({ role: "user", content: [...results] })
     }
@@ -91,13 +90,13 @@ export async function runFork(parent: ForkParent, options: ForkOptions): Promise
   }
 }
 
-interface Question {
+interface AskInput {
   readonly request: ModelRequest
   readonly onText: ForkOptions["onText"]
   readonly stream: StreamOptions
 }
 
-async function ask(model: Model, { request, onText, stream }: Question): Promise<ModelResponse> {
+async function ask(model: Model, { request, onText, stream }: AskInput): Promise<ModelResponse> {
   for await (const event of model.stream(request, stream)) {
     if (event.type === "text") onText?.(event.text)
     if (event.type === "response") return event.response
@@ -105,7 +104,7 @@ async function ask(model: Model, { request, onText, stream }: Question): Promise
   throw new Error("The model ended its stream without a response.")
 }
 
-/** What the API takes back of an answer. */
+/** The blocks of an answer that the API accepts back. */
 function sendable(content: readonly Block[]): Block[] {
   return content.filter((block) => {
     if (isText(block)) return block.text.trim() !== ""

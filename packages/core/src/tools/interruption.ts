@@ -1,8 +1,8 @@
-/** Waiting for something that does not know about interruption itself, such as a person. */
+/** Waits for something that cannot be interrupted itself, such as a person. */
 
 export type Waited<T> = { readonly state: "settled"; readonly value: T } | { readonly state: "interrupted" }
 
-/** What is waited for goes on when the signal comes; only nobody waits for it any more. */
+/** On abort the work continues, but its result is no longer awaited. */
 export function unlessInterrupted<T>(signal: AbortSignal, promise: Promise<T>): Promise<Waited<T>> {
   const { promise: interruption, resolve } = Promise.withResolvers<Waited<T>>()
   const onAbort = () => resolve({ state: "interrupted" })

@@ -1,4 +1,4 @@
-/** Edit: one exact replacement in a file that has been read and is the same since. */
+/** Edit: makes one exact replacement in a file that was read and has not changed since. */
 import { z } from "zod/v4"
 import type { Tool, ToolContext } from "../tool.ts"
 import { readTextIfPresent, type TextFile } from "./file-content.ts"
@@ -32,10 +32,10 @@ export const edit: Tool<EditInput> = {
   name: "Edit",
   description: `Replaces text in a file, exactly.
 
-- The file must have been read with Read before, and be the same since.
-- old_string must be in the file character by character, with its indentation, and without the line numbers that Read puts in front.
-- old_string must be found once. If it is not, add lines around it until it is, or set replace_all to change every occurrence (to rename something, for example).
-- new_string is taken literally. The rest of the file stays as it is, line ends and encoding included.
+- Read the file first. It must not have changed since.
+- old_string must match the file exactly, including indentation, and without the line numbers that Read adds.
+- old_string must occur exactly once. If it occurs more often, add the lines around it, or set replace_all to change every occurrence (for a rename, for example).
+- new_string is taken literally. The rest of the file stays the same, including line endings and encoding.
 - An empty old_string creates a new file with new_string as its content.`,
   inputSchema,
 
@@ -136,7 +136,7 @@ interface Planned extends Pick<Change, "target" | "input"> {
   readonly context: ToolContext
 }
 
-/** Nothing where the edit would fail. */
+/** `undefined` if the edit would fail. */
 async function previewOf({ target, input, context }: Planned): Promise<string | undefined> {
   const before = await readTextIfPresent(target, context)
   if (!before && input.old_string !== "") return undefined

@@ -1,6 +1,6 @@
 /**
- * Files read whole, up to a limit. Only regular files are read: a device may never end, a pipe may never begin. What is read is what
- * was looked at, even if something else takes its name meanwhile.
+ * Reads whole files, up to a limit. It reads only regular files: a device may never end, and a pipe may never start. It reads the file it
+ * checked, even if another file takes that name meanwhile.
  */
 import { constants, type Stats } from "node:fs"
 import { type FileHandle, open, stat } from "node:fs/promises"
@@ -10,7 +10,7 @@ import { describeBinary, sizeInWords } from "./file-kind.ts"
 import { missingFile, type Target } from "./paths.ts"
 import { type Decoded, decodeText } from "./text-encoding.ts"
 
-/** One read holds a file in memory, and the read state keeps its text. Larger files are searched, or cut by a command. */
+/** Each read keeps the whole file in memory. For larger files there is Grep, or a command that cuts out a part. */
 export const MOST_FILE_BYTES = 32 * 1024 * 1024
 
 const CHUNK_BYTES = 256 * 1024
@@ -32,14 +32,16 @@ export async function readContent(target: Target, context: ReadContext): Promise
   return content
 }
 
-/** A file as text; `undefined` where there is none. */
+/** A file as text. `undefined` if the file does not exist. */
 export async function readTextIfPresent(target: Target, context: ReadContext): Promise<TextFile | undefined> {
   const content = await readIfPresent(target, context)
   if (content === undefined) return undefined
   const decoded = decodeText(content.bytes)
   if (decoded === undefined) {
     const what = describeBinary(content.bytes, target.path)
-    throw new FileError(`${target.given} is not text (${what}), so it was left as it is. Change it with a program.`)
+    throw new FileError(
+      `${target.given} is not text (${what}), so it was not changed. Use a program made for such files.`,
+    )
   }
   return { ...decoded, stats: content.stats }
 }
@@ -47,7 +49,7 @@ export async function readTextIfPresent(target: Target, context: ReadContext): P
 async function readIfPresent(target: Target, { signal }: ReadContext): Promise<FileContent | undefined> {
   let handle: FileHandle | undefined
   try {
-    refuseUnlessRegular(target, await stat(target.path)) // before it is opened: opening a device can already do something
+    refuseUnlessRegular(target, await stat(target.path)) // before opening: opening a device can have effects
     handle = await open(target.path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     const stats = await handle.stat()
     refuseUnlessRegular(target, stats)
@@ -62,7 +64,7 @@ async function readIfPresent(target: Target, { signal }: ReadContext): Promise<F
   }
 }
 
-/** Little more than the limit at most. The size is not trusted: files under /proc say 0, and a log may be growing. */
+/** Stops soon after the limit. The reported size is not reliable: files under /proc report 0, and a log may grow. */
 async function readBounded(handle: FileHandle, signal: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = []
   for (let length = 0; length <= MOST_FILE_BYTES; ) {

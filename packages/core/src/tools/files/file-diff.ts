@@ -1,11 +1,11 @@
-/** What a change does to a text, as a unified diff that stays short. */
+/** A short unified diff of two texts. */
 import { structuredPatch } from "diff"
 import { countLines, withPlainEnds } from "./line-endings.ts"
 import { shortenLine } from "./numbered-lines.ts"
 
 const CONTEXT_LINES = 3
 const MOST_DIFF_CHARACTERS_PER_LINE = 300
-const DIFF_MS = 300 // beyond this two texts have little in common, and a diff would say nothing
+const DIFF_MS = 300 // after this, two texts have so little in common that a diff says nothing
 
 export interface TextChange {
   readonly before: string
@@ -14,7 +14,7 @@ export interface TextChange {
   readonly mostLines: number
 }
 
-/** The hunks without a file header; empty where nothing changes but line ends. */
+/** The hunks without a file header. Empty if only line endings differ. */
 export function diffOf({ before, after, mostLines }: TextChange): string {
   const [old, fresh] = [withPlainEnds(before), withPlainEnds(after)]
   const patch = structuredPatch("", "", old, fresh, "", "", { context: CONTEXT_LINES, timeout: DIFF_MS })

@@ -1,6 +1,5 @@
 /**
- * What goes wrong with files, said so that the model can act on it. The errors of the operating system are a table: a code, and
- * what it means for whoever asked.
+ * Errors of the file tools, worded so that the model can act on them. A table explains the error codes of the operating system.
  */
 import { StrataError } from "../../base/errors.ts"
 
@@ -10,7 +9,7 @@ export class FileError extends StrataError {
 }
 
 const MEANINGS: Readonly<Record<string, string>> = {
-  EACCES: "there are no rights to it. Ask the user, or work with another file",
+  EACCES: "permission denied. Ask the user, or work with another file",
   EPERM: "the system does not allow it. Ask the user, or work with another file",
   EISDIR: "it is a directory",
   ENOTDIR: "a part of its path is a file, not a directory",
@@ -23,7 +22,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   ENXIO: "it is a socket or a device, not a file",
 }
 
-/** Told of a system error about a path. What is no system error stays as it is: an abort, a fault in this code. */
+/** Explains a system error about a path. Other errors, such as an abort, are returned unchanged. */
 export function asFileError(given: string, error: unknown): unknown {
   if (error instanceof FileError) return error
   const code = codeOf(error)
@@ -36,10 +35,10 @@ export function codeOf(error: unknown): string | undefined {
   return typeof code === "string" && /^E[A-Z0-9]+$/.test(code) ? code : undefined
 }
 
-/** For questions: they are asked even where the call will fail, since what is wrong is told only to who may read the file. */
+/** For permission questions: they are asked even if the call will fail, because only a permitted call may report why. */
 export function nothingOnFileError(error: unknown): undefined {
   if (!(error instanceof FileError)) throw error
 }
 
-/** Nothing stands at the path: it, or a directory on the way, is missing. */
+/** The path, or a directory on the way to it, does not exist. */
 export const isMissing = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "")

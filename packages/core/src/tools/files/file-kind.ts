@@ -1,4 +1,4 @@
-/** What a file is, told by how it begins and never by its name: the API refuses an image that is not what it is said to be. */
+/** Recognises a file by its first bytes, never by its name: the API refuses an image of the wrong type. */
 import { extname } from "node:path"
 
 export type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp"
@@ -6,10 +6,10 @@ export type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp"
 export type FileKind =
   | { readonly kind: "image"; readonly mediaType: ImageType }
   | { readonly kind: "pdf" }
-  /** Neither an image nor a document; `name` is known where it is a common format. */
+  /** Not an image or a document. Common formats have a `name`. */
   | { readonly kind: "other"; readonly name?: string }
 
-/** How it begins, in Latin-1; `?` is any byte. */
+/** The first bytes, in Latin-1. `?` is any byte. */
 type Mark<Name> = readonly [beginning: string, name: Name]
 
 const IMAGES: readonly Mark<ImageType>[] = [
@@ -45,7 +45,7 @@ const FORMATS: readonly Mark<string>[] = [
   ["BM", "BMP image"],
 ]
 
-const BEGINNING = 16 // bytes: no mark reaches further
+const BEGINNING = 16 // bytes: no mark is longer
 
 export function kindOf(bytes: Buffer): FileKind {
   const beginning = bytes.subarray(0, BEGINNING).toString("latin1")
@@ -58,7 +58,7 @@ export function kindOf(bytes: Buffer): FileKind {
   return name ? { kind: "other", name } : { kind: "other" }
 }
 
-/** A binary file in words. */
+/** One phrase about a binary file: its format and size. */
 export function describeBinary(bytes: Buffer, path: string): string {
   const kind = kindOf(bytes)
   const name = kind.kind === "other" ? kind.name : kind.kind === "pdf" ? "PDF document" : kind.mediaType

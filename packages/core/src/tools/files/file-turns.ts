@@ -1,13 +1,13 @@
 /**
- * Changes of one file come one after the other, whoever asks: the main conversation and its agents share a process and a disk. The
- * map is the process's own, as the files are; it holds nothing but who waits.
+ * Changes to one file run one after the other, even if several agents in this process make them. The map is shared by the process,
+ * because the files are. It holds only the changes that wait.
  */
 const waiting = new Map<string, Promise<unknown>>()
 
 /** Runs `change` once all earlier changes of the file are done, however they ended. */
 export async function inTurn<T>(path: string, change: () => Promise<T>): Promise<T> {
   const turn = (waiting.get(path) ?? Promise.resolve()).then(change)
-  const over = turn.catch(() => {}) // its failure is for whoever asked for it, not for the next
+  const over = turn.catch(() => {}) // the caller gets its failure; the next change does not
   waiting.set(path, over)
   try {
     return await turn

@@ -1,13 +1,13 @@
 /**
- * What git would leave out of a directory tree, told while it is walked: rules of every `.gitignore` on the way hold, the deepest
- * first, and an ignored directory is never entered.
+ * Leaves out of a directory walk what git would ignore. Every `.gitignore` on the way counts, the deepest first. An ignored directory is
+ * never entered.
  */
 import type { Dirent } from "node:fs"
 import { access, readdir, readFile } from "node:fs/promises"
 import { dirname, join, relative, resolve, sep } from "node:path"
 import ignore, { type Ignore } from "ignore"
 
-/** Never of interest in a search, and often larger than all the rest. Searched when they are where the search begins. */
+/** Rarely wanted in a search, and often larger than everything else. Searched only if the search starts inside. */
 export const NEVER_ENTERED: readonly string[] = [".git", ".hg", ".svn", ".jj", "node_modules"]
 const RULES_FILE = ".gitignore"
 
@@ -16,7 +16,7 @@ export class VisibleFiles {
 
   private constructor() {}
 
-  /** For a walk that begins at `root`. Whoever begins inside an ignored directory wants to see it. */
+  /** For a walk that starts at `root`. If `root` itself is ignored, its files are shown. */
   static async under(root: string): Promise<VisibleFiles> {
     const visible = new VisibleFiles()
     const above = await directoriesInRepository(root)
@@ -36,7 +36,7 @@ export class VisibleFiles {
   }
 
   async #addRules(directory: string): Promise<void> {
-    const text = await readFile(join(directory, RULES_FILE), "utf8").catch(() => undefined) // one that cannot be read rules nothing
+    const text = await readFile(join(directory, RULES_FILE), "utf8").catch(() => undefined) // an unreadable one has no rules
     if (text !== undefined) this.#rules.set(directory, ignore().add(text))
   }
 
@@ -50,7 +50,7 @@ export class VisibleFiles {
   }
 }
 
-/** The directories above one, up to the top of the repository it is in; none where it is in none. */
+/** The parent directories up to the top of the repository. Empty outside a repository. */
 async function directoriesInRepository(root: string): Promise<readonly string[]> {
   const above: string[] = []
   for (let directory = root; ; directory = dirname(directory)) {

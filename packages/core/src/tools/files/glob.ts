@@ -1,4 +1,4 @@
-/** Glob: files by name. It stays under the directory it begins in: links are not followed, and that directory is what is judged. */
+/** Glob: finds files by name. It follows no links, so it stays inside the directory that the permission covers. */
 import type { readdir } from "node:fs"
 import { isAbsolute, join } from "node:path"
 import { glob as findFiles } from "tinyglobby"
@@ -16,11 +16,7 @@ const UPWARDS = /(?:^|[/{,(|])\.\.(?:$|[/},)|])/
 
 const inputSchema = z.object({
   pattern: z.string().min(1).describe("For example `**/*.ts`, `src/**/index.{js,ts}` or `*.md`."),
-  path: z
-    .string()
-    .min(1)
-    .optional()
-    .describe("The directory to search in. The working directory where it is left out."),
+  path: z.string().min(1).optional().describe("The directory to search in. Default: the working directory."),
 })
 type GlobInput = z.infer<typeof inputSchema>
 
@@ -28,10 +24,10 @@ export const glob: Tool<GlobInput> = {
   name: "Glob",
   description: `Finds files by name, the most recently changed first.
 
-- \`*\` matches within one name, \`**\` any number of directories, \`{a,b}\` either, \`?\` one character. \`*.ts\` finds only what lies directly in the directory, \`**/*.ts\` everything below it.
-- What git ignores is left out, and so are .git and node_modules, unless the search begins inside.
-- At most ${MOST_FILES} files are listed.
-- To find files by what they contain, use Grep.`,
+- \`*\` matches within one name, \`**\` any number of directories, \`{a,b}\` either, \`?\` one character. \`*.ts\` finds only files directly in the directory, \`**/*.ts\` also those below it.
+- Files that git ignores are left out, and so are .git and node_modules, unless the search starts inside them.
+- It lists at most ${MOST_FILES} files.
+- To find files by content, use Grep.`,
   inputSchema,
   readOnly: true,
 
@@ -57,7 +53,7 @@ export const glob: Tool<GlobInput> = {
       signal: AbortSignal.any([context.signal, tooLong]),
     })
     context.signal.throwIfAborted()
-    return { content: tellOf({ found: await newestFirst(found), input, context, isPartial: tooLong.aborted }) }
+    return { content: describeFound({ found: await newestFirst(found), input, context, isPartial: tooLong.aborted }) }
   },
 }
 
@@ -67,19 +63,20 @@ interface Search {
   readonly pattern: string
 }
 
-/** What stands before the first wildcard is a directory like any other: it is where the search begins. */
+/** The part before the first wildcard is a plain directory. The search starts there. */
 async function searchOf({ pattern, path = "." }: GlobInput, context: ToolContext): Promise<Search> {
   const names = pattern.split("/")
   const fixed = names.slice(0, -1).findIndex((name) => WILDCARD.test(name))
   const depth = fixed < 0 ? names.length - 1 : fixed
   const rest = names.slice(depth).join("/")
-  if (UPWARDS.test(rest)) throw new FileError(`${pattern}: ".." may stand only at the beginning. Set path instead.`)
+  if (UPWARDS.test(rest))
+    throw new FileError(`${pattern}: ".." is allowed only at the start of a pattern. Set path instead.`)
   const base = names.slice(0, depth).join("/") || (pattern.startsWith("/") ? "/" : "")
   const begin = isAbsolute(base) || base.startsWith("~") ? base : join(path, base)
   return { root: await resolveTarget(begin, context), pattern: rest === "" ? "*" : rest }
 }
 
-/** The one call the search makes to the file system, with what nobody wants to see taken out. */
+/** The only call that the search makes to the file system, without the files it must not see. */
 function readdirThrough(visible: VisibleFiles): typeof readdir {
   type Callback = (error: unknown, entries: readonly unknown[]) => void
   const through = (directory: string, _options: unknown, done: Callback) => {
@@ -98,7 +95,7 @@ interface Findings {
   readonly isPartial: boolean
 }
 
-function tellOf({ found, input, context, isPartial }: Findings): string {
+function describeFound({ found, input, context, isPartial }: Findings): string {
   const directory = context.directory.get()
   const notes = [
     ...(found.length > MOST_FILES
@@ -109,7 +106,9 @@ function tellOf({ found, input, context, isPartial }: Findings): string {
       : []),
   ]
   if (found.length === 0) {
-    return [`No files match ${input.pattern}. (What git ignores and node_modules are left out.)`, ...notes].join("\n")
+    return [`No files match ${input.pattern}. (Files that git ignores and node_modules are left out.)`, ...notes].join(
+      "\n",
+    )
   }
   return [...found.slice(0, MOST_FILES).map((path) => shortPath(path, directory)), ...notes].join("\n")
 }

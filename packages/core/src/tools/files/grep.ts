@@ -1,4 +1,4 @@
-/** Grep: files by what they contain, through ripgrep. Links are not followed, so it stays under the path that is judged. */
+/** Grep: searches file contents with ripgrep. It follows no links, so it stays inside the path that the permission covers. */
 import { sep } from "node:path"
 import { z } from "zod/v4"
 import type { Tool } from "../tool.ts"
@@ -91,14 +91,14 @@ export function createGrep({
       if (output.problem !== undefined && output.lines.length === 0) throw problemWith(input, output.problem)
       const lines = mode === "files" ? await newestFirst(output.lines) : output.lines
       const shown = lines.slice(0, mostLines).map((line) => fromDirectory(line, directory))
-      return { content: tellOf({ shown, found: lines.length, output, mode, timeoutMs }) }
+      return { content: describeFound({ shown, found: lines.length, output, mode, timeoutMs }) }
     },
   }
 }
 
 export const grep = createGrep()
 
-/** Values are bound to their options, and the pattern to `-e`: nothing the model writes can become an option. */
+/** Every value is attached to its option, so nothing the model writes can become an option of its own. */
 function argumentsFor(input: GrepInput): readonly string[] {
   const mode = input.output_mode ?? "files"
   const isContent = mode === "content"
@@ -126,7 +126,7 @@ function argumentsFor(input: GrepInput): readonly string[] {
   ]
 }
 
-/** Every line begins with an absolute path, but for the marks between groups. */
+/** Every line starts with an absolute path, except the separators between groups. */
 function fromDirectory(line: string, directory: string): string {
   const prefix = directory.endsWith(sep) ? directory : `${directory}${sep}`
   return (line.startsWith(prefix) ? line.slice(prefix.length) : line).toWellFormed()
@@ -136,10 +136,10 @@ function problemWith({ pattern, type }: GrepInput, problem: string): FileError {
   if (/unrecognized file type/.test(problem)) {
     return new FileError(`"${type}" is not a file type ripgrep knows. Use glob instead, for example \`*.${type}\`.`)
   }
-  const reasons = problem.match(/^(?:error|PCRE2): .*$/gm) // both engines say theirs, between drawings of the pattern
+  const reasons = problem.match(/^(?:error|PCRE2): .*$/gm) // each engine reports its own reason, next to a drawing of the pattern
   return new FileError(
     `ripgrep cannot search for ${pattern}\n${reasons?.join("\n") ?? problem}\n` +
-      "Characters with a meaning in regular expressions need a backslash to be found as they are.",
+      "To search for a character that regular expressions use, put a backslash before it.",
   )
 }
 
@@ -151,7 +151,7 @@ interface Findings {
   readonly timeoutMs: number
 }
 
-function tellOf({ shown, found, output, mode, timeoutMs }: Findings): string {
+function describeFound({ shown, found, output, mode, timeoutMs }: Findings): string {
   const what = mode === "content" ? "lines" : "files"
   const isCut = found > shown.length || output.stopped === "enough"
   const notes = [

@@ -1,8 +1,7 @@
 /**
- * A file is changed only by who has seen it as it is now: read or written in this conversation, and the same since. Whoever wrote it
- * knows it; but no result shows it whole, so a later Read does (LOOP-8).
+ * Edit and Write change a file only if this conversation has read or written it, and it has not changed since. After a write no result
+ * shows the file, so a later Read does.
  */
-
 import type { ReadState, ToolContext } from "../tool.ts"
 import type { TextFile } from "./file-content.ts"
 import { FileError } from "./file-error.ts"
@@ -17,7 +16,7 @@ interface KnownFileCheck {
   readonly reads: ReadState
 }
 
-/** The text decides, not the time: a touched file is the same file, and a change within a tick of the clock is a change. */
+/** Compares the text, not the time: a touched file has not changed, and two changes may share a timestamp. */
 export function refuseUnlessKnown({ target, current, reads }: KnownFileCheck): void {
   const { given, path } = target
   const seen = reads.get(path)
@@ -46,7 +45,7 @@ export async function storeText({ target, before, after, context }: TextToStore)
   const bytes = encodeText(after)
   const { mtimeMs } = await replaceFile({ target, bytes, ...(before && { before: before.stats }) })
   context.reads.set(target.path, {
-    content: decodeText(bytes)?.text ?? after.text, // as it will be read: half a surrogate pair does not survive being stored
+    content: decodeText(bytes)?.text ?? after.text, // as a later read will see it: half a surrogate pair does not survive
     modifiedMs: mtimeMs,
     at: context.clock.now().toISOString(),
   })

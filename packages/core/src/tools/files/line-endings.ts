@@ -1,4 +1,4 @@
-/** Line ends. The model sees and writes `\n`; a file keeps the ends it has. */
+/** Line endings. The model sees and writes `\n`; a file keeps its own. */
 
 export const withPlainEnds = (text: string): string => text.replaceAll("\r\n", "\n")
 
@@ -8,12 +8,12 @@ export function mostlyCrlf(text: string): boolean {
   return crlf > 0 && crlf * 2 >= occurrences(text, "\n")
 }
 
-/** The text with the line ends that `example` has. */
+/** The text with the line endings of `example`. */
 export function withEndsOf(example: string, text: string): string {
   return mostlyCrlf(example) ? withPlainEnds(text).replaceAll("\n", "\r\n") : text
 }
 
-/** The lines of a text without their ends. A last line end closes a line and begins none. */
+/** The lines of a text without their endings. A newline at the end does not start another line. */
 export function linesOf(text: string): readonly string[] {
   if (text === "") return []
   const lines = withPlainEnds(text).split("\n")

@@ -1,4 +1,4 @@
-/** Where a text that is not in a file was probably meant: the lines most like it, so that the next try is right. */
+/** Finds the lines most similar to a text that a file does not contain, so that the next edit succeeds. */
 import { linesOf } from "./line-endings.ts"
 import { numberLines } from "./numbered-lines.ts"
 import { likenessTo } from "./similarity.ts"
@@ -10,11 +10,11 @@ const LIKE_ENOUGH = 0.5
 
 export interface NearestLines {
   readonly shown: readonly string[]
-  /** Line by line the same, but for the space around. */
+  /** The lines differ only in leading and trailing white space. */
   readonly onlySpaceDiffers: boolean
 }
 
-/** Found by the longest line wanted, shown with as many lines around it as were wanted. */
+/** Looks for the longest of the wanted lines, and shows as many lines around it as were wanted. */
 export function nearestLines(text: string, wanted: string): NearestLines | undefined {
   const lines = linesOf(text)
   const wantedLines = linesOf(wanted)

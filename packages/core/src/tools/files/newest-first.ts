@@ -1,7 +1,7 @@
-/** Files in the order of their last change, the newest first: what was worked on is most often what is looked for. */
+/** Sorts files by their last change, newest first: recent files are the most likely ones. */
 import { stat } from "node:fs/promises"
 
-/** Equal times go by name, so that the same files are always in the same order. What is gone meanwhile comes last. */
+/** Files with equal times are sorted by name, so the order is always the same. Files that are gone come last. */
 export async function newestFirst(paths: readonly string[]): Promise<readonly string[]> {
   const timed = await Promise.all(paths.map(async (path) => ({ path, time: await modifiedMs(path) })))
   return timed.sort((a, b) => b.time - a.time || (a.path < b.path ? -1 : 1)).map(({ path }) => path)

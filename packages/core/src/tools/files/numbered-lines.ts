@@ -1,4 +1,4 @@
-/** Lines of a file as the model sees them: numbered, and none so long that it fills the window by itself. */
+/** Lines of a file as the model sees them: numbered, and cut if they are very long. */
 
 export const MOST_LINE_CHARACTERS = 2_000
 
@@ -9,7 +9,7 @@ export function numberLines(lines: readonly string[], first: number): readonly s
   return lines.map((line, at) => `${String(first + at).padStart(NUMBER_WIDTH)}\t${shortenLine(line)}`)
 }
 
-/** Well-formed in any case: half a surrogate pair would spoil the whole request. */
+/** Always well-formed: half a surrogate pair would make the whole request invalid. */
 export function shortenLine(line: string, most = MOST_LINE_CHARACTERS): string {
   if (line.length <= most) return line.toWellFormed()
   return `${line.slice(0, most).toWellFormed()}… [line cut: ${most} of ${line.length} characters shown]`

@@ -1,7 +1,6 @@
 /**
- * Where a path leads (PERM-2). It is resolved before anyone judges it and before anything is done with it: relative to the working
- * directory, `~` as the home directory, every symbolic link followed. That holds for files that do not exist yet too, and for links
- * that lead to such: what would be created is what is judged.
+ * Resolves paths before permissions are checked and before anything happens: relative to the working directory, with `~` as the home
+ * directory and every symbolic link followed. Files that do not exist yet are resolved too, so the check covers what would be created.
  */
 import type { Stats } from "node:fs"
 import { readdir, readlink, realpath, stat } from "node:fs/promises"
@@ -11,9 +10,9 @@ import type { ToolContext } from "../tool.ts"
 import { asFileError, codeOf, FileError, isMissing } from "./file-error.ts"
 import { likenessTo } from "./similarity.ts"
 
-/** A file as it was asked for, and where that is. */
+/** A file as the model named it, and its real path. */
 export interface Target {
-  /** As the model wrote it: the name it is told about the file. */
+  /** As the model wrote it. Results use this name. */
   readonly given: string
   /** Absolute, links followed. */
   readonly path: string
@@ -26,7 +25,7 @@ const MOST_SUGGESTIONS = 3
 const LIKE_ENOUGH = 0.5
 
 export async function resolveTarget(given: string, context: PathContext): Promise<Target> {
-  if (given.includes("\0")) throw new FileError(`${JSON.stringify(given)} holds a zero byte: no path can.`)
+  if (given.includes("\0")) throw new FileError(`${JSON.stringify(given)} contains a zero byte, which no path can.`)
   try {
     return { given, path: await followLinks(resolve(context.directory.get(), expandHome(given, context))) }
   } catch (error) {
@@ -58,7 +57,7 @@ async function followLinks(path: string, followed = 0): Promise<string> {
   return followLinks(resolve(dirname(place), target), followed + 1)
 }
 
-/** Where a link leads, also if nothing is there. */
+/** Where a link points, even if nothing is there. */
 async function linkTarget(path: string): Promise<string | undefined> {
   try {
     return await readlink(path)
@@ -68,7 +67,7 @@ async function linkTarget(path: string): Promise<string | undefined> {
   }
 }
 
-/** What stands at a target, which must exist. */
+/** The stats of a target, which must exist. */
 export async function statTarget(target: Target, directory: string): Promise<Stats> {
   try {
     return await stat(target.path)
@@ -77,7 +76,7 @@ export async function statTarget(target: Target, directory: string): Promise<Sta
   }
 }
 
-/** Says that a file does not exist, with the names it may have been mistaken for. */
+/** Says that a file does not exist, and suggests similar names. */
 export async function missingFile({ given, path }: Target, directory: string): Promise<FileError> {
   const { parent, name, names } = await nearestDirectory(path)
   const likeness = likenessTo(name)
@@ -93,7 +92,7 @@ export async function missingFile({ given, path }: Target, directory: string): P
   return new FileError(`${given} does not exist.${gap}${where}${suggestion}`)
 }
 
-/** The last directory on the way to a path that exists, what it holds, and the name that is missing there. */
+/** The last existing directory on the way to a path, its entries, and the name that is missing there. */
 async function nearestDirectory(path: string): Promise<{ parent: string; name: string; names: readonly string[] }> {
   const parent = dirname(path)
   try {

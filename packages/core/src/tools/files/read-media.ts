@@ -1,4 +1,4 @@
-/** Images and PDFs as the model sees them, where the API takes them; otherwise a sentence that says why not and what else to do. */
+/** Images and PDFs as blocks for the model. If the API would refuse one, an error says why and what to do instead. */
 import type { Block } from "../../messages/blocks.ts"
 import { type MediaItem, mediaIn, planWithholding } from "../../messages/media.ts"
 import { MEDIA_LIMITS } from "../../messages/media-limits.ts"
@@ -28,7 +28,7 @@ export function imageBlocks({ given, bytes }: MediaFile, mediaType: ImageType): 
   return [{ type: "text", text: `${given}: ${mediaType}, ${item.pixels.width}×${item.pixels.height} pixels` }, block]
 }
 
-/** A PDF goes whole: its pages cannot be told apart without a program made for it. */
+/** A PDF is sent whole: splitting it into pages needs a program made for that. */
 export function documentBlocks({ given, bytes }: MediaFile): readonly Block[] {
   const source = { type: "base64", media_type: "application/pdf", data: bytes.toString("base64") } as const
   const block: Block = { type: "document", source }

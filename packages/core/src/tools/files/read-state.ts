@@ -54,7 +54,7 @@ export class FileReads implements ReadState {
     return [...this.#reads]
   }
 
-  /** For a fork: it knows what its parent knew, and what it reads stays its own (L2-9). */
+  /** For a fork: it knows what its parent has read, and its own reads stay its own. */
   clone(): FileReads {
     return new FileReads({ limits: this.#limits, reads: this.#reads })
   }
@@ -64,7 +64,7 @@ export class FileReads implements ReadState {
   }
 }
 
-/** LOOP-8, L2-7: these calls' results are no longer whole in view, so the files they showed count as not read. */
+/** The model no longer has these calls' results in full, so the files they showed count as not read. */
 export function forgetCalls(reads: ReadState, toolUseIds: ReadonlySet<string>): void {
   for (const [path, { toolUseId }] of reads.entries()) {
     if (toolUseId !== undefined && toolUseIds.has(toolUseId)) reads.forget(path)

@@ -1,6 +1,6 @@
 /**
- * Read: a file's lines with their numbers, an image, or a PDF. It limits itself (L1-1), and says how to go on where it stopped. A file
- * whose earlier read is still whole in view is not shown again (LOOP-8).
+ * Read: shows a file's lines with their numbers, an image, or a PDF. It keeps its results short and says how to continue. It does not
+ * repeat a file whose earlier read the model still has in full.
  */
 import { z } from "zod/v4"
 import { createEstimator } from "../../tokens/estimate.ts"
@@ -17,13 +17,13 @@ import { decodeText } from "./text-encoding.ts"
 const DEFAULT_LINES = 2_000
 const MOST_CHARACTERS = 100_000
 const MOST_TOKENS = 25_000
-// The tool does not know the model: sizes are estimated for the family that takes the most tokens.
+// The tool does not know the model, so it estimates for the family that needs the most tokens.
 const estimator = createEstimator("claude-5")
 
 const inputSchema = z.object({
   file_path: z.string().min(1).describe("The file. Absolute, or relative to the working directory."),
   offset: z.number().int().min(0).optional().describe("The first line to show, counted from 1. Only for long files."),
-  limit: z.number().int().min(1).optional().describe(`How many lines to show. ${DEFAULT_LINES} where it is left out.`),
+  limit: z.number().int().min(1).optional().describe(`How many lines to show. Default: ${DEFAULT_LINES}.`),
 })
 type ReadInput = z.infer<typeof inputSchema>
 
@@ -32,12 +32,12 @@ export const read: Tool<ReadInput> = {
   description: `Shows a file from disk.
 
 - Text comes with line numbers: the number, a tab, the line. The numbers are not part of the file.
-- Without offset and limit it shows the file from the start, up to ${DEFAULT_LINES} lines or ${MOST_TOKENS} tokens. If there is more, the result ends with the offset to go on from.
-- Lines over ${MOST_LINE_CHARACTERS} characters are cut, and say so.
-- Images (PNG, JPEG, GIF, WebP) and PDF documents are shown as such. Notebooks are shown as the JSON they are.
-- A file must be read before Edit or Write may change it. Read several files in one go if you need them all.
-- It reads files, not directories: use Glob to find files, Grep to find the place in them.
-- If the result says that the file is unchanged, what you were shown earlier still holds.`,
+- Without offset and limit it shows the file from the start, up to ${DEFAULT_LINES} lines or ${MOST_TOKENS} tokens. If there is more, the result ends with the offset to continue from.
+- Lines over ${MOST_LINE_CHARACTERS} characters are cut and marked as cut.
+- Images (PNG, JPEG, GIF, WebP) and PDF documents are shown as images and documents. Notebooks are shown as JSON.
+- A file must be read before Edit or Write may change it. If you need several files, read them in one response.
+- It reads files, not directories. Use Glob to find files and Grep to find places in them.
+- If the result says that the file is unchanged, the earlier result is still correct.`,
   inputSchema,
   limitsItself: true,
   readOnly: true,
@@ -93,7 +93,7 @@ function showText({ target, content, modifiedMs, input, context }: TextToShow): 
   return { content: page.total === 0 ? `[${target.given} is empty.]` : textOfPage(page), touched }
 }
 
-/** Only a call's own result shows a file whole; what Edit and Write know of it stands nowhere in one piece. */
+/** Only the result of a Read shows a whole file. Edit and Write also record the content, but no result shows it. */
 function showsTheSame(earlier: FileRead, { content, range }: Pick<FileRead, "content"> & { range: FileRead["range"] }) {
   return (
     earlier.toolUseId !== undefined &&
@@ -103,7 +103,7 @@ function showsTheSame(earlier: FileRead, { content, range }: Pick<FileRead, "con
   )
 }
 
-/** One line in brackets: whoever looks for a file's text in results must not take this for it. */
+/** One line in brackets, so that nothing mistakes it for the text of the file. */
 function unchanged({ given }: Target, { range, toolUseId, at }: FileRead): string {
   const what = range ? `Lines ${range.offset}-${range.offset + range.limit - 1} of ${given} are` : `${given} is`
   return `[${what} unchanged since you read it at ${at} (call ${toolUseId}). That result still holds and is not repeated here.]`
@@ -122,7 +122,7 @@ function pageOf(lines: readonly string[], { offset = 1, limit = DEFAULT_LINES }:
   return { first, shown: thatFit(wanted), total: lines.length }
 }
 
-/** The first of the lines, as many as one result may hold. */
+/** As many of the first lines as one result may hold. */
 function thatFit(lines: readonly string[]): readonly string[] {
   let fitting = lines
   for (let load = loadOf(fitting); load > 1 && fitting.length > 1; load = loadOf(fitting)) {

@@ -1,6 +1,6 @@
 /**
- * Puts content in a file's place, whole or not at all: it is written beside it and renamed. Mode is kept. Where a rename would cut
- * hard links or take the file from its owner, or is not possible, it is written in place instead.
+ * Replaces a file's content completely or not at all: it writes a file next to it and renames that. The mode is kept. If a rename would
+ * break hard links, change the owner, or is not possible, it writes in place instead.
  */
 import { randomUUID } from "node:crypto"
 import type { Stats } from "node:fs"
@@ -9,22 +9,22 @@ import { dirname, join } from "node:path"
 import { asFileError, codeOf, FileError, isMissing } from "./file-error.ts"
 import type { Target } from "./paths.ts"
 
-/** The directory takes no new file, or the file is mounted by itself: it may still be written to. */
+/** The directory accepts no new file, or the file is a mount of its own. Writing in place may still work. */
 const NO_REPLACING = ["EACCES", "EPERM", "EBUSY"]
 
 export interface FileReplacement {
   readonly target: Target
   readonly bytes: Buffer
-  /** The file as it was when the new content was made from it; nothing where there was none. */
+  /** The file that the new content was made from. Missing if there was none. */
   readonly before?: Stats
 }
 
-/** Resolves with what the file is now. Refuses where it is no longer what `before` says. */
+/** Resolves with the new stats. Refuses if the file no longer matches `before`. */
 export async function replaceFile(replacement: FileReplacement): Promise<Stats> {
   const { target, before } = replacement
   try {
     if (before)
-      await access(target.path, constants.W_OK) // a rename would not ask
+      await access(target.path, constants.W_OK) // a rename does not check this
     else await mkdir(dirname(target.path), { recursive: true })
     if (before && mustStayInPlace(before)) await writeInPlace(replacement)
     else await writeBeside(replacement)
@@ -38,7 +38,7 @@ export async function replaceFile(replacement: FileReplacement): Promise<Stats> 
 
 async function writeBeside(replacement: FileReplacement): Promise<void> {
   const { target, bytes, before } = replacement
-  const draft = join(dirname(target.path), `.strata-${randomUUID()}.tmp`) // the file's own name may have the longest length
+  const draft = join(dirname(target.path), `.strata-${randomUUID()}.tmp`) // the file's own name may already be as long as allowed
   try {
     await writeFile(draft, bytes, { flag: "wx", flush: true })
     if (before) await chmod(draft, before.mode & 0o7777)
@@ -60,7 +60,7 @@ function mustStayInPlace({ nlink, uid }: Stats): boolean {
   return nlink > 1 || (process.getuid !== undefined && process.getuid() !== uid)
 }
 
-/** The last look before the old content goes. */
+/** The last check before the old content is gone. */
 async function refuseIfChanged(target: Target, before: Stats | undefined): Promise<void> {
   const now = await statIfPresent(target.path)
   const same = now?.ino === before?.ino && now?.mtimeMs === before?.mtimeMs && now?.size === before?.size

@@ -1,6 +1,6 @@
 /**
- * Runs ripgrep. Its output is taken line by line and only as far as it is wanted: then, or when it takes too long, or when the caller
- * gives up, it is killed.
+ * Runs ripgrep and reads its output line by line. It is killed when there is enough output, when it takes too long, or when the caller
+ * aborts.
  */
 import { type ChildProcessByStdio, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
@@ -13,7 +13,7 @@ export interface RipgrepRun {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal: AbortSignal
   readonly timeoutMs: number
-  /** It is stopped behind this many lines or characters. */
+  /** It is stopped after this many lines or characters. */
   readonly most: { readonly lines: number; readonly characters: number }
 }
 
@@ -21,7 +21,7 @@ export interface RipgrepOutput {
   readonly lines: readonly string[]
   /** Why there may be more than `lines`. */
   readonly stopped?: "enough" | "time"
-  /** What it said against the call: a pattern or an option it cannot use. */
+  /** Its complaint about the call: a pattern or an option it cannot use. */
   readonly problem?: string
 }
 
@@ -60,7 +60,7 @@ async function takeLines(child: ChildProcessByStdio<null, Readable, Readable>, m
   for await (const line of createInterface({ input: child.stdout, crlfDelay: Number.POSITIVE_INFINITY })) {
     if (lines.length === most.lines || characters + line.length > most.characters) {
       child.kill("SIGKILL")
-      child.stdout.destroy() // what nobody reads would keep it from ending
+      child.stdout.destroy() // an unread pipe would keep it from ending
       return { lines, isEnough: true }
     }
     lines.push(line)

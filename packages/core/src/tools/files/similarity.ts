@@ -1,9 +1,9 @@
 /**
- * How alike two short texts are: names of files, lines of code. By the pairs of neighbouring characters they share (Sørensen–Dice),
- * which is forgiving about order, cheap, and needs no table.
+ * How similar two short texts are: file names, lines of code. It counts the pairs of neighbouring characters they share (Sørensen–Dice),
+ * which is cheap and tolerates a different order.
  */
 
-/** A judge of likeness to `text`: 0 for nothing in common, 1 for the same pairs. Case and outer space do not count. */
+/** Scores texts against `text`: 0 for nothing in common, 1 for the same pairs. Ignores case and outer white space. */
 export function likenessTo(text: string): (other: string) => number {
   const wanted = pairsOf(text)
   const wantedCount = count(wanted)

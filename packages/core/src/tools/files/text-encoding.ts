@@ -1,6 +1,5 @@
 /**
- * Bytes as text and back. What is decoded here is encoded to the very same bytes again, so that an edit changes what it says and
- * nothing else.
+ * Decodes bytes to text and back. Decoded text encodes to exactly the same bytes, so an edit changes nothing but what it edits.
  */
 import { isUtf8 } from "node:buffer"
 
@@ -12,8 +11,8 @@ export interface Decoded {
   readonly encoding: Encoding
 }
 
-const BYTES_LOOKED_AT = 8_000 // as git does to tell binary files
-const MOST_CONTROLS = 0.05 // share of control characters up to which bytes that are not UTF-8 pass for an older encoding
+const BYTES_LOOKED_AT = 8_000 // what git looks at to recognise binary files
+const MOST_CONTROLS = 0.05 // with at most this share of control characters, bytes that are not UTF-8 count as Latin-1
 const MARKS: readonly (readonly [Encoding, readonly number[]])[] = [
   ["utf-8 with BOM", [0xef, 0xbb, 0xbf]],
   ["utf-16le", [0xff, 0xfe]],

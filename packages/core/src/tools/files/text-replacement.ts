@@ -1,6 +1,6 @@
 /**
- * Exact replacement in a text. Line ends do not have to match (`\n` finds `\r\n`); everything else does, and what is not replaced stays
- * byte for byte. What is put in is a value, never a pattern.
+ * Exact replacement in a text. Only line endings may differ (`\n` finds `\r\n`). The rest of the text stays the same byte for byte, and
+ * the new text is a value, never a pattern.
  */
 import { withEndsOf, withPlainEnds } from "./line-endings.ts"
 
@@ -14,11 +14,11 @@ export type Replaced =
   | {
       readonly state: "replaced"
       readonly text: string
-      /** For each place, the first line of what was put in and how many lines that has, in the new text. */
+      /** For each replacement: its first line in the new text, and how many lines it has. */
       readonly places: readonly { readonly line: number; readonly lines: number }[]
     }
   | { readonly state: "missing" }
-  /** Found in several places where one was meant; the lines they begin in. */
+  /** Found more than once, on these lines. */
   | { readonly state: "ambiguous"; readonly lines: readonly number[] }
 
 export function replaceText(text: string, { old, fresh, all }: Replace): Replaced {
@@ -48,7 +48,7 @@ function findAll(text: string, part: string, step: number): readonly number[] {
   return found
 }
 
-/** Where ascending places of a text with plain line ends lie in the text as it is. */
+/** Maps ascending positions in the text with plain line endings to positions in the text itself. */
 function placesIn(text: string, plainPlaces: readonly number[]): readonly number[] {
   let returns = 0
   let next = text.indexOf("\r\n")
@@ -61,7 +61,7 @@ function placesIn(text: string, plainPlaces: readonly number[]): readonly number
   })
 }
 
-/** The lines, counted from 1, in which ascending places lie. */
+/** The line numbers, from 1, of ascending positions. */
 function lineNumbers(text: string, places: readonly number[]): readonly number[] {
   let line = 1
   let next = text.indexOf("\n")

@@ -1,4 +1,4 @@
-/** Write: a file's whole content, new or in place of the old. What stands there already must have been read. */
+/** Write: writes a whole file, new or in place of an old one. An existing file must have been read first. */
 import { z } from "zod/v4"
 import type { Tool } from "../tool.ts"
 import { readTextIfPresent, type TextFile } from "./file-content.ts"
@@ -16,18 +16,18 @@ const BYTE_ORDER_MARK = "\ufeff"
 
 const inputSchema = z.object({
   file_path: z.string().min(1).describe("The file. Absolute, or relative to the working directory."),
-  content: z.string().describe("All of what the file is to hold."),
+  content: z.string().describe("The whole content of the file."),
 })
 type WriteInput = z.infer<typeof inputSchema>
 
 export const write: Tool<WriteInput> = {
   name: "Write",
-  description: `Writes a whole file: creates it, with its directories, or replaces all it holds.
+  description: `Writes a whole file: creates it, with its directories, or replaces its content.
 
-- A file that exists must have been read with Read before, and be the same since.
-- To change a part of a file use Edit: it is shorter, and it cannot lose the rest.
-- Line ends and encoding of an existing file are kept; write plain \\n.
-- Do not create files that nobody asked for.`,
+- If the file exists, read it first. It must not have changed since.
+- To change part of a file, use Edit: it is shorter and cannot lose the rest.
+- An existing file keeps its line endings and encoding. Write plain \\n.
+- Create only the files that the task needs.`,
   inputSchema,
 
   async question(input, context) {
@@ -61,7 +61,7 @@ export const write: Tool<WriteInput> = {
   },
 }
 
-/** New content with the old file's line ends and encoding. An encoding that lacks its characters gives way to UTF-8. */
+/** New content with the old file's line endings and encoding, or UTF-8 where that encoding lacks a character. */
 function inTheWayOf({ text, encoding }: TextFile, content: string): Decoded {
   const fresh = asNewFile(withEndsOf(text, content))
   return encoding === "utf-8" || !canHold(encoding, fresh.text) ? fresh : { ...fresh, encoding }

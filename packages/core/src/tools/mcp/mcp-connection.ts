@@ -1,6 +1,6 @@
 /**
- * The connection to one MCP server: a process of ours that speaks over its input and output, or an address. When it is lost, the next
- * call connects again, once; a call that was under way is repeated only if it changes nothing.
+ * The connection to one MCP server: a process with pipes, or a URL. If it is lost, the next call reconnects once. A call that was running
+ * is repeated only if it changes nothing.
  */
 import { randomUUID } from "node:crypto"
 import type { CallToolResult, Client, Tool as McpTool, Progress, Transport } from "@modelcontextprotocol/client"
@@ -12,7 +12,7 @@ export type McpServerConfig = StdioServerConfig | HttpServerConfig
 export interface StdioServerConfig {
   readonly command: string
   readonly args?: readonly string[]
-  /** Beside what every server gets: path, home, user, terminal, shell. */
+  /** In addition to what every server gets: path, home, user, terminal, shell. */
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
   readonly timeoutMs?: number
@@ -27,16 +27,16 @@ export interface HttpServerConfig {
 export type McpServerStatus = { readonly server: string } & (
   | { readonly state: "connected"; readonly tools: number }
   | { readonly state: "failed"; readonly why: string }
-  /** It ended by itself; the next call connects again. */
+  /** The server ended. The next call reconnects. */
   | { readonly state: "lost" }
   | { readonly state: "closed" }
 )
 
 export interface ConnectionOptions {
   readonly startTimeoutMs?: number
-  /** For a call, counted anew with each sign of progress; a server's own setting goes before it. */
+  /** For one call. Progress restarts it. A server's own setting takes precedence. */
   readonly callTimeoutMs?: number
-  /** How long a server has to end by itself. */
+  /** How long a server may take to end. */
   readonly graceMs?: number
   readonly onStatus?: (status: McpServerStatus) => void
 }
@@ -52,8 +52,8 @@ export interface McpCall {
 const DEFAULT_START_TIMEOUT_MS = 30_000
 const DEFAULT_CALL_TIMEOUT_MS = 120_000
 const DEFAULT_GRACE_MS = 1_000
-const LONGEST_CALL_FACTOR = 10 // however much progress it reports, a call ends after this many times its timeout
-const STDERR_CHARACTERS = 1_000 // the end of what a server said before it failed
+const LONGEST_CALL_FACTOR = 10 // even with progress, a call ends after this many timeouts
+const STDERR_CHARACTERS = 1_000 // the last output of a server before it failed
 
 export class McpConnection {
   readonly server: string
@@ -84,7 +84,7 @@ export class McpConnection {
     return this.#config.timeoutMs ?? this.#options.callTimeoutMs ?? DEFAULT_CALL_TIMEOUT_MS
   }
 
-  /** Connects and lists the tools. A failure is in the status, not thrown. */
+  /** Connects and lists the tools. A failure is reported in the status, not thrown. */
   async open(): Promise<void> {
     await this.#connect().catch(() => undefined)
   }
@@ -100,7 +100,7 @@ export class McpConnection {
       this.#forget(client)
       if (!call.isReadOnly) {
         throw new Error(
-          `the connection was lost during the call (${reasonOf(error)}); whether it was carried out is not known`,
+          `the connection was lost during the call (${reasonOf(error)}); it is not known whether the call ran`,
         )
       }
       return this.#send(await this.#reconnect(), call)
@@ -128,16 +128,16 @@ export class McpConnection {
     )
   }
 
-  /** Once after each call that went well: a server that dies of every call is not started for ever. */
+  /** Once after each successful call, so that a server that dies at every call is not restarted forever. */
   async #reconnect(): Promise<Client> {
     if (this.#connecting) return this.#connecting
     if (this.#isClosed) throw new Error("the connection is closed")
-    if (!this.#mayReconnect) throw new Error("the server is not running, and was restarted before")
+    if (!this.#mayReconnect) throw new Error("the server is not running, and was already restarted once")
     this.#mayReconnect = false
     return this.#connect()
   }
 
-  /** Calls side by side wait for the same attempt. */
+  /** Concurrent calls wait for the same attempt. */
   #connect(): Promise<Client> {
     this.#connecting ??= this.#attempt().finally(() => {
       this.#connecting = undefined
@@ -177,7 +177,7 @@ export class McpConnection {
       command: config.command,
       args: [...(config.args ?? [])],
       env: { ...config.env, [MARK_VARIABLE]: this.#mark },
-      stderr: "pipe", // read to the end: a server that nobody listens to would stop
+      stderr: "pipe", // it must be read, or the server would block
       ...(config.cwd === undefined ? {} : { cwd: config.cwd }),
     })
     transport.stderr?.on("data", (chunk: Buffer) => {
@@ -186,7 +186,7 @@ export class McpConnection {
     return transport
   }
 
-  /** A server that does not end by itself when its input does is ended, and with it whatever it started. */
+  /** Ends a server that does not stop when its input closes, and everything it started. */
   async #end(client: Client | undefined): Promise<void> {
     const closed = client?.close().catch(() => undefined)
     if ("url" in this.#config) return closed
@@ -210,7 +210,7 @@ export class McpConnection {
 
 const LOST = new Set(["NOT_CONNECTED", "CONNECTION_CLOSED", "SEND_FAILED"]) // codes of the client library
 
-/** Also over HTTP: a server that was restarted knows the session no more (404), or cannot be reached. */
+/** Over HTTP, a restarted server does not know the session (404) or cannot be reached. */
 function isLost(error: unknown): boolean {
   const { code, status } = error as { readonly code?: unknown; readonly status?: unknown }
   return LOST.has(String(code)) || status === 404 || (error instanceof TypeError && error.message === "fetch failed")

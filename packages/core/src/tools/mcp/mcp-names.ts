@@ -1,10 +1,10 @@
-/** Names under which the tools of MCP servers are offered: `mcp__<server>__<tool>`, in the letters and the length the API takes. */
+/** The names of MCP tools: `mcp__<server>__<tool>`, with the characters and the length that the API accepts. */
 import { hash } from "node:crypto"
 
 const MOST_CHARACTERS = 64
 const HASH_CHARACTERS = 8
 
-/** The same two names always give the same one, unless it is taken: then, as for one that is too long, their hash tells it apart. */
+/** The same server and tool always give the same name. If it is taken or too long, a hash makes it unique. */
 export function mcpToolName(server: string, tool: string, taken: ReadonlySet<string> = new Set()): string {
   const plain = `mcp__${clean(server)}__${clean(tool)}`
   if (plain.length <= MOST_CHARACTERS && !taken.has(plain)) return plain

@@ -1,4 +1,4 @@
-/** What an MCP server answers, as blocks that a tool result can hold. What the API takes none of is described in a line of text. */
+/** An MCP server's answer as blocks for a tool result. Content that the API does not accept becomes a line of text. */
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client"
 import type { Block, Media } from "../../messages/blocks.ts"
 import { safeText } from "../shell/bounded-output.ts"
@@ -27,7 +27,7 @@ function blockOf(item: ContentBlock): Block {
     case "resource":
       return resource(item.resource)
     default:
-      return text(JSON.stringify(item)) // a kind of a later revision
+      return text(JSON.stringify(item)) // a kind from a later revision of the protocol
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The tools of MCP servers, as tools like any other. A server that does not start or dies is reported and harms no other. The client
- * library is loaded with the first server.
+ * Offers the tools of MCP servers like any other tools. A server that fails to start or dies is reported, and the others keep working.
+ * The client library is loaded with the first server.
  */
 import type { Tool as McpTool, Progress } from "@modelcontextprotocol/client"
 import { reasonOf } from "../../base/errors.ts"
@@ -14,14 +14,14 @@ import { mcpOutput } from "./mcp-results.ts"
 export interface McpServers {
   /** In the order of the servers, by name within each: the same servers give the same list. */
   readonly tools: readonly Tool[]
-  /** What servers say about the use of their tools. */
+  /** What the servers say about using their tools. */
   readonly instructions: readonly Attachment[]
   status(): readonly McpServerStatus[]
-  /** Ends all connections and the processes behind them. */
+  /** Closes all connections and ends the servers it started. */
   close(): Promise<void>
 }
 
-const DESCRIPTION_CHARACTERS = 4_000 // a server's words cost tokens in every request
+const DESCRIPTION_CHARACTERS = 4_000 // a description costs tokens in every request
 const INSTRUCTION_CHARACTERS = 8_000
 const SUMMARY_CHARACTERS = 200
 

@@ -1,27 +1,27 @@
-/** AskUser: a question only the person can answer. */
+/** AskUser: asks a question that only the person can answer. */
 import { z } from "zod/v4"
 import { unlessInterrupted } from "../interruption.ts"
 import type { Tool, ToolOutput } from "../tool.ts"
 
 const inputSchema = z.object({
-  question: z.string().min(1).describe("One clear question, with what one must know to answer it."),
+  question: z.string().min(1).describe("One clear question, with the context needed to answer it."),
   options: z
     .array(z.string().min(1))
     .max(8)
     .optional()
-    .describe("Answers to choose from, the one you recommend first. The person may answer otherwise."),
+    .describe("Answers to choose from, your recommendation first. The person may give another answer."),
 })
 
 export const askUser: Tool<z.infer<typeof inputSchema>> = {
   name: "AskUser",
   description:
-    "Asks the person a question and waits for the answer. Use it where the answer changes what you do and cannot be found in the files: wishes, priorities, access. Do not ask for permission to go on, nor what a look at the code would tell.",
+    "Asks the person a question and waits for the answer. Use it when the answer changes what you do and is not in the files: preferences, priorities, access. Do not ask for permission to continue, or for anything you can find in the code.",
   inputSchema,
   limitsItself: true,
   readOnly: true,
   question: ({ question }) => ({ kind: "ask", summary: question }),
   async execute({ question, options }, { askPerson, signal }) {
-    if (!askPerson) return unanswered("There is nobody to ask.")
+    if (!askPerson) return unanswered("There is no one to ask.")
     const asked = askPerson({ text: question, ...(options ? { options } : {}) })
     const answer = await unlessInterrupted(signal, asked)
     if (answer.state === "interrupted") return { content: "Interrupted before an answer came.", isError: true }
@@ -32,7 +32,7 @@ export const askUser: Tool<z.infer<typeof inputSchema>> = {
 
 function unanswered(why: string): ToolOutput {
   return {
-    content: `${why} Decide by what is known, choose what is easiest to undo, and say in your answer what you assumed.`,
+    content: `${why} Decide with what you know, choose what is easiest to undo, and say in your answer what you assumed.`,
     isError: true,
   }
 }

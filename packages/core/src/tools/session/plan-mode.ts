@@ -1,4 +1,4 @@
-/** EnterPlanMode and ExitPlanMode: to look and think first, and to change things only after the person has agreed to a plan. */
+/** EnterPlanMode and ExitPlanMode: the model looks and thinks first, and changes things only after the person approves a plan. */
 import { z } from "zod/v4"
 import { unlessInterrupted } from "../interruption.ts"
 import type { Tool, ToolOutput } from "../tool.ts"
@@ -9,7 +9,7 @@ const enterSchema = z.object({})
 export const enterPlanMode: Tool<z.infer<typeof enterSchema>> = {
   name: "EnterPlanMode",
   description:
-    "Turns plan mode on: from then on only calls that change nothing are carried out, until a plan is approved. Use it when a task is large, can be done in several ways, or would be hard to undo, and the person has not said how.",
+    "Turns plan mode on: until a plan is approved, only calls that change nothing are run. Use it when a task is large, has several solutions, or is hard to undo, and the person has not said how to do it.",
   inputSchema: enterSchema,
   limitsItself: true,
   readOnly: true,
@@ -19,30 +19,27 @@ export const enterPlanMode: Tool<z.infer<typeof enterSchema>> = {
     plan.enter()
     return {
       content:
-        "Plan mode is on: look and think, change nothing. When you know what to do, call ExitPlanMode with the plan; ask with AskUser what only the person can decide.",
+        "Plan mode is on: look and think, change nothing. When you know what to do, call ExitPlanMode with the plan. Use AskUser for what only the person can decide.",
     }
   },
 }
 
 const exitSchema = z.object({
-  plan: z
-    .string()
-    .min(1)
-    .describe("The plan in markdown: what will be changed, where, in which order, how it is checked."),
+  plan: z.string().min(1).describe("The plan in markdown: what to change, where, in which order, and how to check it."),
 })
 
-/** Counts as read-only, since plan mode is where it is called: what it asks for is decided by the person. */
+/** Read-only, because it is called in plan mode. The person decides. */
 export const exitPlanMode: Tool<z.infer<typeof exitSchema>> = {
   name: "ExitPlanMode",
   description:
-    "Shows the plan to the person and asks to go ahead. If it is approved, plan mode is off. Call it only when the plan is complete; questions are asked before, with AskUser.",
+    "Shows the plan to the person and asks for approval. Approval turns plan mode off. Call it only when the plan is complete; ask questions before, with AskUser.",
   inputSchema: exitSchema,
   limitsItself: true,
   readOnly: true,
   question: ({ plan }) => ({ kind: "ask", summary: `approve: ${firstLineOf(plan)}`, preview: plan }),
   async execute({ plan }, context) {
     if (!context.plan.isActive())
-      return failed("Plan mode is not on, so there is nothing to leave. Go ahead with the work.")
+      return failed("Plan mode is not on, so there is nothing to approve. Continue with the work.")
     const answer = await unlessInterrupted(context.signal, context.plan.leave(plan))
     if (answer.state === "interrupted") return failed("Interrupted before the plan was approved. Plan mode stays on.")
     const { approved, remark } = answer.value
@@ -53,7 +50,7 @@ export const exitPlanMode: Tool<z.infer<typeof exitSchema>> = {
   },
 }
 
-/** An error, so that whoever follows the calls (the frontier view) knows that the mode did not change. */
+/** An error, so that the frontier view knows that the mode did not change. */
 const failed = (content: string): ToolOutput => ({ content, isError: true })
 
 function firstLineOf(plan: string): string {

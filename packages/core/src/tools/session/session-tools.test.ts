@@ -93,10 +93,10 @@ describe("AskUser", () => {
     expect(asked).toEqual([{ text: "Which?", options: ["red", "blue"] }])
   })
 
-  it("PERM-1: where nobody is there, it says so and what to do", async () => {
+  it("PERM-1: without a person it says so and what to do", async () => {
     const nobody = await call(askUser, { question: "Which?" })
     expect(nobody.isError).toBe(true)
-    expect(textIn(nobody)).toMatch(/^There is nobody to ask\. Decide/)
+    expect(textIn(nobody)).toMatch(/^There is no one to ask\. Decide/)
     const silent = await call(askUser, { question: "Which?" }, testContext({ askPerson: async () => undefined }))
     expect(textIn(silent)).toMatch(/^No answer came\. Decide/)
   })

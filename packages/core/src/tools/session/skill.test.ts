@@ -55,7 +55,7 @@ describe("Skill", () => {
         {
           type: "skill_content",
           name: "release",
-          content: `Files it refers to are in ${join(directory, "release")}.\n\n# Release\nTag it.\n\nIt is to be applied to: v2`,
+          content: `Files it refers to are in ${join(directory, "release")}.\n\n# Release\nTag it.\n\nApply it to: v2`,
         },
       ],
     })

@@ -1,23 +1,23 @@
-/** Skill: brings the instructions of a skill into the conversation. */
+/** Skill: adds the instructions of a skill to the conversation. */
 import { z } from "zod/v4"
 import { reasonOf } from "../../base/errors.ts"
 import type { Tool, ToolOutput } from "../tool.ts"
 import { readSkill, type Skill } from "./skills.ts"
 
 const inputSchema = z.object({
-  name: z.string().describe("The skill's name, as it is listed."),
-  args: z.string().optional().describe("What the skill shall be applied to, where it takes something."),
+  name: z.string().describe("The name of the skill, as listed."),
+  args: z.string().optional().describe("What to apply the skill to, if it needs something."),
 })
 
 const ARGUMENTS = "$ARGUMENTS"
 
-/** The list is fixed for the conversation; the text of each is read when it is used. */
+/** The list is fixed for the conversation. The text of a skill is read when it is used. */
 export function skillTool(skills: readonly Skill[]): Tool<z.infer<typeof inputSchema>> {
   const byName = new Map(skills.map((skill) => [skill.name, skill]))
   return {
     name: "Skill",
     description:
-      "Uses a skill: written instructions for a kind of task, made for this project or this person. When a listed skill fits what was asked, use it before you begin. Its instructions then stand in the conversation; follow them.",
+      "Uses a skill: written instructions for a kind of task, made for this project or this person. If a listed skill fits the request, use it before you start. It adds its instructions to the conversation; follow them.",
     inputSchema,
     limitsItself: true,
     readOnly: true,
@@ -48,10 +48,10 @@ export function skillTool(skills: readonly Skill[]): Tool<z.infer<typeof inputSc
   }
 }
 
-/** Put in as they are: `split` and `join` know no patterns. */
+/** Inserted literally: `split` and `join` know no patterns. */
 function withArguments(text: string, args: string | undefined): string {
   if (text.includes(ARGUMENTS)) return text.split(ARGUMENTS).join(args ?? "")
-  return args ? `${text}\n\nIt is to be applied to: ${args}` : text
+  return args ? `${text}\n\nApply it to: ${args}` : text
 }
 
 function listed(skills: readonly Skill[]): string {

@@ -1,6 +1,6 @@
 /**
- * Skills: directories with a `SKILL.md` that tells how something is done. They are listed by name and description; the text is read when
- * a skill is used. A skill is what lies in its directory: a link that leads out of it is refused.
+ * Skills: directories with a `SKILL.md` that explains how to do something. They are listed by name and description, and read when used.
+ * A link that leads out of a skill's directory is refused.
  */
 import { readdir, readFile, realpath, stat } from "node:fs/promises"
 import { basename, join, sep } from "node:path"
@@ -10,9 +10,9 @@ import type { Attachment } from "../../messages/attachments.ts"
 export interface Skill {
   readonly name: string
   readonly description: string
-  /** Where its files are, links followed. */
+  /** The directory of its files, with links followed. */
   readonly directory: string
-  /** Its `SKILL.md`, links followed. */
+  /** Its `SKILL.md`, with links followed. */
   readonly path: string
 }
 
@@ -22,14 +22,14 @@ export interface SkillProblem {
 }
 
 export interface LoadedSkills {
-  /** By name. Of two with the same name the one in the earlier directory. */
+  /** Sorted by name. Of two with the same name, the one in the earlier directory counts. */
   readonly skills: readonly Skill[]
-  /** What looks like a skill and cannot be used. */
+  /** Skills that cannot be used. */
   readonly problems: readonly SkillProblem[]
 }
 
 const SKILL_FILE = "SKILL.md"
-const MOST_BYTES = 256 * 1024 // instructions, not a book; what is larger belongs in files beside it
+const MOST_BYTES = 256 * 1024 // instructions, not a book; larger texts belong in files next to it
 
 export async function loadSkills(directories: readonly string[]): Promise<LoadedSkills> {
   const found = (await Promise.all(directories.map(skillsIn))).flat()
@@ -42,12 +42,12 @@ export async function loadSkills(directories: readonly string[]): Promise<Loaded
   return { skills: [...skills.values()].sort((a, b) => (a.name < b.name ? -1 : 1)), problems }
 }
 
-/** What the model is told at the start of a conversation. */
+/** The list that the model gets at the start of a conversation. */
 export function skillListing(skills: readonly Skill[]): Attachment {
   return { type: "skill_listing", skills: skills.map(({ name, description }) => ({ name, description })) }
 }
 
-/** The instructions, as they are on disk now, without the frontmatter. */
+/** The current instructions from disk, without the frontmatter. */
 export async function readSkill({ path, directory }: Skill): Promise<string> {
   return split(await readInside(path, directory)).body.trim()
 }
@@ -100,7 +100,7 @@ function split(text: string): { readonly frontmatter?: string; readonly body: st
   return match ? { frontmatter: match[1] ?? "", body: text.slice(match[0].length) } : { body: text }
 }
 
-/** Files beside the skills are no skills either. */
+/** A plain file in a skills directory is not a skill. */
 function isMissing(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code
   return code === "ENOENT" || code === "ENOTDIR"

@@ -1,4 +1,4 @@
-/** TodoWrite: the conversation's list of what there is to do, replaced as a whole. */
+/** TodoWrite: replaces the conversation's todo list. */
 import { z } from "zod/v4"
 import type { Todo } from "../../messages/attachments.ts"
 import type { Tool } from "../tool.ts"
@@ -7,23 +7,23 @@ const inputSchema = z.object({
   todos: z
     .array(
       z.object({
-        content: z.string().min(1).describe("What is to be done: Fix the failing parser test."),
+        content: z.string().min(1).describe("The task: Fix the failing parser test."),
         status: z.enum(["pending", "in_progress", "completed"]),
-        activeForm: z.string().optional().describe("The same while it is being done: Fixing the failing parser test."),
+        activeForm: z.string().optional().describe("The same in progress: Fixing the failing parser test."),
       }),
     )
-    .describe("The whole list, in the order of the work. It replaces the one before."),
+    .describe("The whole list, in working order. It replaces the previous one."),
 })
 type TodoWriteInput = z.infer<typeof inputSchema>
 
 export const todoWrite: Tool<TodoWriteInput> = {
   name: "TodoWrite",
-  description: `Keeps the list of what there is to do in this conversation. The person sees it, and it survives when older messages are summarised.
+  description: `Keeps the todo list of this conversation. The person sees it, and it survives when older messages are summarised.
 
-Use it for work of three or more steps, or when several things were asked for at once; a single small step needs no list. Give the whole list each time. Keep exactly one todo in_progress, mark it completed as soon as it is done and checked, and add what you find on the way. Something that failed or is half done is not completed.`,
+Use it for work of three or more steps, or for several requests at once. A single small step needs no list. Give the whole list each time. Keep exactly one todo in_progress. Mark it completed as soon as it is done and checked, and add what you find on the way. Work that failed or is half done is not completed.`,
   inputSchema,
   limitsItself: true,
-  readOnly: true, // it changes a note to oneself, which plan mode needs most
+  readOnly: true, // it only changes notes, which plan mode needs too
   question: ({ todos }) => ({ kind: "other", summary: `note ${todos.length} todos` }),
   async execute({ todos }, context) {
     context.todos.set(todos.map(({ content, status }): Todo => ({ content, status })))

@@ -11,7 +11,7 @@ export function bashOutputTool(session: ShellSession): Tool<ShellId> {
   return {
     name: "BashOutput",
     description:
-      "Returns what a background command has printed since the last time it was asked, and whether it still runs. Returns at once: do something else before you ask again.",
+      "Returns what a background command has printed since the last call, and whether it still runs. It returns at once, so do something else before you call it again.",
     inputSchema,
     limitsItself: true,
     readOnly: true,

@@ -1,4 +1,4 @@
-/** Bash: runs a command line. It never outlives its time, and nothing it started outlives it. */
+/** Bash: runs a command line. A command ends at its timeout, and everything it started ends with it. */
 import { resolve } from "node:path"
 import { z } from "zod/v4"
 import { resolveTarget } from "../files/paths.ts"
@@ -16,8 +16,8 @@ import {
 
 const inputSchema = z.object({
   command: z.string().min(1).describe("The command line, as for bash -c."),
-  timeout: z.number().positive().optional().describe("Milliseconds it may take: 120000 if not given, at most 600000."),
-  description: z.string().optional().describe("What it is for, in five to ten words, for the person who watches."),
+  timeout: z.number().positive().optional().describe("Timeout in milliseconds. Default 120000, at most 600000."),
+  description: z.string().optional().describe("What it does, in five to ten words, for the person watching."),
   run_in_background: z
     .boolean()
     .optional()
@@ -25,14 +25,14 @@ const inputSchema = z.object({
 })
 type BashInput = z.infer<typeof inputSchema>
 
-const DESCRIPTION = `Runs a command line in bash and returns what it prints, standard output and error together, in order.
+const DESCRIPTION = `Runs a command line in bash and returns its output, standard output and error together, in order.
 
-- The working directory is kept from call to call: after \`cd packages/core\` the next command starts there. Variables and functions are not kept.
-- There is no input and no terminal. Programs that ask questions or open an editor fail, so give answers as options (\`--yes\`, \`-m "…"\`).
-- A command that takes longer than its timeout is ended with everything it started. Processes left running with \`&\` end when the command does: for servers and watchers set run_in_background.
-- Of long output the beginning and the end are returned. Filter at the source (\`| tail -50\`, \`--silent\`) where you know what you look for.
-- A result that begins with "Exit code" is of a command that failed.
-- To read, search and change files use Read, Grep, Glob, Edit and Write: their results are shorter and are kept track of.
+- The working directory is kept between calls: after \`cd packages/core\` the next command starts there. Variables and functions are not kept.
+- There is no input and no terminal. Programs that ask questions or open an editor fail, so pass the answers as options (\`--yes\`, \`-m "…"\`).
+- At its timeout a command is ended, with everything it started. Processes started with \`&\` end when the command does. For servers and watchers set run_in_background.
+- Long output is cut in the middle. If you know what you need, filter it in the command (\`| tail -50\`, \`--silent\`).
+- If a result starts with "Exit code", the command failed.
+- To read, search and change files use Read, Grep, Glob, Edit and Write: their results are shorter, and changes are tracked.
 - Variables that hold secrets, such as API keys and tokens, are not in the environment.`
 
 const SUMMARY_CHARACTERS = 200
@@ -76,7 +76,7 @@ async function question({ command, description }: BashInput, context: ToolContex
   }
 }
 
-/** PERM-2: judged by where they lead. A word that cannot be a path is judged as it stands. */
+/** Permissions are checked on real paths. A word that cannot be resolved is used as it is. */
 function resolveAll(words: readonly string[], context: ToolContext): Promise<readonly string[]> {
   return Promise.all(
     words.map((word) =>
@@ -104,7 +104,7 @@ async function endWithin({ process }: RunningShell, timeoutMs: number, signal: A
   }
 }
 
-/** In the background only a limit that was asked for holds: a server runs as long as the conversation. */
+/** In the background only an explicit timeout counts: a server runs as long as the conversation. */
 function runInBackground(session: ShellSession, shell: RunningShell, input: BashInput): ToolOutput {
   session.sendToBackground(shell)
   if (input.timeout !== undefined) {
@@ -114,7 +114,7 @@ function runInBackground(session: ShellSession, shell: RunningShell, input: Bash
   return { content: `Running in the background as ${shell.id}. BashOutput reads what it prints, KillShell ends it.` }
 }
 
-/** Goes where the command went. Returns what the model must know if that cannot be. */
+/** Moves to the directory the command ended in. Returns a note for the model if that directory is gone. */
 async function follow(end: ShellEnd, { directory }: ToolContext): Promise<string | undefined> {
   if (end.state !== "exited" || end.directory === directory.get()) return undefined
   if (end.directory !== undefined && (await isDirectory(end.directory))) {
@@ -138,7 +138,7 @@ function asResult({ end, text, note, timeoutMs }: Outcome): ToolOutput {
   return { content: content || "(no output)", ...(heading === undefined ? {} : { isError: true }) }
 }
 
-/** What stands above the output of a command that did not end well. */
+/** The first line of the result if the command failed. */
 export function headingOf(end: ShellEnd, timeoutMs?: number): string | undefined {
   switch (end.state) {
     case "exited":

@@ -1,29 +1,29 @@
 /**
- * Output of a process, however much there is of it: beginning and end stay in memory, the middle is counted and, where there is a
- * directory for it, kept in a file. What comes out is text that can stand in a request: well-formed, without control characters.
+ * The output of a process, however long. The start and the end stay in memory. The whole goes to a file if there is a directory for it.
+ * The text it returns is safe in a request: well-formed, without control characters.
  */
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { stripVTControlCharacters } from "node:util"
 
 export interface OutputLimits {
-  /** Beginning and end together, in characters. */
+  /** For the start and the end together. */
   readonly characters: number
-  /** Where the whole goes when it is more than that. */
+  /** Longer output is kept whole in this directory. */
   readonly directory?: string
   /** Names the file. */
   readonly name?: string
 }
 
-/** What came since the last piece was taken. */
+/** The output since the last `take`. */
 export interface OutputPiece {
   readonly text: string
-  /** Characters of the middle that the text leaves out. */
+  /** Characters left out in the middle. */
   readonly omitted: number
   readonly file?: string
 }
 
-const MOST_FILE_CHARACTERS = 64 * 1024 * 1024 // a command that prints without end must not fill the disk
+const MOST_FILE_CHARACTERS = 64 * 1024 * 1024 // an endless command must not fill the disk
 const LINE_END_WITHIN = 500 // a cut moves to a line end that is at most this many characters away
 
 export class BoundedOutput {
@@ -41,19 +41,19 @@ export class BoundedOutput {
     this.#half = Math.ceil(limits.characters / 2)
   }
 
-  /** Takes in what the process wrote; a character cut in two waits for its rest. Gives it back as text. */
+  /** Adds what the process wrote and returns it as text. A character that is split between chunks waits for its rest. */
   append(bytes: Uint8Array): string {
     const text = this.#decoder.decode(bytes, { stream: true })
     this.#add(text)
     return text
   }
 
-  /** The process has ended: a character whose rest never came shows as one that cannot be read. */
+  /** The process has ended. An incomplete last character becomes a replacement character. */
   finish(): void {
     this.#add(this.#decoder.decode())
   }
 
-  /** What came since the last time, and begins anew. */
+  /** Returns the output since the last call, and starts over. */
   take(): OutputPiece {
     const omitted = Math.max(0, this.#characters - 2 * this.#half)
     const file = this.#spill?.close()
@@ -86,7 +86,7 @@ export class BoundedOutput {
   }
 }
 
-/** The whole output on disk. A disk that takes no more loses the file, never the command. */
+/** The whole output on disk. On a full disk the file is lost, never the command. */
 class Spill {
   readonly #path: string
   #file: number | undefined
@@ -102,7 +102,7 @@ class Spill {
     }
   }
 
-  /** Written at once rather than queued: a fast writer is held back instead of filling memory. */
+  /** Writes synchronously, so that a fast command is slowed down instead of filling memory. */
   write(text: string): void {
     if (this.#file === undefined || this.#left <= 0) return
     try {
@@ -113,7 +113,7 @@ class Spill {
     }
   }
 
-  /** Where it is, if it could be written. */
+  /** The path, if the file could be written. */
   close(): string | undefined {
     if (this.#file === undefined) return undefined
     closeSync(this.#file)
@@ -122,7 +122,7 @@ class Spill {
   }
 }
 
-/** Colours and cursor movements go; other control characters show as pictures of themselves (NUL as ␀). */
+/** Removes colours and cursor movements. Other control characters become visible symbols (NUL becomes ␀). */
 export function safeText(text: string): string {
   return stripVTControlCharacters(text)
     .replace(/[\p{Cc}--[\t\n\r]]/gv, (character) => {

@@ -1,6 +1,6 @@
 /**
- * Ending a process together with everything it started. A group is signalled as one; processes that left it (`setsid`, daemons) are
- * found, where the system shows it, by a mark in their environment.
+ * Ends a process and everything it started. A group is signalled as a whole. Processes that left it (`setsid`, daemons) carry a mark in
+ * their environment, by which they are found on Linux.
  */
 import { readdir, readFile } from "node:fs/promises"
 import { setTimeout as wait } from "node:timers/promises"
@@ -11,16 +11,16 @@ export const MARK_VARIABLE = "STRATA_SHELL"
 export interface ProcessGroup {
   /** The id of the group's first process, which is the id of the group. */
   readonly group?: number
-  /** Processes with this in their mark belong to it, whatever group they are in. */
+  /** Processes with this mark belong to it, even in another group. */
   readonly mark?: string
 }
 
-const SEES_PROCESSES = process.platform === "linux" // through /proc; elsewhere only the group as a whole can be asked
+const SEES_PROCESSES = process.platform === "linux" // through /proc; elsewhere only the group as a whole is visible
 const FIRST_LOOK_MS = 2
 const LONGEST_LOOK_MS = 50
-const KILL_ROUNDS = 20 // processes that fork while they are being killed; each round finds the children of the one before
+const KILL_ROUNDS = 20 // for processes that fork while they are killed: each round finds the children of the last
 
-/** Asks all to end, and makes those end that have not after the grace. Resolves when they are gone. */
+/** Sends SIGTERM, and SIGKILL after the grace period. Resolves when all are gone. */
 export async function endProcesses(processes: ProcessGroup, graceMs: number): Promise<void> {
   await signalAll(processes, "SIGTERM")
   if (await areGoneWithin(processes, graceMs)) return
@@ -59,7 +59,7 @@ async function anyLeft(processes: ProcessGroup): Promise<boolean> {
   return (await membersOf(processes)).length > 0
 }
 
-/** Live processes that belong. Zombies do not count: in a container nobody may ever collect them. */
+/** The live processes. Zombies do not count: in a container they may never be collected. */
 async function membersOf({ group, mark }: ProcessGroup): Promise<readonly number[]> {
   if (!SEES_PROCESSES) return []
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name))
@@ -75,7 +75,7 @@ async function membersOf({ group, mark }: ProcessGroup): Promise<readonly number
 async function isIn(pid: string, group: number | undefined): Promise<boolean> {
   if (group === undefined) return false
   const stat = await readProc(pid, "stat")
-  // the name stands in brackets and may hold anything; behind it: state, parent, group
+  // the name is in brackets and may contain anything; after it come state, parent, group
   const [state, , pgrp] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
   return Number(pgrp) === group && state !== "Z" && state !== "X"
 }
@@ -99,6 +99,6 @@ function deliver(target: number, signal: NodeJS.Signals): void {
   try {
     process.kill(target, signal)
   } catch {
-    // gone already, which is what was wanted; another user's cannot be ended by anyone here
+    // already gone, or owned by another user
   }
 }

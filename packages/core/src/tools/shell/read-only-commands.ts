@@ -1,14 +1,13 @@
 /**
- * Which command lines change nothing. The line is parsed, and only what is understood whole can be read-only: plain commands from the
- * table below, joined by `|`, `&&`, `||` or `;`. Redirection, substitution, variables, escapes, background and grouping are not looked
- * into: such a line may change something.
+ * Recognises command lines that change nothing. A line counts only if all of it is understood: plain commands from the table below,
+ * joined by `|`, `&&`, `||` or `;`. A line with redirection, substitution, variables, escapes, background or grouping does not count.
  */
 
-/** Options by which a command that only reads would write or start a program. */
+/** Options that make a reading command write, or start a program. */
 interface Forbidden {
   /** In any cluster of short options: `o` forbids `-o`, `-ro` and `-o.txt`. */
   readonly letters?: string
-  /** Without dashes; abbreviations, as GNU takes them, are forbidden too. */
+  /** Without dashes. Abbreviations, which GNU accepts, are forbidden too. */
   readonly words?: readonly string[]
 }
 type Judge = (args: readonly string[]) => boolean
@@ -28,7 +27,7 @@ const only =
   (...allowed: readonly RegExp[]): Judge =>
   (args) =>
     args.every((arg) => allowed.some((form) => form.test(arg)))
-/** What is not surely an option counts as a file: `-`, `--`, and what stands behind it. */
+/** Anything that may not be an option counts as a file: `-`, `--`, and everything after it. */
 const atMostOneFile: Judge = (args) => args.filter((arg) => !/^(?:-[cdDuiz]+|--[a-z-]+)$/.test(arg)).length <= 1
 const both =
   (first: Judge, second: Judge): Judge =>
@@ -37,7 +36,7 @@ const both =
 
 const diffing = without({ words: ["output", "ext-diff", "textconv"] })
 
-/** By subcommand. Options before it (`-c`, `-C`, `--exec-path`) can make git run anything, so none is taken. */
+/** By subcommand. Options before it (`-c`, `-C`, `--exec-path`) can make git run anything, so none is allowed. */
 const GIT: Readonly<Record<string, Judge>> = {
   status: anything,
   log: diffing,
@@ -63,7 +62,7 @@ const GIT: Readonly<Record<string, Judge>> = {
 
 const git: Judge = ([subcommand = "", ...args]) => Object.hasOwn(GIT, subcommand) && GIT[subcommand]!(args)
 
-/** `sed` has commands that write and run; of its scripts only "print these lines" is taken. */
+/** `sed` scripts can write files and run programs. Only "print these lines" is allowed. */
 const printLines: Judge = ([option, script = "", ...files]) =>
   option === "-n" && /^\d+(?:,(?:\d+|\$))?p$/.test(script) && noOptions(files)
 const noOptions: Judge = (args) => !args.some((arg) => arg.startsWith("-"))
@@ -121,7 +120,7 @@ const COMMANDS: Readonly<Record<string, Judge>> = {
   tree: without({ letters: "oR", words: ["output"] }),
   true: anything,
   uname: anything,
-  uniq: atMostOneFile, // the second one is written
+  uniq: atMostOneFile, // it writes to the second one
   uptime: anything,
   wc: anything,
   which: anything,
@@ -137,14 +136,14 @@ export function isReadOnlyCommand(line: string): boolean {
   )
 }
 
-/** What may be a path in a read-only command line: words that are no options, and the values of options. */
+/** The possible paths in a read-only command line: words that are not options, and the values of options. */
 export function pathsNamedBy(line: string): readonly string[] {
   const words = (parse(line) ?? []).flatMap(([, ...args]) => args)
   const paths = words.flatMap((word) => (word.startsWith("-") ? word.split("=").slice(1) : [word]))
   return [...new Set(paths.map(beforeGlob).filter((path) => path !== ""))]
 }
 
-/** The directory in which a pattern is looked for. */
+/** The directory in which a pattern is matched. */
 function beforeGlob(word: string): string {
   const at = word.search(/[*?[]/)
   return at < 0 ? word : word.slice(0, word.lastIndexOf("/", at) + 1) || "."
@@ -155,11 +154,11 @@ const PLAIN = /^[^\s'"\\$`<>|&;(){}#!~*?[\]]+/
 const BLANK = /^[ \t]+/
 const SINGLE_QUOTED = /^'([^']*)'/
 const DOUBLE_QUOTED = /^"([^"\\$`!]*)"/
-/** Harmless inside a word, but a pattern from which an option could come is not: a file may be called `-delete`. */
+/** Harmless inside a word, but not where a match could become an option: a file may be called `-delete`. */
 const INSIDE_WORD = /^[#!~*?[\]]/
 const CANNOT_BE_OPTION = /^[^-]/
 
-/** The words of each command, or `undefined` where the line holds something that is not understood. */
+/** The words of each command, or `undefined` if a part of the line is not understood. */
 function parse(line: string): readonly (readonly string[])[] | undefined {
   const commands: string[][] = [[]]
   let rest = line.trim()

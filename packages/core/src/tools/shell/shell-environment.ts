@@ -1,11 +1,11 @@
-/** What a command sees of the environment: nothing that is a secret, and settings under which no program waits for a person. */
+/** The environment of a command: without secrets, and with settings that keep programs from waiting for a person. */
 
 export interface HiddenVariable {
   readonly name: RegExp
   readonly why: string
 }
 
-/** By name, since values cannot be told apart. A name in `keep` is shown all the same. */
+/** Recognised by name, because values give no clue. A name in `keep` is shown anyway. */
 export const HIDDEN_VARIABLES: readonly HiddenVariable[] = [
   { name: /^ANTHROPIC_/i, why: "the key and the address of the model that runs the conversation" },
   { name: /(?:^|_)API_?KEYS?$/i, why: "keys of model providers and other services" },
@@ -20,13 +20,13 @@ export const HIDDEN_VARIABLES: readonly HiddenVariable[] = [
   { name: /(?:^|_)CREDENTIALS?(?:_JSON)?$/i, why: "service accounts, as a path or whole" },
 ]
 
-/** Why each of these is set whatever the person's own value is. */
+/** Set even if the person has another value; the comments say why. */
 const UNATTENDED: Readonly<Record<string, string>> = {
-  TERM: "dumb", // no cursor movement, and full-screen programs give up
+  TERM: "dumb", // no cursor movement; full-screen programs give up
   PAGER: "cat", // a pager waits for a key
   GIT_PAGER: "cat",
   MANPAGER: "cat",
-  EDITOR: "false", // an editor that fails at once, instead of one that waits
+  EDITOR: "false", // fails at once instead of waiting
   VISUAL: "false",
   GIT_EDITOR: "true", // takes the message git proposes: `rebase --continue`, `merge`
   GIT_TERMINAL_PROMPT: "0", // no question for a user name
@@ -37,7 +37,7 @@ const UNATTENDED: Readonly<Record<string, string>> = {
 
 export interface EnvironmentOptions {
   readonly hidden?: readonly HiddenVariable[]
-  /** Names that are shown although they look like a secret: `GITHUB_TOKEN` where `gh` shall work. */
+  /** Names to show although they look like secrets: `GITHUB_TOKEN`, so that `gh` works. */
   readonly keep?: readonly string[]
 }
 

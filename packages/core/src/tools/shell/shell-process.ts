@@ -1,6 +1,6 @@
 /**
- * One command line in a shell of its own: its own process group, no input, no terminal, standard output and error in one stream as they
- * come. When it ends, by itself or not, what it left behind in its group ends too; and it never outlives this process.
+ * One command line in its own shell and process group, without input or terminal. Standard output and error share one stream. When the
+ * command ends, the rest of its group ends too. It never outlives this process.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
@@ -19,7 +19,7 @@ export interface ShellCommand {
   readonly env: Readonly<Record<string, string>>
   readonly output: BoundedOutput
   readonly shell?: string
-  /** How long processes have to end by themselves before they are killed. */
+  /** The time between SIGTERM and SIGKILL. */
   readonly graceMs?: number
   readonly onText?: (text: string) => void
 }
@@ -27,23 +27,23 @@ export interface ShellCommand {
 export type StopReason = "timeout" | "aborted" | "killed" | "closed"
 
 export type ShellEnd =
-  /** `directory`: where it was in the end, unless that cannot be known. A signal's code is 128 and its number, as shells say it. */
+  /** `directory`: its last working directory, if known. For a signal, `code` is 128 plus the signal's number, as in shells. */
   | { readonly state: "exited"; readonly code: number; readonly signal?: string; readonly directory?: string }
   | { readonly state: "stopped"; readonly why: StopReason }
   | { readonly state: "not started"; readonly why: string }
 
 const DEFAULT_SHELL = "/bin/bash"
 const DEFAULT_GRACE_MS = 2_000
-const QUIET_MS = 50 // after which a pipe that somebody still holds open (a daemon) is taken to be empty
+const QUIET_MS = 50 // a pipe that a daemon keeps open counts as empty after this
 
 /**
- * On one line, so that line numbers in error messages are the command's own. `eval` keeps a syntax error inside the command; the
- * command sees neither the descriptor on which the directory is told nor itself as an argument.
+ * On one line, so that line numbers in error messages are those of the command. `eval` contains syntax errors. The command sees neither
+ * descriptor 3, which reports the directory, nor any arguments.
  */
 const WRAPPER = `${GUARD_ME}; trap 'pwd -P 2>/dev/null >&3' EXIT; exec 2>&1; eval "set --; $1" 3>&-`
 
 export class ShellProcess {
-  /** Settles when the command and its group are gone; never rejects. */
+  /** Resolves when the command and its group are gone. Never rejects. */
   readonly ended: Promise<ShellEnd>
   readonly #mark = randomUUID()
   readonly #graceMs: number
@@ -57,7 +57,7 @@ export class ShellProcess {
     this.ended = this.#run(command).catch((error) => ({ state: "not started" as const, why: reasonOf(error) }))
   }
 
-  /** Ends the command and everything it started, also what left its group. The first reason stands. */
+  /** Ends the command and everything it started, in its group or not. If called twice, the first reason counts. */
   async stop(why: StopReason): Promise<ShellEnd> {
     const group = this.#child?.pid
     if (group !== undefined) {
@@ -73,7 +73,7 @@ export class ShellProcess {
     const child = spawn(shell, ["-c", WRAPPER, "bash", command], {
       cwd: directory,
       env: { ...env, [MARK_VARIABLE]: marks },
-      detached: true, // a session and group of its own, and with that no terminal to ask at
+      detached: true, // its own session and group, and so no terminal
       stdio: ["ignore", "pipe", "ignore", "pipe", guard.input],
     })
     this.#child = child
@@ -97,17 +97,17 @@ export class ShellProcess {
     } finally {
       for (const stream of [child.stdout, directoryStream]) stream?.destroy()
       if (child.pid !== undefined) guard.remove(child.pid)
-      this.#child = undefined // from here on its number may be another's: `stop` signals nobody
+      this.#child = undefined // from here on the number may belong to another process, so `stop` sends no signal
     }
   }
 
-  /** What is still in the group after the shell has gone. What left the group on purpose may stay, unless the command was stopped. */
+  /** Ends what is left of the group. Processes that left it on purpose may stay, unless the command was stopped. */
   async #endLeftovers(group: number): Promise<void> {
     if (this.#stopping) await this.#stopping
     else if (groupExists(group)) await endProcesses({ group }, this.#graceMs)
   }
 
-  /** Output still in the pipe when all is over. */
+  /** Reads the output that is still in the pipe. */
   async #drain(closed: Promise<unknown>): Promise<void> {
     let isClosed = false
     const close = closed.then(() => {
@@ -126,7 +126,7 @@ export class ShellProcess {
   }
 }
 
-/** All that comes out of a stream of a few bytes, without the line end. */
+/** Collects a short stream, without the newline at its end. */
 function collect(stream: Readable): () => string {
   const chunks: Buffer[] = []
   stream.on("data", (chunk: Buffer) => chunks.push(chunk))

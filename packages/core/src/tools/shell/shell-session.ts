@@ -1,6 +1,5 @@
 /**
- * The shells of one conversation: how they are started, those that run in the background, and that none of them outlives the
- * conversation.
+ * The shells of one conversation, including those in the background. None of them outlives the conversation.
  */
 import { stat } from "node:fs/promises"
 import { dirname } from "node:path"
@@ -12,20 +11,20 @@ import { ShellProcess } from "./shell-process.ts"
 export interface ShellOptions extends EnvironmentOptions {
   /** A POSIX shell. */
   readonly shell?: string
-  /** For a command that names no limit. */
+  /** For a command without its own timeout. */
   readonly timeoutMs?: number
-  /** A command cannot ask for more. */
+  /** The longest timeout a command may ask for. */
   readonly mostTimeoutMs?: number
   readonly graceMs?: number
-  /** How much of a command's output the model gets. */
+  /** How much of a command's output the model sees. */
   readonly outputCharacters?: number
-  /** Where the whole output goes when it is more than that. */
+  /** Longer output is kept whole in this directory. */
   readonly outputDirectory?: string
 }
 
 export const DEFAULT_TIMEOUT_MS = 120_000
 export const MOST_TIMEOUT_MS = 600_000
-const DEFAULT_OUTPUT_CHARACTERS = 30_000 // under layer 1's threshold: a shell's end matters as much as its beginning
+const DEFAULT_OUTPUT_CHARACTERS = 30_000 // under layer 1's threshold: the end of the output matters as much as its start
 const PROGRESS_EVERY_MS = 200
 const PROGRESS_CHARACTERS = 200
 
@@ -53,7 +52,7 @@ export class ShellSession {
     const id = `shell_${++this.#started}`
     const output = new BoundedOutput({
       characters: outputCharacters,
-      name: context.toolUseId.replace(/[^\w-]/g, "_"), // unlike the shell's id it is not used again after a resume
+      name: context.toolUseId.replace(/[^\w-]/g, "_"), // unlike the shell's id, it is not reused after a resume
       ...(outputDirectory === undefined ? {} : { directory: outputDirectory }),
     })
     const process = new ShellProcess({
@@ -70,7 +69,7 @@ export class ShellSession {
     return { id, command, process, output }
   }
 
-  /** From now on it is asked for by its id. */
+  /** Keeps the shell under its id. */
   sendToBackground(shell: RunningShell): void {
     this.#background.set(shell.id, shell)
   }
@@ -83,14 +82,14 @@ export class ShellSession {
     return [...this.#background.keys()]
   }
 
-  /** Ends all that still runs. */
+  /** Ends every command that still runs. */
   async close(): Promise<void> {
     this.#isClosed = true
     await Promise.all([...this.#running].map((process) => process.stop("closed")))
   }
 }
 
-/** The newest line, a few times a second. */
+/** Shows the newest line, a few times a second. */
 function progressTo(context: ToolContext): (text: string) => void {
   let last = Number.NEGATIVE_INFINITY
   return (text) => {
@@ -107,7 +106,7 @@ export async function isDirectory(path: string): Promise<boolean> {
   return found?.isDirectory() ?? false
 }
 
-/** Moves a working directory that is gone to the nearest one above it that is there. Returns the one that is gone. */
+/** If the working directory is gone, moves to its nearest existing parent and returns the one that is gone. */
 export async function leaveMissingDirectory(directory: WorkingDirectory): Promise<string | undefined> {
   const gone = directory.get()
   let path = gone

@@ -1,6 +1,6 @@
 /**
- * HTML as text that reads well and costs little: headings, lists, links and code in markdown, everything that is not content left out.
- * One pass over the page, in time linear in its length, whatever it is made of; broken markup is read the way browsers read it.
+ * Turns HTML into short, readable text: headings, lists, links and code in markdown, without anything that is not content. It takes one
+ * pass in linear time on any input, and reads broken markup the way browsers do.
  */
 
 export interface HtmlText {
@@ -8,7 +8,7 @@ export interface HtmlText {
   readonly text: string
 }
 
-/** Elements whose content is not for reading. */
+/** Elements whose content is not text to read. */
 const SKIPPED = new Set([
   "script",
   "style",
@@ -21,7 +21,7 @@ const SKIPPED = new Set([
   "noscript",
   "canvas",
 ])
-/** Elements whose content holds no tags: it ends at their own end tag only. */
+/** Elements that contain no tags: only their own end tag ends them. */
 const RAW = new Set(["script", "style", "iframe", "noscript", "title", "textarea"])
 const BLOCKS = new Set(
   "address article aside blockquote body dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table tbody tfoot thead tr ul".split(
@@ -81,8 +81,8 @@ function* tokens(html: string): Generator<Token> {
     const open = html.indexOf("<", at)
     if (open !== at) yield { kind: "text", text: html.slice(at, open < 0 ? html.length : open) }
     if (open < 0) return
-    if (html.startsWith("<!--", open)) at = behind(html, "-->", open + 4)
-    else if (/[!?]/.test(html[open + 1] ?? "")) at = behind(html, ">", open)
+    if (html.startsWith("<!--", open)) at = after(html, "-->", open + 4)
+    else if (/[!?]/.test(html[open + 1] ?? "")) at = after(html, ">", open)
     else if (/^<\/?[a-z]/i.test(html.slice(open, open + 3))) {
       const close = tagEnd(html, open)
       const inside = html.slice(open + 1, close)
@@ -101,7 +101,7 @@ function* tokens(html: string): Generator<Token> {
   }
 }
 
-const behind = (html: string, mark: string, from: number): number => {
+const after = (html: string, mark: string, from: number): number => {
   const found = html.indexOf(mark, from)
   return found < 0 ? html.length : found + mark.length
 }
@@ -112,7 +112,7 @@ function rawEnd(html: string, name: string, from: number): number {
   return endTag.exec(html)?.index ?? html.length
 }
 
-/** The `>` of a tag, not one inside a quoted value. A tag that never ends takes the rest, as in a browser. */
+/** The `>` that ends a tag, outside quoted values. A tag that never ends takes the rest, as in browsers. */
 function tagEnd(html: string, from: number): number {
   let quote = ""
   for (let at = from + 1; at < html.length; at++) {
@@ -145,7 +145,7 @@ class Writer {
   readonly #out: string[] = []
   #title: string | undefined
   #inTitle = false
-  /** The element being skipped, and how deep in elements of the same name. */
+  /** The element being skipped, and how deep it is nested in elements of the same name. */
   #skipping: { readonly name: string; depth: number } | undefined
   #preformatted = 0
   #lists: { readonly ordered: boolean; items: number }[] = []
@@ -234,7 +234,7 @@ class Writer {
     if (alt) this.#out.push(`[image: ${alt}]`)
   }
 
-  /** Only where a link leads somewhere else; `#top` and `javascript:` say nothing. */
+  /** Only links to other pages: `#top` and `javascript:` tell the model nothing. */
   #href(attributes: string): string | undefined {
     const href = attribute(attributes, "href")
     if (!href || href.startsWith("#")) return undefined
@@ -242,7 +242,7 @@ class Writer {
     return url && /^(?:https?|mailto):$/.test(url.protocol) ? url.href : undefined
   }
 
-  /** Links do not nest: one that begins ends the one before. */
+  /** Links do not nest: a new one ends the one before. */
   #startLink(attributes: string): void {
     this.#endLink()
     this.#link = { href: this.#href(attributes), at: this.#out.length }

@@ -1,6 +1,6 @@
 /**
- * One GET over HTTP(S) within limits. Where it may not reach private addresses, the address that is connected to is the one that was
- * checked: names are resolved once, through a hook, at each hop. Redirects are followed a few times, and each is checked like the first.
+ * One GET over HTTP(S), within limits. If private addresses are forbidden, it connects to exactly the address it checked: each hop
+ * resolves its name once. It follows a few redirects and checks each like the first.
  */
 import { lookup as dnsLookup } from "node:dns/promises"
 import { request as httpRequest, type IncomingMessage } from "node:http"
@@ -15,11 +15,11 @@ export interface GetOptions {
   readonly mostBytes: number
   /** None, all, or these. */
   readonly allowPrivateAddresses: boolean | readonly string[]
-  /** Asked before each hop; the address is checked whatever it answers. */
+  /** Asked before each hop. The address is checked in any case. */
   readonly allowUrl?: (url: URL) => boolean | Promise<boolean>
-  /** All addresses of a name; the system's resolver where it is not given. */
+  /** Resolves a name to all its addresses. Default: the resolver of the system. */
   readonly resolve?: (name: string) => Promise<readonly string[]>
-  /** By its type, before the body is read. */
+  /** Decides by the content type, before the body is read. */
   readonly wantsBody: (contentType: string) => boolean
 }
 
@@ -29,15 +29,15 @@ export interface HttpAnswer {
   readonly status: number
   readonly statusText: string
   readonly contentType: string
-  /** As announced. */
+  /** As announced by the server. */
   readonly length?: number
-  /** Absent where the body is not wanted. */
+  /** Missing if the body is not wanted. */
   readonly body?: Buffer
   /** The body was longer than allowed. */
   readonly isCut: boolean
 }
 
-/** A page that is not fetched, with a sentence that says why. */
+/** The page was not fetched. The message says why. */
 export class FetchRefusedError extends Error {
   override readonly name = "FetchRefusedError"
 }
@@ -68,7 +68,8 @@ async function checkUrl(given: string, options: GetOptions, base?: URL): Promise
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     throw new FetchRefusedError(`only http and https are fetched, not ${url.protocol}`)
   }
-  if (url.username !== "" || url.password !== "") throw new FetchRefusedError("the URL holds a user name or a password")
+  if (url.username !== "" || url.password !== "")
+    throw new FetchRefusedError("the URL contains a user name or a password")
   if ((await options.allowUrl?.(url)) === false) throw new FetchRefusedError(`${url.href} is not allowed`)
   return url
 }
@@ -131,7 +132,7 @@ async function read(response: IncomingMessage, url: URL, options: GetOptions): P
   return { ...answer, ...(await collect(response, options.mostBytes)) }
 }
 
-/** Bytes are counted as they are unpacked: a small answer cannot become a large one. */
+/** Counts unpacked bytes, so that a small answer cannot become a large one. */
 async function collect(
   response: IncomingMessage,
   mostBytes: number,
@@ -156,6 +157,6 @@ function unpacked(response: IncomingMessage): Readable {
   const unpacker = { gzip: createGunzip, "x-gzip": createGunzip, deflate: createInflate, br: createBrotliDecompress }[
     encoding
   ]
-  if (!unpacker) throw new FetchRefusedError(`the answer is packed in a way that is not known here: ${encoding}`)
-  return pipeline(response, unpacker(), () => undefined) // whoever reads gets the error
+  if (!unpacker) throw new FetchRefusedError(`the answer has an unknown encoding: ${encoding}`)
+  return pipeline(response, unpacker(), () => undefined) // the reader gets the error
 }

@@ -1,4 +1,4 @@
-/** Addresses that lead to this machine, its network or its cloud's own services, and not out to the web. */
+/** Addresses of this machine, its network, or its cloud's own services, as opposed to the public web. */
 import { BlockList, isIP } from "node:net"
 
 const RANGES: readonly { readonly range: string; readonly what: string }[] = [
@@ -37,10 +37,10 @@ for (const { range } of RANGES) {
   blocked.addSubnet(address, Number(bits), address.includes(":") ? "ipv6" : "ipv4")
 }
 
-/** Whether an address is none of the open web. What is no address at all is not either. */
+/** Whether an address is not on the public web. Anything that is not an address counts as private. */
 export function isPrivateAddress(address: string): boolean {
   const bare = address.replace(/^\[|\]$/g, "").split("%")[0]!
   const version = isIP(bare)
-  // an IPv4 address written as an IPv6 one (::ffff:10.0.0.1) is looked up among the IPv4 ranges by the list itself
+  // the list itself checks an IPv4 address written as IPv6 (::ffff:10.0.0.1) against the IPv4 ranges
   return version === 0 || blocked.check(bare, version === 6 ? "ipv6" : "ipv4")
 }

@@ -110,7 +110,7 @@ describe("PERM-1 permissions in the loop", () => {
     const agent = await agentFor(sim, where)
     const { events, end } = await ask(agent, "make it")
     expect(ofType(events, "tool-denied")).toMatchObject([
-      { name: "Bash", why: expect.stringContaining("nobody to ask") },
+      { name: "Bash", why: expect.stringContaining("no one to ask") },
     ])
     expect(results(events)).toEqual(["Bash failed"])
     expect(end.reason).toBe("answer")
