@@ -1,36 +1,28 @@
-/** Strata's loop and tools: takes a task, reports events while it works, and returns how it ended. */
-import { anthropicModel, openAgent, type QueryEnd, type QueryEvent } from "@strata/core/agent"
-import { FileReads, fileTools, openShellTools } from "@strata/core/tools"
+/** Strata's loop and tools: a task in, events while the agent works on it, and how it ended. */
+import { anthropicModel, codingTools, openAgent, type QueryEnd, type QueryEvent } from "@strata/core"
 
 export interface Task {
   readonly text: string
   readonly cwd: string
   readonly apiKey: string
   readonly baseURL?: string
-  /** The directory for the conversation. Default: STRATA_HOME, else ~/.strata. */
+  /** Where the conversation is kept. Default: STRATA_HOME, else ~/.strata. */
   readonly dir?: string
   readonly render: (event: QueryEvent) => void
 }
 
 export async function workOn({ text, cwd, apiKey, baseURL, dir, render }: Task): Promise<QueryEnd | undefined> {
-  const shell = openShellTools()
-  const agent = await openAgent({
+  await using agent = await openAgent({
     model: anthropicModel({ model: "claude-opus-5-5", apiKey, ...(baseURL ? { baseURL } : {}) }),
-    tools: [...fileTools, ...shell.tools],
-    reads: new FileReads(),
+    tools: codingTools(),
     cwd,
     ...(dir ? { dir } : {}),
-    mode: "accept-edits", // allows edits in the project; denies commands that change things, as there is no person to ask
+    mode: "accept-edits", // edits in the project run unasked; other commands are refused, because no one is there to ask
   })
-  try {
-    let end: QueryEnd | undefined
-    for await (const event of agent.query(text, { maxTurns: 50 })) {
-      render(event)
-      if (event.type === "done") end = event
-    }
-    return end
-  } finally {
-    await agent.close()
-    await shell.close()
+  let end: QueryEnd | undefined
+  for await (const event of agent.query(text, { maxTurns: 50 })) {
+    render(event)
+    if (event.type === "done") end = event
   }
+  return end
 }

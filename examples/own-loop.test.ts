@@ -32,16 +32,17 @@ test("the README's loop asks, uses tools, and continues the same conversation la
     run: readOnlyRunner(root),
   }
   const first = await ask(agent, "What is here?", { dir })
-  expect(first.views.frontier.answered).toBe(true)
+  expect(first.frontier().answered).toBe(true)
   const { id } = first
   await first.close()
 
   const second = await ask(agent, "And what else?", { dir, id })
   expect(second.opened).toMatchObject({ resumed: true, tornBytes: 0 })
-  expect(second.views.words.messages.map(({ text }) => text)).toEqual(["What is here?", "And what else?"])
+  expect(second.words().messages.map(({ text }) => text)).toEqual(["What is here?", "And what else?"])
   await second.close()
 
   expect(simulator.log.length).toBeGreaterThan(4)
+  expect(simulator.log.at(-1)!.input!.read).toBeGreaterThan(1_000)
   expect(simulator.log.every(({ status }) => status === 200)).toBe(true)
 })
 

@@ -1,7 +1,7 @@
 /** The documentation keeps up with the code: tables name what there is, and links lead somewhere. */
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { FIGURES, SWITCHES } from "@strata/core/parts"
+import { FIGURES, SWITCHES } from "@strata/core/internal"
 import { describe, expect, test } from "vitest"
 import { FLOORS } from "./check-structure.ts"
 

@@ -1,6 +1,5 @@
 /** `/compact`, for `chat` and `run`: reads the request and reports the work with the events of a query. */
-import { type Agent, type CompactionOrder, type QueryEvent, withSideEvents } from "@strata/core/agent"
-import { reasonOf } from "@strata/core/parts"
+import { type Agent, type CompactionOrder, type QueryEvent, reasonOf, withSideEvents } from "@strata/core/internal"
 import { UsageError } from "./command.ts"
 
 export interface CompactRequest {
@@ -43,7 +42,7 @@ export interface Compacting {
 
 /** Runs the work and yields its events. A failure is in the end value only, not in an event as well. */
 export async function* compactingEvents(compacting: Compacting): AsyncGenerator<QueryEvent, CompactingEnd> {
-  const events = withSideEvents(ended(compacting), compacting.agent.chat)
+  const events = withSideEvents(ended(compacting), compacting.agent.conversation)
   for (;;) {
     const { value, done } = await events.next()
     if (done) return value

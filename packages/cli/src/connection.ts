@@ -1,6 +1,5 @@
 /** Connects to the model with the key and the address from the environment. Only the model gets the key. */
-import { anthropicModel } from "@strata/core/agent"
-import type { Model, ModelOverride } from "@strata/core/parts"
+import { anthropicModel, type Model, type ModelOverride } from "@strata/core/internal"
 import { UsageError } from "./command.ts"
 import type { Environment } from "./session-options.ts"
 

@@ -1,5 +1,5 @@
 /** Sentences about damage found when a conversation was opened. Strata never repairs a journal silently. */
-import type { OpeningReport } from "@strata/core"
+import type { OpeningReport } from "@strata/core/internal"
 import { counted, grouped } from "./display/numbers.ts"
 
 export function openingProblems({ damagedLines, tornBytes, setAside }: OpeningReport): readonly string[] {

@@ -1,6 +1,5 @@
 /** The options that `chat` and `run` share, read from the command line and the environment. Pure: opens nothing. */
-import { PERMISSION_MODES, type PermissionMode } from "@strata/core/agent"
-import { isSafeId } from "@strata/core/parts"
+import { isSafeId, PERMISSION_MODES, type PermissionMode } from "@strata/core/internal"
 import { readArguments } from "./arguments.ts"
 import { type CommandDescription, type Options, UsageError, type Values } from "./command.ts"
 

@@ -1,15 +1,23 @@
 /** A session: an agent with its tools, opened as the command line says. The one place where `chat` and `run` meet the library. */
 import { realpath, stat } from "node:fs/promises"
-import { type ConversationListing, fileStore, loadSettings } from "@strata/core"
-import { type Agent, type AgentOptions, type AskOptions, openAgent } from "@strata/core/agent"
-import { defaultRoot, projectName } from "@strata/core/parts"
-import { FileReads } from "@strata/core/tools"
+import {
+  type Agent,
+  type AgentOptions,
+  type AskOptions,
+  type ConversationListing,
+  codingTools,
+  defaultRoot,
+  fileStore,
+  loadSettings,
+  mcpServers,
+  openAgent,
+  projectName,
+} from "@strata/core/internal"
 import { UsageError } from "./command.ts"
 import type { Connection } from "./connection.ts"
 import { firstLine } from "./display/text.ts"
 import { openingProblems } from "./opening.ts"
 import type { Beginning, Environment, SessionOptions } from "./session-options.ts"
-import { openProjectToolbox } from "./toolbox.ts"
 
 /** Answers the agent's questions. Without it, every question is denied. */
 export type Person = Pick<AgentOptions, "askPermission" | "askPerson" | "approvePlan">
@@ -76,19 +84,16 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
   const { summariserModel } = settings.values
   const own = options.isModelGiven ? undefined : resumed?.facts?.model
   const model = connection.model(wanted.model ?? own ?? options.model, settings.values.models)
-  const mode = wanted.mode ?? options.mode
-  const toolbox = await openProjectToolbox({ root, cwd, servers: settings.values.mcpServers })
   try {
     const agent = await openAgent({
       model,
-      tools: toolbox.tools,
+      tools: [codingTools(), mcpServers(settings.values.mcpServers)],
       cwd,
       env,
-      reads: new FileReads(),
       ...person,
+      mode: wanted.mode ?? options.mode ?? settings.values.permissions.mode ?? "ask",
       ...(resumed === undefined ? {} : { id: resumed.id, mustExist: true }),
       ...(wanted.title === undefined ? {} : { title: wanted.title }),
-      ...(mode === undefined ? {} : { mode }),
       ...(wanted.autonomous ? { autonomous: true } : {}),
       ...(summariserModel === undefined
         ? {}
@@ -96,11 +101,9 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
       ...(options.system === undefined ? {} : { system: options.system }),
       ...(options.allow.length === 0 ? {} : { settings: { permissions: { allow: [...options.allow] } } }),
     })
-    if (!agent.chat.opened.resumed) for (const attachment of toolbox.introductions) await agent.chat.attach(attachment)
-    const problems = [...openingProblems(agent.chat.opened), ...toolbox.problems]
-    return { agent, problems, close: () => agent.close().finally(() => toolbox.close()) }
+    const problems = [...openingProblems(agent.conversation.opened), ...agent.problems]
+    return { agent, problems, close: () => agent.close() }
   } catch (error) {
-    await toolbox.close()
     throw explained(error, root)
   }
 }

@@ -1,6 +1,5 @@
 /** Figures of a ledger for the tests of what shows them. */
-import type { LedgerSummary } from "@strata/core"
-import { type LayerSaving, NO_TOKENS } from "@strata/core/parts"
+import { type LayerSaving, type LedgerSummary, NO_TOKENS } from "@strata/core/internal"
 
 const NOTHING: Omit<LayerSaving, "layer"> = {
   decisions: 1,

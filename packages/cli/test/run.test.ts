@@ -1,7 +1,7 @@
 /** `strata run` as a real process, over HTTP against the simulator. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { openConversation } from "@strata/core/parts"
+import { openConversation } from "@strata/core/internal"
 import type { ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
 import { calls, HALTING, type Workbench, workbench } from "./workbench.ts"

@@ -7,7 +7,7 @@
 import { execFileSync } from "node:child_process"
 import { stat } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
-import { type Draft, type FlushMode, fileStore, openConversation, seededIds } from "../src/parts.ts"
+import { type Draft, type FlushMode, fileStore, openConversation, seededIds } from "@strata/core/internal"
 import { inTemporaryDirectory, isShort, milliseconds, timed } from "./measure.ts"
 
 const MEGABYTE = 1_000_000

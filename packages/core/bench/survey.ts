@@ -4,10 +4,7 @@
  *
  *     npm run bench -- survey
  */
-import { toolResultStorage } from "../src/layers/1-tool-results/tool-result-storage.ts"
-import { microcompaction } from "../src/layers/2-microcompact/microcompaction.ts"
-import type { Layer } from "../src/layers/layer.ts"
-import { openConversation } from "../src/parts.ts"
+import { type Layer, microcompaction, openConversation, toolResultStorage } from "@strata/core/internal"
 import { inTemporaryDirectory, isShort, milliseconds, quantile } from "./measure.ts"
 
 const TURNS = isShort ? 60 : 200

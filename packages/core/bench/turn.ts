@@ -4,7 +4,7 @@
  *
  *     npm run bench -- turn
  */
-import { openConversation } from "../src/parts.ts"
+import { openConversation } from "@strata/core/internal"
 import { inTemporaryDirectory, isShort, milliseconds, quantile } from "./measure.ts"
 
 interface Size {

@@ -1,19 +1,45 @@
-/**
- * The library's front doors. What stands behind them is loaded when one is opened: importing the library costs little, and a program
- * that only counts tokens never loads the journal.
- */
+/** The functions of the package's root. What they need is loaded when they are called, so importing the package costs little. */
+import type { Agent } from "./agent/agent.ts"
+import type { AgentOptions } from "./agent/options.ts"
 import type { Conversation } from "./conversation/conversation.ts"
-import type { OpenConversation } from "./conversation/open.ts"
+import type { KeptConversation, ListOptions } from "./conversation/list.ts"
+import type { ConversationOptions } from "./conversation/options.ts"
 import type { ImportOptions, ImportOutcome } from "./import/import-conversations.ts"
 
-/** Opens a conversation: a new one, or one that was kept earlier. */
-export async function openConversation(options: OpenConversation): Promise<Conversation> {
+/**
+ * Opens a conversation for your own loop: a new one, or one that was kept. All layers act in it.
+ *
+ * @example
+ * await using chat = await openConversation({ model: "claude-opus-5-5", client, system, tools })
+ * await chat.add("Fix the failing test")
+ * const response = await client.messages.stream(await chat.prepare()).finalMessage()
+ * await chat.record(response)
+ */
+export async function openConversation(options: ConversationOptions): Promise<Conversation> {
   const { openConversation: open } = await import("./conversation/open.ts")
   return open(options)
 }
 
-/** Imports every conversation in a file of another program. The same file imported again is refused: its conversations are there already. */
+/**
+ * Opens an agent that runs the loop for you: it asks the model, runs tools with permission, and keeps the conversation.
+ *
+ * @example
+ * await using agent = await openAgent({ model: "claude-opus-5-5", tools: codingTools() })
+ * const { text, cost } = await agent.ask("Fix the failing test")
+ */
+export async function openAgent(options: AgentOptions): Promise<Agent> {
+  const { openAgent: open } = await import("./agent/open-agent.ts")
+  return open(options)
+}
+
+/** Imports every conversation in another program's transcript. A file imported before is refused: its conversations are there already. */
 export async function importConversations(options: ImportOptions): Promise<readonly ImportOutcome[]> {
   const { importConversations: read } = await import("./import/import-conversations.ts")
   return read(options)
+}
+
+/** The conversations kept for a project, newest first. Pass an `id` to `openConversation` or `openAgent` to continue one. */
+export async function listConversations(options: ListOptions = {}): Promise<readonly KeptConversation[]> {
+  const { listConversations: list } = await import("./conversation/list.ts")
+  return list(options)
 }

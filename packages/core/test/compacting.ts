@@ -1,14 +1,17 @@
 /** Opens conversations in memory with only the compaction layer and a summariser in the same process. */
 
+import type { Conversation } from "../src/conversation/conversation.ts"
+import type { ConversationOptions } from "../src/conversation/options.ts"
 import type { ToolSurroundings } from "../src/forks/fork-state.ts"
 import { compaction } from "../src/layers/4-compaction/compaction.ts"
 import type { CompactionOptions } from "../src/layers/4-compaction/options.ts"
-import type { Conversation, Layer, Model, OpenConversation } from "../src/parts.ts"
+import type { Layer } from "../src/layers/layer.ts"
+import type { Model } from "../src/model/model.ts"
 import { FileReads } from "../src/tools/files/read-state.ts"
 import { openTestConversation } from "./open.ts"
 import { SUMMARISER } from "./summariser.ts"
 
-export interface CompactingOptions extends Partial<OpenConversation> {
+export interface CompactingOptions extends Partial<ConversationOptions> {
   readonly summariser: Model
   readonly window?: number
   readonly compaction?: Partial<CompactionOptions>

@@ -2,9 +2,12 @@
  * Watches compactions and records what must never happen: one that does not shrink the context, two in a row without new content, a
  * tool pair or a response that is split. It never asks the code under test whether it was right.
  */
+
+import type { Conversation } from "../src/conversation/conversation.ts"
+import type { Entry } from "../src/journal/entries.ts"
 import { asServerResult, asServerUse, isToolResult, isToolUse } from "../src/messages/blocks.ts"
+import type { Message } from "../src/messages/messages.ts"
 import { contentOf } from "../src/messages/messages.ts"
-import type { Conversation, Entry, Message } from "../src/parts.ts"
 
 const LEAST_SHRINKING = 0.1 // of the context
 const LEAST_NEW_CONTENT = 0.1 // of the window, between two automatic compactions

@@ -2,10 +2,13 @@
  * A layer that carries out orders before the next request: clears, puts aside, deletes in the cache, drops thinking, undoes, compacts.
  * It replaces the real layers in tests of the views: the views must show every decision, and show it the same after a resume.
  */
+
+import type { Draft } from "../src/journal/entries.ts"
+import type { Layer, LayerContext } from "../src/layers/layer.ts"
 import { isToolResult } from "../src/messages/blocks.ts"
+import type { Message } from "../src/messages/messages.ts"
 import { contentOf } from "../src/messages/messages.ts"
 import { rounds } from "../src/messages/rounds.ts"
-import type { Draft, Layer, LayerContext, Message } from "../src/parts.ts"
 
 export type Order =
   | { readonly what: "clear" | "persist" | "cache-edit" | "clear-memory"; readonly which: number }

@@ -4,8 +4,12 @@
  */
 import fc from "fast-check"
 import { ContextFullError, EmptyConversationError } from "../src/base/errors.ts"
-import type { Block, Conversation, ModelRequest } from "../src/parts.ts"
-import { createEstimator, findModel, toBlocks } from "../src/parts.ts"
+import type { Conversation } from "../src/conversation/conversation.ts"
+import type { Block } from "../src/messages/blocks.ts"
+import { toBlocks } from "../src/messages/blocks.ts"
+import type { ModelRequest } from "../src/messages/request.ts"
+import { createEstimator } from "../src/tokens/estimate.ts"
+import { findModel } from "../src/tokens/models.ts"
 import { conversations, type Player, play, type Step } from "./steps.ts"
 import { SUMMARISER, SUMMARY_FAULTS, type SummaryFault } from "./summariser.ts"
 

@@ -1,5 +1,9 @@
 /** Journals of bills and decisions for the ledger's tests: `bills().respond({ write: 9 }).aside(1_000).respond({ read: 9 }).entries`. */
-import { type Decision, type Entry, manualClock, seededIds, type Usage } from "../src/parts.ts"
+
+import { manualClock } from "../src/base/clock.ts"
+import { seededIds } from "../src/base/ids.ts"
+import type { Decision, Entry } from "../src/journal/entries.ts"
+import type { Usage } from "../src/messages/messages.ts"
 
 export interface Billing {
   readonly read?: number

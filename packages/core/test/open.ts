@@ -1,20 +1,19 @@
 /** Opens conversations for tests: in memory, with a manual clock and the same ids in every run. */
-import {
-  type Conversation,
-  type Entry,
-  manualClock,
-  memoryStore,
-  type OpenConversation,
-  openConversation,
-  type Store,
-  seededIds,
-} from "../src/parts.ts"
+
+import { manualClock } from "../src/base/clock.ts"
+import { seededIds } from "../src/base/ids.ts"
+import type { Conversation } from "../src/conversation/conversation.ts"
+import { openConversation } from "../src/conversation/open.ts"
+import type { ConversationOptions } from "../src/conversation/options.ts"
+import type { Entry } from "../src/journal/entries.ts"
+import { memoryStore } from "../src/journal/memory-store.ts"
+import type { Store } from "../src/journal/store.ts"
 
 /** Settings for a model with cache editing, which no public model has. */
 export const EDITS_CACHES = { models: { "claude-opus-4-6": { accepts: { cacheEditing: true } } } }
 
 export function openTestConversation(
-  options: Partial<OpenConversation> & { readonly store?: Store } = {},
+  options: Partial<ConversationOptions> & { readonly store?: Store } = {},
 ): Promise<Conversation> {
   return openConversation({
     model: "claude-opus-4-6",
@@ -23,6 +22,8 @@ export function openTestConversation(
     dir: "/nowhere/.strata",
     env: {},
     system: "You help.",
+    layers: [],
+    cacheBreakpoints: false,
     store: options.store ?? memoryStore(),
     clock: manualClock(),
     ids: seededIds("test"),

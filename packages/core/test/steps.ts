@@ -3,8 +3,11 @@
  * them. Steps refer to things by number (the third open call, the fifth message), so every shortened list is still a conversation.
  */
 import fc from "fast-check"
-import type { Block, Conversation, ModelRequest, ModelResponse } from "../src/parts.ts"
-import { withExactInput } from "../src/parts.ts"
+import type { Conversation } from "../src/conversation/conversation.ts"
+import type { Block } from "../src/messages/blocks.ts"
+import { withExactInput } from "../src/messages/exact-json.ts"
+import type { ModelRequest } from "../src/messages/request.ts"
+import type { ModelResponse } from "../src/model/model.ts"
 import type { DecidingLayer, Order } from "./deciding-layer.ts"
 
 export type Step =

@@ -2,9 +2,10 @@
  * A model for compactions in tests, in the same process. It answers every request with a short summary, or misbehaves as models and
  * networks do, in a given order.
  */
+
+import type { ModelRequest } from "../src/messages/request.ts"
 import { ConnectionLostError, PromptTooLongError } from "../src/model/errors.ts"
 import type { Model, ModelResponse } from "../src/model/model.ts"
-import type { ModelRequest } from "../src/parts.ts"
 import { findModel } from "../src/tokens/models.ts"
 
 export const SUMMARY_FAULTS = [

@@ -1,7 +1,7 @@
 /** What layers 1 and 2 cost in time. Turns with and without them alternate, so that both see the same load on the machine. */
+
+import { type Conversation, microcompaction, openConversation, toolResultStorage } from "@strata/core/internal"
 import { inTemporaryDirectory, isShort, milliseconds, quantile } from "../../core/bench/measure.ts"
-import { microcompaction, toolResultStorage } from "../../core/src/agent.ts"
-import { type Conversation, openConversation } from "../../core/src/parts.ts"
 
 const MODEL = "claude-opus-4-6"
 const SIZES = isShort ? [100_000, 300_000] : [100_000, 1_000_000]

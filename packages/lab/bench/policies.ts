@@ -6,11 +6,18 @@
  */
 import { existsSync } from "node:fs"
 import { basename } from "node:path"
+import {
+  costOf,
+  findModel,
+  type Message,
+  POLICIES,
+  type Policy,
+  type ReplayReport,
+  replay,
+  STRATA,
+  tokenCounts,
+} from "@strata/core/internal"
 import { isShort } from "../../core/bench/measure.ts"
-import type { Message } from "../../core/src/messages/messages.ts"
-import { POLICIES, type Policy, type ReplayReport, replay, STRATA } from "../../core/src/replay.ts"
-import { findModel } from "../../core/src/tokens/models.ts"
-import { costOf, tokenCounts } from "../../core/src/tokens/price.ts"
 import { BESIDE_THE_REPOSITORY, type RecordedConversation, recordedConversations } from "../src/recordings.ts"
 import { workerConversation } from "../src/worker-conversation.ts"
 import { printLayerTurns } from "./layer-turns.ts"

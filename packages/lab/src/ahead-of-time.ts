@@ -6,9 +6,7 @@
  *     npm run ahead-of-time
  */
 import { existsSync } from "node:fs"
-import { FIGURES } from "../../core/src/base/flag-names.ts"
-import { isBoundary, type Message } from "../../core/src/messages/messages.ts"
-import { usageTotal } from "../../core/src/tokens/context-size.ts"
+import { FIGURES, isBoundary, type Message, usageTotal } from "@strata/core/internal"
 import { BESIDE_THE_REPOSITORY, recordedConversations } from "./recordings.ts"
 
 const LEAD = FIGURES.find(({ name }) => name === "compact-ahead-lead")!.value // tokens before the threshold

@@ -7,9 +7,14 @@
  * As in real use, each window is estimated first and learnt from afterwards. Both columns of a table cover the same windows:
  * those after the third.
  */
-import { type ErrorSummary, summarizeErrors } from "../../core/src/tokens/calibrate.ts"
-import { createEstimator, type Estimator, type Measure } from "../../core/src/tokens/estimate.ts"
-import { findModel } from "../../core/src/tokens/models.ts"
+import {
+  createEstimator,
+  type ErrorSummary,
+  type Estimator,
+  findModel,
+  type Measure,
+  summarizeErrors,
+} from "@strata/core/internal"
 import { type RecordedConversation, recordedConversations } from "./recordings.ts"
 import { type UsageWindow, usageWindows } from "./usage-windows.ts"
 

@@ -8,10 +8,7 @@
  * thinking. Errors count as absolute shares, not squared: some windows have unrecorded content, and the factors should fit the
  * typical window.
  */
-import type { Block } from "../../core/src/messages/blocks.ts"
-import { CONTENT_CLASSES } from "../../core/src/tokens/content-class.ts"
-import { measureBlocks } from "../../core/src/tokens/estimate.ts"
-import { findModel } from "../../core/src/tokens/models.ts"
+import { type Block, CONTENT_CLASSES, findModel, measureBlocks } from "@strata/core/internal"
 import { nonNegativeLeastSquares } from "./least-squares.ts"
 import { recordedConversations } from "./recordings.ts"
 import { finishedAnswers, usageWindows } from "./usage-windows.ts"

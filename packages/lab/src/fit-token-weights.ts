@@ -7,8 +7,9 @@
  * It cuts texts into samples of some lines and finds the non-negative weights whose sums are closest to the tokenizer's counts.
  * Hashes, base64, tables and logs are generated, because recordings have too few of them.
  */
+
+import { CONTENT_CLASSES, forEachSegment, STATES } from "@strata/core/internal"
 import { encode } from "gpt-tokenizer/encoding/o200k_base"
-import { CONTENT_CLASSES, forEachSegment, STATES } from "../../core/src/tokens/content-class.ts"
 import { type CorpusText, corpusFrom, inventedTexts } from "./corpus.ts"
 import { nonNegativeLeastSquares } from "./least-squares.ts"
 

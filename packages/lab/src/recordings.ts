@@ -2,9 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { importTranscript } from "../../core/src/import/import-file.ts"
-import { mainPath } from "../../core/src/import/main-path.ts"
-import type { Message } from "../../core/src/messages/messages.ts"
+import { importTranscript, type Message, mainPath } from "@strata/core/internal"
 
 export interface RecordedConversation {
   readonly name: string

@@ -2,19 +2,23 @@
  * Cuts a recorded conversation at its API responses. A window between two responses has the added messages and their tokens as
  * counted by the API. If the recording cannot show the size of a window, the window has the reason.
  */
-import { renderAttachment } from "../../core/src/messages/attachments.ts"
-import { type Block, isThinking, isToolResult, isToolUse, resultBlocks } from "../../core/src/messages/blocks.ts"
 import {
   type AssistantMessage,
+  type Block,
   contentOf,
+  createEstimator,
+  findModel,
   isBoundary,
   isHuman,
   isSentToModel,
+  isThinking,
+  isToolResult,
+  isToolUse,
   type Message,
+  renderAttachment,
+  resultBlocks,
   type Usage,
-} from "../../core/src/messages/messages.ts"
-import { createEstimator } from "../../core/src/tokens/estimate.ts"
-import { findModel } from "../../core/src/tokens/models.ts"
+} from "@strata/core/internal"
 
 export interface UsageWindow {
   readonly model: string

@@ -1,5 +1,5 @@
 /** The models a simulator offers, and the routes that list them. Options change or extend the models core knows. */
-import { findModel, MODEL_FACTS, type ModelFacts } from "@strata/core/parts"
+import { findModel, MODEL_FACTS, type ModelFacts } from "@strata/core/internal"
 import { ApiError, invalidRequest } from "./api-error.ts"
 
 /** By model id: figures to change for a known model, or to set for a new one. */

@@ -1,5 +1,5 @@
 /** The agent at work: starts and interrupts queries, delivers queued messages, and keeps the screen up to date meanwhile. */
-import type { Agent, QueryEvent } from "@strata/core/agent"
+import type { Agent, QueryEvent } from "@strata/core/internal"
 import { type Compacting, type CompactingEnd, compactingEvents } from "../compacting.ts"
 import { titleFrom, type Workspace } from "../session.ts"
 import { queuedOf, statusOf } from "./snapshot.ts"
@@ -111,11 +111,12 @@ export class AgentWork {
     this.#interruption = undefined
     this.#store.dismissAgent()
     this.#store.dispatch({ type: "work", work: { type: "idle" } })
-    if (mayGoOn && !this.#isClosing && this.#agent().chat.views.context.queued.length > 0) this.#start(undefined)
+    if (mayGoOn && !this.#isClosing && this.#agent().conversation.views.context.queued.length > 0)
+      this.#start(undefined)
   }
 
   async #nameOnce(message: string): Promise<void> {
-    const { chat } = this.#agent()
+    const { conversation: chat } = this.#agent()
     if (chat.views.context.session?.title === undefined) await chat.setTitle(titleFrom(message))
   }
 }

@@ -1,7 +1,5 @@
 /** The chat between screen and agent: carries out what the person types and keeps the screen up to date. Knows nothing of ink. */
-import type { ConversationListing } from "@strata/core"
-import type { Agent, PermissionMode } from "@strata/core/agent"
-import { textOf } from "@strata/core/parts"
+import { type Agent, type ConversationListing, type PermissionMode, textOf } from "@strata/core/internal"
 import type { CompactRequest } from "../compacting.ts"
 import { counted } from "../display/numbers.ts"
 import { conversationsOf, type SessionInput, type Workspace } from "../session.ts"
@@ -98,7 +96,7 @@ export class Chat implements CommandTarget {
   /** Esc cancels. Messages typed meanwhile are kept and answered afterwards. */
   compact(order: CompactRequest["order"]): Promise<void> {
     return this.#work.occupy(async (signal) => {
-      const end = await this.#work.compact({ work: (given) => this.agent.chat.compact(order, given), signal })
+      const end = await this.#work.compact({ work: (given) => this.agent.conversation.compact(order, given), signal })
       if (end.kind === "failed") throw end.error
     })
   }
@@ -106,7 +104,7 @@ export class Chat implements CommandTarget {
   /** The current model makes room first, because it has read everything. If that fails, the conversation stays with it. */
   switchModel(name: string): Promise<void> {
     return this.#work.occupy(async (signal) => {
-      const { chat, model } = this.agent
+      const { conversation: chat, model } = this.agent
       const target = this.#workspace.connection.model(name, chat.settings.values.models)
       const end = await this.#work.compact({ work: (given) => this.agent.makeRoomFor(target, given), signal })
       if (end.kind === "done") await this.#reopenWith(name)
@@ -115,7 +113,7 @@ export class Chat implements CommandTarget {
   }
 
   async #reopenWith(model: string): Promise<void> {
-    const { chat, mode, model: before } = this.agent
+    const { conversation: chat, mode, model: before } = this.agent
     const { allowed } = this.#session
     const resumed = (await this.conversations()).find(({ id }) => id === chat.id)
     const reopen = (name: string) =>
@@ -137,7 +135,7 @@ export class Chat implements CommandTarget {
   }
 
   async rewind(uuid: string): Promise<void> {
-    const { chat } = this.agent
+    const { conversation: chat } = this.agent
     for await (const entry of chat.entries()) {
       if (entry.uuid !== uuid || entry.type !== "user") continue
       if (entry.parentUuid === null) await this.clear()
@@ -203,7 +201,7 @@ export class Chat implements CommandTarget {
   }
 
   #show(): void {
-    const { context, compactions } = this.agent.chat.views
+    const { context, compactions } = this.agent.conversation.views
     const { tokensAfter } = compactions.last ?? {}
     const items = [
       headingOf(this.agent, this.#workspace.cwd),

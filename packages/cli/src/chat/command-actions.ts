@@ -1,7 +1,13 @@
 /** What the slash commands do: print panels, ask which conversation, model or mode, and hand the choice to the chat. */
 import { readFile } from "node:fs/promises"
-import { PERMISSION_MODES, type PermissionMode } from "@strata/core/agent"
-import { type ConversationListing, MODEL_FACTS, repeatedReads, summarise } from "@strata/core/parts"
+import {
+  type ConversationListing,
+  MODEL_FACTS,
+  PERMISSION_MODES,
+  type PermissionMode,
+  repeatedReads,
+  summarise,
+} from "@strata/core/internal"
 import type { CompactRequest } from "../compacting.ts"
 import { planLines } from "../display/compaction.ts"
 import { timeAgo } from "../display/numbers.ts"
@@ -16,20 +22,20 @@ import { compactionStateOf, notesStateOf } from "./snapshot.ts"
 
 export async function compact(target: CommandTarget, { isDryRun, order }: CompactRequest): Promise<void> {
   if (!isDryRun) return target.compact(order)
-  const planned = await target.agent.chat.planCompaction(order)
+  const planned = await target.agent.conversation.planCompaction(order)
   if (planned.kind === "refused") target.notice(planned.message)
   else target.print("What /compact would do (nothing was changed)", planLines(planned, PANEL_COLUMNS))
 }
 
 export async function showNotes(target: CommandTarget): Promise<void> {
-  const { path } = target.agent.chat.views.notes
+  const { path } = target.agent.conversation.views.notes
   const text = path === undefined ? undefined : await readFile(path, "utf8").catch(() => undefined)
   if (path === undefined || text === undefined) target.notice(notesWords(notesStateOf(target.agent)))
   else target.print(path, text.trimEnd().split("\n"))
 }
 
 export function showContext(target: CommandTarget): void {
-  const { chat } = target.agent
+  const { conversation: chat } = target.agent
   const { used, percentLeft } = chat.fill()
   target.print(
     "Context",
@@ -47,7 +53,7 @@ export function showContext(target: CommandTarget): void {
 }
 
 export function showCost(target: CommandTarget): void {
-  const { chat, model } = target.agent
+  const { conversation: chat, model } = target.agent
   const { ledger, cacheHistory } = chat.views
   target.print(
     "Cost",
@@ -61,11 +67,11 @@ export function showCost(target: CommandTarget): void {
 }
 
 export function showTodos(chat: CommandTarget): void {
-  chat.print("Todos", todoLines(chat.agent.chat.views.frontier.todos))
+  chat.print("Todos", todoLines(chat.agent.conversation.views.frontier.todos))
 }
 
 export async function resume(chat: CommandTarget, id: string): Promise<void> {
-  const others = (await chat.conversations()).filter((conversation) => conversation.id !== chat.agent.chat.id)
+  const others = (await chat.conversations()).filter((conversation) => conversation.id !== chat.agent.conversation.id)
   if (id !== "") return chat.resume(findById(id, others))
   if (others.length === 0) return chat.notice("This project has no other conversation.")
   const options = others.map((conversation) => ({
@@ -84,7 +90,7 @@ function hintOf({ facts, touched }: ConversationListing, now: Date): string {
 }
 
 export async function rewind(chat: CommandTarget): Promise<void> {
-  const messages = chat.agent.chat.views.words.messages.toReversed()
+  const messages = chat.agent.conversation.views.words.messages.toReversed()
   if (messages.length === 0) return chat.notice("There is no message to go back to yet.")
   const options = messages.map(({ text, timestamp }) => ({
     label: firstLine(text, 60),
@@ -95,7 +101,7 @@ export async function rewind(chat: CommandTarget): Promise<void> {
 }
 
 export async function nameConversation(target: CommandTarget, title: string): Promise<void> {
-  const { chat } = target.agent
+  const { conversation: chat } = target.agent
   if (title === "") {
     target.notice(
       chat.views.context.session?.title ?? "The conversation has no title. Give it one: /title A better name",

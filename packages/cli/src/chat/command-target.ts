@@ -1,6 +1,5 @@
 /** What a slash command can do with the chat. */
-import type { ConversationListing } from "@strata/core"
-import type { Agent, PermissionMode } from "@strata/core/agent"
+import type { Agent, ConversationListing, PermissionMode } from "@strata/core/internal"
 import type { CompactRequest } from "../compacting.ts"
 import type { Ask } from "./person.ts"
 

@@ -61,5 +61,5 @@ async function show(chat: Chat, hasColours: boolean): Promise<void> {
 }
 
 function farewell({ agent }: Chat): string {
-  return agent.chat.views.context.isEmpty ? "" : `To continue: strata chat --resume ${agent.chat.id}\n`
+  return agent.conversation.views.context.isEmpty ? "" : `To continue: strata chat --resume ${agent.conversation.id}\n`
 }

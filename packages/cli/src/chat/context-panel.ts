@@ -1,5 +1,5 @@
 /** `/context`: what fills the window, the next threshold, what the layers keep out, and the notes. Plain lines for 80 columns. */
-import type { Accounting, LedgerSummary, Thresholds } from "@strata/core"
+import type { Accounting, LedgerSummary, Thresholds } from "@strata/core/internal"
 import { attachmentName } from "../display/attachments.ts"
 import { percent, short } from "../display/numbers.ts"
 import { keptOut } from "../display/savings.ts"

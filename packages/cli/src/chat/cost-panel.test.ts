@@ -1,4 +1,4 @@
-import { findModel, repeatedReads } from "@strata/core/parts"
+import { findModel, repeatedReads } from "@strata/core/internal"
 import { expect, test } from "vitest"
 import { SAVINGS, saving, summaryOf } from "../../test/ledger-figures.ts"
 import { widthOf } from "../display/text.ts"

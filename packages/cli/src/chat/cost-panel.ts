@@ -1,6 +1,12 @@
 /** `/cost`: the ledger by model and purpose, what the layers saved, what lost caches and repeated reads cost. Plain lines for 80 columns. */
-import type { LedgerSummary } from "@strata/core"
-import { type BreakCause, type BreakTotal, inputTokens, type LedgerLine, type RepeatedReads } from "@strata/core/parts"
+import {
+  type BreakCause,
+  type BreakTotal,
+  inputTokens,
+  type LedgerLine,
+  type LedgerSummary,
+  type RepeatedReads,
+} from "@strata/core/internal"
 import { counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
 import { PURPOSE_WORDS } from "../display/purposes.ts"
 import { cacheWords, lostCacheLines, repeatedReadLines, savedInAll, savingLines } from "../display/savings.ts"

@@ -1,5 +1,5 @@
 /** What keys do: answer an open question, edit the input line, or call the chat. */
-import type { PermissionMode } from "@strata/core/agent"
+import type { PermissionMode } from "@strata/core/internal"
 import type { Chat } from "./chat.ts"
 import type { Dialog } from "./dialog.ts"
 import { editorAfter } from "./editing.ts"

@@ -1,5 +1,5 @@
 /** The bar that all panels share, and the small panels: todos and help. Plain lines for 80 columns, readable without colour. */
-import type { Todo } from "@strata/core"
+import type { Todo } from "@strata/core/internal"
 import { KEYS } from "./keys.ts"
 
 export const PANEL_COLUMNS = 76 // 80 less the panel's margin

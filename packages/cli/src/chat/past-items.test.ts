@@ -1,4 +1,4 @@
-import type { Message } from "@strata/core"
+import type { Message } from "@strata/core/internal"
 import { expect, test } from "vitest"
 import { pastItems } from "./past-items.ts"
 

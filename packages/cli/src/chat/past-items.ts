@@ -11,7 +11,7 @@ import {
   type ToolResult,
   textOf,
   toBlocks,
-} from "@strata/core/parts"
+} from "@strata/core/internal"
 import { firstLine } from "../display/text.ts"
 import { resultSummary, resultText } from "../display/tool-calls.ts"
 import type { CompactionItem, Item } from "./state.ts"

@@ -1,5 +1,4 @@
-import { judge } from "@strata/core/agent"
-import type { PermissionQuestion } from "@strata/core/tools"
+import { judge, type PermissionQuestion } from "@strata/core/internal"
 import { expect, test } from "vitest"
 import { rulesFor } from "./permission-rules.ts"
 

@@ -3,7 +3,7 @@
  * a host. The person sees them before choosing.
  */
 
-import { type PermissionRequest, simpleCommands } from "@strata/core/agent"
+import { type PermissionRequest, simpleCommands } from "@strata/core/internal"
 
 /** Programs with sub-commands: allowing `git commit` must not allow `git push`. */
 const WITH_SUBCOMMANDS = new Set([

@@ -1,5 +1,5 @@
 /** The person at the terminal: answers the agent's questions through dialogs. */
-import type { PermissionRequest } from "@strata/core/agent"
+import type { PermissionRequest } from "@strata/core/internal"
 import { callWords } from "../display/tool-calls.ts"
 import type { Person } from "../session.ts"
 import type { Dialog, DialogAnswer, DialogOption } from "./dialog.ts"

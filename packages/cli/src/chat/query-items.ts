@@ -1,5 +1,5 @@
 /** What each event of a query adds to the screen. */
-import type { QueryEvent } from "@strata/core/agent"
+import type { QueryEvent } from "@strata/core/internal"
 import { attachmentWords } from "../display/attachments.ts"
 import { firstLine } from "../display/text.ts"
 import { resultSummary, resultText } from "../display/tool-calls.ts"
@@ -44,6 +44,9 @@ export function itemsAfter(items: readonly Item[], event: QueryEvent): readonly 
     }
     case "done":
       return ended(items, event)
+    case "error":
+      event.take() // the end, which follows, shows it
+      return items
     case "request":
       return items
   }

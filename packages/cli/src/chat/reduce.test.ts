@@ -1,5 +1,4 @@
-import type { CompactionProgress, QueryEvent } from "@strata/core/agent"
-import { account, createEstimator } from "@strata/core/parts"
+import { account, type CompactionProgress, createEstimator, type QueryEvent } from "@strata/core/internal"
 import { describe, expect, test } from "vitest"
 import { historyOf } from "./input-history.ts"
 import { type Action, reduce } from "./reduce.ts"

@@ -1,5 +1,5 @@
 /** Turns actions into the state on the screen. Pure: no terminal, no clock. */
-import type { CompactionProgress, QueryEvent } from "@strata/core/agent"
+import type { CompactionProgress, QueryEvent } from "@strata/core/internal"
 import { stepWords } from "../display/compaction.ts"
 import type { Dialog } from "./dialog.ts"
 import { type Editor, EMPTY_EDITOR } from "./editor.ts"

@@ -1,10 +1,17 @@
 /** What the screen shows about a conversation besides its messages: status, queue, title, notes and compactions. */
-import type { Agent } from "@strata/core/agent"
-import { FIGURES, type FigureName, SWITCHES, type SwitchName, summarise, textOf } from "@strata/core/parts"
+import {
+  type Agent,
+  FIGURES,
+  type FigureName,
+  SWITCHES,
+  type SwitchName,
+  summarise,
+  textOf,
+} from "@strata/core/internal"
 import type { CompactionState, NotesState } from "./memory-words.ts"
 import type { Item, QueuedInput, Status } from "./state.ts"
 
-export function statusOf({ chat, model, mode }: Agent): Status {
+export function statusOf({ conversation: chat, model, mode }: Agent): Status {
   const { percentLeft, state } = chat.fill()
   const { dollars, unpriced, byPurpose } = summarise(chat.views.ledger)
   return {
@@ -19,20 +26,20 @@ export function statusOf({ chat, model, mode }: Agent): Status {
 }
 
 /** Messages typed while the agent works, until they are delivered. */
-export function queuedOf({ chat }: Agent): readonly QueuedInput[] {
+export function queuedOf({ conversation: chat }: Agent): readonly QueuedInput[] {
   return chat.views.context.queued.flatMap((message) =>
     message.type === "user" ? [{ uuid: message.uuid, text: textOf(message.message.content) }] : [],
   )
 }
 
-export function headingOf({ chat }: Agent, cwd: string): Item {
+export function headingOf({ conversation: chat }: Agent, cwd: string): Item {
   if (chat.views.words.messages.length === 0)
     return { kind: "heading", text: `Strata in ${cwd}. Type a task, or /help.` }
   const title = chat.views.context.session?.title ?? "Untitled conversation"
   return { kind: "heading", text: `${title} (${chat.id.slice(0, 8)})` }
 }
 
-export function compactionStateOf({ chat }: Agent): CompactionState {
+export function compactionStateOf({ conversation: chat }: Agent): CompactionState {
   const { count, failures } = chat.views.compactions
   const { autoCompact, limit } = chat.thresholds
   return {
@@ -44,7 +51,7 @@ export function compactionStateOf({ chat }: Agent): CompactionState {
   }
 }
 
-export function notesStateOf({ chat }: Agent): NotesState {
+export function notesStateOf({ conversation: chat }: Agent): NotesState {
   const { path, tokens = 0, throughUuid } = chat.views.notes
   if (path === undefined)
     return switchOf(chat, "notes") ? { kind: "none", first: figureOf(chat, "notes-first") } : { kind: "off" }
@@ -53,10 +60,10 @@ export function notesStateOf({ chat }: Agent): NotesState {
   return { kind: "taken", path, tokens, ...(at < 0 ? {} : { after: messages.length - 1 - at }) }
 }
 
-function figureOf({ settings }: Agent["chat"], name: FigureName): number {
+function figureOf({ settings }: Agent["conversation"], name: FigureName): number {
   return settings.values.figures[name] ?? FIGURES.find((figure) => figure.name === name)!.value
 }
 
-function switchOf({ settings }: Agent["chat"], name: SwitchName): boolean {
+function switchOf({ settings }: Agent["conversation"], name: SwitchName): boolean {
   return settings.values.switches[name] ?? SWITCHES.find((flag) => flag.name === name)!.on
 }

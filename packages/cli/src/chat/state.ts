@@ -1,5 +1,5 @@
 /** What the chat shows, as plain data. Everything on the screen is a function of this. */
-import type { PermissionMode } from "@strata/core/agent"
+import type { PermissionMode } from "@strata/core/internal"
 import type { Dialog } from "./dialog.ts"
 import { type Editor, EMPTY_EDITOR } from "./editor.ts"
 import type { InputHistory } from "./input-history.ts"

@@ -1,6 +1,5 @@
 /** `strata config`: shows the settings for this directory, or what is wrong with them. */
-import { SettingsError } from "@strata/core"
-import { defaultRoot } from "@strata/core/parts"
+import { defaultRoot, SettingsError } from "@strata/core/internal"
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { CONFIG } from "../descriptions.ts"

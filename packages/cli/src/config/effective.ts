@@ -9,7 +9,7 @@ import {
   loadSettings,
   SWITCHES,
   settingsSchema,
-} from "@strata/core/parts"
+} from "@strata/core/internal"
 
 export interface Configuration {
   readonly files: readonly SettingsFile[]

@@ -1,7 +1,6 @@
 /** `strata demo`: an agent works on a scratch copy, and the terminal shows its window fill up and empty again. */
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Agent, QueryEnd, QueryEvent } from "@strata/core/agent"
-import { summarise } from "@strata/core/parts"
+import { type Agent, type QueryEnd, type QueryEvent, summarise } from "@strata/core/internal"
 import { readArguments } from "../arguments.ts"
 import type { Call, Run, Values } from "../command.ts"
 import { DEMO } from "../descriptions.ts"
@@ -58,13 +57,13 @@ async function perform({ scratch, env, terminal, signal, ...options }: Performan
   const { agent, close } = await openWorkshop({ scratch, turns: planned, seed, window, env })
   const screen = openScreen(terminal, { elapsedMs })
   try {
-    const first = beginning({ model: MODEL, thresholds: agent.chat.thresholds, planned: turns })
+    const first = beginning({ model: MODEL, thresholds: agent.conversation.thresholds, planned: turns })
     screen.begin(scratch, first)
     const isPaced = terminal.isScreen && !options.fast
     const most = task === undefined ? turns : turns * MOST_OVER
     const { state, end } = await work({ agent, screen, first, isPaced, signal, task, most })
     screen.end()
-    const { location, views } = agent.chat
+    const { location, views } = agent.conversation
     const kept = options.keep ? { journal: location } : {}
     const outcome = { state, elapsedMs: elapsedMs(), artifacts: views.artifacts, strata: ownName(env), ...kept }
     terminal.print(`\n${summary(outcome, terminal).join("\n")}\n`)
@@ -107,7 +106,7 @@ async function work({ task, most, ...watched }: Work): Promise<Seen> {
     seen = await watch(query, { ...watched, first: seen.state })
     if (seen.end.reason !== "answer" || seen.state.turn >= most) break
   }
-  if (!signal.aborted) await agent.chat.settled() // notes in progress belong to the bill
+  if (!signal.aborted) await agent.conversation.settled() // notes in progress belong to the bill
   return { ...seen, state: atRest(seen.state, readingOf(agent)) }
 }
 
@@ -120,6 +119,7 @@ async function watch(
   for (;;) {
     const { value, done } = await query.next()
     if (done) return { state, end: value }
+    if (value.type === "error") value.take() // the end says it
     state = after(state, { event: value, read: () => ({ ...readingOf(agent), boundary: boundary() }) })
     screen.show(state, value)
     const ms = isPaced ? (TIME_TO_LOOK[value.type] ?? 0) : 0
@@ -128,7 +128,7 @@ async function watch(
 }
 
 /** The newest boundary's message counts, which no event carries. */
-function lastBoundaryOf({ chat }: Agent): () => Reading["boundary"] {
+function lastBoundaryOf({ conversation: chat }: Agent): () => Reading["boundary"] {
   let last: Reading["boundary"]
   chat.on("entry", ({ entry }) => {
     if (entry.type !== "system" || !entry.compactMetadata) return
@@ -138,7 +138,7 @@ function lastBoundaryOf({ chat }: Agent): () => Reading["boundary"] {
   return () => last
 }
 
-function readingOf({ chat }: Agent): Reading {
+function readingOf({ conversation: chat }: Agent): Reading {
   return {
     accounting: chat.accounting(),
     size: chat.views.context.size(),

@@ -1,4 +1,4 @@
-import { findModel, resolveThresholds } from "@strata/core/parts"
+import { findModel, resolveThresholds } from "@strata/core/internal"
 import { describe, expect, it } from "vitest"
 import { summaryOf } from "../../test/ledger-figures.ts"
 import { plainStyle as style } from "../display/terminal.ts"

@@ -2,7 +2,7 @@
  * The same work with and without Strata. Both sides are computed from the run: "with" is the bill in the ledger; "without" resends, in
  * every request, what was sent plus everything the layers had removed by then. Pure.
  */
-import { addCounts, costOf, findModel, inputTokens, NO_TOKENS, type TokenCounts } from "@strata/core/parts"
+import { addCounts, costOf, findModel, inputTokens, NO_TOKENS, type TokenCounts } from "@strata/core/internal"
 import { dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"

@@ -1,5 +1,4 @@
-import type { QueryEvent } from "@strata/core/agent"
-import { findModel, NO_TOKENS, resolveThresholds } from "@strata/core/parts"
+import { findModel, NO_TOKENS, type QueryEvent, resolveThresholds } from "@strata/core/internal"
 import { describe, expect, it } from "vitest"
 import { SAVINGS } from "../../test/ledger-figures.ts"
 import { colourStyle, plainStyle as style } from "../display/terminal.ts"

@@ -1,5 +1,5 @@
 /** Shows the demo: a picture redrawn in place on a screen, one line per event elsewhere. */
-import type { QueryEvent } from "@strata/core/agent"
+import type { QueryEvent } from "@strata/core/internal"
 import { percent, short } from "../display/numbers.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { fittedAtEnd, wrapped } from "../display/text.ts"

@@ -1,7 +1,15 @@
 /** What the demo shows, as a value that changes with each event. Pure: reads no clock and no conversation. */
-import type { Accounting, ContextSize, Fill, LedgerSummary, Thresholds } from "@strata/core"
-import type { CompactionProgress, QueryEvent } from "@strata/core/agent"
-import { inputTokens, tokenCounts } from "@strata/core/parts"
+import {
+  type Accounting,
+  type CompactionProgress,
+  type ContextSize,
+  type Fill,
+  inputTokens,
+  type LedgerSummary,
+  type QueryEvent,
+  type Thresholds,
+  tokenCounts,
+} from "@strata/core/internal"
 import { attachmentWords } from "../display/attachments.ts"
 import { compactedSentence, stepWords } from "../display/compaction.ts"
 import { type ContextPart, contextParts } from "../display/context-parts.ts"

@@ -1,8 +1,14 @@
 /** Everything the demo runs on: a simulator on loopback, the official SDK, and an agent with the real tools in a scratch copy. */
-import type { Settings } from "@strata/core"
-import { type Agent, anthropicModel, openAgent } from "@strata/core/agent"
-import { FIGURES } from "@strata/core/parts"
-import { FileReads, fileTools, openShellTools, todoWrite } from "@strata/core/tools"
+import {
+  type Agent,
+  anthropicModel,
+  FIGURES,
+  fileTools,
+  openAgent,
+  openShellTools,
+  type Settings,
+  todoWrite,
+} from "@strata/core/internal"
 import { type Simulator, startSimulator, workerBrain } from "@strata/sim"
 import type { Scratch } from "./scratch.ts"
 
@@ -60,7 +66,6 @@ export async function openWorkshop({ scratch, turns, seed, window, env }: Worksh
       dir: scratch.home,
       title: "strata demo",
       mode: "bypass", // safe in a scratch copy
-      reads: new FileReads(),
       settings: { models, figures: figuresFor(window) },
       env: Object.fromEntries(Object.entries(env).filter(([name]) => !NOT_FOR_THE_DEMO.test(name))),
     })

@@ -1,5 +1,5 @@
 /** How a compaction reads on every screen: its progress, its result, its plan. Pure. */
-import { type CompactionPlan, type CompactionProgress, ROUTE_WORDS, type RouteName } from "@strata/core/agent"
+import { type CompactionPlan, type CompactionProgress, ROUTE_WORDS, type RouteName } from "@strata/core/internal"
 import { counted, dollars, grouped } from "./numbers.ts"
 import { indented, wrapped } from "./text.ts"
 

@@ -1,5 +1,5 @@
 /** The purpose of a request, as it reads on the screen. */
-import type { Purpose } from "@strata/core"
+import type { Purpose } from "@strata/core/internal"
 
 export const PURPOSE_WORDS: Readonly<Record<Purpose, string>> = {
   main: "conversation",

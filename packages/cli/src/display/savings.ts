@@ -1,13 +1,13 @@
 /** What the layers saved, and what lost caches and repeated reads cost. Chat, demo and inspect share these lines. Pure. */
-import type { LedgerSummary } from "@strata/core"
 import {
   type BreakCause,
   type BreakTotal,
   type LayerSaving,
+  type LedgerSummary,
   type RepeatedReads,
   type TokenCounts,
   totalSaving,
-} from "@strata/core/parts"
+} from "@strata/core/internal"
 import { CAUSES } from "./cache-breaks.ts"
 import { counted, dollars, dollarsOrUnknown, grouped, short } from "./numbers.ts"
 import { table } from "./table.ts"

@@ -1,6 +1,5 @@
 /** How tool calls and results read on every screen. */
-import type { ToolResult } from "@strata/core"
-import { resultBlocks, textOf } from "@strata/core/parts"
+import { resultBlocks, type ToolResult, textOf } from "@strata/core/internal"
 import { firstLine } from "./text.ts"
 
 export interface ResultSummary {

@@ -18,14 +18,14 @@ import {
   NO_TOKENS,
   type Purpose,
   type RepeatedReads,
+  type Replay,
   repeatedReads,
   summarise,
   type TokenCounts,
   tokenCounts,
   totalBreaks,
   Views,
-} from "@strata/core/parts"
-import type { Replay } from "@strata/core/replay"
+} from "@strata/core/internal"
 import { type Decided, decisionsIn } from "./decisions.ts"
 import { type FileTotal, type ToolCall, type ToolTotal, toolCalls, totalsByFile, totalsByTool } from "./tool-use.ts"
 import type { Transcript } from "./transcript.ts"

@@ -1,4 +1,4 @@
-import type { DecisionEntry, Entry } from "@strata/core"
+import type { DecisionEntry, Entry } from "@strata/core/internal"
 import { expect, it } from "vitest"
 import { plainStyle as style } from "../display/terminal.ts"
 import { widthOf } from "../display/text.ts"

@@ -1,6 +1,5 @@
 /** What the layers decided in a Strata journal, in order. Other programs' transcripts have no decisions. */
-import type { DecisionEntry, Entry } from "@strata/core"
-import { isDecision } from "@strata/core/parts"
+import { type DecisionEntry, type Entry, isDecision } from "@strata/core/internal"
 import { counted, grouped } from "../display/numbers.ts"
 
 export interface Decided {

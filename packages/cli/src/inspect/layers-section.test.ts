@@ -1,5 +1,4 @@
-import type { Message } from "@strata/core"
-import { replay } from "@strata/core/replay"
+import { type Message, replay } from "@strata/core/internal"
 import { describe, expect, it } from "vitest"
 import { colourStyle, plainStyle } from "../display/terminal.ts"
 import { analyse } from "./analysis.ts"

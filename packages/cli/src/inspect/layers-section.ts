@@ -1,5 +1,5 @@
 /** The section about layers 1 and 2: what they would have done, and what that saves compared with other policies. */
-import type { Replay, ReplayedAction, ReplayReport } from "@strata/core/replay"
+import type { Replay, ReplayedAction, ReplayReport } from "@strata/core/internal"
 import { counted, dollars, grouped, percent, short } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import { indented, wrapped } from "../display/text.ts"

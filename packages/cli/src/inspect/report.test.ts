@@ -1,4 +1,4 @@
-import type { AssistantMessage, Message, UserMessage } from "@strata/core"
+import type { AssistantMessage, Message, UserMessage } from "@strata/core/internal"
 import { expect, it } from "vitest"
 import { plainStyle as style } from "../display/terminal.ts"
 import { analyse } from "./analysis.ts"

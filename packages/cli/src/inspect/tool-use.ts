@@ -1,6 +1,14 @@
 /** Tokens used by tools: by tool, by file, and the largest results. */
-import type { Block, Estimator, Message } from "@strata/core"
-import { commandOf, contentOf, isSentToModel, isToolResult, isToolUse } from "@strata/core/parts"
+import {
+  type Block,
+  commandOf,
+  contentOf,
+  type Estimator,
+  isSentToModel,
+  isToolResult,
+  isToolUse,
+  type Message,
+} from "@strata/core/internal"
 
 export interface ToolCall {
   readonly tool: string

@@ -1,9 +1,10 @@
 /** A recorded conversation of any program, as entries in order. Reads one file; writes nothing. */
 import { readFile } from "node:fs/promises"
 import { basename } from "node:path"
-import { type Entry, ImportError } from "@strata/core"
 import {
   decodeLine,
+  type Entry,
+  ImportError,
   type ImportedConversation,
   type ImportReport,
   importTranscript,
@@ -14,7 +15,7 @@ import {
   Links,
   mainPath,
   reasonOf,
-} from "@strata/core/parts"
+} from "@strata/core/internal"
 import { UsageError } from "../command.ts"
 
 export interface Transcript {

@@ -3,8 +3,7 @@
  * says how it ended. A call that needs permission is denied, because no one is there to give it.
  */
 import { text as readAll } from "node:stream/consumers"
-import type { QueryEnd, QueryEvent } from "@strata/core/agent"
-import { summarise } from "@strata/core/parts"
+import { type QueryEnd, type QueryEvent, summarise } from "@strata/core/internal"
 import { type Call, type CommandDescription, UsageError } from "../command.ts"
 import { compactRequestIn } from "../compacting.ts"
 import { connectionFrom, NO_KEY } from "../connection.ts"
@@ -45,7 +44,7 @@ export async function run({ args, cwd, env, terminal }: Call): Promise<number> {
   const title = titleFrom(task)
   const session = await openSession({ workspace, person: {}, resumed, title, autonomous: true })
   const { agent } = session
-  const { chat, model } = agent
+  const { conversation: chat, model } = agent
   const interruption = interruptible()
   const report = values.json ? jsonReport(terminal.print) : textReport(terminal)
   try {
@@ -73,7 +72,9 @@ async function follow(query: AsyncGenerator<QueryEvent, QueryEnd>, report: Repor
   for (;;) {
     const { value, done } = await query.next()
     if (done) return value
-    report.event(value)
+    if (value.type === "error")
+      value.take() // the end of the report says it
+    else report.event(value)
   }
 }
 

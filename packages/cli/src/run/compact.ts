@@ -1,6 +1,11 @@
 /** `strata run "/compact …"`: compacts an earlier conversation or shows the plan, with the events of a query. */
-import type { Agent, CompactionPlan, QueryEnd, QueryEvent } from "@strata/core/agent"
-import { CompactionFailedError } from "@strata/core/parts"
+import {
+  type Agent,
+  CompactionFailedError,
+  type CompactionPlan,
+  type QueryEnd,
+  type QueryEvent,
+} from "@strata/core/internal"
 import { type CompactingEnd, type CompactRequest, compactingEvents } from "../compacting.ts"
 
 export interface CompactRun extends CompactRequest {
@@ -11,14 +16,15 @@ export interface CompactRun extends CompactRequest {
 
 export async function* compact(run: CompactRun): AsyncGenerator<QueryEvent, QueryEnd> {
   const { agent, isDryRun, order, signal } = run
-  const work = (given: { readonly signal: AbortSignal }) => (isDryRun ? plan(run) : agent.chat.compact(order, given))
+  const work = (given: { readonly signal: AbortSignal }) =>
+    isDryRun ? plan(run) : agent.conversation.compact(order, given)
   const end = endOf(yield* compactingEvents({ agent, work, signal }))
   yield { type: "done", turns: 0, ...end }
   return end
 }
 
 async function plan({ agent, order, showPlan }: CompactRun): Promise<void> {
-  const planned = await agent.chat.planCompaction(order)
+  const planned = await agent.conversation.planCompaction(order)
   if (planned.kind === "refused") throw new CompactionFailedError(planned.why, planned.message)
   showPlan(planned)
 }

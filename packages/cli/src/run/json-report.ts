@@ -1,5 +1,5 @@
 /** One JSON object per line: the conversation, every event of the query, then the end. */
-import type { QueryEvent } from "@strata/core/agent"
+import type { QueryEvent } from "@strata/core/internal"
 import type { Report } from "./report.ts"
 
 export function jsonReport(print: (text: string) => void): Report {

@@ -1,6 +1,5 @@
 /** What `strata run` reports, as text or as JSON. */
-import type { LedgerSummary } from "@strata/core"
-import type { CompactionPlan, QueryEnd, QueryEvent } from "@strata/core/agent"
+import type { CompactionPlan, LedgerSummary, QueryEnd, QueryEvent } from "@strata/core/internal"
 
 export interface RunBegin {
   readonly conversation: string

@@ -1,5 +1,5 @@
 /** A run for people: the answer on standard output as it streams, one line per tool call and notice on standard error. */
-import type { QueryEvent } from "@strata/core/agent"
+import type { QueryEvent } from "@strata/core/internal"
 import { attachmentWords } from "../display/attachments.ts"
 import { compactedSentence, planLines } from "../display/compaction.ts"
 import { counted, duration } from "../display/numbers.ts"

@@ -1,4 +1,4 @@
-/** What changes while an agent works and belongs to no message: its mode and rules, its directory, its todos. Tools see it as their context. */
+/** What changes while an agent works and is not a message: mode and rules, directory, todos. Tools see it as their context. */
 import type { Clock } from "../base/clock.ts"
 import type { PermissionMode } from "../base/vocabulary.ts"
 import type { Todo } from "../messages/attachments.ts"
@@ -11,8 +11,10 @@ export interface AgentStateParts {
   readonly clock: Clock
   readonly env: Readonly<Record<string, string | undefined>>
   readonly reads: ReadState
-  readonly askPerson?: (question: PersonQuestion) => Promise<string | undefined>
-  readonly approvePlan?: (plan: string) => Promise<{ readonly approved: boolean; readonly remark?: string }>
+  readonly askPerson: ((question: PersonQuestion) => Promise<string | undefined>) | undefined
+  readonly approvePlan:
+    | ((plan: string) => Promise<{ readonly approved: boolean; readonly remark?: string }>)
+    | undefined
 }
 
 export class AgentState {
@@ -44,7 +46,7 @@ export class AgentState {
         isActive: () => this.policy.mode === "plan",
         enter: () => this.setMode("plan"),
         leave: async (plan) => {
-          const answer = (await approvePlan?.(plan)) ?? { approved: false, remark: "there is nobody to approve it" }
+          const answer = (await approvePlan?.(plan)) ?? { approved: false, remark: "no one is there to approve it" }
           if (answer.approved) this.setMode("accept-edits")
           return answer
         },

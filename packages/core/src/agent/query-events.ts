@@ -1,4 +1,4 @@
-/** What a query tells while it runs: enough to show everything, and nothing that must be looked up. */
+/** The events of a query. Each carries all that is needed to show it. */
 
 import type { CompactionProgress } from "../layers/compaction-order.ts"
 import type { Attachment } from "../messages/attachments.ts"
@@ -11,13 +11,13 @@ import type { Fill } from "../tokens/window.ts"
 import type { PermissionQuestion } from "../tools/tool.ts"
 
 export type QueryEvent =
-  /** The user's words are in the journal. `queued`: they were typed while the system was busy. */
+  /** The user's message is in the journal. `queued`: it was typed while the agent worked. */
   | { readonly type: "user"; readonly uuid: Uuid; readonly text: string; readonly queued: boolean }
   /** A request is about to be sent. */
   | { readonly type: "request"; readonly turn: number; readonly size: ContextSize; readonly fill: Fill }
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thinking"; readonly text: string }
-  /** The attempt failed and is made again: what was streamed of it is void. */
+  /** An attempt failed and is repeated. Ignore what was streamed of it. */
   | { readonly type: "retry"; readonly attempt: number; readonly delayMs: number; readonly reason: string }
   | { readonly type: "response"; readonly uuid: Uuid; readonly response: ModelResponse; readonly cost: Cost }
   | {
@@ -43,9 +43,9 @@ export type QueryEvent =
       readonly ms: number
     }
   | { readonly type: "attached"; readonly kind: string; readonly about: string }
-  /** How far a compaction has come. */
+  /** The progress of a compaction. */
   | { readonly type: "compaction"; readonly progress: CompactionProgress }
-  /** The conversation begins anew here (LOOP-2): summary and attachments follow, one by one, then `compacted`. */
+  /** The context starts again here: summary and attachments follow, one by one, then `compacted`. */
   | {
       readonly type: "boundary"
       readonly uuid: Uuid
@@ -59,8 +59,10 @@ export type QueryEvent =
       readonly tokensAfter: number
       readonly route: string
     }
-  /** `quiet`: all is well, a layer did its work. */
+  /** `quiet`: nothing to act on, a layer did its work. */
   | { readonly type: "notice"; readonly message: string; readonly quiet?: true }
+  /** The query failed. The error is thrown after the last event unless you call `take()`, which returns it. */
+  | { readonly type: "error"; readonly message: string; readonly error: unknown; readonly take: () => unknown }
   | ({ readonly type: "done"; readonly turns: number } & QueryEnd)
 
 /** How a query ended. */
@@ -71,10 +73,10 @@ export type QueryEnd =
   | { readonly reason: "cost-limit"; readonly limit: number; readonly spent: number }
   | { readonly reason: "stopped-by-hook"; readonly why: string }
   | { readonly reason: "aborted" }
-  /** The error's sentence; the error itself stands in `error`. */
+  /** `message` is a sentence for a person. */
   | { readonly reason: "error"; readonly message: string; readonly error: unknown }
 
-/** What an attachment is about, in a word. */
+/** What an attachment is about: a path or a name. */
 export function aboutOf(attachment: Attachment): string {
   if ("path" in attachment && attachment.path !== undefined) return attachment.path
   if ("name" in attachment) return attachment.name

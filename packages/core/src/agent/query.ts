@@ -1,6 +1,6 @@
 /**
- * The query loop (LOOP-1): prepare, send, record, run the tools, add their results, and again, until the model gives a final answer or
- * something ends it. It is an async generator of events; whatever happens, it leaves a conversation that can go on (LOOP-4).
+ * The query loop: prepare, send, record, run the tools, add their results, and again, until the model gives a final answer or something
+ * ends it. It is an async generator of events. However it ends, the conversation can continue.
  */
 import { reasonOf } from "../base/errors.ts"
 import type { Conversation } from "../conversation/conversation.ts"
@@ -16,7 +16,7 @@ import { runTools, type ToolRun } from "./run-tools.ts"
 import { withSideEvents } from "./side-events.ts"
 
 export interface QueryOptions {
-  readonly chat: Conversation
+  readonly conversation: Conversation
   readonly model: Model
   /** Tools, permissions, hooks. */
   readonly tools: Omit<ToolRun, "signal" | "hookInput" | "conversation">
@@ -26,20 +26,29 @@ export interface QueryOptions {
   readonly maxTurns?: number
   /** Dollars for the whole conversation. */
   readonly costLimit?: number
-  /** Attachments that the round has made relevant: instructions near the files that were touched, and those that changed. */
+  /** What the round has made relevant: instruction files near the files it touched, and those that changed. */
   readonly attachmentsFor?: (touched: readonly string[]) => Promise<readonly Attachment[]>
 }
 
-const MOST_CONTINUATIONS = 3 // answers cut at the output limit that are asked to go on
+const MOST_CONTINUATIONS = 3 // answers cut at the output limit that are asked to continue
 
 export async function* query(prompt: Content | undefined, options: QueryOptions): AsyncGenerator<QueryEvent, QueryEnd> {
   const turns = { count: 0 }
-  const end = yield* withSideEvents(guarded(run(prompt, options, turns), options), options.chat)
+  const end = yield* withSideEvents(guarded(run(prompt, options, turns), options), options.conversation)
+  let isTaken = false
+  if (end.reason === "error") {
+    const take = () => {
+      isTaken = true
+      return end.error
+    }
+    yield { type: "error", message: end.message, error: end.error, take }
+  }
   yield { type: "done", turns: turns.count, ...end }
+  if (end.reason === "error" && !isTaken) throw end.error
   return end
 }
 
-/** An error ends the query with a sentence; an abort is no error. */
+/** An error ends the query with a sentence. An abort is not an error. */
 async function* guarded(
   work: AsyncGenerator<QueryEvent, QueryEnd>,
   { signal }: QueryOptions,
@@ -57,7 +66,7 @@ async function* run(
   options: QueryOptions,
   turns: { count: number },
 ): AsyncGenerator<QueryEvent, QueryEnd> {
-  const { chat, maxTurns = Number.POSITIVE_INFINITY, costLimit = Number.POSITIVE_INFINITY } = options
+  const { conversation: chat, maxTurns = Number.POSITIVE_INFINITY, costLimit = Number.POSITIVE_INFINITY } = options
   const blocked = prompt === undefined ? undefined : yield* submit(prompt, options)
   if (blocked) return blocked
   let continuations = 0
@@ -80,32 +89,32 @@ async function* run(
     if (response.stop_reason === "refusal") return { reason: "refusal" }
     if (response.stop_reason === "pause_turn") continue
     if (response.stop_reason === "max_tokens" && continuations++ < MOST_CONTINUATIONS) {
-      yield { type: "notice", message: "The answer was cut at the output limit; the model is asked to go on." }
+      yield { type: "notice", message: "The answer was cut at the output limit. The model is asked to continue." }
       continue
     }
-    if (chat.views.context.queued.length > 0) continue // words typed meanwhile are answered before the query ends
+    if (chat.views.context.queued.length > 0) continue // messages typed meanwhile are answered before the query ends
     goesOnForHook = yield* stop(content, options, goesOnForHook)
     if (!goesOnForHook) return { reason: "answer", text: textOf(content) }
   }
 }
 
-/** Puts the user's words into the conversation, unless a hook says no. */
+/** Adds the user's message, unless a hook blocks it. */
 async function* submit(prompt: Content, options: QueryOptions): AsyncGenerator<QueryEvent, QueryEnd | undefined> {
   const text = typeof prompt === "string" ? prompt : textOf(prompt)
   const outcome = await runHooks(options.tools.hooks, hookInput(options, "UserPromptSubmit", { prompt: text }))
   for (const message of outcome.messages) yield { type: "notice", message }
   if (outcome.blocked !== undefined) return { reason: "stopped-by-hook", why: outcome.blocked }
-  const uuid = await options.chat.add({ role: "user", content: prompt })
+  const uuid = await options.conversation.add({ role: "user", content: prompt })
   yield { type: "user", uuid, text, queued: false }
   for (const { hook, text: said } of outcome.contexts)
-    await options.chat.attach({ type: "hook_output", hook, content: said })
+    await options.conversation.attach({ type: "hook_output", hook, content: said })
   yield* attach([], options)
   return undefined
 }
 
-/** L4-23: a request that the API refuses as too long is compacted and sent again, once; the refusal is seen only where that fails. */
+/** A request that the API refuses as too long is compacted and sent again, once. The caller sees the refusal only if that fails. */
 async function* ask(options: QueryOptions, turn: number): AsyncGenerator<QueryEvent, ModelResponse | "aborted"> {
-  const { chat, signal } = options
+  const { conversation: chat, signal } = options
   try {
     return yield* askOnce(options, turn)
   } catch (error) {
@@ -113,15 +122,15 @@ async function* ask(options: QueryOptions, turn: number): AsyncGenerator<QueryEv
     try {
       await chat.compact({ trigger: "auto", overflowed: true }, signal ? { signal } : {})
     } catch {
-      throw error // why compacting did not help has been told by the layer
+      throw error // the layer has reported why compacting did not help
     }
     return yield* askOnce(options, turn)
   }
 }
 
-/** Sends the next request and takes in the answer. What was streamed before an interruption is kept. */
+/** Sends the next request and records the answer. Text streamed before an interruption is kept. */
 async function* askOnce(options: QueryOptions, turn: number): AsyncGenerator<QueryEvent, ModelResponse | "aborted"> {
-  const { chat, model, signal } = options
+  const { conversation: chat, model, signal } = options
   const { request, delivered } = await prepareAndDeliver(chat, signal)
   for (const { uuid, text } of delivered) yield { type: "user", uuid, text, queued: true }
   yield { type: "request", turn, size: chat.views.context.size(), fill: chat.fill() }
@@ -150,7 +159,7 @@ async function* askOnce(options: QueryOptions, turn: number): AsyncGenerator<Que
   throw new Error("The model ended its stream without a response. Nothing was lost; ask again.")
 }
 
-/** The next request, and the words typed meanwhile that it delivers: also those typed while it was being prepared. */
+/** The next request, and the messages typed meanwhile that it delivers, including those typed while it was being prepared. */
 async function prepareAndDeliver(chat: Conversation, signal: AbortSignal | undefined) {
   const queued = [...chat.views.context.queued]
   const stop = chat.on("entry", ({ entry }) => {
@@ -172,9 +181,9 @@ async function prepareAndDeliver(chat: Conversation, signal: AbortSignal | undef
   }
 }
 
-/** Runs the calls and adds their results, then whatever the round has made relevant. */
+/** Runs the calls, adds their results, then attaches what the round has made relevant. */
 async function* work(calls: readonly Block[], options: QueryOptions): AsyncGenerator<QueryEvent, void> {
-  const { chat, tools } = options
+  const { conversation: chat, tools } = options
   const signal = options.signal ?? new AbortController().signal
   const run: ToolRun = {
     ...tools,
@@ -194,7 +203,7 @@ async function* work(calls: readonly Block[], options: QueryOptions): AsyncGener
 
 async function* attach(
   touched: readonly string[],
-  { chat, attachmentsFor }: QueryOptions,
+  { conversation: chat, attachmentsFor }: QueryOptions,
 ): AsyncGenerator<QueryEvent, void> {
   for (const attachment of (await attachmentsFor?.(touched)) ?? []) {
     await chat.attach(attachment)
@@ -202,7 +211,7 @@ async function* attach(
   }
 }
 
-/** A hook may ask for more work instead of an end. It is told when it has done so before. */
+/** A hook may ask for more work in place of an end. Its input says if it already did. */
 async function* stop(
   content: readonly Block[],
   options: QueryOptions,
@@ -215,13 +224,13 @@ async function* stop(
   )
   for (const message of outcome.messages) yield { type: "notice", message }
   if (outcome.blocked === undefined) return false
-  await options.chat.add({ role: "user", content: outcome.blocked, isMeta: true })
+  await options.conversation.add({ role: "user", content: outcome.blocked, isMeta: true })
   yield { type: "notice", message: `A hook asks for more: ${outcome.blocked}` }
   return true
 }
 
 function hookInput(
-  { chat, cwd }: QueryOptions,
+  { conversation: chat, cwd }: QueryOptions,
   event: HookInput["hook_event_name"],
   more: Record<string, unknown>,
 ): HookInput {

@@ -1,8 +1,4 @@
-/**
- * What a conversation has to say while a query waits for it, put between the query's own events as it comes: what a layer did or could not
- * do (L1-5, L2-8), how far a compaction is, and what it left (LOOP-2).
- */
-
+/** Merges what a conversation reports while a query waits for it into the query's own events: layers, compaction progress and results. */
 import type { Conversation } from "../conversation/conversation.ts"
 import { type Entry, isBoundaryEntry } from "../journal/entries.ts"
 import { isText } from "../messages/blocks.ts"
@@ -56,7 +52,7 @@ function listen(chat: Conversation, tell: (event: QueryEvent) => void): readonly
   ]
 }
 
-/** From a boundary to the decision that tells of it, every entry is part of what the compaction left. */
+/** From a boundary to the `compacted` decision, every entry is part of what the compaction left. */
 function compactionEntries(): (entry: Entry) => QueryEvent | undefined {
   let isOpen = false
   return (entry) => {

@@ -185,9 +185,9 @@ describe("errors leave the conversation as it was", () => {
   test.each<[string, unknown, RegExp]>([
     ["an empty text", "", /it is empty/],
     ["white space", " \n", /it is empty/],
-    ["no blocks", [], /neither text nor a list/],
-    ["no content", undefined, /neither text nor a list/],
-    ["an object", { type: "text" }, /neither text nor a list/],
+    ["no blocks", [], /its content must be a text or a list of blocks/],
+    ["no content", undefined, /its content must be a text or a list of blocks/],
+    ["an object", { type: "text" }, /its content must be a text or a list of blocks/],
     ["a block without a type", [{ type: "text", text: "a" }, { text: "b" }], /block 1 of its content has no type/],
     ["no block at all", [null], /block 0 of its content has no type/],
   ])("MSG-12 bad content: %s", async (_name, content, why) => {
@@ -198,9 +198,9 @@ describe("errors leave the conversation as it was", () => {
     expect(await entriesOf(chat)).toEqual([])
   })
 
-  test("MSG-12 a response cannot be added, and one without content cannot be recorded", async () => {
+  test("MSG-12 a message of another role cannot be added, and a response without content cannot be recorded", async () => {
     const chat = await openTestConversation()
-    await expect(chat.add({ role: "assistant" as "user", content: "x" })).rejects.toThrow(/only "user" can be added/)
+    await expect(chat.add({ role: "tool" as "user", content: "x" })).rejects.toThrow(/role "tool". Use "user" or/)
     await expect(chat.record({ ...answer("x"), content: "text" as never })).rejects.toThrow(InvalidContentError)
     expect(await entriesOf(chat)).toEqual([])
   })

@@ -1,6 +1,6 @@
 /**
- * A conversation: one journal, its views, and the three things a loop does with it: add what was said, prepare the next request,
- * record the response. Whatever is acknowledged is in the journal; whatever is sent is a function of the journal.
+ * A conversation: one journal, its views, and the three things a loop does with it. `add` what was said, `prepare` the next request,
+ * `record` the response. What is acknowledged is in the journal; what is sent is a function of the journal.
  */
 import type { Clock } from "../base/clock.ts"
 import {
@@ -10,34 +10,42 @@ import {
   MessageNotFoundError,
   NoCompactionError,
 } from "../base/errors.ts"
-import { Events } from "../base/events.ts"
 import type { FlagReader } from "../base/flags.ts"
 import type { Ids } from "../base/ids.ts"
 import { compactionAllowed, type EffectiveSettings } from "../base/settings.ts"
 import type { Telemetry } from "../base/telemetry.ts"
-import { type DecisionDraft, type Draft, type Entry, isBoundaryEntry, isDecision } from "../journal/entries.ts"
+import { type Draft, type Entry, isDecision } from "../journal/entries.ts"
 import type { Journal, Store } from "../journal/store.ts"
 import type { CompactionOrder, CompactionPlan, Refusal } from "../layers/compaction-order.ts"
 import type { Layer, LayerContext } from "../layers/layer.ts"
 import { LayerPipeline } from "../layers/pipeline.ts"
 import type { Attachment } from "../messages/attachments.ts"
-import { type Block, type Content, frozenCopy, isToolResult, toBlocks } from "../messages/blocks.ts"
-import type { Uuid } from "../messages/messages.ts"
+import { type Block, type Content, frozenCopy, isToolResult, type ToolResult } from "../messages/blocks.ts"
+import { contentOf, type Message, type Uuid } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
-import type { ModelResponse } from "../model/model.ts"
 import type { Accounting } from "../tokens/accounting.ts"
 import { findModel, type ModelLookup } from "../tokens/models.ts"
 import { thresholdsFor } from "../tokens/thresholds.ts"
 import { type Fill, fillOf, type Thresholds } from "../tokens/window.ts"
 import { accountSent } from "../views/context/sent-accounting.ts"
 import { blockAt, parseAddress } from "../views/record/archive.ts"
+import { type CacheReport, cacheReport } from "../views/reports/cache-report.ts"
+import { type LedgerReport, ledgerReport } from "../views/reports/ledger-report.ts"
+import {
+  type ArtifactsReport,
+  artifactsReport,
+  type FrontierReport,
+  frontierReport,
+  type WordsReport,
+  wordsReport,
+} from "../views/reports/record-reports.ts"
 import { copyPath, loadViews, type Views, viewOptions } from "../views/views.ts"
 import { CacheWatch } from "./cache-watch.ts"
-import { checkedContent } from "./checked-content.ts"
-import { EntryWriter } from "./entry-writer.ts"
 import type { ConversationEvents, Opened } from "./events.ts"
+import { checkContent, type Incoming, type IncomingResponse, messageDrafts } from "./incoming.ts"
 import type { Prompt } from "./prompt.ts"
 import { PromptKeeper } from "./prompt-keeper.ts"
+import { ConversationRecord } from "./record.ts"
 import { RequestPreparer } from "./request-preparer.ts"
 import { ResponseRecorder } from "./response-recorder.ts"
 import { calledTools, promptTools } from "./tool-names.ts"
@@ -50,7 +58,7 @@ export interface ConversationParts {
   readonly model: string
   readonly prompt: Prompt
   readonly cwd: string
-  readonly title?: string
+  readonly title: string | undefined
   readonly betas: readonly string[]
   readonly settings: EffectiveSettings
   readonly flags: FlagReader
@@ -58,113 +66,89 @@ export interface ConversationParts {
   readonly clock: Clock
   readonly ids: Ids
   readonly layers: readonly Layer[]
-  /** What the prompt is to be after a boundary, where it may have changed since: instruction files are read again. */
-  readonly refreshPrompt?: () => Promise<Prompt>
-  /** Flag values that were refused so far: told once each. */
+  readonly cacheBreakpoints: boolean
+  /** The prompt after a boundary, if it may have changed: instruction files are read again. */
+  readonly refreshPrompt: (() => Promise<Prompt>) | undefined
+  /** Flag values refused so far. Each is reported once. */
   readonly refusals: readonly string[]
 }
 
-export class Conversation {
+/** What a compaction is asked for. Default: everything, because a person wants it. */
+export type CompactionRequest = Partial<CompactionOrder>
+
+export class Conversation implements AsyncDisposable {
   readonly opened: Opened
   readonly #parts: ConversationParts
-  readonly #events = new Events<ConversationEvents>()
+  readonly #record: ConversationRecord
   readonly #model: ModelLookup
   readonly #thresholds: Thresholds
   readonly #layers: LayerPipeline
-  readonly #writer: EntryWriter
   readonly #prompt: PromptKeeper
   readonly #preparer: RequestPreparer
   readonly #recorder: ResponseRecorder
-  /** Aborts what goes on in the background when the conversation closes. */
+  /** Aborts background work when the conversation closes. */
   readonly #closingSignal = new AbortController()
-  #views: Views
-  /** Calls are carried out one after the other, in the order they were made. */
+  /** Calls are carried out one after another, in the order they were made. */
   #last: Promise<unknown> = Promise.resolve()
   #closed = false
   #closing: Promise<void> | undefined
 
   constructor(parts: ConversationParts) {
+    const { model, settings, cwd, title } = parts
+    const { values } = settings
     this.#parts = parts
-    this.#views = parts.views
     this.opened = parts.opened
-    this.#model = findModel(parts.model, parts.settings.values.models)
-    this.#thresholds = thresholdsFor(
-      { name: parts.model, values: parts.settings.values, betas: parts.betas },
-      this.#model,
-    )
-    const factsOf = (name: string) => findModel(name, parts.settings.values.models).facts
-    const views = () => this.#views
-    const append = (drafts: readonly Draft[], seen?: Views) => this.#append(drafts, seen)
-    this.#writer = new EntryWriter({
-      journal: parts.journal,
-      clock: parts.clock,
-      ids: parts.ids,
-      views,
-      sessionFacts: () => this.#sessionFacts({}),
-      onWritten: (entry) => this.#written(entry),
-    })
-    const cache = new CacheWatch({
-      views,
-      factsOf,
-      clock: parts.clock,
-      events: this.#events,
-    })
+    this.#model = findModel(model, values.models)
+    this.#thresholds = thresholdsFor({ name: model, values, betas: parts.betas }, this.#model)
+    const record = new ConversationRecord({ ...parts, session: { model, cwd, title } })
+    this.#record = record
+    const factsOf = (name: string) => findModel(name, values.models).facts
+    const cache = new CacheWatch(record, factsOf)
+    const maxTokens = Math.min(values.maxOutputTokens, this.#model.facts.maxOutput)
     this.#prompt = new PromptKeeper({
+      record,
       prompt: parts.prompt,
-      views,
       flags: parts.flags,
-      boundThinking: this.#model.facts.accepts.boundThinking && !parts.settings.values.off,
-      append,
-      sessionFacts: (prompt) => this.#sessionFacts({ prompt }),
-      ...(parts.refreshPrompt ? { refresh: parts.refreshPrompt } : {}),
+      boundThinking: this.#model.facts.accepts.boundThinking && !values.off,
+      refresh: parts.refreshPrompt,
     })
     this.#layers = new LayerPipeline({
-      layers: parts.settings.values.off ? [] : parts.layers,
+      layers: values.off ? [] : parts.layers,
       telemetry: parts.telemetry,
       context: (signal) => this.#context(signal),
-      append,
-      onActed: (event) => this.#events.emit("layerActed", event),
-      onFailed: (event) => this.#events.emit("layerFailed", event),
+      append: (drafts, seen) => record.append(drafts, seen),
+      onActed: (event) => record.events.emit("layerActed", event),
+      onFailed: (event) => record.events.emit("layerFailed", event),
     })
-    const common = {
-      journal: parts.journal,
-      maxTokens: Math.min(parts.settings.values.maxOutputTokens, this.#model.facts.maxOutput),
-      cache,
-      events: this.#events,
-      append,
-    }
     this.#preparer = new RequestPreparer({
-      ...common,
-      model: parts.model,
+      record,
+      model,
       lookup: this.#model,
+      maxTokens,
       thresholds: this.#thresholds,
-      settings: parts.settings,
+      settings,
       refusals: parts.refusals,
-      views,
+      breakpoints: parts.cacheBreakpoints,
       fill: () => this.fill(),
       layers: this.#layers,
       prompt: this.#prompt,
-      recordModel: () => this.#recordModel(),
+      cache,
     })
-    this.#recorder = new ResponseRecorder({
-      ...common,
-      telemetry: parts.telemetry,
-      factsOf,
-      serverKeeps: () => this.#preparer.serverKeeps,
-    })
+    this.#recorder = new ResponseRecorder({ record, model, maxTokens, cache, factsOf, telemetry: parts.telemetry })
   }
 
   get id(): string {
-    return this.#parts.journal.address.id
+    return this.#record.id
   }
 
-  /** Where the journal lies. */
+  /** Where the journal is. */
   get location(): string {
-    return this.#parts.journal.location
+    return this.#record.journal.location
   }
 
+  /** @internal Use `ledger()`, `accounting()` and the other methods that return plain values. */
   get views(): Views {
-    return this.#views
+    return this.#record.views
   }
 
   get thresholds(): Thresholds {
@@ -178,54 +162,74 @@ export class Conversation {
   /** How full the context is. */
   fill(): Fill {
     return fillOf(
-      this.#views.context.size().tokens,
+      this.views.context.size().tokens,
       this.#thresholds,
       compactionAllowed(this.#parts.settings.values).auto,
     )
   }
 
-  /** Where the context went, by class. */
+  /** Where the context went, by class and by tool. */
   accounting(): Accounting {
-    return accountSent(this.#views)
+    return accountSent(this.views)
+  }
+
+  /** What it cost: tokens and money by model and purpose, and what each layer saved. */
+  ledger(): LedgerReport {
+    return ledgerReport(this.views)
+  }
+
+  /** How the server's cache served the conversation: where it broke, why, and what that cost. */
+  cacheHistory(): CacheReport {
+    return cacheReport(this.views)
+  }
+
+  /** Every message of the person, verbatim, and the standing rules among them. */
+  words(): WordsReport {
+    return wordsReport(this.views)
+  }
+
+  /** Files read, created, changed and deleted, and commands with how they ended. */
+  artifacts(): ArtifactsReport {
+    return artifactsReport(this.views)
+  }
+
+  /** What is open: todos, the plan, the last request and whether it was answered. */
+  frontier(): FrontierReport {
+    return frontierReport(this.views)
   }
 
   on<K extends keyof ConversationEvents>(name: K, listener: (event: ConversationEvents[K]) => void): () => void {
-    return this.#events.on(name, listener)
+    return this.#record.events.on(name, listener)
   }
 
-  /** Adds a user message: a person's words, or tool results. Resolves with its uuid once it is in the journal. */
-  add(message: { readonly role: "user"; readonly content: Content; readonly isMeta?: boolean }): Promise<Uuid> {
+  /** Adds text, blocks, one message, or many. Resolves with the uuid of the last one, once all are in the journal. */
+  add(incoming: Incoming): Promise<Uuid> {
     return this.#inOrder(async () => {
-      const content = frozenCopy(checkedContent(message))
-      const draft: Draft = {
-        type: "user",
-        message: { role: "user", content },
-        ...(message.isMeta ? { isMeta: true } : {}),
+      const entries = await this.#record.append(messageDrafts(incoming))
+      for (const results of unanswered(entries as readonly Message[])) {
+        await this.#parts.flags.readLimits(calledTools(this.views))
+        await this.#layers.onToolResults(results)
       }
-      const [entry] = await this.#append([draft])
-      const results = toBlocks(content).filter(isToolResult)
-      if (results.length > 0) await this.#parts.flags.readLimits(calledTools(this.#views))
-      await this.#layers.onToolResults(results)
-      return entry!.uuid
+      return entries.at(-1)!.uuid
     })
   }
 
-  /** Keeps what the user types while the system is busy. It is delivered with the next request, in order, exactly once, also after a crash. */
+  /** Keeps what the user types while the model works. It is sent with the next request, in order, exactly once, even after a crash. */
   async enqueue(content: Content): Promise<Uuid> {
     if (this.#closed) throw new ClosedError()
-    const checked = frozenCopy(checkedContent({ role: "user", content }))
-    // does not wait for what is under way: it must be safe at once
-    const [entry] = await this.#append([{ type: "user", isQueued: true, message: { role: "user", content: checked } }])
-    return entry!.uuid
+    const checked = frozenCopy(checkContent(content))
+    // does not wait for other calls: it must be safe at once
+    const draft: Draft = { type: "user", isQueued: true, message: { role: "user", content: checked } }
+    return (await this.#record.append([draft]))[0]!.uuid
   }
 
-  /** Adds something that is neither a person's words nor the model's: a file, a todo list, a hook's output. */
+  /** Adds context that neither the person nor the model wrote: a file, a todo list, a hook's output. */
   attach(attachment: Attachment): Promise<Uuid> {
     const own = frozenCopy(attachment)
-    return this.#inOrder(async () => (await this.#append([{ type: "attachment", attachment: own }]))[0]!.uuid)
+    return this.#inOrder(async () => (await this.#record.append([{ type: "attachment", attachment: own }]))[0]!.uuid)
   }
 
-  /** The next request. It is valid, and the same journal always gives the same bytes. Giving up changes nothing. */
+  /** The next request: valid, within the window, with cache breakpoints. The same journal always gives the same bytes. An abort changes nothing. */
   prepare({ signal }: { readonly signal?: AbortSignal } = {}): Promise<ModelRequest> {
     return this.#inOrder(async () => {
       await this.#readFlags()
@@ -233,16 +237,13 @@ export class Conversation {
     })
   }
 
-  /** Compacts now. What was said stays in the journal; the next request begins with a summary and the facts (L4-24). */
-  compact(
-    order: Omit<CompactionOrder, "trigger"> & Partial<Pick<CompactionOrder, "trigger">> = {},
-    { signal }: { readonly signal?: AbortSignal } = {},
-  ): Promise<void> {
+  /** Compacts now. Everything stays in the journal; the next request begins with a summary and facts from the journal. */
+  compact(order: CompactionRequest = {}, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
     return this.#inOrder(async () => {
       await this.#readFlags()
       const drafts = await this.#layers.compact({ trigger: "manual", ...order }, signal)
       if (!drafts) throw new NoCompactionError()
-      // what the prompt is from here on is settled now: instruction files that changed are not to be told twice
+      // the prompt after the boundary is settled now, so changed instruction files are not sent twice
       await this.#prompt.settle()
       const failure = drafts.find((draft) => draft.type === "strata" && draft.subtype === "compaction-failed")
       if (failure?.type === "strata" && failure.subtype === "compaction-failed")
@@ -250,10 +251,8 @@ export class Conversation {
     })
   }
 
-  /** What `compact` would do: what would go, what would stay, tokens and money. Nothing changes. */
-  planCompaction(
-    order: Omit<CompactionOrder, "trigger"> & Partial<Pick<CompactionOrder, "trigger">> = {},
-  ): Promise<CompactionPlan | Refusal> {
+  /** What `compact` would do: what goes, what stays, tokens and money. Nothing changes. */
+  planCompaction(order: CompactionRequest = {}): Promise<CompactionPlan | Refusal> {
     return this.#inOrder(async () => {
       await this.#readFlags()
       const planned = await this.#layers.planCompaction({ trigger: "manual", ...order })
@@ -262,46 +261,50 @@ export class Conversation {
     })
   }
 
-  /** Resolves when the layers have nothing under way in the background. */
+  /** Resolves when the layers have no background work left. */
   settled(): Promise<void> {
     return this.#layers.settled()
   }
 
-  /** Takes in the model's response. Resolves with its uuid once it is in the journal. */
-  record(response: ModelResponse): Promise<Uuid> {
-    return this.#inOrder(() => this.#record(response))
+  /** Records the model's response. Resolves with its uuid once it is in the journal. */
+  record(response: IncomingResponse): Promise<Uuid> {
+    return this.#inOrder(async () => {
+      const { uuid, stopReason } = await this.#recorder.take(response, this.#preparer.serverKeeps)
+      this.#preparer.nothingUndecided()
+      this.#layers.inBackground("afterResponse")
+      if (stopReason === "end_turn") this.#layers.inBackground("afterQuery")
+      return uuid
+    })
   }
 
-  /** Keeps what was streamed of an answer that never came to its end. */
+  /** Keeps what was streamed of an answer that never ended. */
   recordPartial(text: string, model: string): Promise<Uuid> {
-    return this.#inOrder(() => this.#recorder.recordPartial({ id: `partial_${this.#parts.ids.uuid()}`, text, model }))
+    return this.#inOrder(() => this.#recorder.takePartial({ id: `partial_${this.#parts.ids.uuid()}`, text, model }))
   }
 
-  /** Uses another system prompt, tool list or context from the next request on. Recorded; the server's cache is lost with it. */
+  /** Uses another system prompt, tool list or context from the next request on. The change is recorded and costs the server's cache. */
   usePrompt(prompt: Prompt): Promise<void> {
     return this.#inOrder(() => this.#prompt.use(prompt))
   }
 
   setTitle(title: string): Promise<void> {
     return this.#inOrder(async () => {
-      await this.#append([this.#sessionFacts({ title })])
+      await this.#record.append([this.#record.sessionFacts({ title })])
     })
   }
 
-  /** Goes on from an earlier message, also from before a boundary. What came after it stays in the journal. */
+  /** Continues from an earlier message, even from before a boundary. What came after it stays in the journal. */
   rewind(uuid: Uuid): Promise<void> {
     return this.#inOrder(async () => {
       await this.#mustBeMessage(uuid)
-      await this.#writer.rewind(uuid, async () => {
-        const options = viewOptions(this.#model.facts, this.#parts.settings.values.models)
-        this.#views = (await loadViews(this.#parts.journal, options)).views
-      })
+      const options = viewOptions(this.#model.facts, this.#parts.settings.values.models)
+      await this.#record.rewind(uuid, async () => (await loadViews(this.#parts.journal, options)).views)
       this.#prompt.compareAgain()
       this.#preparer.nothingUndecided()
     })
   }
 
-  /** Copies the conversation up to a message into a new one, and resolves with its id. This one stays as it is. */
+  /** Copies the conversation up to a message into a new one and resolves with its id. This one stays unchanged. */
   branch(uuid: Uuid, id: string = this.#parts.ids.uuid()): Promise<string> {
     return this.#inOrder(async () => {
       await this.#mustBeMessage(uuid)
@@ -311,7 +314,7 @@ export class Conversation {
         if (!copy.opening.created) throw new ConversationExistsError(id, store.description)
         await copyPath(journal, copy, uuid)
         await copy.append([
-          this.#writer.place({ type: "strata", subtype: "branched", from: { conversation: this.id, uuid } }, uuid),
+          this.#record.place({ type: "strata", subtype: "branched", from: { conversation: this.id, uuid } }, uuid),
         ])
       } finally {
         await copy.close()
@@ -320,19 +323,19 @@ export class Conversation {
     })
   }
 
-  /** A block by its address, byte for byte as it was added, however long ago. */
+  /** A block by its handle, byte for byte as it was added, however long ago. */
   async recall(address: string): Promise<Block | undefined> {
     const parsed = parseAddress(address)
     const entry = parsed && (await this.#parts.journal.find(parsed.uuid))
     return entry && blockAt(entry, parsed)
   }
 
-  /** Every entry of the journal, first to last, with branches that were left. */
+  /** Every entry of the journal, first to last, including branches that were left. */
   entries(): AsyncIterable<Entry> {
     return this.#parts.journal.entries()
   }
 
-  /** What goes on in the background is given up; what it had written is kept. */
+  /** Ends background work and closes the journal. Everything acknowledged is kept. */
   close(): Promise<void> {
     this.#closingSignal.abort()
     this.#closing ??= this.#inOrder(async () => {
@@ -343,33 +346,8 @@ export class Conversation {
     return this.#closing
   }
 
-  async #record(response: ModelResponse): Promise<Uuid> {
-    const uuid = await this.#recorder.record(response)
-    this.#preparer.nothingUndecided()
-    this.#layers.inBackground("afterResponse")
-    if (response.stop_reason === "end_turn") this.#layers.inBackground("afterQuery")
-    return uuid
-  }
-
-  /** Whoever resumes goes on with the model that was asked last, not with the first one (JRN-7). */
-  async #recordModel(): Promise<void> {
-    const { session } = this.#views.context
-    if (session && session.model !== this.#parts.model) await this.#append([this.#sessionFacts({})])
-  }
-
-  #sessionFacts(change: { title?: string; prompt?: Uuid }): DecisionDraft {
-    const standing = this.#views.context.session
-    const title = change.title ?? standing?.title ?? this.#parts.title
-    const prompt = change.prompt ?? standing?.prompt
-    return {
-      type: "strata",
-      subtype: "session",
-      model: this.#parts.model,
-      cwd: this.#parts.cwd,
-      ...(standing?.mode === undefined ? {} : { mode: standing.mode }),
-      ...(title === undefined ? {} : { title }),
-      ...(prompt === undefined ? {} : { prompt }),
-    }
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
   }
 
   #context(given?: AbortSignal): LayerContext {
@@ -380,8 +358,8 @@ export class Conversation {
       conversation: this.id,
       model: this.#parts.model,
       facts: this.#model.facts,
-      views: this.#views,
-      size: this.#views.context.size(),
+      views: this.views,
+      size: this.views.context.size(),
       thresholds: this.#thresholds,
       fill: this.fill(),
       flags: this.#parts.flags.current,
@@ -391,22 +369,13 @@ export class Conversation {
       newUuid: () => this.#parts.ids.uuid(),
       request: () => this.#preparer.request(),
       signal,
-      progress: (progress) => this.#events.emit("compaction", progress),
+      progress: (progress) => this.#record.events.emit("compaction", progress),
     }
   }
 
   /** Switches and figures hold for a turn. */
   async #readFlags(): Promise<void> {
-    await this.#parts.flags.read([...promptTools(this.#views), ...calledTools(this.#views)])
-  }
-
-  #append(drafts: readonly Draft[], seen?: Views): Promise<readonly Entry[]> {
-    return this.#writer.append(drafts, seen)
-  }
-
-  #written(entry: Entry): void {
-    if (isBoundaryEntry(entry)) this.#prompt.boundary()
-    this.#events.emit("entry", { entry })
+    await this.#parts.flags.read([...promptTools(this.views), ...calledTools(this.views)])
   }
 
   async #mustBeMessage(uuid: Uuid): Promise<void> {
@@ -422,4 +391,13 @@ export class Conversation {
     this.#last = run.catch(() => undefined)
     return run
   }
+}
+
+/** The results of each message after the newest answer: those that layers decide about. Earlier ones were sent before they got here. */
+function unanswered(messages: readonly Message[]): readonly (readonly ToolResult[])[] {
+  const answered = messages.findLastIndex(({ type }) => type === "assistant")
+  return messages
+    .slice(answered + 1)
+    .map((message) => (message.type === "user" ? contentOf(message).filter(isToolResult) : []))
+    .filter((results) => results.length > 0)
 }

@@ -1,4 +1,4 @@
-/** What a conversation tells those who listen. */
+/** The events of a conversation. */
 
 import type { TokenCounts } from "../base/token-counts.ts"
 import type { Entry } from "../journal/entries.ts"
@@ -15,21 +15,21 @@ import type { Fill } from "../tokens/window.ts"
 export interface ConversationEvents {
   /** An entry is in the journal. */
   entry: { readonly entry: Entry }
-  /** The view had to be mended to be valid. */
+  /** The view was repaired to be valid. */
   repaired: { readonly repairs: readonly Repair[] }
   /** A request is ready to be sent. */
   prepared: PreparedEvent
   /** A response is in the journal. */
   recorded: { readonly counts: TokenCounts | undefined; readonly cost: Cost; readonly stopReason: string | undefined }
-  /** A layer did something. `message` is one line for a person. A compaction reports through `compaction` events instead. */
+  /** A layer acted. `message` is one line for a person, if there is something to say. A compaction reports through `compaction` events instead. */
   layerActed: LayerActed
-  /** A layer failed; the conversation goes on without what it would have done. */
+  /** A layer failed. The conversation continues without what it would have done. */
   layerFailed: LayerFailed
-  /** How far a compaction has come. */
+  /** The progress of a compaction. */
   compaction: CompactionProgress
-  /** What a response read from the server's cache and wrote to it, held against what was predicted. */
+  /** What a response read from the server's cache and wrote to it, compared with the prediction. */
   cache: CacheReport
-  /** Something a person should know, said once. */
+  /** Something a person should know, reported once. */
   notice: { readonly message: string }
 }
 
@@ -42,6 +42,6 @@ export interface PreparedEvent {
 /** What opening a conversation found. */
 export interface Opened extends OpeningReport {
   readonly resumed: boolean
-  /** Whether resuming needed only the part behind the last boundary. */
+  /** Whether resuming read only the part after the last boundary. */
   readonly read: "tail" | "all"
 }

@@ -1,91 +1,99 @@
-/** Opens conversations: new ones, those kept earlier, and branches of them. The one place where defaults are filled in. */
-import { type Clock, systemClock } from "../base/clock.ts"
-import { createFlags, type FlagClient } from "../base/flags.ts"
-import { type Ids, projectName, randomIds } from "../base/ids.ts"
-import { loadSettings, type SettingsInput } from "../base/settings.ts"
+/** Opens conversations: new ones, kept ones, and branches of them. Defaults are filled in here. */
+import { systemClock } from "../base/clock.ts"
+import { createFlags } from "../base/flags.ts"
+import { projectName, randomIds } from "../base/ids.ts"
+import { InvalidOptionError } from "../base/options.ts"
+import { loadSettings } from "../base/settings.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot } from "../journal/file/layout.ts"
-import type { Store } from "../journal/store.ts"
-import type { Layer } from "../layers/layer.ts"
+import type { ToolDefinition } from "../messages/request.ts"
+import { chooseModel } from "../model/choose-model.ts"
+import type { Model } from "../model/model.ts"
 import { findModel } from "../tokens/models.ts"
+import type { Tool } from "../tools/tool.ts"
 import { loadViews, viewOptions } from "../views/views.ts"
+import { withoutOmitted } from "./carried-features.ts"
 import { Conversation } from "./conversation.ts"
+import { ownLoopLayers } from "./default-layers.ts"
+import { type Incoming, messageDrafts } from "./incoming.ts"
+import { type ConversationOptions, checkConversationOptions } from "./options.ts"
 import type { Prompt } from "./prompt.ts"
 
-export interface OpenConversation extends Prompt {
-  readonly model: string
-  /** A conversation kept earlier, or the id of a new one. Without it a new one begins. */
-  readonly id?: string
-  /** Refuse to begin a new conversation where there is none with this id. */
-  readonly mustExist?: boolean
-  /** The root under which everything is kept. Default: `STRATA_HOME`, else `.strata` in the home directory. */
-  readonly dir?: string
-  /** The project's directory. Default: the working directory. */
-  readonly cwd?: string
-  readonly title?: string
-  readonly settings?: SettingsInput
-  readonly betas?: readonly string[]
-  readonly layers?: readonly Layer[]
-  /** Asked after a boundary for what the prompt is to be from there on. */
-  readonly refreshPrompt?: () => Promise<Prompt>
-  /** Drives the flags from outside. */
-  readonly flags?: FlagClient
-  readonly store?: Store
-  readonly clock?: Clock
-  readonly ids?: Ids
-  /** Default: the process's environment. */
-  readonly env?: Readonly<Record<string, string | undefined>>
-}
-
-export async function openConversation(options: OpenConversation): Promise<Conversation> {
-  const { model, clock = systemClock, ids = randomIds, env = process.env, layers = [], betas = [] } = options
-  const { createTelemetry } = await import("../base/telemetry.ts") // loads the OpenTelemetry API, which importing us should not
+export async function openConversation(options: ConversationOptions): Promise<Conversation> {
+  checkConversationOptions(options)
+  const { clock = systemClock, ids = randomIds, env = process.env, betas = [], cacheBreakpoints = true } = options
+  const { createTelemetry } = await import("../base/telemetry.ts") // loads the OpenTelemetry API only when needed
   const cwd = options.cwd ?? process.cwd()
   const root = options.dir ?? defaultRoot(env)
-  const settings = await loadSettings({ home: root, cwd, env, ...(options.settings ? { code: options.settings } : {}) })
+  const given = await loadSettings({ home: root, cwd, env, ...(options.settings ? { code: options.settings } : {}) })
+  const model = await chooseModel({ ...options, env, betas, models: given.values.models })
+  const models = { ...given.values.models, ...withoutOmitted(model, given.values.models) }
+  const settings = { ...given, values: { ...given.values, models } }
+  const brought = options.messages?.length ? messageDrafts(options.messages as Incoming) : []
+  const prompt = await promptOf(options)
   const store = options.store ?? fileStore({ root, flush: settings.values.flush, clock })
   const refusals: string[] = []
   const address = { project: projectName(cwd), id: options.id ?? ids.uuid() }
   const journal = await store.open(address, { access: "write", create: !options.mustExist })
   try {
-    const { facts } = findModel(model, settings.values.models)
-    const flags = createFlags({
-      onRefused: (message) => refusals.push(message),
-      settings: settings.values,
-      context: { targetingKey: address.id, model },
-      ...(options.flags ? { client: options.flags } : {}),
-    })
-    await flags.read()
-    const { views, read } = await loadViews(journal, viewOptions(facts, settings.values.models))
-    return new Conversation({
+    const { facts } = findModel(model.name, models)
+    const { views, read } = await loadViews(journal, viewOptions(facts, models))
+    if (brought.length > 0 && views.context.newest) throw alreadyBegun(address.id)
+    const conversation = new Conversation({
       store,
       journal,
       views,
       opened: { ...journal.opening, resumed: views.context.newest !== undefined, read },
-      model,
-      prompt: promptOf(options),
+      model: model.name,
+      prompt,
       cwd,
-      ...(options.title === undefined ? {} : { title: options.title }),
+      title: options.title,
       betas,
       settings,
       refusals,
-      flags,
+      flags: createFlags({
+        onRefused: (message) => refusals.push(message),
+        settings: settings.values,
+        context: { targetingKey: address.id, model: model.name },
+        ...(options.flags ? { client: options.flags } : {}),
+      }),
       telemetry: createTelemetry({ exportContent: settings.values.exportContent }),
       clock,
       ids,
-      layers,
-      ...(options.refreshPrompt ? { refreshPrompt: options.refreshPrompt } : {}),
+      layers: options.layers ?? layersFor(model, options),
+      cacheBreakpoints,
+      refreshPrompt: options.refreshPrompt,
     })
+    if (brought.length > 0) await conversation.add(options.messages!)
+    return conversation
   } catch (error) {
     await journal.close()
     throw error
   }
 }
 
-function promptOf({ system, tools, context }: OpenConversation): Prompt {
+const layersFor = (model: Model, { contextManagement = false }: ConversationOptions) =>
+  ownLoopLayers({ model, serverClears: contextManagement })
+
+const alreadyBegun = (id: string) =>
+  new InvalidOptionError(
+    "messages",
+    `The conversation ${id} already has messages, so the option "messages" was not used. Nothing was changed. Leave it out to continue, or choose another id.`,
+  )
+
+async function promptOf({ system, tools, context }: ConversationOptions): Promise<Prompt> {
   return {
     ...(system === undefined ? {} : { system }),
-    ...(tools === undefined ? {} : { tools }),
+    ...(tools === undefined ? {} : { tools: await toolDefinitions(tools) }),
     ...(context === undefined ? {} : { context }),
   }
+}
+
+/** A definition as the API takes it has no `execute`. */
+const toolDefinitions = (tools: NonNullable<ConversationOptions["tools"]>): Promise<ToolDefinition[]> =>
+  Promise.all(tools.map((tool) => ("execute" in tool ? definitionOf(tool) : tool)))
+
+async function definitionOf(tool: Tool): Promise<ToolDefinition> {
+  const { toolDefinition } = await import("../tools/definition/definition.ts") // loads schema libraries
+  return toolDefinition(tool)
 }

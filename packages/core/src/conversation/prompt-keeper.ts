@@ -1,47 +1,43 @@
 /**
- * CACHE-2: keeps what stands around the messages of every request. It is rendered once and then sent as it was; anew only at a boundary,
- * where the cache is lost anyway, or because someone asked for another one. Each time is recorded, and bytes that are equal change nothing.
+ * Keeps what surrounds the messages of every request: system prompt, tools, context. It is rendered once and then sent unchanged. It is
+ * rendered again only at a boundary, where the cache is lost anyway, or when the caller asks for another prompt. Every change is recorded.
  */
 import type { FlagReader } from "../base/flags.ts"
-import type { DecisionDraft, DecisionOf, Draft, Entry } from "../journal/entries.ts"
+import { type DecisionOf, isBoundaryEntry } from "../journal/entries.ts"
 import { isThinking } from "../messages/blocks.ts"
-import { contentOf, type Uuid } from "../messages/messages.ts"
-import type { Views } from "../views/views.ts"
+import { contentOf } from "../messages/messages.ts"
 import { isSamePrompt, type Prompt, renderPrompt } from "./prompt.ts"
+import type { ConversationRecord } from "./record.ts"
 
 export interface PromptKeeperParts {
-  /** What is given at opening counts; what is not given goes on as the journal has it. */
+  readonly record: ConversationRecord
+  /** What the caller gave at opening. For anything left out, the journal's prompt continues. */
   readonly prompt: Prompt
-  readonly views: () => Views
   readonly flags: Pick<FlagReader, "current">
-  /** Thinking is bound to the prompt too: with another prompt it would be refused (CACHE-6). */
+  /** The model binds thinking to the prompt too: after a change of the prompt the API would refuse it. */
   readonly boundThinking: boolean
-  readonly append: (drafts: readonly Draft[]) => Promise<readonly Entry[]>
-  /** What listing and resuming need, with the prompt that is in force now. */
-  readonly sessionFacts: (prompt: Uuid) => DecisionDraft
-  /** What the prompt is to be behind a boundary: instruction files are read again. */
-  readonly refresh?: () => Promise<Prompt>
+  /** The prompt after a boundary: instruction files are read again. */
+  readonly refresh?: (() => Promise<Prompt>) | undefined
 }
 
 export class PromptKeeper {
   readonly #parts: PromptKeeperParts
   #prompt: Prompt
-  /** Whether what is wanted was held against what stands in the journal. */
+  /** Whether the wanted prompt was compared with the one in the journal. */
   #isSettled = false
   #afterBoundary = false
 
   constructor(parts: PromptKeeperParts) {
     this.#parts = parts
     this.#prompt = parts.prompt
+    parts.record.events.on("entry", ({ entry }) => {
+      if (!isBoundaryEntry(entry)) return
+      this.#isSettled = false
+      this.#afterBoundary = true
+    })
   }
 
-  /** Behind a boundary it may be another one. */
-  boundary(): void {
-    this.#isSettled = false
-    this.#afterBoundary = true
-  }
-
-  /** The conversation went back to where another prompt may have stood. */
+  /** After a rewind, another prompt may be the current one. */
   compareAgain(): void {
     this.#isSettled = false
   }
@@ -53,35 +49,36 @@ export class PromptKeeper {
 
   async settle(): Promise<void> {
     if (this.#isSettled) return
-    const { refresh, views } = this.#parts
+    const { refresh, record } = this.#parts
     if (this.#afterBoundary && refresh) this.#prompt = { ...this.#prompt, ...(await refresh()) }
     const why = this.#afterBoundary ? "boundary" : "changed"
-    await this.#render(views().context.prompt ? why : "start")
+    await this.#render(record.views.context.prompt ? why : "start")
   }
 
   async #render(why: DecisionOf<"prompt-rendered">["why"]): Promise<void> {
-    const { views, flags, append, sessionFacts } = this.#parts
-    const standing = views().context.prompt
+    const { record, flags } = this.#parts
+    const { context, estimator } = record.views
+    const current = context.prompt
     const rendered = renderPrompt({
       prompt: this.#prompt,
-      standing,
-      estimate: (text) => views().estimator.text(text),
+      current,
+      estimate: (text) => estimator.text(text),
       contextLimit: flags.current.figures["instructions-limit"],
     })
     this.#isSettled = true
     this.#afterBoundary = false
-    if (standing && isSamePrompt(rendered, standing)) return
-    const [entry] = await append([{ type: "strata", subtype: "prompt-rendered", why, ...rendered }])
-    await append([sessionFacts(entry!.uuid)])
-    if (standing) await this.#dropThinking()
+    if (current && isSamePrompt(rendered, current)) return
+    const [entry] = await record.append([{ type: "strata", subtype: "prompt-rendered", why, ...rendered }])
+    await record.append([record.sessionFacts({ prompt: entry!.uuid })])
+    if (current) await this.#dropThinking()
   }
 
   async #dropThinking(): Promise<void> {
-    const { views, boundThinking, append } = this.#parts
-    const thinks = views()
-      .context.storedMessages()
+    const { record, boundThinking } = this.#parts
+    const thinks = record.views.context
+      .storedMessages()
       .some((message) => message.type === "assistant" && contentOf(message).some(isThinking))
     if (boundThinking && thinks)
-      await append([{ type: "strata", subtype: "thinking-dropped", why: "the prompt before it has changed" }])
+      await record.append([{ type: "strata", subtype: "thinking-dropped", why: "the prompt before it has changed" }])
   }
 }

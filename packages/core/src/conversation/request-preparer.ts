@@ -1,16 +1,14 @@
 /**
- * Makes the next request of a conversation: everything that must be decided before it leaves is decided and recorded first, in this
- * order, and then the request is built from the views alone. It is checked before anybody sees it.
+ * Prepares the next request of a conversation. Everything that must be decided before it leaves is decided and recorded first. Then the
+ * request is built from the views alone, and validated before the caller gets it.
  */
 import { ContextFullError, EmptyConversationError } from "../base/errors.ts"
-import type { Events } from "../base/events.ts"
 import type { EffectiveSettings } from "../base/settings.ts"
-import type { Draft, Entry } from "../journal/entries.ts"
-import type { Journal } from "../journal/store.ts"
 import type { LayerPipeline } from "../layers/pipeline.ts"
 import type { ToolResult } from "../messages/blocks.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import { RequestValidator } from "../messages/validate/validator.ts"
+import { placeBreakpoints } from "../model/cache/breakpoints.ts"
 import { callsKeptBy } from "../model/context-management.ts"
 import { type ModelLookup, sentModelName } from "../tokens/models.ts"
 import type { Fill, Thresholds } from "../tokens/window.ts"
@@ -18,67 +16,64 @@ import { buildRequest } from "../views/context/request.ts"
 import { withheldMedia } from "../views/context/withheld-media.ts"
 import type { Views } from "../views/views.ts"
 import type { CacheWatch } from "./cache-watch.ts"
-import type { ConversationEvents } from "./events.ts"
 import type { PromptKeeper } from "./prompt-keeper.ts"
+import type { ConversationRecord } from "./record.ts"
 
 export interface RequestPreparerParts {
-  /** As people name it. */
+  readonly record: ConversationRecord
+  /** The model as the caller named it. */
   readonly model: string
   readonly lookup: ModelLookup
   readonly maxTokens: number
   readonly thresholds: Thresholds
   readonly settings: EffectiveSettings
-  /** Flag values that were refused so far: told once each. */
+  /** Flag values refused so far. Each is reported once. */
   readonly refusals: readonly string[]
-  readonly journal: Journal
-  readonly views: () => Views
+  /** Whether requests leave with cache breakpoints. */
+  readonly breakpoints: boolean
   readonly fill: () => Fill
   readonly layers: LayerPipeline
   readonly prompt: PromptKeeper
   readonly cache: CacheWatch
-  readonly events: Events<ConversationEvents>
-  readonly append: (drafts: readonly Draft[]) => Promise<readonly Entry[]>
-  /** Records which model is asked, where it is not the one that stands. */
-  readonly recordModel: () => Promise<void>
 }
 
-/** Said in the user's place where the assistant spoke last and is to go on. */
+/** Sent in the user's place when the assistant spoke last and should continue. */
 const GO_ON = "Continue from where you left off."
 
 export class RequestPreparer {
   readonly #parts: RequestPreparerParts
   readonly #validator = new RequestValidator()
   readonly #noticed = new Set<string>()
-  /** Results whose process died before the layers had seen them (L1-4). */
+  /** Results that no layer has seen, because the process died first. */
   #undecided: readonly (readonly ToolResult[])[]
   #serverKeeps: string | undefined
 
   constructor(parts: RequestPreparerParts) {
     this.#parts = parts
-    this.#undecided = parts.views().context.undecidedResults()
+    this.#undecided = parts.record.views.context.undecidedResults()
   }
 
-  /** The first call whose result the server leaves alone where it clears the last request (L2-5). */
+  /** The first call whose result the server leaves alone where it clears the last request. */
   get serverKeeps(): string | undefined {
     return this.#serverKeeps
   }
 
-  /** What stands has been sent as it is, or was left behind: nothing is decided about it any more. */
+  /** Everything so far has been sent, or was left by a rewind: nothing is decided about it any more. */
   nothingUndecided(): void {
     this.#undecided = []
   }
 
   async prepare(signal?: AbortSignal): Promise<ModelRequest> {
-    const { layers, prompt, settings, journal, cache, events, lookup } = this.#parts
-    for (const notice of this.#standingNotices()) this.#notice(notice)
+    const { layers, prompt, settings, record, cache, lookup } = this.#parts
+    for (const notice of this.#notices()) this.#notice(notice)
     await this.#deliverQueued()
     for (const results of this.#undecided) await layers.onToolResults(results)
     this.nothingUndecided()
-    await prompt.settle() // what it takes is part of the size that the layers look at
+    await prompt.settle() // its size is part of what the layers look at
     await layers.beforeRequest(signal)
     signal?.throwIfAborted()
-    await prompt.settle() // behind a boundary it may be another one
-    await this.#parts.recordModel()
+    await prompt.settle() // after a boundary it may be another one
+    await record.recordModel()
     if (this.#context.isEmpty) throw new EmptyConversationError()
     await this.#askToGoOn()
     if (!settings.values.off) await this.#withholdMedia()
@@ -90,20 +85,20 @@ export class RequestPreparer {
     const { request, closed, revision } = this.#build()
     this.#validator.check({ request, model: lookup.facts, settled: { closed, revision } })
     await this.#noteSentResults()
-    await journal.sync()
+    await record.journal.sync()
     cache.sent(request, { closed, revision })
     this.#serverKeeps = this.#context.serverKept.firstOf(callsKeptBy(request))
-    events.emit("prepared", { request, size, fill })
-    return request
+    record.events.emit("prepared", { request, size, fill })
+    return this.#parts.breakpoints && !settings.values.off ? placeBreakpoints(request, { bare: true }) : request
   }
 
-  /** The request as the views have it now. */
+  /** The request as the views have it now, without breakpoints. */
   async request(): Promise<ModelRequest> {
     return this.#build().request
   }
 
   get #context(): Views["context"] {
-    return this.#parts.views().context
+    return this.#parts.record.views.context
   }
 
   #build() {
@@ -122,33 +117,33 @@ export class RequestPreparer {
 
   async #deliverQueued(): Promise<void> {
     for (const { uuid } of this.#context.queued)
-      await this.#parts.append([{ type: "strata", subtype: "delivered", queued: uuid }])
+      await this.#parts.record.append([{ type: "strata", subtype: "delivered", queued: uuid }])
   }
 
   async #askToGoOn(): Promise<void> {
     if (!this.#context.awaitsUser()) return
     const content = [{ type: "text", text: GO_ON } as const]
-    await this.#parts.append([{ type: "user", isMeta: true, message: { role: "user", content } }])
+    await this.#parts.record.append([{ type: "user", isMeta: true, message: { role: "user", content } }])
   }
 
   async #withholdMedia(): Promise<void> {
     const drafts = withheldMedia(this.#context, this.#parts.lookup.facts.accepts.boundThinking)
-    if (drafts.length > 0) await this.#parts.append(drafts)
+    if (drafts.length > 0) await this.#parts.record.append(drafts)
   }
 
   async #recordRepairs(): Promise<void> {
     const repairs = this.#context.unrecordedRepairs()
     if (repairs.length === 0) return
-    await this.#parts.append([{ type: "strata", subtype: "repaired", repairs }])
-    this.#parts.events.emit("repaired", { repairs })
+    await this.#parts.record.append([{ type: "strata", subtype: "repaired", repairs }])
+    this.#parts.record.events.emit("repaired", { repairs })
   }
 
-  /** What leaves undecided stays as it is, also where the answer never comes and another process goes on with other settings (L1-4). */
+  /** A result sent undecided stays as it is, even if the answer never comes and another process resumes with other settings. */
   async #noteSentResults(): Promise<void> {
     const results = this.#context.undecidedResults().flat()
     if (results.length === 0) return
     const toolUseIds = results.map(({ tool_use_id }) => tool_use_id)
-    await this.#parts.append([{ type: "strata", subtype: "tool-results-sent", toolUseIds }])
+    await this.#parts.record.append([{ type: "strata", subtype: "tool-results-sent", toolUseIds }])
   }
 
   #isFull(used: number): ContextFullError {
@@ -156,7 +151,7 @@ export class RequestPreparer {
     return new ContextFullError({ used, limit: thresholds.blocking, model: lookup.facts.id })
   }
 
-  #standingNotices(): readonly string[] {
+  #notices(): readonly string[] {
     const { lookup, thresholds, refusals } = this.#parts
     return [...(lookup.known ? [] : [lookup.notice]), ...thresholds.notices, ...refusals]
   }
@@ -164,6 +159,6 @@ export class RequestPreparer {
   #notice(message: string): void {
     if (this.#noticed.has(message)) return
     this.#noticed.add(message)
-    this.#parts.events.emit("notice", { message })
+    this.#parts.record.events.emit("notice", { message })
   }
 }

@@ -2,7 +2,11 @@ import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { openTestConversation } from "../../test/open.ts"
-import { findModel, importConversations, memoryStore, serialiseRequest, validateRequest } from "../parts.ts"
+import { memoryStore } from "../journal/memory-store.ts"
+import { validateRequest } from "../messages/validate/validator.ts"
+import { findModel } from "../tokens/models.ts"
+import { serialiseRequest } from "../views/context/request.ts"
+import { importConversations } from "./import-conversations.ts"
 
 const RECORDINGS = join(import.meta.dirname, "../../../../../shared/data/transcripts")
 const files = existsSync(RECORDINGS)

@@ -99,9 +99,17 @@ export function isWellFormedCall({
   return CALL_ID.test(String(id)) && CALL_NAME.test(String(name)) && isObject
 }
 
-/** Breakpoints are set for each request. One that came with the content would stay forever. */
+/** Without cache breakpoints, also inside a tool result. They are set for each request; one that came with the content would stay forever. */
 export function withoutBreakpoint(block: Block): Block {
-  if (!("cache_control" in block)) return block
-  const { cache_control: _, ...rest } = block
+  const nested = isToolResult(block) && Array.isArray(block.content) ? (block.content as readonly Block[]) : []
+  const bare = nested.some(hasBreakpoint) ? ({ ...block, content: nested.map(withoutBreakpoint) } as Block) : block
+  if (!("cache_control" in bare)) return bare
+  const { cache_control: _, ...rest } = bare
   return rest as Block
+}
+
+export function hasBreakpoint(block: Block): boolean {
+  if (typeof block !== "object" || block === null) return false
+  if ("cache_control" in block) return true
+  return isToolResult(block) && Array.isArray(block.content) && (block.content as readonly Block[]).some(hasBreakpoint)
 }

@@ -73,7 +73,7 @@ export class PromptTooLongError extends ModelError {
 
 /** The key is missing, wrong, or may not do this. */
 export class AuthenticationError extends ModelError {
-  override readonly name = "AuthenticationError"
+  override readonly name: string = "AuthenticationError"
 
   constructor(details: FailureDetails) {
     super(
@@ -82,6 +82,16 @@ export class AuthenticationError extends ModelError {
         : `${details.provider} does not accept the key${inWords(details)}. ${KEPT} Check the key and the address it is sent to.`,
       details,
     )
+  }
+}
+
+/** There is no key to send requests with. */
+export class MissingKeyError extends AuthenticationError {
+  override readonly name: string = "MissingKeyError"
+
+  constructor(provider: string) {
+    super({ provider })
+    this.message = `There is no key for ${provider}, so nothing was sent. ${KEPT} Set ANTHROPIC_API_KEY, or give the option "apiKey" or "client".`
   }
 }
 

@@ -9,13 +9,14 @@ export function isReadOnly<Input>({ readOnly = false }: Tool<Input>, input: Inpu
   return typeof readOnly === "function" ? readOnly(input) : readOnly
 }
 
-/** `undefined`: the kind of the question decides. */
+/** `undefined`: the kind of the question decides. A tool without a question is the program's own code, which needs no approval. */
 export async function needsApproval<Input>(
-  { needsApproval: needed }: Tool<Input>,
+  { needsApproval: needed, question }: Tool<Input>,
   input: Input,
   context: ToolContext,
 ): Promise<boolean | undefined> {
-  return typeof needed === "function" ? needed(input, context) : needed
+  if (typeof needed === "function") return needed(input, context)
+  return needed ?? (question ? undefined : false)
 }
 
 export async function questionOf<Input>(

@@ -18,7 +18,7 @@ export interface Tool<Input = any> {
   readonly readOnly?: boolean | ((input: Input) => boolean)
   /**
    * `true`: a person is asked unless a rule allows the call. `false`: no one is asked, though rules that deny or ask still hold.
-   * Default: the kind of the permission question decides.
+   * Default: the kind of its `question` decides; a tool without one needs no approval.
    */
   readonly needsApproval?: boolean | ((input: Input, context: ToolContext) => boolean | Promise<boolean>)
   /** Returns text, a `ToolOutput`, or any JSON value, which the model gets as JSON text. May return a promise. */

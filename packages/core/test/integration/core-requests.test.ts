@@ -5,12 +5,15 @@
  * `FUZZ_RUNS` sets how many conversations, `FUZZ_SEED` which ones.
  */
 import Anthropic from "@anthropic-ai/sdk"
-import { type Conversation, type ModelRequest, type ModelResponse, serialiseRequest } from "@strata/core/parts"
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import type { Answer, AnswerBlock, Brain, BrainTurn } from "../../../sim/src/brain.ts"
 import type { Simulator } from "../../../sim/src/start.ts"
 import { KEY, simulator } from "../../../sim/test/simulator.ts"
+import type { Conversation } from "../../src/conversation/conversation.ts"
+import type { ModelRequest } from "../../src/messages/request.ts"
+import type { ModelResponse } from "../../src/model/model.ts"
+import { serialiseRequest } from "../../src/views/context/request.ts"
 import { type DecidingLayer, decidingLayer } from "../deciding-layer.ts"
 import { openTestConversation } from "../open.ts"
 import { conversations, decidedConversations, newPlayer, type Player, play, type Step } from "../steps.ts"

@@ -1,6 +1,6 @@
 /** Conversations that once broke an invariant. Every run tries them again. */
 import { expect, test } from "vitest"
-import { serialiseRequest } from "../../src/parts.ts"
+import { serialiseRequest } from "../../src/views/context/request.ts"
 import { openCompacting } from "../compacting.ts"
 import { openTestConversation } from "../open.ts"
 import { SUMMARISER, summariser } from "../summariser.ts"

@@ -2,7 +2,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { toBlocks } from "../../src/messages/blocks.ts"
-import { stringifyExact } from "../../src/parts.ts"
+import { stringifyExact } from "../../src/messages/exact-json.ts"
 import { openTestConversation } from "../open.ts"
 import { fuzz } from "../runs.ts"
 import { conversations, newPlayer, play } from "../steps.ts"

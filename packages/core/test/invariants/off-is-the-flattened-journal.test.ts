@@ -1,9 +1,10 @@
 /** Invariant 6: with everything switched off, the request is the flattened journal and nothing else. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
+import type { Conversation } from "../../src/conversation/conversation.ts"
 import { isThinking, toBlocks } from "../../src/messages/blocks.ts"
 import { Flattener } from "../../src/messages/flatten.ts"
-import type { AssistantMessage, Conversation } from "../../src/parts.ts"
+import type { AssistantMessage } from "../../src/messages/messages.ts"
 import { openTestConversation } from "../open.ts"
 import { fuzz } from "../runs.ts"
 import { conversations, newPlayer, play } from "../steps.ts"

@@ -1,7 +1,7 @@
 /** Invariant 2: without a recorded decision, a request begins with the bytes of the one before it. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { serialiseRequest } from "../../src/parts.ts"
+import { serialiseRequest } from "../../src/views/context/request.ts"
 import { openTestConversation } from "../open.ts"
 import { fuzz } from "../runs.ts"
 import { conversations, newPlayer, play } from "../steps.ts"

@@ -1,7 +1,8 @@
 /** Invariant 1: the API accepts every request, whatever was added or left out before. */
 import fc from "fast-check"
 import { test } from "vitest"
-import { findModel, validateRequest } from "../../src/parts.ts"
+import { validateRequest } from "../../src/messages/validate/validator.ts"
+import { findModel } from "../../src/tokens/models.ts"
 import { decidingLayer } from "../deciding-layer.ts"
 import { EDITS_CACHES, openTestConversation } from "../open.ts"
 import { fuzz } from "../runs.ts"

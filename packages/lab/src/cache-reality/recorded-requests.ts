@@ -5,26 +5,25 @@
  * Parts of one response share an API id and count once, with the usage of the last part. System prompt and tools are not recorded,
  * so they are not part of a request here.
  */
-import { renderAttachment } from "../../../core/src/messages/attachments.ts"
 import {
+  type AssistantMessage,
   type Block,
+  contentOf,
+  createEstimator,
+  type Estimator,
+  findModel,
+  isBoundary,
+  isHuman,
   isMedia,
+  isSentToModel,
   isText,
   isThinking,
   isToolResult,
-  resultBlocks,
-} from "../../../core/src/messages/blocks.ts"
-import {
-  type AssistantMessage,
-  contentOf,
-  isBoundary,
-  isHuman,
-  isSentToModel,
   type Message,
+  renderAttachment,
+  resultBlocks,
   type Usage,
-} from "../../../core/src/messages/messages.ts"
-import { createEstimator, type Estimator } from "../../../core/src/tokens/estimate.ts"
-import { findModel } from "../../../core/src/tokens/models.ts"
+} from "@strata/core/internal"
 import type { Ttl } from "../../../sim/src/wire.ts"
 
 export interface RecordedRequest {

@@ -1,6 +1,5 @@
 /** Compares every recorded compaction with ours of the same messages. */
-import { createEstimator } from "../../../core/src/tokens/estimate.ts"
-import { findModel } from "../../../core/src/tokens/models.ts"
+import { createEstimator, findModel } from "@strata/core/internal"
 import type { RecordedConversation } from "../recordings.ts"
 import { type Marks, measure } from "./marks.ts"
 import { ourCompactions } from "./our-compactions.ts"

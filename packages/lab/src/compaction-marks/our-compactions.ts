@@ -2,23 +2,23 @@
  * Compacts a recorded conversation with our layer 4 at the places where the recording was compacted. A second compaction begins
  * with what our first one left, followed by the recorded messages since.
  */
-import type { ToolSurroundings } from "../../../core/src/forks/fork-state.ts"
-import { writeImported } from "../../../core/src/import/into-journal.ts"
-import { compaction } from "../../../core/src/layers/4-compaction/compaction.ts"
-import type { Message } from "../../../core/src/messages/messages.ts"
 import {
   type Conversation,
+  compaction,
+  FileReads,
+  findModel,
   type Ids,
   isMessage,
+  type Message,
   manualClock,
   memoryStore,
   openConversation,
   projectName,
   type Store,
   seededIds,
-} from "../../../core/src/parts.ts"
-import { findModel } from "../../../core/src/tokens/models.ts"
-import { FileReads } from "../../../core/src/tools/files/read-state.ts"
+  type ToolSurroundings,
+  writeImported,
+} from "@strata/core/internal"
 import type { RecordedConversation } from "../recordings.ts"
 import type { RecordedCompaction } from "./recorded-compactions.ts"
 import { textSentIn } from "./said.ts"

@@ -1,6 +1,5 @@
 /** The compactions in recorded conversations: what was before each, what the recording program left after it, what came then. */
-import { isBoundary, type Message } from "../../../core/src/messages/messages.ts"
-import { usageTotal } from "../../../core/src/tokens/context-size.ts"
+import { isBoundary, type Message, usageTotal } from "@strata/core/internal"
 import type { RecordedConversation } from "../recordings.ts"
 import { isSummary, textSent } from "./said.ts"
 

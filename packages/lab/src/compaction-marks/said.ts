@@ -1,17 +1,19 @@
 /** What a conversation contains before a compaction, taken from the recording: everything the marks look for. */
 import {
+  artifacts,
   type Content,
+  contentOf,
+  isHuman,
   isText,
   isToolResult,
   isToolUse,
+  type Message,
   resultBlocks,
+  sentBlocks,
+  standingRules,
   textOf,
   toBlocks,
-} from "../../../core/src/messages/blocks.ts"
-import { contentOf, isHuman, type Message } from "../../../core/src/messages/messages.ts"
-import { sentBlocks } from "../../../core/src/messages/sent-blocks.ts"
-import { artifacts } from "../../../core/src/views/record/artifacts.ts"
-import { standingRules } from "../../../core/src/views/record/standing-rules.ts"
+} from "@strata/core/internal"
 import { factsIn } from "./facts-said.ts"
 import { isIn, plain } from "./find-in-text.ts"
 

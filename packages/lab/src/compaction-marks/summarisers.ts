@@ -2,10 +2,7 @@
  * The summarisers for recordings, in the same process: the simulator's extractive brain, or one that writes a single sentence, which
  * shows what the data alone carries. Neither is a language model.
  */
-import { toBlocks } from "../../../core/src/messages/blocks.ts"
-import type { ModelRequest } from "../../../core/src/messages/request.ts"
-import type { Model } from "../../../core/src/model/model.ts"
-import type { ModelFacts } from "../../../core/src/tokens/model-facts.ts"
+import { type Model, type ModelFacts, type ModelRequest, toBlocks } from "@strata/core/internal"
 import type { BrainMessage, BrainTurn } from "../../../sim/src/brain.ts"
 import { extractiveAnswer } from "../../../sim/src/brains/extractive.ts"
 

@@ -1,6 +1,7 @@
 /** Runs one soak: gives tasks until enough tokens have passed through the window, then collects the figures. */
+
+import { type LedgerSummary, summarise } from "@strata/core/internal"
 import { quantile } from "../../../core/bench/measure.ts"
-import { type LedgerSummary, summarise } from "../../../core/src/views/ledger/ledger.ts"
 import { RULES, taskAt } from "./tasks.ts"
 import { type CompactionSeen, SoakWatch } from "./watch.ts"
 import { openSoakWorkshop, type SoakWorkshop } from "./workshop.ts"
@@ -59,7 +60,7 @@ export async function soak({ onProgress, ...options }: SoakOptions): Promise<Soa
       await work(tasks, workshop, watch)
       onProgress?.(watch.takenIn)
     }
-    await workshop.agent.chat.settled()
+    await workshop.agent.conversation.settled()
     return await reportOf({ options, watch, workshop, tasks, seconds: (performance.now() - started) / 1_000 })
   } finally {
     await workshop.close()
@@ -88,7 +89,7 @@ async function reportOf({ options, watch, workshop, tasks, seconds }: Ended): Pr
     options,
     takenIn: Math.round(takenIn),
     tasks,
-    spent: summarise(workshop.agent.chat.views.ledger),
+    spent: summarise(workshop.agent.conversation.views.ledger),
     compactions,
     ...{ putAside, cleared, clearedByServer, notes, blocked, peak, turn },
     own: endsOf(watch.turns.map(({ own }) => own)),
@@ -105,7 +106,7 @@ interface ToJudge extends Pick<Ended, "watch" | "workshop" | "tasks"> {
 
 async function problemsOf({ watch, workshop, tasks, window, turn }: ToJudge): Promise<readonly string[]> {
   const { errors } = workshop.simulator.stats()
-  const sent = JSON.stringify(await workshop.agent.chat.prepare())
+  const sent = JSON.stringify(await workshop.agent.conversation.prepare())
   const said = Array.from({ length: tasks }, (_, index) => taskAt(index).text).join("\n")
   const lost = RULES.filter((rule) => said.includes(rule) && !sent.includes(rule))
   return [

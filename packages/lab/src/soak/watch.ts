@@ -1,10 +1,14 @@
 /** Watches a conversation from outside and counts what came in, what the layers did and how long it took. Keeps only figures. */
-import type { Agent, QueryEvent } from "../../../core/src/agent.ts"
-import { inputTokens } from "../../../core/src/base/token-counts.ts"
-import type { DecisionEntry, Entry } from "../../../core/src/journal/entries.ts"
-import type { CompactionProgress } from "../../../core/src/layers/compaction-order.ts"
-import { sentBlocks } from "../../../core/src/messages/sent-blocks.ts"
-import { tokenCounts } from "../../../core/src/tokens/price.ts"
+import {
+  type Agent,
+  type CompactionProgress,
+  type DecisionEntry,
+  type Entry,
+  inputTokens,
+  type QueryEvent,
+  sentBlocks,
+  tokenCounts,
+} from "@strata/core/internal"
 import type { Clock } from "../../../sim/src/index.ts"
 
 export interface CompactionSeen {
@@ -42,9 +46,9 @@ export class SoakWatch {
   constructor(agent: Agent, clock: Clock) {
     this.#agent = agent
     this.#clock = clock
-    agent.chat.on("entry", ({ entry }) => this.#entry(entry))
-    agent.chat.on("compaction", (progress) => this.#progress(progress))
-    agent.chat.on("layerFailed", ({ layer, reason }) => this.problems.push(`${layer} failed: ${reason}`))
+    agent.conversation.on("entry", ({ entry }) => this.#entry(entry))
+    agent.conversation.on("compaction", (progress) => this.#progress(progress))
+    agent.conversation.on("layerFailed", ({ layer, reason }) => this.problems.push(`${layer} failed: ${reason}`))
   }
 
   event(event: QueryEvent): void {
@@ -57,7 +61,10 @@ export class SoakWatch {
     // neither a pause between tasks nor a compaction is part of a turn
     if (event.type === "done" || event.type === "compacted") this.#lastRequest = undefined
     if (event.type === "retry") this.problems.push(`a request was retried: ${event.reason}`)
-    if (event.type === "done" && event.reason === "error") this.problems.push(event.message)
+    if (event.type === "error") {
+      event.take()
+      this.problems.push(event.message)
+    }
     this.#lastEvent = now
   }
 
@@ -95,7 +102,7 @@ export class SoakWatch {
   }
 
   #takeIn(message: Parameters<typeof sentBlocks>[0]): void {
-    this.takenIn += this.#agent.chat.views.estimator.blocks(sentBlocks(message))
+    this.takenIn += this.#agent.conversation.views.estimator.blocks(sentBlocks(message))
   }
 
   #request(usage: Parameters<typeof tokenCounts>[0] | undefined): void {

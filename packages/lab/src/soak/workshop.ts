@@ -3,9 +3,8 @@
  * copy of this repository. Simulated time passes as answers are written, so the soak can measure waiting without waiting.
  */
 
+import { type Agent, anthropicModel, fileTools, openAgent, openShellTools, todoWrite } from "@strata/core/internal"
 import { makeScratch, repositoryToShow } from "../../../cli/src/demo/scratch.ts"
-import { type Agent, anthropicModel, openAgent } from "../../../core/src/agent.ts"
-import { FileReads, fileTools, openShellTools, todoWrite } from "../../../core/src/tools.ts"
 import {
   type Answer,
   type Brain,
@@ -67,7 +66,6 @@ export async function openSoakWorkshop({ window, seed, resultSize }: WorkshopOpt
       dir: scratch.home,
       title: "soak",
       mode: "bypass", // the copy is deleted afterwards
-      reads: new FileReads(),
       settings: { models },
       clock: { now: () => new Date(clock.now()) },
       env: { PATH: process.env.PATH },

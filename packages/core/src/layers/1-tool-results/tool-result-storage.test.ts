@@ -5,7 +5,7 @@ import { temporaryRoot } from "../../../test/journal-files.ts"
 import { entriesOf, openTestConversation } from "../../../test/open.ts"
 import { seededIds } from "../../base/ids.ts"
 import type { Conversation } from "../../conversation/conversation.ts"
-import type { OpenConversation } from "../../conversation/open.ts"
+import type { ConversationOptions } from "../../conversation/options.ts"
 import { fileStore } from "../../journal/file/file-store.ts"
 import { memoryStore } from "../../journal/memory-store.ts"
 import type { Store } from "../../journal/store.ts"
@@ -17,7 +17,7 @@ const LARGE = Array.from({ length: 10_000 }, (_, i) => `line ${i}`).join("\n")
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 const image: Block = { type: "image", source: { type: "base64", media_type: "image/png", data: PIXEL } }
 
-const open = (options: Partial<OpenConversation> = {}) =>
+const open = (options: Partial<ConversationOptions> = {}) =>
   openTestConversation({ layers: [toolResultStorage({ limitsItself: ["Read"] })], ...options })
 
 let count = 0

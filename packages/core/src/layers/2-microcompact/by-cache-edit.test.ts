@@ -4,7 +4,7 @@ import { entriesOf, openTestConversation } from "../../../test/open.ts"
 import { manualClock } from "../../base/clock.ts"
 import { seededIds } from "../../base/ids.ts"
 import type { Conversation } from "../../conversation/conversation.ts"
-import type { OpenConversation } from "../../conversation/open.ts"
+import type { ConversationOptions } from "../../conversation/options.ts"
 import { memoryStore } from "../../journal/memory-store.ts"
 import type { Block } from "../../messages/blocks.ts"
 import type { Usage } from "../../messages/messages.ts"
@@ -17,7 +17,7 @@ import { microcompaction } from "./microcompaction.ts"
 const MINUTE = 60_000
 const MODEL = "claude-opus-5-5"
 const EDITING = { models: { [MODEL]: { accepts: { cacheEditing: true } } }, switches: { "clear-by-api": false } }
-const open = (options: Partial<OpenConversation> = {}) =>
+const open = (options: Partial<ConversationOptions> = {}) =>
   openTestConversation({ model: MODEL, settings: EDITING, layers: [microcompaction()], ...options })
 
 /** One more call and its result; `usage` is that of the response that calls. */
@@ -162,7 +162,7 @@ describe("L2-3 the cache is gone", () => {
     expect(blocksIn(request).some(({ type }) => type === "thinking")).toBe(false)
   }
 
-  async function edited(options: Partial<OpenConversation> = {}): Promise<Conversation> {
+  async function edited(options: Partial<ConversationOptions> = {}): Promise<Conversation> {
     const chat = await open(options)
     await twelveCalls(chat)
     await chat.prepare()

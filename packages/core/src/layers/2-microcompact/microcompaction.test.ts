@@ -7,7 +7,7 @@ import { createFlags } from "../../base/flags.ts"
 import { seededIds } from "../../base/ids.ts"
 import { DEFAULT_SETTINGS } from "../../base/settings.ts"
 import type { Conversation } from "../../conversation/conversation.ts"
-import type { OpenConversation } from "../../conversation/open.ts"
+import type { ConversationOptions } from "../../conversation/options.ts"
 import { memoryStore } from "../../journal/memory-store.ts"
 import type { Block, ToolResult } from "../../messages/blocks.ts"
 import type { ModelRequest } from "../../messages/request.ts"
@@ -20,7 +20,7 @@ import { microcompaction } from "./microcompaction.ts"
 import { mechanismsFor, POLICY } from "./policy.ts"
 
 const MINUTE = 60_000
-const open = (options: Partial<OpenConversation> = {}) =>
+const open = (options: Partial<ConversationOptions> = {}) =>
   openTestConversation({ layers: [microcompaction()], ...options })
 
 let count = 0

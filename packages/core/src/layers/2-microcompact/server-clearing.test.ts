@@ -5,7 +5,7 @@ import { openTestConversation } from "../../../test/open.ts"
 import { manualClock } from "../../base/clock.ts"
 import { seededIds } from "../../base/ids.ts"
 import type { Conversation } from "../../conversation/conversation.ts"
-import type { OpenConversation } from "../../conversation/open.ts"
+import type { ConversationOptions } from "../../conversation/options.ts"
 import { memoryStore } from "../../journal/memory-store.ts"
 import type { Block } from "../../messages/blocks.ts"
 import type { ModelRequest, RequestExtras } from "../../messages/request.ts"
@@ -16,7 +16,7 @@ const MINUTE = 60_000
 const SMALL = { "api-clear-trigger": 4_000, "api-clear-keep": 3_000, "size-clear-least": 500 }
 const TOOLS = ["Bash", "Edit", "TodoWrite"].map((name) => ({ name, input_schema: { type: "object" as const } }))
 
-const open = (options: Partial<OpenConversation> = {}) =>
+const open = (options: Partial<ConversationOptions> = {}) =>
   openTestConversation({
     model: "claude-opus-5-5",
     tools: TOOLS,

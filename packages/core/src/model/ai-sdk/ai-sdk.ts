@@ -23,6 +23,14 @@ import { readFailure } from "./failure.ts"
 import { type AiSdkLanguageModel, type StreamPart, startStream } from "./interface.ts"
 import { toCallOptions } from "./prompt.ts"
 
+/** A model of any AI SDK provider, by its shape: the package `ai` need not be installed. */
+export interface AiSdkModel {
+  readonly specificationVersion: string
+  readonly provider: string
+  readonly modelId: string
+  doStream(options: never): PromiseLike<unknown>
+}
+
 export interface AiSdkModelOptions extends RetryOptions {
   /** What the user calls it. Default: the provider's id of the model. */
   readonly name?: string
@@ -39,8 +47,9 @@ interface Attempt {
   readonly signal: AbortSignal | undefined
 }
 
-export function aiSdkModel(languageModel: AiSdkLanguageModel, options: AiSdkModelOptions = {}): Model {
-  const { provider, modelId } = languageModel
+export function aiSdkModel(given: AiSdkModel, options: AiSdkModelOptions = {}): Model {
+  const languageModel = given as unknown as AiSdkLanguageModel
+  const { provider, modelId } = given
   const { name = modelId } = options
   const known = findModel(name, options.models).facts
   const facts = { ...known, accepts: { ...known.accepts, ...Object.fromEntries(OMITS.map((name) => [name, false])) } }

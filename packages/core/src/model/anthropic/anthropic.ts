@@ -14,7 +14,7 @@ import type { ModelRequest, RequestExtras } from "../../messages/request.ts"
 import { findModel, type ModelLookup, type ModelOverride, sentModelName } from "../../tokens/models.ts"
 import { serialiseRequest } from "../../views/context/request.ts"
 import { placeBreakpoints } from "../cache/breakpoints.ts"
-import { AuthenticationError, ConnectionLostError, ModelAbortedError, ModelError } from "../errors.ts"
+import { ConnectionLostError, MissingKeyError, ModelAbortedError, ModelError } from "../errors.ts"
 import type { Model, ModelEvent, StreamOptions } from "../model.ts"
 import { asModelError, type ProviderFailure } from "../provider-failure.ts"
 import { type RetryOptions, withRetries } from "../retry.ts"
@@ -26,7 +26,9 @@ const PROVIDER = "anthropic"
 export interface AnthropicModelOptions extends RetryOptions {
   /** As people name it: with a date, with a `[1m]` suffix. */
   readonly model: string
+  /** Default: `ANTHROPIC_API_KEY`. */
   readonly apiKey?: string | undefined
+  /** Default: `ANTHROPIC_BASE_URL`, else the public API. */
   readonly baseURL?: string
   readonly betas?: readonly string[]
   /** Your own client instead of a key: for another platform, a proxy, headers of your own. Its retries are not used. */
@@ -35,10 +37,18 @@ export interface AnthropicModelOptions extends RetryOptions {
   readonly timeoutMs?: number
   /** Figures of models, over or instead of the data file; as in the settings. */
   readonly models?: Readonly<Record<string, ModelOverride>>
+  /** Default: the process's environment. */
+  readonly env?: Readonly<Record<string, string | undefined>>
 }
 
-/** What is used of the SDK's client, so that those for other platforms fit. */
-export type AnthropicClient = Pick<Anthropic, "messages" | "models">
+/** What is used of the SDK's client, by its shape: clients for other platforms and other versions of the SDK fit. */
+export interface AnthropicClient {
+  readonly messages: { create(body: never, options?: never): unknown }
+  readonly models?: unknown
+}
+
+/** The same client with the types of the SDK that this package was built with. */
+type SdkClient = Pick<Anthropic, "messages" | "models">
 
 export interface AnthropicModel extends Model {
   count(request: ModelRequest, options?: { readonly signal?: AbortSignal }): Promise<number>
@@ -57,13 +67,17 @@ interface Attempt extends Sending {
 }
 
 export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
-  const { model: name, apiKey, betas = [] } = options
+  const { model: name, betas = [], env = process.env } = options
+  const apiKey = options.apiKey ?? env.ANTHROPIC_API_KEY
+  const baseURL = options.baseURL ?? env.ANTHROPIC_BASE_URL
   const secrets = apiKey ? [apiKey] : []
   let known = findModel(name, options.models)
-  let client: Promise<AnthropicClient> | undefined
+  let client: Promise<SdkClient> | undefined
 
-  function connect(): Promise<AnthropicClient> {
-    client ??= options.client ? Promise.resolve(options.client) : createClient(options)
+  function connect(): Promise<SdkClient> {
+    client ??= options.client
+      ? Promise.resolve(options.client as unknown as SdkClient)
+      : createClient({ apiKey, baseURL, timeoutMs: options.timeoutMs })
     return client
   }
 
@@ -152,9 +166,15 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
   }
 }
 
-async function createClient({ apiKey, baseURL, timeoutMs }: AnthropicModelOptions): Promise<AnthropicClient> {
+interface ClientOptions {
+  readonly apiKey: string | undefined
+  readonly baseURL: string | undefined
+  readonly timeoutMs: number | undefined
+}
+
+async function createClient({ apiKey, baseURL, timeoutMs }: ClientOptions): Promise<SdkClient> {
   // without a key the SDK would look for credentials of its own on this machine
-  if (!apiKey) throw new AuthenticationError({ provider: PROVIDER, said: "no key was given" })
+  if (!apiKey) throw new MissingKeyError(PROVIDER)
   const { Anthropic } = await import("@anthropic-ai/sdk")
   return new Anthropic({
     apiKey,

@@ -12,7 +12,7 @@
  * A pure function: what it is given stays as it was. Apart from the marks only the spelling of texts without blocks changes (a string
  * cannot carry a mark), and for every message alike, so that a message's bytes do not depend on whether it is the last.
  */
-import { type Block, isText, toBlocks, withoutBreakpoint } from "../../messages/blocks.ts"
+import { type Block, hasBreakpoint, isText, toBlocks, withoutBreakpoint } from "../../messages/blocks.ts"
 import type { ModelRequest, ToolDefinition } from "../../messages/request.ts"
 
 export interface BreakpointOptions {
@@ -23,6 +23,8 @@ export interface BreakpointOptions {
    * which is right for a fork that asks once.
    */
   readonly sharedMessages?: number
+  /** The messages are in blocks without marks, as a view's are. Only those that get a mark are copied, so a turn costs what is new. */
+  readonly bare?: boolean
 }
 
 type Message = ModelRequest["messages"][number]
@@ -60,7 +62,7 @@ export function breakpointsIn(request: ModelRequest, options: BreakpointOptions 
 
 export function placeBreakpoints(request: ModelRequest, options: BreakpointOptions = {}): ModelRequest {
   if (request.cache_control) return request // automatic caching: the caller leaves it to the server
-  const messages = request.messages.map(inBlocks)
+  const messages = options.bare ? request.messages : request.messages.map(inBlocks)
   const { tools, system } = request
   return {
     ...request,
@@ -118,11 +120,12 @@ function isMarkable(block: Block): boolean {
 }
 
 function markPlaces(messages: readonly Message[], places: readonly Place[]): Message[] {
-  return messages.map((message, index) =>
-    places
-      .filter((place) => place.message === index)
-      .reduce((marked, { block }) => withContent(marked, markAt(blocksOf(marked), block)), message),
-  )
+  const marked = [...messages]
+  for (const { message, block } of places) {
+    const at = marked[message]!
+    marked[message] = withContent(at, markAt(blocksOf(at), block))
+  }
+  return marked
 }
 
 const markAt = <T extends object>(items: readonly T[], at: number): T[] =>
@@ -132,19 +135,7 @@ const markAt = <T extends object>(items: readonly T[], at: number): T[] =>
 function inBlocks(message: Message): Message {
   const { content } = message
   if (typeof content === "string") return content === "" ? message : withContent(message, toBlocks(content))
-  return content.some(isMarked) ? withContent(message, content.map(unmarked)) : message
-}
-
-const nestedIn = (block: Block): readonly Block[] =>
-  block.type === "tool_result" && Array.isArray(block.content) ? (block.content as Block[]) : []
-
-const isMarked = (block: Block): boolean => "cache_control" in block || nestedIn(block).some(isMarked)
-
-/** The block as the cache sees it. */
-export function unmarked(block: Block): Block {
-  const bare = withoutBreakpoint(block)
-  const nested = nestedIn(bare)
-  return nested.some(isMarked) ? ({ ...bare, content: nested.map(unmarked) } as Block) : bare
+  return content.some(hasBreakpoint) ? withContent(message, content.map(withoutBreakpoint)) : message
 }
 
 function withoutMark<T extends object>(item: T): T {

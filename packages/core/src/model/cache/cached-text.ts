@@ -1,12 +1,11 @@
 /** A tool or block as the server's cache sees it: its bytes, without marks. */
-import type { Block } from "../../messages/blocks.ts"
+import { type Block, withoutBreakpoint } from "../../messages/blocks.ts"
 import { exactInputOf, stringifyExact } from "../../messages/exact-json.ts"
 import type { ToolDefinition } from "../../messages/request.ts"
-import { unmarked } from "./breakpoints.ts"
 
 export type PromptItem = ToolDefinition | Block
 
 export function cachedText(item: PromptItem): string {
-  const bare = unmarked(item as Block)
+  const bare = withoutBreakpoint(item as Block)
   return exactInputOf(bare) === undefined ? JSON.stringify(bare) : stringifyExact(bare)
 }

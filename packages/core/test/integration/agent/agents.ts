@@ -7,7 +7,9 @@ import type { AnswerBlock } from "../../../../sim/src/brain.ts"
 import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
 import type { Simulator } from "../../../../sim/src/start.ts"
 import { KEY } from "../../../../sim/test/simulator.ts"
-import { type Agent, type AgentOptions, openAgent } from "../../../src/agent/agent.ts"
+import type { Agent } from "../../../src/agent/agent.ts"
+import { openAgent } from "../../../src/agent/open-agent.ts"
+import type { AgentOptions } from "../../../src/agent/options.ts"
 import type { QueryEnd, QueryEvent } from "../../../src/agent/query-events.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
 import { edit } from "../../../src/tools/files/edit.ts"
@@ -71,6 +73,7 @@ export async function ask(
     const step = await query.next()
     if (step.done) return { events, end: step.value }
     events.push(step.value)
+    if (step.value.type === "error") step.value.take() // the end says it too
     await watch?.(step.value)
   }
 }

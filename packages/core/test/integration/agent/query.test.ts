@@ -32,9 +32,9 @@ describe("LOOP-1 a task from start to answer", () => {
     expect(events.at(-1)).toMatchObject({ type: "done", turns: 4, reason: "answer" })
     expect(sim.log.map(({ status }) => status)).toEqual([200, 200, 200, 200])
 
-    expect(agent.chat.views.artifacts.files.get("a.txt")).toMatchObject({ reads: 1, changes: 1 })
-    expect([...agent.chat.views.artifacts.commands.values()]).toMatchObject([{ failed: true, exitCode: 3 }])
-    expect(agent.chat.views.frontier).toMatchObject({ answered: true, request: { text: "Shout in a.txt" } })
+    expect(agent.conversation.views.artifacts.files.get("a.txt")).toMatchObject({ reads: 1, changes: 1 })
+    expect([...agent.conversation.views.artifacts.commands.values()]).toMatchObject([{ failed: true, exitCode: 3 }])
+    expect(agent.conversation.views.frontier).toMatchObject({ answered: true, request: { text: "Shout in a.txt" } })
   })
 
   test("events come in the order things happen", async () => {
@@ -133,7 +133,7 @@ describe("PERM-1 permissions in the loop", () => {
     expect(results(events)).toEqual(["Bash ok", "Bash failed"])
     expect(String(ofType(events, "tool-result").at(-1)!.result.content)).toContain("not that one")
     // typed into a dialog, but still a message of the person: a compaction keeps it
-    expect(agent.chat.views.words.messages.map(({ text }) => text)).toEqual(["touch", "not that one"])
+    expect(agent.conversation.views.words.messages.map(({ text }) => text)).toEqual(["touch", "not that one"])
   })
 
   test("PERM-2 the system's own files cannot be edited, not even through a symlink", async () => {
@@ -174,7 +174,7 @@ describe("LOOP-5 failures of the API", () => {
     const { events, end } = await ask(agent, "tell me")
     expect(ofType(events, "retry")).toHaveLength(1)
     expect(end.reason).toBe("answer")
-    expect(agent.chat.views.ledger.lines.get("main claude-opus-5-5")?.requests).toBe(1)
+    expect(agent.conversation.views.ledger.lines.get("main claude-opus-5-5")?.requests).toBe(1)
   })
 
   test("a request that the API refuses ends with a clear error and a conversation that can go on", async () => {
@@ -222,7 +222,7 @@ describe("LOOP-4 abort", () => {
     const again = await ask(agent, "and?")
     expect(again.end).toEqual({ reason: "answer", text: "Second answer." })
     const spoken: string[] = []
-    for await (const entry of agent.chat.entries())
+    for await (const entry of agent.conversation.entries())
       if (entry.type === "assistant") spoken.push(JSON.stringify(entry.message.content))
     expect(spoken[0]).toContain("First words.")
     expect(sim.log.every(({ status }) => status !== 400)).toBe(true)
@@ -265,10 +265,10 @@ describe("LOOP-7 a message typed while busy", () => {
       ["also b", true],
       ["and c", true],
     ])
-    const request = await agent.chat.prepare()
+    const request = await agent.conversation.prepare()
     const texts = JSON.stringify(request.messages).match(/also b|and c/g)
     expect(texts).toEqual(["also b", "and c"])
-    expect(agent.chat.views.words.messages.map(({ text }) => text)).toEqual(["go", "also b", "and c"])
+    expect(agent.conversation.views.words.messages.map(({ text }) => text)).toEqual(["go", "also b", "and c"])
   })
 
   test("survives a crash: a new process delivers it", async () => {
@@ -277,14 +277,14 @@ describe("LOOP-7 a message typed while busy", () => {
     const first = await agentFor(sim, where)
     await ask(first, "one")
     await first.enqueue("typed at the last moment")
-    const { id } = first.chat
-    await first.chat.close() // as if the process ended here
+    const { id } = first.conversation
+    await first.conversation.close() // as if the process ended here
 
     const second = await agentFor(sim, where, { id, mustExist: true })
     const { events, end } = await ask(second, undefined)
     expect(ofType(events, "user")).toMatchObject([{ text: "typed at the last moment", queued: true }])
     expect(end).toEqual({ reason: "answer", text: "Two." })
-    expect(second.chat.views.context.queued).toEqual([])
+    expect(second.conversation.views.context.queued).toEqual([])
   })
 
   test("an answer is not the end while a message waits", async () => {
@@ -327,7 +327,7 @@ describe("hooks and instructions in the loop", () => {
       ],
     })
     await ask(agent, "go")
-    const request = await agent.chat.prepare()
+    const request = await agent.conversation.prepare()
     await agent.close()
     expect(seen).toEqual(["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"])
     expect(JSON.stringify(request.messages[0])).toContain("it is Friday")
@@ -349,7 +349,7 @@ describe("hooks and instructions in the loop", () => {
       "lib/AGENTS.md",
       "AGENTS.md",
     ])
-    const text = JSON.stringify((await agent.chat.prepare()).messages)
+    const text = JSON.stringify((await agent.conversation.prepare()).messages)
     expect(text.match(/Use tabs\./g)).toHaveLength(1)
     expect(text.match(/No lodash\./g)).toHaveLength(1)
     expect(text.match(/Use spaces\./g)!.length).toBeGreaterThanOrEqual(1)
@@ -361,7 +361,7 @@ test("JRN-2 a conversation goes on in a new agent with the same bytes", async ()
   const sim = await simulator({ brain: scriptedBrain([calls(["Read", { file_path: "a.txt" }]), "One.", "Two."]) })
   const first = await agentFor(sim, where)
   await ask(first, "one")
-  const { id } = first.chat
+  const { id } = first.conversation
   await first.close()
   writeFileSync(join(where.cwd, "a.txt"), "y")
   const second = await agentFor(sim, where, { id, mustExist: true })

@@ -5,7 +5,8 @@ import { extractiveAnswer } from "../../../../sim/src/brains/extractive.ts"
 import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
 import type { SimulatorOptions } from "../../../../sim/src/start.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
-import type { Agent, AgentOptions } from "../../../src/agent/agent.ts"
+import type { Agent } from "../../../src/agent/agent.ts"
+import type { AgentOptions } from "../../../src/agent/options.ts"
 import type { QueryEvent } from "../../../src/agent/query-events.ts"
 import { FORK_MARKER } from "../../../src/forks/fork-marker.ts"
 import type { DecisionEntry, Entry } from "../../../src/journal/entries.ts"
@@ -75,7 +76,7 @@ export const compactingAgent = (
 
 export async function entriesOf(agent: Agent): Promise<readonly Entry[]> {
   const entries: Entry[] = []
-  for await (const entry of agent.chat.entries()) entries.push(entry)
+  for await (const entry of agent.conversation.entries()) entries.push(entry)
   return entries
 }
 

@@ -26,7 +26,11 @@ describe("by the model", () => {
     expect(end).toMatchObject({ reason: "answer" })
     expect(sim.log.every(({ status }) => status === 200)).toBe(true)
     const [compacted] = await decisionsOf(agent, "compacted")
-    expect(compacted).toMatchObject({ route: "shared", trigger: "auto", threshold: agent.chat.thresholds.autoCompact })
+    expect(compacted).toMatchObject({
+      route: "shared",
+      trigger: "auto",
+      threshold: agent.conversation.thresholds.autoCompact,
+    })
     expect(compacted!.tokensAfter).toBeLessThan(compacted!.tokensBefore / 2)
     expect(ofType(events, "compacted")).toHaveLength(of("summary").length)
   })
@@ -70,7 +74,7 @@ describe("by the model", () => {
   test("L4-1 after a fork that the API refuses comes the direct call; the ledger has the cost of both", async () => {
     const { sim, seen } = await compactingSimulator(LONG)
     const agent = await compactingAgent(sim, { settings: NO_NOTES })
-    agent.chat.on("compaction", (progress) => {
+    agent.conversation.on("compaction", (progress) => {
       if (progress.phase === "summarising" && progress.route === "shared" && progress.characters === undefined)
         sim.faults.add({ fault: { kind: "rate-limit", retryAfterSeconds: null }, times: 1 })
     })
@@ -80,7 +84,7 @@ describe("by the model", () => {
     expect(seen.filter(({ about }) => about === "summary").length).toBeGreaterThan(0)
     const spent = await decisionsOf(agent, "spent")
     expect(spent.every(({ purpose }) => purpose === "compaction")).toBe(true)
-    expect(agent.chat.views.ledger.lines.size).toBe(2)
+    expect(agent.conversation.views.ledger.lines.size).toBe(2)
   })
 
   test("L4-1 if no model can write a summary, the route without a model does; without that, an error says what to do", async () => {
@@ -110,14 +114,14 @@ describe("by the model", () => {
     const agent = await compactingAgent(sim, { settings: NO_NOTES, window: 70_000 })
     const { events } = await ask(agent, "Go.")
     expect(await decisionsOf(agent, "compaction-failed")).toHaveLength(3)
-    expect(agent.chat.views.compactions.failures).toBe(3)
+    expect(agent.conversation.views.compactions.failures).toBe(3)
     expect(phasesIn(events, "message")).toContainEqual(expect.stringMatching(/stopped after 3 failures.*\/compact/s))
     const tried = of("summary").length
     await ask(agent, undefined)
     expect(of("summary")).toHaveLength(tried)
     works = true
-    await agent.chat.compact()
-    expect(agent.chat.views.compactions).toMatchObject({ failures: 0, count: 1 })
+    await agent.conversation.compact()
+    expect(agent.conversation.views.compactions).toMatchObject({ failures: 0, count: 1 })
   })
 
   test("L4-15 too long, and the error says by how much: the oldest rounds are dropped until it fits", async () => {
@@ -133,7 +137,7 @@ describe("by the model", () => {
     const { sim, of } = await compactingSimulator(LONG)
     const agent = await compactingAgent(sim)
     await ask(agent, "Go.")
-    await agent.chat.settled()
+    await agent.conversation.settled()
     const made = await decisionsOf(agent, "compacted")
     expect(made.length).toBeGreaterThan(0)
     expect(of("summary").length).toBe(made.filter(({ route }) => route === "shared").length)
@@ -161,7 +165,7 @@ describe("from the notes", () => {
       NOTES_OF("the words were read one after the other"),
     )
     const agent = await compactingAgent(sim, { settings: { figures: { "keep-least": 4_000, "keep-most": 9_000 } } })
-    const { end } = await ask(agent, "Go.", { watch: () => agent.chat.settled() })
+    const { end } = await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
     expect(end.reason).toBe("answer")
     const [compacted] = await decisionsOf(agent, "compacted")
     expect(compacted).toMatchObject({ route: "notes" })
@@ -175,7 +179,7 @@ describe("from the notes", () => {
   test("L4-5 an unfilled template is not a summary: the model writes one", async () => {
     const { sim, of } = await compactingSimulator(LONG, { notes: () => "Nothing new to note." })
     const agent = await compactingAgent(sim)
-    await ask(agent, "Go.", { watch: () => agent.chat.settled() })
+    await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
     expect((await decisionsOf(agent, "compacted"))[0]).toMatchObject({ route: "shared" })
     expect(of("notes").length).toBeGreaterThan(0)
   })
@@ -183,7 +187,7 @@ describe("from the notes", () => {
   test("L4-9 notes that would leave the context at the threshold are refused, and the model writes a summary", async () => {
     const { sim } = await compactingSimulator(rounds(20, 2_000), NOTES_OF("short"))
     const agent = await compactingAgent(sim, { settings: { figures: { "keep-least": 200_000, "keep-most": 400_000 } } })
-    await ask(agent, "Go.", { watch: () => agent.chat.settled() })
+    await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
     expect((await decisionsOf(agent, "compacted")).map(({ route }) => route)).toContain("shared")
   })
 
@@ -199,7 +203,7 @@ describe("from the notes", () => {
     )
     const { sim } = await compactingSimulator(thinking, NOTES_OF("what was thought"))
     const agent = await compactingAgent(sim, { settings: { figures: { "keep-least": 4_000, "keep-most": 9_000 } } })
-    const { end } = await ask(agent, "Go.", { watch: () => agent.chat.settled() })
+    const { end } = await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
     expect(end.reason).toBe("answer")
     expect((await decisionsOf(agent, "compacted"))[0]!.kept.length).toBeGreaterThan(0)
     expect(await decisionsOf(agent, "thinking-dropped")).not.toEqual([])
@@ -213,16 +217,16 @@ describe("giving up", () => {
       const { sim } = await compactingSimulator(LONG)
       const agent = await compactingAgent(sim, { settings: NO_NOTES, window: 200_000 })
       await ask(agent, "Go.")
-      const sent = serialiseRequest(await agent.chat.prepare())
+      const sent = serialiseRequest(await agent.conversation.prepare())
       const before = JSON.stringify(await entriesOf(agent))
       const stopping = new AbortController()
-      agent.chat.on("compaction", (progress) => progress.phase === phase && stopping.abort())
-      await expect(agent.chat.compact({}, { signal: stopping.signal })).rejects.toThrow()
+      agent.conversation.on("compaction", (progress) => progress.phase === phase && stopping.abort())
+      await expect(agent.conversation.compact({}, { signal: stopping.signal })).rejects.toThrow()
       const after = await entriesOf(agent)
       const isCost = (entry: Entry) => entry.type === "strata" && entry.subtype === "spent" // what was paid is recorded
       expect(JSON.stringify(after.filter((entry) => !isCost(entry)))).toBe(before)
       expect(after.filter(isCost)).toHaveLength(phase === "restoring" ? 1 : 0)
-      expect(serialiseRequest(await agent.chat.prepare())).toBe(sent)
+      expect(serialiseRequest(await agent.conversation.prepare())).toBe(sent)
     }
   })
 })

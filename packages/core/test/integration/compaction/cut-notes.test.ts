@@ -8,13 +8,13 @@ test("L4-8 a section over its limit is cut, with a pointer to the rest", async (
   const lines = Array.from({ length: 500 }, (_, n) => `Step ${n} of the work was done.`).join("\n")
   const { sim, of } = await compactingSimulator(rounds(20, 2_000), NOTES_OF(lines))
   const agent = await compactingAgent(sim, { settings: { figures: { "keep-least": 1_000, "keep-most": 5_000 } } })
-  await ask(agent, "Go.", { watch: () => agent.chat.settled() })
+  await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
   expect((await decisionsOf(agent, "compacted"))[0]).toMatchObject({ route: "notes" })
   const summary = of("work")
     .flatMap(({ request }) => textsOf(request))
     .find((text) => text.includes("Summary:"))!
   const told = summary.match(/^Step \d+ of the work was done\.$/gm)!
   expect(told.slice(0, 2)).toEqual(["Step 0 of the work was done.", "Step 1 of the work was done."])
-  expect(agent.chat.views.estimator.text(told.join("\n"))).toBeLessThan(2_000)
+  expect(agent.conversation.views.estimator.text(told.join("\n"))).toBeLessThan(2_000)
   expect(summary).toMatch(/session-memory\/[\w-]+\.md/)
 })

@@ -1,7 +1,10 @@
 /** Aborted compactions and hooks around them: the ledger has what was paid, and nothing else has changed. */
 import { describe, expect, test } from "vitest"
+import type { Conversation } from "../../../src/conversation/conversation.ts"
+import type { Entry } from "../../../src/journal/entries.ts"
+import { memoryStore } from "../../../src/journal/memory-store.ts"
 import type { CompactionHooks } from "../../../src/layers/4-compaction/options.ts"
-import { type Conversation, type Entry, memoryStore, serialiseRequest } from "../../../src/parts.ts"
+import { serialiseRequest } from "../../../src/views/context/request.ts"
 import { type CompactingOptions, openCompacting } from "../../compacting.ts"
 import { SUMMARISER, type SummariserOptions, summariser } from "../../summariser.ts"
 

@@ -61,14 +61,14 @@ test("L4-20, L4-21, L4-29, L7-9 todos, plan mode, permissions, skills, agents, t
   })
   await ask(agent, "Bitte sieh dir die beiden Dateien an und sag mir, was darin steht.")
   agent.allow("Bash(ls:*)")
-  for (const attachment of TOLD) await agent.chat.attach(attachment)
+  for (const attachment of TOLD) await agent.conversation.attach(attachment)
   const before = stateOf(agent, reads)
   expect(before).toMatchObject({ mode: "plan", todos: TODOS, plan: { active: true } })
   const contents = new Map([...reads.entries()].map(([path, { content }]) => [path, content]))
   expect([...contents.keys()].toSorted()).toEqual([a, b])
 
   for (const words of ["Mach weiter, aber ändere noch nichts.", "Und jetzt noch einmal dasselbe von vorn."]) {
-    await agent.chat.compact()
+    await agent.conversation.compact()
     expect(stateOf(agent, reads)).toEqual(before)
     expect(new Map([...reads.entries()].map(([path, { content }]) => [path, content]))).toEqual(contents)
     await ask(agent, words)
@@ -108,7 +108,7 @@ test("L4-20, L4-29 instruction files and files that were read are sent as they a
   await ask(agent, "Look at both files.")
   writeFileSync(join(where.cwd, "AGENTS.md"), "Use four spaces.\n")
   writeFileSync(a, "export const a = 10\n")
-  await agent.chat.compact()
+  await agent.conversation.compact()
   await ask(agent, "Go on.")
   const all = textsOf(of("work").at(-1)!.request).join("\n")
   expect(all).toContain("Use four spaces.")
@@ -118,7 +118,7 @@ test("L4-20, L4-29 instruction files and files that were read are sent as they a
 })
 
 function stateOf(agent: Agent, reads: FileReads) {
-  const { todos, plan } = agent.chat.views.frontier
+  const { todos, plan } = agent.conversation.views.frontier
   return { mode: agent.mode, todos, plan, read: [...reads.entries()].map(([path]) => path).toSorted() }
 }
 
@@ -137,10 +137,10 @@ test("L4-20, JRN-2 resumed in a new process, the files that were read still come
   const first = await compactingAgent(sim, { ...where, window: 200_000, settings: NO_NOTES })
   await ask(first, "Look at the files.")
   await first.close()
-  const resumed = await compactingAgent(sim, { ...where, id: first.chat.id, window: 200_000, settings })
+  const resumed = await compactingAgent(sim, { ...where, id: first.conversation.id, window: 200_000, settings })
   writeFileSync(at("a.ts"), "export const a = 100\n")
-  await resumed.chat.compact()
-  const sent = JSON.stringify((await resumed.chat.prepare()).messages)
+  await resumed.conversation.compact()
+  const sent = JSON.stringify((await resumed.conversation.prepare()).messages)
   expect(sent).toContain("export const a = 100")
   expect(sent).toContain("export const b = 2")
   expect(sent).not.toContain("export const key")

@@ -4,11 +4,14 @@
  * computed twice: a path reported as removed or moved must only occur in such a command.
  */
 import { describe, expect, test } from "vitest"
+import { manualClock } from "../../../src/base/clock.ts"
+import { projectName } from "../../../src/base/ids.ts"
+import type { Conversation } from "../../../src/conversation/conversation.ts"
 import { writeImported } from "../../../src/import/into-journal.ts"
 import { mainPath } from "../../../src/import/main-path.ts"
+import { memoryStore } from "../../../src/journal/memory-store.ts"
 import { isToolResult, isToolUse, resultBlocks, textOf, toBlocks } from "../../../src/messages/blocks.ts"
 import { contentOf, type Message } from "../../../src/messages/messages.ts"
-import { type Conversation, manualClock, memoryStore, projectName } from "../../../src/parts.ts"
 import { openCompacting } from "../../compacting.ts"
 import {
   CLAUDE_CODE_FILES,

@@ -1,7 +1,8 @@
 /** L4-29: a rule the user once gave is in every later request, word for word, however often the conversation is compacted. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { type Conversation, textOf, toBlocks } from "../../../src/parts.ts"
+import type { Conversation } from "../../../src/conversation/conversation.ts"
+import { textOf, toBlocks } from "../../../src/messages/blocks.ts"
 import { openCompacting } from "../../compacting.ts"
 import { fuzz } from "../../runs.ts"
 import { SUMMARISER, summariser } from "../../summariser.ts"

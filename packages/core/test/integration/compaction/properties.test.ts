@@ -4,19 +4,17 @@
  */
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import {
-  ContextFullError,
-  type Conversation,
-  findModel,
-  type Layer,
-  memoryStore,
-  type Store,
-  seededIds,
-  serialiseRequest,
-  stringifyExact,
-  toBlocks,
-  validateRequest,
-} from "../../../src/parts.ts"
+import { ContextFullError } from "../../../src/base/errors.ts"
+import { seededIds } from "../../../src/base/ids.ts"
+import type { Conversation } from "../../../src/conversation/conversation.ts"
+import { memoryStore } from "../../../src/journal/memory-store.ts"
+import type { Store } from "../../../src/journal/store.ts"
+import type { Layer } from "../../../src/layers/layer.ts"
+import { toBlocks } from "../../../src/messages/blocks.ts"
+import { stringifyExact } from "../../../src/messages/exact-json.ts"
+import { validateRequest } from "../../../src/messages/validate/validator.ts"
+import { findModel } from "../../../src/tokens/models.ts"
+import { serialiseRequest } from "../../../src/views/context/request.ts"
 import { openCompacting } from "../../compacting.ts"
 import { CompactionWitness } from "../../compaction-witness.ts"
 import { type LargeConversation, largeConversations, playLarge, sizeOf } from "../../large-steps.ts"

@@ -24,7 +24,7 @@ const LONG = rounds(14, 2_000)
 const KEEPING = { figures: { "keep-least": 4_000, "keep-most": 9_000 } }
 
 const notesOf = (agent: Agent, where: { cwd: string; dir: string }) =>
-  journalPaths(where.dir, { project: projectName(where.cwd), id: agent.chat.id }).notes
+  journalPaths(where.dir, { project: projectName(where.cwd), id: agent.conversation.id }).notes
 
 describe("L4-12, L4-13 a fork's answer that is not a summary is not accepted as one: the direct call takes over", () => {
   const wrong: readonly (readonly [string, Answer])[] = [
@@ -87,8 +87,8 @@ describe("the place of the notes", () => {
       let isPlaced = false
       await ask(agent, "Go.", {
         watch: async () => {
-          await agent.chat.settled()
-          if (isPlaced || agent.chat.views.notes.throughUuid === undefined) return
+          await agent.conversation.settled()
+          if (isPlaced || agent.conversation.views.notes.throughUuid === undefined) return
           isPlaced = true
           rmSync(notes)
           if (kind === "link") symlinkSync(join(where.cwd, "secret.md"), notes)
@@ -113,12 +113,12 @@ describe("the place of the notes", () => {
     await ask(agent, "Go.", {
       signal: stopping.signal,
       watch: async () => {
-        await agent.chat.settled()
+        await agent.conversation.settled()
         updates = (await decisionsOf(agent, "notes-updated")).length
         if (updates === 2) stopping.abort()
       },
     })
-    const plan = () => agent.chat.planCompaction({ trigger: "manual", routes: ["notes", "shared"] })
+    const plan = () => agent.conversation.planCompaction({ trigger: "manual", routes: ["notes", "shared"] })
     const file = readFileSync(notesOf(agent, where), "utf8")
     expect(file).toContain("told at update 2")
     const [first] = await decisionsOf(agent, "notes-updated")
@@ -127,19 +127,19 @@ describe("the place of the notes", () => {
     const behindFirst = entries.slice(at).find((entry) => entry.type === "user")!
     const beforeFirst = entries.slice(0, at).filter((entry) => entry.type === "user")[2]!
 
-    await agent.chat.rewind(behindFirst.uuid)
-    expect(agent.chat.views.notes.throughUuid).toBe(first!.throughUuid)
+    await agent.conversation.rewind(behindFirst.uuid)
+    expect(agent.conversation.views.notes.throughUuid).toBe(first!.throughUuid)
     expect(await plan()).toMatchObject({ kind: "all", routes: ["notes", "shared"] })
     expect(readFileSync(notesOf(agent, where), "utf8")).toBe(file) // a plan changes nothing
     writeFileSync(notesOf(agent, where), `${file}\nBy hand.\n`)
     expect(await plan()).toMatchObject({ kind: "all", routes: ["shared"] })
     writeFileSync(notesOf(agent, where), file)
-    await agent.chat.compact({ routes: ["notes"] })
+    await agent.conversation.compact({ routes: ["notes"] })
     const summary = (await entriesOf(agent)).findLast((entry) => entry.type === "user" && entry.isCompactSummary)
     expect(JSON.stringify(summary)).toContain("told at update 1")
     expect(JSON.stringify(summary)).not.toContain("told at update 2")
 
-    await agent.chat.rewind(beforeFirst.uuid)
+    await agent.conversation.rewind(beforeFirst.uuid)
     expect(await plan()).toMatchObject({ kind: "all", routes: ["shared"] })
   })
 })

@@ -3,17 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, describe, expect, test } from "vitest"
+import type { Conversation } from "../../../src/conversation/conversation.ts"
+import { fileStore } from "../../../src/journal/file/file-store.ts"
+import { memoryStore } from "../../../src/journal/memory-store.ts"
 import { installation } from "../../../src/layers/4-compaction/install.ts"
-import {
-  type Block,
-  type Conversation,
-  fileStore,
-  type Layer,
-  memoryStore,
-  serialiseRequest,
-  textOf,
-  toBlocks,
-} from "../../../src/parts.ts"
+import type { Layer } from "../../../src/layers/layer.ts"
+import { type Block, textOf, toBlocks } from "../../../src/messages/blocks.ts"
+import { serialiseRequest } from "../../../src/views/context/request.ts"
 import { type CompactingOptions, openCompacting } from "../../compacting.ts"
 import { SUMMARISER, summariser } from "../../summariser.ts"
 

@@ -13,8 +13,8 @@ test("L4-9 notes are refused if the context would still be full after them, howe
     ...NOTES_OF("the words were read one after the other"),
   })
   const agent = await compactingAgent(sim, { settings: { figures: { "keep-least": 1_000, "keep-most": 20_000 } } })
-  const { events } = await ask(agent, "Go.", { watch: () => agent.chat.settled() })
-  expect(agent.chat.views.notes.throughUuid).toBeDefined()
+  const { events } = await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
+  expect(agent.conversation.views.notes.throughUuid).toBeDefined()
   expect(phasesIn(events, "message")).toContain("from the notes: the context would be full again at once")
   const [compacted] = await decisionsOf(agent, "compacted")
   expect(compacted).toMatchObject({ route: "shared" })

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest"
 import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
 import type { Simulator } from "../../../../sim/src/start.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
-import type { Agent, AgentOptions } from "../../../src/agent/agent.ts"
+import type { Agent } from "../../../src/agent/agent.ts"
+import type { AgentOptions } from "../../../src/agent/options.ts"
 import type { CacheReport } from "../../../src/model/cache/forecast.ts"
 import { ask, ofType, project } from "../agent/agents.ts"
 import { layeredAgent, MINUTE, rounds } from "./conversations.ts"
@@ -17,7 +18,7 @@ const ALONE = { notes: false, "auto-memory": false, dreaming: false }
 async function watched(sim: Simulator, options: Options = {}): Promise<{ agent: Agent; reports: CacheReport[] }> {
   const agent = await layeredAgent(sim, { settings: { switches: ALONE }, ...options })
   const reports: CacheReport[] = []
-  agent.chat.on("cache", (report) => reports.push(report))
+  agent.conversation.on("cache", (report) => reports.push(report))
   return { agent, reports }
 }
 
@@ -32,7 +33,7 @@ describe("the cache from end to end", () => {
     const where = project()
     const { agent, reports } = await watched(sim, where)
     const notices = [...noticesIn(await ask(agent, "go")), ...noticesIn(await ask(agent, "and?"))]
-    const id = agent.chat.id
+    const id = agent.conversation.id
     await agent.close()
     const again = await watched(sim, { ...where, id })
     notices.push(...noticesIn(await ask(again.agent, "once more")))
@@ -62,7 +63,7 @@ describe("the cache from end to end", () => {
         /^The cache was lost: [\d,]+ tokens had to be sent anew for \$0\.\d\d more, because 6 minutes had passed/,
       ),
     ])
-    expect([...agent.chat.views.cacheHistory.totals.keys()]).toEqual(["five-minutes-over"])
+    expect([...agent.conversation.views.cacheHistory.totals.keys()]).toEqual(["five-minutes-over"])
   })
 
   test("CACHE-4 a cache lost early: the provider is the cause, and the next request is predicted again", async () => {
@@ -81,14 +82,14 @@ describe("the cache from end to end", () => {
     const sim = await playing(...rounds(4, 2_000), "Back.")
     const { agent, reports } = await watched(sim, { name: "claude-opus-5", system: "You help." })
     await ask(agent, "go")
-    await agent.chat.usePrompt({ system: "You hurry." })
+    await agent.conversation.usePrompt({ system: "You hurry." })
     const asked = await ask(agent, "and now?")
     expect(reports.at(-1)!.verdict).toMatchObject({
       kind: "break",
       cause: { kind: "changed", part: "system", block: 0 },
     })
     expect(noticesIn(asked)).toEqual([expect.stringContaining("the system prompt changed")])
-    expect([...agent.chat.views.cacheHistory.totals.keys()]).toEqual(["prompt-changed"])
+    expect([...agent.conversation.views.cacheHistory.totals.keys()]).toEqual(["prompt-changed"])
   })
 
   test("CACHE-4 the first image changes a setting of the prompt", async () => {
@@ -116,7 +117,7 @@ describe("the cache from end to end", () => {
     expect(reports.at(-1)!.verdict).toMatchObject({ kind: "expected", why: ["clearing"] })
     await ask(agent, "more")
     expect(reports.at(-1)!.verdict).toEqual({ kind: "as-predicted" })
-    expect([...agent.chat.views.cacheHistory.totals.keys()]).toEqual(["clearing"])
+    expect([...agent.conversation.views.cacheHistory.totals.keys()]).toEqual(["clearing"])
   })
 
   test("CACHE-4 what the server clears on request is expected", async () => {
@@ -125,18 +126,18 @@ describe("the cache from end to end", () => {
     const { agent, reports } = await watched(sim, { name: "claude-opus-5", settings: { switches: ALONE, figures } })
     expect(noticesIn(await ask(agent, "go"))).toEqual([])
     expect(new Set(verdicts(reports))).toEqual(new Set(["first", "as-predicted", "expected"]))
-    expect([...agent.chat.views.cacheHistory.totals.keys()]).toEqual(["clearing"])
+    expect([...agent.conversation.views.cacheHistory.totals.keys()]).toEqual(["clearing"])
   })
 
   test("CACHE-4 a rewind to an earlier message is expected, and what was written there is read", async () => {
     const sim = await playing(...rounds(8, 1_000), "Else.")
     const { agent, reports } = await watched(sim)
     const uuids: string[] = []
-    agent.chat.on("entry", ({ entry }) => {
+    agent.conversation.on("entry", ({ entry }) => {
       if (entry.type === "user") uuids.push(entry.uuid)
     })
     await ask(agent, "go")
-    await agent.chat.rewind(uuids[4]!)
+    await agent.conversation.rewind(uuids[4]!)
     await ask(agent, "another way")
     const { predicted, actual, verdict } = reports.at(-1)!
     expect(verdict).toMatchObject({ kind: "expected", why: ["rewinding"] })

@@ -4,7 +4,8 @@ import type { BrainRequest } from "../../../../sim/src/brain.ts"
 import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
 import type { Simulator } from "../../../../sim/src/start.ts"
 import { KEY } from "../../../../sim/test/simulator.ts"
-import type { Agent, AgentOptions } from "../../../src/agent/agent.ts"
+import type { Agent } from "../../../src/agent/agent.ts"
+import type { AgentOptions } from "../../../src/agent/options.ts"
 import { defaultLayers } from "../../../src/conversation/default-layers.ts"
 import type { Usage } from "../../../src/messages/messages.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
@@ -62,7 +63,7 @@ export const thriftyAgent = (sim: Simulator, options: Parameters<typeof layeredA
   })
 
 /** The usage of each response of the conversation, oldest first. */
-export const usagesOf = ({ chat }: Agent): readonly Usage[] =>
+export const usagesOf = ({ conversation: chat }: Agent): readonly Usage[] =>
   chat.views.context
     .storedMessages()
     .flatMap((message) => (message.type === "assistant" ? (message.message.usage ?? []) : []))

@@ -78,7 +78,10 @@ async function atWork(onFork: (turn: BrainTurn) => Answer | string = () => "Done
   const working = ask(agent, "go")
   await reached.promise
   const { model, tools, reads, toolContext } = found.surroundings!
-  const openCalls = agent.chat.views.context.lastResponse!.message.content as readonly { type: string; id: string }[]
+  const openCalls = agent.conversation.views.context.lastResponse!.message.content as readonly {
+    type: string
+    id: string
+  }[]
   const parent: ForkParent = {
     ...{ model, tools, reads, toolContext },
     request: await found.context!.request(),

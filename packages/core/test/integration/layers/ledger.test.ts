@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest"
 import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
 import { client, simulator } from "../../../../sim/test/simulator.ts"
-import type { Agent, AgentOptions } from "../../../src/agent/agent.ts"
+import type { Agent } from "../../../src/agent/agent.ts"
+import type { AgentOptions } from "../../../src/agent/options.ts"
 import { inputTokens } from "../../../src/base/token-counts.ts"
 import { toolResultStorage } from "../../../src/layers/1-tool-results/tool-result-storage.ts"
 import { microcompaction } from "../../../src/layers/2-microcompact/microcompaction.ts"
@@ -14,7 +15,7 @@ import { layeredAgent, MINUTE, rounds, saying } from "./conversations.ts"
 
 type Settings = NonNullable<AgentOptions["settings"]>
 
-const ledgerOf = (agent: Agent) => summarise(agent.chat.views.ledger)
+const ledgerOf = (agent: Agent) => summarise(agent.conversation.views.ledger)
 const OTHERS_OFF = { "clear-by-api": false, "clear-by-size": false, "clear-by-time": false }
 
 interface Played {
@@ -60,10 +61,10 @@ describe("CACHE-5, TOK-7 the costs in the ledger", () => {
     const figures = { "api-clear-trigger": 60_000, "api-clear-keep": 40_000 }
     const agent = await layeredAgent(sim, { settings: { figures }, layers: [microcompaction(), noteTaking(sim)] })
     await ask(agent, "go")
-    await agent.chat.settled()
+    await agent.conversation.settled()
     sim.clock.advance(7 * MINUTE)
     await ask(agent, "more")
-    await agent.chat.settled()
+    await agent.conversation.settled()
 
     const { total } = sim.stats()
     const { requests, counts, dollars, byPurpose } = ledgerOf(agent)

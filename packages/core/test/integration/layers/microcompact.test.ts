@@ -29,7 +29,7 @@ async function watched(turns: Parameters<typeof scriptedBrain>[0], options: Part
 
 const decisionsOf = async (agent: Agent, subtype: string) => {
   const found: object[] = []
-  for await (const entry of agent.chat.entries())
+  for await (const entry of agent.conversation.entries())
     if (entry.type === "strata" && entry.subtype === subtype) found.push(entry)
   return found
 }
@@ -48,7 +48,7 @@ describe("L2-2 to L2-4 by cache edit, from end to end", () => {
     const { sim, requests } = await watched(turns, { cacheEdits: true })
     const agent = await thriftyAgent(sim, { settings: EDITING, ...more })
     const asked: { at: string; count: number }[][] = []
-    agent.chat.on("prepared", ({ request }) => {
+    agent.conversation.on("prepared", ({ request }) => {
       asked.push(
         request.messages.flatMap(({ content }, message) =>
           (content as unknown as Raw[]).flatMap(({ type, edits = [] }, block) =>
@@ -204,7 +204,7 @@ describe("layer 2 from end to end", () => {
     const { sim, requests } = await watched([...rounds(16, 8_000), "Later."])
     const agent = await thriftyAgent(sim, { name: "claude-opus-5", settings })
     await ask(agent, "go")
-    expect(agent.chat.fill().state).toBe("warning")
+    expect(agent.conversation.fill().state).toBe("warning")
     expect(cleared(resultsIn(requests.at(-1)!))).toBe(0)
     sim.clock.advance(6 * MINUTE)
     await ask(agent, "and now?")
@@ -218,7 +218,7 @@ describe("layer 2 from end to end", () => {
       const { sim } = await watched(rounds(45, 8_000))
       const agent = await thriftyAgent(sim, { name: "claude-opus-5", settings })
       expect((await ask(agent, "go")).end.reason).toBe("answer")
-      return summarise(agent.chat.views.ledger).dollars
+      return summarise(agent.conversation.views.ledger).dollars
     }
     expect(await spent(true)).toBeLessThan(0.8 * (await spent(false)))
   })
@@ -239,7 +239,11 @@ describe("layer 2 from end to end", () => {
           if ("minutes" in each) sim.clock.advance(each.minutes * MINUTE)
           else if ("forget" in each) sim.forgetCache()
           else if ("memory" in each)
-            await agent.chat.attach({ type: "memory", path: "memory/a.md", content: "noted ".repeat(each.memory) })
+            await agent.conversation.attach({
+              type: "memory",
+              path: "memory/a.md",
+              content: "noted ".repeat(each.memory),
+            })
           else expect((await ask(agent, "go on")).end.reason).toBe("answer")
         }
         expect((await ask(agent, "finish")).end.reason).toBe("answer")

@@ -5,7 +5,8 @@ import type { Answer, BrainRequest, BrainTurn } from "../../../../sim/src/brain.
 import { extractiveAnswer } from "../../../../sim/src/brains/extractive.ts"
 import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
-import type { Agent, AgentOptions } from "../../../src/agent/agent.ts"
+import type { Agent } from "../../../src/agent/agent.ts"
+import type { AgentOptions } from "../../../src/agent/options.ts"
 import { projectName } from "../../../src/base/ids.ts"
 import { isForked } from "../../../src/forks/fork-marker.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
@@ -61,14 +62,14 @@ async function notetaking({ script, onFork, where = project(), ...options }: Set
     },
   })
   const sizes: number[] = []
-  agent.chat.on("recorded", () => sizes.push(agent.chat.views.context.size().tokens))
-  const { notes } = journalPaths(where.dir, { project: projectName(where.cwd), id: agent.chat.id })
+  agent.conversation.on("recorded", () => sizes.push(agent.conversation.views.context.size().tokens))
+  const { notes } = journalPaths(where.dir, { project: projectName(where.cwd), id: agent.conversation.id })
   return { sim, agent, forks, sizes, notes, memory: () => memory! }
 }
 
 async function decisions<S extends "notes-updated" | "spent">(agent: Agent, subtype: S) {
   const found = []
-  for await (const entry of agent.chat.entries())
+  for await (const entry of agent.conversation.entries())
     if (entry.type === "strata" && entry.subtype === subtype) found.push(entry as Extract<typeof entry, { subtype: S }>)
   return found
 }
@@ -94,13 +95,13 @@ function failingAtFirstNotes(root: string): Store {
 }
 
 async function firstOf(agent: Agent): Promise<string> {
-  for await (const entry of agent.chat.entries()) if (entry.type === "user") return entry.uuid
+  for await (const entry of agent.conversation.entries()) if (entry.type === "user") return entry.uuid
   throw new Error("nobody has said anything")
 }
 
 const go = async (agent: Agent, prompt = "Always use tabs. Look around the project.") => {
   const outcome = await ask(agent, prompt)
-  await agent.chat.settled()
+  await agent.conversation.settled()
   return outcome
 }
 
@@ -130,7 +131,7 @@ describe("layer 3 from end to end", () => {
       settings: { figures: { "background-share": 5 } },
     })
     const { events } = await ask(agent, "go")
-    await agent.chat.settled()
+    await agent.conversation.settled()
     const updates = await decisions(agent, "notes-updated")
     expect(updates).toHaveLength(1)
     expect(forks.length).toBeGreaterThan(0)
@@ -155,16 +156,16 @@ describe("layer 3 from end to end", () => {
     const { agent } = await notetaking({ script: rounds(12, 1_000), settings })
     await go(agent)
     const updates = await decisions(agent, "notes-updated")
-    const messages = agent.chat.views.context.storedMessages()
+    const messages = agent.conversation.views.context.storedMessages()
     const at = messages.findIndex(({ uuid }) => uuid === updates[0]!.throughUuid)
     expect(messages[at]!.type).toBe("user") // results: the turn after them was calling tools
     expect(messages[at + 1]!.type).toBe("assistant")
     expect(updates.at(-1)!.throughUuid).toBe(messages.at(-1)!.uuid) // the final answer has no open calls
-    expect(agent.chat.views.notes.throughUuid).toBe(updates.at(-1)!.throughUuid)
+    expect(agent.conversation.views.notes.throughUuid).toBe(updates.at(-1)!.throughUuid)
     const spent = await decisions(agent, "spent")
     expect(spent.length).toBeGreaterThanOrEqual(2 * updates.length - 1)
     expect(new Set(spent.map(({ purpose }) => purpose))).toEqual(new Set(["notes"]))
-    expect(summarise(agent.chat.views.ledger).requests).toBe(13 + spent.length)
+    expect(summarise(agent.conversation.views.ledger).requests).toBe(13 + spent.length)
   })
 
   test("L7-1 the fork reads at least nine tenths of its input from the cache, and the next request misses nothing", async () => {
@@ -213,7 +214,7 @@ describe("layer 3 from end to end", () => {
     expect(readFileSync(notes, "utf8")).toBe(ownText("template.md"))
     expect(await decisions(agent, "notes-updated")).toEqual([]) // nothing was noted, so nothing is recorded
     expect((await decisions(agent, "spent")).length).toBeGreaterThan(0)
-    expect(agent.chat.views.artifacts.files.has(notes)).toBe(false)
+    expect(agent.conversation.views.artifacts.files.has(notes)).toBe(false)
   })
 
   /** Thirty rounds pass during the first update. Then it ends, with an answer of this many tokens. */
@@ -246,7 +247,7 @@ describe("layer 3 from end to end", () => {
     await firstFork.promise
     expect(forks).toHaveLength(1)
     gate.resolve()
-    await agent.chat.settled()
+    await agent.conversation.settled()
     expect(most).toBe(1)
     return { agent, forks }
   }
@@ -256,7 +257,7 @@ describe("layer 3 from end to end", () => {
     expect(forks).toHaveLength(2)
     expect(resultsIn(forks[1]!)).toHaveLength(30)
     const [, second] = await decisions(agent, "notes-updated")
-    expect(second!.throughUuid).toBe(agent.chat.views.context.newest!.uuid)
+    expect(second!.throughUuid).toBe(agent.conversation.views.context.newest!.uuid)
   })
 
   test("L5-9 an update that waited is checked against the budget after the first one is paid", async () => {
@@ -305,11 +306,11 @@ describe("layer 3 from end to end", () => {
       const { agent, notes, forks } = await notetaking({ script })
       await go(agent)
       const first = readFileSync(notes, "utf8")
-      const back = agent.chat.views.context.newest!.uuid
+      const back = agent.conversation.views.context.newest!.uuid
       await go(agent, "Never speak of the branch that was left.")
       expect(readFileSync(notes, "utf8")).toContain("the branch that was left")
       if (byHand) writeFileSync(notes, `By hand.\n\n${readFileSync(notes, "utf8")}`)
-      await agent.chat.rewind(back)
+      await agent.conversation.rewind(back)
       const seen = forks.length
       await go(agent, "Look again.")
       expect(forks.length).toBeGreaterThan(seen)
@@ -342,15 +343,15 @@ describe("layer 3 from end to end", () => {
     const agent = await open()
     await ask(agent, "Never speak of the branch that was left.")
     await asked.promise
-    await agent.chat.rewind(await firstOf(agent))
+    await agent.conversation.rewind(await firstOf(agent))
     gate.resolve()
-    await agent.chat.settled()
+    await agent.conversation.settled()
     const [{ kept } = {}] = await decisions(agent, "notes-updated")
     expect(kept).toBeDefined()
-    expect(agent.chat.views.notes).toEqual({ inFile: { kept } })
-    await agent.chat.close()
+    expect(agent.conversation.views.notes).toEqual({ inFile: { kept } })
+    await agent.conversation.close()
     const again = await open()
-    expect(again.chat.views.notes).toEqual({ inFile: { kept } })
+    expect(again.conversation.views.notes).toEqual({ inFile: { kept } })
   })
 
   test("L3-2 the user's own template and prompt replace ours", async () => {
@@ -428,7 +429,7 @@ describe("layer 3 from end to end", () => {
     expect(parseNotes(text).sections.map(({ head }) => head)).toEqual(
       parseNotes(ownText("template.md")).sections.map(({ head }) => head),
     )
-    expect(readdirSync(dirname(notes))).toEqual([`${agent.chat.id}.md`])
+    expect(readdirSync(dirname(notes))).toEqual([`${agent.conversation.id}.md`])
     expect(memory().running()).toBeUndefined()
   })
 
@@ -439,12 +440,12 @@ describe("layer 3 from end to end", () => {
       onFork: () => {
         void memory()
           .running()
-          ?.done.then(() => positions.push(agent.chat.views.notes.throughUuid, memory().running()))
+          ?.done.then(() => positions.push(agent.conversation.views.notes.throughUuid, memory().running()))
         return "Nothing to note."
       },
     })
     await go(agent)
-    expect(positions).toEqual([agent.chat.views.notes.throughUuid, undefined])
+    expect(positions).toEqual([agent.conversation.views.notes.throughUuid, undefined])
     expect(positions[0]).toBeDefined()
   })
 
@@ -452,10 +453,10 @@ describe("layer 3 from end to end", () => {
     const where = project()
     const first = await notetaking({ where, script: rounds(10, 1_000) })
     await go(first.agent)
-    const { id } = first.agent.chat
+    const { id } = first.agent.conversation
     await first.agent.close()
     const second = await notetaking({ where, id, script: [saying(500), "Done.", ...rounds(6, 1_000)] })
-    expect(second.agent.chat.views.notes.throughUuid).toBeDefined()
+    expect(second.agent.conversation.views.notes.throughUuid).toBeDefined()
     await go(second.agent, "a little more")
     expect(second.forks).toHaveLength(0)
     await go(second.agent, "much more")
@@ -478,7 +479,7 @@ describe("layer 3 from end to end", () => {
     const where = project()
     const { agent } = await notetaking({ script: rounds(30, 1_000), where, store: failingAtFirstNotes(where.dir) })
     const failures: string[] = []
-    agent.chat.on("layerFailed", ({ layer, reason }) => failures.push(`${layer}: ${reason}`))
+    agent.conversation.on("layerFailed", ({ layer, reason }) => failures.push(`${layer}: ${reason}`))
     await go(agent)
     expect(failures).toEqual(["session-memory: the disk is full"])
     expect((await decisions(agent, "notes-updated")).length).toBeGreaterThan(1)
@@ -505,7 +506,7 @@ describe("layer 3 from end to end", () => {
     const tools = [read, words]
     const without = await notetaking({ script: [...rounds(12, 1_000), ...rounds(8, 1_000)], tools })
     const failures: string[] = []
-    without.agent.chat.on("layerFailed", ({ reason }) => failures.push(reason))
+    without.agent.conversation.on("layerFailed", ({ reason }) => failures.push(reason))
     await go(without.agent)
     await go(without.agent, "more")
     expect(failures).toEqual([expect.stringContaining("its tools have no Edit")])

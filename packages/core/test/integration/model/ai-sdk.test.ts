@@ -42,7 +42,7 @@ describe("BEY-8 a model of the AI SDK", () => {
     const askedFor = async (model: Model) => {
       const agent = await agentFor(sim, project(), { model })
       const asked: boolean[] = []
-      agent.chat.on("prepared", ({ request }) => asked.push("context_management" in request))
+      agent.conversation.on("prepared", ({ request }) => asked.push("context_management" in request))
       await askAgent(agent, "hello")
       return asked
     }

@@ -1,8 +1,9 @@
 /** The replay's cache model against the simulator's: two programs without shared code must compute the same cost. */
-import type { Block } from "@strata/core"
+
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { PromptCache } from "../../../../sim/src/cache/prompt-cache.ts"
+import type { Block } from "../../../src/messages/blocks.ts"
 import { CacheModel, type PromptItem } from "../../../src/replay/cache-model.ts"
 
 const RUNS = 300

@@ -3,7 +3,7 @@ import { openCompacting } from "../../../../test/compacting.ts"
 import { SUMMARISER, summariser } from "../../../../test/summariser.ts"
 import { memoryStore } from "../../../journal/memory-store.ts"
 import { toBlocks } from "../../../messages/blocks.ts"
-import type { ModelRequest } from "../../../parts.ts"
+import type { ModelRequest } from "../../../messages/request.ts"
 
 const WINDOW = 60_000
 const LONG = "many words ".repeat(3_000)

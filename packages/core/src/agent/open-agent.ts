@@ -1,0 +1,168 @@
+/** Opens an agent: wires a conversation, a model, tools, permissions, hooks and instruction files together. */
+import { realpath } from "node:fs/promises"
+import { join } from "node:path"
+import { type Clock, systemClock } from "../base/clock.ts"
+import { projectName } from "../base/ids.ts"
+import { loadSettings, type Settings } from "../base/settings.ts"
+import { createTelemetry } from "../base/telemetry.ts"
+import type { Conversation } from "../conversation/conversation.ts"
+import { defaultLayers, type LayerSurroundings } from "../conversation/default-layers.ts"
+import { openConversation } from "../conversation/open.ts"
+import { defaultRoot, notesConfigDirectory, projectDirectory } from "../journal/file/layout.ts"
+import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
+import type { Layer } from "../layers/layer.ts"
+import { chooseModel } from "../model/choose-model.ts"
+import type { Model } from "../model/model.ts"
+import { findModel } from "../tokens/models.ts"
+import { FileReads } from "../tools/files/read-state.ts"
+import type { OpenToolset } from "../tools/tool.ts"
+import { openTools } from "../tools/toolsets.ts"
+import { Agent } from "./agent.ts"
+import { AgentState } from "./agent-state.ts"
+import { compactionHooks } from "./compaction-hooks.ts"
+import { commandHooks } from "./hooks.ts"
+import { InstructionWatch } from "./instruction-watch.ts"
+import { type AgentOptions, checkAgentOptions } from "./options.ts"
+import { isInside, judge, type PermissionPolicy, type Request } from "./permissions.ts"
+import { codingPrompt } from "./system-prompt.ts"
+
+export async function openAgent(options: AgentOptions): Promise<Agent> {
+  checkAgentOptions(options)
+  const ground = await groundOf(options)
+  const toolset = await openTools(options.tools ?? [], ground)
+  try {
+    return await assemble({ options, ground, toolset })
+  } catch (error) {
+    await toolset.close()
+    throw error
+  }
+}
+
+/** What everything else is built on. */
+interface Ground {
+  readonly cwd: string
+  readonly root: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly clock: Clock
+  readonly settings: Settings
+  readonly model: Model
+  readonly summariser: Model | undefined
+}
+
+async function groundOf(options: AgentOptions): Promise<Ground> {
+  const { clock = systemClock, env = process.env, client, summariser } = options
+  const cwd = await realpath(options.cwd ?? process.cwd())
+  const root = options.dir ?? defaultRoot(env)
+  const { values } = await loadSettings({
+    home: root,
+    cwd,
+    env,
+    ...(options.settings ? { code: options.settings } : {}),
+  })
+  const source = { env, models: values.models }
+  return {
+    ...{ cwd, root, env, clock, settings: values },
+    model: await chooseModel({ ...source, model: options.model, client }),
+    summariser:
+      summariser === undefined
+        ? undefined
+        : await chooseModel({
+            ...source,
+            model: summariser,
+            client: typeof summariser === "string" ? client : undefined,
+          }),
+  }
+}
+
+interface Assembly {
+  readonly options: AgentOptions
+  readonly ground: Ground
+  readonly toolset: Required<OpenToolset>
+}
+
+async function assemble({ options, ground, toolset }: Assembly): Promise<Agent> {
+  const { cwd, root, env, clock, settings, model, summariser } = ground
+  const { askPermission, askPerson, approvePlan, reads = new FileReads() } = options
+  const hooks = [...(options.hooks ?? []), ...commandHooks(settings.hooks, env)]
+  const instructions = await InstructionWatch.start({ home: root, project: cwd, cwd, mayRead: () => true })
+  const state = new AgentState({
+    policy: policyOf(options, ground),
+    directory: cwd,
+    ...{ clock, env, reads, askPerson, approvePlan },
+  })
+  const session = () => ({ session_id: conversation.id, transcript_path: conversation.location, cwd: state.directory })
+  const layers = layersOf(options, {
+    ...{ model, tools: toolset.tools, reads, toolContext: state.toolContext },
+    hooks: compactionHooks(hooks, session),
+    guidance: () => [
+      settings.compactInstructions ?? "",
+      ...Object.values(instructions.texts).map(compactInstructionsIn),
+    ],
+    excluded: () => ({ files: instructions.paths, directories: [root] }),
+    mayRead: (path) => isInside(path, cwd) && judge(readingOf(path), state.policy).verdict === "allow",
+    notesConfig: notesConfigDirectory(root),
+    ...(summariser ? { summariser } : {}),
+    ...(options.autonomous ? { autonomous: true } : {}),
+  })
+  const learned = await learnModel(model, settings.models)
+  const conversation: Conversation = await openConversation({
+    ...pick(options, ["id", "mustExist", "title", "store", "ids"]),
+    ...{ model, cwd, dir: root, env, clock, layers },
+    system: options.system ?? systemPrompt({ cwd, date: clock.now() }),
+    tools: toolset.tools,
+    context: instructions.texts,
+    refreshPrompt: async () => ({ context: await instructions.renew() }),
+    cacheBreakpoints: false, // the model places its own
+    settings: { ...options.settings, models: { ...learned, ...options.settings?.models } },
+  })
+  const telemetry = createTelemetry({ exportContent: settings.exportContent })
+  const agent = new Agent({
+    ...{ conversation, model, toolset, state, hooks, instructions, clock, telemetry, askPermission },
+  })
+  try {
+    await agent.start()
+    return agent
+  } catch (error) {
+    await conversation.close()
+    throw error
+  }
+}
+
+/** With no one to ask, "ask" means no. So an agent without `askPermission` edits the project unless its settings say otherwise. */
+function policyOf({ mode, askPermission }: AgentOptions, { settings, cwd, root }: Ground): PermissionPolicy {
+  const { allow = [], ask = [], deny = [], mode: configured } = settings.permissions
+  return {
+    mode: mode ?? configured ?? (askPermission ? "ask" : "accept-edits"),
+    ...{ allow, ask, deny },
+    project: cwd,
+    kept: [root],
+    readable: [join(projectDirectory(root, projectName(cwd)), "tool-results")],
+  }
+}
+
+const readingOf = (path: string): Request => ({
+  tool: "Read",
+  isReadOnly: true,
+  question: { kind: "read", summary: `read ${path}`, paths: [path] },
+})
+
+const layersOf = ({ layers = defaultLayers }: AgentOptions, surroundings: LayerSurroundings): readonly Layer[] =>
+  typeof layers === "function" ? layers(surroundings) : layers
+
+/** What the provider says about a model that the data file does not have. */
+async function learnModel(model: Model, known: Settings["models"]): Promise<Settings["models"]> {
+  if (findModel(model.name, known).known) return {}
+  const lookup = await model.learn?.().catch(() => undefined)
+  if (!lookup?.known) return {}
+  const { id, family, window, maxOutput, minCacheable, price } = lookup.facts
+  return { [id]: { family, window, maxOutput, minCacheable, ...(price ? { price } : {}) } }
+}
+
+/** Rendered once: the date is that of the start. */
+function systemPrompt({ cwd, date }: { cwd: string; date: Date }): string {
+  return `${codingPrompt()}\n\nWorking directory: ${cwd}\nPlatform: ${process.platform}\nDate at the start: ${date.toISOString().slice(0, 10)}`
+}
+
+function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(keys.filter((key) => from[key] !== undefined).map((key) => [key, from[key]])) as Pick<T, K>
+}

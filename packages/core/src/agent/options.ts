@@ -1,0 +1,89 @@
+/** The options of `openAgent`, and their check. */
+import type { Clock } from "../base/clock.ts"
+import type { Ids } from "../base/ids.ts"
+import { anOption, checkOptions, type OptionRules, oneOf, required } from "../base/options.ts"
+import type { SettingsInput } from "../base/settings.ts"
+import { PERMISSION_MODES, type PermissionMode } from "../base/vocabulary.ts"
+import type { LayerSurroundings } from "../conversation/default-layers.ts"
+import type { Store } from "../journal/store.ts"
+import type { Layer } from "../layers/layer.ts"
+import type { AnthropicClient } from "../model/anthropic/anthropic.ts"
+import { CLIENT_OPTION, MODEL_OPTION, type ModelChoice } from "../model/choose-model.ts"
+import type { PersonQuestion, ReadState, Tool, Toolset } from "../tools/tool.ts"
+import type { Hook } from "./hooks.ts"
+import type { PermissionAnswer, PermissionRequest } from "./run-tools.ts"
+
+export interface AgentOptions {
+  /** A model id such as `"claude-opus-5-5"`, a `Model`, or a model of the Vercel AI SDK. */
+  readonly model: ModelChoice
+  /** Sends the requests of a model given by its id. Default: a client with the key in `ANTHROPIC_API_KEY`. */
+  readonly client?: AnthropicClient
+  /** `codingTools()`, or a list of tools and toolsets. The agent opens toolsets and closes them. Default: none. */
+  readonly tools?: Toolset | readonly (Tool | Toolset)[]
+  /** The project's directory. Paths are relative to it, and reading in it needs no permission. Default: the working directory. */
+  readonly cwd?: string
+  /** Default: a prompt for work on a project. */
+  readonly system?: string
+  /** The conversation to continue, or the id of a new one. Default: a new id. */
+  readonly id?: string
+  /** Fail if there is no conversation with this id. Default false. */
+  readonly mustExist?: boolean
+  /** Where journals are kept. Default: `STRATA_HOME`, else `.strata` in the home directory. */
+  readonly dir?: string
+  readonly title?: string
+  /** Default: the settings' mode, else `ask` if you pass `askPermission`, else `accept-edits`. */
+  readonly mode?: PermissionMode
+  /** Asks a person whether a call may run. Without it, a call that must be asked about is refused. */
+  readonly askPermission?: (request: PermissionRequest) => Promise<PermissionAnswer>
+  /** Asks a person a question of the model. */
+  readonly askPerson?: (question: PersonQuestion) => Promise<string | undefined>
+  /** Shows a plan and asks for approval. Without it, no plan is approved. */
+  readonly approvePlan?: (plan: string) => Promise<{ readonly approved: boolean; readonly remark?: string }>
+  readonly hooks?: readonly Hook[]
+  /** What the model has seen of files. Default: a new record. */
+  readonly reads?: ReadState
+  readonly settings?: SettingsInput
+  /** Writes summaries in place of the conversation's own model. */
+  readonly summariser?: ModelChoice
+  /** No one is there to answer: after a compaction the agent is asked to continue by itself. */
+  readonly autonomous?: boolean
+  /** Default: layers 1 to 4, each with its switch. */
+  readonly layers?: readonly Layer[] | ((surroundings: LayerSurroundings) => readonly Layer[])
+  /** Default: files under `dir`. */
+  readonly store?: Store
+  readonly clock?: Clock
+  readonly ids?: Ids
+  /** Default: the process's environment. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+}
+
+const RULES: OptionRules<AgentOptions> = {
+  model: required(MODEL_OPTION),
+  client: CLIENT_OPTION,
+  tools: {
+    is: "codingTools(), or a list of tools and toolsets",
+    fits: (value) => typeof value === "object" && value !== null && Symbol.iterator in value,
+  },
+  cwd: anOption.filledText,
+  system: anOption.text,
+  id: anOption.filledText,
+  mustExist: anOption.switch,
+  dir: anOption.filledText,
+  title: anOption.text,
+  mode: oneOf(...PERMISSION_MODES),
+  askPermission: anOption.callback,
+  askPerson: anOption.callback,
+  approvePlan: anOption.callback,
+  hooks: anOption.list,
+  reads: anOption.object,
+  settings: anOption.object,
+  summariser: MODEL_OPTION,
+  autonomous: anOption.switch,
+  layers: anOption.listOrFunction,
+  store: anOption.object,
+  clock: anOption.object,
+  ids: anOption.object,
+  env: anOption.object,
+}
+
+export const checkAgentOptions = (options: unknown): void => checkOptions("openAgent", options, RULES)

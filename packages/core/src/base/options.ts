@@ -1,0 +1,80 @@
+/** Checks the options of a public function. A wrong, missing or misspelled option gets one sentence that names it. */
+import { StrataError } from "./errors.ts"
+
+/** An option that cannot be used. Nothing was opened or written. */
+export class InvalidOptionError extends StrataError {
+  override readonly name = "InvalidOptionError"
+  readonly option: string
+
+  constructor(option: string, message: string) {
+    super(message)
+    this.option = option
+  }
+}
+
+export interface OptionRule {
+  /** Completes the sentence "must be …". */
+  readonly is: string
+  readonly fits: (value: unknown) => boolean
+  readonly required?: boolean
+}
+
+export type OptionRules<Options> = { readonly [K in keyof Required<Options>]: OptionRule }
+
+const isObject = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The kinds of options that most functions take. */
+export const anOption = {
+  text: { is: "a text", fits: (value) => typeof value === "string" },
+  filledText: { is: "a text that is not empty", fits: (value) => typeof value === "string" && value.trim() !== "" },
+  switch: { is: "true or false", fits: (value) => typeof value === "boolean" },
+  object: { is: "an object", fits: isObject },
+  list: { is: "a list", fits: Array.isArray },
+  listOrFunction: { is: "a list or a function", fits: (value) => Array.isArray(value) || typeof value === "function" },
+  callback: { is: "a function", fits: (value) => typeof value === "function" },
+} as const satisfies Record<string, OptionRule>
+
+export const oneOf = (...values: readonly string[]): OptionRule => ({
+  is: `one of ${values.map((value) => `"${value}"`).join(", ")}`,
+  fits: (value) => values.includes(value as string),
+})
+
+export const required = (rule: OptionRule): OptionRule => ({ ...rule, required: true })
+
+/** `call` is the function the options were given to. An option that is `undefined` counts as left out. */
+export function checkOptions<Options>(call: string, options: unknown, rules: OptionRules<Options>): void {
+  if (!isObject(options))
+    throw new InvalidOptionError("options", `${call}() takes one object with options, not ${describe(options)}.`)
+  const given = options as Readonly<Record<string, unknown>>
+  const known = rules as Readonly<Record<string, OptionRule>>
+  for (const name of Object.keys(given)) if (!Object.hasOwn(known, name)) throw unknownOption(call, name, known)
+  for (const [name, rule] of Object.entries(known)) {
+    const value = given[name]
+    if (value === undefined && rule.required)
+      throw new InvalidOptionError(name, `${call}() needs the option "${name}": ${rule.is}.`)
+    if (value !== undefined && !rule.fits(value))
+      throw new InvalidOptionError(
+        name,
+        `The option "${name}" of ${call}() must be ${rule.is}, not ${describe(value)}.`,
+      )
+  }
+}
+
+function unknownOption(call: string, name: string, rules: Readonly<Record<string, OptionRule>>): InvalidOptionError {
+  const plain = (text: string) => text.toLowerCase().replace(/[^a-z]/g, "")
+  const meant = Object.keys(rules).find((known) => {
+    const [a, b] = [plain(known), plain(name)]
+    return a === b || (b.length > 2 && (a.startsWith(b) || b.startsWith(a)))
+  })
+  const hint = meant ? `Did you mean "${meant}"?` : `It takes ${Object.keys(rules).join(", ")}.`
+  return new InvalidOptionError(name, `${call}() has no option "${name}". ${hint}`)
+}
+
+function describe(value: unknown): string {
+  if (value === null) return "null"
+  if (Array.isArray(value)) return "a list"
+  if (typeof value === "string")
+    return value === "" ? "an empty text" : `the text ${JSON.stringify(value.slice(0, 40))}`
+  if (typeof value === "number" || typeof value === "boolean") return String(value)
+  return typeof value === "object" ? "an object" : typeof value === "undefined" ? "nothing" : `a ${typeof value}`
+}

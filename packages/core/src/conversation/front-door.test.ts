@@ -1,0 +1,201 @@
+/** What a stranger writes down without reading anything: how a conversation is opened, fed and asked. */
+import { describe, expect, onTestFinished, test } from "vitest"
+import { temporaryRoot } from "../../test/journal-files.ts"
+import { entriesOf, openTestConversation } from "../../test/open.ts"
+import { InvalidContentError } from "../base/errors.ts"
+import { InvalidOptionError } from "../base/options.ts"
+import { memoryStore } from "../journal/memory-store.ts"
+import { textOf, toBlocks } from "../messages/blocks.ts"
+import { serialiseRequest } from "../views/context/request.ts"
+import { listConversations } from "./list.ts"
+import { openConversation } from "./open.ts"
+
+const MODEL = "claude-opus-4-6"
+/** As the library opens it by default, but for where it keeps things. */
+const openDefault = (options: object = {}) =>
+  openTestConversation({ layers: undefined as never, cacheBreakpoints: true, ...options })
+const textsOf = (request: { messages: readonly { role: string; content: unknown }[] }) =>
+  request.messages.map(({ role, content }) => `${role}: ${textOf(content as string)}`)
+
+describe("options", () => {
+  test.each<[string, unknown, RegExp]>([
+    ["nothing", undefined, /takes one object with options, not nothing/],
+    ["no model", {}, /needs the option "model": a model id such as "claude-opus-5-5"/],
+    ["a number as model", { model: 5 }, /option "model" of openConversation\(\) must be a model id .* not 5/],
+    ["an empty model", { model: "" }, /option "model" .* not an empty text/],
+    ["a client that is none", { model: MODEL, client: {} }, /option "client" .* must be a client of the Anthropic SDK/],
+    ["one message", { model: MODEL, messages: { role: "user" } }, /option "messages" .* must be a list, not an object/],
+    ["a misspelled option", { model: MODEL, tool: [] }, /has no option "tool"\. Did you mean "tools"\?/],
+    ["an unknown option", { model: MODEL, xyz: 1 }, /has no option "xyz"\. It takes model, client/],
+  ])("%s: one sentence names the option", async (_, options, why) => {
+    const opening = openConversation(options as never)
+    await expect(opening).rejects.toThrow(InvalidOptionError)
+    await expect(opening).rejects.toThrow(why)
+  })
+
+  test("a model may be a model of the AI SDK", async () => {
+    const model = {
+      specificationVersion: "v4",
+      provider: "openai.chat",
+      modelId: "gpt-5.5",
+      doStream: async () => ({}),
+    }
+    const chat = await openTestConversation({ model })
+    await chat.add("hi")
+    expect((await chat.prepare()).model).toBe("gpt-5.5")
+  })
+
+  test("a client goes with a model id only", async () => {
+    const client = { messages: { create: () => undefined } }
+    const model = { name: "mine", provider: "me", facts: {} as never, stream: async function* () {} }
+    await expect(openTestConversation({ model: model as never, client })).rejects.toThrow(
+      /"client" goes with a model id/,
+    )
+  })
+})
+
+describe("add", () => {
+  test("takes text, blocks, one message, or many", async () => {
+    const chat = await openTestConversation()
+    await chat.add("one")
+    await chat.add([{ type: "text", text: "two" }])
+    await chat.add({ role: "user", content: "three" })
+    await chat.add([
+      { role: "assistant", content: "four" },
+      { role: "user", content: [{ type: "text", text: "five" }] },
+    ])
+    expect(textsOf(await chat.prepare())).toEqual(["user: one\ntwo\nthree", "assistant: four", "user: five"])
+    expect(chat.words().messages.map(({ text }) => text)).toEqual(["one", "two", "three", "five"])
+  })
+
+  test("many messages are written together or not at all, and the bad one is named", async () => {
+    const chat = await openTestConversation()
+    const adding = chat.add([
+      { role: "user", content: "fine" },
+      { role: "system" as "user", content: "You help." },
+    ])
+    await expect(adding).rejects.toThrow(InvalidContentError)
+    await expect(adding).rejects.toThrow(/messages\[1\] has the role "system"\. Pass it as the option "system"/)
+    expect(await entriesOf(chat)).toEqual([])
+    await expect(chat.add([])).rejects.toThrow(/the list is empty/)
+  })
+})
+
+describe("an existing array of messages", () => {
+  const messages = [
+    { role: "user", content: "Read a." },
+    { role: "assistant", content: [{ type: "tool_use", id: "toolu_1", name: "Read", input: { file_path: "a" } }] },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "alpha" }] },
+    { role: "assistant", content: "It says alpha." },
+  ] as const
+
+  test("comes along, and the conversation continues from it", async () => {
+    const chat = await openTestConversation({ messages })
+    await chat.add("And b?")
+    const request = await chat.prepare()
+    expect(request.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant", "user"])
+    expect(request.messages[2]!.content).toEqual([messages[2].content[0]])
+    expect(chat.artifacts().read).toEqual(["a"])
+  })
+
+  test("is refused for a conversation that already has messages, which stays as it was", async () => {
+    const store = memoryStore()
+    const first = await openTestConversation({ store, messages })
+    const before = (await entriesOf(first)).length
+    await first.close()
+    await expect(openTestConversation({ store, messages })).rejects.toThrow(
+      /already has messages.*Leave it out to continue/,
+    )
+    const again = await openTestConversation({ store })
+    expect(await entriesOf(again)).toHaveLength(before)
+  })
+})
+
+test("record takes an answer with nothing but content, and says what it cost where usage is there", async () => {
+  const chat = await openTestConversation()
+  await chat.add("hi")
+  await chat.record({ content: [{ type: "text", text: "ho" }] })
+  expect(chat.ledger()).toMatchObject({ requests: 0, dollars: 0 })
+  expect(chat.frontier()).toMatchObject({ answered: true })
+  await chat.add("again")
+  await chat.record({ content: [{ type: "text", text: "ha" }], usage: { input_tokens: 100_000, output_tokens: 0 } })
+  expect(chat.ledger()).toMatchObject({ requests: 1, dollars: 0.5, byModel: [{ model: MODEL }] })
+  expect(textsOf(await chat.prepare()).at(-2)).toBe("assistant: ha")
+})
+
+describe("by default", () => {
+  test("CACHE-3 a request carries breakpoints: tools, system, the end of the last request, the newest message", async () => {
+    const tools = [{ name: "Read", description: "Reads.", input_schema: { type: "object" as const } }]
+    const chat = await openDefault({ tools })
+    await chat.add("one")
+    await chat.record({ content: [{ type: "text", text: "two" }] })
+    await chat.add("three")
+    const request = await chat.prepare()
+    const marked = (items: readonly object[]) => items.map((item) => "cache_control" in item)
+    expect(marked(request.tools!)).toEqual([true])
+    expect(marked(toBlocks(request.system as string))).toEqual([true])
+    expect(request.messages.flatMap(({ content }) => marked(content as object[]))).toEqual([true, false, true])
+  })
+
+  test("CACHE-3 breakpoints that came with the content are taken off, also inside results: never more than four", async () => {
+    const cache_control = { type: "ephemeral" as const }
+    const chat = await openDefault()
+    await chat.add([{ type: "text", text: "a", cache_control }])
+    await chat.record({ content: [{ type: "tool_use", id: "toolu_1", name: "Read", input: {} }] })
+    await chat.add([
+      {
+        type: "tool_result",
+        tool_use_id: "toolu_1",
+        content: [{ type: "text", text: "b", cache_control }],
+        cache_control,
+      },
+    ])
+    await chat.add("c")
+    const text = serialiseRequest(await chat.prepare())
+    expect(text.match(/cache_control/g)).toHaveLength(3)
+  })
+
+  test("L1-1 a large result is put aside", async () => {
+    const chat = await openDefault()
+    await chat.add("go")
+    await chat.record({ content: [{ type: "tool_use", id: "toolu_1", name: "Bash", input: { command: "x" } }] })
+    await chat.add([{ type: "tool_result", tool_use_id: "toolu_1", content: "line\n".repeat(60_000) }])
+    expect(serialiseRequest(await chat.prepare()).length).toBeLessThan(10_000)
+    expect(chat.ledger().saved.layers).toMatchObject([{ layer: "tool-results", actions: 1 }])
+  })
+
+  test("FLG-3 with everything off nothing is added to the request", async () => {
+    const chat = await openDefault({ settings: { off: true } })
+    await chat.add("one")
+    expect(serialiseRequest(await chat.prepare())).not.toContain("cache_control")
+  })
+})
+
+test("await using closes the conversation, and it is listed with its model and title", async () => {
+  const { root: dir, remove } = await temporaryRoot()
+  onTestFinished(remove)
+  {
+    await using chat = await openConversation({
+      model: MODEL,
+      dir,
+      cwd: "/nowhere",
+      env: {},
+      id: "one",
+      title: "First",
+    })
+    await chat.add("hi")
+    await chat.prepare()
+  }
+  expect(await listConversations({ dir, cwd: "/nowhere" })).toEqual([
+    { id: "one", title: "First", model: MODEL, updated: expect.stringMatching(/^\d{4}-/) },
+  ])
+  await using again = await openConversation({
+    model: MODEL,
+    dir,
+    cwd: "/nowhere",
+    env: {},
+    id: "one",
+    mustExist: true,
+  })
+  expect(again.opened.resumed).toBe(true)
+})

@@ -1,0 +1,106 @@
+/** What `add` and `record` accept, checked and turned into drafts. Bad content is refused before it reaches the journal. */
+import { InvalidContentError } from "../base/errors.ts"
+import type { MessageDraft } from "../journal/entries.ts"
+import { type Block, type Content, frozenCopy, isToolUse } from "../messages/blocks.ts"
+import type { Usage } from "../messages/messages.ts"
+import { usableUsage } from "../messages/usage.ts"
+
+/** A message in the shape of the Messages API. */
+export interface IncomingMessage {
+  readonly role: "user" | "assistant"
+  readonly content: Content
+  /** Not the person's own words: written by your program. */
+  readonly isMeta?: boolean
+}
+
+/** Text, blocks, one message, or many. */
+export type Incoming = Content | IncomingMessage | readonly IncomingMessage[]
+
+/** The model's answer. A response of the Anthropic SDK fits; `content` is enough. */
+export interface IncomingResponse {
+  readonly content: readonly unknown[]
+  readonly id?: string
+  readonly model?: string
+  readonly stop_reason?: string | null
+  readonly stop_sequence?: string | null
+  readonly usage?: Usage | null
+  /** What the server cleared from its own copy of the request, if it was asked to. */
+  readonly context_management?: { readonly applied_edits?: readonly unknown[] } | null
+}
+
+/** In the order they were given. */
+export function messageDrafts(incoming: Incoming): readonly MessageDraft[] {
+  if (!isList(incoming)) return [messageDraft(incoming)]
+  if (incoming.length === 0) throw new InvalidContentError("the list is empty")
+  const isMessages = incoming.some((item) => typeof (item as Partial<IncomingMessage> | null)?.role === "string")
+  if (!isMessages) return [messageDraft(incoming as Content)]
+  return (incoming as readonly IncomingMessage[]).map((message, index) => messageDraft(message, `messages[${index}]`))
+}
+
+const isList = (incoming: Incoming): incoming is readonly IncomingMessage[] | readonly Block[] =>
+  Array.isArray(incoming)
+
+/** `name` says which of several messages it is. */
+function messageDraft(incoming: Content | IncomingMessage, name?: string): MessageDraft {
+  const isMessage = typeof incoming === "object" && incoming !== null && !Array.isArray(incoming)
+  const { role, content, isMeta } = isMessage
+    ? (incoming as IncomingMessage)
+    : { role: "user" as const, content: incoming as Content, isMeta: false }
+  if (role !== "user" && role !== "assistant") throw new InvalidContentError(wrongRole(role, name))
+  const checked = frozenCopy(checkContent(content, name))
+  const meta = isMeta ? { isMeta: true } : {}
+  return role === "user"
+    ? { type: "user", message: { role, content: checked }, ...meta }
+    : { type: "assistant", message: { role, content: checked }, ...meta }
+}
+
+function wrongRole(role: unknown, name = "it"): string {
+  const hint = role === "system" ? 'Pass it as the option "system" of openConversation()' : 'Use "user" or "assistant"'
+  return `${name} has the role ${JSON.stringify(role)}. ${hint}`
+}
+
+export function checkContent(content: unknown, name?: string): Content {
+  const subject = name === undefined ? "its content" : `the content of ${name}`
+  if (typeof content === "string") {
+    if (content.trim() === "") throw new InvalidContentError(`${name ?? "it"} is empty`)
+    return content
+  }
+  if (!Array.isArray(content) || content.length === 0)
+    throw new InvalidContentError(`${subject} must be a text or a list of blocks`)
+  const odd = content.findIndex((block) => typeof (block as { type?: unknown } | null)?.type !== "string")
+  if (odd >= 0) throw new InvalidContentError(`block ${odd} of ${subject} has no type`)
+  return content as readonly Block[]
+}
+
+/** `model` is the conversation's own, for answers that do not say which model wrote them. */
+export function responseDraft(
+  response: IncomingResponse,
+  model: string,
+): MessageDraft & { readonly type: "assistant" } {
+  const content = blocksOf(response?.content)
+  const usage = usableUsage(response.usage ?? undefined)
+  return {
+    type: "assistant",
+    message: {
+      ...(response.id === undefined ? {} : { id: response.id }),
+      type: "message",
+      role: "assistant",
+      model: response.model ?? model,
+      content: frozenCopy(content),
+      stop_reason: stopReason(response, content),
+      stop_sequence: response.stop_sequence ?? null,
+      ...(usage ? { usage } : {}),
+    } as (MessageDraft & { type: "assistant" })["message"],
+  }
+}
+
+function blocksOf(content: unknown): readonly Block[] {
+  if (!Array.isArray(content)) throw new InvalidContentError("the response has no list of content blocks")
+  return content as readonly Block[]
+}
+
+/** An answer that does not say why it ended has ended with its calls, or as a final answer. */
+export function stopReason({ stop_reason }: IncomingResponse, content: readonly Block[]): string | null {
+  if (stop_reason !== undefined) return stop_reason
+  return content.some(isToolUse) ? "tool_use" : "end_turn"
+}

@@ -1,0 +1,44 @@
+/** The conversations kept for a project. */
+import { projectName } from "../base/ids.ts"
+import { fileStore } from "../journal/file/file-store.ts"
+import { defaultRoot } from "../journal/file/layout.ts"
+import type { Store } from "../journal/store.ts"
+
+export interface ListOptions {
+  /** Where journals are kept. Default: `STRATA_HOME`, else `.strata` in the home directory. */
+  readonly dir?: string
+  /** The project's directory. Default: the working directory. */
+  readonly cwd?: string
+  readonly store?: Store
+  /** Default: the process's environment. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+}
+
+/** Pass its `id` to `openConversation` or `openAgent` to continue it. */
+export interface KeptConversation {
+  readonly id: string
+  /** Its title, else the first line of the first message. */
+  readonly title?: string
+  readonly model?: string
+  /** When it was last written, in ISO 8601. */
+  readonly updated: string
+}
+
+/** Those in which something was said, newest first. */
+export async function listConversations(options: ListOptions = {}): Promise<readonly KeptConversation[]> {
+  const { cwd = process.cwd(), env = process.env } = options
+  const store = options.store ?? fileStore({ root: options.dir ?? defaultRoot(env) })
+  const listings = await store.list(projectName(cwd))
+  return listings
+    .filter(({ facts, firstWords }) => facts !== undefined || firstWords !== undefined)
+    .map(({ id, touched, facts, firstWords }) => {
+      const title = facts?.title ?? firstWords
+      const model = facts?.model
+      return {
+        id,
+        updated: touched,
+        ...(title === undefined ? {} : { title }),
+        ...(model === undefined ? {} : { model }),
+      }
+    })
+}

@@ -1,0 +1,83 @@
+/** The options of `openConversation`, and their check. */
+import type { Clock } from "../base/clock.ts"
+import type { FlagClient } from "../base/flags.ts"
+import type { Ids } from "../base/ids.ts"
+import { anOption, checkOptions, type OptionRules, required } from "../base/options.ts"
+import type { SettingsInput } from "../base/settings.ts"
+import type { Store } from "../journal/store.ts"
+import type { Layer } from "../layers/layer.ts"
+import type { SystemPrompt, ToolDefinition } from "../messages/request.ts"
+import type { AnthropicClient } from "../model/anthropic/anthropic.ts"
+import { CLIENT_OPTION, MODEL_OPTION, type ModelChoice } from "../model/choose-model.ts"
+import type { Tool } from "../tools/tool.ts"
+import type { IncomingMessage } from "./incoming.ts"
+import type { Prompt } from "./prompt.ts"
+
+export interface ConversationOptions {
+  /** A model id such as `"claude-opus-5-5"`, a `Model`, or a model of the Vercel AI SDK. */
+  readonly model: ModelChoice
+  /** The client you send requests with. Compaction asks for summaries through it. Default: one with the key in `ANTHROPIC_API_KEY`. */
+  readonly client?: AnthropicClient
+  readonly system?: SystemPrompt
+  /** Tools from `defineTool`, or definitions as the API takes them. */
+  readonly tools?: readonly (Tool | ToolDefinition)[]
+  /** Titled texts sent before the conversation, such as project instructions. */
+  readonly context?: Readonly<Record<string, string>>
+  /** Messages you already have, for a new conversation. */
+  readonly messages?: readonly IncomingMessage[]
+  /** The conversation to continue, or the id of a new one. Default: a new id. */
+  readonly id?: string
+  /** Fail if there is no conversation with this id. Default false: a new one begins. */
+  readonly mustExist?: boolean
+  /** Where journals are kept. Default: `STRATA_HOME`, else `.strata` in the home directory. */
+  readonly dir?: string
+  /** The project's directory. Default: the working directory. */
+  readonly cwd?: string
+  readonly title?: string
+  readonly settings?: SettingsInput
+  /** Beta features your requests ask for. Some change the model's window. */
+  readonly betas?: readonly string[]
+  /** Set false if you place cache breakpoints yourself. Default true. */
+  readonly cacheBreakpoints?: boolean
+  /** Set true if you send requests with `client.beta.messages`. The server may then be asked to clear old results. Default false. */
+  readonly contextManagement?: boolean
+  /** Default: tool results put aside, old results cleared, compaction. */
+  readonly layers?: readonly Layer[]
+  /** Called after a compaction, for the prompt from there on. */
+  readonly refreshPrompt?: () => Promise<Prompt>
+  /** An OpenFeature client that drives the flags. */
+  readonly flags?: FlagClient
+  /** Default: files under `dir`. */
+  readonly store?: Store
+  readonly clock?: Clock
+  readonly ids?: Ids
+  /** Default: the process's environment. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+}
+
+const RULES: OptionRules<ConversationOptions> = {
+  model: required(MODEL_OPTION),
+  client: CLIENT_OPTION,
+  system: { is: "a text or a list of text blocks", fits: (value) => typeof value === "string" || Array.isArray(value) },
+  tools: anOption.list,
+  context: anOption.object,
+  messages: anOption.list,
+  id: anOption.filledText,
+  mustExist: anOption.switch,
+  dir: anOption.filledText,
+  cwd: anOption.filledText,
+  title: anOption.text,
+  settings: anOption.object,
+  betas: anOption.list,
+  cacheBreakpoints: anOption.switch,
+  contextManagement: anOption.switch,
+  layers: anOption.list,
+  refreshPrompt: anOption.callback,
+  flags: anOption.object,
+  store: anOption.object,
+  clock: anOption.object,
+  ids: anOption.object,
+  env: anOption.object,
+}
+
+export const checkConversationOptions = (options: unknown): void => checkOptions("openConversation", options, RULES)

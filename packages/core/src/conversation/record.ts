@@ -1,0 +1,149 @@
+/**
+ * The live record of one conversation, shared by everything that works on it: the journal, the views that follow it, and the events.
+ * Entries are written one batch after another, so each gets its place, even when callers do not wait for one another.
+ */
+import type { Clock } from "../base/clock.ts"
+import { Events } from "../base/events.ts"
+import type { Ids } from "../base/ids.ts"
+import {
+  type DecisionDraft,
+  type Draft,
+  type Entry,
+  isBoundaryEntry,
+  isDecision,
+  isMessage,
+} from "../journal/entries.ts"
+import type { Journal } from "../journal/store.ts"
+import { isHuman, type Message, type Uuid } from "../messages/messages.ts"
+import type { Views } from "../views/views.ts"
+import type { ConversationEvents } from "./events.ts"
+
+export interface RecordParts {
+  readonly journal: Journal
+  readonly views: Views
+  readonly clock: Clock
+  readonly ids: Ids
+  /** What listing and resuming show. */
+  readonly session: { readonly model: string; readonly cwd: string; readonly title?: string | undefined }
+}
+
+export class ConversationRecord {
+  readonly journal: Journal
+  readonly events = new Events<ConversationEvents>()
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly #session: RecordParts["session"]
+  #views: Views
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor({ journal, views, clock, ids, session }: RecordParts) {
+    this.journal = journal
+    this.clock = clock
+    this.ids = ids
+    this.#session = session
+    this.#views = views
+  }
+
+  /** The current views. A rewind replaces them. */
+  get views(): Views {
+    return this.#views
+  }
+
+  get id(): string {
+    return this.journal.address.id
+  }
+
+  /**
+   * Resolves with the entries as they are in the journal. `seen` are the views they were decided by: if the conversation has been rewound
+   * since, the entries belong to the branch that was left.
+   */
+  append(drafts: readonly Draft[], seen?: Views): Promise<readonly Entry[]> {
+    return this.#inOrder(() => this.#append(drafts, seen ?? this.#views))
+  }
+
+  /** Returns to an earlier place of the journal. Anything appended meanwhile waits until the views have been loaded again. */
+  rewind(to: Uuid, load: () => Promise<Views>): Promise<void> {
+    return this.#inOrder(async () => {
+      await this.#write([this.place({ type: "strata", subtype: "rewound" }, to)])
+      this.#views = await load()
+    })
+  }
+
+  place(draft: Draft, parent: Uuid | null): Entry {
+    const timestamp = this.clock.now().toISOString()
+    const uuid = this.ids.uuid()
+    if (draft.type === "strata") return { ...draft, uuid, parentUuid: parent, timestamp } as Entry
+    const placed = { timestamp, ...draft, uuid: draft.uuid ?? uuid, sessionId: this.id }
+    const isBoundary = draft.type === "system" && draft.subtype === "compact_boundary"
+    return (
+      isBoundary ? { ...placed, parentUuid: null, logicalParentUuid: parent } : { ...placed, parentUuid: parent }
+    ) as Message
+  }
+
+  /** What listing and resuming need. It follows the first message of a person and every boundary, so a resume reads nothing before that. */
+  sessionFacts(change: { readonly title?: string; readonly prompt?: Uuid } = {}): DecisionDraft {
+    const current = this.#views.context.session
+    const title = change.title ?? current?.title ?? this.#session.title
+    const prompt = change.prompt ?? current?.prompt
+    return {
+      type: "strata",
+      subtype: "session",
+      model: this.#session.model,
+      cwd: this.#session.cwd,
+      ...(current?.mode === undefined ? {} : { mode: current.mode }),
+      ...(title === undefined ? {} : { title }),
+      ...(prompt === undefined ? {} : { prompt }),
+    }
+  }
+
+  /** A resume continues with the model that was asked last. */
+  async recordModel(): Promise<void> {
+    const { session } = this.#views.context
+    if (session && session.model !== this.#session.model) await this.append([this.sessionFacts()])
+  }
+
+  #inOrder<T>(work: () => Promise<T>): Promise<T> {
+    const run = this.#last.then(work)
+    this.#last = run.catch(() => undefined)
+    return run
+  }
+
+  async #append(drafts: readonly Draft[], seen: Views): Promise<readonly Entry[]> {
+    if (drafts.length === 0) return []
+    let parent = seen.context.newest?.uuid ?? null
+    const onPath = seen === this.#views || parent === null || this.#isInView(parent)
+    let isListed = seen.context.session !== undefined
+    const placed: Entry[] = []
+    const entries: Entry[] = []
+    for (const draft of drafts) {
+      const entry = this.place(draft, parent)
+      placed.push(entry)
+      entries.push(entry)
+      if (!isDecision(entry)) parent = entry.uuid
+      // in the same write as the first message, so that a conversation is listed even if its process dies before the first request
+      if (isBoundaryEntry(entry) || (!isListed && isMessage(entry) && isHuman(entry))) {
+        entries.push(this.place(this.sessionFacts(), parent))
+        isListed = true
+      }
+    }
+    await this.#write(entries, onPath)
+    return placed
+  }
+
+  #isInView(uuid: Uuid): boolean {
+    const { context } = this.#views
+    return context.newest?.uuid === uuid || context.storedMessages().some((message) => message.uuid === uuid)
+  }
+
+  async #write(entries: readonly Entry[], onPath = true): Promise<void> {
+    await this.journal.append(entries)
+    // all at once: no one may see a boundary without the summary after it
+    const checkpoints = entries.flatMap((entry) => {
+      this.#views.apply(entry, onPath)
+      return isBoundaryEntry(entry) ? [this.#views.checkpoint(entry.uuid)] : []
+    })
+    for (const entry of entries) this.events.emit("entry", { entry })
+    // a checkpoint only saves time at the next opening, so failing to write one is not an error
+    for (const checkpoint of checkpoints) await this.journal.writeCheckpoint(checkpoint).catch(() => undefined)
+  }
+}

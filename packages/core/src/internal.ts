@@ -1,0 +1,96 @@
+/**
+ * `@strata/core/internal`: parts of the library for the packages beside it (the program, the simulator, the lab).
+ * Names in here change without notice. Programs use `@strata/core`.
+ */
+export { Agent, type AskOptions } from "./agent/agent.ts"
+export { openAgent } from "./agent/open-agent.ts"
+export type { AgentOptions } from "./agent/options.ts"
+export { judge, simpleCommands } from "./agent/permissions.ts"
+export type { QueryEnd, QueryEvent } from "./agent/query-events.ts"
+export type { PermissionRequest } from "./agent/run-tools.ts"
+export { withSideEvents } from "./agent/side-events.ts"
+export { manualClock } from "./base/clock.ts"
+export { CompactionFailedError, ImportError, reasonOf, SettingsError, StrataError } from "./base/errors.ts"
+export { FIGURES, type FigureName, SWITCHES, type SwitchName } from "./base/flag-names.ts"
+export { createFlags } from "./base/flags.ts"
+export { type Ids, isSafeId, projectName, seededIds } from "./base/ids.ts"
+export { promptText } from "./base/prompt-file.ts"
+export { DEFAULT_SETTINGS, ENVIRONMENT, loadSettings, type Settings } from "./base/settings.ts"
+export { settingsSchema } from "./base/settings-schema.ts"
+export { addCounts, inputTokens, NO_TOKENS, type TokenCounts } from "./base/token-counts.ts"
+export { PERMISSION_MODES, type PermissionMode } from "./base/vocabulary.ts"
+export { Conversation } from "./conversation/conversation.ts"
+export type { ToolSurroundings } from "./forks/fork-state.ts"
+export { openConversation } from "./front-door.ts"
+export { importTranscript } from "./import/import-file.ts"
+export type { ImportedConversation, ImportReport } from "./import/importer.ts"
+export { writeImported } from "./import/into-journal.ts"
+export { mainPath } from "./import/main-path.ts"
+export { type DecisionEntry, type Draft, type Entry, isDecision, isMessage } from "./journal/entries.ts"
+export { fileStore } from "./journal/file/file-store.ts"
+export { defaultRoot, projectDirectory } from "./journal/file/layout.ts"
+export { decodeLine, isWhole } from "./journal/line.ts"
+export { memoryStore } from "./journal/memory-store.ts"
+export type { ConversationListing, FlushMode, OpeningReport, Store } from "./journal/store.ts"
+export { toolResultStorage } from "./layers/1-tool-results/tool-result-storage.ts"
+export { microcompaction } from "./layers/2-microcompact/microcompaction.ts"
+export { ROUTE_WORDS } from "./layers/4-compaction/attempt.ts"
+export { compaction } from "./layers/4-compaction/compaction.ts"
+export type { CompactionOrder, CompactionPlan, CompactionProgress, RouteName } from "./layers/compaction-order.ts"
+export type { Layer } from "./layers/layer.ts"
+export { renderAttachment, type Todo } from "./messages/attachments.ts"
+export {
+  type Block,
+  type Content,
+  isMedia,
+  isText,
+  isThinking,
+  isToolResult,
+  isToolUse,
+  resultBlocks,
+  type ToolResult,
+  textOf,
+  toBlocks,
+} from "./messages/blocks.ts"
+export {
+  type AssistantMessage,
+  contentOf,
+  isBoundary,
+  isHuman,
+  isSentToModel,
+  isShownToPerson,
+  isSyntheticError,
+  type Message,
+  type Usage,
+  type UserMessage,
+} from "./messages/messages.ts"
+export type { ModelRequest } from "./messages/request.ts"
+export { sentBlocks } from "./messages/sent-blocks.ts"
+export { anthropicModel } from "./model/anthropic/anthropic.ts"
+export type { Model } from "./model/model.ts"
+export { POLICIES, type Policy, STRATA } from "./replay/policies.ts"
+export { type Replay, type ReplayedAction, type ReplayReport, replay } from "./replay/replay.ts"
+export { type Accounting, account } from "./tokens/accounting.ts"
+export { type ErrorSummary, summarizeErrors } from "./tokens/calibrate.ts"
+export { CONTENT_CLASSES, forEachSegment, STATES } from "./tokens/content-class.ts"
+export { type ContextSize, usageTotal } from "./tokens/context-size.ts"
+export { createEstimator, type Estimator, type Measure, measureBlocks, measureText } from "./tokens/estimate.ts"
+export { MODEL_FACTS, type ModelFacts, type Price } from "./tokens/model-facts.ts"
+export { canonicalModelId, findModel, type ModelOverride } from "./tokens/models.ts"
+export { costOf, tokenCounts } from "./tokens/price.ts"
+export { type RepeatedReads, repeatedReads } from "./tokens/repeated-reads.ts"
+export { type Fill, resolveThresholds, type Thresholds } from "./tokens/window.ts"
+export { fileTools, openShellTools } from "./tools/coding-tools.ts"
+export { FileReads } from "./tools/files/read-state.ts"
+export { todoWrite } from "./tools/session/todo-write.ts"
+export type { PermissionQuestion } from "./tools/tool.ts"
+export { codingTools, mcpServers } from "./tools/toolsets.ts"
+export type { BreakCause } from "./views/cache/cache-causes.ts"
+export { type BreakTotal, type CacheBreak, totalBreaks } from "./views/cache/cache-history.ts"
+export { accountSent } from "./views/context/sent-accounting.ts"
+export { type LedgerLine, type LedgerSummary, type Purpose, summarise } from "./views/ledger/ledger.ts"
+export { type LayerSaving, totalSaving } from "./views/ledger/savings-report.ts"
+export { isOnPath, Links } from "./views/path.ts"
+export { type Artifacts, artifacts, commandOf } from "./views/record/artifacts.ts"
+export { standingRules } from "./views/record/standing-rules.ts"
+export { Views } from "./views/views.ts"

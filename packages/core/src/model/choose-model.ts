@@ -1,0 +1,53 @@
+/** Turns what people give as `model` into a `Model`: an id, a `Model`, or a model of the Vercel AI SDK. */
+import { InvalidOptionError, type OptionRule } from "../base/options.ts"
+import type { ModelOverride } from "../tokens/models.ts"
+import type { AiSdkModel } from "./ai-sdk/ai-sdk.ts"
+import type { AnthropicClient } from "./anthropic/anthropic.ts"
+import type { Model } from "./model.ts"
+
+export type ModelChoice = string | Model | AiSdkModel
+
+export interface ModelSource {
+  readonly model: ModelChoice
+  /** Sends the requests of a model that is given by its id. Default: a client with the key of the environment. */
+  readonly client?: AnthropicClient | undefined
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly betas?: readonly string[]
+  readonly models?: Readonly<Record<string, ModelOverride>>
+}
+
+export const MODEL_OPTION: OptionRule = {
+  is: 'a model id such as "claude-opus-5-5", a Model, or a model of the AI SDK',
+  fits: (value) => (typeof value === "string" && value.trim() !== "") || isModel(value) || isAiSdkModel(value),
+}
+
+export const CLIENT_OPTION: OptionRule = {
+  is: "a client of the Anthropic SDK",
+  fits: (value) => typeof (value as Partial<AnthropicClient> | null)?.messages?.create === "function",
+}
+
+/** The adapters are loaded when one is chosen. */
+export async function chooseModel({ model, client, env, betas = [], models = {} }: ModelSource): Promise<Model> {
+  if (typeof model === "string") {
+    const { anthropicModel } = await import("./anthropic/anthropic.ts")
+    return anthropicModel({ model, env, betas, models, ...(client ? { client } : {}) })
+  }
+  if (client)
+    throw new InvalidOptionError(
+      "client",
+      'The option "client" goes with a model id. This model brings its own client.',
+    )
+  if (isModel(model)) return model
+  const { aiSdkModel } = await import("./ai-sdk/ai-sdk.ts")
+  return aiSdkModel(model, { models })
+}
+
+export function isModel(value: unknown): value is Model {
+  const { stream, facts } = (value ?? {}) as Partial<Model>
+  return typeof stream === "function" && typeof facts === "object"
+}
+
+export function isAiSdkModel(value: unknown): value is AiSdkModel {
+  const { doStream, modelId } = (value ?? {}) as { doStream?: unknown; modelId?: unknown }
+  return typeof doStream === "function" && typeof modelId === "string"
+}
