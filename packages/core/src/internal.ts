@@ -52,6 +52,7 @@ export {
   textOf,
   toBlocks,
 } from "./messages/blocks.ts"
+export { readImageSize } from "./messages/image-size.ts"
 export {
   type AssistantMessage,
   contentOf,

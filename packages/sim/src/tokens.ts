@@ -11,8 +11,8 @@
  * Counts are cached by the hash of the content, so a request that repeats a long prefix costs only what is new.
  */
 import { hash } from "node:crypto"
+import { readImageSize } from "@strata/core/internal"
 import { countTokens, decode, encode } from "gpt-tokenizer/encoding/o200k_base"
-import { readImageSize } from "./image-size.ts"
 import type { Block, ToolParam } from "./wire.ts"
 
 const PIECE = 2048 // characters; the tokenizer's time grows with the square of the length of an unbroken run

@@ -4,7 +4,6 @@
  */
 import { readdir, readFile, realpath } from "node:fs/promises"
 import { dirname, isAbsolute, join, matchesGlob, relative, resolve } from "node:path"
-import { parse } from "yaml"
 import { isInside } from "./permissions.ts"
 
 export interface InstructionFile {
@@ -100,7 +99,7 @@ async function markdownIn(directory: string): Promise<readonly string[]> {
 async function load(path: string, options: InstructionOptions): Promise<InstructionFile | undefined> {
   const text = await readAllowed(path, options)
   if (text === undefined) return undefined
-  const { body, paths } = splitFrontmatter(text)
+  const { body, paths } = await splitFrontmatter(text)
   const content = (await withImports(body, { path, options, depth: 0, seen: new Set([path]) })).trim()
   return content === "" ? undefined : { path, content, ...(paths ? { paths } : {}) }
 }
@@ -114,9 +113,15 @@ async function readAllowed(path: string, { mayRead }: InstructionOptions): Promi
   }
 }
 
-function splitFrontmatter(text: string): { body: string; paths: readonly string[] | undefined } {
+interface SplitText {
+  readonly body: string
+  readonly paths: readonly string[] | undefined
+}
+
+async function splitFrontmatter(text: string): Promise<SplitText> {
   const match = /^---\r?\n([\s\S]*?)\r?\n---\r?\n?/.exec(text)
   if (!match) return { body: text, paths: undefined }
+  const { parse } = await import("yaml")
   try {
     const { paths } = (parse(match[1]!) ?? {}) as { paths?: unknown }
     const list = typeof paths === "string" ? paths.split(",").map((path) => path.trim()) : paths
@@ -147,7 +152,7 @@ async function withImports(text: string, { path, options, depth, seen }: ImportS
         if (seen.has(file)) continue
         const content = await readAllowed(file, options)
         if (content === undefined) continue
-        const { body } = splitFrontmatter(content)
+        const { body } = await splitFrontmatter(content)
         const inner = await withImports(body, { path: file, options, depth: depth + 1, seen: new Set([...seen, file]) })
         result = result.split(whole!).join(`${before}${inner.trim()}`)
       }

@@ -2,9 +2,8 @@
  * Withholds images and documents that the API would reject. A text in their place says what they were and how to recall them,
  * so one image never blocks a conversation.
  */
-import { createRequire } from "node:module"
-import type { imageSize as ImageSize } from "image-size"
 import { type Block, isMedia, isToolResult, type Media, resultBlocks, type TextBlock } from "./blocks.ts"
+import { readImageSize } from "./image-size.ts"
 import type { MediaLimits } from "./media-limits.ts"
 import { contentOf, type Message } from "./messages.ts"
 
@@ -103,28 +102,10 @@ function measure(block: Media, address: string): MediaItem {
   const base = { address, kind, mediaType: source.media_type ?? source.type, bytes: data?.length ?? 0 }
   if (data === undefined) return base
   if (kind === "image") {
-    const pixels = pixelsOf(data)
-    return pixels ? { ...base, pixels } : base
+    const size = readImageSize(data) // an image we cannot read is left to the API
+    return size ? { ...base, pixels: { width: size.width, height: size.height } } : base
   }
   return { ...base, pages: pagesOf(data) }
-}
-
-/** Loaded with the first image, since most conversations have none. */
-let sizeOf: typeof ImageSize | undefined
-function imageSize(bytes: Uint8Array) {
-  sizeOf ??= (createRequire(import.meta.url)("image-size") as { imageSize: typeof ImageSize }).imageSize
-  return sizeOf(bytes)
-}
-
-const HEADER_CHARACTERS = 512 * 1024 // base64; all formats that the API accepts have the dimensions near the front
-
-function pixelsOf(data: string): { width: number; height: number } | undefined {
-  try {
-    const { width, height } = imageSize(Buffer.from(data.slice(0, HEADER_CHARACTERS), "base64"))
-    return { width, height }
-  } catch {
-    return undefined // not readable here: let the API decide
-  }
 }
 
 /** Counts the page objects of a PDF. Compressed object streams hide some, so the true number may be higher. */

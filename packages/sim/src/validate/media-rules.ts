@@ -1,7 +1,7 @@
 /** Rules about images: their size in bytes and pixels, and whether the media type is right. */
 
+import { readImageSize } from "@strata/core/internal"
 import { visitBlocks } from "../conversation.ts"
-import { readImageSize } from "../image-size.ts"
 import type { Block } from "../wire.ts"
 import type { Rule } from "./rule.ts"
 

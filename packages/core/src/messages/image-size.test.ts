@@ -12,6 +12,13 @@ const webp = (chunk: string, fill: (buffer: Buffer) => void) =>
     buffer.write(`WEBP${chunk}`, 8, "latin1")
     fill(buffer)
   })
+const withFillByte = bytes(40, (buffer) => {
+  buffer.writeUInt16BE(0xffd8, 0)
+  buffer.writeUInt16BE(0xffff, 2)
+  buffer.writeUInt16BE(0xc000, 4)
+  buffer.writeUInt16BE(480, 8)
+  buffer.writeUInt16BE(640, 10)
+})
 const jpeg = (before: number) =>
   bytes(before + 40, (buffer) => {
     buffer.writeUInt16BE(0xffd8, 0)
@@ -59,6 +66,7 @@ describe("BEY-8 image sizes from the header", () => {
     },
     { format: "jpeg", data: jpeg(60) },
     { format: "jpeg", data: jpeg(65_000) },
+    { format: "jpeg", data: withFillByte },
   ])("$format", ({ format, data }) => {
     expect(readImageSize(data)).toEqual({ mediaType: `image/${format}`, width: 640, height: 480 })
   })

@@ -55,6 +55,10 @@ function readJpeg(bytes: Buffer): ImageSize | undefined {
   let at = 2
   while (at + 9 <= bytes.length && bytes[at] === 0xff) {
     const marker = bytes[at + 1] as number
+    if (marker === 0xff) {
+      at += 1 // a fill byte: any number of them may come before a marker
+      continue
+    }
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
     if (isFrame) {
       return { mediaType: "image/jpeg", height: bytes.readUInt16BE(at + 5), width: bytes.readUInt16BE(at + 7) }
