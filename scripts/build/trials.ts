@@ -3,11 +3,12 @@
  * documentation, call the commands. A trial throws if the packages do not do what they promise.
  */
 import { spawn } from "node:child_process"
-import { cpSync, globSync, readFileSync, writeFileSync } from "node:fs"
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { dirname, join, posix } from "node:path"
 import { createInterface } from "node:readline"
 import { pathToFileURL } from "node:url"
-import type { PackedPackage } from "./install.ts"
+import { linkThirdParty, type PackedPackage } from "./install.ts"
 import { compiled } from "./manifest.ts"
 import { OWN_MANIFEST, ROOT } from "./packages.ts"
 import { runToEnd } from "./run-to-end.ts"
@@ -49,6 +50,8 @@ export const TRIALS: readonly Trial[] = [
   { what: "every subpath and every file can be imported", run: importEverything },
   { what: "a user's files and the examples of the READMEs pass the type check", run: typeCheck },
   { what: "the README's loop and the agent work against the simulator, through compactions", run: runPrograms },
+  { what: "the same program works as one bundled file, away from all packages", run: runBundle },
+  { what: "types and program fit the oldest zod and OpenTelemetry that the peer ranges allow", run: useOldestPeers },
   { what: "strata --version, strata --help, strata-sim --help and strata demo", run: runCommands },
   { what: "the example in the README of @strata/core runs unchanged against strata sim", run: runReadme },
 ]
@@ -94,9 +97,44 @@ function typeCheck(user: User): void {
 }
 
 function runPrograms(user: User): void {
-  const printed = node(user, [PROGRAM])
+  checkOutcome(node(user, [PROGRAM]))
+}
+
+function checkOutcome(printed: string): void {
   const { answered, compactions, agentEnd, refused } = JSON.parse(printed) as Outcome
   expect(answered && compactions > 0 && agentEnd === "answer" && refused === 0, `The program printed ${printed}`)
+}
+
+/** An ES module has no `require`, and some packages of others are CommonJS. */
+const REQUIRE =
+  'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);'
+
+/** Everything in one file, run where it finds no package and no file of ours. */
+function runBundle(user: User): void {
+  const away = mkdtempSync(join(tmpdir(), "strata-bundle-"))
+  try {
+    const file = join(away, "program.mjs")
+    const options = ["--bundle", "--platform=node", "--format=esm", `--banner:js=${REQUIRE}`, "--log-level=error"]
+    runToEnd(join(ROOT, "node_modules", ".bin", "esbuild"), [PROGRAM, ...options, `--outfile=${file}`], {
+      cwd: user.directory,
+    })
+    checkOutcome(node({ ...user, directory: away }, [file]))
+  } finally {
+    rmSync(away, { recursive: true, force: true })
+  }
+}
+
+/** The names of their oldest versions in our `node_modules`. */
+const OLDEST_PEERS = { zod: "zod-3", "@opentelemetry/api": "opentelemetry-api-oldest" }
+
+function useOldestPeers(user: User): void {
+  try {
+    for (const [name, oldest] of Object.entries(OLDEST_PEERS)) linkThirdParty(user.directory, name, oldest)
+    typeCheck(user)
+    runPrograms(user)
+  } finally {
+    for (const name of Object.keys(OLDEST_PEERS)) linkThirdParty(user.directory, name)
+  }
 }
 
 async function runReadme(user: User): Promise<void> {

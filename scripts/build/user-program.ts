@@ -48,4 +48,4 @@ async function main(): Promise<Outcome> {
   return { answered, compactions, agentEnd: end?.reason, refused, requests: simulator.log.length }
 }
 
-console.log(JSON.stringify(await main()))
+main().then((outcome) => console.log(JSON.stringify(outcome)))
