@@ -30,6 +30,8 @@ const WRONG_USE = `import { openConversation } from "@strata/core"
 // @ts-expect-error a number is not a model
 export const chat = openConversation({ model: 5 })
 `
+/** The user here has no test runner: the tests of the documentation check such blocks. */
+const FOR_A_TEST_RUNNER = /from "vitest"/
 /** Strict in everything, including the declarations of other packages. */
 const USER_TSCONFIG = {
   compilerOptions: {
@@ -66,7 +68,7 @@ export function prepareUser({ directory, packages }: User): void {
   for (const { folder, directory: built } of packages) {
     const text = readFileSync(join(built, "README.md"), "utf8")
     for (const [at, [, code]] of [...text.matchAll(/^```ts\n(.*?)^```$/gms)].entries())
-      writeFileSync(join(directory, `${folder}-readme-${at + 1}.ts`), code!)
+      if (!FOR_A_TEST_RUNNER.test(code!)) writeFileSync(join(directory, `${folder}-readme-${at + 1}.ts`), code!)
   }
 }
 

@@ -3,17 +3,7 @@
  * LICENSE. It compiles only what an entry reaches, so tests and their support stay out.
  */
 import { spawnSync } from "node:child_process"
-import {
-  chmodSync,
-  cpSync,
-  globSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs"
+import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { withCompiledPaths, withOptionalTypes } from "./imports.ts"
 import { withInlinedPrompts } from "./inline-prompts.ts"
@@ -92,10 +82,7 @@ function finishDeclaration(file: string, { exports = {}, peerDependenciesMeta = 
   writeFileSync(file, withOptionalTypes(declaration, new Set(optional)))
 }
 
-/** What lies among the sources and is no source: prompts and the like, read by their place beside the code. */
+/** Prompts among the sources. */
 export function assetsOf(folder: string): readonly string[] {
-  const sources = join(ROOT, "packages", folder, "src")
-  return readdirSync(sources, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !/\.tsx?$/.test(entry.name))
-    .map(({ parentPath, name }) => relative(sources, join(parentPath, name)))
+  return globSync("**/*.md", { cwd: join(ROOT, "packages", folder, "src") })
 }
