@@ -102,6 +102,9 @@ if (import.meta.main) {
     ...shared
       .filter((file) => setsHooks(read(file)))
       .map((file) => `${file} sets hooks, which apply to the first test file only: use onTestFinished`),
+    ...counts
+      .filter(({ entry, values, types }) => entry === "@strata/core" && values + types > MOST_ROOT_NAMES)
+      .map(({ entry, values, types }) => `${entry} exports ${values + types} names: at most ${MOST_ROOT_NAMES}`),
     ...naming.flatMap((file) =>
       unlistedIds(read(file), listed).map((id) => `${file} names ${id}, which docs/requirements.md does not list`),
     ),
@@ -109,7 +112,7 @@ if (import.meta.main) {
   for (const problem of problems) console.error(problem)
   for (const { entry, values, types } of counts)
     console.log(`${entry}: ${values + types} names (${values} values, ${types} types)`)
-  console.log(`requirement ids in comments: ${commented.length}; names at the root: at most ${MOST_ROOT_NAMES}`)
+  console.log(`requirement ids in comments: ${commented.length}`)
   console.log(`structure: ${files.length} files, ${imports.length} imports, ${problems.length} problems`)
   process.exitCode = problems.length > 0 ? 1 : 0
 }

@@ -1,0 +1,87 @@
+/**
+ * Every code block of every page runs, against the simulator, and shows what the comment before it says.
+ * `DOCS_PAGE=recipes npx vitest run scripts/docs` runs the blocks of the pages whose path contains that text.
+ */
+import { spawnSync } from "node:child_process"
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { loadSettings } from "@strata/core/internal"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { type CodeBlock, codeBlocks } from "./code-blocks.ts"
+import { layOut, programFile, type Ran, runBlock } from "./run-block.ts"
+
+const AT_ONCE = 2 // cores
+const root = join(import.meta.dirname, "../..")
+const scratch = join(root, ".docs-run", String(process.pid)) // inside the workspace, so that the packages resolve
+const pages = globSync(["*.md", "docs/*.md", "packages/*/README.md"], { cwd: root })
+  .filter((page) => page.includes(process.env.DOCS_PAGE ?? ""))
+  .toSorted()
+const blocks = pages.flatMap((page) => codeBlocks(page, readFileSync(join(root, page), "utf8")))
+const runnable = blocks.filter(({ language, plan }) => plan.kind === "run" && language !== "json")
+const nameOf = ({ page, line }: CodeBlock) => `${page}:${line}`
+
+describe("code blocks of the documentation", () => {
+  const ran = new Map<CodeBlock, Promise<Ran>>()
+
+  beforeAll(() => {
+    for (const page of pages) layOut(directoryOf(page))
+    for (const { page, plan, code } of blocks)
+      if (plan.kind === "file") writeFileSync(join(directoryOf(page), plan.name), code)
+    // each lane takes every nth block, so that at most that many run at once
+    for (let lane = 0; lane < AT_ONCE; lane++) {
+      let before: Promise<unknown> = Promise.resolve()
+      for (const block of runnable.filter((_, index) => index % AT_ONCE === lane)) {
+        const run = before.then(() => runBlock(block, { root, directory: directoryOf(block.page) }))
+        before = run.catch(() => undefined)
+        ran.set(block, run)
+      }
+    }
+  })
+  afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+
+  test.each(runnable.map((block) => [nameOf(block), block] as const))("%s does what it says", async (_, block) => {
+    const { exitCode, output, cacheRead, refused } = await ran.get(block)!
+    const { plan } = block
+    expect(exitCode, output).toBe(0)
+    expect(output.trim(), "it prints something").not.toBe("")
+    expect(refused).toEqual([])
+    if (plan.kind !== "run") return
+    for (const pattern of plan.prints) expect(output).toMatch(pattern)
+    if (plan.cached) expect(cacheRead).toBeGreaterThan(0)
+  })
+
+  test.each(blocks.filter(({ language }) => language === "json").map((block) => [nameOf(block), block] as const))(
+    "%s is a valid settings file",
+    async (_, { code }) => {
+      const home = join(scratch, "settings")
+      mkdirSync(home, { recursive: true })
+      writeFileSync(join(home, "settings.json"), code)
+      await expect(loadSettings({ home, cwd: scratch, env: {} })).resolves.toBeDefined()
+    },
+  )
+
+  test("the TypeScript blocks pass the strict type check", async () => {
+    await Promise.allSettled(ran.values()) // the machine is busy enough
+    const directory = join(scratch, "types")
+    for (const block of blocks.filter(({ language }) => language === "ts")) {
+      const own = join(directory, block.page.replaceAll(/\W/g, "-"))
+      mkdirSync(own, { recursive: true })
+      programFile({ ...block, code: `${block.code}\nexport {}\n` }, own)
+    }
+    writeFileSync(
+      join(directory, "tsconfig.json"),
+      JSON.stringify({ extends: join(root, "tsconfig.json"), include: ["**/*.ts"] }),
+    )
+    const { stdout } = spawnSync(process.execPath, [join(root, "node_modules/typescript/lib/tsc.js"), "-p", directory])
+    expect(String(stdout)).toBe("")
+  })
+
+  test("a block that is not run says why", () => {
+    for (const { plan, page, line } of blocks)
+      if (plan.kind === "not run") expect(plan.reason, `${page}:${line}`).toMatch(/\w+ \w+/)
+  })
+})
+
+function directoryOf(page: string): string {
+  return join(scratch, page.replaceAll(/\W/g, "-"))
+}

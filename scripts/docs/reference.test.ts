@@ -1,0 +1,65 @@
+/** The API reference and the events page name exactly what the declarations have. */
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { exportedNames } from "../structure/exported-names.ts"
+import { membersOf, sectionOf, tableRows, unionEvents } from "./declarations.ts"
+
+const root = join(import.meta.dirname, "../..")
+const read = (path: string) => readFileSync(join(root, path), "utf8")
+const source = (path: string) => read(`packages/core/src/${path}`)
+const api = read("docs/api.md")
+const events = read("docs/events.md")
+const sorted = (names: Iterable<string>) => [...names].toSorted()
+
+describe("the API reference", () => {
+  test("names every export of the package's root", () => {
+    const { values, types } = exportedNames(join(root, "packages/core/src/index.ts"), (file) =>
+      readFileSync(file, "utf8"),
+    )
+    const named = new Set([...api.matchAll(/`(\w+)[^`]*`/g)].map(([, name]) => name!))
+    expect([...values, ...types].filter((name) => !named.has(name))).toEqual([])
+    const sections = ["## Functions", "## Errors", "## Types"].map((heading) => tableRows(sectionOf(api, heading)))
+    const listed = sections.flatMap((rows) => [...rows.keys()])
+    expect(listed.filter((name) => ![...values, ...types].includes(name))).toEqual([])
+  })
+
+  test.each([
+    ["## Options of openConversation", "conversation/options.ts", "ConversationOptions"],
+    ["## Options of openAgent", "agent/options.ts", "AgentOptions"],
+    ["## Conversation", "conversation/conversation.ts", "Conversation"],
+    ["## Agent", "agent/agent.ts", "Agent"],
+    ["## Tools", "tools/tool.ts", "Tool"],
+  ])("%s lists the members of the declaration", (heading, file, name) => {
+    expect(sorted(tableRows(sectionOf(api, heading)).keys())).toEqual(sorted(membersOf(source(file), name)))
+  })
+})
+
+describe("the events page", () => {
+  const rowsHaveFields = (section: string, declared: ReadonlyMap<string, readonly string[]>) => {
+    const rows = tableRows(section)
+    for (const [event, fields] of declared)
+      for (const field of fields) expect(rows.get(event), `${event} has ${field}`).toContain(`\`${field}\``)
+  }
+
+  test("lists every event of a query with its fields", () => {
+    const declared = unionEvents(source("agent/query-events.ts"), "QueryEvent", "type")
+    const section = sectionOf(events, "## Events of a query").split("\n### ")[0]!
+    expect(sorted(tableRows(section).keys())).toEqual(sorted(declared.keys()))
+    rowsHaveFields(section, declared)
+  })
+
+  test("lists every end of a query with its fields", () => {
+    const declared = unionEvents(source("agent/query-events.ts"), "QueryEnd", "reason")
+    const section = sectionOf(events, "### How a query ends")
+    expect(sorted(tableRows(section).keys())).toEqual(sorted(declared.keys()))
+    rowsHaveFields(section, declared)
+  })
+
+  test("lists every event of a conversation", () => {
+    const section = sectionOf(events, "## Events of a conversation").split("\n### ")[0]!
+    expect(sorted(tableRows(section).keys())).toEqual(
+      sorted(membersOf(source("conversation/events.ts"), "ConversationEvents")),
+    )
+  })
+})

@@ -1,0 +1,106 @@
+/** Runs one code block as a stranger would: in a directory of its own, with Node and `strata` on the path, against the simulator. */
+import { execFile } from "node:child_process"
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { delimiter, dirname, join } from "node:path"
+import { startSimulator } from "@strata/sim"
+import type { CodeBlock } from "./code-blocks.ts"
+import { helpfulBrain } from "./helpful-brain.ts"
+
+const TIMEOUT_MS = 120_000 // generous: two blocks share a slow machine
+
+export interface Ran {
+  readonly exitCode: number
+  readonly output: string
+  readonly cacheRead: number
+  /** What the simulator refused. */
+  readonly refused: readonly string[]
+}
+
+export interface Place {
+  readonly root: string
+  /** Where it may write; has the files that earlier blocks of the page saved. */
+  readonly directory: string
+}
+
+/** Commands that would change the checkout, whose files the scratch directory is part of. */
+const CHANGES_CHECKOUT = /\b(?:npm (?:ci|i|install|publish|update)|npx|git)\b/
+
+export async function runBlock(block: CodeBlock, { root, directory }: Place): Promise<Ran> {
+  if (block.language === "sh" && CHANGES_CHECKOUT.test(block.code))
+    throw new Error(`${block.page}:${block.line} would change the checkout: mark it "not run", with the reason.`)
+  const simulator = await startSimulator({ brain: helpfulBrain() })
+  try {
+    const env = {
+      PATH: [commands(root, directory), dirname(process.execPath), process.env.PATH ?? ""].join(delimiter),
+      HOME: directory,
+      STRATA_HOME: join(directory, "strata-home"),
+      ANTHROPIC_BASE_URL: simulator.url,
+      ANTHROPIC_API_KEY: "none",
+      NODE_COMPILE_CACHE: join(directory, "../compile-cache"),
+      NO_COLOR: "1",
+    }
+    const [program, ...args] =
+      block.language === "sh"
+        ? ["bash", "--norc", "-eo", "pipefail", "-c", block.code]
+        : [process.execPath, programFile(block, directory)]
+    const { exitCode, output } = await execute({ program: program!, args, cwd: directory, env })
+    return {
+      exitCode,
+      output,
+      cacheRead: simulator.stats().total.cacheReadTokens,
+      refused: simulator.log.filter(({ status }) => status !== 200).map((entry) => JSON.stringify(entry)),
+    }
+  } finally {
+    await simulator.close()
+  }
+}
+
+/** Files that a project might have, for tools to look at. */
+export function layOut(directory: string): void {
+  mkdirSync(join(directory, "src"), { recursive: true })
+  writeFileSync(join(directory, "notes.txt"), "The port is 4010.\n")
+  writeFileSync(join(directory, "src/add.ts"), "export const add = (a: number, b: number) => a - b\n")
+  writeFileSync(join(directory, "large.log"), "2026-11-15 ok GET /index.html\n".repeat(10_000))
+}
+
+/** Writes a block as a program and returns its file. A fragment is put into the program around it. */
+export function programFile({ code, plan, line }: CodeBlock, directory: string): string {
+  const around = plan.kind === "run" && plan.around
+  const frame = around ? readFileSync(join(import.meta.dirname, "around", `${around}.ts`), "utf8") : "// BLOCK"
+  if (!frame.includes("// BLOCK")) throw new Error(`scripts/docs/around/${around}.ts has no line "// BLOCK".`)
+  const file = join(directory, `block-${line}.ts`)
+  writeFileSync(
+    file,
+    frame.replace("// BLOCK", () => code),
+  )
+  return file
+}
+
+/** `strata` and `strata-sim` as an installation would have them. */
+function commands(root: string, directory: string): string {
+  const bin = join(directory, "bin")
+  mkdirSync(bin, { recursive: true })
+  for (const [name, file] of [
+    ["strata", "packages/cli/src/main.ts"],
+    ["strata-sim", "packages/sim/src/main.ts"],
+  ] as const) {
+    writeFileSync(join(bin, name), `#!/bin/sh\nexec "${process.execPath}" "${join(root, file)}" "$@"\n`)
+    chmodSync(join(bin, name), 0o755)
+  }
+  return bin
+}
+
+interface Execution {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly cwd: string
+  readonly env: Record<string, string>
+}
+
+const execute = ({ program, args, cwd, env }: Execution): Promise<{ exitCode: number; output: string }> =>
+  new Promise((resolve) => {
+    execFile(program, args, { cwd, env, timeout: TIMEOUT_MS, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
+      const exitCode = error ? (typeof error.code === "number" ? error.code : -1) : 0
+      resolve({ exitCode, output: stdout + stderr })
+    })
+  })
