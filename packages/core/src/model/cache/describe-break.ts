@@ -9,7 +9,7 @@ const LIFETIMES = { "5m": "5 minutes", "1h": "an hour" } as const
 export function describeBreak({ paidAnew, cause }: CacheBreakVerdict): string {
   const { tokens, dollars } = paidAnew
   const cost = dollars === undefined ? "" : ` for $${dollars < 0.01 ? dollars.toFixed(4) : dollars.toFixed(2)} more`
-  return `The cache was lost: ${tokens.toLocaleString("en-US")} tokens had to be sent anew${cost}, because ${reason(cause)}.`
+  return `The cache was lost: ${tokens.toLocaleString("en-US")} tokens had to be sent again${cost}, because ${reason(cause)}.`
 }
 
 function reason(cause: CacheCause): string {

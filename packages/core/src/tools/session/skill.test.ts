@@ -79,7 +79,7 @@ describe("Skill", () => {
       content: 'There is no skill "c". There are: a, b.',
       isError: true,
     })
-    expect(textIn(await call(skillTool([]), { name: "c" }))).toContain("There are none")
+    expect(textIn(await call(skillTool([]), { name: "c" }))).toContain("No skills are installed.")
   })
 
   it("PERM-2: a file that leads out of its directory is refused, when it is listed and when it is used", async () => {

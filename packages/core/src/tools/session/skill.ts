@@ -55,7 +55,7 @@ function withArguments(text: string, args: string | undefined): string {
 }
 
 function listed(skills: readonly Skill[]): string {
-  return skills.length === 0 ? "There are none." : `There are: ${skills.map(({ name }) => name).join(", ")}.`
+  return skills.length === 0 ? "No skills are installed." : `There are: ${skills.map(({ name }) => name).join(", ")}.`
 }
 
 const failed = (content: string): ToolOutput => ({ content, isError: true })

@@ -60,7 +60,7 @@ describe("the cache from end to end", () => {
     })
     expect(noticesIn(asked)).toEqual([
       expect.stringMatching(
-        /^The cache was lost: [\d,]+ tokens had to be sent anew for \$0\.\d\d more, because 6 minutes had passed/,
+        /^The cache was lost: [\d,]+ tokens had to be sent again for \$0\.\d\d more, because 6 minutes had passed/,
       ),
     ])
     expect([...agent.conversation.views.cacheHistory.totals.keys()]).toEqual(["five-minutes-over"])
