@@ -12,6 +12,7 @@ import { linkThirdParty, type PackedPackage } from "./install.ts"
 import { compiled } from "./manifest.ts"
 import { OWN_MANIFEST, ROOT } from "./packages.ts"
 import { runToEnd } from "./run-to-end.ts"
+import type { SnippetOutcome } from "./snippets.ts"
 import type { Outcome } from "./user-program.ts"
 
 export interface User {
@@ -25,6 +26,7 @@ export interface Trial {
 }
 
 const PROGRAM = join("scripts", "build", "user-program.ts")
+const SNIPPETS = join("scripts", "build", "snippets.ts")
 /** Compiles only if our types are found: without them there is no error to expect. */
 const WRONG_USE = `import { openConversation } from "@strata/core"
 // @ts-expect-error a number is not a model
@@ -52,7 +54,8 @@ export const TRIALS: readonly Trial[] = [
   { what: "every subpath and every file can be imported", run: importEverything },
   { what: "a user's files and the examples of the READMEs pass the type check", run: typeCheck },
   { what: "the README's loop and the agent work against the simulator, through compactions", run: runPrograms },
-  { what: "the same program works as one bundled file, away from all packages", run: runBundle },
+  { what: "the three snippets of the front door do what they say", run: runSnippets },
+  { what: "the README's loop and the agent work as one bundled file, away from all packages", run: runBundle },
   { what: "types and program fit the oldest zod and OpenTelemetry that the peer ranges allow", run: useOldestPeers },
   { what: "strata --version, strata --help, strata-sim --help and strata demo", run: runCommands },
   { what: "the example in the README of @strata/core runs unchanged against strata sim", run: runReadme },
@@ -64,7 +67,7 @@ export function prepareUser({ directory, packages }: User): void {
   writeFileSync(join(directory, "tsconfig.json"), JSON.stringify(USER_TSCONFIG))
   writeFileSync(join(directory, "wrong-use.ts"), WRONG_USE)
   const examples = globSync("examples/*.ts", { cwd: ROOT }).filter((file) => !file.endsWith(".test.ts"))
-  for (const file of [...examples, PROGRAM]) cpSync(join(ROOT, file), join(directory, file))
+  for (const file of [...examples, PROGRAM, SNIPPETS]) cpSync(join(ROOT, file), join(directory, file))
   for (const { folder, directory: built } of packages) {
     const text = readFileSync(join(built, "README.md"), "utf8")
     for (const [at, [, code]] of [...text.matchAll(/^```ts\n(.*?)^```$/gms)].entries())
@@ -105,6 +108,15 @@ function runPrograms(user: User): void {
 function checkOutcome(printed: string): void {
   const { answered, compactions, agentEnd, refused } = JSON.parse(printed) as Outcome
   expect(answered && compactions > 0 && agentEnd === "answer" && refused === 0, `The program printed ${printed}`)
+}
+
+function runSnippets(user: User): void {
+  const printed = node(user, [SNIPPETS])
+  const { cacheReads, sentWhole, answer, cost, weatherInput, withoutKey } = JSON.parse(printed) as SnippetOutcome
+  const isLoop = cacheReads.at(-1)! > 0 && !sentWhole
+  const isAgent = answer === "answer: I fixed it." && cost !== undefined && cost > 0 && weatherInput === "OSLO"
+  const isThrown = withoutKey.every((outcome) => outcome === "AuthenticationError")
+  expect(isLoop && isAgent && isThrown, `The snippets printed ${printed}`)
 }
 
 /** An ES module has no `require`, and some packages of others are CommonJS. */
