@@ -1,5 +1,7 @@
 /** The request log: one entry per request, and the line a person reads. It contains no keys and no prompts. */
 
+import { grouped } from "@strata/core/internal"
+
 const KEPT = 1000 // entries
 
 export interface LogEntry {
@@ -61,5 +63,3 @@ function describeInput({ uncached, read, written }: NonNullable<LogEntry["input"
   const cached = [read > 0 && `${grouped(read)} read`, written > 0 && `${grouped(written)} written`].filter(Boolean)
   return `in ${grouped(uncached + read + written)}${cached.length > 0 ? ` (${cached.join(", ")})` : ""}`
 }
-
-const grouped = (count: number) => count.toLocaleString("en-US")

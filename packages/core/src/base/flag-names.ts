@@ -1,6 +1,6 @@
 /**
- * Every switch and every figure that can be driven from outside, with its default (FLG-1, FLG-2). Data only.
- * The tables in the documentation are made from these.
+ * Every switch and every figure that settings, environment or an OpenFeature client can set, with its default. Data only.
+ * `docs/settings.md` has the same rows.
  */
 
 export interface Switch {
@@ -34,10 +34,6 @@ export const SWITCHES = [
   flag("compact-from-notes", true, "layer 4: the notes serve as the summary"),
   flag("compact-ahead", false, "layer 4: the summary is prepared before it is needed"),
   flag("compact-reactive", true, "layer 4: a request refused as too long is compacted and sent again"),
-  flag("auto-memory", true, "layer 5: memories are kept across conversations"),
-  flag("dreaming", true, "layer 6: memories are consolidated in the background"),
-  flag("fold", false, "old ranges are folded into a line each"),
-  flag("snip", true, "ranges can be cut out of the view"),
 ] as const satisfies readonly Switch[]
 
 export type SwitchName = (typeof SWITCHES)[number]["name"]
@@ -104,9 +100,13 @@ export const FIGURES = [
   figure("restore-skill-limit", tokens(5_000), "size of a skill restored after a compaction"),
   figure("restore-skills-limit", tokens(25_000), "size of all of them"),
   figure("instructions-limit", tokens(40_000), "size of all instruction files"),
-  figure("memory-turns", count(5, 1), "turns of the agent that extracts memories"),
-  figure("dream-gap", { value: 24, min: 0, max: 8_760, unit: "hours" }, "between two consolidations"),
-  figure("dream-conversations", count(5, 1), "other conversations touched before a consolidation"),
 ] as const satisfies readonly Figure[]
 
 export type FigureName = (typeof FIGURES)[number]["name"]
+
+/** Names that earlier versions accepted and nothing reads. Settings that still hold them are read without them. */
+export const RETIRED: Readonly<Record<"switches" | "figures" | "hooks", readonly string[]>> = {
+  switches: ["auto-memory", "dreaming", "fold", "snip"],
+  figures: ["memory-turns", "dream-gap", "dream-conversations"],
+  hooks: ["SubagentStart", "SubagentStop"],
+}

@@ -89,10 +89,13 @@ describe("SET-1 sources", () => {
       switches: { notes: false },
     })
     await write(projectFile(), { models: { "claude-x": { maxOutput: 4_000 } }, toolResultLimits: { Bash: 20 } })
-    const { values, origins } = await load({ env: { STRATA_IDLE_KEEP: "7" }, code: { switches: { fold: true } } })
+    const { values, origins } = await load({
+      env: { STRATA_IDLE_KEEP: "7" },
+      code: { switches: { "compact-ahead": true } },
+    })
     expect(values.models).toEqual({ "claude-x": { maxOutput: 4_000 }, "claude-y": { window: 50_000 } })
     expect(values.toolResultLimits).toEqual({ Read: 10, Bash: 20 })
-    expect(values.switches).toEqual({ notes: false, fold: true })
+    expect(values.switches).toEqual({ notes: false, "compact-ahead": true })
     expect(values.figures).toEqual({ "idle-keep": 7 })
     expect(origins).toEqual({
       "models.claude-x": projectFile(),
@@ -100,7 +103,7 @@ describe("SET-1 sources", () => {
       "toolResultLimits.Read": userFile(),
       "toolResultLimits.Bash": projectFile(),
       "switches.notes": userFile(),
-      "switches.fold": "options in code",
+      "switches.compact-ahead": "options in code",
       "figures.idle-keep": "environment STRATA_IDLE_KEEP",
     })
   })
@@ -115,6 +118,17 @@ describe("SET-1 sources", () => {
   test("an editor's $schema is allowed and is not a setting", async () => {
     await write(userFile(), { $schema: "./settings.schema.json", flush: "never" })
     expect(await load()).toEqual({ values: { ...DEFAULT_SETTINGS, flush: "never" }, origins: { flush: userFile() } })
+  })
+
+  test("names that earlier versions accepted and nothing reads are left out", async () => {
+    await write(userFile(), {
+      switches: { snip: false, notes: false },
+      figures: { "dream-gap": 12 },
+      hooks: { SubagentStart: [{ command: "x" }] },
+    })
+    const { values, origins } = await load({ env: { STRATA_FOLD: "1" } })
+    expect(values).toEqual({ ...DEFAULT_SETTINGS, switches: { notes: false } })
+    expect(origins).toEqual({ "switches.notes": userFile() })
   })
 
   test("the defaults are the same after any loading", async () => {

@@ -7,6 +7,7 @@ import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { reasonOf, SettingsError, type SettingsProblem } from "./errors.ts"
 import { FIGURES, SWITCHES } from "./flag-names.ts"
+import { withoutRetired } from "./retired-settings.ts"
 import { problemsOf } from "./settings-problems.ts"
 import type { Settings } from "./settings-schema.ts"
 
@@ -73,7 +74,7 @@ export async function combineSettings(layers: readonly SettingsLayer[]): Promise
   const values: Record<string, unknown> = { ...DEFAULT_SETTINGS }
   const origins: Record<string, string> = {}
   for (const { source, values: given } of layers) {
-    const parsed = partial.safeParse(withoutUndefined(given))
+    const parsed = partial.safeParse(withoutUndefined(withoutRetired(given)))
     if (!parsed.success) {
       for (const issue of parsed.error.issues) problems.push(...problemsOf(source, issue))
       continue

@@ -9,8 +9,6 @@ export const HOOK_EVENTS = [
   "PostToolUse",
   "PreCompact",
   "PostCompact",
-  "SubagentStart",
-  "SubagentStop",
   "Stop",
   "PermissionRequest",
   "InstructionsLoaded",

@@ -1,4 +1,5 @@
 /** The marks for a person: how they are counted, then tables, each figure with its counts. */
+import { grouped } from "@strata/core/internal"
 import { type Compared, WAYS, type Way } from "./compare.ts"
 import { MARKS, type MarkName, type Share, total } from "./marks.ts"
 
@@ -80,8 +81,6 @@ export function shown({ found, of }: Share): string {
 
 const mean = (group: readonly Compared[], way: Way) =>
   Math.round(group.reduce((sum, { ways }) => sum + ways[way].tokens, 0) / group.length)
-
-const grouped = (count: number) => count.toLocaleString("en-US")
 
 /** In markdown, so that it can be copied into a page. */
 function table(rows: readonly (readonly string[])[]): string {
