@@ -1,6 +1,6 @@
 /**
- * One update of the notes: a fork that may edit that one file and nothing else (L3-4). The file is read first, as it is now, so what its
- * owner wrote by hand is what the fork sees (L3-7); if it changes while the fork works, the Edit fails and the fork is told.
+ * One update of the notes, by a fork that may edit that one file and nothing else. The file is read first, so the fork sees what its owner
+ * wrote by hand. If the file changes while the fork works, the Edit fails and says so.
  */
 
 import { type ForkOutcome, runFork } from "../../forks/fork.ts"
@@ -19,19 +19,19 @@ export interface Extractor {
   readonly tools: readonly Tool[]
   readonly reads: ReadState
   readonly toolContext: ToolSurroundings
-  /** Where a template and a prompt of one's own may lie. */
+  /** Where a template and a prompt may replace ours. */
   readonly configDirectory?: string
 }
 
 export interface ExtractionTask {
   readonly path: string
-  /** What the file is to hold before the fork sees it, where it holds the notes of a branch that was left; empty: the template. */
+  /** What to put in the file first, where it holds the notes of a branch that was left. Empty: the template. */
   readonly instead?: string | undefined
   readonly request: ModelRequest
   readonly openCalls: readonly string[]
   readonly limits: NotesLimits
   readonly estimate: (text: string) => number
-  /** Tokens that the prompt may take. */
+  /** Tokens the prompt has room for. */
   readonly room: number
   readonly now: Date
   readonly signal: AbortSignal
@@ -43,7 +43,7 @@ export type Extraction =
   | { readonly state: "noted"; readonly outcome: ForkOutcome; readonly text: string }
   | { readonly state: "not-noted"; readonly outcome: ForkOutcome }
 
-const MOST_TURNS = 10 // all edits come with one answer as a rule; one by one they still get through
+const MOST_TURNS = 10 // usually all edits come in one answer; one by one they still fit
 const NOTHING_NEW = /^\W*nothing to note\b/i
 const EDIT = "Edit"
 const READ = "Read"
@@ -54,7 +54,7 @@ export async function extractNotes(extractor: Extractor, task: ExtractionTask): 
   const { template, prompt } = await loadTexts(extractor.configDirectory)
   if (task.instead !== undefined) await replaceNotes({ path: task.path, text: task.instead })
   const file = await openNotesFile({ ...task, template })
-  const directive = directiveFor(prompt, { file, task })
+  const directive = notesPrompt(prompt, { ...task, notes: file.text, path: file.given })
   if (task.estimate(directive) > task.room) return { state: "no-room" }
   const reads = cloneReads(extractor.reads)
   reads.set(file.path, file.read)
@@ -63,36 +63,35 @@ export async function extractNotes(extractor: Extractor, task: ExtractionTask): 
     { ...extractor, tools, reads, request: task.request, openCalls: task.openCalls },
     { directive, allows: onlyThisFile(file), maxTurns: MOST_TURNS, signal: task.signal },
   )
-  const isTold = edits() > 0 || NOTHING_NEW.test(outcome.text)
-  if (outcome.ended !== "answer" || !isTold) return { state: "not-noted", outcome }
-  // somebody may have put something else in its place meanwhile: what was paid is told all the same
+  const isNoted = edits() > 0 || NOTHING_NEW.test(outcome.text)
+  if (outcome.ended !== "answer" || !isNoted) return { state: "not-noted", outcome }
+  // someone may have replaced the file in the meantime; what the fork cost is reported in any case
   const noted = await openNotesFile({ ...task, template }).catch(() => undefined)
   return noted ? { state: "noted", outcome, text: noted.text } : { state: "not-noted", outcome }
 }
 
-function directiveFor(
-  prompt: string,
-  { file, task }: { readonly file: NotesFile; readonly task: ExtractionTask },
-): string {
-  const filled = fillVariables(prompt, {
-    notes: file.text.trimEnd(),
-    path: file.given,
-    section_limit: String(task.limits.section),
-  })
-  const reminder = sizeReminder(measureNotes(file.text, task.estimate), task.limits)
+export interface NotesPromptInput extends Pick<ExtractionTask, "path" | "limits" | "estimate"> {
+  /** What the file holds now. */
+  readonly notes: string
+}
+
+/** The prompt with its values, and a reminder where the notes are too large. */
+export function notesPrompt(prompt: string, { notes, path, limits, estimate }: NotesPromptInput): string {
+  const filled = fillVariables(prompt, { notes: notes.trimEnd(), path, section_limit: String(limits.section) })
+  const reminder = sizeReminder(measureNotes(notes, estimate), limits)
   return [filled.trimEnd(), ...(reminder === undefined ? [] : [reminder])].join("\n\n")
 }
 
-/** The question names the file that a call would really touch, links followed. */
+/** The permission question names the file that a call would touch, with links resolved. */
 function onlyThisFile(file: NotesFile) {
   return ({ name }: ToolUse, _tool: Tool, { paths = [] }: PermissionQuestion): true | string => {
     const isAboutNotes = paths.length > 0 && paths.every((path) => path === file.path)
     if (isAboutNotes && (name === EDIT || name === READ)) return true
-    return `here only ${EDIT} and ${READ} of ${file.given} may be used. Make the changes to the notes, or end with an answer.`
+    return `only ${EDIT} and ${READ} of ${file.given} are allowed here. Change the notes, or end with an answer.`
   }
 }
 
-/** Somebody else may change the file meanwhile, so the file alone does not tell whether the fork has. */
+/** Someone else may change the file in the meantime, so the file alone does not show whether the fork did. */
 function countingEdits(given: readonly Tool[]): { readonly tools: readonly Tool[]; readonly edits: () => number } {
   let count = 0
   const tools = given.map((tool): Tool => {

@@ -1,10 +1,10 @@
 /**
- * The template of the notes and the prompt that asks for them. Those in the configuration directory replace ours (L3-2). Variables are
- * filled in as values: whatever a value looks like, it changes nothing but its own place.
+ * The template of the notes and the prompt that asks for them. Files in the configuration directory replace ours. Variables are filled in
+ * as values: what looks like a pattern or a variable inside a value has no effect. `rendered/` shows the whole prompt.
  */
-import { readFileSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
+import { promptText } from "../../base/prompt-file.ts"
 import { isMissing } from "../../tools/files/file-error.ts"
 
 const VARIABLE = /\{\{([a-z_]+)\}\}/g
@@ -14,18 +14,18 @@ export interface NotesTexts {
   readonly prompt: string
 }
 
-/** Read anew each time: whoever edits them sees the effect with the next update. */
+/** Reads the files each time, so an edit takes effect with the next update. */
 export async function loadTexts(configDirectory: string | undefined): Promise<NotesTexts> {
   return { template: await custom("template.md", configDirectory), prompt: await custom("prompt.md", configDirectory) }
 }
 
-/** `{{name}}` becomes the value of that name. A variable that is not known stays as it is. */
+/** `{{name}}` becomes the value of that name. An unknown variable stays as it is. */
 export function fillVariables(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(VARIABLE, (whole, name: string) => (Object.hasOwn(values, name) ? values[name]! : whole))
 }
 
 /** An empty file counts as none. */
-async function custom(name: "template.md" | "prompt.md", directory: string | undefined): Promise<string> {
+async function custom(name: keyof typeof OWN, directory: string | undefined): Promise<string> {
   const text = directory === undefined ? "" : await textIfPresent(join(directory, name))
   return text.trim() === "" ? ownText(name) : text
 }
@@ -39,6 +39,9 @@ async function textIfPresent(path: string): Promise<string> {
   }
 }
 
-export function ownText(name: "template.md" | "prompt.md"): string {
-  return readFileSync(new URL(`./${name}`, import.meta.url), "utf8")
-}
+const OWN = {
+  "template.md": promptText(new URL("./template.md", import.meta.url)),
+  "prompt.md": promptText(new URL("./prompt.md", import.meta.url)),
+} as const
+
+export const ownText = (name: keyof typeof OWN): string => OWN[name]

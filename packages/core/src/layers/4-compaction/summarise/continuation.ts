@@ -1,25 +1,29 @@
-/** L4-19: what stands around a summary when it takes the place of messages, and what it says about going on. */
-import { fillPrompt } from "./prompts.ts"
+/** The text around a summary that replaces messages: where it comes from, where the rest is, and how to go on. */
+import { promptText } from "../../../base/prompt-file.ts"
+import { fillPrompt, textsIn } from "./prompts.ts"
 
 export interface Continuation {
   readonly summary: string
   /** Where the whole conversation can be read; absent where it is kept in memory only. */
   readonly transcriptPath?: string | undefined
-  /** Who set it off, and whether anybody is there to answer. */
+  /** What started the compaction, and whether a person is there to answer. */
   readonly mode: "automatic" | "autonomous" | "by-hand"
   /** Messages follow that were not summarised. */
   readonly keptMessages: boolean
 }
 
-const GOING_ON = { automatic: "go-on", autonomous: "go-on-alone" } as const
+const GOING_ON = { automatic: "go on", autonomous: "go on alone" } as const
+const TEXTS = textsIn(promptText(new URL("./prompts/continuation.md", import.meta.url)))
+
+const text = (name: string, values: Readonly<Record<string, string>> = {}) => fillPrompt(TEXTS.get(name)!, values)
 
 export function continuationText({ summary, transcriptPath, mode, keptMessages }: Continuation): string {
   return [
-    fillPrompt("continues"),
+    text("continues"),
     summary,
-    transcriptPath ? fillPrompt("transcript", { path: transcriptPath }) : "",
-    keptMessages ? fillPrompt("kept") : "",
-    mode === "by-hand" ? "" : fillPrompt(GOING_ON[mode]),
+    transcriptPath ? text("transcript", { path: transcriptPath }) : "",
+    keptMessages ? text("kept") : "",
+    mode === "by-hand" ? "" : text(GOING_ON[mode]),
   ]
     .filter((part) => part !== "")
     .join("\n\n")

@@ -1,0 +1,23 @@
+/**
+ * The notes prompt as a model gets it, whole. The files in `rendered/` are for reading and reviewing: after a change to the prompt,
+ * `npx vitest run -u packages/core/src/layers/3-session-memory/rendered.test.ts` writes them again.
+ */
+import { describe, expect, test } from "vitest"
+import { notesPrompt } from "./extraction.ts"
+import { ownText } from "./prompt.ts"
+
+const path = "/home/me/.strata/projects/app/session-memory/conversation.md"
+const limits = { section: 2_000, total: 12_000 }
+const template = ownText("template.md")
+const noted = template.replace("# Worklog", "# Worklog\n_What was done_\n\n- read the parser\n\n# More")
+
+describe("L3-2, L3-5 the notes prompt, whole", () => {
+  test.each([
+    ["first-update", template, () => 10],
+    ["section-too-large", noted, (text: string) => (text.includes("read the parser") ? 2_500 : 10)],
+    ["notes-too-large", noted, () => 13_000],
+  ])("%s", async (name, notes, estimate) => {
+    const prompt = notesPrompt(ownText("prompt.md"), { notes, path, limits, estimate })
+    await expect(`${prompt}\n`).toMatchFileSnapshot(`rendered/${name}.md`)
+  })
+})
