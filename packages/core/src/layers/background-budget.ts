@@ -1,6 +1,6 @@
 /**
- * L5-9: what work in the background may take of a conversation's spend. It is asked before such work begins and looks at what was spent
- * until now, so the first piece is always allowed, and the next one when the conversation has caught up.
+ * The share of a conversation's spend that background work may take. It looks at what was spent so far, before such work begins. So the
+ * first task is always allowed, and the next one once the conversation has caught up.
  */
 import { type TokenCounts, weighCounts } from "../base/token-counts.ts"
 import type { Ledger, Purpose } from "../views/ledger/ledger.ts"
@@ -11,7 +11,7 @@ export type BudgetAnswer =
   | { readonly allowed: false; readonly taken: number; readonly limit: number }
 
 const MEMORY_WORK: ReadonlySet<Purpose> = new Set(["notes", "memory"])
-/** Of a usual model, relative to plain input: where no price is known, what was spent is weighed by these. */
+/** Prices of a usual model, relative to plain input. They weigh the tokens where no price is known. */
 const USUAL = { input: 1, output: 5, cacheWrite5m: 1.25, cacheWrite1h: 2, cacheRead: 0.1 }
 
 export function backgroundBudget({ lines }: Pick<Ledger, "lines">, limit: number): BudgetAnswer {

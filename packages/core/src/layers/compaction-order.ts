@@ -1,23 +1,23 @@
-/** What a compaction is asked for, what it would do, and how far it has come: the words that layer 4 shares with the loop. */
+/** What a compaction is asked for, what it would do, and how far it has come: the types that layer 4 shares with the loop. */
 import type { Uuid } from "../messages/messages.ts"
 import type { Accounting } from "../tokens/accounting.ts"
 import type { Thresholds } from "../tokens/window.ts"
 
-/** Ways to a summary, cheapest first (L4-1). */
+/** Routes to a summary, cheapest first. */
 export const ROUTES = ["prepared", "notes", "shared", "direct", "offline"] as const
 export type RouteName = (typeof ROUTES)[number]
 
 export interface CompactionOrder {
   readonly trigger: "auto" | "manual"
-  /** What the summary is to keep in mind, in the user's own words. */
+  /** What the summary should focus on, in the user's own words. */
   readonly instructions?: string
-  /** Only what comes after a message, or only what comes before it (L4-16). Default: everything. */
+  /** Only what comes after a message, or only what comes before it. Default: everything. */
   readonly range?: CompactionRange
-  /** The only ways that may be tried. Default: by hand the model's, automatically all of them. */
+  /** The only routes to try. Default: by hand those that ask a model, automatically all of them. */
   readonly routes?: readonly RouteName[]
-  /** The API has refused a request as too long: whatever the estimate says, the context must shrink (L4-23). */
+  /** The API has refused a request as too long: the context must shrink, whatever the estimate says. */
   readonly overflowed?: boolean
-  /** The limits to fit, where they are not the conversation's own: those of a model to switch to (WIN-7). */
+  /** The limits to fit, where they are not the conversation's own: those of a model to switch to. */
   readonly target?: Thresholds
 }
 
@@ -26,7 +26,7 @@ export interface CompactionRange {
   readonly uuid: Uuid
 }
 
-/** What would go, what would stay, what it would take. */
+/** What would be summarised, what would be kept, and what it would cost. */
 export interface CompactionPlan {
   readonly trigger: CompactionOrder["trigger"]
   readonly kind: "all" | CompactionRange["kind"]
@@ -39,13 +39,13 @@ export interface CompactionPlan {
     readonly last: Uuid
   }
   readonly kept: { readonly uuids: readonly Uuid[]; readonly tokens: number }
-  /** What is put behind the summary, a line each. */
+  /** What is added after the summary, one line each. */
   readonly restored: readonly string[]
   readonly tokensBefore: number
   readonly expectedAfter: number
-  /** Whether that is enough; a compaction that gains too little is refused (L4-27). */
+  /** Whether that is enough. A compaction that gains too little is refused. */
   readonly isWorthIt: boolean
-  /** Of the model call by the first route; nothing where no call is made or no price is known. */
+  /** Price of the model call by the first route. Absent where there is no call or no known price. */
   readonly dollars?: number
 }
 
@@ -73,7 +73,7 @@ export type CompactionProgress =
       readonly route?: RouteName
       readonly characters?: number
     }
-  /** Still at it: every half minute (L4-14). */
+  /** Still running: every half minute. */
   | { readonly phase: "alive"; readonly seconds: number }
   /** Something for the person, from a hook or about a route that failed. */
   | { readonly phase: "message"; readonly message: string }
@@ -82,7 +82,7 @@ export type CompactionProgress =
       readonly route: RouteName
       readonly tokensBefore: number
       readonly tokensAfter: number
-      /** Where the context had gone before it, by class (TOK-6). */
+      /** What the context held before, by class. */
       readonly content: Accounting
     }
   | { readonly phase: "failed"; readonly message: string }

@@ -1,9 +1,9 @@
-/** Where a conversation stands in the middle of the work: up to which message it is complete, and which calls are still open. */
+/** How far a conversation is complete: up to which message, and which calls are still open. */
 import { isToolResult, isToolUse } from "../messages/blocks.ts"
 import { type AssistantMessage, contentOf, type Message, type Uuid } from "../messages/messages.ts"
 
 export interface Position {
-  /** The last message that is complete: while calls are open, the one before the turn that made them (L3-6). */
+  /** The last complete message. While calls are open: the one before the turn that made them. */
   readonly throughUuid: Uuid | undefined
   /** Calls of the last assistant turn that have no result yet. */
   readonly openCalls: readonly string[]
@@ -31,7 +31,7 @@ export interface AssistantTurn {
   readonly start: number
 }
 
-/** The last response, which may stand there in several pieces with results between them. */
+/** The last response. It may be split into several messages with results between them. */
 export function lastTurn(messages: readonly Message[]): AssistantTurn {
   const last = messages.findLast((message) => message.type === "assistant")
   if (!last) return { pieces: [], start: messages.length }

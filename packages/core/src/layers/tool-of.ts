@@ -1,4 +1,4 @@
-/** Which tool a call was for: nearly always one of the newest response, else the journal knows. */
+/** Which tool a call was for. The newest response nearly always says it; otherwise the journal does. */
 import { type Block, isToolUse } from "../messages/blocks.ts"
 import { contentOf } from "../messages/messages.ts"
 import { blockAt, parseAddress } from "../views/record/archive.ts"
@@ -16,7 +16,7 @@ function callInLastResponse(toolUseId: string, { views }: LayerContext): Block |
   return last && contentOf(last).find((block) => isToolUse(block) && block.id === toolUseId)
 }
 
-/** Where a response came in pieces, its first calls stand in an earlier message. */
+/** Where a response came in pieces, its first calls are in an earlier message. */
 async function callInJournal(toolUseId: string, { views, journal }: LayerContext): Promise<Block | undefined> {
   const address = parseAddress(views.archive.calls.get(toolUseId) ?? "")
   const entry = address && (await journal.find(address.uuid))

@@ -15,16 +15,16 @@ const provider = "anthropic"
 describe("LOOP-5 errors are sentences for a person", () => {
   test("what happened, what was kept, what to do", () => {
     expect(new PromptTooLongError({ tokens: 215_000, limit: 200_000 }, { provider }).message).toBe(
-      "The request is too long for anthropic (215,000 tokens, at most 200,000 are taken, 15,000 too many). Nothing was answered. The conversation is unchanged. Compact the conversation, go back to an earlier message, or use a model with a larger window.",
+      "The request is too long for anthropic (215,000 tokens, the limit is 200,000, 15,000 too many). There was no answer. The conversation is unchanged. Compact the conversation, go back to an earlier message, or use a model with a larger window.",
     )
     expect(new RateLimitedError({ provider, status: 429, retryAfterMs: 61_500, attempts: 3 }).message).toBe(
-      "anthropic limits how much may be asked for, and the limit is reached after 3 attempts (429). The conversation is unchanged. Send the message again in 62 seconds.",
+      "anthropic reports that its rate limit is reached after 3 attempts (429). The conversation is unchanged. Send the message again in 62 seconds.",
     )
     expect(
       new InvalidModelRequestError({ provider, status: 400, said: "max_tokens: Field required", requestId: "req_1" })
         .message,
     ).toBe(
-      'anthropic refuses the request (400, request req_1): "max_tokens: Field required". The conversation is unchanged. Sending it again will not help; the message says what has to change.',
+      `anthropic refuses the request (400, request req_1): "max_tokens: Field required". The conversation is unchanged. Sending it again will not help. The provider's message says what to change.`,
     )
     expect(new ModelAbortedError(provider).message).toBe(
       "The request to anthropic was stopped before it was answered. The conversation is unchanged.",

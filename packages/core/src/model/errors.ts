@@ -1,12 +1,12 @@
 /**
- * What can go wrong between us and a model: one class for each kind a caller can act on. Each message says what happened, what was
- * kept and what to do; none holds a key. Errors of a provider's SDK are not attached as causes: they carry headers and whole prompts.
+ * What can go wrong between us and a model: one class for each kind that a caller can act on. Each message says what happened, what was kept
+ * and what to do next; none contains a key. Errors of a provider's SDK are not attached as causes: they carry headers and whole prompts.
  */
 import { StrataError } from "../base/errors.ts"
 import { grouped } from "../base/grouped.ts"
 import { redact } from "./redact.ts"
 
-/** What is known about a failure, whatever its kind. */
+/** What is known about any failure. */
 export interface FailureDetails {
   readonly provider: string
   /** HTTP status, where there was an answer. */
@@ -43,9 +43,9 @@ export class ModelError extends StrataError {
 /** The prompt does not fit. The conversation has to shrink before it is sent again. */
 export class PromptTooLongError extends ModelError {
   override readonly name = "PromptTooLongError"
-  /** Size of what was sent, where the provider told. */
+  /** Size of what was sent, if the provider said it. */
   readonly tokens: number | undefined
-  /** The most it takes. */
+  /** The provider's limit. */
   readonly limit: number | undefined
   /** By how much it was too long. */
   readonly gap: number | undefined
@@ -58,11 +58,11 @@ export class PromptTooLongError extends ModelError {
     const gap = sizes.gap ?? (tokens !== undefined && limit !== undefined ? tokens - limit : undefined)
     const figures = [
       tokens === undefined ? "" : `${grouped(tokens)} tokens`,
-      limit === undefined ? "" : `at most ${grouped(limit)} are taken`,
+      limit === undefined ? "" : `the limit is ${grouped(limit)}`,
       gap === undefined ? "" : `${grouped(gap)} too many`,
     ].filter(Boolean)
     super(
-      `The request is too long for ${details.provider}${figures.length > 0 ? ` (${figures.join(", ")})` : ""}. Nothing was answered. ${KEPT} Compact the conversation, go back to an earlier message, or use a model with a larger window.`,
+      `The request is too long for ${details.provider}${figures.length > 0 ? ` (${figures.join(", ")})` : ""}. There was no answer. ${KEPT} Compact the conversation, go back to an earlier message, or use a model with a larger window.`,
       details,
     )
     this.tokens = tokens
@@ -71,14 +71,14 @@ export class PromptTooLongError extends ModelError {
   }
 }
 
-/** The key is missing, wrong, or may not do this. */
+/** The key is missing, wrong, or lacks permission. */
 export class AuthenticationError extends ModelError {
   override readonly name: string = "AuthenticationError"
 
   constructor(details: FailureDetails) {
     super(
       details.status === 403
-        ? `${details.provider} does not allow this with the key it was given${inWords(details)}. ${KEPT} Use a key with access to the model.`
+        ? `${details.provider} does not allow this with the given key${inWords(details)}. ${KEPT} Use a key with access to the model.`
         : `${details.provider} does not accept the key${inWords(details)}. ${KEPT} Check the key and the address it is sent to.`,
       details,
     )
@@ -101,7 +101,7 @@ export class SpendLimitError extends ModelError {
 
   constructor(details: FailureDetails) {
     super(
-      `${details.provider} refuses further requests until more may be spent${inWords(details)}. ${KEPT} Raise the limit or add credit, then send the message again.`,
+      `${details.provider} refuses further requests: the spending limit is reached or there is no credit${inWords(details)}. ${KEPT} Raise the limit or add credit, then send the message again.`,
       details,
     )
   }
@@ -113,7 +113,7 @@ export class InvalidModelRequestError extends ModelError {
 
   constructor(details: FailureDetails) {
     super(
-      `${details.provider} refuses the request${inWords(details)}. ${KEPT} Sending it again will not help; the message says what has to change.`,
+      `${details.provider} refuses the request${inWords(details)}. ${KEPT} Sending it again will not help. The provider's message says what to change.`,
       details,
     )
   }
@@ -123,9 +123,9 @@ export class InvalidModelRequestError extends ModelError {
 export abstract class PassingModelError extends ModelError {
   /** How long the provider asked to wait. */
   readonly retryAfterMs: number | undefined
-  /** The provider said that trying again is of no use now. */
+  /** The provider said not to try again now. */
   readonly forbidsRetry: boolean
-  /** In a few words, for whoever watches it being tried again. */
+  /** A few words for the person who sees the retries. */
   abstract readonly reason: string
 
   constructor(message: string, { retryAfterMs, forbidsRetry = false, ...details }: PassingDetails) {
@@ -140,7 +140,7 @@ export interface PassingDetails extends FailureDetails {
   readonly forbidsRetry?: boolean
 }
 
-/** The provider is overloaded or failing: its fault, and it will pass. */
+/** The provider is overloaded or failing. It will pass. */
 export class OverloadedError extends PassingModelError {
   override readonly name = "OverloadedError"
   readonly reason: string
@@ -154,7 +154,7 @@ export class OverloadedError extends PassingModelError {
   }
 }
 
-/** Too much was asked for in too short a time. */
+/** Too many requests in too short a time. */
 export class RateLimitedError extends PassingModelError {
   override readonly name = "RateLimitedError"
   readonly reason: string
@@ -163,28 +163,28 @@ export class RateLimitedError extends PassingModelError {
     const { retryAfterMs } = details
     const when = retryAfterMs === undefined ? "in a minute" : `in ${grouped(Math.ceil(retryAfterMs / 1000))} seconds`
     super(
-      `${details.provider} limits how much may be asked for, and the limit is reached${tried(details)}${inWords(details)}. ${KEPT} Send the message again ${when}.`,
+      `${details.provider} reports that its rate limit is reached${tried(details)}${inWords(details)}. ${KEPT} Send the message again ${when}.`,
       details,
     )
     this.reason = `rate limit${statusOf(details)}`
   }
 }
 
-/** No connection, or one that broke before the answer was whole. */
+/** No connection, or one that broke before the answer was complete. */
 export class ConnectionLostError extends PassingModelError {
   override readonly name = "ConnectionLostError"
   readonly reason: string
 
   constructor(details: PassingDetails) {
     super(
-      `The connection to ${details.provider} failed before the answer was whole${tried(details)}${inWords(details)}. ${KEPT} What had arrived of the answer is void. Check the network and the address, then send the message again.`,
+      `The connection to ${details.provider} failed before the answer was complete${tried(details)}${inWords(details)}. ${KEPT} The part of the answer that had arrived is discarded. Check the network and the address, then send the message again.`,
       details,
     )
     this.reason = `connection lost${this.said ? `: ${this.said}` : ""}`
   }
 }
 
-/** Somebody asked for it to stop. */
+/** Someone stopped it. */
 export class ModelAbortedError extends ModelError {
   override readonly name = "ModelAbortedError"
 

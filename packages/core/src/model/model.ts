@@ -1,6 +1,6 @@
 /**
- * The Model port: what the loop needs of a model, whoever provides it. A model streams the answer to a request and says what it can
- * do; retrying, recognising errors and placing cache breakpoints are its business, not the loop's.
+ * The Model port: what the loop needs from a model of any provider. A model streams the answer to a request and says what it can do. It also
+ * retries, recognises errors and places cache breakpoints, so the loop does not have to.
  */
 import type { Usage } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
@@ -13,13 +13,13 @@ export interface Model {
   readonly provider: string
   /** Window, output, prices, what a request may carry. */
   readonly facts: ModelFacts
-  /** Of what the model accepts, what this way to it does not pass on. */
+  /** Request features that the model accepts but this adapter does not pass on. */
   readonly omits?: readonly (keyof ModelAccepts)[]
-  /** Streams the answer; the last event is the `response`. Throws a `ModelError` where there will be none. */
+  /** Streams the answer; the last event is the `response`. Throws a `ModelError` if there is none. */
   stream(request: ModelRequest, options?: StreamOptions): AsyncIterable<ModelEvent>
   /** The size of a request in tokens, where the provider counts. */
   count?(request: ModelRequest, options?: { readonly signal?: AbortSignal }): Promise<number>
-  /** Asks the provider about a model that is not in the data file (WIN-8); what it says is in `facts` from then on. */
+  /** Asks the provider about a model that is not in the built-in table. The answer is in `facts` from then on. */
   learn?(options?: { readonly signal?: AbortSignal }): Promise<ModelLookup>
 }
 
@@ -36,15 +36,15 @@ export type ModelEvent =
   | { readonly type: "thinking"; readonly text: string }
   /** A piece of a tool call's input, as JSON text. */
   | { readonly type: "tool-input"; readonly id: string; readonly name: string; readonly text: string }
-  /** The attempt failed and will be made again. What was streamed of it is void. */
+  /** The attempt failed and will be repeated. Discard what was streamed of it. */
   | { readonly type: "retry"; readonly attempt: number; readonly delayMs: number; readonly reason: string }
   | { readonly type: "response"; readonly response: ModelResponse }
 
-/** A whole response: that of the official SDK fits. */
+/** A whole response. The official SDK's response fits. */
 export interface ModelResponse {
   readonly id: string
   readonly model: string
-  /** Tool inputs carry the model's own spelling where it matters. */
+  /** Tool inputs keep the model's own spelling where it matters. */
   readonly content: readonly unknown[]
   readonly stop_reason: string | null
   readonly stop_sequence?: string | null

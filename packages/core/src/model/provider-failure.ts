@@ -1,6 +1,6 @@
 /**
- * From what a provider or a network says to the errors of `errors.ts`. Each SDK has error classes of its own, and a program may hold
- * several copies of one; so failures are told by what they say (status, type, code, words), never by their class.
+ * Turns what a provider or a network reports into the errors of `errors.ts`. Each SDK has its own error classes, and a program may hold
+ * several copies of one. So failures are recognised by what they say (status, type, code, words), never by their class.
  */
 import {
   AuthenticationError,
@@ -15,7 +15,7 @@ import {
 import { redact } from "./redact.ts"
 import { recogniseTooLong } from "./too-long-patterns.ts"
 
-/** A refusal or a failure, as a provider told it. */
+/** A refusal or a failure, as a provider reported it. */
 export interface ProviderFailure {
   /** Absent where the answer had already begun. */
   readonly status?: number | undefined
@@ -28,7 +28,7 @@ export interface ProviderFailure {
   readonly header?: (name: string) => string | undefined
 }
 
-/** Whom it happened with, and when. */
+/** Which provider, and in which attempt. */
 export interface FailureContext {
   readonly provider: string
   readonly attempts: number
@@ -48,7 +48,7 @@ const KIND_OF_STATUS: Readonly<Record<number, FailureKind>> = {
   402: "spend-limit",
   403: "authentication",
   408: "overload", // the server's timeout
-  409: "overload", // a lock it could not get in time
+  409: "overload", // a lock that it could not get in time
   429: "rate-limit",
 }
 
@@ -97,7 +97,7 @@ export function modelErrorFrom(failure: ProviderFailure, { provider, attempts, s
 function kindOf({ status, type, code }: ProviderFailure): FailureKind {
   if (code !== undefined && code in KIND_OF_CODE) return KIND_OF_CODE[code]!
   if (status !== undefined) return KIND_OF_STATUS[status] ?? (status >= 500 ? "overload" : "invalid")
-  // a request whose answer had begun was a good one
+  // a request whose answer had begun was valid
   return KIND_OF_TYPE[type ?? ""] ?? "connection"
 }
 
@@ -105,7 +105,7 @@ function retryAdvice({ header = () => undefined }: ProviderFailure) {
   return { retryAfterMs: retryAfterMs(header), forbidsRetry: header("x-should-retry") === "false" }
 }
 
-/** `retry-after-ms`, then `retry-after` in seconds or as a date, which is held against the server's own clock. */
+/** `retry-after-ms`, then `retry-after` in seconds or as a date, compared with the server's own clock. */
 function retryAfterMs(header: (name: string) => string | undefined): number | undefined {
   const ms = Number.parseFloat(header("retry-after-ms") ?? "")
   if (ms >= 0) return ms
@@ -125,11 +125,11 @@ const CONNECTION_SIGNS: readonly RegExp[] = [
   /^stream ended without/i,
 ]
 
-/** The words of a network failure; `undefined` where the error is something else, such as a fault in a program. */
+/** The text of a network failure; `undefined` where the error is something else, such as a bug. */
 export function connectionTrouble(error: unknown): string | undefined {
   const chain = causes(error)
   const texts = chain.map((link) => `${link.code ?? ""} ${link.message}`.trim())
-  // a frame that is no JSON: the stream was damaged on its way
+  // a frame that is not JSON: the stream was damaged in transit
   const broken = chain.some(({ name }) => name === "SyntaxError")
   const isConnection = broken || chain.some((link, i) => isSign(texts[i]!) || isSign(link.message) || isSign(link.name))
   if (!isConnection) return undefined
@@ -155,8 +155,8 @@ function causes(error: unknown): Link[] {
 }
 
 /**
- * Any error as a `ModelError`, by way of `read`, which knows the SDK's own; network failures are the same everywhere. What is neither is
- * handed back as it is: a fault in a program must not be tried again, and not be dressed up.
+ * Any error as a `ModelError`. `read` knows the SDK's own errors; network failures are the same everywhere. Other errors are returned as they
+ * are: a bug must not be retried or disguised.
  */
 export function asModelError(
   error: unknown,

@@ -4,9 +4,9 @@
 
 const HIDDEN = "[key removed]"
 
-/** What keys look like, wherever they stand. */
+/** What keys look like. */
 const KEY_SHAPES: readonly RegExp[] = [
-  /\bsk-[\w-]{6,}/g, // Anthropic, OpenAI, OpenRouter, and whoever imitates them
+  /\bsk-[\w-]{6,}/g, // Anthropic, OpenAI, OpenRouter and others that imitate them
   /\bAIza[\w-]{20,}/g, // Google
   /\bAKIA[A-Z0-9]{12,}/g, // AWS
   /(?<=\bbearer\s+)[^\s"',]+/gi,

@@ -1,6 +1,6 @@
 /**
- * LOOP-5: what passes is tried again, and everybody can see it. `planRetry` is the policy, a pure function; `withRetries` carries it out.
- * Chance and waiting are given from outside, so tests neither wait nor guess.
+ * Retries failures that pass, visibly. `planRetry` is the policy, a pure function; `withRetries` carries it out. Randomness and waiting are
+ * arguments, so tests neither wait nor guess.
  */
 import { setTimeout } from "node:timers/promises"
 import { ModelAbortedError, PassingModelError } from "./errors.ts"
@@ -10,12 +10,12 @@ const MAX_ATTEMPTS = 8 // together about a minute of waiting, which outlasts mos
 const MAX_WAIT_MS = 5 * 60_000 // in all; a person at a terminal has given up by then
 const FIRST_DELAY_MS = 500
 const LONGEST_DELAY_MS = 30_000
-const JITTER = 0.25 // share of a delay that is left to chance, so that clients do not come back all at once
+const JITTER = 0.25 // random share of a delay, so that clients do not come back all at once
 
 export interface RetryOptions {
-  /** How often a request is made at most. Default 8. */
+  /** The most attempts for one request. Default 8. */
   readonly maxAttempts?: number
-  /** How long is waited at most for one request, all pauses together. Default 5 minutes. */
+  /** The longest total wait for one request. Default 5 minutes. */
   readonly maxWaitMs?: number
   /** In [0, 1). Default: `Math.random`. */
   readonly random?: () => number
@@ -27,7 +27,7 @@ export interface FailedAttempt {
   readonly error: unknown
   /** Counted from 1. */
   readonly attempt: number
-  /** What was waited before, for the same request. */
+  /** How long this request has waited already. */
   readonly waitedMs: number
 }
 
@@ -44,7 +44,7 @@ export function planRetry(
   if (!(error instanceof PassingModelError) || error.forbidsRetry || attempt >= maxAttempts) return GIVE_UP
   const { retryAfterMs } = error
   const jitter = random() * JITTER
-  // where the provider said how long, never less; else twice as long each time
+  // at least as long as the provider asks; otherwise twice as long each time
   const delayMs = Math.round(
     retryAfterMs === undefined ? backoff(attempt) * (1 - jitter) : retryAfterMs + FIRST_DELAY_MS * jitter,
   )
@@ -60,7 +60,7 @@ export interface RetriedWork extends RetryOptions {
   attempt(number: number): AsyncIterable<ModelEvent>
 }
 
-/** Makes attempts until one succeeds or the policy gives up. Before each further one stands a `retry` event. */
+/** Makes attempts until one succeeds or the policy gives up. A `retry` event comes before each further one. */
 export async function* withRetries({ attempt, provider, signal, ...options }: RetriedWork): AsyncGenerator<ModelEvent> {
   const delay = options.delay ?? wait
   let waitedMs = 0

@@ -1,16 +1,16 @@
 /**
- * How providers say that a prompt does not fit. Nobody has a code for it that all share, so the words are matched. A row tells whose
- * words they are and what they mean; the groups `tokens`, `input`, `output`, `limit` and `gap` pick out the numbers where there are any.
- * Rows with numbers stand before those without.
+ * How providers say that a prompt does not fit. They share no error code for it, so the text is matched. A row says whose text it is and what
+ * it means; the groups `tokens`, `input`, `output`, `limit` and `gap` capture the numbers where there are any. Rows with numbers come before
+ * those without.
  */
 
 export interface TooLong {
-  /** Whose words they are, as far as they tell: gateways pass on the words of others. */
+  /** Whose text it is, as far as that is clear: gateways pass on the text of others. */
   readonly provider: string
   readonly reason: string
   readonly tokens?: number
   readonly limit?: number
-  /** By how much, where only that is told. */
+  /** By how much, where only that is given. */
   readonly gap?: number
 }
 
@@ -67,7 +67,7 @@ export const TOO_LONG_PATTERNS: readonly TooLongPattern[] = [
     pattern: /maximum prompt length is (?<limit>[\d,]+) but the request contains (?<tokens>[\d,]+)/i,
   },
   {
-    provider: "ollama", // tells the difference only
+    provider: "ollama", // gives the difference only
     reason: INPUT,
     pattern: /prompt too long; exceeded (?:max )?context length by (?<gap>[\d,]+)/i,
   },
@@ -85,7 +85,7 @@ export const TOO_LONG_PATTERNS: readonly TooLongPattern[] = [
   { provider: "openai", reason: INPUT, pattern: /maximum context length is (?<limit>[\d,]+)/i },
   { provider: "ollama", reason: INPUT, pattern: /prompt too long|input length exceeds the context length/i },
   { provider: "llama.cpp", reason: INPUT, pattern: /exceeds the available context size/i },
-  // bytes, not tokens; shrinking the conversation is the remedy all the same
+  // bytes, not tokens; a shorter conversation still helps
   {
     provider: "anthropic",
     reason: "the body has too many bytes",
@@ -93,7 +93,7 @@ export const TOO_LONG_PATTERNS: readonly TooLongPattern[] = [
   },
 ]
 
-/** What a provider's words say about a prompt that does not fit; `undefined` where they are about something else. */
+/** What a provider's text says about a prompt that does not fit; `undefined` where it is about something else. */
 export function recogniseTooLong(words: string): TooLong | undefined {
   for (const { provider, reason, pattern } of TOO_LONG_PATTERNS) {
     const match = pattern.exec(words)

@@ -1,8 +1,8 @@
 /**
- * The input of a tool call, from the text a model wrote. A good one keeps the model's own spelling (MSG-5). One that cannot be used (cut
- * off at the token limit, not JSON, not an object) must neither end the conversation nor be sent back, since the API takes objects only:
- * the call then has the input `{}` and carries along what was written and why it is of no use, invisible to `JSON.stringify`. The loop
- * asks `unusableInputOf` before it runs a call and answers with an error result, so that the model can mend it. After a crash the mark is
+ * The input of a tool call, from the text that a model wrote. A valid one keeps the model's own spelling. One that cannot be used (cut off at
+ * the token limit, not JSON, not an object) must not end the conversation and cannot be sent back, because the API takes only objects. The
+ * call then has the input `{}`, and a mark that `JSON.stringify` does not see holds the text and the reason. The loop asks
+ * `unusableInputOf` before it runs a call and answers with an error result, so that the model can correct it. After a crash the mark is
  * gone, but then the call has no result either and is answered as interrupted.
  */
 import { withExactInput } from "../messages/exact-json.ts"
@@ -12,16 +12,16 @@ const UNUSABLE = Symbol("an input that cannot be used")
 export interface UnusableInput {
   /** As far as the model wrote it. */
   readonly text: string
-  /** To be told to the model. */
+  /** For the model. */
   readonly why: string
 }
 
-/** Why a call must not be run, where its input is of no use. */
+/** Why a call must not run, if its input cannot be used. */
 export function unusableInputOf(call: object): UnusableInput | undefined {
   return (call as { readonly [UNUSABLE]?: UnusableInput })[UNUSABLE]
 }
 
-/** The call with the input that stands in `text`. No text is an empty input: calls without arguments are streamed like that. */
+/** The call with the input in `text`. No text is an empty input: calls without arguments are streamed like that. */
 export function withInputText<T extends { readonly input: unknown }>(
   call: T,
   { text, stopReason }: { readonly text: string; readonly stopReason: string | null },

@@ -1,6 +1,6 @@
-/** What a JSON text is made of, in a line: `{"items": [1204 × {"id": number, "name": string}], "total": number}`. */
+/** The shape of a JSON text, in one line: `{"items": [1204 × {"id": number, "name": string}], "total": number}`. */
 
-const LONGEST_TEXT = 5_000_000 // characters; parsing more would be felt
+const LONGEST_TEXT = 5_000_000 // characters; parsing more would take noticeable time
 const LONGEST_SHAPE = 600 // characters
 const DEEPEST = 4
 const MOST_KEYS = 12

@@ -1,6 +1,6 @@
 /**
- * What of a large text stays in the context: its beginning and a little of its end, cut at line ends where one is near, and for JSON
- * what it is made of. A preview is two lengths, not a text: content is written once.
+ * The part of a large text that stays in the context: its beginning and a little of its end, cut at a line end where one is near, and for
+ * JSON its shape. A preview is two lengths and not a text, so content is written only once.
  */
 import { jsonShape } from "./json-shape.ts"
 
@@ -12,12 +12,12 @@ export interface Preview {
   readonly shape?: string
 }
 
-const TAIL_SHARE = 1 / 4 // of the beginning: errors and totals stand at the end
+const TAIL_SHARE = 1 / 4 // of the beginning: errors and totals are at the end
 const NEAR = 1 / 4 // a line end within this part of a piece is near enough to cut there
 
 const AROUND = 1_000 // characters: tags, the path, what the parts are, the shape of JSON
 
-/** The most that stands in the context for a result that is put aside, as far as its length is known before. */
+/** The most characters that a result takes in the context once it is put aside. */
 export const mostShown = (size: number): number => Math.ceil(size * (1 + TAIL_SHARE)) + AROUND
 
 export function previewOf(text: string, size: number): Preview {

@@ -1,9 +1,9 @@
-/** What a tool result holds: how much text, whether anything at all, and the files it is stored as (L1-1, L1-6, L1-7). */
+/** What a tool result holds: how much text, whether it is empty, and the files it is stored as. */
 import { type Block, isMedia, isText, type Media, resultBlocks, type ToolResult } from "../../messages/blocks.ts"
 
 /**
- * Characters that count against limits. An image takes the same room in the context whatever the length of its encoding, and is looked
- * after by the media limits, so it does not count.
+ * Characters that count against limits. Images do not count: their size in the context does not depend on the length of their encoding,
+ * and the media limits apply to them.
  */
 export function charactersOf(result: ToolResult): number {
   if (typeof result.content === "string") return result.content.length
@@ -32,7 +32,7 @@ export function wholeFile({ tool_use_id: id, content = "" }: ToolResult): Stored
     : { name: `${id}.json`, data: JSON.stringify(content) }
 }
 
-/** Its images and documents, each as what it is. */
+/** Its images and documents, each in its own format. */
 export function mediaFiles(result: ToolResult): readonly (StoredFile & { readonly mediaType: string })[] {
   return resultBlocks(result)
     .filter(isMedia)

@@ -1,23 +1,23 @@
 /**
- * The notes of the branch that the conversation is on. There is one file for all branches, so after going back it holds what was noted on
- * the branch that was left. Every update keeps what it left behind in the journal's store: from there come the notes of this branch, unless
- * somebody has edited the file since, which is respected (L3-7).
+ * The notes of the branch that the conversation is on. All branches share one file, so after going back it holds the notes of the branch
+ * that was left. Every update stores a copy beside the journal, and the notes of this branch come from there. If someone has edited the
+ * file since, the edit stays.
  */
 import { hash } from "node:crypto"
 import type { LayerContext } from "../layer.ts"
 import { readNotesText } from "./notes-file.ts"
 
 export type BranchNotes =
-  /** They stand in the file, as its owner may have edited them. */
+  /** They are in the file. Its owner may have edited them. */
   | { readonly state: "in-file"; readonly text: string }
-  /** The file holds another branch's notes, untouched. `text`: this branch's; nothing where none were taken on it. */
+  /** The file holds another branch's notes, unedited. `text`: this branch's notes; absent where it has none. */
   | { readonly state: "kept"; readonly text?: string }
-  /** The file holds another branch's notes, and somebody has edited them since. */
+  /** The file holds another branch's notes, and someone has edited them. */
   | { readonly state: "edited" }
-  /** There is no file that could be read. */
+  /** No file could be read. */
   | { readonly state: "none" }
 
-/** What notes are kept under: equal notes have one name. */
+/** The name of the stored copy. Equal notes have the same name. */
 export const keptName = (text: string): string => `notes-${hash("sha256", text, "hex")}.md`
 
 export async function notesOfBranch({ views, journal, now, signal }: LayerContext): Promise<BranchNotes> {

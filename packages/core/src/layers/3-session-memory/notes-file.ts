@@ -1,7 +1,7 @@
 /**
- * The file with the notes. It is its owner's (L3-7): it is read as it is, made from the template where there is none, and never written
- * over, save where it holds nothing but what we noted on a branch that was left. A link in its place is refused, since the fork that edits
- * it must not be led to another file.
+ * The file with the notes. It belongs to the person: it is read as it is, created from the template where there is none, and never
+ * overwritten, unless it holds only what we noted on a branch that was left. A link in its place is refused, because it could lead the
+ * fork that edits it to another file.
  */
 import { randomUUID } from "node:crypto"
 import { link, lstat, mkdir, realpath, rename, rm, writeFile } from "node:fs/promises"
@@ -14,7 +14,7 @@ import type { FileRead } from "../../tools/tool.ts"
 const DIRECTORY_MODE = 0o700
 const FILE_MODE = 0o600
 
-/** The notes cannot be kept where they belong. */
+/** The notes cannot be written to their file. */
 export class NotesFileError extends StrataError {
   override readonly name = "NotesFileError"
 
@@ -26,10 +26,10 @@ export class NotesFileError extends StrataError {
 export interface NotesFile {
   /** As it is shown to people and to the model. */
   readonly given: string
-  /** Links on the way to its directory followed. */
+  /** With links in the directory's path resolved. */
   readonly path: string
   readonly text: string
-  /** What the Edit tool wants to know of who changes it. */
+  /** What the Edit tool needs to know before a change. */
   readonly read: FileRead
 }
 
@@ -43,20 +43,20 @@ export interface NotesFileInput {
 /** The notes as they are on disk now. */
 export async function openNotesFile(input: NotesFileInput): Promise<NotesFile> {
   const path = await placeFor(input.path)
-  const standing = await readNotes(path, input)
-  if (standing && standing.text.trim() !== "") return standing
-  await writeWhole({ path, text: input.template, isReplacing: standing !== undefined })
+  const current = await readNotes(path, input)
+  if (current && current.text.trim() !== "") return current
+  await writeWhole({ path, text: input.template, isReplacing: current !== undefined })
   const made = await readNotes(path, input)
-  if (!made) throw new NotesFileError(input.path, "was removed while it was being made")
+  if (!made) throw new NotesFileError(input.path, "was removed while it was being created")
   return made
 }
 
-/** Puts notes in the place of those of a branch that was left. */
+/** Replaces the notes of a branch that was left. */
 export async function replaceNotes({ path, text }: { readonly path: string; readonly text: string }): Promise<void> {
   await writeWhole({ path: await placeFor(path), text, isReplacing: true })
 }
 
-/** Where the file really lies; its directory is there then. */
+/** The file's real path. Creates its directory. */
 async function placeFor(given: string): Promise<string> {
   const directory = dirname(given)
   await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE })
@@ -66,7 +66,7 @@ async function placeFor(given: string): Promise<string> {
   return path
 }
 
-/** What is noted, as it is on disk now; nothing where there are no notes, or something else stands in their place. */
+/** The notes as they are on disk now; `undefined` where there are none, or where something else has their name. */
 export async function readNotesText({
   path,
   now,
@@ -79,7 +79,7 @@ export async function readNotesText({
     await refuseUnlessPlain(real)
     return (await readNotes(real, { path, now, signal }))?.text
   } catch {
-    return undefined // a link, a pipe, no text, no rights: all the same here
+    return undefined // a link, a pipe, not text, no permission: it makes no difference here
   }
 }
 
@@ -111,11 +111,11 @@ async function readNotes(
 interface NotesToWrite {
   readonly path: string
   readonly text: string
-  /** A file stands there that may go. */
+  /** A file is there and may be replaced. */
   readonly isReplacing: boolean
 }
 
-/** Whole or not at all. A file that appears meanwhile is somebody's, and stays. */
+/** Whole or not at all. A file that appears in the meantime is someone else's and stays. */
 async function writeWhole({ path, text, isReplacing }: NotesToWrite): Promise<void> {
   const draft = join(dirname(path), `.strata-${randomUUID()}.tmp`)
   try {

@@ -1,14 +1,13 @@
 /**
- * What can be asked of notes: whether anything is in them, and for a form of them that fits a place with little room (L4-8). What is cut
- * there stays in the file.
+ * Reads notes: whether anything is written in them, and a form with each section cut to a limit. The file keeps what is cut.
  */
 import { fenceAfter, type NotesSection, parseNotes } from "./sections.ts"
 
-// No tokenizer puts more characters than this into a token on average: of a section that is far too large, only what may stay is looked at.
+// No tokenizer averages more characters per token. Of a far larger section, only the part that may stay is measured.
 const MOST_CHARACTERS_PER_TOKEN = 16
 const SHORT = 10_000 // characters
 
-/** Nobody has written anything yet: it is the template, or any text with no more than headings and descriptions. */
+/** Nothing is written yet: it is the template, or any text with only headings and descriptions. */
 export function isBareTemplate(text: string, template?: string): boolean {
   if (text.trim() === template?.trim()) return true
   const { opening, sections } = parseNotes(text)
@@ -23,7 +22,7 @@ export interface SectionCut {
   readonly path: string
 }
 
-/** Each section cut to a size of its own, at the end of a line, with a marker that says where the rest is. */
+/** Each section cut to the limit, at the end of a line, with a marker that says where the rest is. */
 export function cutSections(text: string, cut: SectionCut): string {
   const { opening, sections } = parseNotes(text)
   const parts = opening.trim() === "" ? sections : [{ title: "", head: "", body: opening }, ...sections]
@@ -42,7 +41,7 @@ function cutSection({ head, body }: NotesSection, cut: SectionCut): string {
       most(lines.length, (count) => room(lines.slice(0, count).join(""))),
     )
     .join("")
-  // a first line that is too long by itself has no line end to cut at
+  // a first line that is too long on its own has no line end to cut at
   const kept = whole.trim() === "" ? startOf(near, room) : whole.trimEnd()
   return `${head}${closed(kept)}${marker}`
 }
@@ -56,14 +55,14 @@ function startOf(body: string, room: (kept: string) => boolean): string {
   return kept.length === 0 ? "" : `${kept.join("")}…`
 }
 
-/** A code fence that the cut left open would swallow everything behind it. */
+/** A code fence that the cut left open would swallow everything after it. */
 function closed(kept: string): string {
   const fence = kept.split("\n").reduce<string | undefined>((open, line) => fenceAfter(line, open), undefined)
   const text = fence === undefined ? kept : `${kept}\n${fence}`
   return text === "" ? "" : `${text}\n`
 }
 
-/** The largest count, up to `end`, for which it holds; it must hold for smaller ones then, too. */
+/** The largest count up to `end` for which it holds. It must hold for all smaller ones too. */
 function most(end: number, holds: (count: number) => boolean): number {
   let low = 0
   let high = end

@@ -1,6 +1,6 @@
 /**
- * Notes as a text with sections: a heading, a line in italics that says what belongs there, and what was written below. People edit
- * the file too, so nothing is assumed about what stands in it; put together again, the sections give the same text.
+ * Notes as a text with sections: a heading, a line in italics that says what belongs there, and what was written below. People edit the
+ * file too, so the parser assumes nothing about its content. Joined again, the sections give the same text.
  */
 
 export interface NotesSection {
@@ -12,7 +12,7 @@ export interface NotesSection {
 }
 
 export interface Notes {
-  /** What stands before the first section. */
+  /** The text before the first section. */
   readonly opening: string
   readonly sections: readonly NotesSection[]
 }
@@ -43,7 +43,7 @@ export function parseNotes(text: string): Notes {
   return { opening, sections }
 }
 
-/** The headings of one level: that of the first with a description, else the topmost. Others belong to what was written. */
+/** The headings of one level: that of the first heading with a description, else the topmost. Others belong to the body. */
 function sectionHeadings(lines: readonly string[]): readonly Heading[] {
   const headings = allHeadings(lines)
   const level =
@@ -65,7 +65,7 @@ function allHeadings(lines: readonly string[]): readonly Heading[] {
   return headings
 }
 
-/** The fence that is open behind a line: the same one, another one, or none. */
+/** The fence that is open after a line, if any. */
 export function fenceAfter(line: string, open: string | undefined): string | undefined {
   const mark = FENCE.exec(line)?.[1]
   if (mark === undefined) return open

@@ -1,6 +1,6 @@
 /**
- * Layer 3: notes are kept while the work goes on, by a fork in the background, so that at a compaction the summary is there already. One
- * update at a time; one that becomes due meanwhile waits for its end and starts with the newest state (L3-4).
+ * Layer 3: a fork keeps notes in the background while the work goes on, so a compaction finds its summary ready. Updates run one at a
+ * time. One that becomes due during another waits for it and then starts from the newest state.
  */
 import { StrataError } from "../../base/errors.ts"
 import type { Flags } from "../../base/flags.ts"
@@ -20,9 +20,9 @@ import { isTimeForNotes, type NotesFigures } from "./triggers.ts"
 import { workSince } from "./work-since.ts"
 
 export interface SessionMemory extends Layer {
-  /** The update under way, until what it decided is in the journal, or cannot be written there. */
+  /** The update under way, until its drafts are in the journal or could not be written. */
   running(): RunningExtraction | undefined
-  /** The notes, each section cut to its limit; `undefined` where there is no more than the bare template (L4-5, L4-8). */
+  /** The notes, each section cut to its limit; `undefined` where there is only the bare template. */
   summary(context: LayerContext): Promise<string | undefined>
 }
 
@@ -32,31 +32,31 @@ export interface RunningExtraction {
   readonly done: Promise<void>
 }
 
-/** Notes are on, but no tool could write them. */
+/** Notes are switched on, but no tool can write them. */
 export class NoEditToolError extends StrataError {
   override readonly name = "NoEditToolError"
 
   constructor() {
     super(
-      "No notes are taken in this conversation: its tools have no Edit to write them with. Everything else works as before. Add the tool, or switch the notes off.",
+      "This conversation takes no notes: it has no Edit tool to write them with. Everything else works as before. Add the tool, or switch the notes off.",
     )
   }
 }
 
 interface Figures extends NotesFigures {
-  /** Of the conversation's spend, in percent (L5-9). */
+  /** Percent of the conversation's spend. */
   readonly share: number
   readonly limits: NotesLimits
 }
 
 export function sessionMemory(options: Extractor): SessionMemory {
   let running: RunningExtraction | undefined
-  /** Where the last update began, however it ended: one that failed is tried again when the context has grown, not at once. */
+  /** Where the last update began, even if it failed: it is tried again when the context has grown, not at once. */
   let last: { readonly size: number; readonly throughUuid: Uuid | undefined } | undefined
-  /** An update that became due during another one waits; of several the newest is carried out. */
+  /** An update that became due during another one. Of several, only the newest runs. */
   let waiting: LayerContext | undefined
   let isOff = false
-  let isWaitTold = false
+  let isWaitReported = false
 
   function isDue(context: LayerContext, figures: Figures): boolean {
     const size = context.size.tokens
@@ -71,14 +71,14 @@ export function sessionMemory(options: Extractor): SessionMemory {
 
   function isAffordable(context: LayerContext, { share }: Figures): boolean {
     const budget = backgroundBudget(context.views.ledger, share)
-    if (!budget.allowed && !isWaitTold) {
+    if (!budget.allowed && !isWaitReported) {
       context.progress({ phase: "message", message: waitsFor(budget) })
-      isWaitTold = true
+      isWaitReported = true
     }
     return budget.allowed
   }
 
-  /** Begins at once: nothing may come between looking whether another one runs and starting. */
+  /** Sets `running` before the first await: nothing may come between the check and the start. */
   async function start(context: LayerContext, figures: Figures): Promise<Outcome | undefined> {
     const position = positionOf(context.views.context.storedMessages())
     last = { size: context.size.tokens, throughUuid: position.throughUuid }
@@ -116,7 +116,7 @@ export function sessionMemory(options: Extractor): SessionMemory {
       while (running && !context.signal.aborted) await unlessInterrupted(context.signal, running.done)
       if (waiting && waiting !== context) return undefined
       waiting = undefined
-      // what the one before has cost is known only now
+      // only now is it known what the previous update cost
       return context.signal.aborted || !isAffordable(context, figures) ? undefined : start(context, figures)
     },
   }
@@ -128,14 +128,14 @@ async function notesAsSummary(context: LayerContext, configDirectory: string | u
   const notes = await notesOfBranch(context)
   const text = notes.state === "in-file" || notes.state === "kept" ? notes.text : undefined
   if (path === undefined || text === undefined) return undefined
-  const texts = await loadTexts(configDirectory).catch(() => undefined) // one that cannot be read is told when notes are taken
+  const texts = await loadTexts(configDirectory).catch(() => undefined) // a file that cannot be read is reported when notes are taken
   if (isBareTemplate(text, texts?.template)) return undefined
   const limit = flags.figures["notes-section-limit"]
   return cutSections(text, { limit, path, estimate: (part) => views.estimator.text(part) })
 }
 
 const waitsFor = ({ taken, limit }: Extract<BudgetAnswer, { allowed: false }>) =>
-  `The notes wait: they have taken ${Math.round(taken)}% of what the conversation cost so far, and may take ${limit}% (background-share).`
+  `The notes wait: they have taken ${Math.round(taken)}% of the conversation's cost so far, and the limit is ${limit}% (background-share).`
 
 function figuresFrom({ figures }: Flags): Figures {
   return {
@@ -163,11 +163,11 @@ async function update(
   const { throughUuid, openCalls } = position
   const contextTokens = context.size.tokens
   const estimate = (text: string) => Math.ceil(views.estimator.text(text))
-  // of the same moment as the position: the messages are taken before anything is waited for
-  const [request, standing] = await Promise.all([context.request(), notesOfBranch(context)])
+  // taken at the same moment as the position, before anything is awaited
+  const [request, current] = await Promise.all([context.request(), notesOfBranch(context)])
   const extraction = await extractNotes(options, {
     path,
-    instead: standing.state === "kept" ? (standing.text ?? "") : undefined,
+    instead: current.state === "kept" ? (current.text ?? "") : undefined,
     request,
     openCalls,
     limits,
@@ -191,7 +191,7 @@ async function update(
   return spent.length > 0 ? { drafts: spent } : undefined
 }
 
-/** Without it nothing is lost but the way back to them. */
+/** A failure costs only the way back to these notes from another branch. */
 async function keep(text: string, journal: LayerContext["journal"]): Promise<{ readonly kept?: string }> {
   const kept = keptName(text)
   return journal.writeBlob(kept, text).then(

@@ -1,12 +1,12 @@
-/** When notes are taken (L3-3). Growth of the context is always required; the rest finds a moment at which a stretch of work is over. */
+/** When notes are taken. The context must have grown; the other conditions find a moment when a stretch of work is over. */
 
 export interface NotesMoment {
   /** Tokens in the context now. */
   readonly size: number
-  /** Tokens at the last update, or at the smallest size since; nothing before the first. */
+  /** Tokens at the last update, or at the smallest size since; absent before the first. */
   readonly sizeAtLast: number | undefined
   readonly figures: NotesFigures
-  /** Asked only once the context has grown: to answer takes a walk over the messages. */
+  /** Called only once the context has grown, because it walks over the messages. */
   readonly work: () => WorkSinceLast
 }
 

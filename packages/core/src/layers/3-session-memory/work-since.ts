@@ -3,7 +3,7 @@ import type { Message, Uuid } from "../../messages/messages.ts"
 import { callsIn, lastTurn } from "../position.ts"
 import type { WorkSinceLast } from "./triggers.ts"
 
-/** Counted from the last update; from the beginning where that is no longer among the messages. */
+/** Counted from the last update, or from the beginning where that message is gone. */
 export function workSince(messages: readonly Message[], throughUuid: Uuid | undefined): WorkSinceLast {
   const from = messages.findIndex(({ uuid }) => uuid === throughUuid) + 1
   const toolCalls = messages

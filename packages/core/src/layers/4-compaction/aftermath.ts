@@ -1,4 +1,4 @@
-/** What stands behind the summary (L4-20, L4-29), and how large the context will be with it. */
+/** What follows the summary, and how large the context will be with it. */
 import { type Attachment, renderAttachment } from "../../messages/attachments.ts"
 import type { FileRead, ReadState } from "../../tools/tool.ts"
 import type { Cut } from "./cut.ts"
@@ -10,26 +10,26 @@ import { withSeenBefore } from "./restore/seen-before.ts"
 import type { Situation } from "./situation.ts"
 
 export interface Surroundings {
-  /** What the tools have seen of files. */
+  /** What the tools have read. */
   readonly reads?: ReadState
-  /** Not read again: instruction files, and what the system itself keeps. */
+  /** Paths that are not read again: instruction files, and our own files. */
   readonly excluded?: () => ExcludedPaths
-  /** Whether a file that only the record tells of may be read again without asking. Default: none may. */
+  /** Whether a file known only from the journal may be read again without asking. Default: no. */
   readonly mayRead?: (path: string) => boolean
 }
 
 export interface Aftermath {
   readonly attachments: readonly Attachment[]
-  /** What the tools have seen of files from now on. */
+  /** What counts as read from now on. */
   readonly reads: readonly (readonly [string, FileRead])[]
-  /** Of the whole context. */
+  /** Size of the whole context. */
   readonly tokens: number
 }
 
 export interface AftermathInput {
   readonly situation: Situation
   readonly cut: Cut
-  /** The summary with the words around it, or an estimate of its size. */
+  /** The summary with the text around it, or an estimate of its size. */
   readonly summary: string | number
 }
 
@@ -40,7 +40,7 @@ export async function aftermath({ situation, cut, summary }: AftermathInput, aro
   const facts = renderFacts(views, {
     estimate,
     limits: figures.facts,
-    // what was typed meanwhile and waits will be said in its own place
+    // messages typed in the meantime are delivered in their own place
     kept: new Set([...cut.kept, ...views.context.queued].map(({ uuid }) => uuid)),
   })
   const carried: readonly Attachment[] = facts === "" ? [] : [{ type: "carried_facts", content: facts }]

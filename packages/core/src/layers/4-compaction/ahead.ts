@@ -1,6 +1,6 @@
 /**
- * L4-28: near the threshold a fork writes the summary while the user goes on. When the threshold is reached it is there: what came since is
- * kept behind it. It is dropped where the part it tells of is no longer what it was.
+ * A summary ahead of time: near the threshold a fork writes it while the user goes on, so it is ready when the threshold is reached.
+ * Messages that came since are kept after it. It is dropped if the messages it covers have changed.
  */
 
 import type { Draft } from "../../journal/entries.ts"
@@ -9,28 +9,28 @@ import type { ModelResponse } from "../../model/model.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 import type { LayerContext } from "../layer.ts"
 import { positionOf } from "../position.ts"
-import { cutBehind } from "./cut.ts"
+import { cutAfter } from "./cut.ts"
 import { spent } from "./install.ts"
 import type { Route } from "./routes/route.ts"
 import { askFork, type ForkSurroundings, readAnswer } from "./routes/shared.ts"
 
 interface Prepared {
   readonly text: string
-  /** It tells everything from the boundary up to this message. */
+  /** It covers everything from the boundary up to this message. */
   readonly through: Uuid
   readonly boundary: Uuid | undefined
 }
 
 export interface Ahead {
-  /** Starts where it is time for it; resolves with what it cost. */
+  /** Starts when it is time; resolves with what it cost. */
   prepare(context: LayerContext, instructions: readonly string[]): Promise<readonly Draft[]>
   readonly route: Route
   forget(): void
 }
 
-const LARGEST_LEAD = 0.25 // of the threshold: in a small window the usual lead would be nearly all of it
+const LARGEST_LEAD = 0.25 // of the threshold: in a small window the usual lead would be nearly all of the window
 
-/** Early enough that the summary is there when it is needed (`npm run ahead-of-time`). */
+/** Early enough that the summary is ready when it is needed (`npm run ahead-of-time`). */
 function isNear({ flags, fill, thresholds: { autoCompact } }: LayerContext): boolean {
   const lead = Math.min(flags.figures["compact-ahead-lead"], autoCompact * LARGEST_LEAD)
   return fill.used >= autoCompact - lead
@@ -44,7 +44,7 @@ export function ahead(parent: ForkSurroundings): Ahead {
     const messages = context.views.context.storedMessages()
     const { throughUuid, openCalls } = positionOf(messages)
     const boundary = context.views.compactions.last?.boundary
-    const cut = throughUuid === undefined ? undefined : cutBehind(messages, throughUuid)
+    const cut = throughUuid === undefined ? undefined : cutAfter(messages, throughUuid)
     if (!cut?.summarised.some(({ type }) => type === "assistant")) return []
     const input = { context, cut, instructions, onProgress: () => undefined, openCalls }
     const answer = readAnswer(await askFork(parent, input), cut)
@@ -52,10 +52,10 @@ export function ahead(parent: ForkSurroundings): Ahead {
     return answer.kind === "passed" ? [] : answer.responses
   }
 
-  /** The part it tells of, where that still stands. */
+  /** The cut it covers, if that is still unchanged. */
   const cutOf = ({ views }: LayerContext) =>
     prepared && prepared.boundary === views.compactions.last?.boundary
-      ? cutBehind(views.context.storedMessages(), prepared.through)
+      ? cutAfter(views.context.storedMessages(), prepared.through)
       : undefined
 
   return {
@@ -76,10 +76,10 @@ export function ahead(parent: ForkSurroundings): Ahead {
       mustReachThreshold: true,
       cut: async ({ context }) => cutOf(context),
       async summarise({ context }) {
-        // it has begun already: starting anew would take longer
+        // it is already running: starting again would take longer
         if (running) await unlessInterrupted(context.signal, Promise.allSettled([running]))
         const cut = cutOf(context)
-        if (!prepared || !cut) return { kind: "passed", message: "none was prepared" }
+        if (!prepared || !cut) return { kind: "passed", message: "no summary was prepared" }
         return { kind: "summary", text: prepared.text, cut, responses: [] }
       },
     },

@@ -1,6 +1,6 @@
 /**
- * One attempt at a compaction: the ways to a summary are tried from the cheapest on, until one gives a summary that is worth installing.
- * The outcome is drafts; as long as they are not journaled, nothing has changed.
+ * One attempt at a compaction: it tries the routes to a summary, cheapest first, until one gives a summary that is worth installing.
+ * The result is drafts. Nothing has changed until they are journaled.
  */
 import { reasonOf } from "../../base/errors.ts"
 import { grouped } from "../../base/grouped.ts"
@@ -22,7 +22,7 @@ const PROGRESS_STEP = 250 // characters
 export interface AttemptParts {
   readonly situation: Situation
   readonly routes: readonly Route[]
-  /** The user's first, those of hooks after. */
+  /** The user's first, then those of hooks. */
   readonly instructions: readonly string[]
   readonly options: CompactionOptions
 }
@@ -49,7 +49,7 @@ type Summary = Extract<RouteOutcome, { kind: "summary" }>
 export async function attempt({ situation, routes, instructions, options }: AttemptParts): Promise<Attempt> {
   const { context } = situation
   const paid: ModelResponse[] = []
-  let failure: Failure = { why: "no_summary", message: "there was no way to a summary" }
+  let failure: Failure = { why: "no_summary", message: "no route to a summary was open" }
   for (const route of routes) {
     context.progress({ phase: "summarising", route: route.name })
     const onProgress = inSteps((characters) =>
@@ -69,10 +69,10 @@ export async function attempt({ situation, routes, instructions, options }: Atte
   return failed(situation, failure, paid)
 }
 
-/** Nothing has changed but the bill: what was answered until then is paid for. */
+/** Only the bill has changed: answers so far are paid for. */
 const givenUp = (paid: readonly ModelResponse[]): Attempt => ({ drafts: spent(paid) })
 
-/** A way that breaks must not keep the next one from being tried. */
+/** A route that throws must not keep the next one from being tried. */
 async function tried(route: Route, input: RouteInput): Promise<RouteOutcome> {
   try {
     return await route.summarise(input)
@@ -81,28 +81,28 @@ async function tried(route: Route, input: RouteInput): Promise<RouteOutcome> {
   }
 }
 
-/** Not every word that is streamed is worth an event. An answer that turned out void begins anew. */
-function inSteps(tell: (characters: number) => void): (characters: number) => void {
-  let told = 0
+/** Reports in steps, not for every word. An answer that was discarded counts from zero again. */
+function inSteps(report: (characters: number) => void): (characters: number) => void {
+  let reported = 0
   return (characters) => {
-    if (characters < told) told = 0
-    if (told > 0 && characters - told < PROGRESS_STEP) return
-    told = characters
-    tell(characters)
+    if (characters < reported) reported = 0
+    if (reported > 0 && characters - reported < PROGRESS_STEP) return
+    reported = characters
+    report(characters)
   }
 }
 
-/** A summary that cannot be put to use counts as a failure: else it would be paid for again with every request. */
+/** A summary that cannot be used counts as a failure. Otherwise every request would pay for it again. */
 const asFailure = (error: unknown): Failure => ({ why: "no_summary", message: reasonOf(error) })
 
 interface Weighed {
   readonly summary: string
-  /** The summary with the words around it. */
+  /** The summary with the text around it. */
   readonly text: string
   readonly after: Aftermath
 }
 
-/** Whether a summary is worth installing (L4-9, L4-27). */
+/** Whether a summary is worth installing. */
 async function weigh(
   situation: Situation,
   {
@@ -122,9 +122,9 @@ async function weigh(
   const after = await aftermath({ situation, cut: outcome.cut, summary: text }, options)
   const before = context.size.tokens
   if (route.mustReachThreshold && after.tokens >= limits.autoCompact)
-    return { why: "threshold_exceeded", message: "the context would be full again at once" }
+    return { why: "threshold_exceeded", message: "the context would be full again immediately" }
   if (after.tokens > mostAfter(situation, route)) {
-    const message = `it would leave ${grouped(after.tokens)} of ${grouped(before)} tokens, which is too little gain`
+    const message = `it would leave ${grouped(after.tokens)} of ${grouped(before)} tokens, which saves too little`
     return { why: "threshold_exceeded", message }
   }
   return { summary: outcome.text, text, after }
@@ -185,7 +185,7 @@ function failed({ context, order }: Situation, { why, message }: Failure, paid: 
   }
 }
 
-/** How each way is called to a person. */
+/** How each route is named to a person. */
 export const ROUTE_WORDS: Readonly<Record<Route["name"], string>> = {
   prepared: "prepared ahead of time",
   notes: "from the notes",

@@ -1,6 +1,6 @@
 /**
- * Text cut to a number of tokens. It is cut at a line end where there is one, never inside a character, and what is left
- * fits by the very estimate that was asked for.
+ * Cuts a text to a number of tokens: at a line end where there is one, and never inside a character. The result fits by the same
+ * estimate that the caller uses.
  */
 
 export type Estimate = (text: string) => number
@@ -12,12 +12,11 @@ export interface TextToCut {
   readonly estimate: Estimate
 }
 
-// No tokenizer puts more characters than this into a token on average: beyond it nothing needs to be measured. What is short is
-// measured in any case.
+// No tokenizer averages more characters per token, so a longer text need not be measured. A short text is measured in any case.
 const MOST_CHARACTERS_PER_TOKEN = 16
 const SHORT = 10_000 // characters
 
-/** How many characters are worth looking at for a limit in tokens. */
+/** How many characters can fit into a limit in tokens. */
 export const charactersWithin = (tokens: number): number =>
   Math.max(SHORT, Math.ceil(tokens) * MOST_CHARACTERS_PER_TOKEN)
 
@@ -35,7 +34,7 @@ export function cutText({ text, limit, estimate }: TextToCut): string {
   return text.slice(0, splitsPair(text, length) ? length - 1 : length)
 }
 
-/** The largest number up to `most` that holds, where all smaller ones do; 0 where none does. */
+/** The largest number up to `most` for which it holds, or 0. It must hold for all smaller ones too. */
 export function largest(most: number, holds: (count: number) => boolean): number {
   let [low, high] = [0, most]
   while (low < high) {

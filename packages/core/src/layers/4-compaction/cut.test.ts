@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { type ConversationBuilder, conversation } from "../../../test/builders.ts"
 import { contentOf, type Message } from "../../messages/messages.ts"
 import { rounds, safeCuts } from "../../messages/rounds.ts"
-import { cutAll, cutBehind, cutBehindNotes, cutRange } from "./cut.ts"
+import { cutAfter, cutAfterNotes, cutAll, cutRange } from "./cut.ts"
 
 const figures = { least: 10, most: 40, messages: 5 }
 /** Every message counts one token for each character of its JSON content, so sizes can be set. */
@@ -43,20 +43,18 @@ describe("what is kept", () => {
     for (let turn = 0; turn < 30; turn++) chat.user(`ask ${turn}`).say(`answer ${turn}`)
     const { messages } = chat
     const told = messages.at(-3)!.uuid
-    expect(cutBehindNotes({ messages, tokensOf: one, figures }, told)!.kept).toEqual(messages.slice(-10))
-    expect(cutBehindNotes({ messages, tokensOf: () => 10, figures }, told)!.kept).toEqual(messages.slice(-4))
-    expect(cutBehindNotes({ messages, tokensOf: one, figures }, undefined)!.kept).toEqual(messages.slice(-10))
+    expect(cutAfterNotes({ messages, tokensOf: one, figures }, told)!.kept).toEqual(messages.slice(-10))
+    expect(cutAfterNotes({ messages, tokensOf: () => 10, figures }, told)!.kept).toEqual(messages.slice(-4))
+    expect(cutAfterNotes({ messages, tokensOf: one, figures }, undefined)!.kept).toEqual(messages.slice(-10))
   })
 
   test("L4-6 all that the notes do not tell is kept, however much it is", () => {
     const { messages } = working(20).say("Done.")
-    expect(cutBehindNotes({ messages, tokensOf: () => 10, figures }, messages[0]!.uuid)!.kept).toEqual(
-      messages.slice(1),
-    )
+    expect(cutAfterNotes({ messages, tokensOf: () => 10, figures }, messages[0]!.uuid)!.kept).toEqual(messages.slice(1))
   })
 
   test("L4-5 a position that is not among the messages refuses this way", () => {
-    expect(cutBehindNotes({ messages: working(3).messages, tokensOf: one, figures }, "gone")).toBeUndefined()
+    expect(cutAfterNotes({ messages: working(3).messages, tokensOf: one, figures }, "gone")).toBeUndefined()
   })
 
   test("L4-6 never before the last boundary: not the earlier summary, nor what was restored with it", () => {
@@ -65,7 +63,7 @@ describe("what is kept", () => {
       .attach({ type: "file", path: "a", content: "x" })
       .user("go on")
       .say("yes")
-    const cut = cutBehindNotes({ messages, tokensOf: one, figures }, undefined)!
+    const cut = cutAfterNotes({ messages, tokensOf: one, figures }, undefined)!
     expect(cut.kept).toEqual(messages.slice(2))
   })
 
@@ -82,9 +80,9 @@ describe("what is kept", () => {
 
   test("L4-28 a prepared summary is used only where nothing is parted", () => {
     const { messages } = working(3)
-    expect(cutBehind(messages, messages[2]!.uuid)!.kept).toEqual(messages.slice(3))
-    expect(cutBehind(messages, messages[1]!.uuid)).toBeUndefined()
-    expect(cutBehind(messages, "gone")).toBeUndefined()
+    expect(cutAfter(messages, messages[2]!.uuid)!.kept).toEqual(messages.slice(3))
+    expect(cutAfter(messages, messages[1]!.uuid)).toBeUndefined()
+    expect(cutAfter(messages, "gone")).toBeUndefined()
   })
 })
 
@@ -123,10 +121,10 @@ describe("L4-7 property", () => {
         const input = { messages, tokensOf: () => size, figures }
         const cuts = [
           cutAll(input),
-          cutBehindNotes(input, uuid),
+          cutAfterNotes(input, uuid),
           cutRange(messages, { kind: "from", uuid }),
           cutRange(messages, { kind: "up-to", uuid }),
-          cutBehind(messages, uuid),
+          cutAfter(messages, uuid),
         ].filter((cut) => cut !== undefined)
         for (const { summarised, kept, kind } of cuts) {
           const behind = bonds(kept)

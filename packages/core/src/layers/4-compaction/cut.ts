@@ -1,6 +1,7 @@
 /**
- * Where a conversation is cut: what is summarised, and what is kept as it was. A cut never parts a tool call from its result, also one that
- * is still to come, nor the pieces of one response (L4-7); an earlier summary and what was restored behind it are never kept behind another.
+ * Where a conversation is cut: what is summarised, and what is kept as it was. A cut never separates a tool call from its result, even
+ * one that is still to come, nor the pieces of one response. An earlier summary, and what was restored with it, is never kept after
+ * another.
  */
 import { isText, isToolResult } from "../../messages/blocks.ts"
 import { contentOf, type Message, type Uuid } from "../../messages/messages.ts"
@@ -29,18 +30,18 @@ export interface CutInput {
   readonly figures: KeepFigures
 }
 
-/** Everything; what the user said last and nobody has answered stays in his own words, and so do calls whose results are to come. */
+/** Everything. The user's last message stays as it is while it has no answer, and so do calls whose results are still to come. */
 export function cutAll({ messages, tokensOf, figures }: CutInput): Cut {
   const open = safeBefore(messages, openFrom(messages))
   const unanswered = unansweredFrom(messages)
   const start = Math.min(unanswered, open)
   const isLarge = messages.slice(start).reduce((sum, message) => sum + tokensOf(message), 0) > figures.most
-  // whatever its size, a call is kept as long as its result may come: nobody has said anything since
+  // a call of any size is kept while its result may still come: nothing has been said since
   const isWaiting = unanswered === messages.length
   return cutAt(messages, isLarge && !isWaiting ? messages.length : start, "all")
 }
 
-/** Only what comes after a message, or only what comes before it (L4-16); `undefined` where there is no such message. */
+/** Only what comes after a message, or only what comes before it; `undefined` where there is no such message. */
 export function cutRange(messages: readonly Message[], { kind, uuid }: CompactionRange): Cut | undefined {
   const at = messages.findIndex((message) => message.uuid === uuid)
   if (at < 0) return undefined
@@ -48,15 +49,15 @@ export function cutRange(messages: readonly Message[], { kind, uuid }: Compactio
 }
 
 /**
- * What is kept beside notes that tell everything up to a message (L4-6): from the first message they do not tell, and before it as much
- * as makes a working context. Without a position the rule counts from the end.
+ * What is kept where notes cover everything up to a message: everything after it, and before it as much as makes a working context.
+ * Without a position the rule counts from the end.
  */
-export function cutBehindNotes(input: CutInput, through: Uuid | undefined): Cut | undefined {
+export function cutAfterNotes(input: CutInput, through: Uuid | undefined): Cut | undefined {
   const { messages, tokensOf, figures } = input
-  const told = messages.findIndex(({ uuid }) => uuid === through)
-  if (through !== undefined && told < 0) return undefined
+  const covered = messages.findIndex(({ uuid }) => uuid === through)
+  if (through !== undefined && covered < 0) return undefined
   const floor = restoredUntil(messages)
-  let start = Math.max(floor, Math.min(through === undefined ? messages.length : told + 1, openFrom(messages)))
+  let start = Math.max(floor, Math.min(through === undefined ? messages.length : covered + 1, openFrom(messages)))
   let tokens = messages.slice(start).reduce((sum, message) => sum + tokensOf(message), 0)
   let texts = messages.slice(start).filter(hasText).length
   while (start > floor && (tokens < figures.least || texts < figures.messages)) {
@@ -69,11 +70,11 @@ export function cutBehindNotes(input: CutInput, through: Uuid | undefined): Cut 
   return cutAt(messages, Math.max(floor, safeBefore(messages, start)), "all")
 }
 
-/** A summary that was prepared earlier covers everything up to a message; all that came since is kept. */
-export function cutBehind(messages: readonly Message[], through: Uuid): Cut | undefined {
-  const told = messages.findIndex(({ uuid }) => uuid === through)
-  if (told < 0) return undefined
-  return safeCuts(messages)[told + 1] ? cutAt(messages, told + 1, "all") : undefined
+/** A prepared summary covers everything up to a message. All that came since is kept. */
+export function cutAfter(messages: readonly Message[], through: Uuid): Cut | undefined {
+  const covered = messages.findIndex(({ uuid }) => uuid === through)
+  if (covered < 0) return undefined
+  return safeCuts(messages)[covered + 1] ? cutAt(messages, covered + 1, "all") : undefined
 }
 
 const cutAt = (messages: readonly Message[], at: number, kind: Cut["kind"]): Cut => {
@@ -94,7 +95,7 @@ function safeBefore(messages: readonly Message[], at: number): number {
   return place
 }
 
-/** Behind the newest response and its results. */
+/** The place after the newest response and its results. */
 function unansweredFrom(messages: readonly Message[]): number {
   return (
     messages.findLastIndex(
@@ -103,13 +104,13 @@ function unansweredFrom(messages: readonly Message[]): number {
   )
 }
 
-/** Where the newest response begins, if it has calls without a result; else behind everything. */
+/** Where the newest response begins, if it has calls without a result; else the end. */
 export function openFrom(messages: readonly Message[]): number {
   const { openCalls, throughUuid } = positionOf(messages)
   return openCalls.length === 0 ? messages.length : messages.findIndex(({ uuid }) => uuid === throughUuid) + 1
 }
 
-/** Behind the earlier summary and what stands right behind it of what was restored with it. */
+/** The place after the earlier summary and what was restored directly after it. */
 function restoredUntil(messages: readonly Message[]): number {
   const summary = messages.findLastIndex(isSummary)
   if (summary < 0) return 0
@@ -118,7 +119,7 @@ function restoredUntil(messages: readonly Message[]): number {
   return at
 }
 
-/** Earlier summaries, and the attachments that followed each in the journal: kept messages may stand between them. */
+/** Earlier summaries, and the attachments that followed each in the journal. Kept messages may be between them. */
 function restoredIn(messages: readonly Message[]): ReadonlySet<Message> {
   const restored = new Set<Message>()
   let last: Uuid | undefined

@@ -6,18 +6,18 @@ import { FACTS_LIMITS } from "./facts/facts.ts"
 import { type RestoreLimits, restoreLimits } from "./restore/restore.ts"
 
 const USUAL_THRESHOLD = 167_000 // tokens: the figures are meant for a window of 200,000
-const HOOKS_LIMIT = 10_000 // tokens of all that hooks say behind a boundary: twice what a file gets
-const SKILLS_SHARE = 1 / 3 // of the room for files and skills: as their limits are to each other
+const HOOKS_LIMIT = 10_000 // tokens of all that hooks say after a boundary: twice what a file gets
+const SKILLS_SHARE = 1 / 3 // of the room for files and skills: the ratio of their limits
 const RESTORED_SHARE = 0.4 // of the threshold: what is restored leaves room to work
 
 export interface CompactionFigures {
   readonly keep: KeepFigures
   readonly facts: FactsLimits
   readonly restore: RestoreLimits
-  /** Tokens of what hooks say behind the boundary. */
+  /** Tokens of what hooks say after the boundary. */
   readonly hooks: number
   readonly failures: number
-  /** Share of the context that must go. */
+  /** Share of the context that a compaction must remove. */
   readonly progress: number
 }
 
@@ -40,7 +40,7 @@ export function compactionFigures({ flags, thresholds }: Pick<LayerContext, "fla
   } satisfies CompactionFigures
 }
 
-/** What may be restored so that, with all the rest, the context stays well below the threshold. */
+/** What may be restored so that the context as a whole stays well below the threshold. */
 export function restoreWithin(
   limits: RestoreLimits,
   { threshold, used }: { threshold: number; used: number },

@@ -1,8 +1,8 @@
-/** L4-26: what a summary is to keep in mind, whoever set the compaction off: said in instruction files and in the settings. */
+/** What every summary should focus on, from instruction files, however the compaction was started. */
 
 const HEADING = /^(#{1,6})\s*compact instructions\s*#*\s*$/i
 
-/** The text under a `Compact Instructions` heading; several are put together. */
+/** The text under a `Compact Instructions` heading. Several are joined. */
 export function compactInstructionsIn(text: string): string {
   const lines = text.split("\n")
   const sections: string[] = []

@@ -1,6 +1,6 @@
 /**
- * What hooks say to the model after a compaction (L4-22), within the room that is left: a hook that prints a whole file must not fill the
- * context that was just emptied.
+ * What hooks say to the model after a compaction, within the room that is left: a hook that prints a whole file must not fill the context
+ * that was just emptied.
  */
 import type { Attachment } from "../../messages/attachments.ts"
 import { cutText, type Estimate } from "./cut-text.ts"
@@ -24,7 +24,7 @@ export interface HookOutput {
 
 const CUT = "\n[Cut here: the hook said more than there is room for.]"
 
-/** In the order they spoke; of what does not fit the beginning, and nothing where not even that fits. */
+/** In the order they spoke. What does not fit is cut; it is left out where not even its beginning fits. */
 export function hookOutput(said: readonly HookWords[], { room, estimate }: HookRoom): HookOutput {
   const attachments: Attachment[] = []
   let tokens = 0

@@ -1,4 +1,4 @@
-/** L4-17, L4-18: the entries that make a summary the beginning of the conversation: boundary, summary, what is put behind it. */
+/** The entries that make a summary the beginning of the conversation: boundary, summary, and what follows it. */
 
 import type { CompactionFacts, DecisionDraft, Draft, MessageDraft } from "../../journal/entries.ts"
 import type { Attachment } from "../../messages/attachments.ts"
@@ -11,7 +11,7 @@ import type { Cut } from "./cut.ts"
 export interface Installation {
   readonly context: LayerContext
   readonly cut: Cut
-  /** The summary with the words around it. */
+  /** The summary with the text around it. */
   readonly text: string
   readonly attachments: readonly Attachment[]
   readonly facts: CompactionFacts
@@ -30,7 +30,7 @@ export function installation({ context, cut, text, attachments, facts }: Install
       isVisibleInTranscriptOnly: true,
       message: { role: "user", content: [{ type: "text", text }] },
     },
-    // right behind the summary: it holds for whoever goes back to one of the attachments, too
+    // directly after the summary, so that it also holds after going back to one of the attachments
     ...thinkingDropped(context, cut),
     ...attachments.map((attachment): MessageDraft => ({ type: "attachment", attachment })),
     { type: "strata", subtype: "compacted", boundary, kept, ...facts },
@@ -90,7 +90,7 @@ function discoveredTools(messages: readonly Message[]): readonly string[] {
   return [...names]
 }
 
-/** CACHE-6: kept thinking was bound to what stood before it, and that is a summary now. What stays in its place keeps its thinking. */
+/** Kept thinking was bound to the messages before it, and those are a summary now. With `from`, messages stay in place and keep their thinking. */
 function thinkingDropped({ facts }: LayerContext, { kind, kept }: Cut): DecisionDraft[] {
   const thinks = kept.some((message) => message.type === "assistant" && contentOf(message).some(isThinking))
   if (!facts.accepts.boundThinking || kind === "from" || !thinks) return []

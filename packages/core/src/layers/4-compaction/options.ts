@@ -1,4 +1,4 @@
-/** What layer 4 is given: who writes summaries, what surrounds the conversation, who wants to be asked. */
+/** What layer 4 works with: the models that write summaries, the state around the conversation, and hooks. */
 import type { Model } from "../../model/model.ts"
 import type { CompactionOrder } from "../compaction-order.ts"
 import type { Surroundings } from "./aftermath.ts"
@@ -7,24 +7,24 @@ import type { Route } from "./routes/route.ts"
 import type { ForkSurroundings } from "./routes/shared.ts"
 
 export interface CompactionOptions extends Surroundings {
-  /** The conversation's model and what its forks work with. Without it only ways that need no model are open. */
+  /** The conversation's model and what its forks work with. Without it only routes that need no model are open. */
   readonly parent?: ForkSurroundings
   /** Writes summaries by a direct call. Default: the conversation's model. */
   readonly summariser?: Model
   readonly notes?: NotesSource
-  /** A way without any model, tried last. */
+  /** A route without any model, tried last. */
   readonly offline?: Route
   readonly hooks?: CompactionHooks
-  /** What every summary is to keep in mind: from instruction files and settings (L4-26). */
+  /** What every summary should focus on: from instruction files and settings. */
   readonly guidance?: () => readonly string[]
-  /** Nobody is there to answer questions. */
+  /** No one is there to answer questions. */
   readonly autonomous?: boolean
   readonly timing?: Timing
 }
 
 type Trigger = CompactionOrder["trigger"]
 
-/** L4-22. What a hook does wrong is its own business: it is told to the person, and nothing else. */
+/** A hook that fails changes nothing: its failure is only reported to the person. */
 export interface CompactionHooks {
   before(about: { readonly trigger: Trigger; readonly instructions: string }): Promise<{
     readonly instructions: string
@@ -41,9 +41,9 @@ export interface CompactionHooks {
 }
 
 export interface Timing {
-  /** Calls back again and again; returns what stops it. */
+  /** Calls back at this interval. Returns a function that stops it. */
   every(ms: number, call: () => void): () => void
-  /** Resolves after so long, or when the signal says so. */
+  /** Resolves after this time, or when the signal aborts. */
   wait(ms: number, signal: AbortSignal): Promise<void>
 }
 

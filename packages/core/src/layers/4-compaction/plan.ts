@@ -1,4 +1,4 @@
-/** The plan of a compaction: what would go, what would stay, what it would take. A value that a dry run prints; making it changes nothing. */
+/** The plan of a compaction: what would be summarised, what would be kept, what it would cost. A dry run prints it. Making it changes nothing. */
 
 import { NO_TOKENS } from "../../base/token-counts.ts"
 import type { Attachment } from "../../messages/attachments.ts"
@@ -9,8 +9,8 @@ import type { Cut } from "./cut.ts"
 import type { Route, RouteInput } from "./routes/route.ts"
 import type { Situation } from "./situation.ts"
 
-const USUAL_SUMMARY = 3_000 // tokens that a model's summary takes, as far as recorded ones tell
-const LARGEST_SHARE = 0.3 // of what it summarises, where that is little
+const USUAL_SUMMARY = 3_000 // tokens of a model's summary, judging by recorded ones
+const LARGEST_SHARE = 0.3 // of what it summarises, where that is short
 
 export async function planOf(
   situation: Situation,
@@ -48,7 +48,7 @@ export async function planOf(
   }
 }
 
-/** A shared call reads what is cached; a direct one sends its part anew. */
+/** A shared call reads from the cache; a direct one sends its messages uncached. */
 function priceOf(route: Route | undefined, { context, cutInput }: Situation, cut: Cut): number | undefined {
   if (route?.name !== "shared" && route?.name !== "direct") return undefined
   const part = Math.ceil(cut.summarised.reduce((sum, each) => sum + cutInput.tokensOf(each), 0))

@@ -1,4 +1,5 @@
-/** What a compaction finds: the messages since the last boundary, where they would be cut, and whether there is any use in it. */
+/** What a compaction starts from: the messages since the last boundary, where to cut them, and whether a compaction makes sense. */
+import { grouped } from "../../base/grouped.ts"
 import type { Message } from "../../messages/messages.ts"
 import { sentBlocks } from "../../messages/sent-blocks.ts"
 import type { Thresholds } from "../../tokens/window.ts"
@@ -17,7 +18,7 @@ export interface Situation {
   readonly cut: Cut
 }
 
-const NEW_CONTENT_SHARE = 0.1 // of the window: less has not come in since the last compaction (L4-27)
+const NEW_CONTENT_SHARE = 0.1 // of the window: a compaction needs at least this much new content
 
 export function assess(context: LayerContext, order: CompactionOrder): Situation | Refusal {
   const limits = order.target ?? context.thresholds
@@ -38,28 +39,28 @@ function refusalOf({ context, order, figures, limits }: Situation, cut: Cut | un
   if (isAutomatic && context.views.context.promptTokens >= limits.autoCompact)
     return refused(
       "out-of-reach",
-      `System prompt, tools and instructions alone take about ${context.views.context.promptTokens} tokens, and compacting begins at ${limits.autoCompact}: no compaction can help. Use fewer tools or shorter instructions, or a model with a larger window.`,
+      `System prompt, tools and instructions alone take about ${grouped(context.views.context.promptTokens)} tokens, and compaction starts at ${grouped(limits.autoCompact)}, so it cannot help. Use fewer tools, shorter instructions or a model with a larger window.`,
     )
   if (cut === undefined)
     return refused("no-such-message", "There is no such message since the last boundary. Nothing was changed.")
   if (cut.kind === "from" && openFrom(cut.summarised) < cut.summarised.length)
     return refused(
       "calls-open",
-      "A tool is still at work, and its result would be lost. Nothing was changed. Try again when it has ended.",
+      "A tool is still running, and its result would be lost. Nothing was changed. Try again when it has finished.",
     )
   if (!cut.summarised.some(({ type }) => type === "assistant"))
-    return refused("nothing-to-summarise", "There is no answer yet that could be summarised. Nothing was changed.")
+    return refused("nothing-to-summarise", "There is no answer to summarise yet. Nothing was changed.")
   if (!isAutomatic) return undefined
   if (compactions.failures >= figures.failures)
     return refused(
       "stopped-after-failures",
-      `Automatic compaction has stopped after ${compactions.failures} failures in a row. Everything is kept. Use /compact to try by hand; a success starts it again.`,
+      `Automatic compaction has stopped after ${compactions.failures} failures in a row. Everything is kept. Try by hand with /compact: a success starts it again.`,
     )
   const since = context.size.tokens - (compactions.last?.tokensAfter ?? Number.NEGATIVE_INFINITY)
   if (!order.overflowed && since < limits.window * NEW_CONTENT_SHARE)
     return refused(
       "too-soon",
-      `Only about ${Math.max(0, since)} tokens have come in since the last compaction, and what it left is nearly as much as fits. Nothing was changed. Go back to an earlier message, or use a model with a larger window.`,
+      `Only about ${grouped(Math.max(0, since))} tokens are new since the last compaction, and what it left nearly fills the window. Nothing was changed. Go back to an earlier message, or use a model with a larger window.`,
     )
   return undefined
 }
@@ -68,5 +69,5 @@ export const isRefusal = (found: Situation | Refusal): found is Refusal => "kind
 
 const refused = (why: RefusalReason, message: string): Refusal => ({ kind: "refused", why, message })
 
-/** What can be sent, or says something about it; a boundary is no part of what it bounds. */
+/** Messages and attachments. A boundary is not part of what it bounds. */
 const isPartOfIt = ({ type }: Message) => type === "user" || type === "assistant" || type === "attachment"

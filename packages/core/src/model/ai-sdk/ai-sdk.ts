@@ -1,6 +1,6 @@
 /**
- * Any model of the Vercel AI SDK: OpenAI, Google, Ollama, OpenRouter and whatever else has a provider package. The conversation keeps the
- * format of the Messages API and is translated at this edge, both ways. The model object is called directly; nothing of `ai` is loaded.
+ * Any model of the Vercel AI SDK: OpenAI, Google, Ollama, OpenRouter and every other provider package. The conversation keeps the format of
+ * the Messages API; this adapter translates both ways. It calls the model object directly and loads nothing of `ai`.
  *
  * ```ts
  * import { openai } from "@ai-sdk/openai"
@@ -32,17 +32,17 @@ export interface AiSdkModel {
 }
 
 export interface AiSdkModelOptions extends RetryOptions {
-  /** What the user calls it. Default: the provider's id of the model. */
+  /** The name people use. Default: the provider's id of the model. */
   readonly name?: string
-  /** Figures of models, over or instead of the data file; as in the settings. */
+  /** Facts about models that override or extend the built-in table, as in the settings. */
   readonly models?: Readonly<Record<string, ModelOverride>>
 }
 
-/** The AI SDK has no word for them, and leaves out what it does not know. */
+/** The AI SDK has no fields for these and drops what it does not know. */
 const OMITS = ["contextManagement", "cacheEditing"] as const
 
 interface Attempt {
-  /** How many there have been, this one included. */
+  /** Attempts so far, including this one. */
   readonly attempts: number
   readonly signal: AbortSignal | undefined
 }
@@ -71,7 +71,7 @@ export function aiSdkModel(given: AiSdkModel, options: AiSdkModelOptions = {}): 
     }
     if (signal?.aborted) throw new ModelAbortedError(provider)
     const response = collector.response((content) => estimateUsage({ request, content, facts }))
-    if (!response) throw new ConnectionLostError({ provider, attempts, said: "the answer ended too soon" })
+    if (!response) throw new ConnectionLostError({ provider, attempts, said: "the answer ended early" })
     yield { type: "response", response }
   }
 
@@ -92,7 +92,7 @@ export function aiSdkModel(given: AiSdkModel, options: AiSdkModelOptions = {}): 
   }
 }
 
-/** The parts of a stream, also of a provider that does not look at its signal. */
+/** The parts of a stream, also of a provider that ignores its signal. */
 async function* untilAborted(stream: ReadableStream<StreamPart>, signal?: AbortSignal): AsyncGenerator<StreamPart> {
   const reader = stream.getReader()
   const stop = () => void reader.cancel().catch(() => undefined)
@@ -101,11 +101,11 @@ async function* untilAborted(stream: ReadableStream<StreamPart>, signal?: AbortS
     for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value
   } finally {
     signal?.removeEventListener("abort", stop)
-    stop() // where the consumer leaves early, the provider need not go on
+    stop() // the consumer left early, so the provider can stop
   }
 }
 
-/** For providers that do not count, as some local ones: a count of zero would be taken for an empty context. */
+/** For providers that do not count tokens, such as some local ones: zero would look like an empty context. */
 function estimateUsage({
   request,
   content,

@@ -1,6 +1,6 @@
 /**
- * Puts an answer of the AI SDK together as one of the Messages API, and tells what of it a person may want to see at once. Blocks stand in
- * the order in which they began. What a provider did with tools of its own, and sources it names, have no place in it and are left out.
+ * Collects an answer of the AI SDK into a response of the Messages API, and reports what a person may want to see at once. Blocks are in the
+ * order in which they began. A provider's own tool calls and the sources it names are left out, because the format has no place for them.
  */
 import type { Block, ToolUse } from "../../messages/blocks.ts"
 import type { Usage } from "../../messages/messages.ts"
@@ -17,14 +17,14 @@ interface Growing {
   notes: ProviderOptions | undefined
 }
 
-/** How an answer ended, in the words of the Messages API. `error` and `interrupted` are no ends. */
+/** The stop reason in terms of the Messages API. `error` and `interrupted` do not end an answer. */
 const STOP_REASONS: Readonly<Record<string, string>> = {
   stop: "end_turn",
   length: "max_tokens",
   "tool-calls": "tool_use",
   "content-filter": "refusal",
 }
-/** Claude's own words, which the AI SDK has no name for. */
+/** Claude's own stop reasons, which the AI SDK has no name for. */
 const PASSED_ON = new Set(["pause_turn", "model_context_window_exceeded", "stop_sequence", "refusal"])
 
 export class PartCollector {
@@ -76,7 +76,7 @@ export class PartCollector {
     }
   }
 
-  /** The whole answer; `undefined` where the stream ended too soon. `estimate` counts where the provider does not. */
+  /** The whole answer; `undefined` where the stream ended early. `estimate` counts where the provider does not. */
   response(estimate: (content: readonly Block[]) => Usage): ModelResponse | undefined {
     const finish = this.#finish
     if (!finish || finish.finishReason.unified === "error" || finish.finishReason.unified === "interrupted") {
@@ -95,7 +95,7 @@ export class PartCollector {
     }
   }
 
-  /** A call comes whole at its end; providers that do not stream inputs tell of it only here. */
+  /** A call arrives whole at its end. Providers that do not stream inputs report it only here. */
   #takeCall(part: Extract<StreamPart, { type: "tool-call" }>): ModelEvent | undefined {
     const isNew = !this.#parts.has(key("call", part.toolCallId))
     const call = this.#grow("call", { ...part, id: part.toolCallId, name: part.toolName })
@@ -145,11 +145,11 @@ function toBlocks({ kind, id, name, text, notes }: Growing, stopReason: string):
 function stopReasonOf({ finishReason: { unified, raw } }: FinishPart, parts: readonly Growing[]): string {
   if (raw !== undefined && PASSED_ON.has(raw)) return raw
   const reason = STOP_REASONS[unified] ?? "end_turn"
-  // some providers call it a plain stop when they want a tool
+  // some providers report a plain stop when they call a tool
   return reason === "end_turn" && parts.some(({ kind }) => kind === "call") ? "tool_use" : reason
 }
 
-/** The AI SDK counts cached tokens as input, the Messages API beside it. `undefined` where the provider did not count. */
+/** The AI SDK includes cached tokens in input, the Messages API does not. `undefined` where the provider did not count. */
 function usageOf({ usage: { inputTokens, outputTokens } }: FinishPart): Usage | undefined {
   const { total, noCache, cacheRead = 0, cacheWrite = 0 } = inputTokens
   const input = noCache ?? (total === undefined ? undefined : total - cacheRead - cacheWrite)

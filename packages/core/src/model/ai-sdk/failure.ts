@@ -1,4 +1,4 @@
-/** What an error of the AI SDK says. Told by its fields: a program may hold several copies of its classes. */
+/** What an error of the AI SDK says. Recognised by its fields: a program may hold several copies of its classes. */
 import type { ProviderFailure } from "../provider-failure.ts"
 
 interface AiSdkError {
@@ -9,7 +9,7 @@ interface AiSdkError {
   readonly responseBody?: string
 }
 
-/** Errors the AI SDK raises by itself, as the type a provider would give them. All others are trouble on the way. */
+/** Errors that the AI SDK raises itself, as the type a provider would give them. All others are connection failures. */
 const TYPE_OF_NAME: Readonly<Record<string, string>> = {
   AI_LoadAPIKeyError: "authentication_error",
   AI_LoadSettingError: "invalid_request_error",
@@ -19,7 +19,7 @@ const TYPE_OF_NAME: Readonly<Record<string, string>> = {
   AI_UnsupportedFunctionalityError: "invalid_request_error",
 }
 
-/** Also of the bare object, or text, that some providers send in the middle of a stream. */
+/** Also reads the bare object or text that some providers send in the middle of a stream. */
 export function readFailure(error: unknown): ProviderFailure | undefined {
   if (typeof error === "string") return { said: error }
   if (typeof error !== "object" || error === null) return undefined
@@ -37,7 +37,7 @@ export function readFailure(error: unknown): ProviderFailure | undefined {
   }
 }
 
-/** `{"error": {"type": …, "message": …}}`, with or without the wrapping, parsed or not. Pages of a proxy are no bodies. */
+/** `{"error": {"type": …, "message": …}}`, with or without the wrapping, parsed or not. A proxy's HTML page is not one. */
 function bodyOf(given: unknown): Readonly<Record<string, unknown>> {
   try {
     const body: unknown = typeof given === "string" ? JSON.parse(given) : given
@@ -48,7 +48,7 @@ function bodyOf(given: unknown): Readonly<Record<string, unknown>> {
   }
 }
 
-/** With any other status the answer began well and broke off while it was read. */
+/** With any other status the answer began and then broke off. */
 const isRefusal = (status: number | undefined) => status !== undefined && status >= 400
 
 const textIn = (value: unknown) => (typeof value === "string" ? value : undefined)

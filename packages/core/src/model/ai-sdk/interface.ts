@@ -1,9 +1,9 @@
 /**
- * The AI SDK's model interface, by the names used here. Types only: `ai` need not be installed where no such model is used, and no code of
- * it is loaded, since a model object is all there is to call.
+ * The AI SDK's model interface, by the names used here. Types only: `ai` need not be installed where no such model is used, and none of its
+ * code is loaded, because only the model object is called.
  *
- * Three versions of the interface are in use. The newest is spoken here; for the older ones the prompt is respelled on its way out and the
- * last part of the stream on its way back.
+ * Three versions of the interface are in use. This package uses the newest; for the older ones it converts the prompt on the way out and
+ * the last part of the stream on the way back.
  */
 import type { LanguageModel } from "ai"
 
@@ -25,7 +25,7 @@ type OutputFile = Extract<Extract<ToolOutput, { type: "content" }>["value"][numb
 
 type Version = AiSdkLanguageModel["specificationVersion"]
 
-/** Starts a stream, whichever version the model speaks. */
+/** Starts a stream with any version of the interface. */
 export async function startStream(
   model: AiSdkLanguageModel,
   options: CallOptions,
@@ -43,7 +43,7 @@ export async function startStream(
       )
 }
 
-/** Older versions have a file's content bare, not tagged by what it is. */
+/** Older versions take a file's content without a tag for its kind. */
 function respell(message: PromptMessage, version: Version): PromptMessage {
   if (message.role === "system") return message
   const content = message.content.map((part): unknown => {
@@ -76,7 +76,7 @@ function respellOutput({ data, mediaType }: OutputFile, version: Version): unkno
   return { type: version === "v3" ? "file-data" : "media", data: bare(data), mediaType }
 }
 
-/** Version 2 counts in a flat list and has a word for how it ended. */
+/** Version 2 has flat token counts and a plain string as finish reason. */
 function respellFinish(part: StreamPart): StreamPart {
   if (part.type !== "finish") return part
   const old = part as unknown as {

@@ -1,7 +1,7 @@
 /**
- * A request as the AI SDK takes it. Text, media, calls, results and reasoning have counterparts; results stand in messages of their own.
- * What has none (search results, what servers' tools did) is passed on as text, so that the model knows of it. Tool inputs lose the
- * model's spelling here: the AI SDK takes them as values.
+ * A request as the AI SDK takes it. Text, media, calls, results and reasoning have counterparts; results go into messages of their own.
+ * Everything else (search results, calls of server tools) is passed on as text, so that the model knows about it. Tool inputs lose the
+ * model's spelling here, because the AI SDK takes them as values.
  */
 import {
   asServerResult,
@@ -53,7 +53,7 @@ function systemMessage(block: Block): PromptMessage {
   return { role: "system", content: textOf([block]), ...breakpoint(block) }
 }
 
-/** Results have to name the tool, and only the call knows it. */
+/** Results must name the tool, and only the call has the name. */
 function callNames(messages: readonly Message[]): ReadonlyMap<string, string> {
   const calls = messages.flatMap(({ content }) => toBlocks(content).filter(isToolUse))
   return new Map(calls.map(({ id, name }) => [id, name]))
@@ -114,7 +114,7 @@ function asText(block: Block): string {
   return typeof content === "string" ? content : JSON.stringify(block)
 }
 
-/** Images and documents; those made of text stay files, so that they keep their names. */
+/** Images and documents. Text documents stay files, so that they keep their names. */
 function filePart(block: Block): FilePart | undefined {
   if (block.type !== "image" && block.type !== "document") return undefined
   const { source } = block
@@ -136,7 +136,7 @@ function filePart(block: Block): FilePart | undefined {
         data: { type: "text", text: textOf(source.content as string | Block[]) },
       }
     default:
-      return undefined // a file kept at Anthropic: nobody else can read it
+      return undefined // a file stored at Anthropic: no other provider can read it
   }
 }
 
@@ -187,7 +187,7 @@ function toolChoice(choice: NonNullable<ModelRequest["tool_choice"]>): NonNullab
   }
 }
 
-/** Claude's breakpoints, for Claude behind the AI SDK. Other providers pass over them. */
+/** Claude's breakpoints, for Claude through the AI SDK. Other providers ignore them. */
 function breakpoint(item: object): { providerOptions?: ProviderOptions } {
   const mark = "cache_control" in item && item.cache_control
   return mark ? { providerOptions: { anthropic: { cacheControl: mark as { type: string } } } } : {}

@@ -1,10 +1,10 @@
 /**
- * What providers want to have back: signatures of reasoning, ids of items, thought signatures on tool calls (without which Gemini refuses
- * the next request). Our messages are those of the Messages API, which has one place for such things: the signature of a thinking block.
+ * What providers need back: signatures of reasoning, ids of items, thought signatures on tool calls (Gemini refuses the next request without
+ * them). Our messages follow the Messages API, which has one place for such data: the signature of a thinking block.
  *
- * - A signature of Claude's is kept as it is, so that the conversation can go on with `anthropicModel`.
+ * - Claude's signatures are kept as they are, so that the conversation can continue with `anthropicModel`.
  * - Other notes on reasoning are written into the signature.
- * - Notes on a text or a call stand in an empty thinking block right before it.
+ * - Notes on a text or a call go into an empty thinking block directly before it.
  */
 import type { Block } from "../../messages/blocks.ts"
 import type { ProviderOptions } from "./interface.ts"
@@ -14,7 +14,7 @@ const ANTHROPIC = "anthropic"
 
 type Thinking = Extract<Block, { type: "thinking" | "redacted_thinking" }>
 
-/** Reasoning as a block; `undefined` where there is nothing in it. */
+/** Reasoning as a block; `undefined` where it is empty. */
 export function toThinking(text: string, notes: ProviderOptions | undefined): Thinking | undefined {
   const { signature, redactedData } = notes?.[ANTHROPIC] ?? {}
   if (typeof redactedData === "string") return { type: "redacted_thinking", data: redactedData }
@@ -23,7 +23,7 @@ export function toThinking(text: string, notes: ProviderOptions | undefined): Th
   return { type: "thinking", thinking: text, signature: encode({ notes: notes ?? {} }) }
 }
 
-/** The block that carries notes on the one after it. Claude's own notes on texts and calls are not asked for again. */
+/** The block that carries notes on the one after it. Claude does not need its own notes on texts and calls back. */
 export function toCarrier(notes: ProviderOptions | undefined): readonly Thinking[] {
   const { [ANTHROPIC]: _, ...others } = notes ?? {}
   return hasNotes(others)
@@ -35,7 +35,7 @@ export type ThinkingMeaning =
   | { readonly kind: "reasoning"; readonly text: string; readonly notes: ProviderOptions }
   | { readonly kind: "carrier"; readonly notes: ProviderOptions }
 
-/** What a thinking block is, on its way back to a provider. */
+/** What a thinking block means on the way back to a provider. */
 export function readThinking(block: Thinking): ThinkingMeaning {
   if (block.type === "redacted_thinking") {
     return { kind: "reasoning", text: "", notes: { [ANTHROPIC]: { redactedData: block.data } } }

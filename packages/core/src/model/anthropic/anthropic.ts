@@ -1,6 +1,6 @@
 /**
- * Claude, on the official SDK. The SDK brings transport, authentication and the reading of streams; retries are ours, because those of the
- * SDK cannot be seen and end where a stream has begun. It is loaded with the first request, not with the library.
+ * Claude through the official SDK. The SDK does transport, authentication and reading of streams. Retries are ours, because those of the SDK
+ * are invisible and stop once a stream has begun. The SDK is loaded with the first request, not with the library.
  *
  * ```ts
  * const model = anthropicModel({ model: "claude-opus-5-5", apiKey })
@@ -33,15 +33,15 @@ export interface AnthropicModelOptions extends RetryOptions {
   readonly betas?: readonly string[]
   /** Your own client instead of a key: for another platform, a proxy, headers of your own. Its retries are not used. */
   readonly client?: AnthropicClient
-  /** How long may pass until an answer begins. Default: the SDK's 10 minutes. */
+  /** The longest wait for an answer to begin. Default: the SDK's 10 minutes. */
   readonly timeoutMs?: number
-  /** Figures of models, over or instead of the data file; as in the settings. */
+  /** Facts about models that override or extend the built-in table, as in the settings. */
   readonly models?: Readonly<Record<string, ModelOverride>>
   /** Default: the process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
-/** What is used of the SDK's client, by its shape: clients for other platforms and other versions of the SDK fit. */
+/** The part of the SDK's client that is used, by its shape: clients for other platforms and other versions of the SDK fit. */
 export interface AnthropicClient {
   readonly messages: { create(body: never, options?: never): unknown }
   readonly models?: unknown
@@ -62,7 +62,7 @@ interface Sending {
 }
 
 interface Attempt extends Sending {
-  /** How many there have been, this one included. */
+  /** Attempts so far, including this one. */
   readonly attempts: number
 }
 
@@ -92,7 +92,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
     }
   }
 
-  /** Our own error for whatever went wrong; stopping on purpose comes before all else, since it looks like a failure too. */
+  /** Our own error for any failure. An abort is checked first, because it looks like a failure too. */
   function explain(error: unknown, { attempts, signal }: Omit<Attempt, "asked">) {
     if (signal?.aborted) return new ModelAbortedError(PROVIDER)
     return asModelError(error, { read: readFailure, context: { provider: PROVIDER, attempts, secrets } })
@@ -114,9 +114,9 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
     } catch (error) {
       throw explain(error, { attempts, signal })
     }
-    if (signal?.aborted) throw new ModelAbortedError(PROVIDER) // the SDK ends a stopped stream as if it were whole
+    if (signal?.aborted) throw new ModelAbortedError(PROVIDER) // the SDK ends an aborted stream as if it were complete
     const response = collector.response()
-    if (!response) throw new ConnectionLostError({ provider: PROVIDER, attempts, said: "the answer ended too soon" })
+    if (!response) throw new ConnectionLostError({ provider: PROVIDER, attempts, said: "the answer ended early" })
     yield { type: "response", response }
   }
 
@@ -173,7 +173,7 @@ interface ClientOptions {
 }
 
 async function createClient({ apiKey, baseURL, timeoutMs }: ClientOptions): Promise<SdkClient> {
-  // without a key the SDK would look for credentials of its own on this machine
+  // without a key the SDK would look for credentials on this machine
   if (!apiKey) throw new MissingKeyError(PROVIDER)
   const { Anthropic } = await import("@anthropic-ai/sdk")
   return new Anthropic({
@@ -181,8 +181,8 @@ async function createClient({ apiKey, baseURL, timeoutMs }: ClientOptions): Prom
     ...(baseURL === undefined ? {} : { baseURL }),
     ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
     maxRetries: 0,
-    openTelemetry: false, // we have spans of our own
-    logLevel: "off", // whatever it would print, it also throws
+    openTelemetry: false, // we create our own spans
+    logLevel: "off", // everything it would print, it also throws
   })
 }
 
@@ -192,7 +192,7 @@ function withoutBetas(request: ModelRequest): { readonly asked: readonly string[
   return { asked, body }
 }
 
-/** Replaces the body the SDK wrote, where inputs have to be sent as the model spelled them. */
+/** Replaces the body that the SDK wrote, where inputs must be sent exactly as the model spelled them. */
 function exactBody(body: ModelRequest) {
   const isExact = body.messages.some(({ content }) => typeof content !== "string" && hasExactInput(content))
   if (!isExact) return {}
@@ -200,7 +200,7 @@ function exactBody(body: ModelRequest) {
   return { middleware: [((request, next) => next({ ...request, body: text })) satisfies Middleware] }
 }
 
-/** The fields of a request that say how large it is: the counting endpoint refuses all others. */
+/** The fields that decide a request's size. The counting endpoint refuses all others. */
 const COUNTED_FIELDS = new Set([
   ...["model", "tools", "system", "messages"],
   ...["tool_choice", "thinking", "output_config", "context_management"],
@@ -211,10 +211,10 @@ function countedPart(request: ModelRequest): ModelRequest {
   return { ...(Object.fromEntries(counted) as unknown as ModelRequest), model: sentModelName(request.model) }
 }
 
-/** The SDK's error for an answer that is none, whichever copy of the SDK it is from. */
+/** What the SDK's error says, from any copy of the SDK. */
 function readFailure(error: unknown): ProviderFailure | undefined {
   const { status, type, errorCode, apiMessage, message, requestID, headers } = (error ?? {}) as Partial<APIError>
-  if (status === undefined && !type && !headers) return undefined // no answer at all: a matter of the network
+  if (status === undefined && !type && !headers) return undefined // no answer at all: a network failure
   return {
     status,
     type: type ?? undefined,

@@ -1,6 +1,6 @@
 /**
- * Puts a streamed answer together and tells what of it a person may want to see at once. Blocks and fields this file does not know are
- * passed on whole. Tool inputs keep the model's own spelling: their text is collected and read only when the answer is complete.
+ * Collects a streamed answer and reports what a person may want to see at once. Unknown blocks and fields are passed on whole. Tool inputs
+ * keep the model's own spelling: their text is collected and parsed only when the answer is complete.
  */
 import type { MessageDeltaUsage, RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages"
 import type { Usage } from "../../messages/messages.ts"
@@ -12,7 +12,7 @@ type Delta = Extract<RawMessageStreamEvent, { type: "content_block_delta" }>["de
 /** A block while it is being streamed. */
 interface GrowingBlock {
   readonly block: Record<string, unknown> & { readonly type: string }
-  /** The input of a call, as far as it has come; `undefined` where no piece has. */
+  /** The input of a call so far; `undefined` before the first piece. */
   inputText: string | undefined
 }
 
@@ -47,7 +47,7 @@ export class MessageCollector {
     }
   }
 
-  /** The whole answer; `undefined` where the stream ended too soon. */
+  /** The whole answer; `undefined` where the stream ended early. */
   response(): ModelResponse | undefined {
     const message = this.#message
     if (!message || message.stop_reason === null) return undefined
@@ -60,7 +60,7 @@ export class MessageCollector {
   }
 }
 
-/** A call is told of as soon as it begins; its input follows in pieces. */
+/** A call is reported as soon as it begins. Its input follows in pieces. */
 function announce({ type, id, name }: GrowingBlock["block"]): ModelEvent | undefined {
   return type === "tool_use" ? { type: "tool-input", id: String(id), name: String(name), text: "" } : undefined
 }
@@ -90,7 +90,7 @@ function grow(growing: GrowingBlock, delta: Delta): ModelEvent | undefined {
   }
 }
 
-/** Counts are told twice, the later ones are final; what the later ones leave out stands. */
+/** Counts arrive twice. The later ones are final; what they leave out keeps its earlier value. */
 function newest(first: Usage, last: MessageDeltaUsage): Usage {
   return { ...first, ...Object.fromEntries(Object.entries(last).filter(([, value]) => value !== null)) }
 }

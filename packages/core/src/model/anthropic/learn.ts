@@ -1,8 +1,8 @@
-/** WIN-8: a model that is not in the data file is asked for at the API, which knows its window and what it takes, but not its price. */
+/** Asks the API about a model that is not in the built-in table. It knows the window and what requests may carry, but not the price. */
 import type { ModelInfo } from "@anthropic-ai/sdk/resources/models"
 import type { ModelFacts } from "../../tokens/model-facts.ts"
 
-/** `assumed` stands wherever the API says nothing. */
+/** `assumed` applies wherever the API says nothing. */
 export function factsFrom(info: ModelInfo, assumed: ModelFacts): ModelFacts {
   const { capabilities } = info
   const thinking = capabilities?.thinking.types

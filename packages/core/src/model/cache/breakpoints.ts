@@ -1,16 +1,16 @@
 /**
- * CACHE-3: where a request asks for its prefix to be cached. At most four places:
+ * Where a request asks for its prefix to be cached. At most four places:
  *
  * 1. the end of the tools, and
  * 2. the end of the system prompt: the part that stays when the conversation is compacted, and that other conversations share;
- * 3. the end of the previous request, which is where that one wrote its newest entry;
+ * 3. the end of the previous request, where that one wrote its newest entry;
  * 4. the end of the last message, where this one writes its own.
  *
- * The server looks back from a breakpoint over 20 blocks only, and a turn with many calls has more; the third place makes sure that the
- * previous entry is found whatever the turn was like. A fork that must not write stops at the third: it reads what its parent wrote.
+ * The server looks back only 20 blocks from a breakpoint, and a turn with many calls has more. The third place makes sure that the previous
+ * entry is found after any turn. A fork that must not write stops at the third: it reads what its parent wrote.
  *
- * A pure function: what it is given stays as it was. Apart from the marks only the spelling of texts without blocks changes (a string
- * cannot carry a mark), and for every message alike, so that a message's bytes do not depend on whether it is the last.
+ * Pure: the request it gets stays as it was. Besides the marks, only plain strings change: they become blocks, because a string cannot carry
+ * a mark. That happens in every message, so a message's bytes do not depend on whether it is the last.
  */
 import { type Block, hasBreakpoint, isText, toBlocks, withoutBreakpoint } from "../../messages/blocks.ts"
 import type { ModelRequest, ToolDefinition } from "../../messages/request.ts"
@@ -29,7 +29,7 @@ export interface BreakpointOptions {
 
 type Message = ModelRequest["messages"][number]
 
-/** Where a block stands among the messages. */
+/** The place of a block among the messages. */
 export interface Place {
   readonly message: number
   readonly block: number
@@ -37,13 +37,13 @@ export interface Place {
 
 const MARK = { cache_control: { type: "ephemeral" as const } }
 
-/** Kinds that take a mark, besides results of server tools. Thinking is cached as part of a prefix, but takes none. */
+/** Kinds that can be marked, besides results of server tools. Thinking is cached as part of a prefix, but cannot be marked. */
 const MARKABLE = new Set([
   ...["text", "image", "document", "search_result", "tool_use", "tool_result", "container_upload"],
   ...["server_tool_use", "mcp_tool_use", "compaction"],
 ])
 
-/** Where the marks stand: which tool, which system block (-1 for none), which blocks among the messages. */
+/** Where the marks are: which tool, which system block (-1 for none), which blocks among the messages. */
 export interface Breakpoints {
   readonly tool: number
   readonly system: number
@@ -77,7 +77,7 @@ function markTools(tools: readonly ToolDefinition[]): ToolDefinition[] {
   return markAt(bare, lastTool(bare))
 }
 
-/** A deferred tool is not part of the prompt until it is called for, so it cannot end the cached part. */
+/** A deferred tool is not part of the prompt until it is loaded, so it cannot end the cached part. */
 const lastTool = (tools: readonly ToolDefinition[]): number =>
   tools.findLastIndex((tool) => !("defer_loading" in tool && tool.defer_loading))
 
@@ -97,7 +97,7 @@ function placesIn(messages: readonly Message[], { writesCache = true, sharedMess
   return [previousEnd, end].filter((place) => place !== undefined)
 }
 
-/** How many messages the previous request had: the last answer, and what follows it, came after. */
+/** How many messages the previous request had: those before the last answer. */
 function previousLength(messages: readonly Message[]): number {
   return Math.max(
     0,
@@ -131,7 +131,7 @@ function markPlaces(messages: readonly Message[], places: readonly Place[]): Mes
 const markAt = <T extends object>(items: readonly T[], at: number): T[] =>
   items.map((item, index) => (index === at ? { ...item, ...MARK } : item))
 
-/** A message in blocks, without marks that came with its content. Most messages are so already and stay the same object. */
+/** A message in blocks, without marks of its own. Most messages already are, and stay the same object. */
 function inBlocks(message: Message): Message {
   const { content } = message
   if (typeof content === "string") return content === "" ? message : withContent(message, toBlocks(content))

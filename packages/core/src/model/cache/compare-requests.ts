@@ -1,6 +1,6 @@
 /**
- * Where a request leaves the one before it, as the server's cache sees them: tools, system prompt, messages, block by block. Marks do
- * not count. Blocks that did not change are the same objects from request to request, so comparing costs what is new.
+ * Where a request differs from the one before it, as the server's cache sees them: tools, system prompt, messages, block by block. Marks do
+ * not count. Unchanged blocks are the same objects from request to request, so comparing costs what is new.
  */
 import { toBlocks } from "../../messages/blocks.ts"
 import type { ModelRequest, RequestExtras } from "../../messages/request.ts"
@@ -11,17 +11,17 @@ export type RequestComparison =
   /** There is nothing to compare with. */
   | { readonly kind: "initial" }
   | { readonly kind: "same" }
-  /** All that was sent before stands as it was; what is new begins here. */
+  /** All that was sent before is unchanged. What is new begins here. */
   | { readonly kind: "appended"; readonly message: number; readonly block: number }
   | ({ readonly kind: "changed" } & ChangedPlace)
 
-/** The first place that is not as it was. `byte` counts in the block as it is written; 0 also where one of the two has no such block. */
+/** The first place that changed. `byte` is the offset in the serialised block; 0 also where one of the two has no such block. */
 export type ChangedPlace =
   | { readonly part: "model" }
   | { readonly part: "tools" | "system"; readonly block: number; readonly byte: number }
   | { readonly part: "settings"; readonly setting: PromptSetting }
   | { readonly part: "messages"; readonly message: number; readonly block: number; readonly byte: number }
-  /** Not part of the prompt; told only where all else is as it was. */
+  /** Not part of the prompt. Reported only where all else is unchanged. */
   | { readonly part: "betas" }
 
 export function compareRequests(before: ModelRequest | undefined, after: ModelRequest): RequestComparison {

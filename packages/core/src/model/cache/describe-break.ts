@@ -1,4 +1,5 @@
-/** A break of the cache in one line for a person: what it cost, and why. */
+/** A cache break in one line for a person: what it cost, and why. */
+import { grouped } from "../../base/grouped.ts"
 import type { CacheCause, CacheVerdict } from "./verdict.ts"
 
 export type CacheBreakVerdict = Extract<CacheVerdict, { readonly kind: "break" | "less" }>
@@ -9,13 +10,13 @@ const LIFETIMES = { "5m": "5 minutes", "1h": "an hour" } as const
 export function describeBreak({ paidAnew, cause }: CacheBreakVerdict): string {
   const { tokens, dollars } = paidAnew
   const cost = dollars === undefined ? "" : ` for $${dollars < 0.01 ? dollars.toFixed(4) : dollars.toFixed(2)} more`
-  return `The cache was lost: ${tokens.toLocaleString("en-US")} tokens had to be sent again${cost}, because ${reason(cause)}.`
+  return `The cache was lost: ${grouped(tokens)} tokens had to be sent again${cost}, because ${reason(cause)}.`
 }
 
 function reason(cause: CacheCause): string {
   switch (cause.kind) {
     case "time-to-live":
-      return `${pause(cause.idleMs)} had passed and it is kept for ${LIFETIMES[cause.lifetime]}`
+      return `${pause(cause.idleMs)} had passed, and it is kept for ${LIFETIMES[cause.lifetime]}`
     case "changed":
       return changed(cause)
     case "prompt":
@@ -23,9 +24,9 @@ function reason(cause: CacheCause): string {
     case "look-back":
       return `${cause.items} blocks had been added since the last request, more than the server looks back over`
     case "forgotten-thinking":
-      return "the model forgets its thinking when you speak"
+      return "the model drops its earlier thinking when you send a message"
     case "below-minimum":
-      return `${cause.tokens.toLocaleString("en-US")} tokens are too few for a cache (${cause.minimum.toLocaleString("en-US")} are needed)`
+      return `${grouped(cause.tokens)} tokens are too few for a cache (${grouped(cause.minimum)} are needed)`
     case "provider":
       return "the provider dropped it: nothing had changed here"
   }
@@ -34,7 +35,7 @@ function reason(cause: CacheCause): string {
 function changed(cause: Extract<CacheCause, { kind: "changed" }>): string {
   switch (cause.part) {
     case "model":
-      return "another model was asked"
+      return "another model was used"
     case "tools":
       return "the tools changed"
     case "system":
@@ -42,14 +43,14 @@ function changed(cause: Extract<CacheCause, { kind: "changed" }>): string {
     case "settings":
       return `the setting "${cause.setting}" changed`
     case "messages":
-      return `message ${cause.message + 1} is not as it was (block ${cause.block + 1}, byte ${cause.byte})`
+      return `message ${cause.message + 1} changed (block ${cause.block + 1}, byte ${cause.byte})`
     case "betas":
-      return "other beta features were asked for"
+      return "other beta features were requested"
   }
 }
 
 function pause(ms: number): string {
   if (!Number.isFinite(ms)) return "a long time"
   const minutes = Math.floor(ms / MINUTE_MS)
-  return minutes === 1 ? "1 minute" : `${minutes.toLocaleString("en-US")} minutes`
+  return minutes === 1 ? "1 minute" : `${grouped(minutes)} minutes`
 }

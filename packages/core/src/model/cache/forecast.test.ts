@@ -137,7 +137,7 @@ describe("CACHE-4 the cause of a break", () => {
       cause: { kind: "changed", part: "messages", message: 2, block: 0, byte: 23 },
     })
     expect(describeBreak(verdict as never)).toBe(
-      "The cache was lost: 30,000 tokens had to be sent again for $0.17 more, because message 3 is not as it was (block 1, byte 23).",
+      "The cache was lost: 30,000 tokens had to be sent again for $0.17 more, because message 3 changed (block 1, byte 23).",
     )
   })
 

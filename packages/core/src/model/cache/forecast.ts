@@ -1,9 +1,9 @@
 /**
- * CACHE-7: what each request will read from the server's cache and write to it, said before its usage is known, and a verdict
- * afterwards. It is told of every request and of every response; it asks no clock and reads no file.
+ * Predicts what each request will read from the server's cache and write to it, and gives a verdict once the usage is known. It sees every
+ * request and every response. It asks no clock and reads no file.
  *
  * In a healthy conversation a request reads what the one before it read and wrote. After a change it reads the longest entry before the
- * changed place that still lives and is in sight of a breakpoint. What the API reports always corrects what is believed here.
+ * change that is still alive and within reach of a breakpoint. What the API reports always corrects the prediction.
  */
 import type { Usage } from "../../messages/messages.ts"
 import type { ModelRequest } from "../../messages/request.ts"
@@ -25,7 +25,7 @@ export interface ForecastOptions {
 }
 
 export interface CachePrediction extends Prediction {
-  /** Of the part that is new: estimated, until the response tells how large the request is. */
+  /** Tokens of the new part: estimated, until the response says how large the request is. */
   readonly written: number
 }
 
@@ -37,7 +37,7 @@ export interface CacheReport {
 }
 
 export interface Sending {
-  /** When the request leaves: entries live from there. */
+  /** When the request is sent: entries live from then on. */
   readonly at: Date
   /** Recorded since the response before. */
   readonly announced?: readonly CacheChange[]
@@ -49,7 +49,7 @@ export interface Sending {
 
 export interface Settling {
   readonly at: Date
-  /** What the server says to have edited in its copy. */
+  /** What the server says it edited in its copy. */
   readonly serverEdits?: readonly unknown[]
 }
 
@@ -88,7 +88,7 @@ export class CacheForecast {
     this.#options = options
   }
 
-  /** After opening a conversation again: goes on from its last response, whose request is presumed to be unchanged. */
+  /** After reopening a conversation: continues from its last response and assumes that its request is unchanged. */
   prime({ responses, serverEdits }: Pick<CacheHistory, "responses" | "serverEdits">): void {
     this.#pending = undefined
     this.#made = undefined
@@ -105,7 +105,7 @@ export class CacheForecast {
     }
   }
 
-  /** A request is about to leave. One that is never answered is forgotten with the next. */
+  /** A request is about to be sent. One that is never answered is forgotten with the next. */
   sent(request: ModelRequest, { at, announced = [], size = 0, unchanged = 0 }: Sending): CachePrediction {
     const { earlierThinking } = this.#options.factsOf(request.model).accepts
     const prefix = prefixOf(request, { before: this.#made, forgetsThinking: !earlierThinking, unchanged })
@@ -125,7 +125,7 @@ export class CacheForecast {
     return prediction
   }
 
-  /** The response is there. Nothing where no request was sent for it. */
+  /** The response has arrived. `undefined` where no request was sent for it. */
   settled(usage: Usage, { at, serverEdits = [] }: Settling): CacheReport | undefined {
     const pending = this.#pending
     if (!pending) return undefined
@@ -156,7 +156,7 @@ export class CacheForecast {
       deleted: deletedSince,
       suspects: () => this.#suspect(pending, at),
     })
-    // keys stand for what was sent: where the server holds something else, only what it counted now is sure
+    // keys represent what was sent: where the server holds something else, only its own counts are certain
     if (editedByServer || deletedSince > 0) this.#entries.clear()
     this.#follow(pending, answered)
     this.#before = answered
@@ -174,14 +174,14 @@ export class CacheForecast {
     const isOtherModel = canonicalModelId(before.model) !== canonicalModelId(prefix.request.model)
     if (isOtherModel || announced.includes("prompt") || before.cached === 0) return
     const inMessages = prefix.breakpoints.filter((at) => at >= prefix.promptItems)
-    const isUnchanged = announced.every((change) => change === "deletion") // which leaves the bytes as they are
+    const isUnchanged = announced.every((change) => change === "deletion") // a deletion leaves the bytes as they are
     const end = isUnchanged ? inMessages.at(-2) : undefined
     if (end !== undefined) this.#entries.keep(prefix.keys[end]!, { ...before, tokens: before.cached, counted: true })
     for (const at of prefix.breakpoints.filter((item) => item < prefix.promptItems))
       this.#keepEstimated(prefix, at, before)
   }
 
-  /** Why the request will read less than the one before left; nothing where it will not. */
+  /** Why the request will read less than the one before left; `undefined` where it will not. */
   #foreseen(next: Omit<Pending, "hit" | "prediction"> & { readonly read: number }): CacheCause | undefined {
     const before = this.#before
     if (!before || next.read >= before.cached) return undefined
@@ -207,23 +207,23 @@ export class CacheForecast {
     return behind === undefined ? undefined : { kind: "look-back", breakpoint: behind, items: behind - end.item + 1 }
   }
 
-  /** All was sent as before, and still another prompt arrives. */
+  /** The same bytes were sent, but the model gets another prompt. */
   #forgotten({ prefix }: Answered, { request }: PromptPrefix): CacheCause | undefined {
     if (!prefix || this.#options.factsOf(request.model).accepts.earlierThinking) return undefined
     return { kind: "forgotten-thinking" }
   }
 
-  /** What could explain a fall that nothing foretold. */
+  /** What could explain an unpredicted drop. */
   #suspect({ prefix }: Pending, at: Date): CacheCause | undefined {
     const before = this.#before
     if (!before) return undefined
-    const idleMs = at.getTime() - before.start // retries may have taken long
+    const idleMs = at.getTime() - before.start // retries may have taken time
     if (idleMs >= LIFETIME_MS[before.lifetime]) return { kind: "time-to-live", idleMs, lifetime: before.lifetime }
     const comparison = compareRequests(before.prefix?.request, prefix.request)
     return comparison.kind === "changed" ? comparison : undefined
   }
 
-  /** Believes what the response says: what was read lives on, what was marked is written. */
+  /** Takes over what the response says: what was read lives on, what was marked is written. */
   #follow({ prefix, hit, start }: Pending, { read, cached, lifetime }: Answered): void {
     if (hit && read < hit.tokens && (hit.counted || read === 0)) this.#entries.dropLongerThan(read)
     if (cached === 0) return
@@ -254,7 +254,7 @@ export class CacheForecast {
   }
 }
 
-/** As far as usage tells: where everything was written for an hour, the marks asked for it. */
+/** By the usage: where everything was written for an hour, the marks asked for it. */
 function lifetimeOf({ cacheWrite5m, cacheWrite1h }: { cacheWrite5m: number; cacheWrite1h: number }): Lifetime {
   return cacheWrite1h > 0 && cacheWrite5m === 0 ? "1h" : "5m"
 }

@@ -1,7 +1,7 @@
 /**
  * What the server's cache should hold of this conversation, by what was sent and what the API counted. It follows the server's rules:
- * entries end at breakpoints, live 5 minutes or an hour from the start of the request that wrote or read them, and are looked for over
- * 20 items back from each breakpoint. Bounded: the oldest are forgotten.
+ * entries end at breakpoints, live 5 minutes or an hour from the start of the request that wrote or read them, and are found up to 20
+ * items back from each breakpoint. Bounded: the oldest are forgotten.
  */
 import type { PromptPrefix } from "./prefix.ts"
 
@@ -15,9 +15,9 @@ export const LOOK_BACK = 20
 const MOST_ENTRIES = 64 // a live conversation writes two for each request, and most live five minutes
 
 export interface KnownEntry {
-  /** Of everything up to its end. */
+  /** Tokens of everything up to its end. */
   readonly tokens: number
-  /** By the API; otherwise estimated. */
+  /** Counted by the API; otherwise estimated. */
   readonly counted: boolean
   readonly lifetime: Lifetime
   readonly expires: number
@@ -48,7 +48,7 @@ export class KnownEntries {
     return undefined
   }
 
-  /** Written or read by a request that began at `start`. What lives longer goes on doing so. */
+  /** Written or read by a request that began at `start`. A longer life is never shortened. */
   keep(key: string, entry: Omit<KnownEntry, "expires"> & { readonly start: number }): void {
     const { start, tokens, counted } = entry
     const known = this.#entries.get(key)
@@ -56,12 +56,12 @@ export class KnownEntries {
       known !== undefined && known.expires > start && LIFETIME_MS[known.lifetime] > LIFETIME_MS[entry.lifetime]
     const lifetime = outlives ? known.lifetime : entry.lifetime
     const expires = Math.max(known?.expires ?? 0, start + LIFETIME_MS[lifetime])
-    this.#entries.delete(key) // so that it stands behind those that were not used
+    this.#entries.delete(key) // so that it comes after those that were not used
     this.#entries.set(key, { tokens, counted, lifetime, expires })
     if (this.#entries.size > MOST_ENTRIES) this.#entries.delete(this.#entries.keys().next().value!)
   }
 
-  /** The server read less than it should have: whatever is longer is gone. */
+  /** The server read less than expected: longer entries are gone. */
   dropLongerThan(tokens: number): void {
     for (const [key, entry] of this.#entries) if (entry.tokens > tokens) this.#entries.delete(key)
   }

@@ -1,10 +1,10 @@
 /**
- * A request as the server's cache sees it: a list of items (tools, system blocks, message blocks), each with a key that stands for
- * everything up to it, and where its breakpoints are. Equal keys, equal bytes.
+ * A request as the server's cache sees it: a list of items (tools, system blocks, message blocks), each with a key for everything up to it,
+ * and the places of its breakpoints. Equal keys mean equal bytes.
  *
- * Messages that did not change are the same objects as in the request before, and what was known of them is taken over as it stands. The
- * lists go over to the new prefix and are cut and added to in place, so that a request costs what it changes; of the old prefix only the
- * request, the end and the settings may be looked at from then on.
+ * Unchanged messages are the same objects as in the request before, so what is known about them is reused. The lists move to the new prefix
+ * and are changed in place, so a request costs what it changes. From then on, only the request, the end and the settings of the old
+ * prefix may be read.
  */
 import { hash } from "node:crypto"
 import { isThinking, isToolResult, toBlocks } from "../../messages/blocks.ts"
@@ -18,9 +18,9 @@ export interface PromptPrefix {
   /** The key of its last breakpoint, and which item that is. */
   readonly end: { readonly item: number; readonly key: string } | undefined
   readonly items: readonly PromptItem[]
-  /** For each item: of all up to it. */
+  /** For each item: the key of everything up to it. */
   readonly keys: readonly string[]
-  /** Which items are marked, in their order. */
+  /** Which items are marked, in order. */
   readonly breakpoints: readonly number[]
   /** How many of the items are tools and system prompt. */
   readonly promptItems: number
@@ -34,11 +34,11 @@ export interface PromptPrefix {
 }
 
 export interface PrefixOptions {
-  /** The one that was made last. Its lists go over to the new one. */
+  /** The previous one. Its lists move to the new one. */
   readonly before?: PromptPrefix | undefined
   /** How many messages, from the first, are known to be the same objects. */
   readonly unchanged?: number
-  /** The model gets no thinking from before the last time the user spoke. */
+  /** The model gets no thinking from before the user's last message. */
   readonly forgetsThinking: boolean
 }
 
@@ -75,7 +75,7 @@ export function prefixOf(
   return { ...placed, breakpoints, end: end === undefined ? undefined : { item: end, key: keys[end]! } }
 }
 
-/** In place: the prefix it came from is not looked at any more. */
+/** In place: the prefix it came from is no longer read. */
 function cutTo<T>(list: readonly T[], count: number): T[] {
   const own = list as T[]
   own.length = Math.min(own.length, count)
@@ -96,7 +96,7 @@ function featuresUpTo(messages: readonly Message[], known: Features[]): readonly
   return known
 }
 
-/** How many messages have the keys they had: none where anything before them, or their thinking, counts otherwise. */
+/** How many messages keep their keys: none where anything before them, or the handling of thinking, has changed. */
 function knownMessages(
   before: PromptPrefix,
   now: { readonly key: string; readonly settings: string; readonly remembered: number; readonly same: number },
@@ -109,14 +109,14 @@ function knownMessages(
 class Chain {
   items: PromptItem[] = []
   keys: string[] = []
-  /** Entries of different models are apart, so the model is where every key begins. */
+  /** Models do not share entries, so every key begins with the model. */
   key: string
 
   constructor(model: string) {
     this.key = model
   }
 
-  /** Gives how many items there are. Settings count from the first item of their part on. */
+  /** Returns the number of items. Settings count from the first item of their part on. */
   addPrompt({ tools = [], system = "" }: ModelRequest, settings: readonly SettingValue[]): number {
     for (const tool of tools) this.#add(tool, "tool")
     const ofSystem = joined(settings.filter(({ from }) => from === "system"))

@@ -1,6 +1,6 @@
 /**
- * Settings that are part of the prompt without being blocks. Changing one makes the server read less: `speed` and citations take the
- * system prompt along, the others the messages. What is said as the default is counts as not said.
+ * Settings that are part of the prompt without being blocks. After a change the server reads less from its cache: `speed` and citations
+ * invalidate it from the system prompt on, the others from the messages on. A setting at its default counts as absent.
  */
 import { type Block, resultBlocks, toBlocks } from "../../messages/blocks.ts"
 import type { ModelRequest } from "../../messages/request.ts"
@@ -9,12 +9,12 @@ export type PromptSetting = "speed" | "citations" | "tool_choice" | "images" | "
 
 export interface SettingValue {
   readonly name: PromptSetting
-  /** From where on the cache is lost with it. */
+  /** Where the cache is lost from. */
   readonly from: "system" | "messages"
   readonly value: string
 }
 
-/** What messages have in them that counts like a setting. */
+/** Content of messages that counts like a setting. */
 export interface Features {
   readonly images: boolean
   readonly citations: boolean
@@ -41,7 +41,7 @@ export function settingsOf(request: ModelRequest, { images, citations }: Feature
   ]
 }
 
-/** Those of one more message added. The same object where it adds none. */
+/** With one more message. The same object where it adds nothing. */
 export function withFeaturesOf({ content }: ModelRequest["messages"][number], before: Features): Features {
   const blocks = toBlocks(content)
   const images = before.images || blocks.some((block) => holds(block, isImage))

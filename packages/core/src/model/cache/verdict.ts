@@ -1,6 +1,6 @@
 /**
- * What a response says about the cache, held against what was predicted (CACHE-4, CACHE-7): all is well, or less was read than the
- * request before had left, and why. Pure: everything it goes by is given.
+ * Compares what a response reports about the cache with the prediction: all is well, or less was read than the request before had left,
+ * and why. Pure: it works only on its arguments.
  */
 import { inputTokens, type TokenCounts } from "../../base/token-counts.ts"
 import type { ModelFacts } from "../../tokens/model-facts.ts"
@@ -10,21 +10,21 @@ import type { ChangedPlace } from "./compare-requests.ts"
 import type { Lifetime } from "./known-entries.ts"
 
 export type CacheCause =
-  /** The entries' time had passed. */
+  /** The entries had expired. */
   | { readonly kind: "time-to-live"; readonly idleMs: number; readonly lifetime: Lifetime }
-  /** Another model, tools, system prompt or setting, or a place among the messages that is not as it was. */
+  /** Another model, tools, system prompt or setting, or a changed place among the messages. */
   | ({ readonly kind: "changed" } & ChangedPlace)
   /** Recorded before the conversation was opened again, so the place is not known: system prompt, tools or preamble. */
   | { readonly kind: "prompt" }
-  /** More blocks than the server looks back over stand between the entry and the breakpoint behind it. */
+  /** There are more blocks between the entry and the next breakpoint than the server looks back over. */
   | { readonly kind: "look-back"; readonly breakpoint: number; readonly items: number }
-  /** The model gets no thinking from before the last time the user spoke. */
+  /** The model gets no thinking from before the user's last message. */
   | { readonly kind: "forgotten-thinking" }
   | { readonly kind: "below-minimum"; readonly tokens: number; readonly minimum: number }
   /** Nothing here explains it. */
   | { readonly kind: "provider" }
 
-/** What a drop may follow from without being a break. */
+/** Causes of a drop that is not a break. */
 export type ExpectedDrop = CacheChange | "forgotten-thinking"
 
 export type CacheVerdict =
@@ -32,22 +32,22 @@ export type CacheVerdict =
   | { readonly kind: "first" }
   /** All was read that the request before had left. */
   | { readonly kind: "as-predicted" }
-  /** More was read than this conversation knows of: another one wrote it. */
+  /** More was read than this conversation wrote: another one wrote it. */
   | { readonly kind: "more"; readonly tokens: number }
   | { readonly kind: "expected"; readonly why: readonly ExpectedDrop[]; readonly lost: number }
-  /** Less was read than the request before had left. A break where the fall is large, otherwise only a difference. */
+  /** Less was read than the request before had left. A large drop is a break, a small one only a difference. */
   | {
       readonly kind: "break" | "less"
       readonly cause: CacheCause
       readonly lost: number
       readonly paidAnew: PaidAnew
-      /** The prediction said so before. */
+      /** It was predicted. */
       readonly foreseen: boolean
     }
 
 export interface Prediction {
   readonly read: number
-  /** By the API's own counts; otherwise an estimate is part of it. */
+  /** From the API's own counts alone; otherwise an estimate is part of it. */
   readonly counted: boolean
   /** Why less than the request before had left. */
   readonly cause?: CacheCause
@@ -60,11 +60,11 @@ export interface Case {
   readonly facts: ModelFacts
   /** Recorded between the request before and this one. */
   readonly announced: readonly CacheChange[]
-  /** The server says to have edited its copy otherwise than before. */
+  /** The server says it edited its copy differently than before. */
   readonly editedByServer: boolean
-  /** Tokens deleted from the cache since the request before (L2-4). */
+  /** Tokens deleted from the cache since the request before. */
   readonly deleted: number
-  /** What else could explain a fall that was not predicted. */
+  /** What else could explain an unpredicted drop. */
   readonly suspects: () => CacheCause | undefined
 }
 
@@ -95,7 +95,7 @@ function drop({ before, counts }: Case, why: readonly ExpectedDrop[]): CacheVerd
 }
 
 /**
- * What was recorded moves the baseline to what is predicted after it. A fall below that is not excused, unless the prediction is an
+ * A recorded change moves the baseline to what is predicted after it. A drop below that still counts, unless the prediction is an
  * estimate.
  */
 function whyMeant({ announced, editedByServer, predicted, counts }: Case, expected: number): readonly ExpectedDrop[] {

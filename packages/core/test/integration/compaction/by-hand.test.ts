@@ -429,7 +429,7 @@ describe("when the window is smaller than was thought", () => {
     await ask(agent, "Go.")
     expect((await decisionsOf(agent, "compaction-failed"))[0]).toMatchObject({
       reason: "threshold_exceeded",
-      message: expect.stringMatching(/too little gain/),
+      message: expect.stringMatching(/saves too little/),
     })
     expect(agent.conversation.views.compactions.count).toBe(0)
   })

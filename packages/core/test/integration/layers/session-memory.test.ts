@@ -138,7 +138,7 @@ describe("layer 3 from end to end", () => {
     const said = events.flatMap((event) =>
       event.type === "compaction" && event.progress.phase === "message" ? event.progress.message : [],
     )
-    expect(said).toEqual([expect.stringMatching(/^The notes wait: they have taken \d+%.*may take 5%/)])
+    expect(said).toEqual([expect.stringMatching(/^The notes wait: they have taken \d+%.*the limit is 5%/)])
   })
 
   test("L3-3 growth alone is not enough while the model calls tools: it takes three calls, or a turn without any", async () => {
@@ -208,7 +208,7 @@ describe("layer 3 from end to end", () => {
     })
     await go(agent)
     expect(refused).toHaveLength(4)
-    expect(refused[0]).toContain(`only Edit and Read of ${notes} may be used`)
+    expect(refused[0]).toContain(`only Edit and Read of ${notes} are allowed`)
     expect(readdirSync(where.cwd)).toEqual(["code.ts"])
     expect(readFileSync(join(where.cwd, "code.ts"), "utf8")).toBe("one\n")
     expect(readFileSync(notes, "utf8")).toBe(ownText("template.md"))

@@ -54,7 +54,7 @@ describe("L4-29 facts after a boundary", () => {
       `The user writes in English.
 
 ## Standing rules
-Sentences of the user, word for word, oldest first, each behind the handle of its message. They hold until the user takes them back; where two contradict each other, the later one holds.
+Sentences of the user, word for word, oldest first, each after the handle of its message. They apply until the user takes them back; where two contradict each other, the later one applies.
 \`\`\`
 [${asked!.uuid}] Never push to main.
 \`\`\`

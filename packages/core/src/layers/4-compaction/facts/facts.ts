@@ -1,6 +1,6 @@
 /**
- * What stands after a boundary as data and not as prose (L4-29): rendered from the views, so that no summary can lose or invent it. A pure
- * function: equal views, equal bytes. Whatever came from outside stands quoted in its place, so that nothing but our own lines reads as ours.
+ * What follows a boundary as data and not as prose: rendered from the views, so that no summary can lose or invent it. Pure: equal views
+ * give equal bytes. Text from outside is quoted, so that only our own lines read as ours.
  */
 import { fenced, type Todo } from "../../../messages/attachments.ts"
 import { inline, inlineUpTo } from "../../../messages/inline.ts"
@@ -15,7 +15,7 @@ import { renderFailures, renderFiles, renderTests } from "./work-done.ts"
 export interface FactsOptions {
   readonly estimate: Estimate
   readonly limits?: Partial<FactsLimits>
-  /** Messages that stay in the view themselves: the facts name them and do not repeat them. */
+  /** Messages that stay in the view. The facts name them and do not repeat them. */
   readonly kept?: ReadonlySet<Uuid>
 }
 
@@ -25,17 +25,17 @@ export interface FactsLimits {
   readonly words: number
   /** Files that were only read. */
   readonly reads: number
-  /** Commands that failed, and test runs: each list. */
+  /** Each list of commands: those that failed, and test runs. */
   readonly commands: number
-  /** A plan that stands in no file. */
+  /** A plan that is in no file. */
   readonly plan: number
 }
 
-export const FACTS_LIMITS: FactsLimits = { words: 20_000, reads: 2_000, commands: 2_000, plan: 5_000 } // words: L4-29
+export const FACTS_LIMITS: FactsLimits = { words: 20_000, reads: 2_000, commands: 2_000, plan: 5_000 }
 
 const MOST_TODO_CHARACTERS = 500
 
-/** Empty where there is nothing to tell. */
+/** Empty where there is nothing to say. */
 export function renderFacts(
   { words, artifacts, frontier }: Pick<Views, "words" | "artifacts" | "frontier">,
   { estimate, limits: given, kept = new Set() }: FactsOptions,
@@ -79,7 +79,7 @@ function renderTodos(todos: readonly Todo[]): string {
   return lines.length === 0 ? "" : ["## Todos", ...lines].join("\n")
 }
 
-/** The text of a plan in a file is restored with the file (L4-20). */
+/** The text of a plan in a file is restored with the file. */
 function renderPlan(
   { active, path, text = "" }: Frontier["plan"],
   { limit, estimate }: { readonly limit: number; readonly estimate: Estimate },

@@ -1,14 +1,14 @@
 /**
- * Which language a person writes, told by the script and by a few words that every text in it has. Each message has one vote and code in it
- * has none; a message that tells nothing does not vote. Deterministic, and silent rather than wrong.
+ * Which language a person writes, judged by the script and by a few words that every text in the language has. Each message has one vote.
+ * Code does not count, and a message without a clear language does not vote. Deterministic, and silent rather than wrong.
  */
 
-const MESSAGES_LOOKED_AT = 50 // the newest: people change their language for good, not for a message
+const MESSAGES_LOOKED_AT = 50 // the newest: people who change their language do not change back after one message
 const CHARACTERS_LOOKED_AT = 1_000 // of a message: what follows is mostly pasted
 
 interface Script {
   readonly letters: RegExp
-  /** What a letter counts beside Latin ones: program names and English terms stand in texts of every script. */
+  /** How much a letter counts compared to Latin ones: texts of every script contain program names and English terms. */
   readonly weight: number
   languageOf(text: string): string | undefined
 }
@@ -47,7 +47,7 @@ const FREQUENT: Readonly<Record<string, ReadonlySet<string>>> = Object.fromEntri
   }).map(([language, words]) => [language, new Set(words.split(" "))]),
 )
 
-/** `texts` oldest first; of languages with equally many votes the one used last. `undefined`: it cannot be told. */
+/** `texts` oldest first. On a tie the language used last wins. `undefined`: it is not clear. */
 export function languageOf(texts: readonly string[]): string | undefined {
   const votes = new Map<string, number>()
   for (const text of texts.slice(-MESSAGES_LOOKED_AT).toReversed()) {
@@ -63,7 +63,7 @@ function languageOfOne(text: string): string | undefined {
   return best(new Map(sizes), "the first counts")?.languageOf(prose)
 }
 
-/** Code, paths, addresses and names with a sign in them are the same in every language. */
+/** Code, paths, addresses and names with symbols are the same in every language. */
 function withoutCode(text: string): string {
   return text.replace(/`{3}[\s\S]*?(?:`{3}|$)|`[^`\n]*`/g, " ").replace(/[!-~]*(?:[/\\_=<>@#]|\.\w)[!-~]*/g, " ")
 }
@@ -87,7 +87,7 @@ function arabic(text: string): string {
   return /[پچژگ]/.test(text) ? "Persian" : "Arabic"
 }
 
-/** What has most; `undefined` where nothing has any. */
+/** The key with the highest count; `undefined` where all are zero. */
 function best<Key>(counts: ReadonlyMap<Key, number>, onTie: "the first counts" | "none counts"): Key | undefined {
   const most = Math.max(0, ...counts.values())
   const leaders = [...counts].filter(([, count]) => count === most)

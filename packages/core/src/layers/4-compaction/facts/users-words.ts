@@ -1,6 +1,6 @@
 /**
- * The human's own words after a boundary: standing rules, all of them and always; messages verbatim, as many of the newest as the limit
- * allows. Each has its recall handle, so that what is left out can be had again.
+ * The user's own messages after a boundary: all standing rules, and as many of the newest messages as the limit allows, verbatim. Each has
+ * its handle, so that what is left out can be recalled.
  */
 import { fenced } from "../../../messages/attachments.ts"
 import { inline } from "../../../messages/inline.ts"
@@ -13,11 +13,11 @@ export interface WordsToRender {
   /** Tokens of all messages together. */
   readonly limit: number
   readonly estimate: Estimate
-  /** Messages that stand in the view themselves: they are not repeated. */
+  /** Messages that stay in the view. They are not repeated. */
   readonly kept: ReadonlySet<Uuid>
 }
 
-/** A sentence that was said several times stands once, where it was said last. */
+/** A sentence that was said several times appears once, where it was said last. */
 export function renderRules({ messages }: Words): string {
   const handles = new Map<string, Uuid>()
   for (const { rules, uuid } of messages) {
@@ -30,7 +30,7 @@ export function renderRules({ messages }: Words): string {
   const lines = [...handles].map(([rule, uuid]) => `[${inline(uuid)}] ${rule}`)
   return [
     "## Standing rules",
-    "Sentences of the user, word for word, oldest first, each behind the handle of its message. They hold until the user takes them back; where two contradict each other, the later one holds.",
+    "Sentences of the user, word for word, oldest first, each after the handle of its message. They apply until the user takes them back; where two contradict each other, the later one applies.",
     fenced(lines.join("\n")),
   ].join("\n")
 }
@@ -54,7 +54,7 @@ export function renderWords({ words: { messages }, limit, estimate, kept }: Word
   ].join("\n")
 }
 
-/** The newest one stands in any case, cut where it fills the limit by itself. */
+/** The newest one is always included, cut where it alone fills the limit. */
 function newestThatFit(
   messages: readonly Word[],
   { limit, estimate }: Pick<WordsToRender, "limit" | "estimate">,

@@ -1,6 +1,6 @@
 /**
- * What the work did, from the tool calls themselves: files by what became of them, commands whose last run failed, how each test command
- * ended last. Files that were changed are always named; of the rest the newest, and how many are left out.
+ * What the work did, taken from the tool calls: files by what happened to them, commands whose last run failed, and how each test command
+ * ended last. Changed files are always named; of the rest the newest are, with a count of those left out.
  */
 
 import { inline, inlineUpTo } from "../../../messages/inline.ts"
@@ -14,7 +14,7 @@ export interface WorkToRender {
   readonly estimate: Estimate
 }
 
-const MOST_COMMAND_CHARACTERS = 400 // enough to know it again; all of it is in the record
+const MOST_COMMAND_CHARACTERS = 400 // enough to recognise it; all of it is in the journal
 
 const FILE_HEADINGS: readonly (readonly [FileFate, string])[] = [
   ["created", "Created:"],

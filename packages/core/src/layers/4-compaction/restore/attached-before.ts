@@ -1,6 +1,6 @@
 /**
- * What attachments before the boundary said that must hold behind it (L4-20): skills in use, agents, tools that were loaded, tool servers'
- * instructions. Pure. What stands in a kept message is in view already and is not said twice. The skill listing is not sent again.
+ * What attachments said before the boundary and must still apply after it: skills in use, agents, loaded tools, tool servers'
+ * instructions. Pure. What a kept message shows is not repeated. The skill listing is not sent again.
  */
 import type { Attachment, AttachmentKind, Listed } from "../../../messages/attachments.ts"
 import type { Message, Uuid } from "../../../messages/messages.ts"
@@ -8,7 +8,7 @@ import { cutText, type Estimate } from "../cut-text.ts"
 import { sizeOf } from "./file-page.ts"
 
 export interface AttachedBefore {
-  /** Since the last boundary, in their order. */
+  /** Since the last boundary, in order. */
   readonly messages: readonly Message[]
   /** Those of them that stay in view. */
   readonly kept: ReadonlySet<Uuid>
@@ -25,11 +25,11 @@ type Of<Kind extends AttachmentKind> = Extract<Attachment, { type: Kind }>
 
 interface Placed<Kind extends AttachmentKind> {
   readonly attachment: Of<Kind>
-  /** It stands in a message that stays in view. */
+  /** It is in a message that stays in view. */
   readonly isKept: boolean
 }
 
-/** The newest first, each as it was last used; as much of them as there is room for. */
+/** The newest first, each as it was last used, as far as there is room. */
 export function skillsInUse(before: AttachedBefore, { estimate, each, together }: SkillLimits): readonly Attachment[] {
   const newestFirst = allOf("skill_content", before).toReversed()
   const byName = new Map<string, Placed<"skill_content">>()
@@ -45,7 +45,7 @@ export function skillsInUse(before: AttachedBefore, { estimate, each, together }
   })
 }
 
-/** Nothing where not even the beginning fits. */
+/** Empty where not even the beginning fits. */
 function withinLimit(
   { name, content }: Of<"skill_content">,
   { estimate, limit }: { readonly estimate: Estimate; readonly limit: number },
@@ -66,7 +66,7 @@ export function agentListing(before: AttachedBefore): readonly Attachment[] {
   return unlessKept(allOf("agent_listing", before).at(-1))
 }
 
-/** Tools that came and are still there; and those that are gone although a kept message says that they came. */
+/** Tools that were added and are still there, and those that are gone although a kept message says they were added. */
 export function toolSet(before: AttachedBefore): readonly Attachment[] {
   const there = new Map<string, { readonly tool: Listed; readonly isKept: boolean }>()
   const gone = new Set<string>()
@@ -85,7 +85,7 @@ export function toolSet(before: AttachedBefore): readonly Attachment[] {
   return added.length + removed.length === 0 ? [] : [{ type: "tool_delta", added, removed }]
 }
 
-/** The newest of each server, in the order in which the servers came. */
+/** The newest of each server, in the order in which the servers appeared. */
 export function serverInstructions(before: AttachedBefore): readonly Attachment[] {
   const newest = new Map(allOf("mcp_instructions", before).map((placed) => [placed.attachment.server, placed]))
   return [...newest.values()].flatMap(unlessKept)

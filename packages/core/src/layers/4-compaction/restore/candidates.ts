@@ -1,6 +1,6 @@
 /**
- * Which files are worth reading again after a compaction (L4-20), the most recently read first. Pure: it says what to look at; what is still
- * there, and how much of it fits, is found out by who reads.
+ * Which files are worth reading again after a compaction, the most recently read first. Pure: it only names them. Whether a file is still
+ * there, and how much of it fits, shows when it is read.
  */
 import { basename, dirname, isAbsolute, relative, sep } from "node:path"
 import type { FileRead } from "../../../tools/tool.ts"
@@ -21,11 +21,11 @@ export interface CandidateInput {
 export interface ExcludedPaths {
   /** The plan, memory files, instruction files that are known. */
   readonly files: readonly string[]
-  /** Where journals, notes and memories lie. */
+  /** The directories of journals, notes and memories. */
   readonly directories: readonly string[]
 }
 
-// Instruction files are read again by who renders the prompt, under these names wherever they lie.
+// Instruction files have these names in any directory. They are read again when the prompt is rendered.
 const INSTRUCTION_NAMES = new Set(["AGENTS.md", "CLAUDE.md", "AGENTS.local.md", "CLAUDE.local.md"])
 const RULE_DIRECTORIES = [`.strata${sep}rules`, `.claude${sep}rules`]
 
@@ -36,7 +36,7 @@ export function candidates({ reads, wholeCalls, excluded }: CandidateInput): rea
     .toReversed()
 }
 
-/** A part that was read is no reason to leave the file out. */
+/** A call that read only a part does not exclude the file. */
 function standsWhole({ toolUseId, range }: FileRead, wholeCalls: ReadonlySet<string>): boolean {
   return toolUseId !== undefined && range === undefined && wholeCalls.has(toolUseId)
 }

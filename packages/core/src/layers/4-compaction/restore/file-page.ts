@@ -1,6 +1,6 @@
 /**
- * A file as it is shown again: numbered lines as Read shows them, whole where that fits, otherwise from where it was read before, cut at a
- * line end, with what was left out and how to read it. Comes with what then counts as read.
+ * A file as it is shown again: numbered lines as Read shows them. Whole where it fits; otherwise from where it was read before, cut at a
+ * line end, with a note on what is left out and how to read it. It comes with what then counts as read.
  */
 import { type Attachment, renderAttachment } from "../../../messages/attachments.ts"
 import { linesOf } from "../../../tools/files/line-endings.ts"
@@ -22,7 +22,7 @@ export interface PageInput {
 export interface RestoredFile {
   readonly attachment: Attachment
   readonly tokens: number
-  /** Nothing where the file is only named. */
+  /** Absent where the file is only named. */
   readonly read?: readonly [path: string, read: FileRead]
 }
 
@@ -62,7 +62,7 @@ function fittingPage(all: readonly string[], { candidate: { path, read }, limit,
   return fromStart.lines.length < all.length && isUsable ? fitsFrom(before) : fromStart
 }
 
-/** Files can be thousands of times larger than what may be shown of them. */
+/** Files can be thousands of times larger than the part that is shown. */
 function worthMeasuring(lines: readonly string[], limit: number): readonly string[] {
   let characters = charactersWithin(limit)
   const end = lines.findIndex((line) => {

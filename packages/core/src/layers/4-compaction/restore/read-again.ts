@@ -1,6 +1,6 @@
 /**
- * A file's text as it is on disk now. Only what stands at the very path that was read before: where a link has taken its place, or that of
- * a directory above it, another file would be shown under its name. Never throws: what cannot be read is `undefined`.
+ * A file's text as it is on disk now. Only the path that was read before counts: if a link has replaced the file or a directory above it,
+ * another file would be shown under its name. Never throws: what cannot be read is `undefined`.
  */
 import { realpath } from "node:fs/promises"
 import { readTextIfPresent } from "../../../tools/files/file-content.ts"
@@ -19,9 +19,9 @@ export const readAgain: ReadFileAgain = async (path, signal) => {
     const isSamePlace = (await realpath(path)) === path // it may have been replaced while it was read
     return file && isSamePlace ? { text: file.text, modifiedMs: file.stats.mtimeMs } : undefined
   } catch {
-    return undefined // gone, no rights, a directory, not text, too large, interrupted: all the same here
+    return undefined // gone, no permission, a directory, not text, too large, interrupted: it makes no difference here
   }
 }
 
-/** Paths are absolute: there is no directory they could begin at. */
+/** Paths are absolute, so there is no working directory. */
 const NOWHERE = { get: () => "/", set: () => undefined }

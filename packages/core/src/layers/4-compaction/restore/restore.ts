@@ -1,6 +1,6 @@
 /**
- * What is put back into the view after a compaction (L4-20): files read again now, skills, the plan, plan mode, todos, agents, tools, tool
- * servers' instructions. Everything is made side by side, and always stands in this order. It never throws because of a file.
+ * What is put back into the view after a compaction: files read again, skills, the plan, plan mode, todos, agents, tools, tool servers'
+ * instructions. Everything is prepared in parallel and always added in this order. It never throws because of a file.
  */
 import { realpath } from "node:fs/promises"
 import { resolve } from "node:path"
@@ -33,13 +33,13 @@ export interface RestoreInput {
   readonly frontier: Pick<Frontier, "todos" | "plan">
   /** What was read and written, the oldest first, as `ReadState.entries()` gives it. */
   readonly reads: Iterable<readonly [string, FileRead]>
-  /** Not to be shown again: known memory and instruction files; Strata's own directory. The plan need not be named. */
+  /** Not shown again: known memory and instruction files, and Strata's own directory. The plan is excluded anyway. */
   readonly excluded: ExcludedPaths
   readonly limits: RestoreLimits
   readonly estimate: Estimate
   readonly now: Date
   readonly signal?: AbortSignal
-  /** From disk, unless said otherwise. */
+  /** Default: from disk. */
   readonly readFile?: ReadFileAgain
 }
 
@@ -51,13 +51,13 @@ export interface RestoreLimits {
   readonly allFiles: number
   readonly skill: number
   readonly allSkills: number
-  /** Of all files and skills, where there is less room than both may take; the files have what the skills leave. */
+  /** Tokens of all files and skills, where there is less room than both may take. The files get what the skills leave. */
   readonly together?: number
 }
 
 export interface Restored {
   readonly attachments: readonly Attachment[]
-  /** What the read state holds from now on, the oldest first: reads that are still in view, and the files shown again. */
+  /** What counts as read from now on, the oldest first: reads that are still in view, and the files shown again. */
   readonly reads: readonly (readonly [string, FileRead])[]
 }
 
@@ -152,8 +152,8 @@ async function whereTheyAre({ files, directories }: ExcludedPaths): Promise<Excl
 }
 
 /**
- * The file decides where the conversation has read or written it itself: it may have been edited since the plan was shown. It comes before
- * all other files and may take the room of all of them, or that of two where there is little; what is longer is cut.
+ * If the conversation has read or written the plan's file, the file decides: it may have been edited since the plan was shown. The plan
+ * comes before all other files and may take the room of all of them, or that of two where there is little. A longer plan is cut.
  */
 async function restorePlan(
   { path, text }: Frontier["plan"],

@@ -1,6 +1,6 @@
 /**
- * Files that the record tells of and the tools no longer know: after a resume they have seen nothing yet. They count as read before
- * everything that was read since (L4-20). A record may come from somebody else, so only what may be read without asking is named.
+ * Files that the journal mentions and the tools no longer know: after a resume the tools have read nothing yet. They count as read before
+ * everything that was read since. A journal may come from someone else, so only files that may be read without asking are named.
  */
 import { resolve } from "node:path"
 import type { Uuid } from "../../../messages/messages.ts"
@@ -9,20 +9,20 @@ import type { Artifacts } from "../../../views/record/artifacts.ts"
 
 export interface SeenBefore {
   readonly artifacts: Pick<Artifacts, "files">
-  /** What relative paths begin at. */
+  /** The base of relative paths. */
   readonly cwd: string
   /** What the tools know, the oldest first. */
   readonly reads: Iterable<readonly [string, FileRead]>
-  /** Messages that stay in view: what they show needs no second showing. */
+  /** Messages that stay in view. What they show is not shown again. */
   readonly kept: ReadonlySet<Uuid>
   readonly mayRead: (path: string) => boolean
 }
 
-const MOST_FILES = 50 // the newest: of an imported record hardly any may be there
-/** Nothing of its content is known any more; it is read from disk before it is shown. */
+const MOST_FILES = 50 // the newest: hardly any file of an imported journal may exist here
+/** Its content is no longer known. It is read from disk before it is shown. */
 const FORGOTTEN: FileRead = { content: "", modifiedMs: 0, at: "" }
 
-/** What the tools know, behind what the record tells; the oldest first. */
+/** What the journal mentions, then what the tools know; the oldest first. */
 export function withSeenBefore(seen: SeenBefore): readonly (readonly [string, FileRead])[] {
   const reads = [...seen.reads]
   const known = new Set(reads.map(([path]) => path))

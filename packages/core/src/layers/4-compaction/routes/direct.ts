@@ -1,4 +1,4 @@
-/** L4-13, L4-15, L4-25: a call of its own writes the summary, from an input that is cut to what the summariser can take. */
+/** A separate call writes the summary, from an input that is cut to what the summariser can take. */
 import type { Model } from "../../../model/model.ts"
 import { createEstimator } from "../../../tokens/estimate.ts"
 import type { LayerContext } from "../../layer.ts"
@@ -21,10 +21,10 @@ export function direct(model: Model): Route {
       })
       if (outcome.kind !== "summary") return outcome
       if (outcome.dropped > 0) {
-        const rounds = outcome.dropped === 1 ? "oldest round was" : `${outcome.dropped} oldest rounds were`
+        const rounds = outcome.dropped === 1 ? "oldest round is" : `${outcome.dropped} oldest rounds are`
         context.progress({
           phase: "message",
-          message: `The ${rounds} too much for the summariser and left out of the summary.`,
+          message: `The ${rounds} too long for the summariser and are not in the summary.`,
         })
       }
       return { ...outcome, cut }
@@ -32,7 +32,7 @@ export function direct(model: Model): Route {
   }
 }
 
-/** Another model than the conversation's has its own window and cuts text in its own way. */
+/** A model other than the conversation's has its own window and its own tokenizer. */
 function sizesFor(model: Model, { model: own, thresholds, views }: LayerContext) {
   if (model.name === own) return { window: thresholds.window, estimator: views.estimator }
   return { window: model.facts.window, estimator: createEstimator(model.facts.family) }

@@ -1,22 +1,21 @@
 /**
- * L4-5 to L4-9: the notes that were kept while the work went on serve as the summary, without any model call. What they do not tell yet is
- * kept as it was.
+ * The notes serve as the summary, without a model call. Messages that they do not cover yet are kept as they were.
  */
 import type { LayerContext } from "../../layer.ts"
-import { type Cut, cutBehindNotes } from "../cut.ts"
+import { type Cut, cutAfterNotes } from "../cut.ts"
 import type { Route, RouteInput } from "./route.ts"
 
-/** Who keeps notes. */
+/** What keeps the notes. */
 export interface NotesSource {
   /** The update under way, if any. */
   running(): { readonly startedAt: Date; readonly done: Promise<void> } | undefined
-  /** The notes with every section cut to the limit; `undefined` where there is no more than the bare template (L4-8). */
+  /** The notes with every section cut to the limit; `undefined` where there is only the bare template. */
   summary(context: LayerContext): Promise<string | undefined>
 }
 
 export interface NotesRouteOptions {
   readonly source: NotesSource
-  /** Resolves after so long, or when the signal says so. */
+  /** Resolves after this time, or when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
@@ -38,7 +37,7 @@ export function fromNotes({ source, wait }: NotesRouteOptions): Route {
       const notes = await source.summary(context)
       if (notes === undefined) return { kind: "passed", message: "there are no notes" }
       const cut = cutFor(input)
-      if (!cut) return { kind: "passed", message: "the notes do not tell how far they go" }
+      if (!cut) return { kind: "passed", message: "the notes do not say how far they go" }
       return { kind: "summary", text: `Summary:\n${notes}`, cut, responses: [] }
     },
   }
@@ -55,8 +54,8 @@ export function fromNotes({ source, wait }: NotesRouteOptions): Route {
 
 const areOn = ({ flags: { on } }: LayerContext) => on.notes && on["compact-from-notes"]
 
-/** Only where a round would be summarised by it. */
+/** Only where it would summarise a round. */
 function cutFor({ context, cutInput }: RouteInput): Cut | undefined {
-  const cut = cutBehindNotes(cutInput, context.views.notes.throughUuid)
+  const cut = cutAfterNotes(cutInput, context.views.notes.throughUuid)
   return cut?.summarised.some(({ type }) => type === "assistant") ? cut : undefined
 }

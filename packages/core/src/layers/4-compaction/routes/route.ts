@@ -1,4 +1,4 @@
-/** A way to a summary. Each is tried in order; one that does not apply or fails leaves the conversation as it was. */
+/** A route to a summary. Routes are tried in order. One that does not apply, or fails, leaves the conversation as it was. */
 import type { FailureReason } from "../../../base/telemetry.ts"
 import type { ModelResponse } from "../../../model/model.ts"
 import type { CompactionOrder, RouteName } from "../../compaction-order.ts"
@@ -8,10 +8,10 @@ import type { Cut, CutInput } from "../cut.ts"
 export interface RouteInput {
   readonly context: LayerContext
   readonly order: CompactionOrder
-  /** What is to be summarised, unless the way has a summary that covers another part. */
+  /** What to summarise, unless the route has a summary that covers other messages. */
   readonly cut: Cut
   readonly cutInput: CutInput
-  /** The user's first, those of hooks after. */
+  /** The user's first, then those of hooks. */
   readonly instructions: readonly string[]
   /** Characters written so far. */
   readonly onProgress: (characters: number) => void
@@ -22,10 +22,10 @@ export type RouteOutcome =
       readonly kind: "summary"
       readonly text: string
       readonly cut: Cut
-      /** What it was billed for. */
+      /** The answers that were paid for. */
       readonly responses: readonly ModelResponse[]
     }
-  /** It has nothing to offer here; that is no failure. */
+  /** The route does not apply here. That is not a failure. */
   | { readonly kind: "passed"; readonly message: string }
   | {
       readonly kind: "failed"
@@ -36,7 +36,7 @@ export type RouteOutcome =
 
 export interface Route {
   readonly name: RouteName
-  /** Whether its summary is too old to be taken where the context would stay at the threshold (L4-9). */
+  /** Refuse its summary where the context would stay at the threshold: the summary may be old. */
   readonly mustReachThreshold?: boolean
   /** Where it would cut, for a plan; `undefined` where it does not apply. */
   cut(input: RouteInput): Promise<Cut | undefined>

@@ -31,7 +31,7 @@ describe("a summary by a fork", () => {
   test("L4-16 from a message on: the prompt says where its part begins, also where that is a call without words", async () => {
     const { chat, asked, first } = await talking()
     await chat.compact({ range: { kind: "from", uuid: first } })
-    expect(promptOf(asked[0]!)).toContain("begins with the message")
+    expect(promptOf(asked[0]!)).toContain("begin with the one that starts like this")
     expect(promptOf(asked[0]!)).toContain("/the/file")
   })
 

@@ -1,6 +1,6 @@
 /**
- * L4-13: a fork of the conversation writes the summary. It sends the view unchanged and the prompt behind it, so that nearly all of its
- * input is read from the server's cache. Where that does not fit, the direct way must do.
+ * A fork of the conversation writes the summary. It sends the view unchanged and the prompt after it, so nearly all of its input is read
+ * from the server's cache. Where that does not fit, the direct route takes over.
  */
 
 import { type ForkOutcome, type ForkParent, runFork } from "../../../forks/fork.ts"
@@ -14,9 +14,9 @@ import { readSummary } from "../summarise/summary-text.ts"
 import type { Route, RouteInput, RouteOutcome } from "./route.ts"
 
 const ROOM_FOR_ANSWER = 4_000 // tokens; a summary is rarely longer, and one that is cut is refused
-const LONGEST_QUOTE = 200 // characters that tell where a range begins
+const LONGEST_QUOTE = 200 // characters that show where a range begins
 const CUT_SHORT: ReadonlySet<string> = new Set(["max_tokens", "model_context_window_exceeded"])
-const OPENED = /<summary>/i // beside a call, words without it are only what leads up to the call
+const OPENED = /<summary>/i // beside a call, text without this tag only leads up to the call
 const NO_TOOLS = "No tools are available while a summary is written. Answer in text."
 
 /** What a fork shares with its parent besides the request. */
@@ -37,7 +37,7 @@ export function shared(parent: ForkSurroundings): Route {
   }
 }
 
-/** `up-to`: what is kept must not be in front of the model, so the direct way is taken. */
+/** `up-to`: the model must not see the messages that are kept, so the direct route is taken. */
 function fits({ context, ...input }: RouteInput): boolean {
   const { size, facts, thresholds, views } = context
   const needed = () => size.tokens + views.estimator.text(promptFor(input)) + ROOM_FOR_ANSWER
@@ -78,21 +78,21 @@ export function readAnswer(outcome: ForkOutcome, cut: Cut): RouteOutcome {
   const { ended, responses } = outcome
   const failed = (why: "aborted" | "prompt_too_long" | "api_error" | "no_summary", message: string) =>
     ({ kind: "failed", why, message, responses }) as const
-  if (ended === "aborted") return failed("aborted", "it was given up")
+  if (ended === "aborted") return failed("aborted", "it was stopped")
   if (ended === "failed") {
     const why = outcome.error instanceof PromptTooLongError ? "prompt_too_long" : "api_error"
     return failed(why, outcome.error instanceof Error ? outcome.error.message : "the request failed")
   }
   if (ended === "refusal") return failed("no_summary", "the model refused to write one")
-  if (CUT_SHORT.has(responses.at(-1)?.stop_reason ?? "")) return failed("no_summary", "the model's answer was cut")
+  if (CUT_SHORT.has(responses.at(-1)?.stop_reason ?? "")) return failed("no_summary", "the model's answer was cut off")
   if (ended === "turn-limit" && !OPENED.test(outcome.text))
-    return failed("no_summary", "the model called a tool and wrote none")
+    return failed("no_summary", "the model called a tool instead of writing one")
   const summary = readSummary(outcome.text)
   if (summary.kind === "none") return failed("no_summary", "the model gave no summary")
   return { kind: "summary", text: summary.text, cut, responses }
 }
 
-/** How a message begins: its words, or the call it makes. */
+/** How a message begins: its text, or the call it makes. */
 function quoteOf(message: Message): string {
   const blocks = sentBlocks(message)
   const call = blocks.find(isToolUse)

@@ -1,6 +1,6 @@
 /**
- * One summary from one subject (L4-13, L4-15): asks, reads the answer, and asks again where that can help: with a smaller subject if it
- * was too long, the same one if the answer was empty, cut or an error. Every answer that was paid for is handed back.
+ * One summary from one subject: asks, reads the answer, and asks again where that can help. It asks with a smaller subject if the request
+ * was too long, and with the same one if the answer was empty, cut or an error. It returns every answer that was paid for.
  */
 import type { FailureReason } from "../../../base/telemetry.ts"
 import { type Block, isToolUse, textOf } from "../../../messages/blocks.ts"
@@ -24,9 +24,9 @@ import { type ReadSummary, readSummary } from "./summary-text.ts"
 
 const MOST_RETRIES = 2 // of answers that hold no summary
 const MOST_SHRINKINGS = 3
-/** Of a small window: about the share that the thresholds leave for output there. */
+/** Share of a small window: about what the thresholds leave for output there. */
 export const SMALL_WINDOW_OUTPUT = 3 / 8
-const SURE_FACTOR = 1.05 // an estimate that is right on the whole may be off for the rounds that are dropped
+const SURE_FACTOR = 1.05 // an estimate that is right overall may be off for the rounds that are dropped
 
 export interface Caller {
   readonly model: Model
@@ -34,7 +34,7 @@ export interface Caller {
   /** `max_tokens` of each request. */
   readonly output: number
   readonly signal: AbortSignal
-  /** Text as it arrives; `undefined`: what came of this answer is void. */
+  /** Text as it arrives; `undefined`: this answer is discarded. */
   readonly onText: (text: string | undefined) => void
   readonly onResponse: (response: ModelResponse) => void
 }
@@ -52,7 +52,7 @@ export type Asked =
 const NO_SUMMARY: Readonly<Record<Extract<ReadSummary, { kind: "none" }>["why"], string>> = {
   empty: "the model answered with nothing",
   cut: "the model's answer ended before the summary began",
-  "api-error": "an error came in place of an answer",
+  "api-error": "the answer was an error message",
 }
 
 export async function ask(caller: Caller, { subject, prompt }: Question): Promise<Asked> {
@@ -105,7 +105,7 @@ async function answerTo(caller: Caller, messages: readonly FlatMessage[]): Promi
     const message = clauseOf(error)
     if (error instanceof ModelAbortedError) return { kind: "failed", why: "aborted", message }
     if (error instanceof PromptTooLongError) return { kind: "too-long", excess: error, message }
-    // a model that tries again by itself has done so often enough; one that does not is given its chance here
+    // a model that retries on its own has done so already; one that does not gets another attempt here
     const isOurs = error instanceof ConnectionLostError && error.attempts <= 1 && !error.forbidsRetry
     return { kind: isOurs ? "again" : "failed", why: "api_error", message }
   }
@@ -122,7 +122,7 @@ async function read({ model, signal, onText, onResponse }: Caller, request: Mode
   }
   if (!response) {
     if (signal.aborted) throw new ModelAbortedError(model.provider)
-    return { kind: "again", why: "api_error", message: "the answer ended too soon" }
+    return { kind: "again", why: "api_error", message: "the answer ended early" }
   }
   onResponse(response)
   if (response.stop_reason === "refusal") {
@@ -136,7 +136,7 @@ async function read({ model, signal, onText, onResponse }: Caller, request: Mode
   return { kind: "too-long", excess: summary.tooLong, message: "it was refused as too long" }
 }
 
-/** How far a request was too long, as far as the provider told. */
+/** By how much a request was too long, if the provider said it. */
 interface Excess {
   readonly tokens?: number | undefined
   readonly limit?: number | undefined
@@ -144,8 +144,8 @@ interface Excess {
 }
 
 /**
- * What has to go, in tokens of our own estimate, which is what rounds are measured in: the provider may count more or fewer. Where a model
- * lets input fill the whole window, room for the answer has to be made as well.
+ * How much has to be dropped, in tokens of our own estimate, because rounds are measured in it and the provider may count more or fewer.
+ * Where a model lets input fill the whole window, it includes room for the answer.
  */
 function missingRoom({ tokens, limit, gap }: Excess, estimated: number, { model, output }: Caller): number | undefined {
   const counted = gap ?? (tokens !== undefined && limit !== undefined ? tokens - limit : undefined)
@@ -174,7 +174,7 @@ function requestFor({ model, output }: Caller, messages: readonly FlatMessage[])
   }
 }
 
-/** Some servers refuse calls in a conversation without tools. So the tools are named, by name alone, and may not be used. */
+/** Some servers refuse calls in a conversation without tools. So the tools are declared by name only, and may not be used. */
 export function namedTools(messages: readonly FlatMessage[]): ToolDefinition[] {
   const names = new Set(messages.flatMap(({ content }) => content.filter(isToolUse).map(({ name }) => name)))
   return [...names].map((name) => ({

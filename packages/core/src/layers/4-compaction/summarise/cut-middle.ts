@@ -1,11 +1,11 @@
 /**
- * L4-25: a text that is too long loses its middle. The beginning says what it is, the end how it came out, and a line between them says
- * how much is missing. The result is never longer than the limit.
+ * Takes the middle out of a text that is too long. The beginning says what it is, the end how it came out, and a line between them says how
+ * much is missing. The result is never longer than the limit.
  */
 
-const HEAD_SHARE = 2 / 3 // of what is kept; errors and totals stand at the end, so that gets its share too
+const HEAD_SHARE = 2 / 3 // of what is kept; the end gets its share too, since errors and totals are there
 const NEAR = 1 / 4 // a line end within this part of a piece is near enough to cut there
-const LEAST = 100 // characters; below that a cut would leave little but the line that tells of it
+const LEAST = 100 // characters; below that a cut would leave little more than the line that reports it
 
 export function cutMiddle(text: string, limit: number): string {
   const size = Math.max(LEAST, Math.floor(limit))

@@ -1,6 +1,6 @@
 /**
- * A summary by a direct call (L4-13, L4-25): the way that works when the conversation's cache cannot be shared. A range that fits the
- * summariser's window takes one call; a larger one is summarised in chunks whose summaries are joined. Changes nothing but the bill.
+ * A summary by a direct call: the route that works when the conversation's cache cannot be shared. Messages that fit the summariser's window
+ * take one call. More are summarised in chunks, and the summaries are joined. Only the bill changes.
  */
 import { reasonOf } from "../../../base/errors.ts"
 import type { FailureReason } from "../../../base/telemetry.ts"
@@ -24,27 +24,27 @@ import { summaryInput } from "./summary-input.ts"
 
 export interface DirectSummary {
   readonly model: Model
-  /** Of the model. Default: what is known about it. */
+  /** The model's window in tokens. Default: what is known about it. */
   readonly window?: number
-  /** What is to be summarised, and nothing else. An earlier summary among them takes part. */
+  /** What to summarise, and nothing else. It may include an earlier summary. */
   readonly messages: readonly Message[]
   readonly kind: SummaryKind
-  /** The user's first, those of hooks after. */
+  /** The user's first, then those of hooks. */
   readonly instructions: readonly string[]
   readonly estimator: Estimator
   readonly signal: AbortSignal
   /** The most output tokens of one call. Default 20,000. */
   readonly maxOutput?: number
-  /** Characters that have arrived so far, over all calls. Falls back where an answer turns out void. */
+  /** Characters that have arrived so far, over all calls. It goes down where an answer is discarded. */
   readonly onProgress?: (characters: number) => void
 }
 
-/** `responses`: every answer that was paid for, also on the way to a failure. */
+/** `responses`: every answer that was paid for, also before a failure. */
 export type SummaryOutcome = { readonly responses: readonly ModelResponse[] } & (
   | {
       readonly kind: "summary"
       readonly text: string
-      /** Rounds that are not in it because the provider found the request too long. */
+      /** Rounds left out because the provider found the request too long. */
       readonly dropped: number
       /** How many parts it was made from. */
       readonly parts: number
@@ -53,9 +53,9 @@ export type SummaryOutcome = { readonly responses: readonly ModelResponse[] } & 
   | { readonly kind: "failed"; readonly why: FailureReason; readonly message: string }
 )
 
-const SURE_SHARE = 0.95 // of the room; the rest is for what the estimate does not see
-const LEAST_ROOM = 400 // tokens; in a window that cannot hold even that, the provider has the last word
-const INSTRUCTIONS_SHARE = 1 / 4 // of the window's tokens, in characters for all together: they may not crowd out the conversation
+const SURE_SHARE = 0.95 // of the room; the rest covers what the estimate misses
+const LEAST_ROOM = 400 // tokens; in a smaller window the provider decides
+const INSTRUCTIONS_SHARE = 1 / 4 // of the window's tokens, as characters for all instructions: they must leave room for the conversation
 const WORDS_PER_TOKEN = 0.6 // code and paths take more tokens than prose
 
 export async function summariseDirectly(options: DirectSummary): Promise<SummaryOutcome> {
@@ -84,7 +84,7 @@ export async function summariseDirectly(options: DirectSummary): Promise<Summary
   return { ...asked, responses }
 }
 
-/** Whatever breaks, the answers until then are paid for and handed back. */
+/** Answers before a failure are paid for and returned too. */
 const broken = (error: unknown): Summarised => ({ kind: "failed", why: "api_error", message: reasonOf(error) })
 
 interface Work {
@@ -114,7 +114,7 @@ async function summarise(caller: Caller, work: Work & { messages: readonly Messa
   return merged.kind === "failed" ? merged : { ...merged, dropped, parts: chunks.length }
 }
 
-/** Joins neighbours, and what came of that, until one is left. Each time there are at most half as many, rounded up. */
+/** Joins neighbours, and then the results, until one is left. Each pass leaves at most half as many, rounded up. */
 async function merge(caller: Caller, work: Work, parts: readonly string[]): Promise<Asked> {
   const { wanted, room } = work
   const [only] = parts
@@ -149,14 +149,14 @@ interface RoomInput {
   readonly prompt: string
 }
 
-/** What is left of the window for messages. */
+/** The room that the window leaves for messages. */
 function roomIn({ window, output, estimator, messages, prompt }: RoomInput): Room {
   const tools = JSON.stringify(namedTools(summaryInput(messages)))
   const fixed = estimator.text(directSystemPrompt()) + estimator.text(prompt) + estimator.text(tools)
   return { budget: Math.max(LEAST_ROOM, Math.floor((window - output - fixed) * SURE_SHARE)), estimator }
 }
 
-/** Counts what has arrived; an answer that was tried again counts once. */
+/** Counts what has arrived. An answer that was tried again counts once. */
 function progressOf(onProgress: ((characters: number) => void) | undefined) {
   let before = 0
   let now = 0

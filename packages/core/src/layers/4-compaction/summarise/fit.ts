@@ -1,6 +1,6 @@
 /**
- * L4-25: what a summariser reads always fits its window. A range that does not is divided into chunks of whole rounds; a single round
- * that does not is cut harder and harder; summaries of parts that do not fit together are joined in groups.
+ * Makes what a summariser reads fit its window. Messages that do not fit are divided into chunks of whole rounds. A single round that does
+ * not fit is cut harder and harder. Summaries of parts that do not fit together are joined in groups.
  */
 import { type Block, isText, isToolResult, isToolUse, resultBlocks, textOf } from "../../../messages/blocks.ts"
 import type { FlatMessage } from "../../../messages/flatten.ts"
@@ -14,7 +14,7 @@ import { INPUT_LIMITS, type InputLimits, summaryInput } from "./summary-input.ts
 export interface Room {
   readonly budget: number
   readonly estimator: Estimator
-  /** How much may stay of one result or text. Default: by the room. */
+  /** How much of one result or text may stay. Default: by the room. */
   readonly limits?: InputLimits
 }
 
@@ -23,14 +23,14 @@ const RESULT_SHARE = 0.1 // of the room: no single result may take more
 const TEXT_SHARE = 0.4
 const CHARACTERS_PER_TOKEN = 4 // where only the order of magnitude matters
 const SMALLEST: InputLimits = { result: 100, text: 400 }
-const CHUNK_SLACK = 50 // tokens for the line that says which part it is
-const HARDER = 2 // each time, limits are divided by this
+const CHUNK_SLACK = 50 // tokens for the line that names the part
+const HARDER = 2 // limits are divided by this each time
 
 export function sizeOf(messages: readonly FlatMessage[], estimator: Estimator): number {
   return messages.reduce((sum, { content }) => sum + estimator.blocks(content) + MESSAGE_TOKENS, 0)
 }
 
-/** How much may stay of one result or text in a room of this size: in a small window less than usual. */
+/** How much of one result or text may stay in a room of this size: less than usual in a small window. */
 export function limitsIn({ budget, limits }: Room): InputLimits {
   if (limits) return limits
   const part = (share: number) => Math.floor(budget * share * CHARACTERS_PER_TOKEN)
@@ -40,14 +40,14 @@ export function limitsIn({ budget, limits }: Room): InputLimits {
   }
 }
 
-/** What a round adds to a request. By itself it would get a beginning made up for it, which does not count. */
+/** What a round adds to a request. On its own it would get a made-up first message, which does not count. */
 export function roundSize(round: Round, room: Room): number {
   const input = summaryInput(round, { limits: limitsIn(room) })
   const beginsAlone = round.find(isSentToModel)?.type === "assistant"
   return sizeOf(beginsAlone ? input.slice(1) : input, room.estimator)
 }
 
-/** Groups of rounds of about equal size, each within the room; a round that is larger by itself stands alone. */
+/** Groups of rounds of about equal size, each within the room. A round that exceeds the room is a group of its own. */
 export function chunksOf(messages: readonly Message[], room: Room): readonly (readonly Round[])[] {
   const sized = rounds(messages).map((round) => ({ round, size: roundSize(round, room) }))
   const most = room.budget - CHUNK_SLACK
@@ -83,7 +83,7 @@ export function fitted(messages: readonly Message[], room: Room): readonly FlatM
   return input
 }
 
-/** The last resort, for a round of very many calls: told as one text, of which beginning and end stay. */
+/** The last resort, for a round of very many calls: one text, of which the beginning and the end stay. */
 function asOneText(messages: readonly FlatMessage[], { budget, estimator }: Room): readonly FlatMessage[] {
   const told = messages.map(({ role, content }) => `${role}: ${content.map(tell).join("\n")}`).join("\n\n")
   const wrap = (text: string): readonly FlatMessage[] => [

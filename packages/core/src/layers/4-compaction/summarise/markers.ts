@@ -1,16 +1,16 @@
 /**
- * Lines that stand at the front of what a summariser reads, where it does not begin at the beginning. They are ours, not the user's: meta
- * messages that never reach the journal, so their place and time are borrowed from the message behind them.
+ * Lines at the front of what a summariser reads, where that is not the beginning of the conversation. They are ours and not the user's:
+ * meta messages that never reach the journal, so they borrow the time of the message after them.
  */
 import { isSentToModel, type Message, type UserMessage } from "../../../messages/messages.ts"
 import type { Round } from "../../../messages/rounds.ts"
 
-/** L4-15: exact, because other tools look for it. */
+/** Do not change it: other tools look for this text. */
 export const TRUNCATED = "[earlier conversation truncated for compaction retry]"
 const NOT_SHOWN = "[earlier conversation not shown here]"
 const MARKER_UUID = "00000000-0000-4000-8000-000000000000"
 
-/** The rounds with the marker before them, as a round of its own. */
+/** The rounds, with the marker before them as a round of its own. */
 export function marked(rounds: readonly Round[], text: string): readonly Round[] {
   const first = rounds[0]?.[0]
   return first ? [[marker(text, first)], ...rounds] : rounds

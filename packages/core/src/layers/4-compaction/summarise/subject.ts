@@ -1,6 +1,6 @@
 /**
- * What one call for a summary is about: a stretch of the conversation, or summaries of parts. It fits the room it was given, and where the
- * provider finds it too long all the same, it can be made smaller (L4-15).
+ * What one call for a summary is about: a stretch of the conversation, or summaries of parts. It fits the room it was given. Where the
+ * provider still finds it too long, it can be made smaller.
  */
 import type { FlatMessage } from "../../../messages/flatten.ts"
 import type { Round } from "../../../messages/rounds.ts"
@@ -13,12 +13,12 @@ export interface Subject {
   readonly messages: readonly FlatMessage[]
   /** Rounds that were dropped to get here. */
   readonly dropped: number
-  /** A smaller one; `undefined` where nothing is left to take away. */
+  /** A smaller one; `undefined` where nothing is left to drop. */
   smaller(gap: number | undefined): Subject | undefined
 }
 
-const BLIND_CUT = 0.3 // of the size, where the error tells no figures
-const LEAST_ROOM = 200 // tokens; a summary of less is none
+const BLIND_CUT = 0.3 // of the size, where the error names no figures
+const LEAST_ROOM = 200 // tokens; less is not worth a summary
 
 export function conversationSubject(given: readonly Round[], room: Room, dropped = 0): Subject {
   const rounds = beginningWithUser(given)
@@ -30,11 +30,11 @@ export function conversationSubject(given: readonly Round[], room: Room, dropped
       const fewer = dropOldest(rounds, { gap, estimate: (round) => roundSize(round, room) })
       if (fewer.kind === "dropped") {
         const next = conversationSubject(fewer.rounds, room, dropped + fewer.dropped)
-        // a round may be shorter than the marker that takes its place: that would be a try for nothing
+        // a round may be shorter than the marker that replaces it: dropping it would gain nothing
         const isSmaller = sizeOf(next.messages, room.estimator) < sizeOf(messages, room.estimator)
         return isSmaller ? next : next.smaller(gap)
       }
-      // one round, too long by itself: it is cut harder rather than given up
+      // one round that is too long on its own is cut harder
       const less = lessRoom(messages, room, gap)
       return less && conversationSubject(rounds, less, dropped)
     },

@@ -1,7 +1,6 @@
 /**
- * What a summariser that is called directly gets to read (L4-10, L4-25): the messages as the API takes them, without thinking, media and
- * listings, and with everything that is too long cut in its middle. Always a valid list of messages: it begins with the user's, and no
- * call is without its result.
+ * What a directly called summariser reads: the messages as the API takes them, without thinking, media and listings. Long texts lose their
+ * middle. The list is always valid: it begins with a user message, and every call has its result.
  */
 import {
   asServerResult,
@@ -36,9 +35,9 @@ export interface SummaryInputOptions extends FlattenOptions {
 /** About 5,000 and 20,000 tokens: enough of a file to tell what it is about, and all of a long message. */
 export const INPUT_LIMITS: InputLimits = { result: 20_000, text: 80_000 }
 
-/** Attachments that are sent anew after a compaction or found again when they are needed; other programs' names for them, too. */
+/** Attachments that are sent again after a compaction or found when needed, including other programs' names for them. */
 const LISTINGS = new Set(["skill_listing", "skill_discovery"])
-/** What servers seal into their results; nobody else can read it. */
+/** What servers encrypt in their results. No one else can read it. */
 const SEALED_FIELDS = new Set(["encrypted_content", "encrypted_index", "encrypted_stdout", "cache_control"])
 
 export function summaryInput(messages: readonly Message[], options: SummaryInputOptions = {}): readonly FlatMessage[] {
@@ -60,16 +59,16 @@ function withReadableBlocks(message: Message): Message {
   return { ...message, message: { ...message.message, content: content.map(readable) } } as Message
 }
 
-/** Calls and results with what every model takes of them, everything else as text. */
+/** Calls and results with the fields that every model takes, everything else as text. */
 function readable(block: Block): Block {
-  if (isText(block)) return asText(block.text) // citations stay behind
+  if (isText(block)) return asText(block.text) // without citations
   if (isToolUse(block)) return { type: "tool_use", id: block.id, name: block.name, input: block.input }
   if (isToolResult(block)) return readableResult(block)
   const use = asServerUse(block)
   if (use) return asText(`[${use.name} ${JSON.stringify(use.input)}]`)
   const result = asServerResult(block)
   if (result) return asText(`[${result.type}] ${readableJson(result.content)}`)
-  // images, documents and whatever else there may be: by name
+  // images, documents and anything else: by name
   const { type, content } = block as { type: string; content?: unknown }
   return asText(type === "compaction" && typeof content === "string" && content !== "" ? content : `[${type}]`)
 }
@@ -95,7 +94,7 @@ function shortened(block: Block, limits: InputLimits): Block {
   return { ...block, content: cutMiddle(block.content, limits.result) }
 }
 
-/** A call keeps its form where it can: the long strings in its input are cut, each to its share. */
+/** A call keeps its form where possible: long strings in its input are cut, each to its share. */
 function shortenedCall(call: ToolUse, limit: number): ToolUse {
   if (charactersIn(call.input) <= limit) return call
   const input = shortenedValue(call.input, limit / stringsIn(call.input))
@@ -110,7 +109,7 @@ function shortenedValue(value: unknown, limit: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shortenedValue(inner, limit)]))
 }
 
-/** What a value has to read: its strings, and a little for everything around them. */
+/** How much text a value holds: its strings, and a little for everything around them. */
 function charactersIn(value: unknown): number {
   if (typeof value === "string") return value.length
   if (typeof value !== "object" || value === null) return String(value).length

@@ -1,7 +1,7 @@
 /**
- * From a summariser's answer to the text that takes the place of the messages (L4-12). What a model quotes may hold the very tags
- * that frame its answer (transcripts, HTML with <summary> elements), and an answer may be cut anywhere; so tags frame the summary by where
- * they stand, and in doubt more is kept rather than less.
+ * Turns a summariser's answer into the text that replaces the messages. What a model quotes may hold the same tags that frame its answer
+ * (transcripts, HTML with <summary> elements), and an answer may be cut anywhere. So the position of a tag decides whether it frames the
+ * summary, and in doubt more is kept rather than less.
  */
 import { recogniseTooLong, type TooLong } from "../../../model/too-long-patterns.ts"
 
@@ -10,10 +10,10 @@ export type ReadSummary =
   | { readonly kind: "none"; readonly why: "empty" }
   /** The answer ended before the summary began. */
   | { readonly kind: "none"; readonly why: "cut" }
-  /** An error in the place of an answer; `tooLong` where that is what it says. */
+  /** An error message instead of an answer; `tooLong` where it says so. */
   | { readonly kind: "none"; readonly why: "api-error"; readonly tooLong?: TooLong }
 
-/** Texts that clients and gateways put where an answer should be. Each must open the text: a summary may well tell of errors. */
+/** Texts that clients and gateways return instead of an answer. Each must begin the text: a summary may mention errors too. */
 const ERROR_TEXTS: readonly { readonly pattern: RegExp; readonly reason: string }[] = [
   { pattern: /^API Error\s*(?:$|[:(\d])/i, reason: "how agents show a failed request in the conversation" },
   { pattern: /^Prompt is too long/i, reason: "the API's refusal, handed on as an answer" },
@@ -25,7 +25,7 @@ const ERROR_TEXTS: readonly { readonly pattern: RegExp; readonly reason: string 
 
 const OPEN = /<summary>/gi
 const CLOSE = /<\/summary>/gi
-/** A tag that has a line to begin with frames; one in the middle of a sentence is only spoken of. */
+/** A tag at the start of a line frames the summary. One in the middle of a sentence is only mentioned. */
 const OPEN_AT_LINE_START = /^[ \t]*<summary>/im
 const ANALYSIS_OPENS = /^\s*<analysis>/i
 const ANALYSIS_AT_LINE_START = /^[ \t]*<analysis>/im
@@ -56,14 +56,14 @@ export function isErrorText(text: string): boolean {
   return ERROR_TEXTS.some(({ pattern }) => pattern.test(start))
 }
 
-/** Behind the tag that opens the summary; `undefined` where there is none. */
+/** The text after the tag that opens the summary; `undefined` where there is none. */
 function startOfSummary(text: string): number | undefined {
   const analysis = text.search(ANALYSIS_AT_LINE_START)
   const hasAnalysis = analysis >= 0 && analysis < indexOrEnd(text, OPEN)
   const between = hasAnalysis ? ANALYSIS_THEN_SUMMARY.exec(text) : null
   if (between) return between.index + between[0].length
   const closed = hasAnalysis ? endOfAnalysis(text) : 0
-  // in an analysis that never ends, a summary begins only where its tag has a line to begin with
+  // in an analysis that never ends, a summary begins only at a tag that starts a line
   const from = closed ?? 0
   const atLine = OPEN_AT_LINE_START.exec(text.slice(from))
   if (atLine) return from + atLine.index + atLine[0].length
@@ -80,8 +80,8 @@ const indexOrEnd = (text: string, pattern: RegExp) => {
 }
 
 /**
- * The last closing tag ends the summary. It is only quoted, in an answer that was cut, where something follows that belongs to the
- * summary (a further section), or where all closing tags belong to opening ones inside.
+ * The last closing tag ends the summary. In an answer that was cut it may be a quotation: where another section follows it, or where all
+ * closing tags belong to opening ones inside.
  */
 function upToClosing(text: string): string {
   const closings = [...text.matchAll(CLOSE)]
@@ -94,7 +94,7 @@ function upToClosing(text: string): string {
   return closings.length <= inside || SECTION_HEADING.test(after) ? text : before
 }
 
-/** An answer without a summary's tags, less its analysis; `undefined` where the analysis never ends. */
+/** An answer without summary tags, minus its analysis; `undefined` where the analysis never ends. */
 function withoutAnalysis(text: string): string | undefined {
   if (!ANALYSIS_OPENS.test(text)) return text
   const end = endOfAnalysis(text)

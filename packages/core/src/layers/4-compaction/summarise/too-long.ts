@@ -1,12 +1,12 @@
 /**
- * L4-15: the request for a summary is itself too long. The oldest rounds go, as many as the error says are too much, or a fifth where it
- * says nothing. An earlier summary goes last of all: it stands for more than any round. Pure: every call leaves fewer rounds than it was
- * given, or says that nothing is left to drop.
+ * For a request for a summary that is itself too long: drops the oldest rounds, as many as the error asks for, or a fifth where it names no
+ * figure. An earlier summary is dropped last, because it covers more than any round. Pure: every call leaves fewer rounds than it got, or
+ * says that nothing is left to drop.
  */
 import type { Round } from "../../../messages/rounds.ts"
 import { beginningWithUser, TRUNCATED, withoutMarkers } from "./markers.ts"
 
-const BLIND_SHARE = 0.2 // of the rounds, where the error tells no figures
+const BLIND_SHARE = 0.2 // of the rounds, where the error names no figures
 
 export interface DropOptions {
   /** By how many tokens the request was too long, where that is known. */
@@ -17,11 +17,11 @@ export interface DropOptions {
 
 export type Dropped =
   | { readonly kind: "dropped"; readonly rounds: readonly Round[]; readonly dropped: number }
-  /** One round at most is there: without it there would be nothing to summarise. */
+  /** At most one round is left: without it there would be nothing to summarise. */
   | { readonly kind: "nothing-left" }
 
 export function dropOldest(given: readonly Round[], options: DropOptions): Dropped {
-  const rounds = withoutMarkers(given) // else a retry might drop nothing but the marker of the one before
+  const rounds = withoutMarkers(given) // otherwise a retry might drop only the marker of the previous one
   if (rounds.length <= 1) return { kind: "nothing-left" }
   const droppable = rounds.slice(0, -1).sort((a, b) => Number(holdsSummary(a)) - Number(holdsSummary(b)))
   const gone = new Set(droppable.slice(0, howMany(droppable, { ...options, total: rounds.length })))
