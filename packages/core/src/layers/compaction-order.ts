@@ -15,7 +15,7 @@ export interface CompactionOrder {
   readonly range?: CompactionRange
   /** The only routes to try. Default: by hand those that ask a model, automatically all of them. */
   readonly routes?: readonly RouteName[]
-  /** The API has refused a request as too long: the context must shrink, whatever the estimate says. */
+  /** The API has refused a request as too long: the context must shrink even if the estimate says it fits. */
   readonly overflowed?: boolean
   /** The limits to fit, where they are not the conversation's own: those of a model to switch to. */
   readonly target?: Thresholds

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
+import { InMemoryProvider, OpenFeature } from "@openfeature/server-sdk"
 import { describe, expect, test } from "vitest"
 import { temporaryRoot } from "../../../test/journal-files.ts"
 import { entriesOf, openTestConversation } from "../../../test/open.ts"
@@ -315,3 +316,17 @@ function fullDisk(): Store {
     },
   }
 }
+
+test("FLG-2 a flag limits the results of one tool, also of one that the prompt does not name", async () => {
+  const limit = { variants: { it: 100 }, defaultVariant: "it", disabled: false }
+  await OpenFeature.setProviderAndWait("tool-limits", new InMemoryProvider({ "tool-result-limit.Fetch": limit }))
+  const chat = await open({
+    flags: OpenFeature.getClient("tool-limits"),
+    settings: { figures: { "tool-result-preview": 10 } },
+  })
+  await round(chat, ["Fetch", LARGE.slice(0, 3_000)], ["Other", LARGE.slice(0, 3_000)])
+  const [fetched, other] = await sentResults(chat)
+  expect(fetched).toContain("<persisted-output>")
+  expect(other).toBe(LARGE.slice(0, 3_000))
+  await OpenFeature.close()
+})

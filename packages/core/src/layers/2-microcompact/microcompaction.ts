@@ -74,7 +74,7 @@ function messageFor(drafts: readonly Draft[], saved: number): string {
   return isMove ? `${results} cleared here: the cache they were deleted in is gone.` : `${results} cleared: ${tokens}`
 }
 
-/** At most one mechanism acts. Deletions in a cache that is gone are repeated here first, whatever is switched on. */
+/** At most one mechanism acts. Deletions in a cache that is gone are repeated here first, with any switches. */
 function decide(context: LayerContext, inForce: ReadonlySet<MechanismName>): DecisionDraft[] {
   const byTime = inForce.has("by-time") ? selectByTime(context) : NOTHING
   if (byTime.toolUseIds.length > 0) return clearing(context, byTime, "idle")

@@ -1,5 +1,5 @@
 /**
- * The file with the notes. It belongs to the person: it is read as it is, created from the template where there is none, and never
+ * The file with the notes. It belongs to the person: it is read as it is, created from the template where it is missing, and never
  * overwritten, unless it holds only what we noted on a branch that was left. A link in its place is refused, because it could lead the
  * fork that edits it to another file.
  */

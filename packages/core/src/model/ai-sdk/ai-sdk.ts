@@ -62,8 +62,8 @@ export function aiSdkModel(given: AiSdkModel, options: AiSdkModelOptions = {}): 
       const stream = await startStream(languageModel, { ...call, ...(signal ? { abortSignal: signal } : {}) })
       for await (const part of untilAborted(stream, signal)) {
         if (part.type === "error") throw part.error
-        const told = collector.take(part)
-        if (told) yield told
+        const event = collector.take(part)
+        if (event) yield event
       }
     } catch (error) {
       if (signal?.aborted) throw new ModelAbortedError(provider)

@@ -59,12 +59,12 @@ export class PartCollector {
         return { type: "thinking", text: part.delta }
       case "tool-input-start":
         if (part.providerExecuted) return undefined
-        return told(this.#grow("call", { ...part, name: part.toolName }), "")
+        return inputEvent(this.#grow("call", { ...part, name: part.toolName }), "")
       case "tool-input-delta": {
         const call = this.#parts.get(key("call", part.id))
         if (!call) return undefined
         call.text += part.delta
-        return told(call, part.delta)
+        return inputEvent(call, part.delta)
       }
       case "tool-call":
         return part.providerExecuted ? undefined : this.#takeCall(part)
@@ -100,7 +100,7 @@ export class PartCollector {
     const isNew = !this.#parts.has(key("call", part.toolCallId))
     const call = this.#grow("call", { ...part, id: part.toolCallId, name: part.toolName })
     call.text = part.input
-    return isNew ? told(call, part.input) : undefined
+    return isNew ? inputEvent(call, part.input) : undefined
   }
 
   #grow(kind: Growing["kind"], { id, name = "", providerMetadata }: Noted): Growing {
@@ -120,7 +120,7 @@ interface Noted {
 /** Ids are unique among parts of one kind. */
 const key = (kind: Growing["kind"], id: string) => `${kind} ${id}`
 
-const told = ({ id, name }: Growing, text: string): ModelEvent => ({ type: "tool-input", id, name, text })
+const inputEvent = ({ id, name }: Growing, text: string): ModelEvent => ({ type: "tool-input", id, name, text })
 
 function mergeNotes(first: ProviderOptions | undefined, more: ProviderOptions | undefined) {
   if (!first || !more) return first ?? more

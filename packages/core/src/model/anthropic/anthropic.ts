@@ -107,9 +107,9 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
         streamed,
         requestOptions(streamed as unknown as ModelRequest, { asked, signal }),
       )
-      for await (const event of events) {
-        const told = collector.take(event)
-        if (told) yield told
+      for await (const raw of events) {
+        const event = collector.take(raw)
+        if (event) yield event
       }
     } catch (error) {
       throw explain(error, { attempts, signal })

@@ -203,8 +203,8 @@ export class CacheForecast {
   #outOfSight({ prefix }: Answered, { keys, breakpoints }: PromptPrefix): CacheCause | undefined {
     const end = prefix?.end
     if (end === undefined || keys[end.item] !== end.key) return undefined
-    const behind = breakpoints.find((at) => at >= end.item)
-    return behind === undefined ? undefined : { kind: "look-back", breakpoint: behind, items: behind - end.item + 1 }
+    const next = breakpoints.find((at) => at >= end.item)
+    return next === undefined ? undefined : { kind: "look-back", breakpoint: next, items: next - end.item + 1 }
   }
 
   /** The same bytes were sent, but the model gets another prompt. */

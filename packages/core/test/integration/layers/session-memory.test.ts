@@ -509,7 +509,7 @@ describe("layer 3 from end to end", () => {
     without.agent.conversation.on("layerFailed", ({ reason }) => failures.push(reason))
     await go(without.agent)
     await go(without.agent, "more")
-    expect(failures).toEqual([expect.stringContaining("its tools have no Edit")])
+    expect(failures).toEqual([expect.stringContaining("it has no Edit tool")])
     expect(without.forks).toEqual([])
   })
 })

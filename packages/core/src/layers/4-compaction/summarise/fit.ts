@@ -85,14 +85,14 @@ export function fitted(messages: readonly Message[], room: Room): readonly FlatM
 
 /** The last resort, for a round of very many calls: one text, of which the beginning and the end stay. */
 function asOneText(messages: readonly FlatMessage[], { budget, estimator }: Room): readonly FlatMessage[] {
-  const told = messages.map(({ role, content }) => `${role}: ${content.map(tell).join("\n")}`).join("\n\n")
+  const whole = messages.map(({ role, content }) => `${role}: ${content.map(textOfBlock).join("\n")}`).join("\n\n")
   const wrap = (text: string): readonly FlatMessage[] => [
     { role: "user", content: [{ type: "text", text: `<shortened-messages>\n${text}\n</shortened-messages>` }] },
   ]
-  return wrap(textWithin(told, budget, (text) => sizeOf(wrap(text), estimator)))
+  return wrap(textWithin(whole, budget, (text) => sizeOf(wrap(text), estimator)))
 }
 
-function tell(block: Block): string {
+function textOfBlock(block: Block): string {
   if (isText(block)) return block.text
   if (isToolUse(block)) return `${block.name} ${JSON.stringify(block.input)}`
   return isToolResult(block) ? `result: ${textOf(resultBlocks(block))}` : `[${block.type}]`

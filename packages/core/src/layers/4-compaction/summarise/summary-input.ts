@@ -32,7 +32,7 @@ export interface SummaryInputOptions extends FlattenOptions {
   readonly limits?: InputLimits
 }
 
-/** About 5,000 and 20,000 tokens: enough of a file to tell what it is about, and all of a long message. */
+/** About 5,000 and 20,000 tokens: enough to see what a file is about, and all of a long message. */
 export const INPUT_LIMITS: InputLimits = { result: 20_000, text: 80_000 }
 
 /** Attachments that are sent again after a compaction or found when needed, including other programs' names for them. */

@@ -1,0 +1,137 @@
+import { describe, expect, test } from "vitest"
+import { entriesOf, openTestConversation } from "../../test/open.ts"
+import type { Conversation } from "../conversation/conversation.ts"
+import type { Draft } from "../journal/entries.ts"
+import { memoryStore } from "../journal/memory-store.ts"
+import type { Store } from "../journal/store.ts"
+import { isCompactor, type Layer, type Outcome } from "./layer.ts"
+
+const CLEAR: Draft = { type: "strata", subtype: "tool-results-cleared", toolUseIds: ["toolu_1"], why: "size" }
+
+const acting = (outcome: Outcome): Layer => ({ name: "acting", beforeRequest: async () => outcome })
+
+/** A conversation with one large result, and what its layers reported. */
+async function withResult(layers: readonly Layer[], store: Store = memoryStore()) {
+  const chat = await openTestConversation({ layers, store })
+  const messages: (string | undefined)[] = []
+  const failures: string[] = []
+  chat.on("layerActed", ({ message }) => messages.push(message))
+  chat.on("layerFailed", ({ reason }) => failures.push(reason))
+  await chat.add({ role: "user", content: "go" })
+  await call(chat, "toolu_1")
+  await chat.add({
+    role: "user",
+    content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "x ".repeat(999) }],
+  })
+  return { chat, messages, failures }
+}
+
+async function call(chat: Conversation, ...ids: string[]): Promise<void> {
+  const content = ids.map((id) => ({ type: "tool_use", id, name: "Read", input: {} }))
+  const usage = { input_tokens: 10, output_tokens: 5 }
+  await chat.record({ id: `msg_${ids[0]}`, model: "claude-opus-4-6", content, stop_reason: "tool_use", usage })
+}
+
+/** A store whose journals refuse to write decisions of this kind. */
+function refusing(subtype: string): Store {
+  const store = memoryStore()
+  return {
+    ...store,
+    async open(...given) {
+      const journal = await store.open(...given)
+      return {
+        ...journal,
+        async append(entries) {
+          if (entries.some((entry) => "subtype" in entry && entry.subtype === subtype)) throw new Error("disk full")
+          return journal.append(entries)
+        },
+      }
+    },
+  }
+}
+
+describe("an outcome", () => {
+  test("what follows runs once the drafts are in the journal and the views show them", async () => {
+    const seen: boolean[] = []
+    const { chat } = await withResult([
+      acting({
+        drafts: [CLEAR],
+        async journaled({ views }) {
+          seen.push(views.context.isCleared("toolu_1"))
+          const written = await entriesOf(chat)
+          seen.push(written.some((entry) => entry.type === "strata" && entry.subtype === "tool-results-cleared"))
+        },
+        lost: () => seen.push(false),
+      }),
+    ])
+    await chat.prepare()
+    expect(seen).toEqual([true, true])
+  })
+
+  test("the message for the person knows what was saved", async () => {
+    const { chat, messages } = await withResult([
+      acting({ drafts: [CLEAR], message: ({ saved }) => (saved > 100 ? "saved" : "nothing") }),
+    ])
+    await chat.prepare()
+    expect(messages).toEqual(["saved"])
+  })
+
+  test("drafts that cannot be written are lost, and the conversation goes on", async () => {
+    const heard: string[] = []
+    const layer = acting({
+      drafts: [CLEAR],
+      message: "done",
+      journaled: async () => void heard.push("journaled"),
+      lost: () => heard.push("lost"),
+    })
+    const { chat, failures, messages } = await withResult([layer], refusing("tool-results-cleared"))
+    expect((await chat.prepare()).messages).toHaveLength(3)
+    expect(heard).toEqual(["lost"])
+    expect(failures).toEqual([expect.stringContaining("disk full")])
+    expect(messages).toEqual([])
+  })
+
+  test("failures are reported, and the drafts are journaled all the same", async () => {
+    const { chat, failures } = await withResult([
+      acting({ drafts: [CLEAR], failures: [new Error("one"), new Error("two")] }),
+    ])
+    await chat.prepare()
+    expect(failures).toEqual(["one", "two"])
+    expect(chat.views.context.isCleared("toolu_1")).toBe(true)
+  })
+
+  test("without drafts nothing is journaled or reported", async () => {
+    const { chat, messages } = await withResult([acting({ drafts: [], message: "done" })])
+    await chat.prepare()
+    expect(messages).toEqual([])
+  })
+})
+
+test("L1-4 a layer gets all results of a message at once", async () => {
+  const given: string[][] = []
+  const layer: Layer = {
+    name: "looking",
+    async onToolResults(_, results) {
+      given.push(results.map(({ tool_use_id }) => tool_use_id))
+      return undefined
+    },
+  }
+  const chat = await openTestConversation({ layers: [layer] })
+  await chat.add({ role: "user", content: "go" })
+  await call(chat, "toolu_1", "toolu_2")
+  const content = ["toolu_1", "toolu_2"].map(
+    (id) => ({ type: "tool_result", tool_use_id: id, content: "text" }) as const,
+  )
+  await chat.add({ role: "user", content })
+  await chat.add({ role: "user", content: "no results here" })
+  expect(given).toEqual([["toolu_1", "toolu_2"]])
+})
+
+test("a layer that compacts is found by what it can do, whatever its name", async () => {
+  const refusal = { kind: "refused", why: "too-soon", message: "Too soon." } as const
+  const compactor = { name: "mine", compact: async () => ({ drafts: [] }), plan: async () => refusal }
+  const plain: Layer = { name: "compaction" }
+  expect([compactor, plain].map(isCompactor)).toEqual([true, false])
+  const chat = await openTestConversation({ layers: [plain, compactor] })
+  expect(await chat.planCompaction()).toEqual(refusal)
+})
