@@ -1,4 +1,4 @@
-/** L4-22: the hooks around a compaction, in their order: PreCompact, SessionStart with the source `compact`, PostCompact. */
+/** The hooks around a compaction, in order: PreCompact, SessionStart with the source `compact`, PostCompact. */
 import type { CompactionHooks } from "../layers/4-compaction/options.ts"
 import { type Hook, type HookInput, runHooks, runPreCompact } from "./hooks.ts"
 
@@ -9,7 +9,7 @@ export function compactionHooks(hooks: readonly Hook[], session: () => Session):
     before: ({ trigger, instructions }) =>
       runPreCompact(hooks, { trigger, customInstructions: instructions, session: session() }),
     started: () => runHooks(hooks, { ...session(), hook_event_name: "SessionStart", source: "compact" }, "compact"),
-    // what it says to the model is dropped: only the person hears it
+    // only its message to the person is used
     after: ({ trigger, summary }) =>
       runHooks(hooks, { ...session(), hook_event_name: "PostCompact", trigger, compact_summary: summary }, trigger),
   }

@@ -61,8 +61,8 @@ describe("HOOK-2 shell commands", () => {
   })
 
   test.each([
-    ["exit 1", /failed and was passed over: exit code 1/],
-    ["no-such-command-here", /failed and was passed over: exit code 127/],
+    ["exit 1", /failed and was skipped: exit code 1/],
+    ["no-such-command-here", /failed and was skipped: exit code 127/],
   ])("`%s` is reported and does not block", async (text, message) => {
     const outcome = await runHooks(command("PreToolUse", text), input("PreToolUse"))
     expect(outcome.blocked).toBeUndefined()
@@ -120,7 +120,7 @@ describe("HOOK-2 shell commands", () => {
     const hooks = [...command("PreCompact", "echo a", { matcher: "(" }), ...command("PreCompact", "echo b")]
     const { contexts, messages } = await runHooks(hooks, input("PreCompact"), "auto")
     expect(contexts.map(({ text }) => text)).toEqual(["b"])
-    expect(messages[0]).toMatch(/failed and was passed over/)
+    expect(messages[0]).toMatch(/failed and was skipped/)
   })
 
   test("a matcher chooses the tools", async () => {

@@ -1,13 +1,13 @@
 /**
- * Hooks (HOOK-1, HOOK-2): functions given in code and shell commands from settings that may look on, add context, or block. A hook that
- * fails is reported and passed over; it never breaks the conversation.
+ * Hooks: functions given in code, and shell commands from settings. They may watch, add context, or block. A hook that fails is reported
+ * and skipped; it never breaks the conversation.
  */
 import { spawn } from "node:child_process"
 import { reasonOf } from "../base/errors.ts"
 import type { Settings } from "../base/settings.ts"
 import type { HookEvent } from "../base/vocabulary.ts"
 
-/** What a hook is told. Shell commands get it as JSON on standard input, with the names other agents' hooks know. */
+/** The input of a hook. Shell commands get it as JSON on standard input, with the field names that hooks of other agents use. */
 export interface HookInput {
   readonly hook_event_name: HookEvent
   readonly session_id: string
@@ -17,15 +17,15 @@ export interface HookInput {
 }
 
 export interface HookAnswer {
-  /** Where blocking has a meaning: the tool is not run, the prompt not sent, the stop not made. */
+  /** Blocks what is about to happen, and says why: the tool does not run, the prompt is not sent, the agent does not stop. */
   readonly block?: string
-  /** Said to the model. */
+  /** For the model. */
   readonly context?: string
-  /** Said to the person. */
+  /** For the person. */
   readonly message?: string
-  /** PreToolUse: decides instead of asking. */
+  /** PreToolUse: decides in place of the person. */
   readonly permission?: "allow" | "deny" | "ask"
-  /** PostToolUse: stands in place of the tool's result. */
+  /** PostToolUse: replaces the tool's result. */
   readonly output?: string
 }
 
@@ -33,7 +33,7 @@ export type HookFunction = (input: HookInput) => HookAnswer | undefined | Promis
 
 export interface Hook {
   readonly event: HookEvent
-  /** A regular expression for the tool or source it is about. */
+  /** A regular expression for the tool or the source. Default: all. */
   readonly matcher?: string
   readonly run: HookFunction
   readonly name: string
@@ -69,7 +69,7 @@ export async function runHooks(hooks: readonly Hook[], input: HookInput, subject
       permission = stricter(permission, answer?.permission)
       output = answer?.output ?? output
     } catch (error) {
-      messages.push(`The hook "${hook.name}" failed and was passed over: ${reasonOf(error)}`)
+      messages.push(`The hook "${hook.name}" failed and was skipped: ${reasonOf(error)}`)
     }
   }
   return { blocked, permission, contexts, messages, output }
@@ -81,7 +81,7 @@ export interface CompactionRequest {
   readonly session: Pick<HookInput, "session_id" | "transcript_path" | "cwd">
 }
 
-/** HOOK-3: before a compaction. What hooks say comes behind the user's own instructions. */
+/** Runs before a compaction. The instructions of hooks follow the user's own. */
 export async function runPreCompact(
   hooks: readonly Hook[],
   { trigger, customInstructions, session }: CompactionRequest,
@@ -136,7 +136,7 @@ function runCommand({ command, input, timeoutMs, env }: CommandRun): Promise<Hoo
     const timer = setTimeout(() => {
       late = true
       killGroup(child.pid)
-      // a child that left the group may hold them open for ever
+      // a child that left the group may hold them open forever
       child.stdout.destroy()
       child.stderr.destroy()
     }, timeoutMs)
@@ -148,7 +148,7 @@ function runCommand({ command, input, timeoutMs, env }: CommandRun): Promise<Hoo
     child.stderr.setEncoding("utf8").on("data", (data: string) => {
       stderr = (stderr + data).slice(0, MOST_OUTPUT)
     })
-    child.stdin.on("error", () => undefined) // a hook need not read what it is told
+    child.stdin.on("error", () => undefined) // a hook need not read its input
     child.stdin.end(JSON.stringify(input))
     child.on("error", (error) => {
       clearTimeout(timer)
@@ -168,16 +168,16 @@ function killGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, "SIGKILL")
   } catch {
-    // it ended by itself
+    // it has already ended
   }
 }
 
-/** Events whose plain output is context for the model; elsewhere plain output is for nobody. */
+/** Events whose plain output is context for the model. Other plain output is ignored. */
 const OUTPUT_IS_CONTEXT: ReadonlySet<HookEvent> = new Set(["SessionStart", "UserPromptSubmit", "PreCompact"])
 
 /** JSON in the shape that other agents' hooks use, or plain text. */
 function parseAnswer(stdout: string, event: HookEvent): HookAnswer | undefined {
-  const text = stdout.trim().toWellFormed() // what was cut may end with half a character
+  const text = stdout.trim().toWellFormed() // the cut may have split a character
   if (text === "") return undefined
   let parsed: ForeignAnswer
   try {
@@ -200,10 +200,10 @@ function parseAnswer(stdout: string, event: HookEvent): HookAnswer | undefined {
   }
 }
 
-/** Where words are expected, nothing else may get into the conversation. */
+/** Only text gets into the conversation. */
 const wordsIn = (value: unknown): string | undefined => (typeof value === "string" ? value.toWellFormed() : undefined)
 
-/** As it should be; whoever wrote it may have put anything in these places. */
+/** The expected shape. A hook may have written anything into these fields. */
 interface ForeignAnswer {
   readonly continue?: unknown
   readonly decision?: unknown

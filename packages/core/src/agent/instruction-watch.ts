@@ -1,7 +1,7 @@
 /**
- * Which instruction files are in the conversation, and which must be attached: new ones near files that were touched (NEST-1), and known
- * ones whose content has changed (NEST-2), each once for every change. Before each request it looks into the directories that were just
- * touched and those that hold instructions, so that it costs what is new, however many files the conversation has seen.
+ * Tracks which instruction files the conversation has, and which must be attached: new ones near touched files, and known ones that
+ * changed, once for each change. It looks only into directories just touched and those that hold instructions, so the cost does not grow
+ * with the files the conversation has seen.
  */
 import type { Attachment } from "../messages/attachments.ts"
 import type { Message } from "../messages/messages.ts"
@@ -15,7 +15,7 @@ import {
   standingDirectories,
 } from "./instructions.ts"
 
-/** What is known of a file that is only for some: which ones, and whether one of those was touched. */
+/** For a file with globs: the globs, and whether a matching file was touched. */
 interface Scope {
   readonly globs: string
   readonly isTouched: boolean
@@ -23,13 +23,13 @@ interface Scope {
 
 export class InstructionWatch {
   readonly #options: InstructionOptions
-  /** Content as it is in the conversation, by path. */
+  /** Content in the conversation, by path. */
   #known: Map<string, string>
   readonly #touched = new Set<string>()
   /** Directories below the working directory in which instructions were found. */
   readonly #holding = new Set<string>()
   readonly #scopes = new Map<string, Scope>()
-  /** Those loaded at the start, as texts for the context preamble. */
+  /** The files loaded at the start, as texts for the context preamble. */
   #texts: Readonly<Record<string, string>>
 
   private constructor(options: InstructionOptions, files: readonly InstructionFile[]) {
@@ -46,7 +46,7 @@ export class InstructionWatch {
     return this.#texts
   }
 
-  /** Behind a boundary everything is read again from disk; what was attached before it is due again. */
+  /** After a boundary all files are read again, and files attached before it are due again. */
   async renew(): Promise<Readonly<Record<string, string>>> {
     const files = await loadInstructions(this.#options)
     this.#known = knownFrom(files)
@@ -58,7 +58,7 @@ export class InstructionWatch {
     return [...this.#known.keys()]
   }
 
-  /** A resumed conversation holds what was attached earlier. */
+  /** A resumed conversation has files that were attached earlier. */
   remember(messages: readonly Message[]): void {
     for (const message of messages) {
       if (message.type !== "attachment" || message.attachment.type !== "nested_memory") continue
@@ -94,7 +94,7 @@ export class InstructionWatch {
     return [...standing, ...nested].flat()
   }
 
-  /** Files that were touched earlier are looked at only where the scope is a new one. */
+  /** Files touched earlier are checked again only if the globs changed. */
   #isTouched(file: InstructionFile, fresh: readonly string[]): boolean {
     const globs = (file.paths ?? []).join("\n")
     const known = this.#scopes.get(file.path)

@@ -1,6 +1,6 @@
 /**
- * Instruction files (NEST-1 to NEST-3): `AGENTS.md`, `CLAUDE.md` and rules directories. Those above the working directory are loaded at
- * the start; those below it when a tool touches a file near them, once, and again when they change. `@path` imports are followed.
+ * Instruction files: `AGENTS.md`, `CLAUDE.md` and rules directories. Those above the working directory are loaded at the start. Those
+ * below it are loaded when a tool touches a file near them, and again when they change. `@path` imports are followed.
  */
 import { readdir, readFile, realpath } from "node:fs/promises"
 import { dirname, isAbsolute, join, matchesGlob, relative, resolve } from "node:path"
@@ -8,9 +8,9 @@ import { isInside } from "./permissions.ts"
 
 export interface InstructionFile {
   readonly path: string
-  /** With imports filled in and frontmatter taken off. */
+  /** With imports filled in, without frontmatter. */
   readonly content: string
-  /** Globs of files it is for, where it is not for all. */
+  /** Globs of the files it applies to. Absent: all files. */
   readonly paths?: readonly string[]
 }
 
@@ -20,15 +20,15 @@ const RULE_DIRECTORIES = [join(".strata", "rules"), join(".claude", "rules")]
 const DEEPEST_IMPORT = 4
 
 export interface InstructionOptions {
-  /** Where the system's and the user's own instructions lie. */
+  /** The directory of the user's own instructions. */
   readonly home: string
   readonly project: string
   readonly cwd: string
-  /** Whether a file may be read. Paths come resolved. */
+  /** Whether a file may be read. Paths are absolute, with symlinks followed. */
   readonly mayRead: (path: string) => boolean
 }
 
-/** What instructions a directory holds. */
+/** Reads the instruction files of a directory. */
 export type LookInto = (directory: string) => Promise<readonly InstructionFile[]>
 
 const lookInto =
@@ -36,7 +36,7 @@ const lookInto =
   (directory) =>
     instructionsIn(directory, options)
 
-/** For many questions at one moment: each directory is looked into once, however many files in it were touched. */
+/** Reads each directory once, however many files in it were touched. */
 export function lookOnce(options: InstructionOptions): LookInto {
   const seen = new Map<string, ReturnType<LookInto>>()
   return (directory) => {
@@ -46,7 +46,7 @@ export function lookOnce(options: InstructionOptions): LookInto {
   }
 }
 
-/** Loads what holds for the whole conversation: the user's, then from the project's root down to the working directory. */
+/** Loads what applies to the whole conversation: the user's own, then from the project's root down to the working directory. */
 export async function loadInstructions(
   options: InstructionOptions,
   look: LookInto = lookInto(options),
@@ -55,17 +55,17 @@ export async function loadInstructions(
   return files.flat().filter(({ paths }) => paths === undefined)
 }
 
-/** The directories below the working directory whose instructions hold for a file. */
+/** The directories below the working directory whose instructions apply to a file. */
 export const directoriesOf = (file: string, { cwd }: InstructionOptions): readonly string[] =>
   directoriesBetween(cwd, dirname(file)).slice(1)
 
-/** Those that hold for the whole conversation, if only for some files. */
+/** The directories whose instructions apply from the start, perhaps only to some files. */
 export const standingDirectories = ({ home, project, cwd }: InstructionOptions): readonly string[] => [
   home,
   ...directoriesBetween(project, cwd),
 ]
 
-/** The directories from the first to the second, both included; none where the second does not lie inside the first. */
+/** The directories from the first to the second, both included. None if the second is not inside the first. */
 function directoriesBetween(from: string, to: string): readonly string[] {
   if (!isInside(to, from)) return from === to ? [from] : []
   const steps = relative(from, to)
@@ -75,7 +75,7 @@ function directoriesBetween(from: string, to: string): readonly string[] {
 }
 
 async function instructionsIn(directory: string, options: InstructionOptions): Promise<readonly InstructionFile[]> {
-  // one look at the names: asking for each file that is not there takes many times as long. Some disks do not tell case apart.
+  // listing the names once is much faster than trying each file; some disks ignore case
   const names = new Set((await namesIn(directory)).map((name) => name.toLowerCase()))
   const isThere = (name: string) => names.has(name.split(/[\\/]/)[0]!.toLowerCase())
   const named = [...FILE_NAMES, ...LOCAL_FILE_NAMES].filter(isThere).map((name) => join(directory, name))
@@ -109,7 +109,7 @@ async function readAllowed(path: string, { mayRead }: InstructionOptions): Promi
     const resolved = await realpath(path)
     return mayRead(resolved) ? await readFile(resolved, "utf8") : undefined
   } catch {
-    return undefined // not there, or not readable: there is nothing to load
+    return undefined // missing or unreadable: nothing to load
   }
 }
 
@@ -127,7 +127,7 @@ async function splitFrontmatter(text: string): Promise<SplitText> {
     const list = typeof paths === "string" ? paths.split(",").map((path) => path.trim()) : paths
     return { body: text.slice(match[0].length), paths: Array.isArray(list) ? list.map(String) : undefined }
   } catch {
-    return { body: text, paths: undefined } // not YAML: then it is part of the text
+    return { body: text, paths: undefined } // not YAML, so it is part of the text
   }
 }
 
@@ -138,7 +138,7 @@ interface ImportStep {
   readonly seen: ReadonlySet<string>
 }
 
-/** Fills in `@path` imports, outside of code, at most four deep, never in a circle. */
+/** Fills in `@path` imports outside of code, at most four levels deep, never in a circle. */
 async function withImports(text: string, { path, options, depth, seen }: ImportStep): Promise<string> {
   if (depth >= DEEPEST_IMPORT) return text
   const parts = text.split(/(```[\s\S]*?```|`[^`\n]*`)/)
@@ -167,7 +167,7 @@ function resolveImport(target: string, from: string, { home }: InstructionOption
   return isAbsolute(target) ? target : resolve(dirname(from), target)
 }
 
-/** Whether a path-scoped file is for another one. */
+/** Whether an instruction file with globs applies to a file. */
 export function isFor({ paths = [] }: InstructionFile, file: string, { project }: InstructionOptions): boolean {
   return paths.some((glob) => matchesGlob(relative(project, file), glob) || matchesGlob(file, glob))
 }

@@ -1,6 +1,6 @@
 /**
- * Who may do what (PERM-1, PERM-2). A judgement is a pure function of the mode, the rules and what a call wants to do; paths come
- * resolved, symlinks followed. Deny wins over everything, and files that the system itself keeps cannot be written by any tool.
+ * Judges what a call may do: a pure function of the mode, the rules and the call. Paths are absolute, with symlinks followed. Deny wins
+ * over everything, and no tool can write the files that Strata keeps.
  */
 import { matchesGlob, sep } from "node:path"
 import type { PermissionMode } from "../base/vocabulary.ts"
@@ -8,15 +8,15 @@ import type { PermissionQuestion } from "../tools/tool.ts"
 
 export interface PermissionPolicy {
   readonly mode: PermissionMode
-  /** Rules: `Tool`, `Tool(pattern)`. A pattern is a glob for paths, a beginning (`npm test:*`) or the whole for commands. */
+  /** Rules: `Tool`, `Tool(pattern)`. A pattern is a glob for paths; for commands the whole line or its start (`npm test:*`). */
   readonly allow: readonly string[]
   readonly ask: readonly string[]
   readonly deny: readonly string[]
-  /** The project: reading in it needs no permission. */
+  /** The project's directory. Reading in it needs no permission. */
   readonly project: string
-  /** Other directories that may be read freely: where this project's large results were put aside. */
+  /** Other directories that need no permission to read: where this project's large results were put aside. */
   readonly readable?: readonly string[]
-  /** Directories that tools may never write to: where journals, locks and memories are kept. */
+  /** Directories that no tool may write to: journals, locks, memories. */
   readonly kept: readonly string[]
 }
 
@@ -37,11 +37,11 @@ export function judge(request: Request, policy: PermissionPolicy): Judgement {
   const { tool, isReadOnly, question } = request
   const writes = question.kind === "write" || question.kind === "execute"
   const keptPath = writes && question.paths?.find((path) => policy.kept.some((kept) => isInside(path, kept)))
-  if (keptPath) return deny(`${keptPath} is kept by the system itself: no tool may write it`)
+  if (keptPath) return deny(`${keptPath} belongs to Strata, and no tool may write it`)
   const denied = findRule(policy.deny, request, "any")
   if (denied) return deny(`the rule "${denied}" forbids it`)
   if (policy.mode === "plan" && !isReadOnly && question.kind !== "ask")
-    return deny("plan mode is on: look and think, change nothing")
+    return deny("plan mode is on: read and plan, change nothing")
   if (policy.mode === "bypass") return allow("permissions are bypassed")
   const asked = findRule(policy.ask, request, "any")
   if (asked) return ask(`the rule "${asked}" asks for it`)
@@ -72,8 +72,8 @@ const ask = (why: string): Judgement => ({ verdict: "ask", why })
 const deny = (why: string): Judgement => ({ verdict: "deny", why })
 
 /**
- * The first rule that fits. To deny or ask, one of several paths or commands is enough; to allow, a rule must be found for every one of
- * them: `npm test && rm -rf /` is not allowed by a rule for `npm test`.
+ * The first rule that fits. To deny or ask, one matching path or command is enough. To allow, every one must match a rule, so a rule for
+ * `npm test` does not allow `npm test && rm -rf /`.
  */
 function findRule(
   rules: readonly string[],
@@ -90,14 +90,14 @@ function findRule(
   return fits ? found.find((rule) => rule)?.text : undefined
 }
 
-/** What patterns are held against: each path, or each simple command of a command line. */
+/** What patterns are matched with: each path, or each simple command of a command line. */
 function subjectsOf(question: PermissionQuestion): readonly string[] {
   if (question.kind === "execute" && question.subject !== undefined) return simpleCommands(question.subject)
   if (question.subject !== undefined) return [question.subject]
   return question.paths ?? []
 }
 
-/** The commands that a line runs one after the other. */
+/** The commands that a line runs, in order. */
 export function simpleCommands(line: string): readonly string[] {
   return line
     .split(/\s*(?:&&|\|\||[;|&\n])\s*/)
@@ -105,7 +105,7 @@ export function simpleCommands(line: string): readonly string[] {
     .filter((part) => part !== "")
 }
 
-/** A line with a command inside a command cannot be judged by how its commands begin. */
+/** A line with a command inside another cannot be judged by how its commands start. */
 function hidesCommands({ kind, subject = "" }: PermissionQuestion): boolean {
   return kind === "execute" && /`|\$\(|[<>]\(/.test(subject)
 }

@@ -1,6 +1,6 @@
 /**
- * What a model accepts but the way to it does not carry, as settings for the conversation: no layer plans with it then. Otherwise it would
- * leave work to a server that never hears of it.
+ * Switches off features that a model accepts but its adapter does not pass on. Otherwise a layer would leave work to a server that never
+ * gets the request for it.
  */
 import type { Settings } from "../base/settings.ts"
 import type { Model } from "../model/model.ts"

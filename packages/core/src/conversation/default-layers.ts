@@ -1,4 +1,4 @@
-/** The layers an agent runs with, cheapest first. Each has its switch. */
+/** The layers a conversation runs by default, cheapest first. Each has a switch. */
 
 import type { ForkParent } from "../forks/fork.ts"
 import { withoutTools } from "../forks/fork-state.ts"
@@ -11,14 +11,14 @@ import type { Layer } from "../layers/layer.ts"
 import type { Model } from "../model/model.ts"
 import { forgetCalls } from "../tools/files/read-state.ts"
 
-/** What the layers work with: the model and tools of the conversation, and what surrounds it. */
+/** What the layers of an agent work with: its model, its tools, and its surroundings. */
 export interface LayerSurroundings
   extends Omit<ForkParent, "request" | "openCalls">,
     Pick<
       CompactionOptions,
       "summariser" | "offline" | "hooks" | "guidance" | "excluded" | "mayRead" | "autonomous" | "timing"
     > {
-  /** Where a template and a prompt for notes may lie. */
+  /** The directory of a custom template and prompt for notes. */
   readonly notesConfig?: string
 }
 
@@ -37,9 +37,9 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
 }
 
 export interface OwnLoop {
-  /** Asked for summaries; it reads what your own requests left in the server's cache. */
+  /** Asked for summaries. It reads what your own requests wrote to the server's cache. */
   readonly model: Model
-  /** True where you send requests with all they carry (`client.beta.messages`): then the server may be asked to clear. */
+  /** True if requests are sent with `client.beta.messages`: the server may then be asked to clear old results. */
   readonly serverClears?: boolean
 }
 

@@ -72,7 +72,7 @@ describe("add", () => {
     const chat = await openTestConversation()
     const adding = chat.add([
       { role: "user", content: "fine" },
-      { role: "system" as "user", content: "You help." },
+      { role: "system", content: "You help." },
     ])
     await expect(adding).rejects.toThrow(InvalidContentError)
     await expect(adding).rejects.toThrow(/messages\[1\] has the role "system"\. Pass it as the option "system"/)

@@ -7,7 +7,8 @@ import { usableUsage } from "../messages/usage.ts"
 
 /** A message in the shape of the Messages API. */
 export interface IncomingMessage {
-  readonly role: "user" | "assistant"
+  /** `system` is part of the SDK's type. It is refused: pass it as the option `system`. */
+  readonly role: "user" | "assistant" | "system"
   readonly content: Content
   /** Not the person's own words: written by your program. */
   readonly isMeta?: boolean

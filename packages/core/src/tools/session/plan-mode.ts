@@ -19,7 +19,7 @@ export const enterPlanMode: Tool<z.infer<typeof enterSchema>> = {
     plan.enter()
     return {
       content:
-        "Plan mode is on: look and think, change nothing. When you know what to do, call ExitPlanMode with the plan. Use AskUser for what only the person can decide.",
+        "Plan mode is on: read and plan, change nothing. When you know what to do, call ExitPlanMode with the plan. Use AskUser for what only the person can decide.",
     }
   },
 }

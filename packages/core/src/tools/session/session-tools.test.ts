@@ -45,7 +45,7 @@ describe("plan mode", () => {
 
   it("PERM-1: is entered once, and left with the person's approval", async () => {
     const context = testContext()
-    expect(textIn(await call(enterPlanMode, {}, context))).toContain("Plan mode is on: look and think")
+    expect(textIn(await call(enterPlanMode, {}, context))).toContain("Plan mode is on: read and plan")
     expect(context.plan.isActive()).toBe(true)
     expect(textIn(await call(enterPlanMode, {}, context))).toBe("Plan mode is on already.")
     expect(await call(exitPlanMode, { plan: "1. do it" }, context)).toEqual({

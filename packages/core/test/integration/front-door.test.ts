@@ -1,0 +1,168 @@
+/** The front door against the simulator, as a stranger would use it: the official client, the root's functions, no other options. */
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { z } from "zod"
+import { client, scripted, simulator } from "../../../sim/test/simulator.ts"
+import { anthropicModel, codingTools, defineTool, NoAnswerError, openAgent, openConversation } from "../../src/index.ts"
+import { calls, project } from "./agent/agents.ts"
+
+const MODEL = "claude-opus-5-5"
+const KEY = "sk-sim-test"
+const LONG = "You answer briefly. ".repeat(600) // longer than the shortest prefix that is cached
+
+describe("your own loop", () => {
+  test("CACHE-3 reads the cache from the second request on", async () => {
+    const sim = await simulator({ brain: scripted("one", "two", "three") })
+    const sdk = client(sim)
+    const { cwd, dir } = project()
+    await using chat = await openConversation({ model: MODEL, client: sdk, system: LONG, cwd, dir, env: {} })
+    for (const question of ["a", "b", "c"]) {
+      await chat.add(question)
+      await chat.record(await sdk.messages.stream(await chat.prepare()).finalMessage())
+    }
+    const { recent } = chat.cacheHistory()
+    expect(recent.map(({ tokens }) => tokens.cacheRead > 1_000)).toEqual([false, true, true])
+    expect(chat.ledger()).toMatchObject({ requests: 3, dollars: expect.any(Number) })
+  })
+
+  test("L4-23 compacts through your client when the window fills", async () => {
+    const sim = await simulator({
+      brain: scripted(...Array.from({ length: 40 }, (_, i) => `${i} ${"word ".repeat(900)}`)),
+    })
+    const sdk = client(sim)
+    const settings = { models: { [MODEL]: { window: 60_000 } } }
+    const { cwd, dir } = project()
+    await using chat = await openConversation({ model: MODEL, client: sdk, cwd, dir, env: {}, settings })
+    const reached: string[] = []
+    chat.on("compaction", ({ phase }) => reached.push(phase))
+    for (let turn = 0; turn < 30 && !reached.includes("done") && !reached.includes("failed"); turn++) {
+      await chat.add(`Question ${turn}: ${"more ".repeat(500)}`)
+      await chat.record(await sdk.messages.stream(await chat.prepare()).finalMessage())
+    }
+    expect(reached).toContain("summarising")
+    expect(sim.log.every(({ status }) => status === 200)).toBe(true)
+  })
+})
+
+describe("our loop", () => {
+  test("ask resolves with the answer and its cost; the key comes from the environment", async () => {
+    const sim = await simulator({ brain: scripted("It is done.") })
+    const env = { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: sim.url }
+    await using agent = await openAgent({ model: MODEL, tools: codingTools(), ...project(), env })
+    const { text, cost, turns } = await agent.ask("Fix the failing test")
+    expect({ text, turns }).toEqual({ text: "It is done.", turns: 1 })
+    expect(cost).toBeGreaterThan(0)
+    expect(cost).toBeCloseTo(agent.conversation.ledger().dollars, 9)
+  })
+
+  test("without a key, ask throws a sentence that says what to set, and nothing is sent", async () => {
+    await using agent = await openAgent({ model: MODEL, ...project(), env: {} })
+    await expect(agent.ask("hi")).rejects.toThrow(/no key for anthropic.*Set ANTHROPIC_API_KEY/)
+  })
+
+  test("an error is an event, and is thrown after the last event unless it is taken", async () => {
+    const sim = await simulator({
+      faults: [
+        { fault: { kind: "server-error" }, nth: 1 },
+        { fault: { kind: "server-error" }, nth: 2 },
+      ],
+    })
+    const model = anthropicModel({ model: MODEL, apiKey: KEY, baseURL: sim.url, maxAttempts: 1 })
+    await using agent = await openAgent({ model, ...project(), env: {} })
+    const seen: string[] = []
+    const watching = async () => {
+      for await (const { type } of agent.query("hi")) seen.push(type)
+    }
+    await expect(watching()).rejects.toThrow(/500|server|failed/i)
+    expect(seen.slice(-2)).toEqual(["error", "done"])
+    for await (const event of agent.query("again")) {
+      if (event.type === "error") expect(event.take()).toMatchObject({ status: 500 })
+    }
+    await expect(agent.ask("and again")).resolves.toMatchObject({ text: "Done." })
+  })
+
+  test("LOOP-6 a limit is thrown by ask, and names itself", async () => {
+    const sim = await simulator({ brain: scripted([{ type: "tool_use", id: "toolu_1", name: "Nothing", input: {} }]) })
+    const model = anthropicModel({ model: MODEL, apiKey: KEY, baseURL: sim.url })
+    await using agent = await openAgent({ model, ...project(), env: {} })
+    const asking = agent.ask("go", { maxTurns: 1 })
+    await expect(asking).rejects.toThrow(NoAnswerError)
+    await expect(asking).rejects.toThrow(/stopped after 1 requests without a final answer/)
+  })
+})
+
+describe("tools of your own", () => {
+  const asked: string[] = []
+  const weather = defineTool({
+    name: "weather",
+    description: "Says what the weather is like.",
+    inputSchema: z.object({ city: z.string().describe("Which city") }),
+    execute: async ({ city }) => {
+      asked.push(city)
+      return { city, sky: "clear" }
+    },
+  })
+
+  test("ten lines are enough: it runs unasked, and the model gets its value as JSON", async () => {
+    const brain = { name: "weather", answer: scripted(calls(["weather", { city: "Bern" }]) as never, "Clear.").answer }
+    const sim = await simulator({ brain })
+    const model = anthropicModel({ model: MODEL, apiKey: KEY, baseURL: sim.url })
+    await using agent = await openAgent({ model, tools: [weather], ...project(), env: {} })
+    const results: unknown[] = []
+    for await (const event of agent.query("Weather?"))
+      if (event.type === "tool-result") results.push(event.result.content)
+    expect(asked).toEqual(["Bern"])
+    expect(results).toEqual(['{"city":"Bern","sky":"clear"}'])
+  })
+
+  test("PERM-1 with needsApproval and no one to ask it is refused", async () => {
+    const brain = { name: "weather", answer: scripted(calls(["weather", { city: "Rome" }]) as never, "Ok.").answer }
+    const sim = await simulator({ brain })
+    const model = anthropicModel({ model: MODEL, apiKey: KEY, baseURL: sim.url })
+    const careful = { ...weather, needsApproval: true }
+    await using agent = await openAgent({ model, tools: [careful], ...project(), env: {} })
+    const denied: string[] = []
+    for await (const event of agent.query("Weather?")) if (event.type === "tool-denied") denied.push(event.why)
+    expect(denied).toEqual([expect.stringMatching(/asks for approval of every call/)])
+    expect(asked).not.toContain("Rome")
+  })
+})
+
+test("closing an agent ends the commands it left running", async () => {
+  const { cwd, dir } = project()
+  const command = `sleep 600 & echo $! > ${join(cwd, "pid")}; wait`
+  const brain = scripted(calls(["Bash", { command, run_in_background: true }]) as never, "Started.")
+  const sim = await simulator({ brain })
+  const model = anthropicModel({ model: MODEL, apiKey: KEY, baseURL: sim.url })
+  const agent = await openAgent({
+    model,
+    tools: codingTools(),
+    cwd,
+    dir,
+    mode: "bypass",
+    env: { PATH: process.env.PATH },
+  })
+  await agent.ask("Start it")
+  const pid = await pidIn(join(cwd, "pid"))
+  expect(() => process.kill(pid, 0)).not.toThrow()
+  await agent.close()
+  while (isRunning(pid)) await new Promise((resolve) => setImmediate(resolve))
+  await agent.close() // a second time does nothing
+})
+
+async function pidIn(file: string): Promise<number> {
+  const { readFileSync } = await import("node:fs")
+  while (!existsSync(file) || readFileSync(file, "utf8").trim() === "")
+    await new Promise((resolve) => setImmediate(resolve))
+  return Number(readFileSync(file, "utf8"))
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
