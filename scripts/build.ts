@@ -1,8 +1,8 @@
 /**
- * Builds the packages that can be installed, each whole in `build/<folder>/`; the workspace itself needs no build.
+ * Builds the packages to install, each complete in `build/<folder>/`. The workspace itself needs no build.
  *
  *     npm run build               writes them
- *     npm run build -- --check    and tries them in a directory of their own, as a user would
+ *     npm run build -- --check    then tries them in a separate directory, as a user would
  */
 import { checkPackages } from "./build/check.ts"
 import { manifestFiles, publishedPackages, readManifest, versionProblems } from "./build/packages.ts"

@@ -16,14 +16,14 @@ test("imports of every kind are found, those in comments are not", () => {
   expect(importsOf(CODE)).toEqual(["./a.ts", "../b.tsx", "./c.ts", "./d.ts", "@scope/e/deep"])
 })
 
-test("declarations lead to what was compiled", () => {
+test("declarations lead to compiled files", () => {
   expect(importsOf(withCompiledPaths(CODE))).toEqual(["./a.js", "../b.js", "./c.js", "./d.js", "@scope/e/deep"])
 })
 
-test("types of a package that may be missing are no error there", () => {
+test("types of a package that may be missing cause no error", () => {
   const declaration = 'import type { A } from "ai";\nimport type { Z } from "zod";\n'
   expect(withOptionalTypes(declaration, new Set(["ai"]))).toBe(
-    '// @ts-ignore: ai need not be installed\nimport type { A } from "ai";\nimport type { Z } from "zod";\n',
+    '// @ts-ignore: ai may not be installed\nimport type { A } from "ai";\nimport type { Z } from "zod";\n',
   )
 })
 

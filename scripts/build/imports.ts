@@ -1,6 +1,6 @@
-/** What compiled files import, and what the compiler leaves for us to do about it in declarations: paths in `.ts`, types that may be missing. */
+/** Finds the imports of compiled files, and fixes declarations where the compiler does not: `.ts` paths, types that may be missing. */
 
-/** Static and lazy imports, re-exports, and types by `import("…")`. What stands in comments is an example, not an import. */
+/** Static and lazy imports, re-exports, and types by `import("…")`. Comments are skipped: they hold examples. */
 const IMPORT = /(?<=\b(?:from|import)\s*\(?\s*")[^"\s]+(?=")/g
 const COMMENT_LINE = /^\s*(?:\/\*|\*|\/\/).*$/gm
 
@@ -15,14 +15,14 @@ export function withCompiledPaths(declaration: string): string {
   return declaration.replace(IMPORT, (path) => (path.startsWith(".") ? path.replace(/\.tsx?$/, ".js") : path))
 }
 
-/** Types of a package that need not be installed are `any` where it is not, instead of an error in a file that is not the user's. */
+/** If an optional package is not installed, its types are `any`, instead of an error in a file the user cannot change. */
 export function withOptionalTypes(declaration: string, optional: ReadonlySet<string>): string {
   return declaration.replace(/^import type .* from "(.+)";$/gm, (line, specifier: string) =>
-    optional.has(packageNameOf(specifier)) ? `// @ts-ignore: ${specifier} need not be installed\n${line}` : line,
+    optional.has(packageNameOf(specifier)) ? `// @ts-ignore: ${specifier} may not be installed\n${line}` : line,
   )
 }
 
-/** `@scope/name/deep/path` and `name/deep` without what follows the package's name. */
+/** The package name in `@scope/name/deep/path` or `name/deep`. */
 export function packageNameOf(specifier: string): string {
   return specifier
     .split("/")

@@ -11,7 +11,7 @@ const SOUND = {
 const problems = (changed: Record<string, string>) =>
   problemsIn(new Map(Object.entries({ ...SOUND, ...changed })), { machinePaths: ["/home/me", "/app"] })
 
-test("a sound package has none", () => expect(problems({})).toEqual([]))
+test("a sound package has no problems", () => expect(problems({})).toEqual([]))
 
 test.each([
   [{ "dist/index.js": 'import "hono";' }, "dist/index.js imports hono, which the package does not depend on."],
@@ -22,13 +22,18 @@ test.each([
   ],
   [{ "dist/a.d.ts": 'import type { B } from "./b.js";' }, "dist/a.d.ts imports ./b.js, which is not in the package."],
   [{ "dist/a.js": 'read("packages/core/src")' }, "dist/a.js names a path of the workspace: packages/core/src."],
+  [
+    { "dist/a.js": 'read(new URL("./a.md", import.meta.url))' },
+    'dist/a.js cannot be bundled: new URL("./a.md", import.meta.url).',
+  ],
   [{ "dist/a.md": "/home/me/notes" }, "dist/a.md names /home/me."],
   [{ "dist/a.test.js": "" }, "dist/a.test.js belongs to development."],
   [{ "dist/a.ts": "" }, "dist/a.ts belongs to development."],
   [{ "README.md": "[docs](docs/agent.md)" }, "README.md links to docs/agent.md, which is not in the package."],
 ])("%o: %s", (changed, problem) => expect(problems(changed as Record<string, string>)).toEqual([problem]))
 
-test("a short directory name is no sign of this machine", () => expect(problems({ "dist/a.md": "/app" })).toEqual([]))
+test("a short directory name does not identify this machine", () =>
+  expect(problems({ "dist/a.md": "/app" })).toEqual([]))
 
 test("what every package has must be there", () => {
   const files = new Map(Object.entries(SOUND))

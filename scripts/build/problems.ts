@@ -1,23 +1,25 @@
 /**
- * What is wrong with a package's files, seen without running them: an import that leads out of the package or to what it does not depend on,
- * a path of the workspace or of this machine, a file that belongs to development. A sentence for each; none is the promise.
+ * Finds problems in a package's files without running them: an import that leaves the package or names a package it does not depend on, a
+ * file read from beside the code, a path of the workspace or of this machine, a file for development. Returns one sentence for each.
  */
 import { isBuiltin } from "node:module"
 import { posix } from "node:path"
 import { importsOf, packageNameOf, withoutComments } from "./imports.ts"
 import type { Manifest } from "./packages.ts"
 
-/** What a package holds: paths inside it, and their text. */
+/** The files of a package: path and text. */
 export type PackedFiles = ReadonlyMap<string, string>
 
 export interface Surroundings {
-  /** Directories that only this machine has. One directly below the root, such as `/app`, is no sign: examples may have it too. */
+  /** Directories that only this machine has. One directly under the root, such as `/app`, is ignored: examples may name it too. */
   readonly machinePaths: readonly string[]
 }
 
 const CODE = /\.(?:js|d\.ts)$/
 const TEST_FILE = /(?:\.test\.|\/test\/|\/bench\/|(?<!\.d)\.tsx?$)/
 const WORKSPACE_PATH = /packages\/\w+\/(?:src|test|bench)\b/
+/** A bundle has no file beside it. `package.json` is one folder up from the commands, which no one bundles. */
+const READS_BESIDE = /new URL\("(?!\.\.\/package\.json)[^"]*", import\.meta\.url\)|createRequire\(/
 const EVERY_PACKAGE_HAS = ["package.json", "README.md", "LICENSE"]
 
 export function problemsIn(files: PackedFiles, { machinePaths }: Surroundings): readonly string[] {
@@ -46,7 +48,9 @@ function problemsInCode({ file, text, files, manifest }: Place & { manifest: Man
   const named = { ...manifest.dependencies, ...manifest.peerDependencies }
   const known = new Set([manifest.name, ...Object.keys(named)])
   const workspacePath = WORKSPACE_PATH.exec(withoutComments(text))?.[0]
+  const readsBeside = READS_BESIDE.exec(withoutComments(text))?.[0]
   return [
+    ...(readsBeside === undefined ? [] : [`${file} cannot be bundled: ${readsBeside}.`]),
     ...(workspacePath === undefined ? [] : [`${file} names a path of the workspace: ${workspacePath}.`]),
     ...importsOf(text).flatMap((specifier) => {
       if (specifier.startsWith(".")) {
@@ -59,7 +63,7 @@ function problemsInCode({ file, text, files, manifest }: Place & { manifest: Man
   ]
 }
 
-/** A README is read where the package is, so its links stay inside or go to the web. */
+/** People read the README inside the package, so its links stay inside or go to the web. */
 function brokenLinks({ file, text, files }: Place): readonly string[] {
   return [...text.matchAll(/\]\((?!\w+:|#)([^)#]+)[^)]*\)/g)]
     .map(([, target]) => target!)

@@ -1,4 +1,4 @@
-/** Runs a program to its end and gives back what it printed. Anything but success is an error that shows what it said. */
+/** Runs a program to its end and returns what it printed. If it fails, throws an error with its output. */
 import { spawnSync } from "node:child_process"
 
 const LONGEST_MS = 120_000

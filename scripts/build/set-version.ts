@@ -1,6 +1,6 @@
 /**
- * Gives all packages of the workspace one version, and each of them that version of the others: `npm run set-version -- 0.2.0`.
- * The lock file follows.
+ * Gives all packages of the workspace one version: `npm run set-version -- 0.2.0`. Each package then asks for exactly that version of the
+ * others. Updates the lock file too.
  */
 import { writeFileSync } from "node:fs"
 import { type Manifest, manifestFiles, ROOT, readManifest } from "./packages.ts"
@@ -22,7 +22,7 @@ export function withVersion(manifests: readonly Manifest[], version: string): re
 if (import.meta.main) {
   const version = process.argv[2] ?? ""
   if (!VERSION.test(version)) {
-    console.error(`"${version}" is no version. For example: npm run set-version -- 0.2.0`)
+    console.error(`"${version}" is not a version. For example: npm run set-version -- 0.2.0`)
     process.exit(2)
   }
   const files = manifestFiles()

@@ -63,7 +63,6 @@ function assemble({ folder, manifest }: SourcePackage, output: string): BuiltPac
     )
   }
   for (const file of globSync("dist/**/*.d.ts", { cwd: directory })) finishDeclaration(join(directory, file), manifest)
-  for (const file of assetsOf(folder)) cpSync(join(source, "src", file), join(directory, "dist", file))
   for (const command of Object.values(manifest.bin ?? {})) chmodSync(join(directory, compiled(command)), EXECUTABLE)
   cpSync(join(source, "README.md"), join(directory, "README.md"))
   cpSync(join(ROOT, "LICENSE"), join(directory, "LICENSE"))
@@ -80,9 +79,4 @@ function finishDeclaration(file: string, { exports = {}, peerDependenciesMeta = 
   const optional = Object.keys(peerDependenciesMeta).filter((name) => peerDependenciesMeta[name]?.optional)
   const declaration = withCompiledPaths(readFileSync(file, "utf8"))
   writeFileSync(file, withOptionalTypes(declaration, new Set(optional)))
-}
-
-/** Prompts among the sources. */
-export function assetsOf(folder: string): readonly string[] {
-  return globSync("**/*.md", { cwd: join(ROOT, "packages", folder, "src") })
 }
