@@ -6,7 +6,7 @@ export interface Phrase {
   readonly instead: string
 }
 
-/** None of these may be left in documentation, screens or prompts. */
+/** None of these may be left in documentation, screens, prompts or comments. */
 export const GONE: readonly Phrase[] = [
   { name: "stands", pattern: /\b(?:stands|stood)\b/gi, instead: "is" },
   { name: "behind", pattern: /\bbehind\b/gi, instead: "after" },

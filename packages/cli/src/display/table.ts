@@ -14,7 +14,7 @@ export interface TableOptions {
   readonly rows: readonly (readonly string[])[]
   readonly width: number
   readonly indent?: number
-  /** Styles the line of titles; without it there is none. */
+  /** Styles the line of titles. Without it the table has no titles. */
   readonly titles?: (text: string) => string
 }
 

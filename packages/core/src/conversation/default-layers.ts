@@ -43,7 +43,7 @@ export interface OwnLoop {
   readonly serverClears?: boolean
 }
 
-/** Layers 1, 2 and 4 for a loop of your own: your SDK, your tools. Notes need an Edit tool of ours, so there are none. */
+/** Layers 1, 2 and 4 for a loop of your own: your SDK, your tools. It has no notes, because they need an Edit tool of ours. */
 export function ownLoopLayers({ model, serverClears = false }: OwnLoop): readonly Layer[] {
   return [toolResultStorage(), microcompaction({ serverClears }), compaction({ parent: { model, ...withoutTools() } })]
 }

@@ -15,7 +15,7 @@ export interface Model {
   readonly facts: ModelFacts
   /** Request features that the model accepts but this adapter does not pass on. */
   readonly omits?: readonly (keyof ModelAccepts)[]
-  /** Streams the answer; the last event is the `response`. Throws a `ModelError` if there is none. */
+  /** Streams the answer; the last event is the `response`. Throws a `ModelError` if no answer comes. */
   stream(request: ModelRequest, options?: StreamOptions): AsyncIterable<ModelEvent>
   /** The size of a request in tokens, where the provider counts. */
   count?(request: ModelRequest, options?: { readonly signal?: AbortSignal }): Promise<number>

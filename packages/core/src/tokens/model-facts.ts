@@ -110,7 +110,7 @@ export const MODEL_FACTS: readonly ModelFacts[] = [
   model("claude-opus-5-5", "claude-5", million(512), bound, { price: price(4, 20, 0.2) }),
   // cache read: 0.20 at launch, later sources say 0.10
   model("claude-sonnet-5-5", "claude-5", million(512), { ...bound, thinkingOff: true }, { price: price(2, 10, 0.2) }),
-  // minimum cacheable size not published: the largest known one, so that no cache is expected where there is none;
+  // minimum cacheable size not published: the largest known one, so that no cache is expected that the server does not keep;
   // above 100K one source says 0.20 and 1 instead of 0.50 and 2.50
   model("claude-haiku-5-5", "claude-5", million(4096), from47, {
     price: price(0.1, 0.5, 0.01),

@@ -21,7 +21,7 @@ export interface BrainOptions extends Partial<WorkerSettings>, ScriptOptions {
   readonly script?: readonly ScriptedTurn[]
   /** For `playback`. */
   readonly conversation?: readonly RecordedMessage[]
-  /** For `liar`. Default: all lies. */
+  /** For `liar`. Default: every kind. */
   readonly lies?: readonly LieName[]
   /** For `malformed`. Default: all malformations. */
   readonly malformations?: readonly MalformationName[]

@@ -1,6 +1,6 @@
 /**
- * A brain that lies in known ways when it is asked for a summary or notes, and keeps a list of its lies. A good audit
- * finds exactly these.
+ * A brain that makes known false claims when it is asked for a summary or notes, and lists them. A good audit finds exactly
+ * these.
  */
 
 import type { Answer, AnswerBlock, Brain } from "../brain.ts"
@@ -89,7 +89,7 @@ export const LIES = {
 export type LieName = keyof typeof LIES
 export const LIE_NAMES = Object.keys(LIES) as readonly LieName[]
 
-/** Tells each of the given lies once in every summary that offers a place for it. */
+/** Makes each of the given false claims once in every summary that offers a place for it. */
 export function lyingBrain(inner: Brain, lies: readonly LieName[] = LIE_NAMES): LyingBrain {
   const told: ToldLie[] = []
   return {

@@ -21,7 +21,7 @@ export function askForSummary(turns: readonly Turn[], instructions: string): rea
   return [...turns.slice(0, -1), { ...last, blocks: [...last.blocks, placed] }]
 }
 
-/** The summary in an answer, without its tags, or `undefined` if there is none. */
+/** The summary in an answer, without its tags. `undefined` if it has no summary. */
 export function summaryIn({ content }: Answer): string | undefined {
   const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n")
   const tagged = /<summary>([\s\S]*?)<\/summary>/.exec(text)?.[1]

@@ -66,7 +66,7 @@ async function placeFor(given: string): Promise<string> {
   return path
 }
 
-/** The notes as they are on disk now; `undefined` where there are none, or where something else has their name. */
+/** The notes as they are on disk now; `undefined` if the file is missing, or if something else has its name. */
 export async function readNotesText({
   path,
   now,

@@ -94,5 +94,5 @@ function discoveredTools(messages: readonly Message[]): readonly string[] {
 function thinkingDropped({ facts }: LayerContext, { kind, kept }: Cut): DecisionDraft[] {
   const thinks = kept.some((message) => message.type === "assistant" && contentOf(message).some(isThinking))
   if (!facts.accepts.boundThinking || kind === "from" || !thinks) return []
-  return [{ type: "strata", subtype: "thinking-dropped", why: "what stood before it was compacted" }]
+  return [{ type: "strata", subtype: "thinking-dropped", why: "the messages before it were compacted" }]
 }

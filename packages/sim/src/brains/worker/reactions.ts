@@ -15,7 +15,7 @@ export const REFUSED = /denied|permission|refus|not allowed|interrupted|rejected
 const PATIENCE = 2 // answers in a row spent on failures; then the work goes on
 const RECENT_CALLS = 8
 
-/** The step that reacts to the newest failure, or `undefined` if there is none. */
+/** The step that reacts to the newest failure. `undefined` if nothing failed. */
 export function react(hand: Hand): Step | undefined {
   const { situation } = hand
   const mishap = situation.lastCalls.find((call) => call.result?.failed === true)

@@ -56,7 +56,7 @@ export function isErrorText(text: string): boolean {
   return ERROR_TEXTS.some(({ pattern }) => pattern.test(start))
 }
 
-/** The text after the tag that opens the summary; `undefined` where there is none. */
+/** Where the text after the summary's opening tag begins. `undefined` without such a tag. */
 function startOfSummary(text: string): number | undefined {
   const analysis = text.search(ANALYSIS_AT_LINE_START)
   const hasAnalysis = analysis >= 0 && analysis < indexOrEnd(text, OPEN)
