@@ -5,6 +5,7 @@ import type { Conversation } from "./conversation/conversation.ts"
 import type { KeptConversation, ListOptions } from "./conversation/list.ts"
 import type { ConversationOptions } from "./conversation/options.ts"
 import type { ImportOptions, ImportOutcome } from "./import/import-conversations.ts"
+import type { Store } from "./journal/store.ts"
 
 /**
  * Opens a conversation for your own loop: a new one, or one that was kept. All layers act in it.
@@ -42,4 +43,18 @@ export async function importConversations(options: ImportOptions): Promise<reado
 export async function listConversations(options: ListOptions = {}): Promise<readonly KeptConversation[]> {
   const { listConversations: list } = await import("./conversation/list.ts")
   return list(options)
+}
+
+/** A store in memory, for tests and experiments: `openConversation({ model, store: memoryStore() })`. */
+export function memoryStore(): Store {
+  let pending: Promise<Store> | undefined
+  const load = () => {
+    pending ??= import("./journal/memory-store.ts").then(({ memoryStore: create }) => create())
+    return pending
+  }
+  return {
+    description: "memory",
+    open: async (address, options) => (await load()).open(address, options),
+    list: async (project) => (await load()).list(project),
+  }
 }

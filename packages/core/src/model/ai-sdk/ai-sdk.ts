@@ -12,13 +12,14 @@ import type { Usage } from "../../messages/messages.ts"
 import type { ModelRequest } from "../../messages/request.ts"
 import { createEstimator } from "../../tokens/estimate.ts"
 import type { ModelFacts } from "../../tokens/model-facts.ts"
-import { findModel, type ModelOverride } from "../../tokens/models.ts"
+import type { ModelOverride } from "../../tokens/models.ts"
 import { placeBreakpoints } from "../cache/breakpoints.ts"
 import { ConnectionLostError, ModelAbortedError } from "../errors.ts"
 import type { Model, ModelEvent, StreamOptions } from "../model.ts"
 import { asModelError } from "../provider-failure.ts"
 import { type RetryOptions, withRetries } from "../retry.ts"
 import { PartCollector } from "./collect.ts"
+import { AI_SDK_OMITS, aiSdkFacts } from "./facts.ts"
 import { readFailure } from "./failure.ts"
 import { type AiSdkLanguageModel, type StreamPart, startStream } from "./interface.ts"
 import { toCallOptions } from "./prompt.ts"
@@ -38,9 +39,6 @@ export interface AiSdkModelOptions extends RetryOptions {
   readonly models?: Readonly<Record<string, ModelOverride>>
 }
 
-/** The AI SDK has no fields for these and drops what it does not know. */
-const OMITS = ["contextManagement", "cacheEditing"] as const
-
 interface Attempt {
   /** Attempts so far, including this one. */
   readonly attempts: number
@@ -51,8 +49,7 @@ export function aiSdkModel(given: AiSdkModel, options: AiSdkModelOptions = {}): 
   const languageModel = given as unknown as AiSdkLanguageModel
   const { provider, modelId } = given
   const { name = modelId } = options
-  const known = findModel(name, options.models).facts
-  const facts = { ...known, accepts: { ...known.accepts, ...Object.fromEntries(OMITS.map((name) => [name, false])) } }
+  const facts = aiSdkFacts(name, options.models)
   const isClaude = /anthropic/i.test(provider)
 
   async function* attempt(request: ModelRequest, { attempts, signal }: Attempt): AsyncGenerator<ModelEvent> {
@@ -79,7 +76,7 @@ export function aiSdkModel(given: AiSdkModel, options: AiSdkModelOptions = {}): 
     name,
     provider,
     facts,
-    omits: OMITS,
+    omits: AI_SDK_OMITS,
     stream(request: ModelRequest, { signal, ...caching }: StreamOptions = {}) {
       const placed = isClaude ? placeBreakpoints(request, caching) : request
       return withRetries({

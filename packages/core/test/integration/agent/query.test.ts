@@ -148,7 +148,7 @@ describe("PERM-1 permissions in the loop", () => {
     const agent = await agentFor(sim, where, { mode: "bypass" })
     const { events } = await ask(agent, "go")
     expect(ofType(events, "tool-denied")).toMatchObject([
-      { name: "Edit", why: expect.stringContaining("kept by the system") },
+      { name: "Edit", why: expect.stringContaining("belongs to Strata") },
     ])
   })
 })

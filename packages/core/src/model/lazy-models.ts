@@ -1,0 +1,69 @@
+/** The models of the package's root. Naming one costs little: its adapter is loaded with the first request. */
+import { findModel } from "../tokens/models.ts"
+import type { AiSdkModel, AiSdkModelOptions } from "./ai-sdk/ai-sdk.ts"
+import { AI_SDK_OMITS, aiSdkFacts } from "./ai-sdk/facts.ts"
+import type { AnthropicModel, AnthropicModelOptions } from "./anthropic/anthropic.ts"
+import type { Model } from "./model.ts"
+
+/**
+ * Claude, on the official SDK. You need it only for options that a model id cannot carry: a base URL, retries, betas.
+ *
+ * @example
+ * const model = anthropicModel({ model: "claude-opus-5-5", baseURL: "http://127.0.0.1:4010" })
+ */
+export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
+  const { model: name, models } = options
+  const adapter = lazily(async () => (await import("./anthropic/anthropic.ts")).anthropicModel(options))
+  const { facts } = findModel(name, models)
+  return {
+    name,
+    provider: "anthropic",
+    get facts() {
+      return adapter.loaded()?.facts ?? facts // asking the provider may have changed them
+    },
+    stream: streamOf(adapter),
+    count: async (request, given) => (await adapter.load()).count(request, given),
+    learn: async (given) => (await adapter.load()).learn(given),
+  }
+}
+
+/**
+ * Any model of the Vercel AI SDK: OpenAI, Google, Ollama, OpenRouter and others. You need it only for options; `model: openai("gpt-5")`
+ * works as it is.
+ */
+export function aiSdkModel(model: AiSdkModel, options: AiSdkModelOptions = {}): Model {
+  const { name = model.modelId } = options
+  const adapter = lazily(async () => (await import("./ai-sdk/ai-sdk.ts")).aiSdkModel(model, options))
+  return {
+    name,
+    provider: model.provider,
+    facts: aiSdkFacts(name, options.models),
+    omits: AI_SDK_OMITS,
+    stream: streamOf(adapter),
+  }
+}
+
+interface Lazy<M> {
+  load(): Promise<M>
+  loaded(): M | undefined
+}
+
+function lazily<M>(load: () => Promise<M>): Lazy<M> {
+  let pending: Promise<M> | undefined
+  let loaded: M | undefined
+  return {
+    load() {
+      pending ??= load().then((model) => {
+        loaded = model
+        return model
+      })
+      return pending
+    },
+    loaded: () => loaded,
+  }
+}
+
+const streamOf = (adapter: Lazy<Model>): Model["stream"] =>
+  async function* (request, options) {
+    yield* (await adapter.load()).stream(request, options)
+  }
