@@ -104,7 +104,8 @@ async function assemble({ options, ground, toolset }: Assembly): Promise<Agent> 
     ...(summariser ? { summariser } : {}),
     ...(options.autonomous ? { autonomous: true } : {}),
   })
-  const learned = await learnModel(model, settings.models)
+  // the provider may know a model that the table does not have; the conversation takes what it says
+  if (!findModel(model.name, settings.models).known) await model.learn?.().catch(() => undefined)
   const conversation: Conversation = await openConversation({
     ...pick(options, ["id", "mustExist", "title", "store", "ids"]),
     ...{ model, cwd, dir: root, env, clock, layers },
@@ -113,7 +114,7 @@ async function assemble({ options, ground, toolset }: Assembly): Promise<Agent> 
     context: instructions.texts,
     refreshPrompt: async () => ({ context: await instructions.renew() }),
     cacheBreakpoints: false, // the model places its own
-    settings: { ...options.settings, models: { ...learned, ...options.settings?.models } },
+    settings: options.settings ?? {},
   })
   const telemetry = createTelemetry({ exportContent: settings.exportContent })
   const agent = new Agent({
@@ -148,15 +149,6 @@ const readingOf = (path: string): Request => ({
 
 const layersOf = ({ layers = defaultLayers }: AgentOptions, surroundings: LayerSurroundings): readonly Layer[] =>
   typeof layers === "function" ? layers(surroundings) : layers
-
-/** What the provider says about a model that the data file does not have. */
-async function learnModel(model: Model, known: Settings["models"]): Promise<Settings["models"]> {
-  if (findModel(model.name, known).known) return {}
-  const lookup = await model.learn?.().catch(() => undefined)
-  if (!lookup?.known) return {}
-  const { id, family, window, maxOutput, minCacheable, price } = lookup.facts
-  return { [id]: { family, window, maxOutput, minCacheable, ...(price ? { price } : {}) } }
-}
 
 /** Rendered once: the date is that of the start. */
 function systemPrompt({ cwd, date }: { cwd: string; date: Date }): string {

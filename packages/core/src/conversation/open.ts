@@ -12,10 +12,10 @@ import type { Model } from "../model/model.ts"
 import { findModel } from "../tokens/models.ts"
 import type { Tool } from "../tools/tool.ts"
 import { loadViews, viewOptions } from "../views/views.ts"
-import { withoutOmitted } from "./carried-features.ts"
 import { Conversation } from "./conversation.ts"
 import { ownLoopLayers } from "./default-layers.ts"
 import { type Incoming, messageDrafts } from "./incoming.ts"
+import { settingsOf } from "./model-settings.ts"
 import { type ConversationOptions, checkConversationOptions } from "./options.ts"
 import type { Prompt } from "./prompt.ts"
 
@@ -27,7 +27,7 @@ export async function openConversation(options: ConversationOptions): Promise<Co
   const root = options.dir ?? defaultRoot(env)
   const given = await loadSettings({ home: root, cwd, env, ...(options.settings ? { code: options.settings } : {}) })
   const model = await chooseModel({ ...options, env, betas, models: given.values.models })
-  const models = { ...given.values.models, ...withoutOmitted(model, given.values.models) }
+  const models = { ...given.values.models, ...settingsOf(model, given.values.models) }
   const settings = { ...given, values: { ...given.values, models } }
   const brought = options.messages?.length ? messageDrafts(options.messages as Incoming) : []
   const prompt = await promptOf(options)
