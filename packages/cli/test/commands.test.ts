@@ -109,7 +109,7 @@ describe("strata config", () => {
     expect(code).toBe(1)
     expect(stdout).toContain("Settings files")
     expect(stderr).toContain(file)
-    expect(stderr).toContain("flsh: there is no such setting")
+    expect(stderr).toContain("flsh: is not a known setting")
     expect(stderr).toContain("contextWindow: ")
     writeFileSync(file, "{}")
   })
