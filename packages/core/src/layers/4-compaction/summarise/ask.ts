@@ -39,7 +39,7 @@ export interface Caller {
   readonly onResponse: (response: ModelResponse) => void
 }
 
-export interface Question {
+export interface AskInput {
   readonly subject: Subject
   readonly prompt: string
 }
@@ -55,7 +55,7 @@ const NO_SUMMARY: Readonly<Record<Extract<ReadSummary, { kind: "none" }>["why"],
   "api-error": "the answer was an error message",
 }
 
-export async function ask(caller: Caller, { subject, prompt }: Question): Promise<Asked> {
+export async function ask(caller: Caller, { subject, prompt }: AskInput): Promise<Asked> {
   let now = subject
   let asking = prompt
   let retries = 0
