@@ -107,7 +107,7 @@ async function assemble({ options, ground, toolset }: Assembly): Promise<Agent> 
   // the provider may know a model that the table does not have; the conversation takes what it says
   if (!findModel(model.name, settings.models).known) await model.learn?.().catch(() => undefined)
   const conversation: Conversation = await openConversation({
-    ...pick(options, ["id", "mustExist", "title", "store", "ids"]),
+    ...pick(options, ["id", "mustExist", "title", "store", "ids", "flags"]),
     ...{ model, cwd, dir: root, env, clock, layers },
     system: options.system ?? systemPrompt({ cwd, date: clock.now() }),
     tools: toolset.tools,

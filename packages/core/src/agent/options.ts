@@ -1,12 +1,15 @@
 /** The options of `openAgent`, and their check. */
 import type { Clock } from "../base/clock.ts"
+import type { FlagClient } from "../base/flags.ts"
 import type { Ids } from "../base/ids.ts"
-import { anOption, checkOptions, type OptionRules, oneOf, required } from "../base/options.ts"
+import { anOption, aPort, checkOptions, type OptionRules, oneOf, required } from "../base/options.ts"
 import type { SettingsInput } from "../base/settings.ts"
 import { PERMISSION_MODES, type PermissionMode } from "../base/vocabulary.ts"
 import type { LayerSurroundings } from "../conversation/default-layers.ts"
+import { FLAGS_OPTION, SYSTEM_OPTION } from "../conversation/options.ts"
 import type { Store } from "../journal/store.ts"
 import type { Layer } from "../layers/layer.ts"
+import type { SystemPrompt } from "../messages/request.ts"
 import type { AnthropicClient } from "../model/anthropic/anthropic.ts"
 import { CLIENT_OPTION, MODEL_OPTION, type ModelChoice } from "../model/choose-model.ts"
 import type { PersonQuestion, ReadState, Tool, Toolset } from "../tools/tool.ts"
@@ -23,7 +26,7 @@ export interface AgentOptions {
   /** The project's directory. Paths are relative to it, and reading in it needs no permission. Default: the working directory. */
   readonly cwd?: string
   /** Default: a prompt for work on a project. */
-  readonly system?: string
+  readonly system?: SystemPrompt
   /** The conversation to continue, or the id of a new one. Default: a new id. */
   readonly id?: string
   /** Fail if there is no conversation with this id. Default false. */
@@ -49,6 +52,8 @@ export interface AgentOptions {
   readonly autonomous?: boolean
   /** Default: layers 1 to 4, each with its switch. */
   readonly layers?: readonly Layer[] | ((surroundings: LayerSurroundings) => readonly Layer[])
+  /** An OpenFeature client that drives the flags. */
+  readonly flags?: FlagClient
   /** Default: files under `dir`. */
   readonly store?: Store
   readonly clock?: Clock
@@ -65,7 +70,7 @@ const RULES: OptionRules<AgentOptions> = {
     fits: (value) => typeof value === "object" && value !== null && Symbol.iterator in value,
   },
   cwd: anOption.filledText,
-  system: anOption.text,
+  system: SYSTEM_OPTION,
   id: anOption.filledText,
   mustExist: anOption.switch,
   dir: anOption.filledText,
@@ -80,9 +85,10 @@ const RULES: OptionRules<AgentOptions> = {
   summariser: MODEL_OPTION,
   autonomous: anOption.switch,
   layers: anOption.listOrFunction,
-  store: anOption.object,
-  clock: anOption.object,
-  ids: anOption.object,
+  flags: FLAGS_OPTION,
+  store: aPort.store,
+  clock: aPort.clock,
+  ids: aPort.ids,
   env: anOption.object,
 }
 

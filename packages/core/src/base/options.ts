@@ -25,6 +25,7 @@ const isObject = (value: unknown) => typeof value === "object" && value !== null
 
 /** The kinds of options that most functions take. */
 export const anOption = {
+  number: { is: "a number, 0 or more", fits: (value) => typeof value === "number" && value >= 0 },
   text: { is: "a text", fits: (value) => typeof value === "string" },
   filledText: { is: "a text that is not empty", fits: (value) => typeof value === "string" && value.trim() !== "" },
   switch: { is: "true or false", fits: (value) => typeof value === "boolean" },
@@ -32,6 +33,22 @@ export const anOption = {
   list: { is: "a list", fits: Array.isArray },
   listOrFunction: { is: "a list or a function", fits: (value) => Array.isArray(value) || typeof value === "function" },
   callback: { is: "a function", fits: (value) => typeof value === "function" },
+} as const satisfies Record<string, OptionRule>
+
+/** An object of a port, known by its methods. */
+export const objectWith = (is: string, ...methods: readonly string[]): OptionRule => ({
+  is,
+  fits: (value) => {
+    const given = (value ?? {}) as Readonly<Record<string, unknown>>
+    return methods.every((method) => typeof given[method] === "function")
+  },
+})
+
+/** The ports that most functions take. */
+export const aPort = {
+  store: objectWith("a store, such as memoryStore()", "open", "list"),
+  clock: objectWith("an object with a function now()", "now"),
+  ids: objectWith("an object with a function uuid()", "uuid"),
 } as const satisfies Record<string, OptionRule>
 
 export const oneOf = (...values: readonly string[]): OptionRule => ({
@@ -70,7 +87,8 @@ function unknownOption(call: string, name: string, rules: Readonly<Record<string
   return new InvalidOptionError(name, `${call}() has no option "${name}". ${hint}`)
 }
 
-function describe(value: unknown): string {
+/** A value in an error message: `5`, `the text "a"`, `a list`. */
+export function describe(value: unknown): string {
   if (value === null) return "null"
   if (Array.isArray(value)) return "a list"
   if (typeof value === "string")

@@ -311,7 +311,7 @@ test("undefined in code means that a value is not set, at every depth", async ()
   const { values } = await combineSettings([{ source: "test", values: { off: undefined, models } }])
   expect(values.off).toBe(false)
   expect(values.models).toEqual({ tiny: { window: 4_000 } })
-  expect(Object.keys(values.models["tiny"]!)).toEqual(["window"])
+  expect(Object.keys(values.models.tiny!)).toEqual(["window"])
 })
 
 describe("WIN-5 which compactions are allowed", () => {

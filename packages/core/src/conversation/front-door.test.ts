@@ -4,8 +4,12 @@ import { temporaryRoot } from "../../test/journal-files.ts"
 import { entriesOf, openTestConversation } from "../../test/open.ts"
 import { InvalidContentError } from "../base/errors.ts"
 import { InvalidOptionError } from "../base/options.ts"
+import { importConversations } from "../import/import-conversations.ts"
 import { memoryStore } from "../journal/memory-store.ts"
 import { textOf, toBlocks } from "../messages/blocks.ts"
+import { aiSdkModel, anthropicModel } from "../model/lazy-models.ts"
+import { defineTool } from "../tools/define-tool.ts"
+import { codingTools, mcpServers } from "../tools/toolsets.ts"
 import { serialiseRequest } from "../views/context/request.ts"
 import { listConversations } from "./list.ts"
 import { openConversation } from "./open.ts"
@@ -25,12 +29,71 @@ describe("options", () => {
     ["an empty model", { model: "" }, /option "model" .* not an empty text/],
     ["a client that is none", { model: MODEL, client: {} }, /option "client" .* must be a client of the Anthropic SDK/],
     ["one message", { model: MODEL, messages: { role: "user" } }, /option "messages" .* must be a list, not an object/],
+    ["a store that is none", { model: MODEL, store: {} }, /option "store" .* must be a store, such as memoryStore\(\)/],
+    ["a number as tool", { model: MODEL, tools: [5] }, /^tools\[0\] must be a tool from defineTool\(\), .* not 5\.$/],
+    ["a tool without a name", { model: MODEL, tools: [{}] }, /^tools\[0\] must be .* with a name, not an object/],
+    [
+      "a toolset",
+      { model: MODEL, tools: [...codingTools()] },
+      /^tools\[0\] is a toolset.*openAgent\(\) opens toolsets/,
+    ],
+    ["two tools of a name", { model: MODEL, tools: [{ name: "a" }, { name: "a" }] }, /^Two tools are named a: /],
     ["a misspelled option", { model: MODEL, tool: [] }, /has no option "tool"\. Did you mean "tools"\?/],
     ["an unknown option", { model: MODEL, xyz: 1 }, /has no option "xyz"\. It takes model, client/],
   ])("%s: one sentence names the option", async (_, options, why) => {
     const opening = openConversation(options as never)
     await expect(opening).rejects.toThrow(InvalidOptionError)
     await expect(opening).rejects.toThrow(why)
+  })
+
+  test.each<[string, () => unknown, RegExp]>([
+    ["listConversations", () => listConversations(5 as never), /^listConversations\(\) takes one object .* not 5\.$/],
+    [
+      "listConversations, misspelled",
+      () => listConversations({ cdw: "a" } as never),
+      /has no option "cdw"\. It takes dir, cwd/,
+    ],
+    [
+      "importConversations",
+      () => importConversations({} as never),
+      /^importConversations\(\) needs the option "file": the path/,
+    ],
+    [
+      "anthropicModel",
+      async () => anthropicModel({} as never),
+      /^anthropicModel\(\) needs the option "model": a model id/,
+    ],
+    [
+      "anthropicModel, misspelled",
+      async () => anthropicModel({ model: MODEL, apikey: "" } as never),
+      /Did you mean "apiKey"\?/,
+    ],
+    [
+      "aiSdkModel",
+      async () => aiSdkModel({} as never),
+      /^aiSdkModel\(\) takes a model of the AI SDK, .* not an object\.$/,
+    ],
+    [
+      "codingTools",
+      async () => codingTools({ web: true } as never),
+      /option "web" of codingTools\(\) must be an object/,
+    ],
+    [
+      "mcpServers",
+      async () => mcpServers({ files: {} } as never),
+      /^The MCP server "files" needs a `command` to start, or a `url`/,
+    ],
+    ["defineTool", async () => defineTool({} as never), /^A tool's `name` must be .* but it is missing\.$/],
+    [
+      "defineTool, needsApproval",
+      async () =>
+        defineTool({ name: "a", description: "", inputSchema: {}, execute: () => "", needsApproval: "x" } as never),
+      /^The `needsApproval` of the tool a must be true, false or a function, not the text "x"\.$/,
+    ],
+  ])("%s: one sentence names the option", async (_, call, why) => {
+    const calling = (async () => call())()
+    await expect(calling).rejects.toThrow(InvalidOptionError)
+    await expect(calling).rejects.toThrow(why)
   })
 
   test("a model may be a model of the AI SDK", async () => {

@@ -1,5 +1,6 @@
 /** The conversations kept for a project. */
 import { projectName } from "../base/ids.ts"
+import { anOption, aPort, checkOptions, type OptionRules } from "../base/options.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot } from "../journal/file/layout.ts"
 import type { Store } from "../journal/store.ts"
@@ -9,9 +10,17 @@ export interface ListOptions {
   readonly dir?: string
   /** The project's directory. Default: the working directory. */
   readonly cwd?: string
+  /** Default: files under `dir`. */
   readonly store?: Store
   /** Default: the process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>
+}
+
+const RULES: OptionRules<ListOptions> = {
+  dir: anOption.filledText,
+  cwd: anOption.filledText,
+  store: aPort.store,
+  env: anOption.object,
 }
 
 /** Pass its `id` to `openConversation` or `openAgent` to continue it. */
@@ -26,6 +35,7 @@ export interface KeptConversation {
 
 /** Those in which something was said, newest first. */
 export async function listConversations(options: ListOptions = {}): Promise<readonly KeptConversation[]> {
+  checkOptions("listConversations", options, RULES)
   const { cwd = process.cwd(), env = process.env } = options
   const store = options.store ?? fileStore({ root: options.dir ?? defaultRoot(env) })
   const listings = await store.list(projectName(cwd))

@@ -2,7 +2,7 @@
 import { systemClock } from "../base/clock.ts"
 import { createFlags } from "../base/flags.ts"
 import { projectName, randomIds } from "../base/ids.ts"
-import { InvalidOptionError } from "../base/options.ts"
+import { describe, InvalidOptionError } from "../base/options.ts"
 import { loadSettings } from "../base/settings.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot } from "../journal/file/layout.ts"
@@ -10,6 +10,7 @@ import type { ToolDefinition } from "../messages/request.ts"
 import { chooseModel } from "../model/choose-model.ts"
 import type { Model } from "../model/model.ts"
 import { findModel } from "../tokens/models.ts"
+import { checkTool, isToolset, refuseDuplicates } from "../tools/define-tool.ts"
 import type { Tool } from "../tools/tool.ts"
 import { loadViews, viewOptions } from "../views/views.ts"
 import { Conversation } from "./conversation.ts"
@@ -90,8 +91,27 @@ async function promptOf({ system, tools, context }: ConversationOptions): Promis
 }
 
 /** A definition as the API takes it has no `execute`. */
-const toolDefinitions = (tools: NonNullable<ConversationOptions["tools"]>): Promise<ToolDefinition[]> =>
-  Promise.all(tools.map((tool) => ("execute" in tool ? definitionOf(tool) : tool)))
+function toolDefinitions(tools: NonNullable<ConversationOptions["tools"]>): Promise<ToolDefinition[]> {
+  for (const [index, tool] of tools.entries()) checkItem(tool, index)
+  refuseDuplicates(tools.map((tool) => ("name" in tool ? tool.name : undefined)))
+  return Promise.all(tools.map((tool) => ("execute" in tool ? definitionOf(tool) : tool)))
+}
+
+/** Server tools have a `type`, and some of them no name. */
+function checkItem(item: unknown, index: number): void {
+  const { name, type, execute } = (item ?? {}) as Readonly<Record<string, unknown>>
+  if (isToolset(item))
+    throw new InvalidOptionError(
+      "tools",
+      `tools[${index}] is a toolset. openConversation() runs no tools, so it takes tools and definitions only; openAgent() opens toolsets.`,
+    )
+  if (execute !== undefined) checkTool(item as Tool)
+  else if (typeof name !== "string" && typeof type !== "string")
+    throw new InvalidOptionError(
+      "tools",
+      `tools[${index}] must be a tool from defineTool(), or a definition with a name, not ${describe(item)}.`,
+    )
+}
 
 async function definitionOf(tool: Tool): Promise<ToolDefinition> {
   const { toolDefinition } = await import("../tools/definition/definition.ts") // loads schema libraries

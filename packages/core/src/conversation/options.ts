@@ -2,7 +2,15 @@
 import type { Clock } from "../base/clock.ts"
 import type { FlagClient } from "../base/flags.ts"
 import type { Ids } from "../base/ids.ts"
-import { anOption, checkOptions, type OptionRules, required } from "../base/options.ts"
+import {
+  anOption,
+  aPort,
+  checkOptions,
+  type OptionRule,
+  type OptionRules,
+  objectWith,
+  required,
+} from "../base/options.ts"
 import type { SettingsInput } from "../base/settings.ts"
 import type { Store } from "../journal/store.ts"
 import type { Layer } from "../layers/layer.ts"
@@ -55,10 +63,17 @@ export interface ConversationOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
+export const SYSTEM_OPTION: OptionRule = {
+  is: "a text or a list of text blocks",
+  fits: (value) => typeof value === "string" || Array.isArray(value),
+}
+
+export const FLAGS_OPTION = objectWith("an OpenFeature client", "getBooleanValue", "getNumberValue")
+
 const RULES: OptionRules<ConversationOptions> = {
   model: required(MODEL_OPTION),
   client: CLIENT_OPTION,
-  system: { is: "a text or a list of text blocks", fits: (value) => typeof value === "string" || Array.isArray(value) },
+  system: SYSTEM_OPTION,
   tools: anOption.list,
   context: anOption.object,
   messages: anOption.list,
@@ -73,10 +88,10 @@ const RULES: OptionRules<ConversationOptions> = {
   contextManagement: anOption.switch,
   layers: anOption.list,
   refreshPrompt: anOption.callback,
-  flags: anOption.object,
-  store: anOption.object,
-  clock: anOption.object,
-  ids: anOption.object,
+  flags: FLAGS_OPTION,
+  store: aPort.store,
+  clock: aPort.clock,
+  ids: aPort.ids,
   env: anOption.object,
 }
 

@@ -4,6 +4,7 @@ import { basename } from "node:path"
 import { type Clock, systemClock } from "../base/clock.ts"
 import { ImportError, reasonOf } from "../base/errors.ts"
 import { isSafeId, projectName, uuidFrom } from "../base/ids.ts"
+import { anOption, aPort, checkOptions, type OptionRules, required } from "../base/options.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot } from "../journal/file/layout.ts"
 import type { Store } from "../journal/store.ts"
@@ -12,12 +13,26 @@ import type { ImportReport } from "./importer.ts"
 import { writeImported } from "./into-journal.ts"
 
 export interface ImportOptions {
+  /** The transcript of another program. */
   readonly file: string
+  /** Where journals are kept. Default: `STRATA_HOME`, else `.strata` in the home directory. */
   readonly dir?: string
+  /** The project's directory. Default: the working directory. */
   readonly cwd?: string
+  /** Default: files under `dir`. */
   readonly store?: Store
   readonly clock?: Clock
+  /** Default: the process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>
+}
+
+const RULES: OptionRules<ImportOptions> = {
+  file: required({ ...anOption.filledText, is: "the path of a transcript" }),
+  dir: anOption.filledText,
+  cwd: anOption.filledText,
+  store: aPort.store,
+  clock: aPort.clock,
+  env: anOption.object,
 }
 
 export interface ImportOutcome {
@@ -32,6 +47,7 @@ export interface ImportOutcome {
 
 /** Imports every conversation in a file. Rejects a file whose conversations were imported before. */
 export async function importConversations(options: ImportOptions): Promise<readonly ImportOutcome[]> {
+  checkOptions("importConversations", options, RULES)
   const { file, cwd = process.cwd(), clock = systemClock, env = process.env } = options
   const store = options.store ?? fileStore({ root: options.dir ?? defaultRoot(env), clock })
   const project = projectName(cwd)

@@ -4,6 +4,7 @@ import type { AiSdkModel, AiSdkModelOptions } from "./ai-sdk/ai-sdk.ts"
 import { AI_SDK_OMITS, aiSdkFacts } from "./ai-sdk/facts.ts"
 import type { AnthropicModel, AnthropicModelOptions } from "./anthropic/anthropic.ts"
 import type { Model } from "./model.ts"
+import { checkAiSdkOptions, checkAnthropicOptions } from "./model-options.ts"
 
 /**
  * Claude, on the official SDK. You need it only for options that a model id cannot carry: a base URL, retries, betas.
@@ -12,6 +13,7 @@ import type { Model } from "./model.ts"
  * const model = anthropicModel({ model: "claude-opus-5-5", baseURL: "http://127.0.0.1:4010" })
  */
 export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
+  checkAnthropicOptions(options)
   const { model: name, models } = options
   const adapter = lazily(async () => (await import("./anthropic/anthropic.ts")).anthropicModel(options))
   const { facts } = findModel(name, models)
@@ -32,6 +34,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
  * works as it is.
  */
 export function aiSdkModel(model: AiSdkModel, options: AiSdkModelOptions = {}): Model {
+  checkAiSdkOptions(model, options)
   const { name = model.modelId } = options
   const adapter = lazily(async () => (await import("./ai-sdk/ai-sdk.ts")).aiSdkModel(model, options))
   return {

@@ -2,10 +2,17 @@
  * The toolsets that come with the library, and how an agent opens them. This file is light: each toolset loads its tools when it is
  * opened.
  */
+import { anOption, checkOptions, describe, InvalidOptionError, type OptionRules } from "../base/options.ts"
 import type { CodingToolsOptions } from "./coding-tools.ts"
-import { checkTool, isToolset } from "./define-tool.ts"
+import { checkTool, isToolset, refuseDuplicates } from "./define-tool.ts"
 import type { McpServerConfig } from "./mcp/mcp-connection.ts"
 import type { OpenToolset, Tool, Toolset, ToolsetContext } from "./tool.ts"
+
+const CODING_RULES: OptionRules<CodingToolsOptions> = {
+  shell: anOption.object,
+  web: anOption.object,
+  skillDirectories: anOption.list,
+}
 
 /**
  * Tools to work on a project: read, write, edit and search files, run commands, fetch web pages, keep todos, plan, ask, use skills.
@@ -14,6 +21,7 @@ import type { OpenToolset, Tool, Toolset, ToolsetContext } from "./tool.ts"
  * const agent = await openAgent({ model: "claude-opus-5-5", tools: [...codingTools(), weather] })
  */
 export function codingTools(options: CodingToolsOptions = {}): Toolset {
+  checkOptions("codingTools", options, CODING_RULES)
   return toolset(async (context) => {
     const { openCodingTools } = await import("./coding-tools.ts")
     return openCodingTools(options, context)
@@ -27,10 +35,24 @@ export function codingTools(options: CodingToolsOptions = {}): Toolset {
  * const tools = [codingTools(), mcpServers({ files: { command: "mcp-files", args: ["."] }, web: { url: "https://example.com/mcp" } })]
  */
 export function mcpServers(configs: Readonly<Record<string, McpServerConfig>>): Toolset {
+  checkServers(configs)
   return toolset(async () => {
     const { openMcpTools } = await import("./mcp/mcp.ts")
     return openMcpTools(configs)
   })
+}
+
+function checkServers(configs: unknown): void {
+  if (typeof configs !== "object" || configs === null || Array.isArray(configs))
+    throw new InvalidOptionError(
+      "configs",
+      `mcpServers() takes one object with a server for each name, not ${describe(configs)}.`,
+    )
+  for (const [name, config] of Object.entries(configs)) {
+    const { command, url } = (config ?? {}) as { command?: unknown; url?: unknown }
+    if (typeof command !== "string" && typeof url !== "string")
+      throw new InvalidOptionError(name, `The MCP server "${name}" needs a \`command\` to start, or a \`url\`.`)
+  }
 }
 
 function toolset(open: Toolset["open"]): Toolset {
@@ -49,7 +71,7 @@ export async function openTools(
   context: ToolsetContext,
 ): Promise<Required<OpenToolset>> {
   const items = [...tools]
-  for (const item of items) if (!isToolset(item)) checkTool(item)
+  for (const [index, item] of items.entries()) checkItem(item, index)
   const settled = await Promise.allSettled(items.map((item) => openItem(item, context)))
   const opened = settled.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []))
   const close = async () => {
@@ -58,7 +80,7 @@ export async function openTools(
   try {
     for (const outcome of settled) if (outcome.status === "rejected") throw outcome.reason
     const all = opened.flatMap((one) => one.tools)
-    refuseDuplicates(all)
+    refuseDuplicates(all.map(({ name }) => name))
     return {
       tools: all,
       introductions: opened.flatMap((one) => one.introductions ?? []),
@@ -71,14 +93,13 @@ export async function openTools(
   }
 }
 
-async function openItem(item: Tool | Toolset, context: ToolsetContext): Promise<OpenToolset> {
-  return isToolset(item) ? item.open(context) : { tools: [item], close: async () => undefined }
+function checkItem(item: unknown, index: number): void {
+  if (isToolset(item)) return
+  if (typeof item !== "object" || item === null)
+    throw new InvalidOptionError("tools", `tools[${index}] must be a tool or a toolset, not ${describe(item)}.`)
+  checkTool(item as Tool)
 }
 
-function refuseDuplicates(tools: readonly Tool[]): void {
-  const names = new Set<string>()
-  for (const { name } of tools) {
-    if (names.has(name)) throw new Error(`Two tools are named ${name}: every tool of an agent needs a name of its own.`)
-    names.add(name)
-  }
+async function openItem(item: Tool | Toolset, context: ToolsetContext): Promise<OpenToolset> {
+  return isToolset(item) ? item.open(context) : { tools: [item], close: async () => undefined }
 }

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
+import type { BrainTurn } from "../../../sim/src/brain.ts"
 import { client, scripted, simulator } from "../../../sim/test/simulator.ts"
 import { anthropicModel, codingTools, defineTool, NoAnswerError, openAgent, openConversation } from "../../src/index.ts"
 import { calls, project } from "./agent/agents.ts"
@@ -54,6 +55,26 @@ describe("our loop", () => {
     expect({ text, turns }).toEqual({ text: "It is done.", turns: 1 })
     expect(cost).toBeGreaterThan(0)
     expect(cost).toBeCloseTo(agent.conversation.ledger().dollars, 9)
+  })
+
+  test("an OpenFeature client drives the flags, and the system prompt may be blocks", async () => {
+    const seen: unknown[] = []
+    const answer = ({ request }: BrainTurn) => {
+      seen.push(request.system)
+      return { content: [{ type: "text" as const, text: "Yes." }] }
+    }
+    const sim = await simulator({ brain: scripted(answer) })
+    const env = { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: sim.url }
+    const asked = new Set<string>()
+    const flags = {
+      getBooleanValue: async (name: string, otherwise: boolean) => asked.add(name) && otherwise,
+      getNumberValue: async (_: string, otherwise: number) => otherwise,
+    }
+    const system = [{ type: "text" as const, text: "You answer briefly." }]
+    await using agent = await openAgent({ model: MODEL, ...project(), env, flags, system })
+    expect((await agent.ask("Ready?")).text).toBe("Yes.")
+    expect(asked).toContain("tool-result-storage")
+    expect(JSON.stringify(seen)).toContain("You answer briefly.")
   })
 
   test("without a key, ask throws a sentence that says what to set, and nothing is sent", async () => {

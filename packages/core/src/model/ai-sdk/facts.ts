@@ -1,4 +1,4 @@
-/** What is known about a model behind the AI SDK. */
+/** What is known about a model that is reached through the AI SDK. */
 import type { ModelFacts } from "../../tokens/model-facts.ts"
 import { findModel, type ModelOverride } from "../../tokens/models.ts"
 
