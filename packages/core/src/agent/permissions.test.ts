@@ -49,6 +49,29 @@ describe("PERM-1 modes", () => {
     expect(verdict({ tool: "Write", question: write("/work/project-two/a.ts") }, { mode: "accept-edits" })).toBe("ask")
   })
 
+  test.each([
+    [".git/config"],
+    ["packages/a/.git"],
+    [".GIT/hooks/pre-commit"],
+    [".strata/settings.local.json"],
+    [".vscode/tasks.json"],
+    ["sub/HEAD"],
+    [".envrc"],
+  ])("an accepted edit of %s is asked about: it decides which programs run", (path) => {
+    const edit = { tool: "Write", question: write(`/work/project/${path}`) }
+    expect(verdict(edit, { mode: "accept-edits" })).toBe("ask")
+    expect(verdict(edit, { mode: "accept-edits", allow: ["Write"] })).toBe("allow")
+  })
+
+  test("accepted edits: names above the project do not count, and a write must name its files", () => {
+    const project = "/home/me/.claude/worktrees/x"
+    const edit = { tool: "Edit", question: write(`${project}/HEADER.md`) }
+    expect(verdict(edit, { mode: "accept-edits", project })).toBe("allow")
+    expect(verdict({ tool: "Save", question: { kind: "write", summary: "save" } }, { mode: "accept-edits" })).toBe(
+      "ask",
+    )
+  })
+
   test("a question to the person needs no permission, also in plan mode", () => {
     expect(verdict({ tool: "AskUser", question: { kind: "ask", summary: "which one?" } }, { mode: "plan" })).toBe(
       "allow",

@@ -2,7 +2,7 @@
  * Judges what a call may do: a pure function of the mode, the rules and the call. Paths are absolute, with symlinks followed. Deny wins
  * over everything, and no tool can write the files that Strata keeps.
  */
-import { matchesGlob, sep } from "node:path"
+import { matchesGlob, relative, sep } from "node:path"
 import type { PermissionMode } from "../base/vocabulary.ts"
 import type { PermissionQuestion } from "../tools/tool.ts"
 
@@ -61,10 +61,41 @@ function judgeByKind(tool: string, { isReadOnly, question }: Request, policy: Pe
   if (question.kind === "read") return mayRead ? allow("reading in the project") : ask("it reads outside the project")
   if (question.kind === "execute" && isReadOnly)
     return inProject ? allow("the command changes nothing") : ask("it looks outside the project")
-  if (question.kind === "write" && mode === "accept-edits") {
-    return inProject ? allow("edits in the project are accepted") : ask("it writes outside the project")
-  }
+  if (question.kind === "write" && mode === "accept-edits" && question.paths?.length) return judgeEdit(question, policy)
   return ask(`${tool} needs permission`)
+}
+
+function judgeEdit({ paths = [] }: PermissionQuestion, { project }: PermissionPolicy): Judgement {
+  if (!paths.every((path) => isInside(path, project))) return ask("it writes outside the project")
+  const setup = paths.find((path) => runsPrograms(relative(project, path)))
+  if (setup !== undefined) return ask(`${relative(project, setup)} decides which programs run`)
+  return allow("edits in the project are accepted")
+}
+
+/**
+ * Files that other programs take orders from. An accepted edit of one would run a command without a question: `git status` runs what
+ * `.git/config` names, and an agent runs the hooks in `.strata`. A file named `HEAD` can make any directory a repository.
+ */
+const SETUP_DIRECTORIES = new Set([".git", ".strata", ".claude", ".vscode", ".idea", ".husky", ".devcontainer"])
+const SETUP_FILES = new Set([
+  ...["head", ".gitconfig", ".gitmodules", ".mcp.json", ".envrc", ".ripgreprc"],
+  ...[
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+  ],
+])
+
+/** Upper and lower case are one, as on the file systems of macOS and Windows. */
+function runsPrograms(path: string): boolean {
+  const names = path.toLowerCase().split(sep)
+  return names.some((name) => SETUP_DIRECTORIES.has(name)) || SETUP_FILES.has(names.at(-1)!)
 }
 
 const allow = (why: string): Judgement => ({ verdict: "allow", why })

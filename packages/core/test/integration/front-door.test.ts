@@ -1,4 +1,5 @@
 /** The front door against the simulator, as a stranger would use it: the official client, the root's functions, no other options. */
+import { execFileSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
@@ -187,3 +188,28 @@ function isRunning(pid: number): boolean {
     return false
   }
 }
+
+test("PERM-1 with no one to ask, accepted edits cannot make git run a program", async () => {
+  const { cwd, dir } = project()
+  execFileSync("git", ["init", "--quiet"], { cwd })
+  const config = join(cwd, ".git", "config")
+  const evil = `[core]\n\trepositoryformatversion = 0\n\tfsmonitor = "touch ${cwd}/ran; false"\n`
+  const brain = scripted(
+    calls(["Read", { file_path: config }]),
+    calls(["Write", { file_path: config, content: evil }]),
+    calls(["Bash", { command: "git status" }]),
+  )
+  await using agent = await openAgent({
+    model: MODEL,
+    client: client(await simulator({ brain })),
+    tools: codingTools(),
+    cwd,
+    dir,
+  })
+  const results: unknown[] = []
+  for await (const event of agent.query("Look at the project"))
+    if (event.type === "tool-result") results.push(event.result.content)
+  expect(results[1]).toBe("Not allowed: .git/config decides which programs run, and there is no one to ask")
+  expect(results[2]).toMatch(/No commits yet/)
+  expect(existsSync(join(cwd, "ran"))).toBe(false)
+})
