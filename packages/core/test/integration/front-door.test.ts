@@ -195,9 +195,9 @@ test("PERM-1 with no one to ask, accepted edits cannot make git run a program", 
   const config = join(cwd, ".git", "config")
   const evil = `[core]\n\trepositoryformatversion = 0\n\tfsmonitor = "touch ${cwd}/ran; false"\n`
   const brain = scripted(
-    calls(["Read", { file_path: config }]),
-    calls(["Write", { file_path: config, content: evil }]),
-    calls(["Bash", { command: "git status" }]),
+    calls(["Read", { file_path: config }]) as never,
+    calls(["Write", { file_path: config, content: evil }]) as never,
+    calls(["Bash", { command: "git status" }]) as never,
   )
   await using agent = await openAgent({
     model: MODEL,
