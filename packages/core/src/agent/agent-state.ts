@@ -2,7 +2,7 @@
 import type { Clock } from "../base/clock.ts"
 import type { PermissionMode } from "../base/vocabulary.ts"
 import type { Todo } from "../messages/attachments.ts"
-import type { PersonQuestion, ReadState, ToolContext } from "../tools/tool.ts"
+import type { PersonQuestion, ReadState, SharedToolContext } from "../tools/tool.ts"
 import type { PermissionPolicy } from "./permissions.ts"
 
 export interface AgentStateParts {
@@ -21,7 +21,7 @@ export class AgentState {
   policy: PermissionPolicy
   directory: string
   todos: readonly Todo[] = []
-  readonly toolContext: Omit<ToolContext, "signal" | "progress" | "toolUseId">
+  readonly toolContext: SharedToolContext
 
   constructor({ policy, directory, approvePlan, askPerson, clock, env, reads }: AgentStateParts) {
     this.policy = policy

@@ -12,7 +12,7 @@ import { thresholdsFor } from "../tokens/thresholds.ts"
 import { fitsModel, type Thresholds } from "../tokens/window.ts"
 import type { OpenToolset } from "../tools/tool.ts"
 import type { AgentState } from "./agent-state.ts"
-import { type Hook, type HookInput, runHooks } from "./hooks.ts"
+import type { RunHooks } from "./hooks.ts"
 import type { InstructionWatch } from "./instruction-watch.ts"
 import { NoAnswerError } from "./no-answer.ts"
 import type { AgentOptions } from "./options.ts"
@@ -41,7 +41,7 @@ interface AgentParts {
   readonly model: Model
   readonly toolset: Required<OpenToolset>
   readonly state: AgentState
-  readonly hooks: readonly Hook[]
+  readonly runHooks: RunHooks
   readonly instructions: InstructionWatch
   readonly clock: Clock
   readonly telemetry: Telemetry
@@ -98,15 +98,14 @@ export class Agent implements AsyncDisposable {
    * its own, and is thrown after the last event unless you call its `take()`.
    */
   query(prompt: Content | undefined, options: AskOptions = {}): AsyncGenerator<QueryEvent, QueryEnd> {
-    const { model, toolset, hooks, telemetry, clock, state, instructions, askPermission } = this.#parts
+    const { model, toolset, runHooks, telemetry, clock, state, instructions, askPermission } = this.#parts
     return query(prompt, {
       conversation: this.conversation,
       model,
-      cwd: () => state.directory,
       attachmentsFor: (touched) => instructions.due(touched),
       tools: {
         tools: toolset.tools,
-        hooks,
+        runHooks,
         telemetry,
         context: state.toolContext,
         policy: () => state.policy,
@@ -137,17 +136,15 @@ export class Agent implements AsyncDisposable {
 
   /** @internal */
   async start(): Promise<void> {
-    const { instructions, toolset } = this.#parts
+    const { instructions, toolset, runHooks } = this.#parts
     const { conversation } = this
     instructions.remember(conversation.views.context.storedMessages())
     for (const path of instructions.paths) {
-      await this.#hook("InstructionsLoaded", { file_path: path, load_reason: "session_start" })
+      await runHooks("InstructionsLoaded", { file_path: path, load_reason: "session_start" })
     }
     const { resumed } = conversation.opened
-    const outcome = await this.#hook("SessionStart", {
-      source: resumed ? "resume" : "startup",
-      model: this.model.name,
-    })
+    const source = resumed ? "resume" : "startup"
+    const outcome = await runHooks("SessionStart", { source, model: this.model.name })
     for (const { hook, text } of outcome.contexts)
       await conversation.attach({ type: "hook_output", hook, content: text })
     if (!resumed) for (const attachment of toolset.introductions) await conversation.attach(attachment)
@@ -165,23 +162,11 @@ export class Agent implements AsyncDisposable {
 
   async #close(): Promise<void> {
     try {
-      await this.#hook("SessionEnd", { reason: "exit" })
+      await this.#parts.runHooks("SessionEnd", { reason: "exit" })
       await this.conversation.close()
     } finally {
       await this.#parts.toolset.close()
     }
-  }
-
-  #hook(event: HookInput["hook_event_name"], more: Record<string, unknown>) {
-    const { hooks, state } = this.#parts
-    const input = {
-      hook_event_name: event,
-      session_id: this.conversation.id,
-      transcript_path: this.conversation.location,
-      cwd: state.directory,
-      ...more,
-    }
-    return runHooks(hooks, input, String(more.source ?? ""))
   }
 }
 

@@ -5,7 +5,8 @@ import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest"
 import type { HookEvent } from "../base/vocabulary.ts"
-import { commandHooks, type Hook, type HookInput, runHooks, runPreCompact } from "./hooks.ts"
+import { compactionHooks } from "./compaction-hooks.ts"
+import { commandHooks, type Hook, type HookInput, hooksOf, runHooks } from "./hooks.ts"
 
 const directory = mkdtempSync(join(tmpdir(), "strata-hooks-"))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -36,11 +37,7 @@ describe("HOOK-2 shell commands", () => {
   })
 
   test("exit code 2 blocks, with standard error as the reason", async () => {
-    const outcome = await runHooks(
-      command("PreToolUse", "echo not on Fridays >&2; exit 2"),
-      input("PreToolUse"),
-      "Bash",
-    )
+    const outcome = await runHooks(command("PreToolUse", "echo not on Fridays >&2; exit 2"), input("PreToolUse"))
     expect(outcome.blocked).toBe("not on Fridays")
   })
 
@@ -118,15 +115,15 @@ describe("HOOK-2 shell commands", () => {
 
   test("L4-22 a matcher that is no regular expression is reported, and the next hook runs", async () => {
     const hooks = [...command("PreCompact", "echo a", { matcher: "(" }), ...command("PreCompact", "echo b")]
-    const { contexts, messages } = await runHooks(hooks, input("PreCompact"), "auto")
+    const { contexts, messages } = await runHooks(hooks, input("PreCompact", { trigger: "auto" }))
     expect(contexts.map(({ text }) => text)).toEqual(["b"])
     expect(messages[0]).toMatch(/failed and was skipped/)
   })
 
   test("a matcher chooses the tools", async () => {
     const hooks = command("PreToolUse", "exit 2", { matcher: "Edit|Write" })
-    expect((await runHooks(hooks, input("PreToolUse"), "Write")).blocked).toBeDefined()
-    expect((await runHooks(hooks, input("PreToolUse"), "WriteAll")).blocked).toBeUndefined()
+    expect((await runHooks(hooks, input("PreToolUse", { tool_name: "Write" }))).blocked).toBeDefined()
+    expect((await runHooks(hooks, input("PreToolUse", { tool_name: "WriteAll" }))).blocked).toBeUndefined()
   })
 })
 
@@ -143,10 +140,11 @@ function runningInGroup(group: number): string[] {
   return lines.filter((line) => Number(line.trim().split(/\s+/)[0]) === group && !/^\s*\d+\s+Z/.test(line))
 }
 
-test("HOOK-3 PreCompact gets trigger, instructions, conversation and transcript; what it says comes behind the user's", async () => {
+test("HOOK-3 PreCompact gets trigger, instructions, conversation and transcript; what it says follows the user's", async () => {
   const hooks = command("PreCompact", "cat > compact.json; echo keep the test names", { matcher: "auto" })
   const session = { session_id: "s", transcript_path: "/t.jsonl", cwd: directory }
-  const answer = await runPreCompact(hooks, { trigger: "auto", customInstructions: "Keep numbers.", session })
+  const { before } = compactionHooks(hooksOf(hooks, () => session))
+  const answer = await before({ trigger: "auto", instructions: "Keep numbers." })
   expect(answer).toEqual({ instructions: "Keep numbers.\n\nkeep the test names", messages: [], blocked: undefined })
   expect(JSON.parse(readFileSync(join(directory, "compact.json"), "utf8"))).toEqual({
     ...session,
@@ -154,7 +152,7 @@ test("HOOK-3 PreCompact gets trigger, instructions, conversation and transcript;
     trigger: "auto",
     custom_instructions: "Keep numbers.",
   })
-  const manual = await runPreCompact(hooks, { trigger: "manual", customInstructions: "", session })
+  const manual = await before({ trigger: "manual", instructions: "" })
   expect(manual.instructions).toBe("")
 })
 

@@ -33,7 +33,7 @@ export type HookFunction = (input: HookInput) => HookAnswer | undefined | Promis
 
 export interface Hook {
   readonly event: HookEvent
-  /** A regular expression for the tool or the source. Default: all. */
+  /** A regular expression for the tool, the source or the trigger. Default: all. */
   readonly matcher?: string
   readonly run: HookFunction
   readonly name: string
@@ -51,8 +51,19 @@ const DEFAULT_TIMEOUT_SECONDS = 60
 const BLOCKING_EXIT = 2
 const MOST_OUTPUT = 100_000 // characters
 
+/** Runs an agent's hooks for an event. `about` holds the fields of that event. */
+export type RunHooks = (event: HookEvent, about: Readonly<Record<string, unknown>>) => Promise<HookOutcome>
+
+/** `session` is read at every run: tools move the directory. */
+export function hooksOf(
+  hooks: readonly Hook[],
+  session: () => Pick<HookInput, "session_id" | "transcript_path" | "cwd">,
+): RunHooks {
+  return (event, about) => runHooks(hooks, { hook_event_name: event, ...session(), ...about })
+}
+
 /** Runs every hook for an event, in the order they were given. */
-export async function runHooks(hooks: readonly Hook[], input: HookInput, subject = ""): Promise<HookOutcome> {
+export async function runHooks(hooks: readonly Hook[], input: HookInput): Promise<HookOutcome> {
   const contexts: { hook: string; text: string }[] = []
   const messages: string[] = []
   let blocked: string | undefined
@@ -61,7 +72,7 @@ export async function runHooks(hooks: readonly Hook[], input: HookInput, subject
   for (const hook of hooks) {
     if (hook.event !== input.hook_event_name) continue
     try {
-      if (!fits(hook.matcher, subject)) continue
+      if (!fits(hook.matcher, subjectOf(input))) continue
       const answer = await hook.run(input)
       if (answer?.context) contexts.push({ hook: hook.name, text: answer.context })
       if (answer?.message) messages.push(answer.message)
@@ -75,33 +86,15 @@ export async function runHooks(hooks: readonly Hook[], input: HookInput, subject
   return { blocked, permission, contexts, messages, output }
 }
 
-export interface CompactionRequest {
-  readonly trigger: "auto" | "manual"
-  readonly customInstructions: string
-  readonly session: Pick<HookInput, "session_id" | "transcript_path" | "cwd">
-}
-
-/** Runs before a compaction. The instructions of hooks follow the user's own. */
-export async function runPreCompact(
-  hooks: readonly Hook[],
-  { trigger, customInstructions, session }: CompactionRequest,
-): Promise<{
-  readonly instructions: string
-  readonly messages: readonly string[]
-  readonly blocked: string | undefined
-}> {
-  const input = { ...session, hook_event_name: "PreCompact" as const, trigger, custom_instructions: customInstructions }
-  const { contexts, messages, blocked } = await runHooks(hooks, input, trigger)
-  const instructions = [customInstructions, ...contexts.map(({ text }) => text)].filter((text) => text !== "")
-  return { instructions: instructions.join("\n\n"), messages, blocked }
-}
-
 const STRICTNESS = ["allow", "ask", "deny"] as const
 
 function stricter(a: HookAnswer["permission"], b: HookAnswer["permission"]): HookAnswer["permission"] {
   if (a === undefined || b === undefined) return a ?? b
   return STRICTNESS[Math.max(STRICTNESS.indexOf(a), STRICTNESS.indexOf(b))]
 }
+
+/** What a matcher is compared with: the tool of a call, how a session started, what triggered a compaction. */
+const subjectOf = ({ tool_name, source, trigger }: HookInput): string => String(tool_name ?? source ?? trigger ?? "")
 
 function fits(matcher: string | undefined, subject: string): boolean {
   return matcher === undefined || matcher === "" || matcher === "*" || new RegExp(`^(?:${matcher})$`).test(subject)

@@ -20,7 +20,7 @@ import { openTools } from "../tools/toolsets.ts"
 import { Agent } from "./agent.ts"
 import { AgentState } from "./agent-state.ts"
 import { compactionHooks } from "./compaction-hooks.ts"
-import { commandHooks } from "./hooks.ts"
+import { commandHooks, hooksOf } from "./hooks.ts"
 import { InstructionWatch } from "./instruction-watch.ts"
 import { type AgentOptions, checkAgentOptions } from "./options.ts"
 import { isInside, judge, type PermissionPolicy, type Request } from "./permissions.ts"
@@ -60,17 +60,17 @@ async function groundOf(options: AgentOptions): Promise<Ground> {
     ...(options.settings ? { code: options.settings } : {}),
   })
   const source = { env, models: values.models }
+  const model = await chooseModel({ ...source, model: options.model, client })
+  // a summariser that is no id brings its own client
+  const shared = typeof summariser === "string" ? client : undefined
   return {
-    ...{ cwd, root, env, clock, settings: values },
-    model: await chooseModel({ ...source, model: options.model, client }),
-    summariser:
-      summariser === undefined
-        ? undefined
-        : await chooseModel({
-            ...source,
-            model: summariser,
-            client: typeof summariser === "string" ? client : undefined,
-          }),
+    cwd,
+    root,
+    env,
+    clock,
+    settings: values,
+    model,
+    summariser: summariser ? await chooseModel({ ...source, model: summariser, client: shared }) : undefined,
   }
 }
 
@@ -83,17 +83,27 @@ interface Assembly {
 async function assemble({ options, ground, toolset }: Assembly): Promise<Agent> {
   const { cwd, root, env, clock, settings, model, summariser } = ground
   const { askPermission, askPerson, approvePlan, reads = new FileReads() } = options
-  const hooks = [...(options.hooks ?? []), ...commandHooks(settings.hooks, env)]
   const instructions = await InstructionWatch.start({ home: root, project: cwd, cwd, mayRead: () => true })
   const state = new AgentState({
     policy: policyOf(options, ground),
     directory: cwd,
-    ...{ clock, env, reads, askPerson, approvePlan },
+    clock,
+    env,
+    reads,
+    askPerson,
+    approvePlan,
   })
-  const session = () => ({ session_id: conversation.id, transcript_path: conversation.location, cwd: state.directory })
+  const runHooks = hooksOf([...(options.hooks ?? []), ...commandHooks(settings.hooks, env)], () => ({
+    session_id: conversation.id,
+    transcript_path: conversation.location,
+    cwd: state.directory,
+  }))
   const layers = layersOf(options, {
-    ...{ model, tools: toolset.tools, reads, toolContext: state.toolContext },
-    hooks: compactionHooks(hooks, session),
+    model,
+    tools: toolset.tools,
+    reads,
+    toolContext: state.toolContext,
+    hooks: compactionHooks(runHooks),
     guidance: () => [
       settings.compactInstructions ?? "",
       ...Object.values(instructions.texts).map(compactInstructionsIn),
@@ -108,7 +118,12 @@ async function assemble({ options, ground, toolset }: Assembly): Promise<Agent> 
   if (!findModel(model.name, settings.models).known) await model.learn?.().catch(() => undefined)
   const conversation: Conversation = await openConversation({
     ...pick(options, ["id", "mustExist", "title", "store", "ids", "flags"]),
-    ...{ model, cwd, dir: root, env, clock, layers },
+    model,
+    cwd,
+    dir: root,
+    env,
+    clock,
+    layers,
     system: options.system ?? systemPrompt({ cwd, date: clock.now() }),
     tools: toolset.tools,
     context: instructions.texts,
@@ -118,7 +133,15 @@ async function assemble({ options, ground, toolset }: Assembly): Promise<Agent> 
   })
   const telemetry = createTelemetry({ exportContent: settings.exportContent })
   const agent = new Agent({
-    ...{ conversation, model, toolset, state, hooks, instructions, clock, telemetry, askPermission },
+    conversation,
+    model,
+    toolset,
+    state,
+    runHooks,
+    instructions,
+    clock,
+    telemetry,
+    askPermission,
   })
   try {
     await agent.start()

@@ -5,12 +5,11 @@
 import { reasonOf } from "../base/errors.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import type { Attachment } from "../messages/attachments.ts"
-import { type Block, type Content, isText, isToolUse, textOf } from "../messages/blocks.ts"
+import { type Block, type Content, isText, isToolUse, type ToolUse, textOf } from "../messages/blocks.ts"
 import { PromptTooLongError } from "../model/errors.ts"
 import type { Model, ModelResponse } from "../model/model.ts"
 import { costOfUsage } from "../tokens/price.ts"
 import { summarise } from "../views/ledger/ledger.ts"
-import { type HookInput, runHooks } from "./hooks.ts"
 import { aboutOf, type QueryEnd, type QueryEvent } from "./query-events.ts"
 import { runTools, type ToolRun } from "./run-tools.ts"
 import { withSideEvents } from "./side-events.ts"
@@ -19,15 +18,14 @@ export interface QueryOptions {
   readonly conversation: Conversation
   readonly model: Model
   /** Tools, permissions, hooks. */
-  readonly tools: Omit<ToolRun, "signal" | "hookInput" | "conversation">
-  readonly cwd: () => string
+  readonly tools: Omit<ToolRun, "signal" | "conversation">
   readonly signal?: AbortSignal
   /** Requests to the model in this query. */
   readonly maxTurns?: number
   /** Dollars for the whole conversation. */
   readonly costLimit?: number
   /** What the round has made relevant: instruction files near the files it touched, and those that changed. */
-  readonly attachmentsFor?: (touched: readonly string[]) => Promise<readonly Attachment[]>
+  readonly attachmentsFor: (touched: readonly string[]) => Promise<readonly Attachment[]>
 }
 
 const MOST_CONTINUATIONS = 3 // answers cut at the output limit that are asked to continue
@@ -101,14 +99,14 @@ async function* run(
 /** Adds the user's message, unless a hook blocks it. */
 async function* submit(prompt: Content, options: QueryOptions): AsyncGenerator<QueryEvent, QueryEnd | undefined> {
   const text = typeof prompt === "string" ? prompt : textOf(prompt)
-  const outcome = await runHooks(options.tools.hooks, hookInput(options, "UserPromptSubmit", { prompt: text }))
+  const outcome = await options.tools.runHooks("UserPromptSubmit", { prompt: text })
   for (const message of outcome.messages) yield { type: "notice", message }
   if (outcome.blocked !== undefined) return { reason: "stopped-by-hook", why: outcome.blocked }
   const uuid = await options.conversation.add({ role: "user", content: prompt })
   yield { type: "user", uuid, text, queued: false }
   for (const { hook, text: said } of outcome.contexts)
     await options.conversation.attach({ type: "hook_output", hook, content: said })
-  yield* attach([], options)
+  yield* attach(await options.attachmentsFor([]), options.conversation)
   return undefined
 }
 
@@ -141,13 +139,9 @@ async function* askOnce(options: QueryOptions, turn: number): AsyncGenerator<Que
       if (event.type === "text") streamed += event.text
       if (event.type === "response") {
         const uuid = await chat.record(event.response)
-        yield {
-          type: "response",
-          uuid,
-          response: event.response,
-          cost: costOfUsage(model.facts, event.response.usage),
-        }
-        return event.response
+        const { response } = event
+        yield { type: "response", uuid, response, cost: costOfUsage(model.facts, response.usage) }
+        return response
       }
       if (event.type !== "tool-input") yield event
     }
@@ -162,50 +156,33 @@ async function* askOnce(options: QueryOptions, turn: number): AsyncGenerator<Que
 /** The next request, and the messages typed meanwhile that it delivers, including those typed while it was being prepared. */
 async function prepareAndDeliver(chat: Conversation, signal: AbortSignal | undefined) {
   const queued = [...chat.views.context.queued]
-  const stop = chat.on("entry", ({ entry }) => {
+  const stopListening = chat.on("entry", ({ entry }) => {
     if (entry.type === "user" && entry.isQueued) queued.push(entry)
   })
   try {
     const request = await chat.prepare(signal ? { signal } : {})
     const waiting = new Set(chat.views.context.queued.map(({ uuid }) => uuid))
-    const delivered = queued.filter((message) => message.type === "user" && !waiting.has(message.uuid))
-    return {
-      request,
-      delivered: delivered.map((message) => ({
-        uuid: message.uuid,
-        text: message.type === "user" ? textOf(message.message.content) : "",
-      })),
-    }
+    const delivered = queued.filter((message) => message.type === "user").filter(({ uuid }) => !waiting.has(uuid))
+    return { request, delivered: delivered.map(({ uuid, message }) => ({ uuid, text: textOf(message.content) })) }
   } finally {
-    stop()
+    stopListening()
   }
 }
 
 /** Runs the calls, adds their results, then attaches what the round has made relevant. */
-async function* work(calls: readonly Block[], options: QueryOptions): AsyncGenerator<QueryEvent, void> {
+async function* work(calls: readonly ToolUse[], options: QueryOptions): AsyncGenerator<QueryEvent, void> {
   const { conversation: chat, tools } = options
   const signal = options.signal ?? new AbortController().signal
-  const run: ToolRun = {
-    ...tools,
-    signal,
-    conversation: chat.id,
-    hookInput: (event, more) => hookInput(options, event, more),
-  }
-  const { results, attachments, touched, remarks } = yield* runTools(calls.filter(isToolUse), run)
+  const run: ToolRun = { ...tools, signal, conversation: chat.id }
+  const { results, attachments, touched, remarks } = yield* runTools(calls, run)
   const said = remarks.map((text) => ({ type: "text" as const, text }))
   await chat.add({ role: "user", content: [...(results as Block[]), ...said] })
-  for (const attachment of attachments) {
-    await chat.attach(attachment)
-    yield { type: "attached", kind: attachment.type, about: aboutOf(attachment) }
-  }
-  if (!signal.aborted) yield* attach(touched, options)
+  yield* attach(attachments, chat)
+  if (!signal.aborted) yield* attach(await options.attachmentsFor(touched), chat)
 }
 
-async function* attach(
-  touched: readonly string[],
-  { conversation: chat, attachmentsFor }: QueryOptions,
-): AsyncGenerator<QueryEvent, void> {
-  for (const attachment of (await attachmentsFor?.(touched)) ?? []) {
+async function* attach(attachments: readonly Attachment[], chat: Conversation): AsyncGenerator<QueryEvent, void> {
+  for (const attachment of attachments) {
     await chat.attach(attachment)
     yield { type: "attached", kind: attachment.type, about: aboutOf(attachment) }
   }
@@ -218,21 +195,11 @@ async function* stop(
   isRepeated: boolean,
 ): AsyncGenerator<QueryEvent, boolean> {
   const last = textOf(content.filter(isText))
-  const outcome = await runHooks(
-    options.tools.hooks,
-    hookInput(options, "Stop", { stop_hook_active: isRepeated, last_assistant_message: last }),
-  )
+  const about = { stop_hook_active: isRepeated, last_assistant_message: last }
+  const outcome = await options.tools.runHooks("Stop", about)
   for (const message of outcome.messages) yield { type: "notice", message }
   if (outcome.blocked === undefined) return false
   await options.conversation.add({ role: "user", content: outcome.blocked, isMeta: true })
   yield { type: "notice", message: `A hook asks for more: ${outcome.blocked}` }
   return true
-}
-
-function hookInput(
-  { conversation: chat, cwd }: QueryOptions,
-  event: HookInput["hook_event_name"],
-  more: Record<string, unknown>,
-): HookInput {
-  return { hook_event_name: event, session_id: chat.id, transcript_path: chat.location, cwd: cwd(), ...more }
 }

@@ -18,7 +18,7 @@ import {
   runCall,
 } from "../tools/run-calls.ts"
 import type { PermissionQuestion, SharedToolContext, Tool, ToolOutput } from "../tools/tool.ts"
-import { type Hook, type HookInput, type HookOutcome, runHooks } from "./hooks.ts"
+import type { HookOutcome, RunHooks } from "./hooks.ts"
 import { judge, type PermissionPolicy } from "./permissions.ts"
 import type { QueryEvent } from "./query-events.ts"
 
@@ -39,8 +39,7 @@ export interface ToolRun {
   readonly policy: () => PermissionPolicy
   /** Asks a person. Without it, a call that needs permission is refused. */
   readonly askPermission?: (request: PermissionRequest) => Promise<PermissionAnswer>
-  readonly hooks: readonly Hook[]
-  readonly hookInput: (event: HookInput["hook_event_name"], more: Record<string, unknown>) => HookInput
+  readonly runHooks: RunHooks
   readonly telemetry: Telemetry
   readonly conversation: string
   readonly now: () => number
@@ -125,8 +124,7 @@ interface ToolHook {
 
 async function runToolHooks({ event, request, about }: ToolHook, run: ToolRun, emit: Emit): Promise<HookOutcome> {
   const { tool, input } = request
-  const given = run.hookInput(event, { tool_name: tool.name, tool_input: input, ...about })
-  const outcome = await runHooks(run.hooks, given, tool.name)
+  const outcome = await run.runHooks(event, { tool_name: tool.name, tool_input: input, ...about })
   for (const message of outcome.messages) emit({ type: "notice", message })
   return outcome
 }
@@ -153,11 +151,7 @@ async function refusalOf(request: HookedRequest, run: ToolRun): Promise<string |
   if (before.permission === "deny") return "a hook forbids it"
   const verdict = before.permission ?? judgement.verdict
   if (verdict === "allow") return undefined
-  const asked = await runHooks(
-    run.hooks,
-    run.hookInput("PermissionRequest", { tool_name: tool.name, summary: question.summary }),
-    tool.name,
-  )
+  const asked = await run.runHooks("PermissionRequest", { tool_name: tool.name, summary: question.summary })
   if (asked.permission === "allow") return undefined
   if (asked.permission === "deny" || asked.blocked !== undefined) return asked.blocked ?? "a hook forbids it"
   const { askPermission } = run

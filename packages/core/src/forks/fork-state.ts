@@ -5,15 +5,12 @@
 import { systemClock } from "../base/clock.ts"
 import type { Todo } from "../messages/attachments.ts"
 import { FileReads } from "../tools/files/read-state.ts"
-import type { ReadState, Tool, ToolContext } from "../tools/tool.ts"
+import type { ReadState, SharedToolContext, Tool } from "../tools/tool.ts"
 
 /** The part of a conversation's tool context that a fork copies. */
-export type ToolSurroundings = Pick<ToolContext, "clock" | "env" | "directory" | "todos" | "plan">
+export type ToolSurroundings = Pick<SharedToolContext, "clock" | "env" | "directory" | "todos" | "plan">
 
-export function cloneSurroundings(
-  parent: ToolSurroundings,
-  reads: ReadState,
-): Omit<ToolContext, "signal" | "progress" | "toolUseId"> {
+export function cloneSurroundings(parent: ToolSurroundings, reads: ReadState): SharedToolContext {
   let isPlanning = parent.plan.isActive()
   return {
     clock: parent.clock,
