@@ -2,7 +2,7 @@
  * The query loop: prepare, send, record, run the tools, add their results, and again, until the model gives a final answer or something
  * ends it. It is an async generator of events. However it ends, the conversation can continue.
  */
-import { reasonOf } from "../base/errors.ts"
+import { messageOf } from "../base/errors.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import { type Block, type Content, isText, isToolUse, type ToolUse, textOf } from "../messages/blocks.ts"
@@ -55,7 +55,7 @@ async function* guarded(
     return yield* work
   } catch (error) {
     if (signal?.aborted) return { reason: "aborted" }
-    return { reason: "error", message: error instanceof Error ? error.message : reasonOf(error), error }
+    return { reason: "error", message: messageOf(error), error }
   }
 }
 

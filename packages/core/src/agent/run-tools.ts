@@ -9,7 +9,6 @@ import type { ToolResult, ToolUse } from "../messages/blocks.ts"
 import { needsApproval, questionOf } from "../tools/defaults.ts"
 import { forgetCalls } from "../tools/files/read-state.ts"
 import {
-  type Admission,
   type CallOutcome,
   type CallRequest,
   orInterrupted,
@@ -94,7 +93,6 @@ type Emit = (event: QueryEvent) => void
 async function runWithEvents(prepared: PreparedCall, run: ToolRun, emit: Emit): Promise<CallOutcome> {
   const { id, name } = prepared.call
   let started = run.now()
-  let before: HookOutcome | undefined
   const outcome = await runCall(prepared, {
     context: run.context,
     signal: run.signal,
@@ -103,13 +101,20 @@ async function runWithEvents(prepared: PreparedCall, run: ToolRun, emit: Emit): 
     admit: async (request) => {
       const { question, input } = request
       emit({ type: "tool-start", id, name, input, summary: question.summary })
-      before = await runToolHooks({ event: "PreToolUse", request, about: {} }, run, emit)
-      return admit({ ...request, before }, run, emit)
-    },
-    perform: async (request, execute) => {
-      started = run.now() // the time a person took to decide is not the tool's
-      const output = await run.telemetry.tool({ conversation: run.conversation, name, callId: id }, execute)
-      return afterHooks({ request, output, before: before! }, run, emit)
+      const before = await runToolHooks({ event: "PreToolUse", request, about: {} }, run, emit)
+      const why = (await refusalOf({ ...request, before }, run)) ?? (await changedMeanwhile(request))
+      if (why !== undefined) {
+        emit({ type: "tool-denied", id, name, question, why })
+        return { state: "refused", why, attachments: contextsOf(before) }
+      }
+      return {
+        state: "admitted",
+        perform: async (execute) => {
+          started = run.now() // the time a person took to decide is not the tool's
+          const output = await run.telemetry.tool({ conversation: run.conversation, name, callId: id }, execute)
+          return afterHooks({ request, output, before }, run, emit)
+        },
+      }
     },
   })
   emit({ type: "tool-result", id, name, result: outcome.result, ms: run.now() - started })
@@ -131,14 +136,6 @@ async function runToolHooks({ event, request, about }: ToolHook, run: ToolRun, e
 
 interface HookedRequest extends CallRequest {
   readonly before: HookOutcome
-}
-
-async function admit(request: HookedRequest, run: ToolRun, emit: Emit): Promise<Admission> {
-  const { call, tool, question, before } = request
-  const why = (await refusalOf(request, run)) ?? (await changedMeanwhile(request))
-  if (why === undefined) return { state: "admitted" }
-  emit({ type: "tool-denied", id: call.id, name: tool.name, question, why })
-  return { state: "refused", why, attachments: contextsOf(before) }
 }
 
 /** Why the call may not run, if so. A hook may be stricter than the rules or answer for the person, but cannot overrule a denial. */

@@ -167,6 +167,11 @@ export class ClosedError extends StrataError {
   }
 }
 
+/** What any error says, in full. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error && error.message !== "" ? error.message : reasonOf(error)
+}
+
 /** The short reason of any error: its code if it has one, otherwise its message. Never its stack. */
 export function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)

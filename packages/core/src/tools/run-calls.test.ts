@@ -108,7 +108,10 @@ test("LOOP-3 neighbouring calls that change nothing form a group", async () => {
 
 test("what runs around a tool may change its output", async () => {
   const results = await run([use("good")], [tool("good")], {
-    perform: async (_request, execute) => ({ ...(await execute()), content: "replaced" }),
+    admit: async () => ({
+      state: "admitted",
+      perform: async (execute) => ({ ...(await execute()), content: "replaced" }),
+    }),
   })
   expect(results).toEqual([{ type: "tool_result", tool_use_id: "toolu_good", content: "replaced" }])
 })

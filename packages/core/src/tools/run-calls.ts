@@ -2,7 +2,7 @@
  * Runs tool calls, for the agent's loop and for forks: finds the tool, checks the input, asks the gate, executes. Every call gets exactly
  * one result: a refusal, an error and an interruption are results too.
  */
-import { reasonOf } from "../base/errors.ts"
+import { messageOf } from "../base/errors.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import type { ToolResult, ToolUse } from "../messages/blocks.ts"
 import { checkToolInput, invalidInputResult } from "../messages/tool-input.ts"
@@ -31,22 +31,17 @@ export interface CallRequest extends Omit<ReadyCall, "state"> {
   readonly question: PermissionQuestion
 }
 
-export type Admission = { readonly state: "admitted" } | Refusal
-
-export interface Refusal {
-  readonly state: "refused"
-  /** For the model. */
-  readonly why: string
-  readonly attachments?: readonly Attachment[]
-}
+export type Admission =
+  /** `perform` runs around the tool, and may change its output. Default: the tool alone. */
+  | { readonly state: "admitted"; readonly perform?: (execute: () => Promise<ToolOutput>) => Promise<ToolOutput> }
+  /** `why` is for the model. */
+  | { readonly state: "refused"; readonly why: string; readonly attachments?: readonly Attachment[] }
 
 export interface CallRun {
   readonly context: SharedToolContext
   readonly signal: AbortSignal
   /** Decides whether the call may run. */
   readonly admit: (request: CallRequest) => Promise<Admission>
-  /** Runs around the tool, and may change its output. Default: the tool alone. */
-  readonly perform?: (request: CallRequest, execute: () => Promise<ToolOutput>) => Promise<ToolOutput>
   readonly progress?: (text: string) => void
   /** The result of a call that was interrupted. */
   readonly interrupted?: string
@@ -106,19 +101,19 @@ export async function runCall(prepared: PreparedCall, run: CallRun): Promise<Cal
 
 async function admitAndExecute({ state: _, ...ready }: ReadyCall, run: CallRun): Promise<CallOutcome> {
   const { call, tool, input } = ready
-  const { signal, perform = (_request, execute) => execute() } = run
+  const { signal } = run
   const context: ToolContext = {
     ...run.context,
     signal,
     toolUseId: call.id,
     progress: run.progress ?? (() => undefined),
   }
-  const request: CallRequest = { ...ready, context, question: await questionOf(tool, input, context) }
-  const admission = await run.admit(request)
+  const admission = await run.admit({ ...ready, context, question: await questionOf(tool, input, context) })
   if (admission.state === "refused") {
     return { ...failed(call, `Not allowed: ${admission.why}`), attachments: admission.attachments ?? [] }
   }
-  const output = await perform(request, () => orInterrupted(signal, () => executed(tool, input, context)))
+  const execute = () => orInterrupted(signal, () => executed(tool, input, context))
+  const output = admission.perform ? await admission.perform(execute) : await execute()
   return { result: resultOf(call, output), attachments: output.attachments ?? [], touched: output.touched ?? [] }
 }
 
@@ -146,8 +141,4 @@ function noSuchTool(name: string, tools: readonly Tool[]): string {
   const list =
     tools.length === 0 ? "There are no tools here." : `The tools are: ${tools.map((tool) => tool.name).join(", ")}.`
   return `There is no tool named ${name}. ${list}`
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error && error.message !== "" ? error.message : reasonOf(error)
 }

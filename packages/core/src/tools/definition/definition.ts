@@ -1,6 +1,6 @@
 /** What the model is sent about a tool: name, description, and the input schema as JSON Schema. */
 
-import { reasonOf } from "../../base/errors.ts"
+import { messageOf } from "../../base/errors.ts"
 import type { ToolDefinition } from "../../messages/request.ts"
 import { type InputSchema, isStandardSchema, type JsonSchema, type StandardSchema } from "../../messages/tool-input.ts"
 import type { Tool } from "../tool.ts"
@@ -63,5 +63,3 @@ async function valibotToJsonSchema(schema: StandardSchema): Promise<JsonSchema> 
 function hasOwnConverter(schema: object): schema is { toJsonSchema(): JsonSchema } {
   return "toJsonSchema" in schema && typeof schema.toJsonSchema === "function"
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : reasonOf(error))

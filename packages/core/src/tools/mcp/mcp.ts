@@ -3,7 +3,7 @@
  * The client library is loaded with the first server.
  */
 import type { Tool as McpTool, Progress } from "@modelcontextprotocol/client"
-import { reasonOf } from "../../base/errors.ts"
+import { messageOf } from "../../base/errors.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import { clip } from "../defaults.ts"
 import type { OpenToolset, Tool, ToolOutput } from "../tool.ts"
@@ -114,7 +114,7 @@ function failureOf(error: unknown, signal: AbortSignal, { timeoutMs }: McpConnec
   if (signal.aborted) return "interrupted"
   const { code } = error as { readonly code?: unknown }
   if (code === "REQUEST_TIMEOUT") return `no answer within ${timeoutMs / 1_000} s`
-  return error instanceof Error ? error.message : reasonOf(error)
+  return messageOf(error)
 }
 
 const failed = (content: string): ToolOutput => ({ content, isError: true })
