@@ -20,7 +20,7 @@ import type { CompactionOrder, CompactionPlan, Refusal } from "../layers/compact
 import type { Layer, LayerContext } from "../layers/layer.ts"
 import { LayerPipeline } from "../layers/pipeline.ts"
 import type { Attachment } from "../messages/attachments.ts"
-import { type Block, type Content, frozenCopy, isToolResult, type ToolResult } from "../messages/blocks.ts"
+import { type Block, type Content, frozenCopy, isToolResult, isToolUse, type ToolResult } from "../messages/blocks.ts"
 import { contentOf, type Message, type Uuid } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import type { Accounting } from "../tokens/accounting.ts"
@@ -48,7 +48,6 @@ import { PromptKeeper } from "./prompt-keeper.ts"
 import { ConversationRecord } from "./record.ts"
 import { RequestPreparer } from "./request-preparer.ts"
 import { ResponseRecorder } from "./response-recorder.ts"
-import { calledTools, promptTools } from "./tool-names.ts"
 
 export interface ConversationParts {
   readonly store: Store
@@ -207,7 +206,7 @@ export class Conversation implements AsyncDisposable {
     return this.#inOrder(async () => {
       const entries = await this.#record.append(messageDrafts(incoming))
       for (const results of unanswered(entries as readonly Message[])) {
-        await this.#parts.flags.readLimits(calledTools(this.views))
+        await this.#parts.flags.readLimits(this.#calledTools())
         await this.#layers.onToolResults(results)
       }
       return entries.at(-1)!.uuid
@@ -246,8 +245,7 @@ export class Conversation implements AsyncDisposable {
       // the prompt after the boundary is settled now, so changed instruction files are not sent twice
       await this.#prompt.settle()
       const failure = drafts.find((draft) => draft.type === "strata" && draft.subtype === "compaction-failed")
-      if (failure?.type === "strata" && failure.subtype === "compaction-failed")
-        throw new CompactionFailedError(failure.reason, failure.message)
+      if (failure) throw new CompactionFailedError(failure.reason, failure.message)
     })
   }
 
@@ -270,7 +268,7 @@ export class Conversation implements AsyncDisposable {
   record(response: IncomingResponse): Promise<Uuid> {
     return this.#inOrder(async () => {
       const { uuid, stopReason } = await this.#recorder.take(response, this.#preparer.serverKeeps)
-      this.#preparer.nothingUndecided()
+      this.#preparer.forgetUndecided()
       this.#layers.inBackground("afterResponse")
       if (stopReason === "end_turn") this.#layers.inBackground("afterQuery")
       return uuid
@@ -279,7 +277,7 @@ export class Conversation implements AsyncDisposable {
 
   /** Keeps what was streamed of an answer that never ended. */
   recordPartial(text: string, model: string): Promise<Uuid> {
-    return this.#inOrder(() => this.#recorder.takePartial({ id: `partial_${this.#parts.ids.uuid()}`, text, model }))
+    return this.#inOrder(() => this.#recorder.takePartial({ id: `partial_${this.#record.ids.uuid()}`, text, model }))
   }
 
   /** Uses another system prompt, tool list or context from the next request on. The change is recorded and costs the server's cache. */
@@ -298,17 +296,18 @@ export class Conversation implements AsyncDisposable {
     return this.#inOrder(async () => {
       await this.#mustBeMessage(uuid)
       const options = viewOptions(this.#model.facts, this.#parts.settings.values.models)
-      await this.#record.rewind(uuid, async () => (await loadViews(this.#parts.journal, options)).views)
+      await this.#record.rewind(uuid, async () => (await loadViews(this.#record.journal, options)).views)
       this.#prompt.compareAgain()
-      this.#preparer.nothingUndecided()
+      this.#preparer.forgetUndecided()
     })
   }
 
   /** Copies the conversation up to a message into a new one and resolves with its id. This one stays unchanged. */
-  branch(uuid: Uuid, id: string = this.#parts.ids.uuid()): Promise<string> {
+  branch(uuid: Uuid, id: string = this.#record.ids.uuid()): Promise<string> {
     return this.#inOrder(async () => {
       await this.#mustBeMessage(uuid)
-      const { journal, store } = this.#parts
+      const { store } = this.#parts
+      const { journal } = this.#record
       const copy = await store.open({ ...journal.address, id }, { access: "write", create: true })
       try {
         if (!copy.opening.created) throw new ConversationExistsError(id, store.description)
@@ -326,13 +325,13 @@ export class Conversation implements AsyncDisposable {
   /** A block by its handle, byte for byte as it was added, however long ago. */
   async recall(address: string): Promise<Block | undefined> {
     const parsed = parseAddress(address)
-    const entry = parsed && (await this.#parts.journal.find(parsed.uuid))
+    const entry = parsed && (await this.#record.journal.find(parsed.uuid))
     return entry && blockAt(entry, parsed)
   }
 
   /** Every entry of the journal, first to last, including branches that were left. */
   entries(): AsyncIterable<Entry> {
-    return this.#parts.journal.entries()
+    return this.#record.journal.entries()
   }
 
   /** Ends background work and closes the journal. Everything acknowledged is kept. */
@@ -341,7 +340,7 @@ export class Conversation implements AsyncDisposable {
     this.#closing ??= this.#inOrder(async () => {
       await this.#layers.settled()
       this.#closed = true
-      await this.#parts.journal.close()
+      await this.#record.journal.close()
     })
     return this.#closing
   }
@@ -363,10 +362,10 @@ export class Conversation implements AsyncDisposable {
       thresholds: this.#thresholds,
       fill: this.fill(),
       flags: this.#parts.flags.current,
-      now: this.#parts.clock.now(),
-      journal: this.#parts.journal,
+      now: this.#record.clock.now(),
+      journal: this.#record.journal,
       compaction: { manual, auto: auto && this.#layers.compacts },
-      newUuid: () => this.#parts.ids.uuid(),
+      newUuid: () => this.#record.ids.uuid(),
       request: () => this.#preparer.request(),
       signal,
       progress: (progress) => this.#record.events.emit("compaction", progress),
@@ -375,11 +374,18 @@ export class Conversation implements AsyncDisposable {
 
   /** Switches and figures hold for a turn. */
   async #readFlags(): Promise<void> {
-    await this.#parts.flags.read([...promptTools(this.views), ...calledTools(this.views)])
+    await this.#parts.flags.read([...this.views.context.toolNames, ...this.#calledTools()])
+  }
+
+  /** Tools that the last response called. */
+  #calledTools(): readonly string[] {
+    const last = this.views.context.lastResponse
+    const calls = last ? contentOf(last).filter(isToolUse) : []
+    return calls.map(({ name }) => name)
   }
 
   async #mustBeMessage(uuid: Uuid): Promise<void> {
-    const entry = await this.#parts.journal.find(uuid)
+    const entry = await this.#record.journal.find(uuid)
     if (!entry || isDecision(entry)) throw new MessageNotFoundError(uuid)
   }
 

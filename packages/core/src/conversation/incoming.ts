@@ -31,15 +31,16 @@ export interface IncomingResponse {
 
 /** In the order they were given. */
 export function messageDrafts(incoming: Incoming): readonly MessageDraft[] {
-  if (!isList(incoming)) return [messageDraft(incoming)]
-  if (incoming.length === 0) throw new InvalidContentError("the list is empty")
-  const isMessages = incoming.some((item) => typeof (item as Partial<IncomingMessage> | null)?.role === "string")
-  if (!isMessages) return [messageDraft(incoming as Content)]
-  return (incoming as readonly IncomingMessage[]).map((message, index) => messageDraft(message, `messages[${index}]`))
+  if (!isMessages(incoming)) return [messageDraft(incoming)]
+  return incoming.map((message, index) => messageDraft(message, `messages[${index}]`))
 }
 
-const isList = (incoming: Incoming): incoming is readonly IncomingMessage[] | readonly Block[] =>
-  Array.isArray(incoming)
+/** A list of messages, and not of blocks, if one of its items has a role. */
+function isMessages(incoming: Incoming): incoming is readonly IncomingMessage[] {
+  if (!Array.isArray(incoming)) return false
+  if (incoming.length === 0) throw new InvalidContentError("the list is empty")
+  return incoming.some((item) => typeof item?.role === "string")
+}
 
 /** `name` says which of several messages it is. */
 function messageDraft(incoming: Content | IncomingMessage, name?: string): MessageDraft {
@@ -73,11 +74,10 @@ export function checkContent(content: unknown, name?: string): Content {
   return content as readonly Block[]
 }
 
+export type ResponseDraft = MessageDraft & { readonly type: "assistant" }
+
 /** `model` is the conversation's own, for answers that do not say which model wrote them. */
-export function responseDraft(
-  response: IncomingResponse,
-  model: string,
-): MessageDraft & { readonly type: "assistant" } {
+export function responseDraft(response: IncomingResponse, model: string): ResponseDraft {
   const content = blocksOf(response?.content)
   const usage = usableUsage(response.usage ?? undefined)
   return {
@@ -91,7 +91,7 @@ export function responseDraft(
       stop_reason: stopReason(response, content),
       stop_sequence: response.stop_sequence ?? null,
       ...(usage ? { usage } : {}),
-    } as (MessageDraft & { type: "assistant" })["message"],
+    } as ResponseDraft["message"],
   }
 }
 
@@ -101,7 +101,7 @@ function blocksOf(content: unknown): readonly Block[] {
 }
 
 /** An answer that does not say why it ended has ended with its calls, or as a final answer. */
-export function stopReason({ stop_reason }: IncomingResponse, content: readonly Block[]): string | null {
+function stopReason({ stop_reason }: IncomingResponse, content: readonly Block[]): string | null {
   if (stop_reason !== undefined) return stop_reason
   return content.some(isToolUse) ? "tool_use" : "end_turn"
 }

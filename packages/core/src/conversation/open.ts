@@ -15,7 +15,7 @@ import type { Tool } from "../tools/tool.ts"
 import { loadViews, viewOptions } from "../views/views.ts"
 import { Conversation } from "./conversation.ts"
 import { ownLoopLayers } from "./default-layers.ts"
-import { type Incoming, messageDrafts } from "./incoming.ts"
+import { messageDrafts } from "./incoming.ts"
 import { settingsOf } from "./model-settings.ts"
 import { type ConversationOptions, checkConversationOptions } from "./options.ts"
 import type { Prompt } from "./prompt.ts"
@@ -30,7 +30,8 @@ export async function openConversation(options: ConversationOptions): Promise<Co
   const model = await chooseModel({ ...options, env, betas, models: given.values.models })
   const models = { ...given.values.models, ...settingsOf(model, given.values.models) }
   const settings = { ...given, values: { ...given.values, models } }
-  const brought = options.messages?.length ? messageDrafts(options.messages as Incoming) : []
+  const brought = options.messages?.length ? options.messages : undefined
+  if (brought) messageDrafts(brought) // refuses bad ones before a journal is there
   const prompt = await promptOf(options)
   const store = options.store ?? fileStore({ root, flush: settings.values.flush, clock })
   const refusals: string[] = []
@@ -39,7 +40,7 @@ export async function openConversation(options: ConversationOptions): Promise<Co
   try {
     const { facts } = findModel(model.name, models)
     const { views, read } = await loadViews(journal, viewOptions(facts, models))
-    if (brought.length > 0 && views.context.newest) throw alreadyBegun(address.id)
+    if (brought && views.context.newest) throw alreadyBegun(address.id)
     const conversation = new Conversation({
       store,
       journal,
@@ -65,7 +66,7 @@ export async function openConversation(options: ConversationOptions): Promise<Co
       cacheBreakpoints,
       refreshPrompt: options.refreshPrompt,
     })
-    if (brought.length > 0) await conversation.add(options.messages!)
+    if (brought) await conversation.add(brought)
     return conversation
   } catch (error) {
     await journal.close()

@@ -59,7 +59,7 @@ export class RequestPreparer {
   }
 
   /** Everything so far has been sent, or was left by a rewind: nothing is decided about it any more. */
-  nothingUndecided(): void {
+  forgetUndecided(): void {
     this.#undecided = []
   }
 
@@ -68,7 +68,7 @@ export class RequestPreparer {
     for (const notice of this.#notices()) this.#notice(notice)
     await this.#deliverQueued()
     for (const results of this.#undecided) await layers.onToolResults(results)
-    this.nothingUndecided()
+    this.forgetUndecided()
     await prompt.settle() // its size is part of what the layers look at
     await layers.beforeRequest(signal)
     signal?.throwIfAborted()

@@ -1,12 +1,11 @@
 /** Takes in the model's answer: the message, what the server did to the request, and what it cost. */
 import type { Telemetry } from "../base/telemetry.ts"
-import type { MessageDraft } from "../journal/entries.ts"
 import type { Uuid } from "../messages/messages.ts"
 import { clearedCalls } from "../model/context-management.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
 import { costOfUsage, tokenCounts } from "../tokens/price.ts"
 import type { CacheWatch } from "./cache-watch.ts"
-import { type IncomingResponse, responseDraft } from "./incoming.ts"
+import { type IncomingResponse, type ResponseDraft, responseDraft } from "./incoming.ts"
 import type { ConversationRecord } from "./record.ts"
 
 export interface ResponseRecorderParts {
@@ -18,8 +17,6 @@ export interface ResponseRecorderParts {
   /** The conversation's model, for answers that do not name theirs. */
   readonly model: string
 }
-
-type AssistantDraft = MessageDraft & { readonly type: "assistant" }
 
 export interface RecordedResponse {
   readonly uuid: Uuid
@@ -62,7 +59,7 @@ export class ResponseRecorder {
     ])
   }
 
-  #report({ message: { id, model = this.#parts.model, stop_reason, usage } }: AssistantDraft): void {
+  #report({ message: { id, model = this.#parts.model, stop_reason, usage } }: ResponseDraft): void {
     const { telemetry, record, maxTokens, factsOf } = this.#parts
     const counts = usage ? tokenCounts(usage) : undefined
     const stopReason = stop_reason ?? undefined

@@ -166,6 +166,5 @@ const isEnd = (draft: Draft) =>
 
 /** For telemetry: why an attempt that was journaled came to nothing. */
 function failureIn(drafts: readonly Draft[]): FailureReason | undefined {
-  const failed = drafts.find((draft) => draft.type === "strata" && draft.subtype === "compaction-failed")
-  return failed?.type === "strata" && failed.subtype === "compaction-failed" ? failed.reason : undefined
+  return drafts.find((draft) => draft.type === "strata" && draft.subtype === "compaction-failed")?.reason
 }

@@ -51,7 +51,7 @@ export function microcompaction({ onCleared, isMain = true, serverClears = true 
       const trigger = triggerFor(context)
       return editsForServer({
         accepts: facts.accepts,
-        tools: toolNames(views.context.prompt?.tools),
+        tools: views.context.toolNames,
         turnsSincePause: () => turnsSincePause({ views, now, gapMinutes: flags.figures["idle-gap"] }),
         trigger,
         clearable: flags.clearableTools,
@@ -159,7 +159,11 @@ function clearing(context: LayerContext, { toolUseIds, memories }: Selection, wh
   return [
     ...(deleted.length > 0 ? [dropped(toolUseIds.length > 0 ? WITH_OTHERS : (whyLost(context) ?? ""))] : []),
     {
-      ...{ type: "strata", subtype: "tool-results-cleared", toolUseIds: selection.toolUseIds, why, effect },
+      type: "strata",
+      subtype: "tool-results-cleared",
+      toolUseIds: selection.toolUseIds,
+      why,
+      effect,
       ...(memories.length > 0 ? { attachments: memories } : {}),
     },
     ...(dropsThinking ? [THINKING_DROPPED] : []),
@@ -176,6 +180,3 @@ const THINKING_DROPPED: DecisionDraft = {
 
 const clearedIn = (drafts: readonly Draft[]): DecisionOf<"tool-results-cleared">[] =>
   drafts.flatMap((draft) => (draft.type === "strata" && draft.subtype === "tool-results-cleared" ? draft : []))
-
-const toolNames = (tools: unknown): readonly string[] =>
-  Array.isArray(tools) ? tools.map(({ name }: { name: unknown }) => String(name)) : []

@@ -243,6 +243,11 @@ export class ContextView {
     return this.#prompt.rendered
   }
 
+  /** Of the tools that the prompt offers. */
+  get toolNames(): readonly string[] {
+    return this.#prompt.toolNames
+  }
+
   /** The newest message, which the next one follows. */
   get newest(): Message | undefined {
     return this.#newest

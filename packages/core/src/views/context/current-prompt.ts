@@ -20,6 +20,11 @@ export class CurrentPrompt {
     return this.#prompt
   }
 
+  get toolNames(): readonly string[] {
+    const tools = this.#prompt?.tools
+    return Array.isArray(tools) ? tools.map(({ name }: { name: unknown }) => String(name)) : []
+  }
+
   /** Estimated: system prompt, tools, preamble. */
   get tokens(): number {
     return this.#measure ? Math.ceil(this.#estimator.tokens(this.#measure)) : 0
