@@ -10,6 +10,7 @@ import type { ModelResponse } from "../../model/model.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 import type { RouteName } from "../compaction-order.ts"
 import { type Aftermath, aftermath } from "./aftermath.ts"
+import type { Cut } from "./cut.ts"
 import { hookOutput } from "./hook-output.ts"
 import { installation, spent } from "./install.ts"
 import type { CompactionOptions } from "./options.ts"
@@ -44,8 +45,6 @@ interface Failure {
   readonly message: string
 }
 
-type Summary = Extract<RouteOutcome, { kind: "summary" }>
-
 export async function attempt({ situation, routes, instructions, options }: AttemptParts): Promise<Attempt> {
   const { context } = situation
   const paid: ModelResponse[] = []
@@ -62,7 +61,7 @@ export async function attempt({ situation, routes, instructions, options }: Atte
     const weighed =
       outcome.kind === "summary" ? await weigh(situation, { route, outcome, options }).catch(asFailure) : outcome
     if (context.signal.aborted) return givenUp(paid)
-    if ("after" in weighed) return install(situation, { ...weighed, outcome, route, paid, options })
+    if ("after" in weighed) return install(situation, { ...weighed, route, paid, options })
     failure = weighed
     context.progress({ phase: "message", message: `${ROUTE_WORDS[route.name]}: ${weighed.message}` })
   }
@@ -95,22 +94,22 @@ function inSteps(report: (characters: number) => void): (characters: number) => 
 /** A summary that cannot be used counts as a failure. Otherwise every request would pay for it again. */
 const asFailure = (error: unknown): Failure => ({ why: "no_summary", message: reasonOf(error) })
 
+interface ToWeigh {
+  readonly route: Route
+  readonly outcome: Extract<RouteOutcome, { kind: "summary" }>
+  readonly options: CompactionOptions
+}
+
 interface Weighed {
   readonly summary: string
+  readonly cut: Cut
   /** The summary with the text around it. */
   readonly text: string
   readonly after: Aftermath
 }
 
 /** Whether a summary is worth installing. */
-async function weigh(
-  situation: Situation,
-  {
-    route,
-    outcome,
-    options,
-  }: { readonly route: Route; readonly outcome: Summary; readonly options: CompactionOptions },
-): Promise<Weighed | Failure> {
+async function weigh(situation: Situation, { route, outcome, options }: ToWeigh): Promise<Weighed | Failure> {
   const { context, order, limits } = situation
   context.progress({ phase: "restoring", route: route.name })
   const text = continuationText({
@@ -127,7 +126,7 @@ async function weigh(
     const message = `it would leave ${grouped(after.tokens)} of ${grouped(before)} tokens, which saves too little`
     return { why: "threshold_exceeded", message }
   }
-  return { summary: outcome.text, text, after }
+  return { summary: outcome.text, cut: outcome.cut, text, after }
 }
 
 /** The largest context that is worth it. */
@@ -137,15 +136,14 @@ function mostAfter({ context, figures, limits }: Situation, { mustReachThreshold
 }
 
 interface ToInstall extends Weighed {
-  readonly outcome: RouteOutcome
   readonly route: Route
   readonly paid: readonly ModelResponse[]
   readonly options: CompactionOptions
 }
 
-async function install(situation: Situation, { outcome, route, paid, options, ...rest }: ToInstall): Promise<Attempt> {
+async function install(situation: Situation, toInstall: ToInstall): Promise<Attempt> {
   const { context, order, limits } = situation
-  const { summary, text, after } = rest
+  const { summary, cut, text, after, route, paid, options } = toInstall
   const started = await unlessInterrupted(context.signal, options.hooks?.started() ?? Promise.resolve(undefined))
   if (started.state === "interrupted" || context.signal.aborted) return givenUp(paid)
   for (const message of started.value?.messages ?? []) context.progress({ phase: "message", message })
@@ -161,7 +159,7 @@ async function install(situation: Situation, { outcome, route, paid, options, ..
   }
   const drafts = installation({
     context,
-    cut: (outcome as Summary).cut,
+    cut,
     text,
     attachments: [...after.attachments, ...said.attachments],
     facts: {
