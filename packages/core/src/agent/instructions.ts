@@ -28,17 +28,9 @@ export interface InstructionOptions {
   readonly mayRead: (path: string) => boolean
 }
 
-/** Reads the instruction files of a directory. */
-export type LookInto = (directory: string) => Promise<readonly InstructionFile[]>
-
-const lookInto =
-  (options: InstructionOptions): LookInto =>
-  (directory) =>
-    instructionsIn(directory, options)
-
 /** Reads each directory once, however many files in it were touched. */
-export function lookOnce(options: InstructionOptions): LookInto {
-  const seen = new Map<string, ReturnType<LookInto>>()
+export function lookOnce(options: InstructionOptions): (directory: string) => Promise<readonly InstructionFile[]> {
+  const seen = new Map<string, Promise<readonly InstructionFile[]>>()
   return (directory) => {
     const found = seen.get(directory) ?? instructionsIn(directory, options)
     seen.set(directory, found)
@@ -47,11 +39,8 @@ export function lookOnce(options: InstructionOptions): LookInto {
 }
 
 /** Loads what applies to the whole conversation: the user's own, then from the project's root down to the working directory. */
-export async function loadInstructions(
-  options: InstructionOptions,
-  look: LookInto = lookInto(options),
-): Promise<readonly InstructionFile[]> {
-  const files = await Promise.all(standingDirectories(options).map(look))
+export async function loadInstructions(options: InstructionOptions): Promise<readonly InstructionFile[]> {
+  const files = await Promise.all(standingDirectories(options).map((directory) => instructionsIn(directory, options)))
   return files.flat().filter(({ paths }) => paths === undefined)
 }
 

@@ -33,7 +33,7 @@ export interface Compaction {
   readonly kept?: readonly Uuid[]
 }
 
-export const SUMMARY_FLAGS = { isCompactSummary: true, isVisibleInTranscriptOnly: true } as const
+const SUMMARY_FLAGS = { isCompactSummary: true, isVisibleInTranscriptOnly: true } as const
 const BEGINNING_OF_TIME = "1970-01-01T00:00:00.000Z" // for formats without times
 const SYNTHETIC_MODEL = "<synthetic>"
 

@@ -9,7 +9,7 @@ import { openHands } from "./openhands.ts"
 import { pi } from "./pi.ts"
 import { sweAgent } from "./swe-agent.ts"
 
-export const IMPORTERS: readonly Importer[] = [claudeCode, codex, pi, openHands, openCode, sweAgent]
+const IMPORTERS: readonly Importer[] = [claudeCode, codex, pi, openHands, openCode, sweAgent]
 
 const SHOWN_CHARACTERS = 60
 const SHOWN_FIELDS = 8

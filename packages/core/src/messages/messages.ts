@@ -112,11 +112,6 @@ export function isSyntheticError(message: Message): boolean {
   return message.type === "assistant" && message.isApiErrorMessage === true && message.message.model === SYNTHETIC_MODEL
 }
 
-/** Whether a user message has tool results, so that it does not come from the person alone. */
-export function carriesResults(message: UserMessage): boolean {
-  return contentOf(message).some(isToolResult)
-}
-
 /** Whether the person wrote the message, as far as the record shows. */
 export function isHuman(message: Message): message is UserMessage {
   return (

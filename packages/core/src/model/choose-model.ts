@@ -42,7 +42,7 @@ export async function chooseModel({ model, client, env, betas = [], models = {} 
   return aiSdkModel(model, { models })
 }
 
-export function isModel(value: unknown): value is Model {
+function isModel(value: unknown): value is Model {
   const { stream, facts } = (value ?? {}) as Partial<Model>
   return typeof stream === "function" && typeof facts === "object"
 }

@@ -23,7 +23,7 @@ interface TooLongPattern {
 const INPUT = "the input is larger than the window"
 const INPUT_AND_OUTPUT = "input and reserved output together are larger than the window"
 
-export const TOO_LONG_PATTERNS: readonly TooLongPattern[] = [
+const TOO_LONG_PATTERNS: readonly TooLongPattern[] = [
   {
     provider: "anthropic", // Bedrock and Vertex pass the same sentence on for Claude
     reason: INPUT,

@@ -11,7 +11,7 @@ export function tokenCounts(usage: Usage): TokenCounts {
 }
 
 /** The passes of a response. Each is priced by its own size. */
-export function billedPasses(usage: Usage): readonly TokenCounts[] {
+function billedPasses(usage: Usage): readonly TokenCounts[] {
   const passes = usage.iterations && usage.iterations.length > 0 ? usage.iterations : [usage]
   return passes.map(countsOf)
 }

@@ -3,12 +3,12 @@ import type { ModelFacts } from "./model-facts.ts"
 import { asksForMillion } from "./models.ts"
 
 /** Defaults, in tokens. */
-export const DEFAULT_WINDOW = 200_000
-export const LONG_WINDOW = 1_000_000
+const DEFAULT_WINDOW = 200_000
+const LONG_WINDOW = 1_000_000
 export const OUTPUT_RESERVE = 20_000
-export const AUTO_COMPACT_BUFFER = 13_000
-export const WARNING_BUFFER = 20_000
-export const BLOCKING_BUFFER = 3_000
+const AUTO_COMPACT_BUFFER = 13_000
+const WARNING_BUFFER = 20_000
+const BLOCKING_BUFFER = 3_000
 
 const LONG_CONTEXT_BETA = /^context-1m-/
 

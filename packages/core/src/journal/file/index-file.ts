@@ -8,7 +8,7 @@ import { hash } from "node:crypto"
 import { type FileHandle, open } from "node:fs/promises"
 import { crc32 } from "node:zlib"
 
-export const RECORD_BYTES = 40
+const RECORD_BYTES = 40
 const SUMMED_BYTES = 36
 const NO_BOUNDARY = 0xffffffff
 

@@ -2,11 +2,16 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { findModel } from "../../tokens/models.ts"
 import { planBySize, type SizeFigures, type SizeInput } from "./by-size.ts"
-import { cachePrices, extraCost, paybackTurns } from "./payback.ts"
+import { type CachePrices, type Clearing, cachePrices, paybackTurns } from "./payback.ts"
 import type { Survey } from "./survey.ts"
 
 const FIGURES: SizeFigures = { keep: 40_000, least: 20_000, protect: 3 }
 const PRICES = { write: 1.25, read: 0.1 }
+
+/** What a clearing costs more than doing nothing, after so many later turns, in tokens of plain input. Below 0 it has paid. */
+function extraCost({ removed, after }: Clearing, { write, read }: CachePrices, turns: number): number {
+  return after * (write - read) - removed * read * (turns + 1) // the request that clears saves its first read
+}
 
 /** A conversation of results of these sizes, one after the other, with as much other content after each. */
 function surveyOf(sizes: readonly number[], { between = 0, thinking = 0 } = {}): Survey {

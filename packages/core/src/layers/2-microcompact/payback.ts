@@ -44,11 +44,6 @@ export function paybackTurns({ removed, after }: Clearing, { write, read }: Cach
   return (after * (write - read)) / (removed * read) - 1
 }
 
-/** What a clearing costs more than doing nothing, after so many later turns, in tokens of plain input. Below 0 it has paid. */
-export function extraCost({ removed, after }: Clearing, { write, read }: CachePrices, turns: number): number {
-  return after * (write - read) - removed * read * (turns + 1) // the request that clears saves its first read
-}
-
 /** In how many turns a clearing that takes so many tokens away can pay. */
 export type RemainingTurns = (removed: number) => number
 

@@ -20,7 +20,6 @@ export interface Circumstances {
 export interface Mechanism {
   readonly name: MechanismName
   readonly switch: SwitchName
-  readonly changes: "the view" | "the server's cache" | "the server's copy"
   readonly fits: (here: Circumstances) => boolean
   /** It does not apply where one of these does. */
   readonly insteadOf?: readonly MechanismName[]
@@ -31,28 +30,24 @@ export const POLICY: readonly Mechanism[] = [
   {
     name: "by-time",
     switch: "clear-by-time",
-    changes: "the view",
     fits: () => true,
     why: "after a long pause the cache is gone, so clearing costs nothing",
   },
   {
     name: "by-cache-edit",
     switch: "clear-by-cache-edit",
-    changes: "the server's cache",
     fits: ({ accepts, isMain }) => accepts.cacheEditing && isMain,
     why: "results are deleted inside the cache: nothing changes here, and nothing is written again",
   },
   {
     name: "by-api",
     switch: "clear-by-api",
-    changes: "the server's copy",
     fits: ({ accepts, serverHasRoom }) => accepts.contextManagement && serverHasRoom,
     why: "the server clears what it holds; nothing changes here, and thinking stays bound",
   },
   {
     name: "by-size",
     switch: "clear-by-size",
-    changes: "the view",
     fits: () => true,
     insteadOf: ["by-cache-edit", "by-api"],
     why: "the last resort before a compaction, and only where it pays",

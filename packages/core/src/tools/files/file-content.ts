@@ -11,7 +11,7 @@ import { missingFile, type Target } from "./paths.ts"
 import { type Decoded, decodeText } from "./text-encoding.ts"
 
 /** Each read keeps the whole file in memory. For larger files there is Grep, or a command that cuts out a part. */
-export const MOST_FILE_BYTES = 32 * 1024 * 1024
+const MOST_FILE_BYTES = 32 * 1024 * 1024
 
 const CHUNK_BYTES = 256 * 1024
 

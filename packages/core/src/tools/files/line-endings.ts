@@ -3,7 +3,7 @@
 export const withPlainEnds = (text: string): string => text.replaceAll("\r\n", "\n")
 
 /** Whether most of a text's lines end in CR LF. */
-export function mostlyCrlf(text: string): boolean {
+function mostlyCrlf(text: string): boolean {
   const crlf = occurrences(text, "\r\n")
   return crlf > 0 && crlf * 2 >= occurrences(text, "\n")
 }

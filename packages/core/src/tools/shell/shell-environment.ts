@@ -6,7 +6,7 @@ export interface HiddenVariable {
 }
 
 /** Recognised by name, because values give no clue. A name in `keep` is shown anyway. */
-export const HIDDEN_VARIABLES: readonly HiddenVariable[] = [
+const HIDDEN_VARIABLES: readonly HiddenVariable[] = [
   { name: /^ANTHROPIC_/i, why: "the key and the address of the model that runs the conversation" },
   { name: /(?:^|_)API_?KEYS?$/i, why: "keys of model providers and other services" },
   { name: /(?:^|_)(?:AUTH_?)?TOKENS?$/i, why: "GITHUB_TOKEN, NPM_TOKEN, npm_config_…_authToken, session tokens" },

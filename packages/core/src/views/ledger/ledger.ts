@@ -34,7 +34,7 @@ export interface LedgerLine {
 export type Purpose = "main" | "sidechain" | BackgroundPurpose
 
 /** In the order reports list them. */
-export const PURPOSES: readonly Purpose[] = ["main", "notes", "compaction", "memory", "agent", "sidechain"]
+const PURPOSES: readonly Purpose[] = ["main", "notes", "compaction", "memory", "agent", "sidechain"]
 
 const RECENT_RESPONSES = 64 // the entries of a response are close together
 

@@ -127,7 +127,7 @@ function pricing({ counts, price }: BilledRequest, lost: boolean): (kept: KeptOu
 }
 
 /** Of the kind of cache that the request wrote to. */
-export function writePrice({ cacheWrite5m, cacheWrite1h }: TokenCounts, price: Price): number {
+function writePrice({ cacheWrite5m, cacheWrite1h }: TokenCounts, price: Price): number {
   return cacheWrite1h > cacheWrite5m ? price.cacheWrite1h : price.cacheWrite5m
 }
 

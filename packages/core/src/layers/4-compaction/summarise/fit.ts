@@ -99,7 +99,7 @@ function textOfBlock(block: Block): string {
 }
 
 /** As much of a text as fits, without its middle. */
-export function textWithin(text: string, budget: number, size: (text: string) => number): string {
+function textWithin(text: string, budget: number, size: (text: string) => number): string {
   let kept = text
   for (let now = size(kept); now > budget; now = size(kept)) {
     const shorter = cutMiddle(text, Math.floor(kept.length * Math.min(0.9, (0.9 * budget) / now)))

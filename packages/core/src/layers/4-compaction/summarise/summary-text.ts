@@ -51,7 +51,7 @@ export function readSummary(answer: string): ReadSummary {
   return rest === "" ? { kind: "none", why: "empty" } : { kind: "summary", text: rest }
 }
 
-export function isErrorText(text: string): boolean {
+function isErrorText(text: string): boolean {
   const start = text.trimStart()
   return ERROR_TEXTS.some(({ pattern }) => pattern.test(start))
 }
