@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { findCycles, importsOf, setsHooks, upwardImports } from "./check-structure.ts"
+import { deepImports, findCycles, importsOf, setsHooks, upwardImports } from "./check-structure.ts"
 
 const sources: Record<string, string> = {
   "packages/core/src/base/ids.ts": "",
@@ -15,6 +15,12 @@ describe("the structure check", () => {
   test("reports a floor that imports from one above it", () => {
     expect(upwardImports(imports)).toEqual([
       { from: "packages/core/src/views/words.ts", to: "packages/core/src/agent/query.ts" },
+    ])
+  })
+
+  test("reports a path into another package", () => {
+    expect(deepImports(imports)).toEqual([
+      { from: "packages/sim/src/server.ts", to: "packages/core/src/agent/query.ts" },
     ])
   })
 

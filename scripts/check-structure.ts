@@ -1,6 +1,7 @@
 /**
  * Checks the structure of the repository.
  * - A folder of `core/src` imports only from folders below it, a package only from packages below it. Type imports count.
+ * - A package imports what another one exports, by its name: no path leads into another package's sources.
  * - No file imports itself in a circle.
  * - No file shared by tests sets hooks: it is loaded once, so its hooks would apply to the first test file only.
  * - Every requirement id that a file names is explained in docs/requirements.md. Comments in sources name none.
@@ -40,12 +41,18 @@ export function upwardImports(imports: readonly Import[]): readonly Import[] {
   const inside = imports.filter(
     ({ from, to }) => from.startsWith(CORE + sep) && to.startsWith(CORE + sep) && floorOf(from) >= 0,
   )
-  const packageOf = (file: string) => PACKAGES.indexOf(file.split(sep)[1]!)
+  const levelOf = (file: string) => PACKAGES.indexOf(packageOf(file))
   return [
     ...inside.filter(({ from, to }) => floorOf(to) < 0 || floorOf(to) > floorOf(from)),
-    ...imports.filter(({ from, to }) => packageOf(to) > packageOf(from)),
+    ...imports.filter(({ from, to }) => levelOf(to) > levelOf(from)),
   ]
 }
+
+const packageOf = (file: string) => file.split(sep)[1]!
+
+/** Imports by path from one package into another. */
+export const deepImports = (imports: readonly Import[]): readonly Import[] =>
+  imports.filter(({ from, to }) => packageOf(from) !== packageOf(to))
 
 export function findCycles(imports: readonly Import[]): readonly (readonly string[])[] {
   const targets = Map.groupBy(imports, ({ from }) => from)
@@ -97,6 +104,7 @@ if (import.meta.main) {
   const counts = exportCounts()
   const problems = [
     ...upwardImports(imports).map(({ from, to }) => `${from} imports upwards: ${to}`),
+    ...deepImports(imports).map(({ from, to }) => `${from} imports by path what another package should export: ${to}`),
     ...findCycles(imports).map((cycle) => `import cycle: ${cycle.join(" -> ")}`),
     ...shared
       .filter((file) => setsHooks(read(file)))

@@ -15,6 +15,17 @@ export { FIGURES, type FigureName, SWITCHES, type SwitchName } from "./base/flag
 export { createFlags } from "./base/flags.ts"
 export { grouped } from "./base/grouped.ts"
 export { type Ids, isSafeId, projectName, seededIds } from "./base/ids.ts"
+export {
+  clockTime,
+  counted,
+  dollars,
+  dollarsOrUnknown,
+  duration,
+  pause,
+  percent,
+  short,
+  timeAgo,
+} from "./base/numbers.ts"
 export { promptText } from "./base/prompt-file.ts"
 export { DEFAULT_SETTINGS, ENVIRONMENT, loadSettings, type Settings } from "./base/settings.ts"
 export { settingsSchema } from "./base/settings-schema.ts"
@@ -90,7 +101,7 @@ export { codingTools, mcpServers } from "./tools/toolsets.ts"
 export type { BreakCause } from "./views/cache/cache-causes.ts"
 export { type BreakTotal, type CacheBreak, totalBreaks } from "./views/cache/cache-history.ts"
 export { accountSent } from "./views/context/sent-accounting.ts"
-export { type LedgerLine, type LedgerSummary, type Purpose, summarise } from "./views/ledger/ledger.ts"
+export { type LedgerLine, type LedgerSummary, PURPOSE_WORDS, type Purpose, summarise } from "./views/ledger/ledger.ts"
 export { type LayerSaving, totalSaving } from "./views/ledger/savings-report.ts"
 export { isOnPath, Links } from "./views/path.ts"
 export { type Artifacts, artifacts, commandOf } from "./views/record/artifacts.ts"

@@ -19,8 +19,8 @@ import {
 } from "@strata/core/internal"
 import { isShort } from "../../core/bench/measure.ts"
 import { BESIDE_THE_REPOSITORY, type RecordedConversation, recordedConversations } from "../src/recordings.ts"
-import { workerConversation } from "../src/worker-conversation.ts"
 import { printLayerTurns } from "./layer-turns.ts"
+import { workerConversation } from "./worker-conversation.ts"
 
 const MOST_RECORDINGS = isShort ? 4 : Number.POSITIVE_INFINITY
 const WORKER_TOKENS = isShort ? 250_000 : 900_000 // below the compaction threshold of a 1M window

@@ -5,10 +5,10 @@ import {
   inputTokens,
   type LedgerLine,
   type LedgerSummary,
+  PURPOSE_WORDS,
   type RepeatedReads,
 } from "@strata/core/internal"
 import { counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
-import { PURPOSE_WORDS } from "../display/purposes.ts"
 import { cacheWords, lostCacheLines, repeatedReadLines, savedInAll, savingLines } from "../display/savings.ts"
 import { table } from "../display/table.ts"
 import { wrapped } from "../display/text.ts"

@@ -1,12 +1,14 @@
 /** `strata demo`: an agent works on a scratch copy, and the terminal shows its window fill up and empty again. */
+
 import { setTimeout as sleep } from "node:timers/promises"
 import { type Agent, type QueryEnd, type QueryEvent, summarise } from "@strata/core/internal"
+import { makeScratch, type Scratch } from "@strata/sim"
 import { readArguments } from "../arguments.ts"
 import type { Call, Run, Values } from "../command.ts"
 import { DEMO } from "../descriptions.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { interruptible } from "../run/interruption.ts"
-import { CHECKOUT_NAME, makeScratch, repositoryToShow, type Scratch } from "./scratch.ts"
+import { CHECKOUT_NAME, repositoryToShow } from "./repository.ts"
 import { type DemoScreen, openScreen } from "./screen.ts"
 import { after, atRest, beginning, type DemoState, type Reading } from "./state.ts"
 import { summary } from "./summary.ts"

@@ -1,11 +1,12 @@
 /** Shows the demo: a picture redrawn in place on a screen, one line per event elsewhere. */
+
 import type { QueryEvent } from "@strata/core/internal"
+import type { Scratch } from "@strata/sim"
 import { percent, short } from "../display/numbers.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { fittedAtEnd, wrapped } from "../display/text.ts"
 import { LivePicture } from "./live.ts"
 import { happeningLine, picture } from "./picture.ts"
-import type { Scratch } from "./scratch.ts"
 import type { DemoState, Happening } from "./state.ts"
 
 export interface DemoScreen {

@@ -1,7 +1,7 @@
 /** What the demo prints at the end: what happened, what to try next, and the comparison with and without Strata. */
 import type { Artifacts, LedgerSummary, Purpose } from "@strata/core/internal"
+import { PURPOSE_WORDS } from "@strata/core/internal"
 import { clockTime, counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
-import { PURPOSE_WORDS } from "../display/purposes.ts"
 import { cacheWords, LAYER_WORDS, savedInAll } from "../display/savings.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"

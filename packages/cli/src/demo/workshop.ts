@@ -9,8 +9,7 @@ import {
   type Settings,
   todoWrite,
 } from "@strata/core/internal"
-import { type Simulator, startSimulator, workerBrain } from "@strata/sim"
-import type { Scratch } from "./scratch.ts"
+import { type Scratch, type Simulator, startSimulator, workerBrain } from "@strata/sim"
 
 export const MODEL = "claude-opus-5-5"
 const OVERLOADED_REQUEST = 6 // one request fails, to show the retry

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { fitted, fittedAtEnd, padEnd, printable, widthOf, wrapped } from "./text.ts"
+import { firstLine, fitted, fittedAtEnd, padEnd, printable, widthOf, wrapped } from "./text.ts"
 
 describe("text for a terminal", () => {
   it("makes one harmless line of whatever a transcript holds", () => {
@@ -24,4 +24,11 @@ describe("text for a terminal", () => {
     expect(wrapped("a incomprehensible b", 5)).toEqual(["a", "incomprehensible", "b"])
     expect(wrapped("", 5)).toEqual([])
   })
+})
+
+it("cuts the first line that says something by columns, never through a letter", () => {
+  expect(firstLine("\n  \n  hello  \nworld")).toBe("hello")
+  expect(firstLine("数据库连接失败", 9)).toBe("数据库连…")
+  expect(firstLine("👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧", 5)).toBe("👩‍👩‍👧👩‍👩‍👧…")
+  expect(firstLine("")).toBe("")
 })

@@ -1,8 +1,9 @@
 /** The sections about size and cost over time: growth, cache, money. */
+
+import { PURPOSE_WORDS } from "@strata/core/internal"
 import { columnChart } from "../display/bars.ts"
 import { CAUSES } from "../display/cache-breaks.ts"
 import { counted, dollars, dollarsOrUnknown, grouped, pause, percent, short } from "../display/numbers.ts"
-import { PURPOSE_WORDS } from "../display/purposes.ts"
 import { cacheWords, lossOf } from "../display/savings.ts"
 import { table } from "../display/table.ts"
 import { indented, printable } from "../display/text.ts"

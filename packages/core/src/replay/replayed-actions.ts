@@ -1,6 +1,7 @@
 /**
  * What a policy did, as lines of a report, and what each action saved. The savings of all actions add up to what the policy saved.
  */
+import { grouped } from "../base/grouped.ts"
 import type { Draft } from "../journal/entries.ts"
 
 export type ActionKind = "put aside" | "cleared" | "cleared by the server" | "thinking dropped"
@@ -35,7 +36,7 @@ export function actionsOf(
 function actionOf(draft: Draft): Omit<PolicyAction, "turn" | "tokens">[] {
   if (draft.type !== "strata") return []
   if (draft.subtype === "tool-result-persisted")
-    return [{ kind: "put aside", results: 1, why: `${draft.bytes.toLocaleString("en-US")} bytes` }]
+    return [{ kind: "put aside", results: 1, why: `${grouped(draft.bytes)} bytes` }]
   if (draft.subtype === "tool-results-cleared")
     return [{ kind: "cleared", results: draft.toolUseIds.length, why: WHY[draft.why] ?? draft.why }]
   if (draft.subtype === "thinking-dropped") return [{ kind: "thinking dropped", results: 0, why: draft.why }]

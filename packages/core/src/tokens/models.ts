@@ -2,6 +2,7 @@
  * Looks up a model by any of its names: with a date, a provider's prefix or a `[1m]` suffix. An unknown model gets safe
  * defaults and a notice, and never a price of zero.
  */
+import { grouped } from "../base/grouped.ts"
 import { MODEL_FACTS, type ModelFacts, type TokenizerFamily, UNKNOWN_MODEL } from "./model-facts.ts"
 
 export type ModelLookup =
@@ -46,7 +47,7 @@ export function findModel(name: string, overrides: Readonly<Record<string, Model
   return {
     known: false,
     facts,
-    notice: `The model "${id}" is not in the model table. A window of ${facts.window.toLocaleString("en-US")} tokens is assumed, and its price is unknown. Set its figures under "models" in the settings.`,
+    notice: `The model "${id}" is not in the model table. A window of ${grouped(facts.window)} tokens is assumed, and its price is unknown. Set its figures under "models" in the settings.`,
   }
 }
 

@@ -24,7 +24,7 @@ import {
   resultBlocks,
   type Usage,
 } from "@strata/core/internal"
-import type { Ttl } from "../../../sim/src/wire.ts"
+import type { Ttl } from "@strata/sim"
 
 export interface RecordedRequest {
   /** Milliseconds. The start of a request is not recorded, so this is the time of the last message sent with it. */

@@ -5,7 +5,7 @@
  * system prompt and the last message. Codex uses a provider that caches on its own.
  */
 import { findModel } from "@strata/core/internal"
-import { type PrefixItem, PromptCache } from "../../../sim/src/cache/prompt-cache.ts"
+import { type PrefixItem, PromptCache } from "@strata/sim"
 import type { RecordedBlock, RecordedRequest } from "./recorded-requests.ts"
 import { isSystem, type ShapedItem, type ShapedRequest, shapeRequests, systemEnds } from "./token-shares.ts"
 

@@ -3,8 +3,7 @@
  * shows what the data alone carries. Neither is a language model.
  */
 import { type Model, type ModelFacts, type ModelRequest, toBlocks } from "@strata/core/internal"
-import type { BrainMessage, BrainTurn } from "../../../sim/src/brain.ts"
-import { extractiveAnswer } from "../../../sim/src/brains/extractive.ts"
+import { type BrainMessage, type BrainTurn, extractiveAnswer } from "@strata/sim"
 
 export type SummariserName = "extractive" | "empty"
 

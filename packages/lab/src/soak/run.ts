@@ -1,7 +1,6 @@
 /** Runs one soak: gives tasks until enough tokens have passed through the window, then collects the figures. */
 
 import { type LedgerSummary, summarise } from "@strata/core/internal"
-import { quantile } from "../../../core/bench/measure.ts"
 import { RULES, taskAt } from "./tasks.ts"
 import { type CompactionSeen, SoakWatch } from "./watch.ts"
 import { openSoakWorkshop, type SoakWorkshop } from "./workshop.ts"
@@ -122,5 +121,8 @@ async function problemsOf({ watch, workshop, tasks, window, turn }: ToJudge): Pr
 
 function endsOf(samples: readonly number[]): Ends {
   const tenth = Math.max(1, Math.floor(samples.length / 10))
-  return { first: quantile(samples.slice(0, tenth), 0.5), last: quantile(samples.slice(-tenth), 0.5) }
+  return { first: median(samples.slice(0, tenth)), last: median(samples.slice(-tenth)) }
 }
+
+const median = (samples: readonly number[]): number =>
+  samples.toSorted((a, b) => a - b)[Math.floor(samples.length / 2)] ?? Number.NaN

@@ -1,6 +1,5 @@
 /** Prints the figures of the soak for a person. */
-import { clockTime, dollars, dollarsOrUnknown, duration, grouped, percent } from "../../../cli/src/display/numbers.ts"
-import { PURPOSE_WORDS } from "../../../cli/src/display/purposes.ts"
+import { clockTime, dollars, dollarsOrUnknown, duration, grouped, PURPOSE_WORDS, percent } from "@strata/core/internal"
 import type { Ends, SoakReport } from "./run.ts"
 import type { CompactionSeen } from "./watch.ts"
 

@@ -9,7 +9,7 @@ import {
   sentBlocks,
   tokenCounts,
 } from "@strata/core/internal"
-import type { Clock } from "../../../sim/src/index.ts"
+import type { Clock } from "@strata/sim"
 
 export interface CompactionSeen {
   readonly route: string

@@ -3,17 +3,19 @@
  * copy of this repository. Simulated time passes as answers are written, so the soak can measure waiting without waiting.
  */
 
+import { fileURLToPath } from "node:url"
 import { type Agent, anthropicModel, fileTools, openAgent, openShellTools, todoWrite } from "@strata/core/internal"
-import { makeScratch, repositoryToShow } from "../../../cli/src/demo/scratch.ts"
 import {
   type Answer,
   type Brain,
   frozenClock,
+  makeScratch,
   type Simulator,
   startSimulator,
   workerBrain,
-} from "../../../sim/src/index.ts"
+} from "@strata/sim"
 
+const REPOSITORY = fileURLToPath(new URL("../../../..", import.meta.url))
 export const MODEL = "claude-opus-5-5"
 const TURNS_PER_TASK = 24
 const CALLS_AT_ONCE = 4
@@ -35,7 +37,7 @@ export interface SoakWorkshop {
 }
 
 export async function openSoakWorkshop({ window, seed, resultSize }: WorkshopOptions): Promise<SoakWorkshop> {
-  const scratch = makeScratch(repositoryToShow(process.cwd()))
+  const scratch = makeScratch(REPOSITORY)
   const models = { [MODEL]: { window } }
   const clock = frozenClock()
   const worker = workerBrain({

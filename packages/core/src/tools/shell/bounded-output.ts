@@ -2,9 +2,11 @@
  * The output of a process, however long. The start and the end stay in memory. The whole goes to a file if there is a directory for it.
  * The text it returns is safe in a request: well-formed, without control characters.
  */
+
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { stripVTControlCharacters } from "node:util"
+import { grouped } from "../../base/grouped.ts"
 
 export interface OutputLimits {
   /** For the start and the end together. */
@@ -134,7 +136,7 @@ export function safeText(text: string): string {
 
 function omissionNote(omitted: number, file: string | undefined): string {
   const where = file === undefined ? "" : `; the whole output is in ${file}`
-  return `[… ${omitted.toLocaleString("en-US")} characters left out here${where} …]`
+  return `[… ${grouped(omitted)} characters left out here${where} …]`
 }
 
 function cutAtLastLine(text: string): string {

@@ -1,6 +1,8 @@
 /** WebFetch: fetches a web page as text, within limits of size and time. */
+
 import { z } from "zod/v4"
 import { reasonOf } from "../../base/errors.ts"
+import { grouped } from "../../base/grouped.ts"
 import { safeText } from "../shell/bounded-output.ts"
 import type { Tool, ToolOutput } from "../tool.ts"
 import { htmlToText } from "./html-to-text.ts"
@@ -99,7 +101,7 @@ function textIn(body: Buffer, contentType: string, url: URL): string {
 
 function cut(text: string, characters: number): string {
   if (text.length <= characters) return text
-  const left = (text.length - characters).toLocaleString("en-US")
+  const left = grouped(text.length - characters)
   return `${text.slice(0, characters).toWellFormed()}\n[… ${left} more characters left out …]`
 }
 
@@ -129,7 +131,7 @@ function isBinary(body: Buffer): boolean {
 
 function refusedBinary({ url, contentType, length, body }: HttpAnswer, status: string): string {
   const size = length ?? body?.length
-  const bytes = size === undefined ? "of unknown size" : `${size.toLocaleString("en-US")} bytes`
+  const bytes = size === undefined ? "of unknown size" : `${grouped(size)} bytes`
   return `${url.href} is not text: ${mediaTypeOf(contentType) || "no type given"}, ${bytes} (${status}). It was not fetched; curl in Bash can save it to a file.`
 }
 

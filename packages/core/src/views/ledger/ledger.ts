@@ -36,6 +36,16 @@ export type Purpose = "main" | "sidechain" | BackgroundPurpose
 /** In the order reports list them. */
 const PURPOSES: readonly Purpose[] = ["main", "notes", "compaction", "memory", "agent", "sidechain"]
 
+/** The purpose of a request, as it reads in reports. */
+export const PURPOSE_WORDS: Readonly<Record<Purpose, string>> = {
+  main: "conversation",
+  notes: "notes",
+  compaction: "compaction",
+  memory: "memories",
+  agent: "agents",
+  sidechain: "sub-agents",
+}
+
 const RECENT_RESPONSES = 64 // the entries of a response are close together
 
 type Overrides = Readonly<Record<string, ModelOverride>>

@@ -2,6 +2,7 @@
  * Takes the middle out of a text that is too long. The beginning says what it is, the end how it came out, and a line between them says how
  * much is missing. The result is never longer than the limit.
  */
+import { grouped } from "../../../base/grouped.ts"
 
 const HEAD_SHARE = 2 / 3 // of what is kept; the end gets its share too, since errors and totals are there
 const NEAR = 1 / 4 // a line end within this part of a piece is near enough to cut there
@@ -16,7 +17,7 @@ export function cutMiddle(text: string, limit: number): string {
   return `${head}${gapLine(text.length - head.length - tail.length)}${tail}`
 }
 
-const gapLine = (missing: number) => `\n[… ${missing.toLocaleString("en-US")} characters left out here …]\n`
+const gapLine = (missing: number) => `\n[… ${grouped(missing)} characters left out here …]\n`
 
 function headOf(text: string, size: number): string {
   const lineEnd = text.lastIndexOf("\n", size)

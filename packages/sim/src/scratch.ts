@@ -1,5 +1,5 @@
 /** A scratch copy of a repository for the agent to change. Limited in size, and removed whatever happens. */
-import { cpSync, type Dirent, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
+import { cpSync, type Dirent, mkdirSync, readdirSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, dirname, join, relative } from "node:path"
 
@@ -25,17 +25,6 @@ export interface CopyLimits {
 const MB = 1024 * 1024
 const LIMITS: CopyLimits = { files: 2_000, bytes: 24 * MB, fileBytes: MB / 2 }
 const LEFT_OUT = new Set(["node_modules", ".git", ".strata", "dist", "build", "coverage", "target", ".venv", ".cache"])
-/** The name in the `package.json` of our own checkout. */
-export const CHECKOUT_NAME = "strata-workspace"
-
-/** The checkout that contains this file, or the current directory if strata is installed as a package. */
-export function repositoryToShow(cwd: string, here = import.meta.dirname): string {
-  const root = join(here, "..", "..", "..", "..")
-  const description = join(root, "package.json")
-  if (!existsSync(description)) return cwd
-  const { name } = JSON.parse(readFileSync(description, "utf8")) as { name?: string }
-  return name === CHECKOUT_NAME ? root : cwd
-}
 
 export function makeScratch(
   source: string,

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest"
 import { clockTime, counted, dollars, dollarsOrUnknown, duration, pause, percent, short, timeAgo } from "./numbers.ts"
-import { firstLine } from "./text.ts"
 
 it("writes token counts in five characters", () => {
   expect([0, 999, 1_000, 12_345, 99_949, 99_950, 167_000, 999_499, 999_500, 54_690_000].map(short)).toEqual([
@@ -42,11 +41,4 @@ it("says how long ago something was", () => {
     "1 day ago",
     "2 days ago",
   ])
-})
-
-it("cuts the first line that says something by columns, never through a letter", () => {
-  expect(firstLine("\n  \n  hello  \nworld")).toBe("hello")
-  expect(firstLine("数据库连接失败", 9)).toBe("数据库连…")
-  expect(firstLine("👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧", 5)).toBe("👩‍👩‍👧👩‍👩‍👧…")
-  expect(firstLine("")).toBe("")
 })

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { type Block, createEstimator, type Message } from "@strata/core/internal"
-import { workerBrain } from "../../sim/src/brains/worker.ts"
+import { workerBrain } from "@strata/sim"
 import { converse } from "../../sim/test/brain-tools.ts"
 
 export interface WorkerOptions {

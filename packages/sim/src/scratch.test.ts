@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
-import { makeScratch, repositoryToShow } from "./scratch.ts"
+import { makeScratch } from "./scratch.ts"
 
 let source: string
 beforeEach(() => {
@@ -64,9 +64,4 @@ describe("a scratch copy", () => {
     expect(existsSync(scratch.project)).toBe(true)
     rmSync(join(scratch.project, ".."), { recursive: true })
   })
-})
-
-it("shows the checkout strata runs from, else the current directory", () => {
-  expect(repositoryToShow(source)).toBe(join(import.meta.dirname, "..", "..", "..", ".."))
-  expect(repositoryToShow(source, join(source, "node_modules", "strata", "src", "demo"))).toBe(source)
 })

@@ -1,0 +1,15 @@
+/** Which repository the demo shows. */
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+
+/** The name in the `package.json` of our own checkout. */
+export const CHECKOUT_NAME = "strata-workspace"
+
+/** The checkout that contains this file, or the current directory if strata is installed as a package. */
+export function repositoryToShow(cwd: string, here = import.meta.dirname): string {
+  const root = join(here, "..", "..", "..", "..")
+  const description = join(root, "package.json")
+  if (!existsSync(description)) return cwd
+  const { name } = JSON.parse(readFileSync(description, "utf8")) as { name?: string }
+  return name === CHECKOUT_NAME ? root : cwd
+}
