@@ -76,6 +76,11 @@ describe("code blocks of the documentation", () => {
     expect(String(stdout)).toBe("")
   })
 
+  test("a block that runs says what it must show", () => {
+    const silent = runnable.filter(({ plan }) => plan.kind === "run" && plan.prints.length === 0 && !plan.cached)
+    expect(silent.map(nameOf)).toEqual([])
+  })
+
   test("a block that is not run says why", () => {
     for (const { plan, page, line } of blocks)
       if (plan.kind === "not run") expect(plan.reason, `${page}:${line}`).toMatch(/\w+ \w+/)

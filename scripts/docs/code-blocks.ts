@@ -7,7 +7,7 @@
  * - `run: in NAME`        the block is a fragment: it replaces the line `// BLOCK` of scripts/docs/around/NAME.ts
  * - `file: FILE`          the block is saved as FILE for later blocks of the page and is not run alone
  * - `not run: REASON`     for commands that take minutes or change the checkout
- * Without a comment, a block must end with exit code 0 and print something.
+ * A settings file in JSON needs no comment. Every other block that runs says at least one thing that it prints, or `cached`.
  */
 export type Language = "ts" | "sh" | "json"
 
