@@ -2,9 +2,8 @@
 import { execFile } from "node:child_process"
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
-import { startSimulator } from "@strata/sim"
+import { helpfulBrain, startSimulator } from "@strata/sim"
 import type { CodeBlock } from "./code-blocks.ts"
-import { helpfulBrain } from "./helpful-brain.ts"
 
 const TIMEOUT_MS = 120_000 // generous: two blocks share a slow machine
 

@@ -13,16 +13,22 @@ const EXIT_USAGE = 2
 const HELP = `A local server that speaks the Messages API.
 
   --port <number>         port on 127.0.0.1 (default 4010; 0 picks a free one)
-  --brain <name>          what writes the answers: ${BRAIN_NAMES.join(", ")}
-                          (default worker)
+  --brain <name>          what writes the answers (default worker):
+                          ${BRAIN_NAMES.join(", ")}
   --seed <number>         the same seed gives the same answers and ids (default 1)
   --log                   print one line per request
   --script <file>         JSON list of answers for the brain "scripted"
   --conversation <file>   JSON list of messages for the brain "playback"
-  --bind-thinking <mode>  off, allow-report or error (default: what each model does)
-  --cache-edits           turn on cache editing, which the public API does not have
-  --token <text>          token for the control endpoints under /_sim/ (default: random)
+  --bind-thinking <mode>  off, allow-report or error (default: as each model does)
+  --cache-edits           turn on cache editing, which no public model has
+  --token <text>          token for the control endpoints under /_sim/
+                          (default: random)
   --help                  print this text
+
+Point a client at it, in another terminal:
+  export ANTHROPIC_BASE_URL=http://127.0.0.1:4010 ANTHROPIC_API_KEY=anything
+The worker looks for work and edits files if it is offered tools for that.
+The brain "helpful" does what you ask: "Read notes.txt." calls a tool named Read.
 `
 
 /** The command was called in a way it does not know. */

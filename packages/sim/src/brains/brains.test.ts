@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { makeTurn, requestOf, TEST_TOOLS } from "../../test/brain-tools.ts"
-import type { Answer, BrainMessage } from "../brain.ts"
+import type { Answer, BrainBlock, BrainMessage, BrainRequest } from "../brain.ts"
 import {
   brainByName,
   extractiveBrain,
+  helpfulBrain,
   LIE_NAMES,
   type LieName,
   lyingBrain,
@@ -116,12 +117,42 @@ describe("BEY-8 liar", () => {
   })
 })
 
+describe("BEY-8 helpful", () => {
+  const ask = (text: string, tools: BrainRequest["tools"] = TEST_TOOLS) =>
+    helpfulBrain().answer(makeTurn({ ...requestOf([{ role: "user", content: [{ type: "text", text }] }]), tools }, 0))
+
+  test("BEY-8 it calls the tool a question names, with arguments from the question", async () => {
+    expect((await ask("Read src/add.ts and say what is wrong.")).content).toMatchObject([
+      { type: "tool_use", name: "Read", input: { file_path: "src/add.ts" } },
+    ])
+    expect((await ask("Use Bash to run `ls -a`.")).content).toMatchObject([
+      { name: "Bash", input: { command: "ls -a" } },
+    ])
+    const add = { name: "mcp__math__add", input_schema: { properties: { by: { type: "integer" } }, required: ["by"] } }
+    expect((await ask("Add 17 to it.", [add])).content).toMatchObject([{ name: add.name, input: { by: 17 } }])
+  })
+
+  test("BEY-8 a part of a word names no tool, and any other question is repeated", async () => {
+    expect(await ask("I already know.")).toEqual({ content: [{ type: "text", text: "You said: I already know." }] })
+  })
+
+  test("BEY-8 it repeats the result of a tool, unless a question follows the result", async () => {
+    const result: BrainBlock = { type: "tool_result", tool_use_id: "a", content: "42" }
+    const answerTo = (content: BrainMessage["content"]) =>
+      helpfulBrain().answer(makeTurn({ ...requestOf([{ role: "user", content }]), tools: TEST_TOOLS }, 0))
+    expect(await answerTo([result])).toEqual({ content: [{ type: "text", text: "The tool says: 42" }] })
+    expect(await answerTo([result, { type: "text", text: "Hello" }])).toEqual({
+      content: [{ type: "text", text: "You said: Hello" }],
+    })
+  })
+})
+
 describe("BEY-8 brains by name", () => {
   test("BEY-8 a brain is found by name; an unknown name or a missing option gets a clear error", () => {
     expect(brainByName("worker", { seed: 4 }).name).toBe("worker")
     expect(brainByName("liar").name).toBe("lying worker")
     expect(() => brainByName("einstein")).toThrow(
-      'There is no brain named "einstein". The brains are: worker, extractive, liar, malformed, scripted, playback.',
+      'There is no brain named "einstein". The brains are: worker, helpful, extractive, liar, malformed, scripted, playback.',
     )
     expect(() => brainByName("playback")).toThrow('This brain needs the option "conversation".')
   })

@@ -2,6 +2,7 @@
 
 import type { Brain } from "../brain.ts"
 import { extractiveBrain } from "./extractive.ts"
+import { helpfulBrain } from "./helpful.ts"
 import { type LieName, lyingBrain } from "./liar.ts"
 import { type MalformationName, malformedBrain } from "./malformed.ts"
 import { playbackBrain, type RecordedMessage } from "./playback.ts"
@@ -9,6 +10,7 @@ import { type ScriptedTurn, type ScriptOptions, scriptedBrain } from "./scripted
 import { type WorkerSettings, workerBrain } from "./worker.ts"
 
 export { extractiveAnswer, extractiveBrain, summarise } from "./extractive.ts"
+export { helpfulBrain } from "./helpful.ts"
 export { LIE_NAMES, type LieName, type LyingBrain, lyingBrain, type ToldLie } from "./liar.ts"
 export { MALFORMATIONS, type MalformationName, malformedBrain } from "./malformed.ts"
 export { type PlaybackOptions, playbackBrain, type RecordedMessage } from "./playback.ts"
@@ -29,6 +31,7 @@ export interface BrainOptions extends Partial<WorkerSettings>, ScriptOptions {
 
 const MAKERS = {
   worker: (options) => workerBrain(options),
+  helpful: () => helpfulBrain(),
   extractive: () => extractiveBrain(),
   liar: (options) => lyingBrain(workerBrain(options), options.lies),
   malformed: (options) => malformedBrain(options.seed, options.malformations),

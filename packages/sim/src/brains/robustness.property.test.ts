@@ -64,7 +64,7 @@ const tools = fc.subarray([...TEST_TOOLS])
 
 describe("BEY-8 brains and odd requests", () => {
   const conversation = [{ role: "user" as const, content: "Hello" }]
-  test.each(["worker", "extractive", "liar", "playback"])(
+  test.each(["worker", "helpful", "extractive", "liar", "playback"])(
     "BEY-8 property: %s answers any request, with valid inputs",
     async (brainName) => {
       const brain = brainByName(brainName, { conversation, trouble: 0.5 })

@@ -1,0 +1,74 @@
+/**
+ * Does what it is asked, as far as one sentence can say it: calls the tool that a question names, with arguments from the question,
+ * and repeats the result. It repeats any other question. Summaries and notes are extracted from the conversation.
+ */
+import type { Answer, AnswerBlock, Brain, BrainMessage, BrainRequest, BrainTurn } from "../brain.ts"
+import { extractiveAnswer } from "./extractive.ts"
+import { completeInput, findProblems, propertiesOf, type Schema, schemaOf } from "./schema.ts"
+
+const MOST_REPEATED = 200 // characters of a result
+
+export function helpfulBrain(): Brain {
+  return {
+    name: "helpful",
+    answer(turn) {
+      const extracted = extractiveAnswer(turn)
+      if (extracted) return extracted
+      const last = turn.request.messages.findLast(({ role }) => role === "user")
+      const results = (last?.content ?? []).filter(({ type }) => type === "tool_result")
+      const question = questionIn(last)
+      if (results.length > 0 && question === "")
+        return say(`The tool says: ${resultText(results).slice(0, MOST_REPEATED)}`)
+      const words = new Set(question.toLowerCase().match(/[\w-]+/g))
+      const tool = (turn.request.tools ?? []).find(({ name }) => words.has(shortName(name)))
+      return tool ? { content: [call(turn, { tool, question })] } : say(`You said: ${question}`)
+    },
+  }
+}
+
+const say = (text: string): Answer => ({ content: [{ type: "text", text }] })
+
+/** `mcp__server__weather` is asked for as "weather". */
+const shortName = (name: string): string => name.split("__").at(-1)!.toLowerCase()
+
+/** Without what the client adds in tags. */
+const questionIn = (message: BrainMessage | undefined): string =>
+  (message?.content ?? [])
+    .flatMap(({ type, text = "" }) => (type === "text" && !text.startsWith("<") ? [text] : []))
+    .join("\n")
+
+const resultText = (results: BrainMessage["content"]): string =>
+  results
+    .map(({ content }) =>
+      typeof content === "string" ? content : (content ?? []).map(({ text = "" }) => text).join(" "),
+    )
+    .join("\n")
+
+interface Asked {
+  readonly tool: NonNullable<BrainRequest["tools"]>[number]
+  readonly question: string
+}
+
+function call(turn: BrainTurn, { tool, question }: Asked): AnswerBlock {
+  const schema = schemaOf(tool.input_schema)
+  const named = Object.entries(propertiesOf(schema)).flatMap(([name, property]) => {
+    const value = valueFor(name, { property, question })
+    const fits = value !== undefined && findProblems(property, value).length === 0
+    return fits && isRequired(schema, name) ? [[name, value] as const] : []
+  })
+  const input = completeInput(schema, { input: Object.fromEntries(named), words: lastName(question) })
+  return { type: "tool_use", id: turn.nextToolUseId(), name: tool.name, input }
+}
+
+const isRequired = ({ required }: Schema, name: string): boolean => Array.isArray(required) && required.includes(name)
+
+/** What a question says for an argument: a number, a quoted command, a file name. `undefined`: nothing in particular. */
+function valueFor(name: string, { property, question }: { property: Schema; question: string }): unknown {
+  if (property.type === "number" || property.type === "integer") return Number(/-?\d+(\.\d+)?/.exec(question)?.[0] ?? 1)
+  if (property.type !== "string") return undefined
+  if (/command/.test(name)) return /`([^`]+)`/.exec(question)?.[1] ?? "ls"
+  if (/path|file/.test(name)) return /[\w./-]+\.\w+/.exec(question)?.[0] ?? "README.md"
+  return /content/.test(name) ? "hello\n" : undefined
+}
+
+const lastName = (question: string): string => question.match(/\b\p{Lu}\w+/gu)?.at(-1) ?? question
