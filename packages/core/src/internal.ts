@@ -2,9 +2,9 @@
  * `@strata/core/internal`: parts of the library for the packages beside it (the program, the simulator, the lab).
  * Names in here change without notice. Programs use `@strata/core`.
  */
-export { Agent, type AskOptions } from "./agent/agent.ts"
+export { Agent } from "./agent/agent.ts"
 export { openAgent } from "./agent/open-agent.ts"
-export type { AgentOptions } from "./agent/options.ts"
+export type { AgentOptions, AskOptions } from "./agent/options.ts"
 export { judge, simpleCommands } from "./agent/permissions.ts"
 export type { QueryEnd, QueryEvent } from "./agent/query-events.ts"
 export type { PermissionRequest } from "./agent/run-tools.ts"

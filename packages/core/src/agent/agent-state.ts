@@ -2,7 +2,8 @@
 import type { Clock } from "../base/clock.ts"
 import type { PermissionMode } from "../base/vocabulary.ts"
 import type { Todo } from "../messages/attachments.ts"
-import type { PersonQuestion, ReadState, SharedToolContext } from "../tools/tool.ts"
+import type { ReadState, SharedToolContext } from "../tools/tool.ts"
+import type { AgentOptions } from "./options.ts"
 import type { PermissionPolicy } from "./permissions.ts"
 
 export interface AgentStateParts {
@@ -11,10 +12,8 @@ export interface AgentStateParts {
   readonly clock: Clock
   readonly env: Readonly<Record<string, string | undefined>>
   readonly reads: ReadState
-  readonly askPerson: ((question: PersonQuestion) => Promise<string | undefined>) | undefined
-  readonly approvePlan:
-    | ((plan: string) => Promise<{ readonly approved: boolean; readonly remark?: string }>)
-    | undefined
+  readonly askPerson: AgentOptions["askPerson"]
+  readonly approvePlan: AgentOptions["approvePlan"]
 }
 
 export class AgentState {
@@ -51,7 +50,7 @@ export class AgentState {
           return answer
         },
       },
-      ...(askPerson ? { askPerson } : {}),
+      ...(askPerson ? { askPerson: async (question) => askPerson(question) } : {}),
     }
   }
 

@@ -15,17 +15,9 @@ import type { AgentState } from "./agent-state.ts"
 import type { RunHooks } from "./hooks.ts"
 import type { InstructionWatch } from "./instruction-watch.ts"
 import { NoAnswerError } from "./no-answer.ts"
-import type { AgentOptions } from "./options.ts"
+import { type AgentOptions, type AskOptions, checkAskOptions, checkMode, checkRule } from "./options.ts"
 import { query } from "./query.ts"
 import type { QueryEnd, QueryEvent } from "./query-events.ts"
-
-export interface AskOptions {
-  readonly signal?: AbortSignal
-  /** Requests to the model in this query. */
-  readonly maxTurns?: number
-  /** Dollars for the whole conversation. */
-  readonly costLimit?: number
-}
 
 /** A final answer, and what it took. */
 export interface Answer {
@@ -73,16 +65,19 @@ export class Agent implements AsyncDisposable {
   }
 
   setMode(mode: PermissionMode): void {
+    checkMode(mode)
     this.#parts.state.setMode(mode)
   }
 
   /** Allows what a rule names for the rest of this conversation. */
   allow(rule: string): void {
+    checkRule(rule)
     this.#parts.state.allow(rule)
   }
 
   /** Asks the agent for something and resolves with its final answer. Throws what went wrong. */
   async ask(prompt: Content, options: AskOptions = {}): Promise<Answer> {
+    checkAskOptions("ask", options)
     const before = this.conversation.ledger().dollars
     let done: Extract<QueryEvent, { type: "done" }> | undefined
     for await (const event of this.query(prompt, options)) if (event.type === "done") done = event
@@ -97,7 +92,8 @@ export class Agent implements AsyncDisposable {
    * Asks the agent for something and yields what happens. Without a prompt it continues where it was interrupted. An error is an event of
    * its own, and is thrown after the last event unless you call its `take()`.
    */
-  query(prompt: Content | undefined, options: AskOptions = {}): AsyncGenerator<QueryEvent, QueryEnd> {
+  query(prompt?: Content, options: AskOptions = {}): AsyncGenerator<QueryEvent, QueryEnd> {
+    checkAskOptions("query", options)
     const { model, toolset, runHooks, telemetry, clock, state, instructions, askPermission } = this.#parts
     return query(prompt, {
       conversation: this.conversation,

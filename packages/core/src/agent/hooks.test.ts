@@ -25,6 +25,20 @@ const command = (
   more: { matcher?: string; timeoutSeconds?: number } = {},
 ): readonly Hook[] => commandHooks({ [event]: [{ command: text, ...more }] }, { PATH: process.env.PATH })
 
+test("HOOK-2 a hook without a name is called by its function or its event", async () => {
+  const fail = () => {
+    throw new Error("oops")
+  }
+  const hooks: Hook[] = [
+    { event: "Stop", run: fail },
+    { event: "Stop", run: () => fail() },
+  ]
+  expect((await runHooks(hooks, input("Stop"))).messages).toEqual([
+    'The hook "fail" failed and was skipped: oops',
+    'The hook "Stop" failed and was skipped: oops',
+  ])
+})
+
 describe("HOOK-2 shell commands", () => {
   test("get JSON on standard input and answer with plain text, where that has a meaning", async () => {
     const hooks = command("UserPromptSubmit", "cat > told.json; echo be brief")

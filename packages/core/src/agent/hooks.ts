@@ -36,8 +36,11 @@ export interface Hook {
   /** A regular expression for the tool, the source or the trigger. Default: all. */
   readonly matcher?: string
   readonly run: HookFunction
-  readonly name: string
+  /** For messages. Default: the name of the function, else the event. */
+  readonly name?: string
 }
+
+const nameOf = ({ name, run, event }: Hook): string => name || (run.name !== "run" && run.name) || event
 
 export interface HookOutcome {
   readonly blocked: string | undefined
@@ -74,13 +77,13 @@ export async function runHooks(hooks: readonly Hook[], input: HookInput): Promis
     try {
       if (!fits(hook.matcher, subjectOf(input))) continue
       const answer = await hook.run(input)
-      if (answer?.context) contexts.push({ hook: hook.name, text: answer.context })
+      if (answer?.context) contexts.push({ hook: nameOf(hook), text: answer.context })
       if (answer?.message) messages.push(answer.message)
       blocked ??= answer?.block
       permission = stricter(permission, answer?.permission)
       output = answer?.output ?? output
     } catch (error) {
-      messages.push(`The hook "${hook.name}" failed and was skipped: ${reasonOf(error)}`)
+      messages.push(`The hook "${nameOf(hook)}" failed and was skipped: ${reasonOf(error)}`)
     }
   }
   return { blocked, permission, contexts, messages, output }

@@ -15,7 +15,7 @@ export class NoAnswerError extends StrataError {
 function describeEnd(end: QueryEnd): string {
   switch (end.reason) {
     case "max-turns":
-      return `The agent stopped after ${end.limit} requests without a final answer.`
+      return `The agent stopped after ${end.limit} ${end.limit === 1 ? "request" : "requests"} without a final answer.`
     case "cost-limit":
       return `The agent stopped at the cost limit of $${end.limit}: $${end.spent.toFixed(4)} are spent.`
     case "stopped-by-hook":

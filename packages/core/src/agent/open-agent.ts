@@ -2,7 +2,9 @@
 import { realpath } from "node:fs/promises"
 import { join } from "node:path"
 import { type Clock, systemClock } from "../base/clock.ts"
+import { reasonOf } from "../base/errors.ts"
 import { projectName } from "../base/ids.ts"
+import { InvalidOptionError } from "../base/options.ts"
 import { loadSettings, type Settings } from "../base/settings.ts"
 import { createTelemetry } from "../base/telemetry.ts"
 import type { Conversation } from "../conversation/conversation.ts"
@@ -51,7 +53,7 @@ interface Ground {
 
 async function groundOf(options: AgentOptions): Promise<Ground> {
   const { clock = systemClock, env = process.env, client, summariser } = options
-  const cwd = await realpath(options.cwd ?? process.cwd())
+  const cwd = await projectAt(options.cwd ?? process.cwd())
   const root = options.dir ?? defaultRoot(env)
   const { values } = await loadSettings({
     home: root,
@@ -71,6 +73,17 @@ async function groundOf(options: AgentOptions): Promise<Ground> {
     settings: values,
     model,
     summariser: summariser ? await chooseModel({ ...source, model: summariser, client: shared }) : undefined,
+  }
+}
+
+async function projectAt(path: string): Promise<string> {
+  try {
+    return await realpath(path)
+  } catch (error) {
+    throw new InvalidOptionError(
+      "cwd",
+      `The option "cwd" of openAgent() must be a directory that exists, not ${JSON.stringify(path)} (${reasonOf(error)}).`,
+    )
   }
 }
 

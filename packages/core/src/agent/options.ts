@@ -2,9 +2,24 @@
 import type { Clock } from "../base/clock.ts"
 import type { FlagClient } from "../base/flags.ts"
 import type { Ids } from "../base/ids.ts"
-import { anOption, aPort, checkOptions, type OptionRules, oneOf, required } from "../base/options.ts"
+import {
+  anOption,
+  aPort,
+  checkOptions,
+  describe,
+  InvalidOptionError,
+  type OptionRules,
+  oneOf,
+  required,
+} from "../base/options.ts"
 import type { SettingsInput } from "../base/settings.ts"
-import { PERMISSION_MODES, type PermissionMode } from "../base/vocabulary.ts"
+import {
+  HOOK_EVENTS,
+  isPermissionRule,
+  PERMISSION_MODES,
+  PERMISSION_RULE,
+  type PermissionMode,
+} from "../base/vocabulary.ts"
 import type { LayerSurroundings } from "../conversation/default-layers.ts"
 import { FLAGS_OPTION, SYSTEM_OPTION } from "../conversation/options.ts"
 import type { Store } from "../journal/store.ts"
@@ -15,6 +30,19 @@ import { CLIENT_OPTION, MODEL_OPTION, type ModelChoice } from "../model/choose-m
 import type { PersonQuestion, ReadState, Tool, Toolset } from "../tools/tool.ts"
 import type { Hook } from "./hooks.ts"
 import type { PermissionAnswer, PermissionRequest } from "./run-tools.ts"
+
+export interface AskOptions {
+  readonly signal?: AbortSignal
+  /** Requests to the model in this query. */
+  readonly maxTurns?: number
+  /** Dollars for the whole conversation. */
+  readonly costLimit?: number
+}
+
+export interface PlanAnswer {
+  readonly approved: boolean
+  readonly remark?: string
+}
 
 export interface AgentOptions {
   /** A model id such as `"claude-opus-5-5"`, a `Model`, or a model of the Vercel AI SDK. */
@@ -37,11 +65,11 @@ export interface AgentOptions {
   /** Default: the settings' mode, else `ask` if you pass `askPermission`, else `accept-edits`. */
   readonly mode?: PermissionMode
   /** Asks a person whether a call may run. Without it, a call that must be asked about is refused. */
-  readonly askPermission?: (request: PermissionRequest) => Promise<PermissionAnswer>
+  readonly askPermission?: (request: PermissionRequest) => PermissionAnswer | Promise<PermissionAnswer>
   /** Asks a person a question of the model. */
-  readonly askPerson?: (question: PersonQuestion) => Promise<string | undefined>
+  readonly askPerson?: (question: PersonQuestion) => string | undefined | Promise<string | undefined>
   /** Shows a plan and asks for approval. Without it, no plan is approved. */
-  readonly approvePlan?: (plan: string) => Promise<{ readonly approved: boolean; readonly remark?: string }>
+  readonly approvePlan?: (plan: string) => PlanAnswer | Promise<PlanAnswer>
   readonly hooks?: readonly Hook[]
   /** What the model has seen of files. Default: a new record. */
   readonly reads?: ReadState
@@ -62,6 +90,8 @@ export interface AgentOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
+const MODE = oneOf(...PERMISSION_MODES)
+
 const RULES: OptionRules<AgentOptions> = {
   model: required(MODEL_OPTION),
   client: CLIENT_OPTION,
@@ -75,7 +105,7 @@ const RULES: OptionRules<AgentOptions> = {
   mustExist: anOption.switch,
   dir: anOption.filledText,
   title: anOption.text,
-  mode: oneOf(...PERMISSION_MODES),
+  mode: MODE,
   askPermission: anOption.callback,
   askPerson: anOption.callback,
   approvePlan: anOption.callback,
@@ -92,4 +122,38 @@ const RULES: OptionRules<AgentOptions> = {
   env: anOption.object,
 }
 
-export const checkAgentOptions = (options: unknown): void => checkOptions("openAgent", options, RULES)
+export function checkAgentOptions(options: AgentOptions): void {
+  checkOptions("openAgent", options, RULES)
+  options.hooks?.forEach((hook, at) => {
+    checkHook(hook, `hooks[${at}]`)
+  })
+}
+
+export function checkMode(mode: unknown): void {
+  if (!MODE.fits(mode)) throw new InvalidOptionError("mode", `The mode must be ${MODE.is}, not ${describe(mode)}.`)
+}
+
+/** A rule that cannot be read would silently allow or deny nothing. */
+export function checkRule(rule: unknown): void {
+  if (typeof rule !== "string" || !isPermissionRule(rule))
+    throw new InvalidOptionError("rule", `A permission rule must be ${PERMISSION_RULE}, not ${describe(rule)}.`)
+}
+
+const EVENT = oneOf(...HOOK_EVENTS)
+
+/** A hook for an event that does not exist would never run, and what it should prevent would happen. */
+function checkHook(hook: Hook, item: string): void {
+  const { event, run } = (hook ?? {}) as Partial<Hook>
+  if (!EVENT.fits(event))
+    throw new InvalidOptionError("hooks", `${item}.event must be ${EVENT.is}, not ${describe(event)}.`)
+  if (typeof run !== "function")
+    throw new InvalidOptionError("hooks", `${item}.run must be a function, not ${describe(run)}.`)
+}
+
+const ASK_RULES: OptionRules<AskOptions> = {
+  signal: { is: "an AbortSignal", fits: (value) => value instanceof AbortSignal },
+  maxTurns: anOption.number,
+  costLimit: anOption.number,
+}
+
+export const checkAskOptions = (call: string, options: AskOptions): void => checkOptions(call, options, ASK_RULES)

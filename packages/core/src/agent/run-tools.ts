@@ -37,7 +37,7 @@ export interface ToolRun {
   readonly signal: AbortSignal
   readonly policy: () => PermissionPolicy
   /** Asks a person. Without it, a call that needs permission is refused. */
-  readonly askPermission?: (request: PermissionRequest) => Promise<PermissionAnswer>
+  readonly askPermission?: (request: PermissionRequest) => PermissionAnswer | Promise<PermissionAnswer>
   readonly runHooks: RunHooks
   readonly telemetry: Telemetry
   readonly conversation: string
@@ -153,7 +153,7 @@ async function refusalOf(request: HookedRequest, run: ToolRun): Promise<string |
   if (asked.permission === "deny" || asked.blocked !== undefined) return asked.blocked ?? "a hook forbids it"
   const { askPermission } = run
   if (!askPermission) return `${judgement.why}, and there is no one to ask`
-  const answer = await orInterrupted(run.signal, () =>
+  const answer = await orInterrupted(run.signal, async () =>
     askPermission({ id: call.id, tool: tool.name, question, why: judgement.why }),
   )
   return answer.allowed ? undefined : `the user said no${answer.remark ? `: ${answer.remark}` : ""}`

@@ -43,8 +43,9 @@ export class ConversationLockedError extends StrataError {
   readonly owner: { readonly pid: number; readonly host: string; readonly since: string }
 
   constructor(id: string, owner: ConversationLockedError["owner"]) {
+    const place = owner.pid === process.pid ? "this process" : `process ${owner.pid}`
     super(
-      `Conversation ${id} is already open in process ${owner.pid} on ${owner.host}, since ${owner.since}. Nothing was changed. Close it there, or open a branch of it.`,
+      `Conversation ${id} is already open in ${place} on ${owner.host}, since ${owner.since}. Nothing was changed. Close it there, then open it again.`,
     )
     this.owner = owner
   }

@@ -81,10 +81,24 @@ function unknownOption(call: string, name: string, rules: Readonly<Record<string
   const plain = (text: string) => text.toLowerCase().replace(/[^a-z]/g, "")
   const meant = Object.keys(rules).find((known) => {
     const [a, b] = [plain(known), plain(name)]
-    return a === b || (b.length > 2 && (a.startsWith(b) || b.startsWith(a)))
+    return a === b || (b.length > 2 && (a.startsWith(b) || b.startsWith(a) || isSlip(a, b)))
   })
   const hint = meant ? `Did you mean "${meant}"?` : `It takes ${Object.keys(rules).join(", ")}.`
   return new InvalidOptionError(name, `${call}() has no option "${name}". ${hint}`)
+}
+
+/** One letter too many, missing, wrong, or swapped with its neighbour. */
+function isSlip(a: string, b: string): boolean {
+  if (b.length < 4) return false
+  let same = 0
+  while (same < a.length && a[same] === b[same]) same++
+  const [restA, restB] = [a.slice(same), b.slice(same)]
+  return (
+    restA.slice(1) === restB ||
+    restA === restB.slice(1) ||
+    restA.slice(1) === restB.slice(1) ||
+    (restA.slice(2) === restB.slice(2) && restA[0] === restB[1] && restA[1] === restB[0])
+  )
 }
 
 /** A value in an error message: `5`, `the text "a"`, `a list`. */

@@ -1,7 +1,7 @@
 /** The schema of the settings. It has its own file so that zod is loaded only when settings are. */
 import { z } from "zod/v4"
 import { FIGURES, SWITCHES } from "./flag-names.ts"
-import { HOOK_EVENTS, PERMISSION_MODES } from "./vocabulary.ts"
+import { HOOK_EVENTS, isPermissionRule, PERMISSION_MODES, PERMISSION_RULE } from "./vocabulary.ts"
 
 /** A key that may be missing. Its type excludes `undefined`, because `combineSettings` drops such values before it checks the rest. */
 const mayBeMissing = <T>(schema: z.ZodType<T>) => schema.optional() as unknown as MayBeMissing<T> // zod 4.3 has exactOptional
@@ -38,11 +38,12 @@ const modelOverride = z.strictObject({
 })
 
 /** Rules are `Tool` or `Tool(pattern)`. The rules of all sources count. */
+const rules = z.array(z.string().refine(isPermissionRule, { error: `must be ${PERMISSION_RULE}` }))
 const permissions = z.strictObject({
   mode: mayBeMissing(z.enum(PERMISSION_MODES)),
-  allow: mayBeMissing(z.array(z.string())),
-  ask: mayBeMissing(z.array(z.string())),
-  deny: mayBeMissing(z.array(z.string())),
+  allow: mayBeMissing(rules),
+  ask: mayBeMissing(rules),
+  deny: mayBeMissing(rules),
 })
 
 const hookCommand = z.strictObject({

@@ -20,3 +20,10 @@ export type HookEvent = (typeof HOOK_EVENTS)[number]
 export const PERMISSION_MODES = ["ask", "accept-edits", "plan", "bypass"] as const
 
 export type PermissionMode = (typeof PERMISSION_MODES)[number]
+
+/** Completes the sentence "must be …". */
+export const PERMISSION_RULE = '"Tool" or "Tool(pattern)"'
+
+const RULE_SHAPE = /^[^()\s]+(?:\(.*\))?$/s
+
+export const isPermissionRule = (text: string): boolean => RULE_SHAPE.test(text.trim())

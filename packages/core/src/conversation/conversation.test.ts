@@ -262,7 +262,9 @@ describe("errors leave the conversation as it was", () => {
   test("JRN-3 a conversation that is open elsewhere, and one that is not there", async () => {
     const store = memoryStore()
     await openTestConversation({ store })
-    await expect(openTestConversation({ store })).rejects.toThrow(ConversationLockedError)
+    const second = openTestConversation({ store })
+    await expect(second).rejects.toThrow(ConversationLockedError)
+    await expect(second).rejects.toThrow(/is already open in this process on .*Close it there, then open it again\.$/)
     await expect(openTestConversation({ store, id: "other", mustExist: true })).rejects.toThrow(
       ConversationNotFoundError,
     )

@@ -39,6 +39,8 @@ describe("options", () => {
     ],
     ["two tools of a name", { model: MODEL, tools: [{ name: "a" }, { name: "a" }] }, /^Two tools are named a: /],
     ["a misspelled option", { model: MODEL, tool: [] }, /has no option "tool"\. Did you mean "tools"\?/],
+    ["a missing letter", { model: MODEL, sytem: "" }, /has no option "sytem"\. Did you mean "system"\?/],
+    ["two swapped letters", { model: MODEL, clcok: 1 }, /has no option "clcok"\. Did you mean "clock"\?/],
     ["an unknown option", { model: MODEL, xyz: 1 }, /has no option "xyz"\. It takes model, client/],
   ])("%s: one sentence names the option", async (_, options, why) => {
     const opening = openConversation(options as never)

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest"
 import {
   AuthenticationError,
   InvalidModelRequestError,
+  MissingKeyError,
   ModelAbortedError,
   ModelError,
   OverloadedError,
@@ -15,24 +16,34 @@ const provider = "anthropic"
 describe("LOOP-5 errors are sentences for a person", () => {
   test("what happened, what was kept, what to do", () => {
     expect(new PromptTooLongError({ tokens: 215_000, limit: 200_000 }, { provider }).message).toBe(
-      "The request is too long for anthropic (215,000 tokens, the limit is 200,000, 15,000 too many). There was no answer. The conversation is unchanged. Compact the conversation, go back to an earlier message, or use a model with a larger window.",
+      "The request is too long for Anthropic (215,000 tokens, the limit is 200,000, 15,000 too many). There was no answer. Everything in the conversation is kept. Compact the conversation, go back to an earlier message, or use a model with a larger window.",
     )
     expect(new RateLimitedError({ provider, status: 429, retryAfterMs: 61_500, attempts: 3 }).message).toBe(
-      "anthropic reports that its rate limit is reached after 3 attempts (429). The conversation is unchanged. Send the message again in 62 seconds.",
+      "Anthropic reports that its rate limit is reached after 3 attempts (429). Everything in the conversation is kept. Try again in 62 seconds.",
     )
     expect(
       new InvalidModelRequestError({ provider, status: 400, said: "max_tokens: Field required", requestId: "req_1" })
         .message,
     ).toBe(
-      `anthropic refuses the request (400, request req_1): "max_tokens: Field required". The conversation is unchanged. Sending it again will not help. The provider's message says what to change.`,
+      `Anthropic refuses the request (400, request req_1): "max_tokens: Field required". Everything in the conversation is kept. Sending it again will not help. The provider's message says what to change.`,
     )
     expect(new ModelAbortedError(provider).message).toBe(
-      "The request to anthropic was stopped before it was answered. The conversation is unchanged.",
+      "The request to Anthropic was stopped before it was answered. Everything in the conversation is kept.",
+    )
+  })
+
+  test("a model that is not there: the name may be wrong, or the provider", () => {
+    const unknown = new InvalidModelRequestError({ provider, status: 404, said: "model: gpt-4o" })
+    expect(unknown.message).toBe(
+      `Anthropic refuses the request (404): "model: gpt-4o". Everything in the conversation is kept. Check the name of the model. For a model of another provider, pass a model of the AI SDK.`,
+    )
+    expect(new MissingKeyError("openai.chat").message).toMatch(
+      /^There is no key for OpenAI, .*option "client": new Anthropic/,
     )
   })
 
   test("sizes that were not told are left out, and a gap is taken as told", () => {
-    expect(new PromptTooLongError({}, { provider }).message).toMatch(/^The request is too long for anthropic\. /)
+    expect(new PromptTooLongError({}, { provider }).message).toMatch(/^The request is too long for Anthropic\. /)
     expect(new PromptTooLongError({ gap: 12 }, { provider })).toMatchObject({ gap: 12, tokens: undefined })
   })
 

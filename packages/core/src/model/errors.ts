@@ -18,7 +18,12 @@ export interface FailureDetails {
   readonly attempts?: number
 }
 
-const KEPT = "The conversation is unchanged."
+const KEPT = "Everything in the conversation is kept." // also the message that was to be sent
+
+/** How a provider is called in a sentence. Providers of the AI SDK are named like `openai.chat`. */
+const PROVIDER_NAMES: Readonly<Record<string, string>> = { anthropic: "Anthropic", google: "Google", openai: "OpenAI" }
+
+const nameOf = ({ provider }: Pick<FailureDetails, "provider">) => PROVIDER_NAMES[provider.split(".")[0]!] ?? provider
 
 export class ModelError extends StrataError {
   override readonly name: string = "ModelError"
@@ -62,7 +67,7 @@ export class PromptTooLongError extends ModelError {
       gap === undefined ? "" : `${grouped(gap)} too many`,
     ].filter(Boolean)
     super(
-      `The request is too long for ${details.provider}${figures.length > 0 ? ` (${figures.join(", ")})` : ""}. There was no answer. ${KEPT} Compact the conversation, go back to an earlier message, or use a model with a larger window.`,
+      `The request is too long for ${nameOf(details)}${figures.length > 0 ? ` (${figures.join(", ")})` : ""}. There was no answer. ${KEPT} Compact the conversation, go back to an earlier message, or use a model with a larger window.`,
       details,
     )
     this.tokens = tokens
@@ -78,8 +83,8 @@ export class AuthenticationError extends ModelError {
   constructor(details: FailureDetails) {
     super(
       details.status === 403
-        ? `${details.provider} does not allow this with the given key${inWords(details)}. ${KEPT} Use a key with access to the model.`
-        : `${details.provider} does not accept the key${inWords(details)}. ${KEPT} Check the key and the address it is sent to.`,
+        ? `${nameOf(details)} does not allow this with the given key${inWords(details)}. ${KEPT} Use a key with access to the model.`
+        : `${nameOf(details)} does not accept the key${inWords(details)}. ${KEPT} Check the key and the address it is sent to.`,
       details,
     )
   }
@@ -91,7 +96,7 @@ export class MissingKeyError extends AuthenticationError {
 
   constructor(provider: string) {
     super({ provider })
-    this.message = `There is no key for ${provider}, so nothing was sent. ${KEPT} Set ANTHROPIC_API_KEY, or give the option "apiKey" or "client".`
+    this.message = `There is no key for ${nameOf({ provider })}, so nothing was sent. ${KEPT} Set ANTHROPIC_API_KEY, or pass the option "client": new Anthropic({ apiKey }).`
   }
 }
 
@@ -101,7 +106,7 @@ export class SpendLimitError extends ModelError {
 
   constructor(details: FailureDetails) {
     super(
-      `${details.provider} refuses further requests: the spending limit is reached or there is no credit${inWords(details)}. ${KEPT} Raise the limit or add credit, then send the message again.`,
+      `${nameOf(details)} refuses further requests: the spending limit is reached or there is no credit${inWords(details)}. ${KEPT} Raise the limit or add credit, then try again.`,
       details,
     )
   }
@@ -112,10 +117,7 @@ export class InvalidModelRequestError extends ModelError {
   override readonly name = "InvalidModelRequestError"
 
   constructor(details: FailureDetails) {
-    super(
-      `${details.provider} refuses the request${inWords(details)}. ${KEPT} Sending it again will not help. The provider's message says what to change.`,
-      details,
-    )
+    super(`${nameOf(details)} refuses the request${inWords(details)}. ${KEPT} ${whatToChange(details)}`, details)
   }
 }
 
@@ -147,7 +149,7 @@ export class OverloadedError extends PassingModelError {
 
   constructor(details: PassingDetails) {
     super(
-      `${details.provider} could not answer${tried(details)}${inWords(details)}. ${KEPT} It is overloaded or failing: send the message again in a while.`,
+      `${nameOf(details)} could not answer${tried(details)}${inWords(details)}. ${KEPT} It is overloaded or failing: try again in a while.`,
       details,
     )
     this.reason = `${this.status === 529 || /overload/i.test(this.said ?? "") ? "overloaded" : "server error"}${statusOf(details)}`
@@ -163,7 +165,7 @@ export class RateLimitedError extends PassingModelError {
     const { retryAfterMs } = details
     const when = retryAfterMs === undefined ? "in a minute" : `in ${grouped(Math.ceil(retryAfterMs / 1000))} seconds`
     super(
-      `${details.provider} reports that its rate limit is reached${tried(details)}${inWords(details)}. ${KEPT} Send the message again ${when}.`,
+      `${nameOf(details)} reports that its rate limit is reached${tried(details)}${inWords(details)}. ${KEPT} Try again ${when}.`,
       details,
     )
     this.reason = `rate limit${statusOf(details)}`
@@ -177,7 +179,7 @@ export class ConnectionLostError extends PassingModelError {
 
   constructor(details: PassingDetails) {
     super(
-      `The connection to ${details.provider} failed before the answer was complete${tried(details)}${inWords(details)}. ${KEPT} The part of the answer that had arrived is discarded. Check the network and the address, then send the message again.`,
+      `The connection to ${nameOf(details)} failed before the answer was complete${tried(details)}${inWords(details)}. ${KEPT} The part of the answer that had arrived is discarded. Check the network and the address, then try again.`,
       details,
     )
     this.reason = `connection lost${this.said ? `: ${this.said}` : ""}`
@@ -189,9 +191,15 @@ export class ModelAbortedError extends ModelError {
   override readonly name = "ModelAbortedError"
 
   constructor(provider: string) {
-    super(`The request to ${provider} was stopped before it was answered. ${KEPT}`, { provider })
+    super(`The request to ${nameOf({ provider })} was stopped before it was answered. ${KEPT}`, { provider })
   }
 }
+
+/** A model id in a string always goes to Anthropic, which is not obvious if it names another provider's model. */
+const whatToChange = ({ status, said = "" }: FailureDetails) =>
+  status === 404 && /\bmodel\b/.test(said)
+    ? "Check the name of the model. For a model of another provider, pass a model of the AI SDK."
+    : "Sending it again will not help. The provider's message says what to change."
 
 const tried = ({ attempts = 1 }: FailureDetails) => (attempts > 1 ? ` after ${attempts} attempts` : "")
 

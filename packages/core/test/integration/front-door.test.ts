@@ -80,7 +80,7 @@ describe("our loop", () => {
 
   test("without a key, ask throws a sentence that says what to set, and nothing is sent", async () => {
     await using agent = await openAgent({ model: MODEL, ...project(), env: {} })
-    await expect(agent.ask("hi")).rejects.toThrow(/no key for anthropic.*Set ANTHROPIC_API_KEY/)
+    await expect(agent.ask("hi")).rejects.toThrow(/no key for Anthropic.*Set ANTHROPIC_API_KEY/)
   })
 
   test("an error is an event, and is thrown after the last event unless it is taken", async () => {
@@ -110,7 +110,7 @@ describe("our loop", () => {
     await using agent = await openAgent({ model, ...project(), env: {} })
     const asking = agent.ask("go", { maxTurns: 1 })
     await expect(asking).rejects.toThrow(NoAnswerError)
-    await expect(asking).rejects.toThrow(/stopped after 1 requests without a final answer/)
+    await expect(asking).rejects.toThrow(/stopped after 1 request without a final answer/)
   })
 })
 

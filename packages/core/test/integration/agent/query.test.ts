@@ -123,7 +123,7 @@ describe("PERM-1 permissions in the loop", () => {
       brain: scriptedBrain([calls(["Bash", { command: "touch yes" }]), calls(["Bash", { command: "touch no" }]), "ok"]),
     })
     const agent = await agentFor(sim, where, {
-      askPermission: async ({ question }) => {
+      askPermission: ({ question }) => {
         asked.push(question.summary)
         return question.summary.includes("yes") ? { allowed: true } : { allowed: false, remark: "not that one" }
       },
