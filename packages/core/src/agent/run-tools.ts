@@ -82,6 +82,8 @@ function recordingRemarks(run: ToolRun, remarks: string[]): ToolRun {
     ...run,
     async askPermission(request) {
       const answer = await ask(request)
+      if (typeof answer?.allowed !== "boolean")
+        throw new Error("It was not run: askPermission must return { allowed: true } or { allowed: false }.")
       if (!answer.allowed && answer.remark?.trim()) remarks.push(answer.remark)
       return answer
     },

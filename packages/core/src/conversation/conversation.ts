@@ -42,7 +42,7 @@ import {
 import { copyPath, loadViews, type Views, viewOptions } from "../views/views.ts"
 import { CacheWatch } from "./cache-watch.ts"
 import type { ConversationEvents, Opened } from "./events.ts"
-import { checkContent, type Incoming, type IncomingResponse, messageDrafts } from "./incoming.ts"
+import { checkedCopy, type Incoming, type IncomingResponse, messageDrafts } from "./incoming.ts"
 import type { Prompt } from "./prompt.ts"
 import { PromptKeeper } from "./prompt-keeper.ts"
 import { ConversationRecord } from "./record.ts"
@@ -202,9 +202,10 @@ export class Conversation implements AsyncDisposable {
   }
 
   /** Adds text, blocks, one message, or many. Resolves with the uuid of the last one, once all are in the journal. */
-  add(incoming: Incoming): Promise<Uuid> {
+  async add(incoming: Incoming): Promise<Uuid> {
+    const drafts = messageDrafts(incoming) // copied at once: the caller may change its objects while it waits
     return this.#inOrder(async () => {
-      const entries = await this.#record.append(messageDrafts(incoming))
+      const entries = await this.#record.append(drafts)
       for (const results of unanswered(entries as readonly Message[])) {
         await this.#parts.flags.readLimits(this.#calledTools())
         await this.#layers.onToolResults(results)
@@ -216,7 +217,7 @@ export class Conversation implements AsyncDisposable {
   /** Keeps what the user types while the model works. It is sent with the next request, in order, exactly once, even after a crash. */
   async enqueue(content: Content): Promise<Uuid> {
     if (this.#closed) throw new ClosedError()
-    const checked = frozenCopy(checkContent(content))
+    const checked = checkedCopy(content, "user")
     // does not wait for other calls: it must be safe at once
     const draft: Draft = { type: "user", isQueued: true, message: { role: "user", content: checked } }
     return (await this.#record.append([draft]))[0]!.uuid
@@ -265,9 +266,10 @@ export class Conversation implements AsyncDisposable {
   }
 
   /** Records the model's response. Resolves with its uuid once it is in the journal. */
-  record(response: IncomingResponse): Promise<Uuid> {
+  async record(response: IncomingResponse): Promise<Uuid> {
+    const taken = this.#recorder.read(response) // copied at once, as in `add`
     return this.#inOrder(async () => {
-      const { uuid, stopReason } = await this.#recorder.take(response, this.#preparer.serverKeeps)
+      const { uuid, stopReason } = await this.#recorder.take(taken, this.#preparer.serverKeeps)
       this.#preparer.forgetUndecided()
       this.#layers.inBackground("afterResponse")
       if (stopReason === "end_turn") this.#layers.inBackground("afterQuery")

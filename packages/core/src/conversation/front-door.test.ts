@@ -146,6 +146,81 @@ describe("add", () => {
   })
 })
 
+describe("content that no request can carry never reaches the journal", () => {
+  const circular: Record<string, unknown> = { type: "text", text: "x" }
+  circular.self = circular
+  const unusable: readonly [string, unknown, RegExp][] = [
+    ["a text block without text", { type: "text" }, /block 0 of its content needs "text"/],
+    ["an image without source", { type: "image" }, /needs "source"/],
+    ["an unknown block", { type: "zork" }, /has the type "zork", which a message of the user cannot have/],
+    ["thinking of the user", { type: "thinking", thinking: "x", signature: "s" }, /has the type "thinking"/],
+    ["a call of the user", { type: "tool_use", id: "a", name: "b", input: {} }, /has the type "tool_use"/],
+    ["a result without id", { type: "tool_result", content: "x" }, /needs "tool_use_id"/],
+    ["a result with a number", { type: "tool_result", tool_use_id: "a", content: 5 }, /neither a text nor a list/],
+    [
+      "a result with an empty block",
+      { type: "tool_result", tool_use_id: "a", content: [{ type: "text" }] },
+      /cannot be used: block 0 of its result needs "text"/,
+    ],
+    ["a block that contains itself", circular, /contains itself/],
+  ]
+
+  test.each(unusable)("add: %s", async (_, block, why) => {
+    const chat = await openTestConversation()
+    const adding = chat.add([block] as never)
+    await expect(adding).rejects.toThrow(InvalidContentError)
+    await expect(adding).rejects.toThrow(why)
+    expect(await entriesOf(chat)).toEqual([])
+  })
+
+  test.each<[string, unknown]>([
+    ["null", null],
+    ["a text", "x"],
+    ["no type", {}],
+    ["no text", { type: "text" }],
+    ["a call without id", { type: "tool_use", name: "b", input: {} }],
+  ])("record: %s", async (_, block) => {
+    const chat = await openTestConversation()
+    await chat.add("hi")
+    await expect(chat.record({ content: [block] })).rejects.toThrow(InvalidContentError)
+    await chat.record({ content: [{ type: "text", text: "fine" }] })
+    expect(textsOf(await chat.prepare())[1]).toBe("assistant: fine")
+  })
+
+  test("a block of a newer server is kept, and left out of requests", async () => {
+    const chat = await openTestConversation()
+    await chat.add("hi")
+    await chat.record({ content: [{ type: "zork" }, { type: "text", text: "ho" }] })
+    await chat.add("next")
+    expect((await chat.prepare()).messages[1]!.content).toEqual([{ type: "text", text: "ho" }])
+    expect(JSON.stringify(await entriesOf(chat))).toContain("zork")
+  })
+
+  test("fields of a response that make no sense count as missing", async () => {
+    const chat = await openTestConversation()
+    await chat.add("hi")
+    await chat.record({
+      content: [{ type: "text", text: "ho" }],
+      ...({ model: 5, id: 7, stop_reason: 1, context_management: { applied_edits: "x" } } as object),
+      usage: { input_tokens: 1e308, output_tokens: 1e308 },
+    })
+    await chat.add("next")
+    expect((await chat.prepare()).messages).toHaveLength(3)
+    expect(chat.fill().used).toBeLessThan(1_000)
+  })
+
+  test("what the caller changes after the call changes nothing", async () => {
+    const chat = await openTestConversation()
+    const blocks = [{ type: "text" as const, text: "one" }]
+    const adding = chat.add(blocks)
+    const response = { content: [{ type: "text", text: "two" }] }
+    const recording = chat.record(response)
+    blocks[0]!.text = response.content[0]!.text = "changed"
+    await Promise.all([adding, recording])
+    expect(textsOf(await chat.prepare()).slice(0, 2)).toEqual(["user: one", "assistant: two"])
+  })
+})
+
 describe("an existing array of messages", () => {
   const messages = [
     { role: "user", content: "Read a." },

@@ -2,6 +2,7 @@
 import { InvalidContentError } from "../base/errors.ts"
 import type { MessageDraft } from "../journal/entries.ts"
 import { type Block, type Content, frozenCopy, isToolUse } from "../messages/blocks.ts"
+import { type Checked, problemIn } from "../messages/check-blocks.ts"
 import type { Usage } from "../messages/messages.ts"
 import { usableUsage } from "../messages/usage.ts"
 
@@ -49,7 +50,7 @@ function messageDraft(incoming: Content | IncomingMessage, name?: string): Messa
     ? (incoming as IncomingMessage)
     : { role: "user" as const, content: incoming as Content, isMeta: false }
   if (role !== "user" && role !== "assistant") throw new InvalidContentError(wrongRole(role, name))
-  const checked = frozenCopy(checkContent(content, name))
+  const checked = checkedCopy(content, role, name)
   const meta = isMeta ? { isMeta: true } : {}
   return role === "user"
     ? { type: "user", message: { role, content: checked }, ...meta }
@@ -61,7 +62,8 @@ function wrongRole(role: unknown, name = "it"): string {
   return `${name} has the role ${JSON.stringify(role)}. ${hint}`
 }
 
-export function checkContent(content: unknown, name?: string): Content {
+/** A frozen copy of content that a request can carry. The caller may change its own object later. */
+export function checkedCopy(content: unknown, role: "user" | "assistant", name?: string): Content {
   const subject = name === undefined ? "its content" : `the content of ${name}`
   if (typeof content === "string") {
     if (content.trim() === "") throw new InvalidContentError(`${name ?? "it"} is empty`)
@@ -69,9 +71,18 @@ export function checkContent(content: unknown, name?: string): Content {
   }
   if (!Array.isArray(content) || content.length === 0)
     throw new InvalidContentError(`${subject} must be a text or a list of blocks`)
-  const odd = content.findIndex((block) => typeof (block as { type?: unknown } | null)?.type !== "string")
-  if (odd >= 0) throw new InvalidContentError(`block ${odd} of ${subject} has no type`)
-  return content as readonly Block[]
+  return copyOf(content, { role, subject })
+}
+
+function copyOf(blocks: readonly unknown[], checked: Checked): readonly Block[] {
+  const problem = problemIn(blocks, checked)
+  if (problem !== undefined) throw new InvalidContentError(problem)
+  try {
+    return frozenCopy(blocks) as readonly Block[]
+  } catch (error) {
+    if (error instanceof RangeError) throw new InvalidContentError(`${checked.subject} contains itself`)
+    throw error
+  }
 }
 
 export type ResponseDraft = MessageDraft & { readonly type: "assistant" }
@@ -80,14 +91,15 @@ export type ResponseDraft = MessageDraft & { readonly type: "assistant" }
 export function responseDraft(response: IncomingResponse, model: string): ResponseDraft {
   const content = blocksOf(response?.content)
   const usage = usableUsage(response.usage ?? undefined)
+  const { id, model: answering } = response
   return {
     type: "assistant",
     message: {
-      ...(response.id === undefined ? {} : { id: response.id }),
+      ...(typeof id === "string" ? { id } : {}),
       type: "message",
       role: "assistant",
-      model: response.model ?? model,
-      content: frozenCopy(content),
+      model: typeof answering === "string" ? answering : model,
+      content,
       stop_reason: stopReason(response, content),
       stop_sequence: response.stop_sequence ?? null,
       ...(usage ? { usage } : {}),
@@ -97,11 +109,11 @@ export function responseDraft(response: IncomingResponse, model: string): Respon
 
 function blocksOf(content: unknown): readonly Block[] {
   if (!Array.isArray(content)) throw new InvalidContentError("the response has no list of content blocks")
-  return content as readonly Block[]
+  return copyOf(content, { role: "response", subject: "the response" })
 }
 
 /** An answer that does not say why it ended has ended with its calls, or as a final answer. */
 function stopReason({ stop_reason }: IncomingResponse, content: readonly Block[]): string | null {
-  if (stop_reason !== undefined) return stop_reason
+  if (typeof stop_reason === "string" || stop_reason === null) return stop_reason
   return content.some(isToolUse) ? "tool_use" : "end_turn"
 }

@@ -1,5 +1,6 @@
 /** Takes in the model's answer: the message, what the server did to the request, and what it cost. */
 import type { Telemetry } from "../base/telemetry.ts"
+import { frozenCopy } from "../messages/blocks.ts"
 import type { Uuid } from "../messages/messages.ts"
 import { clearedCalls } from "../model/context-management.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
@@ -18,6 +19,13 @@ export interface ResponseRecorderParts {
   readonly model: string
 }
 
+/** What is kept of a response. */
+export interface TakenResponse {
+  readonly draft: ResponseDraft
+  /** What the server cleared from its own copy of the request. */
+  readonly edits: readonly unknown[]
+}
+
 export interface RecordedResponse {
   readonly uuid: Uuid
   readonly stopReason: string | null
@@ -30,16 +38,22 @@ export class ResponseRecorder {
     this.#parts = parts
   }
 
+  /** Checks a response and copies what is kept of it. */
+  read(response: IncomingResponse): TakenResponse {
+    const draft = responseDraft(response, this.#parts.model)
+    const applied = response.context_management?.applied_edits
+    return { draft, edits: frozenCopy(Array.isArray(applied) ? applied : []) }
+  }
+
   /** `serverKeeps`: the first call whose result the server leaves alone where it clears the request that was answered. */
-  async take(response: IncomingResponse, serverKeeps: string | undefined): Promise<RecordedResponse> {
-    const { record, cache, model } = this.#parts
-    const draft = responseDraft(response, model)
+  async take({ draft, edits }: TakenResponse, serverKeeps: string | undefined): Promise<RecordedResponse> {
+    const { record, cache } = this.#parts
     const [entry] = await record.append([draft])
-    await this.#recordServerEdits(response, serverKeeps)
+    await this.#recordServerEdits(edits, serverKeeps)
     await record.journal.sync()
     this.#report(draft)
     const { usage } = draft.message
-    if (usage) cache.settled({ ...response, usage })
+    if (usage) cache.settled({ usage, context_management: { applied_edits: edits } })
     return { uuid: entry!.uuid, stopReason: draft.message.stop_reason ?? null }
   }
 
@@ -50,8 +64,7 @@ export class ResponseRecorder {
     return (await this.#parts.record.append([{ type: "assistant", message }]))[0]!.uuid
   }
 
-  async #recordServerEdits({ context_management }: IncomingResponse, serverKeeps: string | undefined): Promise<void> {
-    const edits = context_management?.applied_edits ?? []
+  async #recordServerEdits(edits: readonly unknown[], serverKeeps: string | undefined): Promise<void> {
     if (edits.length === 0) return
     const keptFrom = clearedCalls(edits) ? serverKeeps : undefined
     await this.#parts.record.append([

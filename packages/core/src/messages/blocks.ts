@@ -96,7 +96,7 @@ export function isWellFormedCall({
   readonly input: unknown
 }): boolean {
   const isObject = typeof input === "object" && input !== null && !Array.isArray(input)
-  return CALL_ID.test(String(id)) && CALL_NAME.test(String(name)) && isObject
+  return typeof id === "string" && CALL_ID.test(id) && CALL_NAME.test(String(name)) && isObject
 }
 
 /** Without cache breakpoints, also inside a tool result. They are set for each request; one that came with the content would stay forever. */

@@ -5,6 +5,7 @@
  * work. `flatten` does the same for a whole list. Every repair it makes is returned under a name; none is silent.
  */
 import { renderAttachment } from "./attachments.ts"
+import { ASSISTANT_BLOCKS, isServerResult } from "./block-types.ts"
 import {
   asServerResult,
   asServerUse,
@@ -46,6 +47,7 @@ export type RepairRule =
   | "empty-text" // the API rejects empty text: dropped
   | "trailing-thinking" // only thinking, with nothing after it: left out, and never sent later
   | "unsigned-thinking" // cut off during streaming, or from another provider: dropped
+  | "unknown-block" // a type that this version does not know, from a newer server: left out
   | "starts-with-assistant" // got a first user message
 
 export interface Flattened {
@@ -253,6 +255,7 @@ export class Flattener {
         if (here.has(block.id) || this.#usedIds.has(block.id)) return drop("duplicate-tool-use", block.id)
         here.add(block.id)
       }
+      if (!ASSISTANT_BLOCKS.has(block.type) && !isServerResult(block.type)) return drop("unknown-block", apiId)
       const use = asServerUse(block)
       if (use && !served.has(use.id) && !waiting.has(use.id)) return drop("unanswered-server-tool", use.id)
       const result = asServerResult(block)

@@ -24,4 +24,4 @@ function isCounted(given: unknown): given is Usage {
   )
 }
 
-const isCount = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value) && value >= 0
+const isCount = (value: unknown): boolean => typeof value === "number" && value >= 0 && value <= Number.MAX_SAFE_INTEGER

@@ -1,12 +1,13 @@
 /** What a call does where its tool leaves something out, and its output in one form. */
 import type { Block } from "../messages/blocks.ts"
+import { problemIn } from "../messages/check-blocks.ts"
 import type { PermissionQuestion, Tool, ToolContext, ToolOutput } from "./tool.ts"
 
 const SUMMARY_CHARACTERS = 200
 const OUTPUT_KEYS: ReadonlySet<string> = new Set<keyof ToolOutput>(["content", "isError", "attachments", "touched"])
 
 export function isReadOnly<Input>({ readOnly = false }: Tool<Input>, input: Input): boolean {
-  return typeof readOnly === "function" ? readOnly(input) : readOnly
+  return (typeof readOnly === "function" ? readOnly(input) : readOnly) === true // a promise is no "yes"
 }
 
 /** `undefined`: the kind of the question decides. A tool without a question is the program's own code, which needs no approval. */
@@ -25,12 +26,26 @@ export async function questionOf<Input>(
   context: ToolContext,
 ): Promise<PermissionQuestion> {
   if (tool.question) return tool.question(input, context)
-  const summary = `${tool.name} ${JSON.stringify(input)}`
-  return { kind: "other", summary: clip(summary, SUMMARY_CHARACTERS), preview: JSON.stringify(input, undefined, 2) }
+  const summary = `${tool.name} ${shown(input)}`
+  return { kind: "other", summary: clip(summary, SUMMARY_CHARACTERS), preview: shown(input, 2) }
+}
+
+/** A schema may turn the input into something that JSON has no form for. That must not stop the call. */
+function shown(input: unknown, indent?: number): string {
+  try {
+    return JSON.stringify(input, (_, value) => (typeof value === "bigint" ? String(value) : value), indent) ?? ""
+  } catch {
+    return String(input)
+  }
 }
 
 export async function executed<Input>(tool: Tool<Input>, input: Input, context: ToolContext): Promise<ToolOutput> {
-  return outputOf(await tool.execute(input, context))
+  const value = await tool.execute(input, context)
+  try {
+    return outputOf(value)
+  } catch (error) {
+    throw new Error(`${tool.name} ran, but what it returned cannot be sent: ${(error as Error).message}`)
+  }
 }
 
 /** Text stays text, a `ToolOutput` stays itself, every other value becomes JSON text. */
@@ -39,11 +54,16 @@ export function outputOf(value: unknown): ToolOutput {
   return isOutput(value) ? value : { content: JSON.stringify(value) ?? "" }
 }
 
-/** An object with other keys than an output's is a value, even if it has a `content`. */
+/** An object with other keys than an output's is a value, even if it has a `content`. Throws for blocks that no request can carry. */
 function isOutput(value: unknown): value is ToolOutput {
   if (typeof value !== "object" || value === null || !("content" in value)) return false
   if (!Object.keys(value).every((key) => OUTPUT_KEYS.has(key))) return false
-  return typeof value.content === "string" || (Array.isArray(value.content) && value.content.every(isBlock))
+  const { content } = value
+  if (typeof content === "string") return true
+  if (!Array.isArray(content) || !content.every(isBlock)) return false
+  const problem = problemIn(content, { role: "result", subject: "its content" })
+  if (problem !== undefined) throw new Error(problem)
+  return true
 }
 
 const isBlock = (value: unknown): value is Block =>

@@ -213,3 +213,49 @@ test("PERM-1 with no one to ask, accepted edits cannot make git run a program", 
   expect(results[2]).toMatch(/No commits yet/)
   expect(existsSync(join(cwd, "ran"))).toBe(false)
 })
+
+describe("tools that go wrong", () => {
+  const tool = (execute: () => unknown, more: object = {}) =>
+    defineTool({ name: "odd", description: "Odd.", inputSchema: z.object({}), execute, ...more })
+
+  async function resultOf(odd: ReturnType<typeof tool>, options: object = {}, input: object = {}) {
+    const brain = scripted(calls(["odd", input]) as never)
+    const sdk = client(await simulator({ brain }))
+    await using agent = await openAgent({ model: MODEL, client: sdk, tools: [odd], ...project(), ...options })
+    const results: unknown[] = []
+    for await (const event of agent.query("go")) if (event.type === "tool-result") results.push(event.result)
+    return results[0]
+  }
+
+  test.each<[string, unknown, RegExp]>([
+    ["a number that JSON lacks", 1n, /^odd ran, but what it returned cannot be sent: .*BigInt/],
+    [
+      "a text block without text",
+      { content: [{ type: "text" }] },
+      /cannot be sent: block 0 of its content needs "text"/,
+    ],
+    ["a block no result can have", { content: [{ type: "zork" }] }, /has the type "zork", which a tool result cannot/],
+  ])("%s becomes an error result, and the conversation continues", async (_, value, why) => {
+    expect(await resultOf(tool(() => value))).toMatchObject({ is_error: true, content: expect.stringMatching(why) })
+  })
+
+  test("an input that JSON has no form for reaches the tool", async () => {
+    const inputSchema = z.object({ n: z.string().transform((text) => BigInt(text)) })
+    const odd = defineTool({ name: "odd", description: "", inputSchema, execute: ({ n }) => String(n + 1n) })
+    expect(await resultOf(odd as never, {}, { n: "41" })).toMatchObject({ content: "42" })
+  })
+
+  test("a promise as `readOnly` does not make a call read-only in plan mode", async () => {
+    const odd = tool(() => "ran", { readOnly: async () => false })
+    expect(await resultOf(odd, { mode: "plan" })).toMatchObject({
+      is_error: true,
+      content: expect.stringContaining("plan mode"),
+    })
+  })
+
+  test.each([[undefined], [true], [{ allowed: "false" }]])("a permission answer %j allows nothing", async (answer) => {
+    const odd = tool(() => "ran", { needsApproval: true })
+    const result = await resultOf(odd, { askPermission: async () => answer as never })
+    expect(result).toMatchObject({ is_error: true, content: expect.stringContaining("askPermission must return") })
+  })
+})

@@ -1,4 +1,5 @@
 /** Rules for messages, one for each thing the API rejects in them. */
+import { ASSISTANT_BLOCKS, isServerResult, USER_BLOCKS } from "../block-types.ts"
 import { isWellFormedCall } from "../blocks.ts"
 import type { CheckedBlock, CheckedMessage, MessageRule, MessageSubject, Violation } from "./rule.ts"
 
@@ -7,13 +8,6 @@ type Found = Omit<Violation, "rule">
 const SERVER_USE = /^(?:server|mcp)_tool_use$/
 const SERVER_RESULT = /^.+_tool_result$/
 const THINKING = /^(?:redacted_)?thinking$/
-
-const MEDIA_AND_TEXT = ["text", "image", "document", "search_result"]
-const USER_BLOCKS = new Set([...MEDIA_AND_TEXT, "tool_result", "container_upload", "tool_addition", "tool_removal"])
-const ASSISTANT_BLOCKS = new Set([
-  ...["text", "thinking", "redacted_thinking", "tool_use", "server_tool_use", "mcp_tool_use", "container_upload"],
-  ...["document", "compaction", "fallback"],
-])
 
 /** A violation for each block for which `wrong` returns a message. */
 function atBlocks(subject: MessageSubject, wrong: (block: CheckedBlock, at: number) => string | undefined): Found[] {
@@ -31,7 +25,7 @@ const resultsIn = (message: CheckedMessage): CheckedBlock[] =>
 
 const endsInServerTool = (message: CheckedMessage): boolean => {
   const last = message.content.at(-1)?.type ?? ""
-  return SERVER_USE.test(last) || (last !== "tool_result" && SERVER_RESULT.test(last))
+  return SERVER_USE.test(last) || isServerResult(last)
 }
 
 export const MESSAGE_RULES: readonly MessageRule[] = [
@@ -74,7 +68,7 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
         const fits =
           known.has(type) ||
           (editsCache && type === "cache_edits") ||
-          (subject.message.role === "assistant" && type !== "tool_result" && SERVER_RESULT.test(type))
+          (subject.message.role === "assistant" && isServerResult(type))
         return fits ? undefined : `a block of type "${type}" is not allowed in a message of the ${subject.message.role}`
       })
     },
@@ -172,7 +166,7 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
       const asked = new Set<unknown>()
       return atBlocks(subject, (block) => {
         if (SERVER_USE.test(block.type)) asked.add(block.id)
-        const isResult = block.type !== "tool_result" && SERVER_RESULT.test(block.type)
+        const isResult = isServerResult(block.type)
         return isResult && !asked.has(block.tool_use_id) ? `no server call ${block.tool_use_id} before it` : undefined
       })
     },
