@@ -294,6 +294,17 @@ describe("BEY-8 extractive notes, memories, progress", () => {
     expect(text).toContain(USER_MESSAGES[1])
   })
 
+  test("BEY-8 notes are the changed sections, between the tags the prompt names, if it asks for text", () => {
+    const asText = prompt.replace("with the Edit tool.", "as text: write them between <new_notes> and </new_notes>.")
+    const text = textOf(ask(asText, CONVERSATION, { tools: TEST_TOOLS }))
+    expect(text).toMatch(/^<new_notes>\n# Session Title\n- Please fix[\s\S]*\n<\/new_notes>$/)
+    expect(text).toContain("- kept by hand")
+    expect(text).not.toContain("_A short title_")
+    const [, written = ""] = /^# Session Title\n([\s\S]*?)\n\n# /m.exec(text) ?? []
+    const upToDate = asText.replace("_A short title_\n", () => `_A short title_\n${written}\n`)
+    expect(textOf(ask(upToDate, CONVERSATION, { tools: TEST_TOOLS }))).not.toContain("# Session Title")
+  })
+
   test("BEY-8 notes that mention memories are still notes", () => {
     const about = "The notes, for a time of shorter memory, are in /home/me/notes/abc.md:"
     const notes =

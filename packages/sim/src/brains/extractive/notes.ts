@@ -1,6 +1,6 @@
 /**
- * Keeps session notes: works out what each section should say, and edits the file with the offered tools. If the notes
- * cannot be edited, the answer is the text of the new notes.
+ * Keeps session notes: works out what each section should say, and edits the file with the offered tools. If the prompt
+ * asks for text between tags, the answer is the sections that change. If the notes cannot be edited, it is all of them.
  */
 
 import type { BrainTurn } from "../../brain.ts"
@@ -18,6 +18,7 @@ export type NotesStep =
 
 const ITALIC = /^\s*[_*][^_*\n].*[_*]\s*$/ // the line below a heading that describes the section
 const BULLET = /^\s{0,6}[-*]\s/m // a person wrote what comes before the first bullet
+const ASKED_TAG = /\bbetween <([a-z][\w-]*)> and <\/\1>/ // where the prompt wants the notes as text
 const FEWEST_SECTIONS = 3
 const LONGEST_BODY = 6000 // characters of one section, about 1,500 tokens
 
@@ -38,6 +39,8 @@ export function takeNotes(given: { turn: BrainTurn; demand: Demand; facts: Facts
   const rewritten = sections.map((section) => ({ section, text: rewrite(section, facts) }))
   const fullText = `${rewritten.map(({ text }) => text).join("\n\n")}\n`
 
+  const tag = ASKED_TAG.exec(demand.prompt)?.[1]
+  if (tag !== undefined) return { kind: "text", text: changedSections(rewritten, tag) }
   const readCall = path === undefined || shown !== undefined || reading ? undefined : toolbox.call("read", { path })
   if (readCall !== undefined) return { kind: "call", calls: [readCall] }
   const triedAll = demand.calls.at(-1) !== reading // the last attempt already used the text of the file
@@ -46,6 +49,17 @@ export function takeNotes(given: { turn: BrainTurn; demand: Demand; facts: Facts
     return { kind: "text", text: "Nothing to note." }
   const calls = changesTo({ toolbox, path, shown, rewritten, fullText })
   return calls.length === 0 ? { kind: "text", text: fullText } : { kind: "call", calls }
+}
+
+/** Headings and what is below their descriptions, which stay as they are in the file. */
+function changedSections(rewritten: readonly { section: Section; text: string }[], tag: string): string {
+  const changed = rewritten.filter(({ section, text }) => !isSame(section, text))
+  if (changed.length === 0) return "Nothing to note."
+  const written = changed.map(({ section, text }) => {
+    const [, ...below] = text.split("\n")
+    return [section.heading, ...(isDescribed(section) ? below.slice(1) : below)].join("\n")
+  })
+  return `<${tag}>\n${written.join("\n\n")}\n</${tag}>`
 }
 
 function isChange(call: ToolCall): boolean {
