@@ -110,7 +110,7 @@ async function admitAndExecute({ state: _, ...ready }: ReadyCall, run: CallRun):
   }
   const admission = await run.admit({ ...ready, context, question: await questionOf(tool, input, context) })
   if (admission.state === "refused") {
-    return { ...failed(call, `Not allowed: ${admission.why}`), attachments: admission.attachments ?? [] }
+    return { result: refusedCall(call, admission.why), attachments: admission.attachments ?? [], touched: [] }
   }
   const execute = () => orInterrupted(signal, () => executed(tool, input, context))
   const output = admission.perform ? await admission.perform(execute) : await execute()
@@ -129,6 +129,9 @@ function resultOf(call: ToolUse, { content, isError }: ToolOutput): ToolResult {
   const result = { type: "tool_result" as const, tool_use_id: call.id, content: content as string }
   return isError ? { ...result, is_error: true } : result
 }
+
+/** The result of a call that may not run. */
+export const refusedCall = (call: ToolUse, why: string): ToolResult => failure(call, `Not allowed: ${why}`)
 
 const failure = (call: ToolUse, text: string): ToolResult => resultOf(call, { content: text, isError: true })
 const failed = (call: ToolUse, text: string): CallOutcome => ({
