@@ -1,5 +1,6 @@
 /** The layers a conversation runs by default, cheapest first. Each has a switch. */
 
+import type { Clock } from "../base/clock.ts"
 import type { ForkParent } from "../forks/fork.ts"
 import { withoutTools } from "../forks/fork-state.ts"
 import { toolResultStorage } from "../layers/1-tool-results/tool-result-storage.ts"
@@ -37,13 +38,18 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
 }
 
 export interface OwnLoop {
-  /** Asked for summaries. It reads what your own requests wrote to the server's cache. */
+  /** Asked for notes and summaries. It reads what your own requests wrote to the server's cache. */
   readonly model: Model
+  readonly clock: Clock
   /** True if requests are sent with `client.beta.messages`: the server may then be asked to clear old results. */
   readonly serverClears?: boolean
+  /** The directory of a custom template and prompt for notes. */
+  readonly notesConfig?: string
 }
 
-/** Layers 1, 2 and 4 for a loop of your own: your SDK, your tools. It has no notes, because they need an Edit tool of ours. */
-export function ownLoopLayers({ model, serverClears = false }: OwnLoop): readonly Layer[] {
-  return [toolResultStorage(), microcompaction({ serverClears }), compaction({ parent: { model, ...withoutTools() } })]
+/** The layers for a loop of your own: your SDK, your tools. Notes come as text, because your tools run in your loop. */
+export function ownLoopLayers({ model, clock, serverClears = false, notesConfig }: OwnLoop): readonly Layer[] {
+  const parent = { model, ...withoutTools(clock) }
+  const notes = sessionMemory({ ...parent, ...(notesConfig === undefined ? {} : { configDirectory: notesConfig }) })
+  return [toolResultStorage(), microcompaction({ serverClears }), notes, compaction({ parent, notes })]
 }

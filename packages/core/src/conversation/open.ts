@@ -5,10 +5,9 @@ import { projectName, randomIds } from "../base/ids.ts"
 import { describe, InvalidOptionError } from "../base/options.ts"
 import { loadSettings } from "../base/settings.ts"
 import { fileStore } from "../journal/file/file-store.ts"
-import { defaultRoot } from "../journal/file/layout.ts"
+import { defaultRoot, notesConfigDirectory } from "../journal/file/layout.ts"
 import type { ToolDefinition } from "../messages/request.ts"
 import { chooseModel } from "../model/choose-model.ts"
-import type { Model } from "../model/model.ts"
 import { findModel } from "../tokens/models.ts"
 import { checkTool, isToolset, refuseDuplicates } from "../tools/define-tool.ts"
 import type { Tool } from "../tools/tool.ts"
@@ -23,6 +22,7 @@ import type { Prompt } from "./prompt.ts"
 export async function openConversation(options: ConversationOptions): Promise<Conversation> {
   checkConversationOptions(options)
   const { clock = systemClock, ids = randomIds, env = process.env, betas = [], cacheBreakpoints = true } = options
+  const serverClears = options.contextManagement ?? false
   const { createTelemetry } = await import("../base/telemetry.ts") // loads the OpenTelemetry API only when needed
   const cwd = options.cwd ?? process.cwd()
   const root = options.dir ?? defaultRoot(env)
@@ -62,7 +62,7 @@ export async function openConversation(options: ConversationOptions): Promise<Co
       telemetry: createTelemetry({ exportContent: settings.values.exportContent }),
       clock,
       ids,
-      layers: options.layers ?? layersFor(model, options),
+      layers: options.layers ?? ownLoopLayers({ model, clock, serverClears, notesConfig: notesConfigDirectory(root) }),
       cacheBreakpoints,
       refreshPrompt: options.refreshPrompt,
     })
@@ -73,9 +73,6 @@ export async function openConversation(options: ConversationOptions): Promise<Co
     throw error
   }
 }
-
-const layersFor = (model: Model, { contextManagement = false }: ConversationOptions) =>
-  ownLoopLayers({ model, serverClears: contextManagement })
 
 const alreadyBegun = (id: string) =>
   new InvalidOptionError(

@@ -24,7 +24,7 @@ import type { Prompt } from "./prompt.ts"
 export interface ConversationOptions {
   /** A model id such as `"claude-opus-5-5"`, a `Model`, or a model of the Vercel AI SDK. */
   readonly model: ModelChoice
-  /** The client you send requests with. Compaction asks for summaries through it. Default: one with the key in `ANTHROPIC_API_KEY`. */
+  /** The client you send requests with. Notes and summaries are asked for through it. Default: one with the key in `ANTHROPIC_API_KEY`. */
   readonly client?: AnthropicClient
   readonly system?: SystemPrompt
   /** Tools from `defineTool`, or definitions as the API takes them. */
@@ -49,7 +49,7 @@ export interface ConversationOptions {
   readonly cacheBreakpoints?: boolean
   /** Set true if you send requests with `client.beta.messages`. The server may then be asked to clear old results. Default false. */
   readonly contextManagement?: boolean
-  /** Default: tool results put aside, old results cleared, compaction. */
+  /** Default: tool results put aside, old results cleared, notes, compaction. */
   readonly layers?: readonly Layer[]
   /** Called after a compaction, for the prompt from there on. */
   readonly refreshPrompt?: () => Promise<Prompt>

@@ -2,7 +2,7 @@
  * The state that a fork changes without affecting its parent: its reads, todos, plan and directory. It starts as a copy of the parent's.
  * A fork works in the background, so it cannot ask a person.
  */
-import { systemClock } from "../base/clock.ts"
+import type { Clock } from "../base/clock.ts"
 import type { Todo } from "../messages/attachments.ts"
 import { FileReads } from "../tools/files/read-state.ts"
 import type { ReadState, SharedToolContext, Tool } from "../tools/tool.ts"
@@ -29,7 +29,7 @@ export function cloneSurroundings(parent: ToolSurroundings, reads: ReadState): S
 }
 
 /** For forks that only write text: no tools and no state. */
-export function withoutTools(): {
+export function withoutTools(clock: Clock): {
   readonly tools: readonly Tool[]
   readonly reads: FileReads
   readonly toolContext: ToolSurroundings
@@ -38,7 +38,7 @@ export function withoutTools(): {
     tools: [],
     reads: new FileReads(),
     toolContext: {
-      clock: systemClock,
+      clock,
       env: {},
       directory: variable("."),
       todos: variable<readonly Todo[]>([]),

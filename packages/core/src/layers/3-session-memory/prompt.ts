@@ -25,7 +25,7 @@ export function fillVariables(text: string, values: Readonly<Record<string, stri
 }
 
 /** An empty file counts as none. */
-async function custom(name: keyof typeof OWN, directory: string | undefined): Promise<string> {
+async function custom(name: "template.md" | "prompt.md", directory: string | undefined): Promise<string> {
   const text = directory === undefined ? "" : await textIfPresent(join(directory, name))
   return text.trim() === "" ? ownText(name) : text
 }
@@ -42,6 +42,8 @@ async function textIfPresent(path: string): Promise<string> {
 const OWN = {
   "template.md": promptText(new URL("./template.md", import.meta.url)),
   "prompt.md": promptText(new URL("./prompt.md", import.meta.url)),
+  "how-with-edit.md": promptText(new URL("./how-with-edit.md", import.meta.url)),
+  "how-as-text.md": promptText(new URL("./how-as-text.md", import.meta.url)),
 } as const
 
 export const ownText = (name: keyof typeof OWN): string => OWN[name]

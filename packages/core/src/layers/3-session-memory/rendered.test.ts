@@ -1,6 +1,6 @@
 /**
  * The notes prompt as a model gets it, whole. The files in `rendered/` are for reading and reviewing: after a change to the prompt,
- * `npx vitest run -u packages/core/src/layers/3-session-memory/rendered.test.ts` writes them again.
+ * `npx vitest run packages/core/src/layers/3-session-memory/rendered.test.ts -u` writes them again.
  */
 import { describe, expect, test } from "vitest"
 import { notesPrompt } from "./extraction.ts"
@@ -13,11 +13,12 @@ const noted = template.replace("# Worklog", "# Worklog\n_What was done_\n\n- rea
 
 describe("L3-2, L3-5 the notes prompt, whole", () => {
   test.each([
-    ["first-update", template, () => 10],
-    ["section-too-large", noted, (text: string) => (text.includes("read the parser") ? 2_500 : 10)],
-    ["notes-too-large", noted, () => 13_000],
-  ])("%s", async (name, notes, estimate) => {
-    const prompt = notesPrompt(ownText("prompt.md"), { notes, path, limits, estimate })
+    ["first-update", "with-edit", template, () => 10],
+    ["first-update-as-text", "as-text", template, () => 10],
+    ["section-too-large", "with-edit", noted, (text: string) => (text.includes("read the parser") ? 2_500 : 10)],
+    ["notes-too-large", "with-edit", noted, () => 13_000],
+  ] as const)("%s", async (name, writing, notes, estimate) => {
+    const prompt = notesPrompt(ownText("prompt.md"), { notes, path, limits, estimate, writing })
     await expect(`${prompt}\n`).toMatchFileSnapshot(`rendered/${name}.md`)
   })
 })

@@ -15,6 +15,8 @@ export interface Notes {
   /** The text before the first section. */
   readonly opening: string
   readonly sections: readonly NotesSection[]
+  /** How many hashes the headings of sections have. */
+  readonly level: number
 }
 
 interface Heading {
@@ -28,9 +30,12 @@ const HEADING = /^(#{1,6})[ \t]+(\S.*?)[ \t]*#*[ \t]*$/
 const DESCRIPTION = /^([_*])(?![_*\s]).*\1[ \t]*$/
 const FENCE = /^ {0,3}(`{3,}|~{3,})/
 
-export function parseNotes(text: string): Notes {
+/** `given`: the level of the headings that begin a section. Default: that of the first heading with a description, else the topmost. */
+export function parseNotes(text: string, given?: number): Notes {
   const lines = text.split(/(?<=\n)/)
-  const headings = sectionHeadings(lines)
+  const all = allHeadings(lines)
+  const level = given ?? levelOf(all)
+  const headings = all.filter((heading) => heading.level === level) // others belong to the body
   const opening = lines.slice(0, headings[0]?.line ?? lines.length).join("")
   const sections = headings.map(({ line, title, isDescribed }, index) => {
     const bodyStart = line + (isDescribed ? 2 : 1)
@@ -40,16 +45,11 @@ export function parseNotes(text: string): Notes {
       body: lines.slice(bodyStart, headings[index + 1]?.line ?? lines.length).join(""),
     }
   })
-  return { opening, sections }
+  return { opening, sections, level }
 }
 
-/** The headings of one level: that of the first heading with a description, else the topmost. Others belong to the body. */
-function sectionHeadings(lines: readonly string[]): readonly Heading[] {
-  const headings = allHeadings(lines)
-  const level =
-    headings.find(({ isDescribed }) => isDescribed)?.level ?? Math.min(...headings.map((each) => each.level))
-  return headings.filter((heading) => heading.level === level)
-}
+const levelOf = (headings: readonly Heading[]): number =>
+  headings.find(({ isDescribed }) => isDescribed)?.level ?? Math.min(...headings.map(({ level }) => level))
 
 /** A line with a hash inside a code fence is a comment, not a heading. */
 function allHeadings(lines: readonly string[]): readonly Heading[] {

@@ -2,19 +2,21 @@
  * Layer 3: a fork keeps notes in the background while the work goes on, so a compaction finds its summary ready. Updates run one at a
  * time. One that becomes due during another waits for it and then starts from the newest state.
  */
-import { StrataError } from "../../base/errors.ts"
+import { reasonOf } from "../../base/errors.ts"
 import type { Flags } from "../../base/flags.ts"
 import { grouped } from "../../base/grouped.ts"
 import type { DecisionDraft } from "../../journal/entries.ts"
 import type { Uuid } from "../../messages/messages.ts"
+import { MissingKeyError } from "../../model/errors.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 import { type BudgetAnswer, backgroundBudget } from "../background-budget.ts"
 import type { Layer, LayerContext, Outcome } from "../layer.ts"
 import { type Position, positionOf } from "../position.ts"
 import { keptName, notesOfBranch } from "./branch-notes.ts"
-import { canEdit, type Extraction, type Extractor, extractNotes } from "./extraction.ts"
+import { type Extraction, extractNotes } from "./extraction.ts"
 import type { NotesLimits } from "./limits.ts"
 import { cutSections, isBareTemplate } from "./notes.ts"
+import type { Extractor } from "./notes-update.ts"
 import { loadTexts } from "./prompt.ts"
 import { isTimeForNotes, type NotesFigures } from "./triggers.ts"
 import { workSince } from "./work-since.ts"
@@ -32,17 +34,6 @@ export interface RunningExtraction {
   readonly done: Promise<void>
 }
 
-/** Notes are switched on, but no tool can write them. */
-export class NoEditToolError extends StrataError {
-  override readonly name = "NoEditToolError"
-
-  constructor() {
-    super(
-      "This conversation takes no notes: it has no Edit tool to write them with. Everything else works as before. Add the tool, or switch the notes off.",
-    )
-  }
-}
-
 interface Figures extends NotesFigures {
   /** Percent of the conversation's spend. */
   readonly share: number
@@ -55,8 +46,11 @@ export function sessionMemory(options: Extractor): SessionMemory {
   let last: { readonly size: number; readonly throughUuid: Uuid | undefined } | undefined
   /** An update that became due during another one. Of several, only the newest runs. */
   let waiting: LayerContext | undefined
+  /** No model can be asked: further updates would fail like the first. */
   let isOff = false
   let isWaitReported = false
+  /** The last failure, until an update succeeds. The same one again is not reported. */
+  let lastFailure: string | undefined
 
   function isDue(context: LayerContext, figures: Figures): boolean {
     const size = context.size.tokens
@@ -89,13 +83,28 @@ export function sessionMemory(options: Extractor): SessionMemory {
       resolve()
     }
     running = own
-    let outcome: Pick<Outcome, "drafts" | "message"> | undefined
+    let updated: Updated | undefined
     try {
-      outcome = await update(options, { context, position, limits: figures.limits })
+      updated = await update(options, { context, position, limits: figures.limits })
+    } catch (problem) {
+      if (isNews(problem, context)) throw problem
     } finally {
-      if (!outcome) end()
+      if (!updated) end()
     }
-    return outcome && { ...outcome, journaled: async () => end(), lost: end }
+    if (!updated) return undefined
+    const { problem, ...outcome } = updated
+    const failures = problem !== undefined && isNews(problem, context) ? [problem] : []
+    if (problem === undefined) lastFailure = undefined
+    return { ...outcome, failures, journaled: async () => end(), lost: end }
+  }
+
+  function isNews(problem: unknown, { signal }: LayerContext): boolean {
+    if (signal.aborted) return false // the conversation was closed: nothing went wrong
+    if (problem instanceof MissingKeyError) isOff = true
+    const reason = reasonOf(problem)
+    const isRepeated = reason === lastFailure
+    lastFailure = reason
+    return !isRepeated
   }
 
   return {
@@ -108,10 +117,6 @@ export function sessionMemory(options: Extractor): SessionMemory {
       const figures = figuresFrom(context.flags)
       if (!isDue(context, figures) && !waiting) return undefined
       if (!isAffordable(context, figures)) return undefined
-      if (!canEdit(options.tools)) {
-        isOff = true
-        throw new NoEditToolError()
-      }
       if (running) waiting = context
       while (running && !context.signal.aborted) await unlessInterrupted(context.signal, running.done)
       if (waiting && waiting !== context) return undefined
@@ -153,11 +158,13 @@ interface Update {
   readonly limits: NotesLimits
 }
 
+interface Updated extends Pick<Outcome, "drafts" | "message"> {
+  /** Why nothing was noted, if the person should know. */
+  readonly problem?: unknown
+}
+
 /** Nothing where there was nothing to write and nothing was spent. */
-async function update(
-  options: Extractor,
-  { context, position, limits }: Update,
-): Promise<Pick<Outcome, "drafts" | "message"> | undefined> {
+async function update(options: Extractor, { context, position, limits }: Update): Promise<Updated | undefined> {
   const { views, journal, thresholds, signal } = context
   const path = journal.notesPath!
   const { throughUuid, openCalls } = position
@@ -188,7 +195,8 @@ async function update(
   }
   const { ended, error } = extraction.outcome
   if (spent.length === 0 && ended === "failed") throw error
-  return spent.length > 0 ? { drafts: spent } : undefined
+  const { problem } = extraction.state === "not-noted" ? extraction : {}
+  return spent.length > 0 ? { drafts: spent, problem } : undefined
 }
 
 /** A failure costs only the way back to these notes from another branch. */

@@ -498,18 +498,24 @@ describe("layer 3 from end to end", () => {
     expect(readFileSync(join(where.cwd, "victim.md"), "utf8")).toBe("keep me")
   })
 
-  test("FLG-1 with the switch off nothing happens; without an Edit tool it says so once", async () => {
+  test("FLG-1 with the switch off nothing happens", async () => {
     const off = await notetaking({ script: rounds(12, 1_000), settings: { switches: { notes: false } } })
     await go(off.agent)
     expect(off.forks).toEqual([])
     expect(existsSync(off.notes)).toBe(false)
-    const tools = [read, words]
-    const without = await notetaking({ script: [...rounds(12, 1_000), ...rounds(8, 1_000)], tools })
+  })
+
+  test.each([
+    ["no Edit tool", [read, words]],
+    ["another tool named Edit", [read, words, { ...words, name: "Edit" }]],
+  ])("L3-4 with %s the fork answers with text, and the notes are written from it", async (_, tools) => {
+    const { agent, forks, notes } = await notetaking({ script: rounds(12, 1_000), tools })
     const failures: string[] = []
-    without.agent.conversation.on("layerFailed", ({ reason }) => failures.push(reason))
-    await go(without.agent)
-    await go(without.agent, "more")
-    expect(failures).toEqual([expect.stringContaining("it has no Edit tool")])
-    expect(without.forks).toEqual([])
+    agent.conversation.on("layerFailed", ({ reason }) => failures.push(reason))
+    await go(agent)
+    expect(failures).toEqual([])
+    expect(JSON.stringify(forks[0]!.messages.at(-1))).toContain("between <new_notes> and </new_notes>")
+    expect((await decisions(agent, "notes-updated")).length).toBeGreaterThan(0)
+    expect(section(notes, "Task specification").body).toContain("Look around the project.")
   })
 })

@@ -1,0 +1,48 @@
+/** What an update of the notes works with, and how it ends. The two ways of writing share these. */
+import type { ForkOutcome } from "../../forks/fork.ts"
+import type { ToolSurroundings } from "../../forks/fork-state.ts"
+import type { ModelRequest } from "../../messages/request.ts"
+import type { Model } from "../../model/model.ts"
+import type { ReadState, Tool } from "../../tools/tool.ts"
+import type { NotesLimits } from "./limits.ts"
+import type { NotesFile } from "./notes-file.ts"
+
+const NOTHING_NEW = /^\W*nothing to note\b/i
+
+export interface Extractor {
+  readonly model: Model
+  readonly tools: readonly Tool[]
+  readonly reads: ReadState
+  readonly toolContext: ToolSurroundings
+  /** Where a template and a prompt may replace ours. */
+  readonly configDirectory?: string
+}
+
+export interface ExtractionTask {
+  readonly path: string
+  /** What to put in the file first, where it holds the notes of a branch that was left. Empty: the template. */
+  readonly instead?: string | undefined
+  readonly request: ModelRequest
+  readonly openCalls: readonly string[]
+  readonly limits: NotesLimits
+  readonly estimate: (text: string) => number
+  /** Tokens the prompt has room for. */
+  readonly room: number
+  readonly now: Date
+  readonly signal: AbortSignal
+}
+
+/** What a fork is given to write the notes. */
+export interface NotesUpdate extends ExtractionTask {
+  readonly template: string
+  readonly file: NotesFile
+  readonly directive: string
+}
+
+export type Written =
+  /** The fork changed the notes, or said that there is nothing to note. */
+  | { readonly state: "noted"; readonly outcome: ForkOutcome; readonly text: string }
+  /** `problem`: what the person should know about it. */
+  | { readonly state: "not-noted"; readonly outcome: ForkOutcome; readonly problem?: unknown }
+
+export const saysNothingNew = ({ text }: ForkOutcome): boolean => NOTHING_NEW.test(text)

@@ -1,0 +1,59 @@
+/**
+ * A fork answers with the sections that change, for conversations without our Edit tool. Nothing is written unless the whole answer fits,
+ * and the file is replaced in one step.
+ */
+import { StrataError } from "../../base/errors.ts"
+import { type ForkOutcome, runFork } from "../../forks/fork.ts"
+import { applyChanges, readChanges } from "./answer.ts"
+import { openNotesFile, replaceNotes } from "./notes-file.ts"
+import { type Extractor, type NotesUpdate, saysNothingNew, type Written } from "./notes-update.ts"
+
+const MOST_TURNS = 3 // one is enough unless the model calls tools first
+const NO_TOOLS = "No tools are available while notes are taken. Answer with the new notes as text."
+
+/** The answer of a fork could not be used as notes. */
+export class NotesAnswerError extends StrataError {
+  override readonly name = "NotesAnswerError"
+
+  constructor(why: string) {
+    super(`The notes were not updated: ${why}. The file was not changed. The next update comes after more work.`)
+  }
+}
+
+export async function writeAsText(extractor: Extractor, update: NotesUpdate): Promise<Written> {
+  const { directive, request, openCalls, signal } = update
+  const outcome = await runFork(
+    { ...extractor, request, openCalls },
+    // a second request is the exception, so a cache entry for it would rarely be read
+    { directive, allows: NO_TOOLS, maxTurns: MOST_TURNS, signal, writesCache: false },
+  )
+  if (outcome.ended === "aborted") return { state: "not-noted", outcome }
+  try {
+    return { state: "noted", outcome, text: await write(outcome, update) }
+  } catch (problem) {
+    return { state: "not-noted", outcome, problem } // what the fork cost is recorded in any case
+  }
+}
+
+/** The notes after it. */
+async function write(outcome: ForkOutcome, update: NotesUpdate): Promise<string> {
+  const { path, limits, estimate, file } = update
+  if (outcome.ended !== "answer") throw outcome.error ?? new NotesAnswerError(WHY[outcome.ended])
+  const answer = readChanges(outcome.text, file.text)
+  const { text: current } = await openNotesFile(update)
+  if (answer.state === "refused") {
+    if (saysNothingNew(outcome)) return current
+    throw new NotesAnswerError(answer.why)
+  }
+  const applied = applyChanges({ changes: answer.changes, shown: file.text, current, limits, estimate })
+  if (applied.state === "refused") throw new NotesAnswerError(applied.why)
+  if (applied.text !== current) await replaceNotes({ path, text: applied.text })
+  return applied.text
+}
+
+const WHY: Readonly<Record<Exclude<ForkOutcome["ended"], "answer">, string>> = {
+  "turn-limit": "the model called tools instead of answering",
+  refusal: "the model refused to write them",
+  failed: "the request failed",
+  aborted: "the update was stopped",
+}
