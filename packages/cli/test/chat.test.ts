@@ -8,7 +8,7 @@ import { calls, HALTING, type Workbench, workbench } from "./workbench.ts"
 
 const GREEK =
   "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon"
-/** What tells the beginning of it and stands still: three events that open the message, one with text. */
+/** Sends the beginning of it and then halts: three events that open the message, one with text. */
 const BEGINNING = { faults: [{ nth: 1, fault: HALTING }], haltsAfter: 4 }
 
 if (TERMINALS.length === 0)

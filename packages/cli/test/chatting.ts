@@ -1,8 +1,8 @@
-/** A chat in a terminal, ready for input, with a simulator behind it. */
+/** A chat in a terminal, ready for input. A simulator is the server. */
 import type { TERMINALS } from "./terminal.ts"
 import { type WorkbenchOptions, workbench } from "./workbench.ts"
 
-/** The input line is empty and the agent rests: behind the last rule stand only the prompt and the status. */
+/** The input line is empty and the agent rests: after the last rule come only the prompt and the status. */
 export const RESTS = /─{40}\s+>\s+claude-opus-5-5[^─]*$/
 
 export interface ChatOptions extends WorkbenchOptions {

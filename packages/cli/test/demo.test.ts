@@ -1,4 +1,4 @@
-/** The demo as a process: in a pipe, in a terminal, interrupted. Whatever happens, nothing is left behind. */
+/** The demo as a process: in a pipe, in a terminal, interrupted. In each case it removes everything it made. */
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { cpSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"

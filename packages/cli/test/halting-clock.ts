@@ -6,7 +6,7 @@ import { once } from "node:events"
 import { type Clock, createClock } from "@strata/sim"
 
 export interface HaltingClock extends Clock {
-  /** From here on nothing stands still. */
+  /** From here on nothing halts. */
   goOn(): void
 }
 

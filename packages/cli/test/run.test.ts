@@ -167,7 +167,7 @@ test("LOOP-4: an interrupt in the middle of a stream leaves a conversation that 
   await using bench = await workbench({
     turns: ["One two three four five six seven eight nine ten eleven twelve thirteen fourteen.", "I am back."],
     faults: [{ nth: 1, fault: HALTING }],
-    haltsAfter: 4, // behind the first words
+    haltsAfter: 4, // after the first words
   })
   const slow = bench.strata(["run", "Count."])
   await slow.said("One")

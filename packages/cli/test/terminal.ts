@@ -55,7 +55,7 @@ function inEnvironment(env: TerminalProgram["env"], term: string): readonly stri
 let opened = 0
 
 function openTmux({ command, cwd, env, columns = USUAL_COLUMNS }: TerminalProgram): TestTerminal {
-  const socket = `strata-test-${process.pid}-${++opened}` // a server of its own, so that nobody's sessions are touched
+  const socket = `strata-test-${process.pid}-${++opened}` // a server of its own, so that no other session is touched
   const tmux = (...args: readonly string[]) =>
     execFileSync("tmux", ["-L", socket, "-f", "/dev/null", ...args], { encoding: "utf8" })
   tmux(

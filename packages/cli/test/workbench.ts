@@ -49,13 +49,13 @@ export interface Ended {
 export interface WorkbenchOptions {
   readonly turns: readonly ScriptedTurn[]
   readonly faults?: readonly FaultRule[]
-  /** Behind so many events a slow stream stands still. */
+  /** A slow stream halts after this many events. */
   readonly haltsAfter?: number
   /** Files of the project. */
   readonly files?: Readonly<Record<string, string>>
 }
 
-/** A stream that brings some events and then stands still: see `haltsAfter`. */
+/** A stream that sends some events and then halts: see `haltsAfter`. */
 export const HALTING = { kind: "slow-stream", delayMs: 1 } as const
 
 export async function workbench(options: WorkbenchOptions): Promise<Workbench> {

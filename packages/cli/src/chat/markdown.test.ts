@@ -79,7 +79,7 @@ test("text that is still arriving never breaks and never loses a word", () => {
             .map(({ lead, spans }) => lead + words(spans))
             .join("\n"),
         )
-        // what stands behind an opening fence names the language and is not shown
+        // the text after an opening fence names the language and is not shown
         expect(seen.length).toBeGreaterThanOrEqual(letters(arrived.replace(/^\s*(?:`{3,}|~{3,}).*$/gm, "")).length)
       }
     }),

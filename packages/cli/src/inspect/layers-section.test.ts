@@ -7,7 +7,7 @@ import type { Transcript } from "./transcript.ts"
 
 const MINUTE = 60_000
 
-/** Thirty commands, with a pause in the middle: nobody was there for so many minutes. */
+/** Thirty commands, with a pause of so many minutes in the middle. */
 function recording({ pauseMinutes = 0, model = "claude-opus-4-5" } = {}): Transcript {
   const entries: Message[] = []
   let at = Date.UTC(2026, 0, 1)

@@ -518,7 +518,7 @@ describe("BEY-1 recall", () => {
   })
 })
 
-/** A store in memory whose journals fail once, where they are told to. */
+/** A store in memory whose journals fail once, at a chosen place. */
 function failingStore(what: "append" | "writeCheckpoint"): { store: Store; failNext(): void } {
   const store = memoryStore()
   let failing = false

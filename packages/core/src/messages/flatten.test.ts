@@ -223,7 +223,7 @@ describe("MSG-10 pairs of every kind are atomic", () => {
     expect(flat(messages)).toEqual(['user: "go"', "assistant: call a Read", `user: result a failed ${NO_RESULT}`])
   })
 
-  // found by fuzzing: what stands behind the server's call shows that the turn went on
+  // found by fuzzing: what follows the server's call shows that the turn went on
   test("a paused turn that does not end in a server tool does not wait for the server", () => {
     const { messages } = conversation()
       .user("go")

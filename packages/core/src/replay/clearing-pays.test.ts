@@ -1,9 +1,9 @@
 /**
- * L2-10 as a property. What is claimed: work that goes on for at least 20 requests behind the last clearing, in a context that never
- * reaches the compaction threshold, costs with layers 1 and 2 at most what it costs without them; in the model, request for request the
- * same answers, with any sizes of results and thinking, any tools, any pauses, with and without the server's help.
+ * L2-10 as a property: layers 1 and 2 never make the work dearer. It holds for work that continues for at least 20 requests after the last
+ * clearing, in a context below the compaction threshold. Both runs get the same answers. Sizes of results and thinking, tools, pauses and
+ * the server's help vary.
  *
- * Beyond the threshold nothing is claimed: a clearing that spares a compaction is taken for free, and a replay compacts nothing.
+ * Beyond the threshold it does not hold: a clearing that replaces a compaction counts as free, and a replay compacts nothing.
  */
 import fc from "fast-check"
 import { expect, test } from "vitest"

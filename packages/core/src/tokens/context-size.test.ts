@@ -15,7 +15,7 @@ const usage = (input: number, output: number, more: Partial<Usage> = {}): Usage 
   ...more,
 })
 
-/** By TOK-3, for a model nobody knows: a third more than 4 bytes a token. */
+/** By TOK-3, for an unknown model: a third more than 4 bytes a token. */
 const textTokens = (characters: number) => (characters / 4) * (4 / 3)
 
 describe("TOK-1 context size", () => {

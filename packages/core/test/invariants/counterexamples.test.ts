@@ -21,7 +21,7 @@ test("invariant 2: what was flattened before a synthetic answer stays the same w
   expect(after).toBe(before)
 })
 
-// found by fuzzing: without the thinking behind it, a server's call looked as if the server had been interrupted in it
+// found by fuzzing: without the thinking after it, a server's call looked as if the server had been interrupted
 test("invariant 2: a server call that was left out together with the thinking after it does not come back", async () => {
   const chat = await openTestConversation()
   await chat.add({ role: "user", content: "go" })

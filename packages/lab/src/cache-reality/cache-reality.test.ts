@@ -140,7 +140,7 @@ describe("BEY-8: reads and writes are predicted from sizes, marks and times", ()
   })
 
   test("ten calls and ten results put the last entry out of sight: 20 positions and no more", () => {
-    // marks: the last result, and the last call before it. From the last call (position 10 behind the entry) the entry is
+    // marks: the last result, and the last call before it. From the last call (position 10 after the entry) the entry is
     // in sight; with 20 calls it is position 21
     const ten = new Recording()
       .says("Hello")

@@ -53,7 +53,7 @@ interface Run {
   readonly lines: number
 }
 
-/** Resolves with the highest number that the writer was told is safe, for each journal. */
+/** Resolves with the highest number acknowledged to the writer, for each journal. */
 function writeUntilKilled({ root, firsts, lines }: Run): Promise<readonly number[]> {
   const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), "strata-test-compile-cache") }
   const child: ChildProcess = spawn(process.execPath, [WRITER, root, "never", ...firsts.map(String)], {

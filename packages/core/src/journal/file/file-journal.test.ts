@@ -56,7 +56,7 @@ async function textsIn(address: JournalAddress): Promise<string[]> {
 
 const filesBelow = async (directory: string) => (await readdir(directory, { recursive: true })).sort()
 
-/** Writes a journal of these texts; "|" stands for a boundary. */
+/** Writes a journal of these texts; "|" is a boundary. */
 async function written(...texts: string[]): Promise<readonly Entry[]> {
   const entries = texts.map((text) => (text === "|" ? boundaryEntry() : userEntry(text)))
   const journal = await openJournal(root)
@@ -185,7 +185,7 @@ describe("JRN-1 the journal", () => {
 })
 
 describe("JRN-4 what lies before the last boundary", () => {
-  /** Spoils every byte in front of the last boundary, line ends too: whoever reads them cannot fail to notice. */
+  /** Spoils every byte in front of the last boundary, line ends too, so that reading any of them fails. */
   async function spoilBeforeBoundary(path: string): Promise<void> {
     const bytes = await readFile(path)
     const boundary = bytes.lastIndexOf('"subtype":"compact_boundary"')
@@ -437,7 +437,7 @@ describe.skipIf(process.platform === "win32")("JRN-3 a disk without room", () =>
       readAtTheEnd: ["first", "second"],
       found: true,
     })
-    expect(await readdir(pathsIn(root).blobs)).toEqual([]) // no draft is left behind
+    expect(await readdir(pathsIn(root).blobs)).toEqual([]) // no draft remains
     const journal = await openJournal(root)
     expect(await textsOf(journal)).toEqual(["first", "second"])
     expect(journal.opening).toMatchObject({ tornBytes: 0, damagedLines: [], index: "used" })

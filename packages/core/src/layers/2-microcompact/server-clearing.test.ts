@@ -1,4 +1,4 @@
-/** L2-5 over whole conversations: what the server is asked to leave, request for request, by a server that judges each one anew. */
+/** L2-5 over whole conversations: what each request asks the server to leave, by a server that judges every request again. */
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { openTestConversation } from "../../../test/open.ts"

@@ -78,7 +78,7 @@ test("L3-4 an edit puts new notes in the place of the old ones: at no moment is 
   })
   const context = testContext()
   context.reads.set(real, read)
-  const before = openSync(path, "r") // whoever reads it while it is edited
+  const before = openSync(path, "r") // a reader while it is edited
   onTestFinished(() => closeSync(before))
   await edit.execute({ file_path: path, old_string: "# Worklog", new_string: "# Steps" }, context)
   expect(readFileSync(before, "utf8")).toBe(text)

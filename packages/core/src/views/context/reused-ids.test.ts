@@ -6,7 +6,7 @@ import { Views } from "../views.ts"
 const ID = "toolu_0" // the id that the builder gives the first call
 const persisted = { toolUseId: ID, path: "p", bytes: 9, head: 1, tail: 1 } as const
 
-/** A decision about the first call, a boundary, and a call of the same id behind it: as some models number their calls anew. */
+/** A decision about the first call, a boundary, and a later call of the same id: some models number their calls from the start again. */
 function views(decision: Decision, kept: "kept" | "gone"): Views {
   const views = new Views({ family: "claude-4" })
   const before = conversation().user("go").call("Bash").result("the old one")

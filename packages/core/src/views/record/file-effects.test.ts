@@ -83,7 +83,7 @@ describe("L4-29 what a tool call did to files", () => {
     ["git mv a.txt b.txt", ["deleted a.txt", "created b.txt"]],
     ["ls && rm a.txt; echo done || rm b.txt", ["deleted a.txt", "deleted b.txt"]],
     ["mv src/a.txt docs/", ["deleted src/a.txt", "created docs/a.txt"]],
-    ["mv a b dir", []], // into a directory: which names it gives cannot be told
+    ["mv a b dir", []], // into a directory: the names it gives are unknown
     ["rm *.txt", []],
     ['rm "$FILE"', []],
     ["echo rm a.txt", []],
