@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { compactRequestIn, readCompactRequest } from "./compacting.ts"
 
-test("L4-24 what stands behind /compact", () => {
+test("L4-24 the text after /compact", () => {
   expect(readCompactRequest("")).toEqual({ isDryRun: false, order: {} })
   expect(readCompactRequest("keep --dry-run in mind")).toEqual({
     isDryRun: false,

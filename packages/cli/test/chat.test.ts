@@ -205,7 +205,7 @@ describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
 
 /** One terminal is enough: what is tried is the width. */
 describe.concurrent.each(TERMINALS.slice(0, 1))("the chat in $name", ({ open }) => {
-  test.each([80, 120])("CACHE-5 what the layers keep out and save is told, in %i columns", async (columns) => {
+  test.each([80, 120])("CACHE-5 shows what the layers keep out and save, in %i columns", async (columns) => {
     await using bench = await workbench({
       turns: [calls({ Bash: { command: "cat 数据.txt" } }), calls({ Bash: { command: "ls" } }), "看完了。"],
       files: { "数据.txt": "一行文字，用来填满上下文。\n".repeat(1_000) },

@@ -150,7 +150,7 @@ test("JRN-3: what a journal has lost is said when it is opened, and where it is 
   expect(stderr).toContain(`${begun!.conversation}.damaged`)
 })
 
-test("a project that is none, and a place that cannot be written, are told as sentences", async () => {
+test("a missing project, and a place that cannot be written, are reported as sentences", async () => {
   await using bench = await workbench({ turns: [], files: { "notes.txt": "hello" } })
   expect(await bench.strata(["run", "Hello.", "--cwd", "notes.txt"]).ended).toMatchObject({
     code: 2,
@@ -261,7 +261,7 @@ describe("/compact", () => {
   })
 })
 
-test("L4-19 an automatic compaction is one line, and the agent is told that nobody is there", async () => {
+test("L4-19 an automatic compaction is one line, and the agent learns that no one is there", async () => {
   const read = calls({ Bash: { command: "cat log.txt" } })
   const turns: readonly ScriptedTurn[] = [
     read,

@@ -68,7 +68,7 @@ const aboutOf = (more: Partial<ContextPicture>) => {
   return lines.slice(2, lines.indexOf("")).join(" ")
 }
 
-test("WIN-4 only thresholds that are still ahead; without automatic compaction there is none for it", () => {
+test("WIN-4 only thresholds that are still ahead; without automatic compaction it has no threshold", () => {
   expect(aboutOf({ used: 150_000 })).toContain("Next threshold in 17.0K tokens: compaction at 167K, full at 177K.")
   expect(aboutOf({ used: 150_000, thresholds: { ...THRESHOLDS, limit: 180_000 } })).toContain(
     "Next threshold in 27.0K tokens: full at 177K.",

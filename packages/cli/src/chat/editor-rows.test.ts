@@ -6,7 +6,7 @@ import { editorRows } from "./editor-rows.ts"
 
 const texts = (text: string, columns: number) => editorRows(editorWith(text), columns).map((row) => row.text)
 
-test("lines are broken where they are full, and the cursor behind the last letter has a place", () => {
+test("lines are broken where they are full, and the cursor after the last letter has a place", () => {
   expect(texts("abcdefg\nhi", 4)).toEqual(["abcd", "efg", "hi"])
   expect(texts("abcd", 4)).toEqual(["abcd", ""])
   expect(texts("一二三", 5)).toEqual(["一二", "三"])
@@ -15,7 +15,7 @@ test("lines are broken where they are full, and the cursor behind the last lette
   expect(texts("one abcdefghij", 6)).toEqual(["one ", "abcdef", "ghij"])
 })
 
-test("the cursor stands in exactly one row, whatever is typed, and nothing is lost or too wide", () => {
+test("the cursor is in exactly one row for any input, and nothing is lost or too wide", () => {
   fc.assert(
     fc.property(
       fc.string({ unit: "grapheme" }),

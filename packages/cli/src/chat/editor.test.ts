@@ -24,7 +24,7 @@ test.each<[Edit, string, string]>([
   expect(drawn(edit(at(before), change))).toBe(after)
 })
 
-test("what is inserted stands before the cursor", () => {
+test("what is inserted goes before the cursor", () => {
   expect(drawn(insert(at("a|d"), "bc"))).toBe("abc|d")
 })
 
@@ -57,7 +57,7 @@ describe("earlier inputs", () => {
   })
 })
 
-test("a line up or down, the cursor never stands inside a letter", () => {
+test("a line up or down, the cursor is never inside a letter", () => {
   const up = moveLine(editorWith("a😀\nab"), "up")!
   expect(up.cursor).toBe(1)
   expect(edit(up, "delete").text).toBe("a\nab")

@@ -8,7 +8,7 @@ const words = (spans: MarkdownLine["spans"]) => spans.map(({ text }) => text).jo
 const letters = (text: string) => text.replace(/[^a-z0-9]/gi, "")
 
 describe("lines", () => {
-  test("headings, lists, quotes, code and rules are told apart", () => {
+  test("tells headings, lists, quotes, code and rules apart", () => {
     const text = "# Title\n\n- one\n  - two\n3. three\n> said\n---\n```ts\n# not a heading\n```\nend"
     expect(shown(text)).toEqual([
       "heading|Title",

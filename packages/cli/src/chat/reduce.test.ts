@@ -127,7 +127,7 @@ describe("LOOP-7: a queued input", () => {
     expect(reduce(delivered, { type: "status", status: STATUS, queued: [second] }).items).toEqual(delivered.items)
   })
 
-  test("does not vanish from the screen if nobody says that it was delivered", () => {
+  test("does not vanish from the screen if no event says that it was delivered", () => {
     expect(drawn(reduce(queued, { type: "status", status: STATUS, queued: [second] }).items)).toEqual(["user and this"])
   })
 })
@@ -139,7 +139,7 @@ describe("L4-14 while it compacts", () => {
     progress({ phase: "summarising", route: "shared", characters: 2_300 }),
   )
 
-  test("the step and how much is written are told, also while others speak", () => {
+  test("shows the step and how much is written, also while others speak", () => {
     const expected = { type: "compacting", since: 500, step: "writing a summary, 2,300 characters" }
     expect(writing.work).toEqual(expected)
     for (const meanwhile of [

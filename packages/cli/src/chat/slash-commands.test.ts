@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { helpLines } from "./panels.ts"
 import { findCommand, SLASH_COMMANDS } from "./slash-commands.ts"
 
-test("a command is found by its name, with what stands behind it", () => {
+test("a command is found by its name, with the text after it", () => {
   expect(findCommand("/resume abc")).toMatchObject({ type: "command", command: { name: "resume" }, argument: "abc" })
   expect(findCommand("  /HELP ")).toMatchObject({ type: "command", command: { name: "help" }, argument: "" })
 })

@@ -32,7 +32,7 @@ const contentsFor = async (file: string) =>
   )
 
 describe("instruction files at the start", () => {
-  test("the user's first, then from the project's root down; local ones behind; equal ones once", async () => {
+  test("the user's first, then from the project's root down; local ones last; equal ones once", async () => {
     put("home/AGENTS.md", "mine")
     put("project/AGENTS.md", "root")
     put("project/CLAUDE.md", "root")
@@ -73,7 +73,7 @@ describe("NEST-1 instructions near a touched file", () => {
 })
 
 describe("NEST-2 changed instruction files", () => {
-  test("are attached anew, once for every change", async () => {
+  test("are attached again, once for every change", async () => {
     put("project/AGENTS.md", "one")
     const watch = await InstructionWatch.start(options)
     expect(await watch.due([])).toEqual([])

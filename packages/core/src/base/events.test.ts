@@ -7,7 +7,7 @@ interface Told {
 }
 
 describe("LOOP-1 events", () => {
-  test("every listener of a name hears what is told under it, in the order they came, with the same object", () => {
+  test("every listener of a name gets its events, in the order they subscribed, with the same object", () => {
     const events = new Events<Told>()
     const heard: unknown[] = []
     events.on("counted", (event) => heard.push(["first", event]))
@@ -21,7 +21,7 @@ describe("LOOP-1 events", () => {
     ])
   })
 
-  test("telling with nobody there is nothing", () => {
+  test("emitting without listeners does nothing", () => {
     expect(() => new Events<Told>().emit("ended", { why: "done" })).not.toThrow()
   })
 
@@ -37,7 +37,7 @@ describe("LOOP-1 events", () => {
     expect(heard).toEqual(["a1", "b1", "b2"])
   })
 
-  test("a listener may stop itself while it is told", () => {
+  test("a listener may unsubscribe while it is called", () => {
     const events = new Events<Told>()
     const heard: number[] = []
     const stop = events.on("counted", ({ number }) => {

@@ -77,7 +77,7 @@ describe("FLG-1 switches", () => {
       expect((await fromEnvironment({ [env]: on ? "0" : "1" })).on[name]).toBe(!on)
     })
 
-    test("is driven by an OpenFeature provider, which stands over settings", async () => {
+    test("is driven by an OpenFeature provider, which overrides settings", async () => {
       const client = await clientSaying({ [name]: !on })
       const settings = settingsWith({ switches: { [name]: on } })
       expect((await createFlags({ settings, client }).read()).on[name]).toBe(!on)
@@ -103,7 +103,7 @@ describe("FLG-1 switches", () => {
     expect(flags.figures["idle-gap"]).toBe(60)
   })
 
-  test("a provider is told what it is asked for", async () => {
+  test("a provider gets the context of the question", async () => {
     const client = await clientSaying({
       "compact-ahead": ({ model, targetingKey }) => model === "m" && targetingKey === "c1",
     })
@@ -141,7 +141,7 @@ describe("FLG-1 switches", () => {
 })
 
 describe("FLG-2 figures", () => {
-  test("every default lies in its own range", () => {
+  test("every default is in its own range", () => {
     for (const { name, value, min, max } of FIGURES) {
       expect(value, name).toBeGreaterThanOrEqual(min)
       expect(value, name).toBeLessThanOrEqual(max)
@@ -158,21 +158,24 @@ describe("FLG-2 figures", () => {
       expect((await createFlags({ settings, client }).read()).figures[name]).toBe(min)
     })
 
-    test.each(["below", "above"])("%s its range it is refused, the default stands, and it is told", async (side) => {
-      const wrong = side === "below" ? min - 1 : max + 1
-      const told: string[] = []
-      const onRefused = (message: string) => told.push(message)
-      const settings = settingsWith({ figures: { [name]: wrong } })
-      expect((await createFlags({ settings, onRefused }).read()).figures[name]).toBe(value)
-      expect(told).toEqual([
-        `The setting "figures.${name}" is ${wrong}, which is not between ${min} and ${max}. Using ${value} instead.`,
-      ])
-      const client = await clientSaying({ [name]: wrong })
-      expect((await createFlags({ settings: DEFAULT_SETTINGS, client, onRefused }).read()).figures[name]).toBe(value)
-      expect(told.at(-1)).toBe(
-        `The flag "${name}" says ${wrong}, which is not between ${min} and ${max}. Using ${value} instead.`,
-      )
-    })
+    test.each(["below", "above"])(
+      "%s its range it is refused, the default holds, and a message says so",
+      async (side) => {
+        const wrong = side === "below" ? min - 1 : max + 1
+        const told: string[] = []
+        const onRefused = (message: string) => told.push(message)
+        const settings = settingsWith({ figures: { [name]: wrong } })
+        expect((await createFlags({ settings, onRefused }).read()).figures[name]).toBe(value)
+        expect(told).toEqual([
+          `The setting "figures.${name}" is ${wrong}, which is not between ${min} and ${max}. Using ${value} instead.`,
+        ])
+        const client = await clientSaying({ [name]: wrong })
+        expect((await createFlags({ settings: DEFAULT_SETTINGS, client, onRefused }).read()).figures[name]).toBe(value)
+        expect(told.at(-1)).toBe(
+          `The flag "${name}" says ${wrong}, which is not between ${min} and ${max}. Using ${value} instead.`,
+        )
+      },
+    )
   })
 
   test("a provider's figure that is not a number is refused", async () => {
@@ -187,7 +190,7 @@ describe("FLG-2 figures", () => {
     expect(told).toHaveLength(1)
   })
 
-  test("where a provider's figure is refused, the one from settings stands", async () => {
+  test("where a provider's figure is refused, the one from settings holds", async () => {
     const client = await clientSaying({ "idle-keep": -1 })
     const settings = settingsWith({ figures: { "idle-keep": 9 } })
     expect((await createFlags({ settings, client }).read()).figures["idle-keep"]).toBe(9)

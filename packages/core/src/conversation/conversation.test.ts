@@ -97,7 +97,7 @@ describe("LOOP-1 add, prepare, record", () => {
     expect(chat.views.words.messages.map(({ text }) => text)).toEqual(["hi"])
   })
 
-  test("MSG-4 a call without a result is answered, recorded once, and told", async () => {
+  test("MSG-4 a call without a result is answered, recorded once, and reported", async () => {
     const chat = await openTestConversation()
     const told: unknown[] = []
     chat.on("repaired", ({ repairs }) => told.push(repairs))
@@ -123,7 +123,7 @@ describe("LOOP-1 add, prepare, record", () => {
     expect(messages.map(({ parentUuid }) => parentUuid)).toEqual([null, ...uuids.slice(0, -1)])
   })
 
-  test("a call that fails does not hold up those behind it", async () => {
+  test("a call that fails does not hold up later ones", async () => {
     const chat = await openTestConversation()
     const [bad, good] = await Promise.allSettled([say(chat, ""), say(chat, "fine")])
     expect([bad.status, good.status]).toEqual(["rejected", "fulfilled"])
@@ -158,7 +158,7 @@ describe("events", () => {
     ])
   })
 
-  test("TOK-7 the price of a model nobody knows is unknown, and a response may lack its usage", async () => {
+  test("TOK-7 the price of an unknown model is unknown, and a response may lack its usage", async () => {
     const chat = await openTestConversation()
     const costs: unknown[] = []
     chat.on("recorded", ({ cost }) => costs.push(cost))
@@ -171,7 +171,7 @@ describe("events", () => {
     ])
   })
 
-  test("what opening found is told: a new one, then a resumed one", async () => {
+  test("reports what opening found: a new one, then a resumed one", async () => {
     const store = memoryStore()
     const chat = await openTestConversation({ store })
     expect(chat.opened).toMatchObject({ created: true, resumed: false })
@@ -426,7 +426,7 @@ describe("JRN-5 rewind", () => {
     expect(serialiseRequest(await chat.prepare())).toBe(body)
   })
 
-  test("also from before a boundary, and back to behind it, and so after a resume", async () => {
+  test("also from before a boundary, and back to after it, and the same after a resume", async () => {
     const store = memoryStore()
     const chat = await openTestConversation({ store, layers: [actingOnce(BOUNDARY, SUMMARY)] })
     const before = await say(chat, "before")

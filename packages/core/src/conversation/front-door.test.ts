@@ -27,9 +27,17 @@ describe("options", () => {
     ["no model", {}, /needs the option "model": a model id such as "claude-opus-5-5"/],
     ["a number as model", { model: 5 }, /option "model" of openConversation\(\) must be a model id .* not 5/],
     ["an empty model", { model: "" }, /option "model" .* not an empty text/],
-    ["a client that is none", { model: MODEL, client: {} }, /option "client" .* must be a client of the Anthropic SDK/],
+    [
+      "an object that is no client",
+      { model: MODEL, client: {} },
+      /option "client" .* must be a client of the Anthropic SDK/,
+    ],
     ["one message", { model: MODEL, messages: { role: "user" } }, /option "messages" .* must be a list, not an object/],
-    ["a store that is none", { model: MODEL, store: {} }, /option "store" .* must be a store, such as memoryStore\(\)/],
+    [
+      "an object that is no store",
+      { model: MODEL, store: {} },
+      /option "store" .* must be a store, such as memoryStore\(\)/,
+    ],
     ["a number as tool", { model: MODEL, tools: [5] }, /^tools\[0\] must be a tool from defineTool\(\), .* not 5\.$/],
     ["a tool without a name", { model: MODEL, tools: [{}] }, /^tools\[0\] must be .* with a name, not an object/],
     [

@@ -134,7 +134,7 @@ describe("L7-1 a fork begins with the parent's bytes", () => {
     expect(toBlocks(last.content).at(-1)).toEqual({ type: "text", text: asDirective("one") })
   })
 
-  test("behind a user message the directive is its last block; behind an answer a message of its own", () => {
+  test("after a user message the directive is its last block; after an answer it is a message of its own", () => {
     const { messages } = plain()
     const behindUser = forkMessages({ messages, openCalls: [], directive: "x" })
     expect(behindUser.messages).toEqual([
@@ -179,7 +179,7 @@ describe("L7-1 a fork begins with the parent's bytes", () => {
     )
   })
 
-  test("it writes no cache of its own where it asks once, or where it is told so", async () => {
+  test("it writes no cache of its own where it asks once, or where the caller says so", async () => {
     const { model, streams } = answering([call("Read", { file_path: "x" })])
     const { request } = await waiting()
     const parent = parentFor(model, request)
@@ -233,7 +233,7 @@ describe("L7-1 what a fork changes stays its own", () => {
 describe("a fork's calls", () => {
   const resultsOf = ({ messages }: ModelRequest) => toBlocks(messages.at(-1)!.content).filter(isToolResult)
 
-  test("L7-1 each goes by whoever made the fork: what is refused, unknown, malformed or fails is an error result", async () => {
+  test("L7-1 each is judged by the caller of the fork: what is refused, unknown, malformed or fails is an error result", async () => {
     const { model, requests } = answering([
       call("Read", { file_path: "missing.txt" }, "toolu_1"),
       call("Edit", { file_path: "a", old_string: "a", new_string: "b" }, "toolu_2"),

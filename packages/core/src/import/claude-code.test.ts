@@ -64,7 +64,7 @@ describe("JRN-6: Claude Code transcripts", () => {
   })
 
   test.each([[null], [7], [[null]], [["text"]], [[{ type: "text" }]], [[{ type: "tool_result" }]]])(
-    "content %j is none: counted, not read",
+    "content %j is no content: counted, not read",
     (content) => {
       const prompt = { type: "queued_command", prompt: content }
       const { report } = read(user("a", null, content), said("b", "a", "m", content), {
@@ -121,7 +121,7 @@ describe("JRN-6: input that was queued in Claude Code", () => {
   const begin = [user("q", null, "look"), said("a1", "q", "m1", use("t1")), queue("enqueue", "and mind the tests")]
   const wordsIn = (...lines: readonly object[]) => mainPath(read(...begin, ...lines).messages).filter(isHuman)
 
-  test("what was slipped into a turn stands before the answer to it, on the main path", () => {
+  test("what was slipped into a turn comes before the answer to it, on the main path", () => {
     const { messages } = read(
       ...begin,
       user("r1", "a1", result("t1")),
@@ -205,7 +205,7 @@ describe("JRN-6: attachments of Claude Code", () => {
     expect(attachmentFrom(data)).toMatchObject({ understood: true, attachment: expected })
   })
 
-  test("a kind without a counterpart keeps its data and says what the model was told", () => {
+  test("a kind without a counterpart keeps its data and says what the model was sent", () => {
     const { attachment } = attachmentFrom({ type: "edited_text_file", filename: "/a.ts", snippet: "1\tx" })
     expect(attachment).toMatchObject({ type: "foreign", kind: "edited_text_file" })
     expect(renderAttachment(attachment)[0]?.text).toContain("/a.ts was changed by someone else")

@@ -110,7 +110,7 @@ test("JRN-6: a compaction becomes a boundary with the history that replaced the 
   expect(report.notes.join()).toContain("the summary of a compaction cannot be read")
 })
 
-test("JRN-6: an older compaction keeps the person's words behind its summary", () => {
+test("JRN-6: an older compaction keeps the person's words after its summary", () => {
   const { messages } = read(META, message("user", "go"), message("assistant", "on it"), [
     "compacted",
     { message: "All done." },

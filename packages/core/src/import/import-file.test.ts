@@ -90,7 +90,7 @@ describe("JRN-6: files that cannot be imported say why", () => {
 })
 
 describe("JRN-6: damaged files are read as far as they go", () => {
-  test("a torn last line is counted and told", () => {
+  test("a torn last line is counted and reported", () => {
     const [conversation] = importText(`${user("a", null, "one")}\n${user("b", "a", "two").slice(0, -20)}`)
     expect(conversation!.messages).toHaveLength(1)
     expect(conversation!.report).toMatchObject({ lines: 2, understood: { user: 1 }, notUnderstood: { "not JSON": 1 } })

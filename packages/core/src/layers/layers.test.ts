@@ -25,7 +25,7 @@ const settings = {
 }
 const editing = { models: { "claude-opus-4-6": { accepts: { cacheEditing: true } } } }
 
-test("L1-4, L2-3, L2-7 whatever is said, requests are valid, nothing fails, and a resume sends the same bytes", async () => {
+test("L1-4, L2-3, L2-7 for any conversation, requests are valid, nothing fails, and a resume sends the same bytes", async () => {
   await fc.assert(
     fc.asyncProperty(
       conversations,

@@ -140,7 +140,7 @@ describe("MSG-4 pairing", () => {
     expect(rules(messages)).toEqual(["orphan-tool-result"])
   })
 
-  test("of two results the first stands; of two calls with one id the first stands", () => {
+  test("of two results the first counts; of two calls with one id the first counts", () => {
     const twice: Block[] = [
       { type: "tool_use", id: "same", name: "A", input: {} },
       { type: "tool_use", id: "same", name: "B", input: {} },
@@ -175,7 +175,7 @@ describe("MSG-4 pairing", () => {
     expect(rules(messages)).toEqual(["malformed-tool-use"])
   })
 
-  test("an answer that was made up and sent stands also when the real one comes late", () => {
+  test("an answer that was made up and sent is kept even when the real one comes late", () => {
     const { messages } = conversation().user("go").call("Read").result("late")
     const frozen = flatten(messages, { answeredSynthetically: new Set(["toolu_0"]) })
     expect(sketch(frozen.messages).at(-1)).toBe(`user: result toolu_0 failed ${NO_RESULT}`)

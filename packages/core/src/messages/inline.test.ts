@@ -25,7 +25,7 @@ describe("L4-29 values from outside on a line", () => {
     expect(inlineUpTo(1, "😀a").isWellFormed()).toBe(true)
   })
 
-  test("property: one line without a tag, from which the value can be had again", () => {
+  test("property: one line without a tag, from which the value can be read again", () => {
     const texts = fc.string({
       unit: fc.constantFrom("a", "\n", "\r", "<", '"', "'", "`", " ", "\u2028", "\u0085", "好", "[", "\\"),
     })

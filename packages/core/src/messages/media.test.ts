@@ -188,7 +188,7 @@ describe("MSG-11 in a conversation", () => {
     request.messages.flatMap(({ content }) => content as Block[])
   const isImage = (block: Block) => block.type === "image"
 
-  test("an image that is too large is withheld alone, recorded once, and can be had back byte for byte", async () => {
+  test("an image that is too large is withheld alone, recorded once, and can be recalled byte for byte", async () => {
     const chat = await openTestConversation()
     const decisions = await follow(chat)
     const uuid = await chat.add({ role: "user", content: [{ type: "text", text: "see" }, HUGE, image(png(10, 10))] })
@@ -217,7 +217,7 @@ describe("MSG-11 in a conversation", () => {
     expect(await chat.recall(`${uuid}.1`)).toEqual(HUGE)
   })
 
-  test("an image inside a tool result is withheld where it stands", async () => {
+  test("an image inside a tool result is withheld in its place", async () => {
     const chat = await openTestConversation()
     await chat.add({ role: "user", content: "take a picture" })
     await chat.record({

@@ -8,7 +8,7 @@ import { rounds } from "./rounds.ts"
 const sizes = (messages: readonly Message[]) => rounds(messages).map((round) => round.length)
 
 describe("MSG-7 rounds", () => {
-  test("one group for each response with its results; what stands before the first is its own", () => {
+  test("one group for each response with its results; what comes before the first is its own", () => {
     const { messages } = conversation().user("a").user("b").call("Read").result("x").say("done").user("next").say("ok")
     expect(sizes(messages)).toEqual([2, 2, 2, 1])
   })

@@ -19,7 +19,7 @@ test.each([
   { input_tokens: "10", output_tokens: 5 },
   { ...counts, cache_read_input_tokens: -1 },
   { ...counts, cache_creation: { ephemeral_1h_input_tokens: Number.NaN } },
-])("TOK-1, TOK-7 usage that is none (%j) leaves size and money as if there were none", async (usage) => {
+])("TOK-1, TOK-7 unusable usage (%j) leaves size and money as if there were none", async (usage) => {
   expect(usableUsage(usage)).toBeUndefined()
   const chat = await openTestConversation()
   await chat.add({ role: "user", content: "word ".repeat(1_000) })

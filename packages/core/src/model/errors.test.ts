@@ -42,7 +42,7 @@ describe("LOOP-5 errors are sentences for a person", () => {
     )
   })
 
-  test("sizes that were not told are left out, and a gap is taken as told", () => {
+  test("sizes that were not reported are left out, and a gap is taken as reported", () => {
     expect(new PromptTooLongError({}, { provider }).message).toMatch(/^The request is too long for Anthropic\. /)
     expect(new PromptTooLongError({ gap: 12 }, { provider })).toMatchObject({ gap: 12, tokens: undefined })
   })

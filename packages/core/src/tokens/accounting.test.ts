@@ -118,7 +118,7 @@ describe("TOK-6 files that were read more than once", () => {
     expect(reads(100, 51, 21)).toEqual([{ path: "/a.ts", reads: 3, tokens: 172, wasted: 57 * 2 }]) // floor(57.33…)
   })
 
-  test("are told apart by path; other tools and calls without a path do not count", () => {
+  test("differ by path; other tools and calls without a path do not count", () => {
     const { messages } = conversation()
       .call("Read", { file_path: "/a.ts" })
       .result(HUNDRED)
@@ -159,7 +159,7 @@ describe("TOK-6 percentages", () => {
     ])
   })
 
-  test("there are none where there is nothing", () => {
+  test("without messages there are no parts", () => {
     expect(percentages(accountOf([]))).toEqual({})
   })
 })

@@ -37,7 +37,7 @@ describe("TOK-5: calibration", () => {
 
   test.each([
     ["nothing of it was counted", 1],
-    ["content that nobody saw came along", 60_000],
+    ["unseen content was included", 60_000],
   ])("one bad observation does no harm: %s", (_, actual) => {
     const calibration = claude()
     teach(calibration, 20)
@@ -46,7 +46,7 @@ describe("TOK-5: calibration", () => {
     expect(calibration.predict({ prose: 1_000, code: 1_000 })).toBe(before)
   })
 
-  test("another tokenizer behind the same name is learnt", () => {
+  test("another tokenizer under the same name is learnt", () => {
     const calibration = claude()
     teach(calibration, 20)
     for (let index = 0; index < 200; index++) calibration.learn({ prose: 800 }, 800 * 1.4)

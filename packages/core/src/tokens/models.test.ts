@@ -48,7 +48,7 @@ describe("WIN-1 the [1m] suffix", () => {
   })
 })
 
-describe("WIN-8 a model nobody knows", () => {
+describe("WIN-8 an unknown model", () => {
   test("says so, has no price and takes nothing that could be refused", () => {
     const lookup = findModel("someone/else-7b")
     expect(lookup).toMatchObject({ known: false, notice: expect.stringContaining('The model "else-7b"') })

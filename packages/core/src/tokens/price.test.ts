@@ -38,7 +38,7 @@ describe("TOK-7 what is billed", () => {
     expect(tokenCounts({ input_tokens: 1, output_tokens: 2, cache_creation_input_tokens: 7 }).cacheWrite5m).toBe(7)
   })
 
-  test("all passes behind a response, where the server reports them: its top-level usage leaves the compaction out", () => {
+  test("all passes of a response, where the server reports them: its top-level usage leaves the compaction out", () => {
     const usage = {
       input_tokens: 300,
       output_tokens: 20,

@@ -20,7 +20,7 @@ describe("TOK-4: a tool result is measured once for each tool_use id and content
     expect(measure).toHaveBeenCalledTimes(2)
   })
 
-  test("anew when the content has changed", () => {
+  test("again when the content has changed", () => {
     const meter = createResultMeter()
     const before = meter(result("toolu_1", "some output"))
     const after = meter(result("toolu_1", "some output, and much more of it"))

@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { factsIn } from "./facts-said.ts"
 import { isIn, plain } from "./find-in-text.ts"
 
-test("paths, names, identifiers and numbers are facts; words are none", () => {
+test("paths, names, identifiers and numbers are facts; words are not", () => {
   const text =
     "Look at cmd/entire/cli/hooks.go and ~/.claude/x, then run sessionId through hook_type (see PR #1556, e9f6de7). " +
     "It is and/or an idea of the user's; the 3rd of 12 costs 10MB. Read https://example.org/a?b=1, main.ts and 50,000 rows."

@@ -144,7 +144,7 @@ describe("JRN-1 the journal", () => {
     await chat.close()
   })
 
-  test("gives entries back as they were, in their order, whoever wrote at the same time", async () => {
+  test("gives entries back as they were, in their order, even with several writers at once", async () => {
     const journal = await openJournal(root)
     const texts = Array.from({ length: 50 }, (_, i) => `${i} Ümlaut 四 \u2028 ${"x".repeat(i * 100)}`)
     const entries = texts.map((text) => userEntry(text))
@@ -184,7 +184,7 @@ describe("JRN-1 the journal", () => {
   })
 })
 
-describe("JRN-4 what lies before the last boundary", () => {
+describe("JRN-4 what is before the last boundary", () => {
   /** Spoils every byte in front of the last boundary, line ends too, so that reading any of them fails. */
   async function spoilBeforeBoundary(path: string): Promise<void> {
     const bytes = await readFile(path)
@@ -219,7 +219,7 @@ describe("JRN-4 what lies before the last boundary", () => {
     await journal.close()
   })
 
-  test("is had in stretches, from boundary to boundary, when it is asked for", async () => {
+  test("is read in stretches, from boundary to boundary, on request", async () => {
     await written("a", "b", "|", "c", "|", "d", "e")
     const journal = await openJournal(root)
     const sketchOf = (entries: readonly Entry[] = []) =>
@@ -259,7 +259,7 @@ describe("JRN-4 what lies before the last boundary", () => {
 })
 
 describe("JRN-8 layout", () => {
-  test("everything lies where the specification says", () => {
+  test("everything is where the specification says", () => {
     const at = (...names: string[]) => join("/r", ...names)
     expect(journalPaths("/r", { project: "p", id: "c" })).toMatchObject({
       directory: at("projects", "p"),
@@ -398,7 +398,7 @@ describe("JRN-3 when an entry is safe from a power cut", () => {
     await journal.close()
   })
 
-  test("a flush that fails is told, and is due again", async () => {
+  test("a flush that fails is reported, and is due again", async () => {
     const journal = await openJournal(root, "turn")
     await journal.append([userEntry("a")])
     await flushesDuring(async (flush) => {
@@ -570,7 +570,7 @@ describe("JRN-7 listing", () => {
     })
   })
 
-  test("needs only the tail: the facts stand behind the last boundary again", async () => {
+  test("needs only the tail: the facts follow the last boundary again", async () => {
     const path = await conversationWith("c", { title: "Title", touched: "2026-01-01T00:00:00.000Z" })
     const bytes = await readFile(path)
     bytes.fill("#", 0, bytes.lastIndexOf("\n", bytes.lastIndexOf('"compact_boundary"')))

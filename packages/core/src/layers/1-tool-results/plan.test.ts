@@ -22,7 +22,7 @@ describe("which results of a round are put aside", () => {
     expect(plan(round)).toEqual({ r0: "stays", r1: "stays", r2: "over the budget", r3: "stays", r4: "stays" })
   })
 
-  test("L1-3 what stands in the round already counts, and stays", () => {
+  test("L1-3 what is in the round already counts, and stays", () => {
     expect(plan([result("a", 30_000)], 180_000)).toEqual({ a: "over the budget" })
   })
 

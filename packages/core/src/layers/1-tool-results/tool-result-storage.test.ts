@@ -200,7 +200,7 @@ describe("layer 1", () => {
     expect((await entriesOf(again)).filter((entry) => entry.type === "strata" && "toolUseId" in entry)).toEqual(made)
   })
 
-  test("L1-4 what one message brought is decided in one write; what stood in its round before counts, what came after does not", async () => {
+  test("L1-4 what one message brought is decided in one write; what was in its round before counts, what came after does not", async () => {
     const store = memoryStore()
     const appended: number[] = []
     const counting: Store = {
@@ -224,7 +224,7 @@ describe("layer 1", () => {
     expect(second).toBeDefined()
   })
 
-  test("the effect is told: what is no longer sent, and that nothing is written again", async () => {
+  test("reports the effect: what is no longer sent, and that nothing is written again", async () => {
     const chat = await open()
     await round(chat, ["Bash", LARGE])
     const [decision] = (await entriesOf(chat)).filter((entry) => "effect" in entry)
@@ -243,7 +243,7 @@ describe("layer 1", () => {
     expect(await sentResults(chat)).toEqual(before)
   })
 
-  test("L1-5 a full disk: the result stays whole, and the user is told", async () => {
+  test("L1-5 a full disk: the result stays whole, and the user gets a message", async () => {
     const chat = await open({ store: fullDisk() })
     const told = failures(chat)
     await round(chat, ["Bash", LARGE, "toolu_full"])

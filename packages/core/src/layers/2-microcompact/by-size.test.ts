@@ -119,7 +119,7 @@ describe("L2-6 clearing by size", () => {
     expect(asked).toEqual([7 * 19_970, 7 * 19_970])
   })
 
-  test("L2-7 memories before the newest result go along; one that is smaller than its marker stays", () => {
+  test("L2-7 memories before the newest result are cleared too; one that is smaller than its marker stays", () => {
     const survey = surveyOf(Array(8).fill(20_000))
     const memory = (uuid: string, before: number, saving: number) => ({ uuid, before, saving })
     const memories = [memory("old", 5, 500), memory("small", 6, -2), memory("new", survey.tokens, 500)]
@@ -144,7 +144,7 @@ describe("L2-6 clearing by size", () => {
     expect(plan({ ...survey, scale: 4 })).toMatchObject({ clears: true })
   })
 
-  test("L2-11 bound thinking goes along: its first place is where the cache breaks", () => {
+  test("L2-11 bound thinking is cleared too: its first place is where the cache breaks", () => {
     const change = (boundThinking: boolean) => {
       const found = plan(surveyOf(Array(8).fill(20_000), { thinking: 1_000 }), { boundThinking })
       return found.clears ? found.change : undefined

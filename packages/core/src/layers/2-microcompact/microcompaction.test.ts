@@ -147,7 +147,7 @@ describe("L2-1 by time", () => {
     expect(clearedIn(await chat.prepare())).toEqual([])
   })
 
-  test("L2-11, CACHE-6 where thinking is bound it goes along, and is recorded; elsewhere it stays", async () => {
+  test("L2-11, CACHE-6 where thinking is bound it is cleared too, and recorded; elsewhere it stays", async () => {
     for (const [model, dropped] of [
       ["claude-opus-5-5", true],
       ["claude-opus-4-6", false],
@@ -168,35 +168,32 @@ describe("L2-1 by time", () => {
   })
 })
 
-describe("L2-7 memories go along", () => {
+describe("L2-7 memories are cleared too", () => {
   const memory = { type: "memory" as const, path: "memory/style.md", content: "prefers tabs ".repeat(40) }
   const shown = (request: ModelRequest) => {
     const text = JSON.stringify(request.messages)
     return [text.split("prefers tabs prefers").length > 1, text.includes("[Old memory cleared]")]
   }
 
-  test.each(["claude-opus-5-5", "claude-opus-4-6"])(
-    "by time, once, and thinking behind them with %s",
-    async (model) => {
-      const clock = manualClock()
-      const store = memoryStore()
-      const chat = await open({ clock, model, store })
-      await chat.add({ role: "user", content: "go" })
-      const old = await chat.attach(memory)
-      const ids = await calls(chat, Array(7).fill("Bash"), { model })
-      await chat.attach({ ...memory, content: "small" })
-      clock.advance(61 * MINUTE)
-      await chat.attach({ ...memory, path: "memory/new.md" })
-      const request = await chat.prepare()
-      expect(shown(request)).toEqual([true, true])
-      const cleared = (await decisions(chat))[0]
-      expect(cleared).toMatchObject({ toolUseIds: ids.slice(0, 2), attachments: [old], why: "idle" })
-      expect(cleared).toMatchObject({ effect: { rewrites: 0 } })
-      await chat.close()
-      const again = await open({ clock, model, store })
-      expect(serialiseRequest(await again.prepare())).toBe(serialiseRequest(request))
-    },
-  )
+  test.each(["claude-opus-5-5", "claude-opus-4-6"])("by time, once, and thinking after them with %s", async (model) => {
+    const clock = manualClock()
+    const store = memoryStore()
+    const chat = await open({ clock, model, store })
+    await chat.add({ role: "user", content: "go" })
+    const old = await chat.attach(memory)
+    const ids = await calls(chat, Array(7).fill("Bash"), { model })
+    await chat.attach({ ...memory, content: "small" })
+    clock.advance(61 * MINUTE)
+    await chat.attach({ ...memory, path: "memory/new.md" })
+    const request = await chat.prepare()
+    expect(shown(request)).toEqual([true, true])
+    const cleared = (await decisions(chat))[0]
+    expect(cleared).toMatchObject({ toolUseIds: ids.slice(0, 2), attachments: [old], why: "idle" })
+    expect(cleared).toMatchObject({ effect: { rewrites: 0 } })
+    await chat.close()
+    const again = await open({ clock, model, store })
+    expect(serialiseRequest(await again.prepare())).toBe(serialiseRequest(request))
+  })
 
   test("once: what is cleared is not cleared again with the next results", async () => {
     const clock = manualClock()
@@ -242,9 +239,9 @@ describe("L2-9 a branch and the conversation it came from", () => {
   })
 })
 
-describe("the effect of a clearing is told", () => {
+describe("reports the effect of a clearing", () => {
   const text = "many words about nothing much ".repeat(2_000)
-  test("by size from a warm cache: what is behind the first changed place is written again", async () => {
+  test("by size from a warm cache: what follows the first changed place is written again", async () => {
     const model = "claude-sonnet-4-5"
     const settings = { switches: { "clear-by-api": false }, figures: { "expected-turns": 10_000 } } as const
     const chat = await open({ model, settings })
@@ -270,7 +267,7 @@ describe("the effect of a clearing is told", () => {
     ["by size, where no layer compacts", "nothing", { "idle-gap": 60, "idle-keep": 5 }, []],
     ["by time, all that is there", "a compaction", { "idle-gap": 1, "idle-keep": 1 }, [compactor]],
     ["by time, too little to keep a compaction away", "nothing", { "idle-gap": 1, "idle-keep": 14 }, [compactor]],
-  ])("L2-10, CACHE-5 in a full window %s: it stands in for %s", async (_, spares, figures, others) => {
+  ])("L2-10, CACHE-5 in a full window %s: it replaces %s", async (_, spares, figures, others) => {
     const model = "claude-sonnet-4-5"
     const clock = manualClock()
     const settings = { switches: { "clear-by-api": false }, figures }

@@ -112,7 +112,7 @@ describe("L2-5 what the server has cleared stays cleared", () => {
     expect(toolEdit(await chat.prepare())).not.toHaveProperty("keep")
   })
 
-  test("thinking stays cleared after a pause in which nobody spoke: the process had ended before its results were sent", async () => {
+  test("thinking stays cleared after a pause in which no one spoke: the process had ended before its results were sent", async () => {
     const clock = manualClock()
     const chat = await open({ clock })
     const keep = async () => (editsOf(await chat.prepare())[0] as { keep: unknown }).keep

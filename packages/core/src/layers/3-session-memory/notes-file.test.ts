@@ -10,7 +10,7 @@ const place = () => join(scratchDirectory(), "session-memory", "c.md")
 const open = (path: string, template = "# Goal\n") => openNotesFile({ path, template, now, signal })
 
 describe("the notes' file", () => {
-  test("is made from the template, for its owner alone, and nothing else is left behind", async () => {
+  test("is made from the template, for its owner alone, and nothing else remains", async () => {
     const path = place()
     const file = await open(path)
     expect(file).toMatchObject({ given: path, text: "# Goal\n", read: { content: "# Goal\n" } })
@@ -20,7 +20,7 @@ describe("the notes' file", () => {
     expect(readdirSync(dirname(path))).toEqual(["c.md"])
   })
 
-  test("L3-7 what stands there is read as it is, and a file with nothing in it counts as none", async () => {
+  test("L3-7 an existing file is read as it is, and a file with nothing in it counts as none", async () => {
     const path = place()
     await open(path)
     writeFileSync(path, "mine\n")

@@ -96,7 +96,7 @@ describe("L4-8 sections cut to size", () => {
     expect(lines.slice(0, kept.length)).toEqual(kept)
   })
 
-  test("a fence that the cut leaves open is closed, so that the sections behind it stay sections", () => {
+  test("a fence that the cut leaves open is closed, so that later sections stay sections", () => {
     const text = filled("Key results", `\`\`\`\n${"a line of output\n".repeat(2_000)}\`\`\``)
     const after = parseNotes(cutSections(text, cut)).sections
     expect(after.map(({ title }) => title).at(-1)).toBe("Worklog")

@@ -19,7 +19,7 @@ const at = (
   })
 
 describe("L3-3 when notes are taken", () => {
-  test("first once the context holds 10,000 tokens, whatever is going on", () => {
+  test("first once the context holds 10,000 tokens, in any situation", () => {
     expect([at(9_999), at(10_000), at(10_000, { isCalling: true })]).toEqual([false, true, true])
   })
 

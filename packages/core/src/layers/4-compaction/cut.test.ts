@@ -16,7 +16,7 @@ const working = (turns: number) => {
 }
 
 describe("what is kept", () => {
-  test("L4-17 everything is summarised, but what the user said last stays in his own words", () => {
+  test("L4-17 everything is summarised, but the user's last message stays in their own words", () => {
     const { messages } = working(3).say("Done.").user("And now the other one.")
     const cut = cutAll({ messages, tokensOf: one, figures })
     expect(cut.kept).toEqual(messages.slice(-1))

@@ -130,7 +130,7 @@ describe("a request as the AI SDK takes it", () => {
     })
   })
 
-  test("documents keep their kind and title, and blocks without a counterpart are told in words", async () => {
+  test("documents keep their kind and title, and blocks without a counterpart are described in words", async () => {
     const request = ask(
       { type: "document", title: "Notes", source: { type: "text", media_type: "text/plain", data: "abc" } },
       { type: "document", source: { type: "url", url: "https://example.com/a.pdf" } },

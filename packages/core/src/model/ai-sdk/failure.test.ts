@@ -35,7 +35,7 @@ describe("LOOP-5 errors of the AI SDK", () => {
     expect(readFailure(error)?.said).toBe("bad field")
   })
 
-  test("a fault in a program is none of them", () => {
+  test("a fault in a program is not one of them", () => {
     expect(readFailure(new TypeError("x is not a function"))).toBeUndefined()
     expect(readFailure(undefined)).toBeUndefined()
   })

@@ -126,7 +126,7 @@ describe("CACHE-4 the cause of a break", () => {
     })
   })
 
-  test("a changed message, with block and byte; what stands before it is read", () => {
+  test("a changed message, with block and byte; what comes before it is read", () => {
     const talk = healthy()
     const messages = talk.request.messages.with(2, { role: "user", content: [text("B")] })
     const { predicted, verdict } = talk.change({ messages }).add(text("d")).send(3, usage(30_000, 35_000))

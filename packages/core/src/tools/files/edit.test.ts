@@ -188,7 +188,7 @@ describe("LOOP-3 a file that is not as it was seen", () => {
     expect(now()).toBe(names.map((name) => `${name} done`).join("\n"))
   })
 
-  test("of two conversations that edit at the same time, one is told that the other was first", async () => {
+  test("of two conversations that edit at the same time, one learns that the other was first", async () => {
     const { edit: first, context, now } = await readFileWith("a\nb\n")
     const other = testContext({ at: context.directory.get(), reads: (context.reads as FileReads).clone() })
     const [one, two] = await Promise.allSettled([
@@ -213,7 +213,7 @@ describe("a text that is not there", () => {
     )
   })
 
-  test("is told apart by white space alone", async () => {
+  test("differs by white space alone", async () => {
     const { edit } = await readFileWith("if (a) {\n\treturn b\n}\n")
     await expect(edit("if (a) {\n  return b\n}", "x")).rejects.toThrow(
       /Only the white space differs.*:\n {5}1\tif \(a\)/s,
@@ -259,7 +259,7 @@ describe("an empty old_string", () => {
 })
 
 describe("PERM-2 the question", () => {
-  test("names the file behind a link and shows the change", async () => {
+  test("names the file that a link points to and shows the change", async () => {
     const { at, context, path } = await readFileWith("one\ntwo\n")
     symlinkSync("a.txt", join(at, "link"))
     const question = await edit.question!({ file_path: "link", old_string: "two", new_string: "2" }, context)

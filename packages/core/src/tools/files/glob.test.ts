@@ -51,7 +51,7 @@ describe("LOOP-3 Glob", () => {
     expect(lines.at(-1)).toContain("100 of 150 files")
   })
 
-  test("says that nothing matches, that a directory is missing, or is none", async () => {
+  test("says that nothing matches, that a directory is missing, or is a file", async () => {
     const { find } = tree("source/a.ts")
     expect((await find("*.rs"))[0]).toContain("No files match *.rs")
     await expect(find("sources/*.ts")).rejects.toThrow("Did you mean source?")

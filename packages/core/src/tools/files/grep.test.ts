@@ -59,7 +59,7 @@ describe("LOOP-3 Grep", () => {
     ])
   })
 
-  test("looks only where it is told to", async () => {
+  test("looks only in the given files", async () => {
     const { search } = project()
     expect(await search({ pattern: "alpha", glob: "*.ts" })).toBe("src/b.ts\na.ts")
     expect(await search({ pattern: "alpha", glob: "!*.ts" })).toBe("c.py\nsrc/说明.md")
@@ -165,7 +165,7 @@ describe("LOOP-3 a search that does not end", () => {
     expect(isRunning()).toBe(false)
   })
 
-  test("is killed by its time limit, and what it found is told", async () => {
+  test("is killed by its time limit, and reports what it found", async () => {
     const { at, tool, started, isRunning } = endlessSearch()
     const late = new AbortController() // the clock of the limit, moved by hand
     const limit = vi.spyOn(AbortSignal, "timeout").mockReturnValue(late.signal)

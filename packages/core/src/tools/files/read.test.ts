@@ -243,7 +243,7 @@ describe("LOOP-8 a repeated read", () => {
   })
 })
 
-test("PERM-2 the question names the file behind a link", async () => {
+test("PERM-2 the question names the file that a link points to", async () => {
   const [at, outside] = [scratchDirectory(), scratchDirectory()]
   writeFileSync(join(outside, "secret"), "x")
   symlinkSync(join(outside, "secret"), join(at, "innocent.md"))

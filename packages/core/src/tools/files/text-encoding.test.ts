@@ -23,7 +23,7 @@ describe("text and its bytes", () => {
     expect(decodeText(Buffer.from([0xff, 0xfe, 0x41]))).toBeUndefined() // half a character of UTF-16
   })
 
-  test("whatever is decoded is encoded to the same bytes", () => {
+  test("all that is decoded is encoded to the same bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (given) => {
         const bytes = Buffer.from(given)

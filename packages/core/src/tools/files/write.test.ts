@@ -171,7 +171,7 @@ describe("LOOP-3 an existing file", () => {
 })
 
 describe("PERM-2 the question", () => {
-  test("names what would be written, behind links, with a diff", async () => {
+  test("names what would be written, with links followed, and a diff", async () => {
     const { at, context, put } = workspace()
     const outside = scratchDirectory()
     put("a.txt", "one\n")
@@ -189,7 +189,7 @@ describe("PERM-2 the question", () => {
     expect(isReadOnly(write, { file_path: "a", content: "" })).toBe(false)
   })
 
-  test("is asked also where the call will fail: what is wrong is not told before it is allowed", async () => {
+  test("asks also where the call will fail: no detail is revealed before it is allowed", async () => {
     const { at, context } = workspace()
     mkdirSync(join(at, "folder"))
     expect(await write.question!({ file_path: "folder", content: "x" }, context)).toMatchObject({ kind: "write" })

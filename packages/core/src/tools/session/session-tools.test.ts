@@ -30,7 +30,7 @@ describe("TodoWrite", () => {
     expect(context.todos.get()).toHaveLength(2)
   })
 
-  it("LOOP-3: a status that is none is refused by the schema", async () => {
+  it("LOOP-3: an unknown status is refused by the schema", async () => {
     const checked = await checkToolInput(todoWrite.inputSchema, { todos: [{ content: "a", status: "done" }] })
     expect(checked.state).toBe("invalid")
   })

@@ -263,7 +263,7 @@ describe("Bash: nothing outlives it", () => {
     while (pids.some(isRunning)) await wait(2)
   })
 
-  it("ends what a command leaves behind with &, and does not wait for it", async () => {
+  it("ends what a command leaves running with &, and does not wait for it", async () => {
     const result = textIn(await call(shell().bash, { command: "sleep 60 & echo $!" }))
     expect(isRunning(Number(result))).toBe(false)
   })

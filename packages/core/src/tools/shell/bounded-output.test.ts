@@ -22,7 +22,7 @@ describe("bounded output", () => {
     )
   })
 
-  it("of text that does not fit, beginning and end are kept, and it is told how much is not", () => {
+  it("of text that does not fit, beginning and end are kept, with how much is not", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "binary" }), { maxLength: 60 }), (chunks) => {
         const output = new BoundedOutput({ characters: 40 })

@@ -55,7 +55,7 @@ describe("HTML as text", () => {
     expect(text("<!-- <p>x -->after <!-- open")).toBe("after")
   })
 
-  it("decodes entities, and what is none stays", () => {
+  it("decodes entities, and leaves other text alone", () => {
     expect(text("&lt;b&gt; &#65;&#x42; &nosuch; &amp;lt; a&b &#0; &#xD800; &#99999999;")).toBe(
       "<b> AB &nosuch; &lt; a&b � � �",
     )
@@ -70,7 +70,7 @@ describe("HTML as text", () => {
     )
   })
 
-  it("never fails, and never shows what stands in a script", () => {
+  it("never fails, and never shows what is in a script", () => {
     const words = fc.string().map((given) => given.replace(/[<>'"]/g, ""))
     const tag = fc.constantFrom(
       "<a href='x'>",

@@ -152,7 +152,7 @@ describe("WebFetch stays out of private networks", () => {
     expect(asked).toEqual(["example.test"])
   })
 
-  it.each(["127.0.0.2", "inside.test"])("PERM-1: refuses it behind a redirect too: %s", async (host) => {
+  it.each(["127.0.0.2", "inside.test"])("PERM-1: refuses it after a redirect too: %s", async (host) => {
     let requests = 0
     const secret = await serve(() => requests++, "127.0.0.2")
     const target = `http://${host}:${new URL(secret).port}/`

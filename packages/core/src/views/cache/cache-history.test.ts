@@ -132,7 +132,7 @@ describe("CACHE-4 breaks in a journal", () => {
     expect(causes(response(0, 50_000), aside, response(2, 50_000))).toEqual([])
   })
 
-  test("L2-4 a deletion from the cache is none", () => {
+  test("L2-4 a deletion from the cache is no break", () => {
     const deleted = (tokens: number) => ({ cache_deleted_input_tokens: tokens })
     expect(causes(response(0, 50_000), response(1, 31_000, deleted(20_000)))).toEqual([])
     // cumulative: the second request deletes nothing more

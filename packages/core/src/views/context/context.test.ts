@@ -328,7 +328,7 @@ describe("MSG-6 a boundary", () => {
     expect(shown(viewOf(builder.say("on")))).toEqual(['user: "go"', 'assistant: "on"'])
   })
 
-  test("a summary goes before the kept messages, whatever was read or decided in between", () => {
+  test("a summary goes before the kept messages, with any reads or decisions in between", () => {
     const builder = twoRounds()
     const kept = builder.messages.slice(1, 3).map(({ uuid }) => uuid)
     const view = viewOf(builder.boundary({ preservedMessages: { uuids: kept } }))

@@ -152,7 +152,7 @@ describe("CACHE-2 system prompt, tools and context are rendered once", () => {
     expect((await prompts(again)).map(({ why }) => why)).toEqual(["start", "changed"])
   })
 
-  test("the same prompt given again is none", async () => {
+  test("the same prompt given again is no change", async () => {
     const chat = await begun()
     await chat.usePrompt(structuredClone(PROMPT))
     await chat.prepare()

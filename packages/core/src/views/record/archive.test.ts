@@ -48,9 +48,12 @@ describe("BEY-1 addresses", () => {
     expect(parseAddress(address)).toEqual(parsed)
   })
 
-  test.each(["", "u", "u.", ".1", "u.x", "u.1.", "u.1.2.3", "u.-1", "u.1 ", "../u.1"])("%j is none", (address) => {
-    expect(parseAddress(address)).toBeUndefined()
-  })
+  test.each(["", "u", "u.", ".1", "u.x", "u.1.", "u.1.2.3", "u.-1", "u.1 ", "../u.1"])(
+    "%j is no address",
+    (address) => {
+      expect(parseAddress(address)).toBeUndefined()
+    },
+  )
 
   test("lead to the block itself, inside a result too; to nothing where there is nothing", () => {
     const inner = { type: "text" as const, text: "inner" }

@@ -143,7 +143,7 @@ describe("L4-29 the artifacts view: commands", () => {
     expect(commands[0]).toBe("echo 1")
   })
 
-  test("other tools and calls without a command are none", () => {
+  test("other tools and calls without a command do not count", () => {
     const builder = conversation().call("Read", { command: "x" }).result("").call("Bash", {}).result("")
     expect([...artifactsOf(builder).commands]).toEqual([])
   })

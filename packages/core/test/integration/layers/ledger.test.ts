@@ -129,7 +129,7 @@ describe("CACHE-5 a reported saving is the difference between a run with the lay
       within: 0.01,
     },
     {
-      name: "old results cleared by size in a warm cache: what is written anew is an estimate, too",
+      name: "old results cleared by size in a warm cache: what is written again is an estimate, too",
       layer: "microcompact",
       flag: "clear-by-size",
       turns: [...rounds(24, 3_000), ...rounds(6, 100)],

@@ -96,7 +96,7 @@ function failingAtFirstNotes(root: string): Store {
 
 async function firstOf(agent: Agent): Promise<string> {
   for await (const entry of agent.conversation.entries()) if (entry.type === "user") return entry.uuid
-  throw new Error("nobody has said anything")
+  throw new Error("no one has said anything")
 }
 
 const go = async (agent: Agent, prompt = "Always use tabs. Look around the project.") => {

@@ -121,7 +121,7 @@ function framesOf(text: string): { readonly quoted: readonly string[]; readonly 
 }
 
 describe("L4-29 for any conversation", () => {
-  test("every standing rule stands verbatim, in whatever language, however small the limit", () => {
+  test("every standing rule is kept verbatim, in any language, however small the limit", () => {
     fc.assert(
       fc.property(fc.array(planted, { minLength: 1, maxLength: 12 }), fc.nat(2_000), (said, limit) => {
         const facts = renderFacts(viewsOf(conversationOf(said, [])), { estimate, limits: { words: limit } })

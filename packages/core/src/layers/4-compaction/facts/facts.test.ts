@@ -92,7 +92,7 @@ Read and not changed:
     )
   })
 
-  test("a command that ran well since is not told, a test that did is told so", () => {
+  test("a command that has succeeded since is left out, a test that has is listed as passed", () => {
     const builder = conversation()
     for (const command of ["make", "npm test"]) {
       builder.call("Bash", { command }).result("Exit code 1\nno", true).call("Bash", { command }).result("Exit code: 0")
@@ -135,7 +135,7 @@ describe("L4-29 the user's words", () => {
     expect(size).toBeLessThan(20_300) // the section's own two lines come on top
   })
 
-  test("the newest stands even where it fills the limit by itself, and says that it is cut", () => {
+  test("the newest is kept even where it fills the limit by itself, and says that it is cut", () => {
     const builder = conversation()
       .user("old")
       .user(`Look at this:\n${"log line\n".repeat(800)}`)
@@ -174,7 +174,7 @@ describe("L4-29 the user's words", () => {
     expect(facts.isWellFormed()).toBe(true)
   })
 
-  test("a rule said twice stands once, with the newest handle", () => {
+  test("a rule said twice is listed once, with the newest handle", () => {
     const builder = conversation().user("Never push.").user("Always test.").user("Never push.")
     const [, always, never] = builder.messages
     expect(section(factsOf(builder), "Standing rules")).toContain(
@@ -220,7 +220,7 @@ describe("L4-29 the plan", () => {
     )
   })
 
-  test("a plan that stands in no file is quoted", () => {
+  test("a plan that is in no file is quoted", () => {
     const plan = (text: string) => conversation().call("ExitPlanMode", { plan: text }).result("approved")
     expect(section(factsOf(plan("1. look\n2. do")), "Plan")).toBe("## Plan\nThe plan:\n```\n1. look\n2. do\n```")
     const long = section(factsOf(plan("step\n".repeat(200)), { limits: { plan: 50 } }), "Plan")!

@@ -34,7 +34,7 @@ describe("L4-29 the user's language", () => {
     [["npm run build"]],
     [["```\nthe code is not what you say\n```"]],
     [["https://example.com/the/and/is"]],
-  ])("cannot be told from %j", (texts) => {
+  ])("is unknown for %j", (texts) => {
     expect(languageOf(texts)).toBeUndefined()
   })
 

@@ -48,7 +48,7 @@ describe("L4-20 skills in use", () => {
     expect(shown.reduce((sum, attachment) => sum + sizeOf(attachment, estimate), 0)).toBeLessThanOrEqual(1_000)
   })
 
-  test("where there is no room there is none", () => {
+  test("nothing is attached where there is no room", () => {
     expect(skillsInUse(before(conversation().attach(skill("a", "text"))), { estimate, each: 5, together: 5 })).toEqual(
       [],
     )
@@ -94,7 +94,7 @@ describe("L4-20 agents, tools and tool servers", () => {
     ).toEqual([])
   })
 
-  test("L4-16 a tool that came in a kept message and went in one that is summarised is told to be gone", () => {
+  test("L4-16 a tool that came in a kept message and went in one that is summarised is reported as gone", () => {
     const builder = conversation()
       .attach({ type: "tool_delta", added: [{ name: "A" }, { name: "B" }], removed: [] })
       .attach({ type: "tool_delta", added: [], removed: ["A"] })
@@ -115,7 +115,7 @@ describe("L4-20 agents, tools and tool servers", () => {
     expect(serverInstructions(before(builder, [2]))).toEqual([says("b", "2")])
   })
 
-  test("what a sub-agent was told in its own conversation is not told here", () => {
+  test("what a sub-agent got in its own conversation is not attached here", () => {
     const messages = conversation()
       .attach(skill("a", "x"))
       .messages.map((message) => ({ ...message, isSidechain: true }))

@@ -120,7 +120,7 @@ describe("L4-20 files read again after a compaction", () => {
     )
   })
 
-  test("where there is no room a file is only named, and where there is none for that it is not", async () => {
+  test("where there is no room a file is only named, and not even that without room for its name", async () => {
     const { reads } = await readFiles({ a: "a line of words\n".repeat(100) })
     const namesWithin = async (allFiles: number) => {
       const restored = await restoreAttachments({ ...NOTHING, reads, limits: { ...LIMITS, file: 20, allFiles } })

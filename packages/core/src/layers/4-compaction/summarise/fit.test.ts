@@ -96,7 +96,7 @@ describe("L4-25 a single round that is larger than the window", () => {
     expect(JSON.stringify(input)).toMatch(/"tool_use".*left out here/)
   })
 
-  test("with more calls than fit it is told as one text", () => {
+  test("with more calls than fit it becomes one text", () => {
     const builder = conversation().user("start")
     for (let i = 0; i < 300; i++) builder.call("Read", { file_path: `/f${i}` }, { id: "msg_one" })
     for (let i = 0; i < 300; i++) builder.result(`result ${i}`)

@@ -55,7 +55,7 @@ describe("L4-10 what the summariser reads", () => {
     expect(input(builder)).toEqual(['user: "a"', 'assistant: "b"', 'user: "c"'])
   })
 
-  test("what servers did themselves is told as text, without what is sealed", () => {
+  test("what servers did themselves becomes text, without what is sealed", () => {
     const found = { type: "web_search_result", url: "https://a.example", encrypted_content: "SEALED" }
     const search = [
       { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "x" } },
@@ -107,7 +107,7 @@ describe("L4-25 what is too long is cut in its middle", () => {
   })
 })
 
-test("L4-10 property: whatever was said, the input is valid, within its limits, and holds neither thinking nor media nor listings", () => {
+test("L4-10 property: for any conversation, the input is valid, within its limits, and holds neither thinking nor media nor listings", () => {
   const limits = { result: 500, text: 800 }
   const { facts } = findModel("claude-opus-5-5")
   fc.assert(

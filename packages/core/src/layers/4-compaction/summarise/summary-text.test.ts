@@ -16,7 +16,7 @@ describe("L4-12 reading a summariser's answer", () => {
     ],
     ["words around the tags go", "Here it is:\n<summary>1. A</summary>\nAnything else?", "Summary:\n1. A"],
     ["an answer without tags is used as it is", "  1. A\n2. B\n", "1. A\n2. B"],
-    ["also behind an analysis", "<analysis>hm</analysis>\n1. A", "1. A"],
+    ["also after an analysis", "<analysis>hm</analysis>\n1. A", "1. A"],
     ["cut in the summary", "<analysis>hm</analysis><summary>\n1. A\n2. B and th", "Summary:\n1. A\n2. B and th"],
     ["cut in the analysis", "<analysis>\nfirst the user asked for a <summary> of", "none: cut"],
     ["an analysis left open before a summary", "<analysis>\nhm\n<summary>\n1. A\n</summary>", "Summary:\n1. A"],
@@ -35,7 +35,7 @@ describe("L4-12 reading a summariser's answer", () => {
     '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}',
     '529 {"type":"error","error":{"type":"overloaded_error"}}',
     "Request timed out.",
-  ])("an error in place of an answer is none: %s", (answer) => {
+  ])("an error in place of an answer is no summary: %s", (answer) => {
     expect(readSummary(answer)).toMatchObject({ kind: "none", why: "api-error" })
   })
 
@@ -62,7 +62,7 @@ describe("L4-12 tags that are only quoted", () => {
     expect(textOf(`<summary>\n3. ${html}\nand mor`)).toBe(`Summary:\n3. ${html}\nand mor`)
   })
 
-  test("a lone closing tag, with sections behind it, in a summary that was cut", () => {
+  test("a lone closing tag, followed by sections, in a summary that was cut", () => {
     const body = '6. "put it in </summary> please"\n7. Pending Tasks: the re'
     expect(textOf(`<summary>\n${body}`)).toBe(`Summary:\n${body}`)
   })

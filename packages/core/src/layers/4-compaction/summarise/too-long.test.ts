@@ -35,7 +35,7 @@ describe("L4-15 the request for a summary is too long", () => {
     [4, 1],
     [10, 2],
     [25, 5],
-  ])("no gap told: a fifth of %i rounds goes, at least one", (count, dropped) => {
+  ])("no gap reported: a fifth of %i rounds goes, at least one", (count, dropped) => {
     expect(dropOldest(turns(count), { estimate: hundred })).toMatchObject({ kind: "dropped", dropped })
   })
 
@@ -65,7 +65,7 @@ describe("L4-15 the request for a summary is too long", () => {
     expect(dropOldest([], { estimate: hundred })).toEqual({ kind: "nothing-left" })
   })
 
-  test("an earlier summary goes last: it stands for more than any round", () => {
+  test("an earlier summary goes last: it covers more than any round", () => {
     const { messages } = conversation()
       .user("Summary:", { isCompactSummary: true })
       .call("Read")
