@@ -56,7 +56,7 @@ interface Checkpoint {
   readonly states: ViewStates
 }
 
-const CHECKPOINT_VERSION = 9 // increase it whenever the shape of a state changes
+const CHECKPOINT_VERSION = 10 // increase it whenever the shape of a state changes
 
 export class Views {
   readonly estimator: Estimator

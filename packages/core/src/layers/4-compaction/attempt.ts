@@ -63,7 +63,7 @@ export async function attempt({ situation, routes, instructions, options }: Atte
     if (context.signal.aborted) return givenUp(paid)
     if ("after" in weighed) return install(situation, { ...weighed, route, paid, options })
     failure = weighed
-    context.progress({ phase: "message", message: `${ROUTE_WORDS[route.name]}: ${weighed.message}` })
+    context.progress({ phase: "message", message: `Not compacted ${ROUTE_WORDS[route.name]}: ${weighed.message}` })
   }
   return failed(situation, failure, paid)
 }

@@ -14,6 +14,8 @@ export type SavingLayer = (typeof SAVING_LAYERS)[number]
 export interface Standing {
   aside: number
   cleared: number
+  /** Cleared in place of a compaction, so not counted in money. */
+  clearedInstead: number
   compacted: number
 }
 

@@ -58,7 +58,7 @@ function standingOf({ standing, open }: Savings, layer: SavingLayer): number {
     case "tool-results":
       return standing.aside
     case "microcompact":
-      return standing.cleared
+      return standing.cleared + standing.clearedInstead
     case "server":
       return open?.cleared ?? 0
     case "compaction":

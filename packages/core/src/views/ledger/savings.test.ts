@@ -70,6 +70,14 @@ describe("CACHE-5 what putting results aside saves", () => {
     journal.respond({ write: 9_000 }).undo(uuid).respond({ read: 9_000, write: 4_000 })
     expect(savingOf(journal, "tool-results").unsent).toBe(4_000)
   })
+
+  test("what was cleared in place of a compaction is kept out until it is undone", () => {
+    const effect = { saves: 15_000, rewrites: 20_000, spares: "compaction" } as const
+    const journal = bills().decide({ subtype: "tool-results-cleared", toolUseIds: ["t"], why: "size", effect })
+    const { uuid } = journal.last
+    expect(savingOf(journal, "microcompact").standing).toBe(15_000)
+    expect(savingOf(journal.undo(uuid), "microcompact").standing).toBe(0)
+  })
 })
 
 test("CACHE-5, L2-10 a clearing in place of a compaction neither saves nor costs: either way the results go and the cache is rewritten", () => {
@@ -81,7 +89,7 @@ test("CACHE-5, L2-10 a clearing in place of a compaction neither saves nor costs
     .clear(1_000, 500)
     .respond({ read: 20_500, write: 500 })
   const cleared = savingOf(journal, "microcompact")
-  expect(cleared).toMatchObject({ decisions: 2, spared: 1, removed: 16_000, unsent: 1_000 })
+  expect(cleared).toMatchObject({ decisions: 2, spared: 1, removed: 16_000, standing: 16_000, unsent: 1_000 })
   expect(cleared.gained).toBeCloseTo((1_000 * READ) / MILLION, 12)
   expect(cleared.paid).toBeCloseTo((500 * (WRITE - READ)) / MILLION, 12)
 })

@@ -42,7 +42,7 @@ export interface Savings {
   /** Decided since the newest response. */
   fresh: Fresh
   /** What each decision since the last boundary keeps out, so that it can be undone. */
-  readonly decided: Map<Uuid, { readonly layer: "tool-results" | "microcompact"; readonly tokens: number }>
+  readonly decided: Map<Uuid, { readonly kept: "aside" | "cleared" | "clearedInstead"; readonly tokens: number }>
   /** The newest billed request. */
   open: BilledRequest | undefined
   /** Of all earlier requests. */
@@ -65,7 +65,7 @@ const noActs = (): Acts => ({ decisions: 0, removed: 0, unmeasured: 0, spared: 0
 export function startSavings(): Savings {
   return {
     acts: { "tool-results": noActs(), microcompact: noActs(), server: noActs(), compaction: noActs() },
-    standing: { aside: 0, cleared: 0, compacted: 0 },
+    standing: { aside: 0, cleared: 0, clearedInstead: 0, compacted: 0 },
     fresh: NOTHING_FRESH,
     decided: new Map(),
     open: undefined,
@@ -78,6 +78,7 @@ export function followSavings(state: Savings, entry: Entry): void {
   if (isBoundaryEntry(entry) && !entry.isSidechain) {
     state.standing.aside = 0
     state.standing.cleared = 0
+    state.standing.clearedInstead = 0
     state.decided.clear()
     state.fresh = { ...NOTHING_FRESH, afterBoundary: 0 }
   } else if (isDecision(entry)) followDecision(state, entry)
@@ -131,7 +132,7 @@ function putAside(state: Savings, uuid: Uuid, effect: Effect | undefined): void 
   const tokens = act(state.acts["tool-results"], effect?.saves)
   state.standing.aside += tokens
   state.fresh = { ...state.fresh, aside: state.fresh.aside + tokens }
-  state.decided.set(uuid, { layer: "tool-results", tokens })
+  state.decided.set(uuid, { kept: "aside", tokens })
 }
 
 /** In place of a compaction it neither saves nor costs: the compaction would have removed the results and rewritten the cache too. */
@@ -140,6 +141,8 @@ function clear(state: Savings, uuid: Uuid, effect: Effect | undefined): void {
   const { fresh } = state
   if (effect?.spares) {
     state.acts.microcompact.spared++
+    state.standing.clearedInstead += tokens
+    state.decided.set(uuid, { kept: "clearedInstead", tokens })
     state.fresh = { ...fresh, sparedCompaction: true }
     return
   }
@@ -149,7 +152,7 @@ function clear(state: Savings, uuid: Uuid, effect: Effect | undefined): void {
     cleared: fresh.cleared + tokens,
     rewrites: fresh.rewrites + Math.max(0, effect?.rewrites ?? 0),
   }
-  state.decided.set(uuid, { layer: "microcompact", tokens })
+  state.decided.set(uuid, { kept: "cleared", tokens })
 }
 
 /** Each response reports everything cleared from its request, so only the increase was cleared now. */
@@ -169,10 +172,10 @@ function undo(state: Savings, uuid: Uuid): void {
   const decided = state.decided.get(uuid)
   if (!decided) return
   state.decided.delete(uuid)
-  const { fresh, standing } = state
-  const key = decided.layer === "tool-results" ? "aside" : "cleared"
-  standing[key] -= decided.tokens
-  state.fresh = { ...fresh, [key]: Math.max(0, fresh[key] - decided.tokens) }
+  const { kept, tokens } = decided
+  state.standing[kept] -= tokens
+  if (kept === "clearedInstead") return
+  state.fresh = { ...state.fresh, [kept]: Math.max(0, state.fresh[kept] - tokens) }
 }
 
 /** Counts the action and returns the tokens it takes out of the context. */

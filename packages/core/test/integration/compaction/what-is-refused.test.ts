@@ -15,7 +15,9 @@ test("L4-9 notes are refused if the context would still be full after them, howe
   const agent = await compactingAgent(sim, { settings: { figures: { "keep-least": 1_000, "keep-most": 20_000 } } })
   const { events } = await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
   expect(agent.conversation.views.notes.throughUuid).toBeDefined()
-  expect(phasesIn(events, "message")).toContain("from the notes: the context would be full again immediately")
+  expect(phasesIn(events, "message")).toContain(
+    "Not compacted from the notes: the context would be full again immediately",
+  )
   const [compacted] = await decisionsOf(agent, "compacted")
   expect(compacted).toMatchObject({ route: "shared" })
 })
