@@ -273,6 +273,6 @@ describe("notes in a loop of your own", () => {
       await chat.record({ content: [{ type: "text", text: TEXT }] })
       await chat.settled()
     }
-    expect(failures).toEqual([expect.stringMatching(/^There is no key for anthropic/)])
+    expect(failures).toEqual([expect.stringMatching(/^There is no key for Anthropic/)])
   })
 })
