@@ -76,6 +76,15 @@ describe("an outcome", () => {
     expect(messages).toEqual(["saved"])
   })
 
+  test("what made the context larger saved nothing", async () => {
+    const memory: Draft = { type: "attachment", attachment: { type: "memory", path: "m", content: "x ".repeat(99) } }
+    const { chat, messages } = await withResult([
+      acting({ drafts: [memory], message: ({ saved }) => `${saved} tokens saved` }),
+    ])
+    await chat.prepare()
+    expect(messages).toEqual(["0 tokens saved"])
+  })
+
   test("drafts that cannot be written are lost, and the conversation goes on", async () => {
     const heard: string[] = []
     const layer = acting({
@@ -105,6 +114,100 @@ describe("an outcome", () => {
     await chat.prepare()
     expect(messages).toEqual([])
   })
+})
+
+describe("a caller that gives up", () => {
+  test("stops the layers that have not run yet, and nothing counts as a failure", async () => {
+    const ran: string[] = []
+    const caller = new AbortController()
+    const layer = (name: string): Layer => ({
+      name,
+      async beforeRequest({ signal }) {
+        ran.push(name)
+        caller.abort(new Error("enough"))
+        signal.throwIfAborted()
+        return undefined
+      },
+    })
+    const { chat, failures } = await withResult([layer("first"), layer("second")])
+    await expect(chat.prepare({ signal: caller.signal })).rejects.toThrow("enough")
+    expect(ran).toEqual(["first"])
+    expect(failures).toEqual([])
+  })
+
+  test("gets the reason from a compaction that only journaled what it had cost", async () => {
+    const spent: Draft = {
+      ...{ type: "strata", subtype: "spent", purpose: "compaction", model: "claude-opus-4-6", responseId: "msg_s" },
+      usage: { input_tokens: 10, output_tokens: 5 },
+    }
+    const refusal = { kind: "refused", why: "too-soon", message: "Too soon." } as const
+    const caller = new AbortController()
+    const compactor = {
+      name: "mine",
+      plan: async () => refusal,
+      async compact() {
+        caller.abort(new Error("enough"))
+        return { drafts: [spent] }
+      },
+    }
+    const { chat } = await withResult([compactor])
+    await expect(chat.compact({}, { signal: caller.signal })).rejects.toThrow("enough")
+    expect(chat.ledger().byPurpose).toMatchObject([{ purpose: "main" }, { purpose: "compaction", requests: 1 }])
+  })
+})
+
+describe("in the background", () => {
+  test("a layer that decides after a rewind decides about the branch that was left", async () => {
+    const waiting = Promise.withResolvers<void>()
+    const layer: Layer = {
+      name: "late",
+      async afterQuery() {
+        await waiting.promise
+        return { drafts: [CLEAR] }
+      },
+    }
+    const { chat, messages } = await withResult([layer])
+    const before = chat.views.context.newest!.uuid
+    await chat.record({ content: [{ type: "text", text: "done" }] })
+    await chat.rewind(before)
+    const request = await chat.prepare()
+    waiting.resolve()
+    await chat.settled()
+    expect(messages).toHaveLength(1)
+    const entries = await entriesOf(chat)
+    const cleared = entries.find((entry) => entry.type === "strata" && entry.subtype === "tool-results-cleared")
+    const answer = entries.findLast(({ type }) => type === "assistant")
+    expect(cleared?.parentUuid).toBe(answer?.uuid)
+    expect((await chat.prepare()).messages).toEqual(request.messages)
+  })
+
+  test("afterResponse follows every response, afterQuery only a final answer; closing waits for both", async () => {
+    const ran: string[] = []
+    const after = (name: string) => async () => {
+      await new Promise((resolve) => setImmediate(resolve))
+      ran.push(name)
+      return undefined
+    }
+    const { chat } = await withResult([{ name: "l", afterResponse: after("response"), afterQuery: after("query") }])
+    await chat.settled()
+    expect(ran).toEqual(["response"])
+    await chat.record({ content: [{ type: "text", text: "done" }] })
+    await chat.close()
+    expect(ran.slice(1).toSorted()).toEqual(["query", "response"])
+  })
+})
+
+test("what one layer cannot add to a request does not keep the others from adding theirs", async () => {
+  const broken: Layer = {
+    name: "broken",
+    requestExtras() {
+      throw new Error("no extras")
+    },
+  }
+  const adding: Layer = { name: "adding", requestExtras: () => ({ betas: ["a-beta"] }) }
+  const { chat, failures } = await withResult([broken, adding])
+  expect(await chat.prepare()).toMatchObject({ betas: ["a-beta"] })
+  expect(new Set(failures)).toEqual(new Set(["no extras"]))
 })
 
 test("L1-4 a layer gets all results of a message at once", async () => {

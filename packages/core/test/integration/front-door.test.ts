@@ -4,7 +4,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
-import type { BrainTurn } from "../../../sim/src/brain.ts"
+import type { Brain, BrainTurn } from "../../../sim/src/brain.ts"
 import { client, scripted, simulator } from "../../../sim/test/simulator.ts"
 import { anthropicModel, codingTools, defineTool, NoAnswerError, openAgent, openConversation } from "../../src/index.ts"
 import { calls, project } from "./agent/agents.ts"
@@ -29,20 +29,30 @@ describe("your own loop", () => {
   })
 
   test("L4-23 compacts through your client when the window fills", async () => {
-    const sim = await simulator({
-      brain: scripted(...Array.from({ length: 40 }, (_, i) => `${i} ${"word ".repeat(900)}`)),
-    })
+    const brain: Brain = {
+      name: "talkative",
+      answer({ request, index }) {
+        const asked = request.messages.at(-1)!.content.map(({ text = "" }) => text)
+        const isForSummary = asked.some((text) => text.includes("<summary>"))
+        const text = isForSummary
+          ? "<summary>\nMany questions, many words.\n</summary>"
+          : `${index} ${"word ".repeat(900)}`
+        return { content: [{ type: "text", text }] }
+      },
+    }
+    const sim = await simulator({ brain })
     const sdk = client(sim)
     const settings = { models: { [MODEL]: { window: 60_000 } } }
     const { cwd, dir } = project()
     await using chat = await openConversation({ model: MODEL, client: sdk, cwd, dir, env: {}, settings })
     const reached: string[] = []
     chat.on("compaction", ({ phase }) => reached.push(phase))
-    for (let turn = 0; turn < 30 && !reached.includes("done") && !reached.includes("failed"); turn++) {
+    for (let turn = 0; turn < 30 && !reached.includes("done"); turn++) {
       await chat.add(`Question ${turn}: ${"more ".repeat(500)}`)
       await chat.record(await sdk.messages.stream(await chat.prepare()).finalMessage())
     }
-    expect(reached).toContain("summarising")
+    expect(reached.at(-1)).toBe("done")
+    expect(JSON.stringify((await chat.prepare()).messages[0])).toContain("Many questions, many words.")
     expect(sim.log.every(({ status }) => status === 200)).toBe(true)
   })
 })
