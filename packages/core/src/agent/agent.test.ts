@@ -65,7 +65,7 @@ async function agentWith(turns: readonly Turn[], options: Partial<AgentOptions> 
 
 async function eventsOf(agent: Agent, prompt = "go"): Promise<QueryEvent[]> {
   const events: QueryEvent[] = []
-  for await (const event of agent.query(prompt)) {
+  for await (const event of agent.query(prompt, { maxTurns: 10 })) {
     if (event.type === "error") event.take()
     events.push(event)
   }
