@@ -235,6 +235,21 @@ describe("opening an agent", () => {
     expect(closed).toEqual(["closed"])
   })
 
+  test("PERM-1 layers may read files of the project that no rule denies, and no others, whatever the rules allow", async () => {
+    let mayRead: ((path: string) => boolean) | undefined
+    const cwd = realpathSync(scratchDirectory())
+    await agentWith([], {
+      cwd,
+      settings: { permissions: { allow: ["Read"], deny: ["Read(**/secret.txt)"] } },
+      layers: (surroundings) => {
+        mayRead = surroundings.mayRead
+        return []
+      },
+    })
+    const paths = [join(cwd, "a.txt"), join(cwd, "secret.txt"), "/etc/passwd"]
+    expect(paths.map((path) => mayRead!(path))).toEqual([true, false, false])
+  })
+
   test("HOOK-1 a matcher of SessionStart is compared with how the session started", async () => {
     const startup = watching("SessionStart", { matcher: "startup" })
     const resumed = watching("SessionStart", { matcher: "resume" })

@@ -3,7 +3,7 @@ import { z } from "zod"
 import { testContext } from "../../test/tool-context.ts"
 import type { ToolUse } from "../messages/blocks.ts"
 import { defineTool } from "./define-tool.ts"
-import { type CallRun, prepareCalls, runCall } from "./run-calls.ts"
+import { type CallRun, type PreparedCall, prepareCalls, runCall } from "./run-calls.ts"
 import type { Tool } from "./tool.ts"
 
 const use = (name: string, input: unknown = {}, id = `toolu_${name}`): ToolUse => ({
@@ -22,7 +22,14 @@ const admitted: Pick<CallRun, "admit"> = { admit: async () => ({ state: "admitte
 async function run(calls: readonly ToolUse[], tools: readonly Tool[], more: Partial<CallRun> = {}) {
   const groups = await prepareCalls(calls, tools)
   const options: CallRun = { context: testContext(), signal: new AbortController().signal, ...admitted, ...more }
-  return (await Promise.all(groups.flat().map((prepared) => runCall(prepared, options)))).map(({ result }) => result)
+  const outcomes = await Promise.all(groups.flat().map((prepared) => runCall(prepared, options)))
+  return outcomes.map(({ result }) => result)
+}
+
+/** The whole outcome of one call. */
+async function runOne(only: Tool, more: Partial<CallRun> = {}) {
+  const [[prepared]] = (await prepareCalls([use(only.name)], [only])) as [[PreparedCall]]
+  return runCall(prepared, { context: testContext(), signal: new AbortController().signal, ...admitted, ...more })
 }
 
 describe("LOOP-4 every call gets exactly one result", () => {
@@ -114,6 +121,40 @@ test("what runs around a tool may change its output", async () => {
     }),
   })
   expect(results).toEqual([{ type: "tool_result", tool_use_id: "toolu_good", content: "replaced" }])
+})
+
+test("an outcome carries what the tool touched and attached, and what a refusal attached", async () => {
+  const attachments = [{ type: "hook_output", hook: "h", content: "said" }] as const
+  const busy = tool("busy", { execute: () => ({ content: "done", touched: ["/a"], attachments }) })
+  expect(await runOne(busy)).toMatchObject({ touched: ["/a"], attachments })
+  const refused = await runOne(busy, { admit: async () => ({ state: "refused", why: "no", attachments }) })
+  expect(refused).toMatchObject({ touched: [], attachments })
+})
+
+test("what a call read before it failed does not count as read", async () => {
+  const context = testContext()
+  const failing = tool("failing", {
+    execute: (_, { reads, toolUseId }) => {
+      reads.set("/a", { content: "x", modifiedMs: 0, at: "", toolUseId })
+      throw new Error("it broke")
+    },
+  })
+  await runOne(failing, { context })
+  expect(context.reads.get("/a")).toBeUndefined()
+})
+
+test("LOOP-4 a call that is interrupted while someone decides does not run", async () => {
+  const stop = new AbortController()
+  const ran: string[] = []
+  const { result } = await runOne(tool("late", { execute: () => ran.push("late") }), {
+    signal: stop.signal,
+    admit: async () => {
+      stop.abort()
+      return { state: "admitted" }
+    },
+  })
+  expect(ran).toEqual([])
+  expect(result).toMatchObject({ content: "Interrupted before it finished.", is_error: true })
 })
 
 test("a tool without a question asks with its name and input", async () => {
