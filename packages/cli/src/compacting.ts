@@ -42,7 +42,7 @@ export interface Compacting {
 
 /** Runs the work and yields its events. A failure is in the end value only, not in an event as well. */
 export async function* compactingEvents(compacting: Compacting): AsyncGenerator<QueryEvent, CompactingEnd> {
-  const events = withSideEvents(ended(compacting), compacting.agent.conversation)
+  const events = withSideEvents(ended(compacting), compacting.agent)
   for (;;) {
     const { value, done } = await events.next()
     if (done) return value

@@ -1,6 +1,6 @@
 /** An agent at work: it asks the model, runs tools with permission, and keeps the conversation. `openAgent` makes one. */
 import type { Clock } from "../base/clock.ts"
-import { CompactionFailedError } from "../base/errors.ts"
+import { ClosedError, CompactionFailedError } from "../base/errors.ts"
 import type { Telemetry } from "../base/telemetry.ts"
 import type { PermissionMode } from "../base/vocabulary.ts"
 import type { Conversation } from "../conversation/conversation.ts"
@@ -43,6 +43,8 @@ interface AgentParts {
 export class Agent implements AsyncDisposable {
   readonly conversation: Conversation
   readonly #parts: AgentParts
+  /** Aborts the queries that run when the agent closes. */
+  readonly #closingSignal = new AbortController()
   #closing: Promise<void> | undefined
 
   /** @internal Use `openAgent`. */
@@ -82,6 +84,7 @@ export class Agent implements AsyncDisposable {
     let done: Extract<QueryEvent, { type: "done" }> | undefined
     for await (const event of this.query(prompt, options)) if (event.type === "done") done = event
     if (done?.reason === "aborted") options.signal?.throwIfAborted()
+    if (done?.reason === "aborted" && this.#closing) throw new ClosedError()
     if (done?.reason !== "answer") throw new NoAnswerError(done ?? { reason: "aborted" })
     const { dollars, unpriced } = this.conversation.ledger()
     const cost = unpriced.length > 0 ? {} : { cost: dollars - before }
@@ -109,6 +112,7 @@ export class Agent implements AsyncDisposable {
         ...(askPermission ? { askPermission } : {}),
       },
       ...options,
+      signal: AbortSignal.any([this.#closingSignal.signal, ...(options.signal ? [options.signal] : [])]),
     })
   }
 
@@ -157,6 +161,7 @@ export class Agent implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
+    this.#closingSignal.abort()
     try {
       await this.#parts.runHooks("SessionEnd", { reason: "exit" })
       await this.conversation.close()

@@ -35,7 +35,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   try {
     return await assemble({ options, ground, toolset })
   } catch (error) {
-    await toolset.close()
+    await toolset.close().catch(() => undefined) // why the opening failed matters more
     throw error
   }
 }

@@ -8,7 +8,7 @@ import type { Attachment } from "../messages/attachments.ts"
 import { type Block, type Content, isText, isToolUse, type ToolUse, textOf } from "../messages/blocks.ts"
 import { PromptTooLongError } from "../model/errors.ts"
 import type { Model, ModelResponse } from "../model/model.ts"
-import { costOfUsage } from "../tokens/price.ts"
+import { type Cost, costOfUsage } from "../tokens/price.ts"
 import { summarise } from "../views/ledger/ledger.ts"
 import { aboutOf, type QueryEnd, type QueryEvent } from "./query-events.ts"
 import { runTools, type ToolRun } from "./run-tools.ts"
@@ -30,9 +30,13 @@ export interface QueryOptions {
 
 const MOST_CONTINUATIONS = 3 // answers cut at the output limit that are asked to continue
 
-export async function* query(prompt: Content | undefined, options: QueryOptions): AsyncGenerator<QueryEvent, QueryEnd> {
+export async function* query(prompt: Content | undefined, given: QueryOptions): AsyncGenerator<QueryEvent, QueryEnd> {
   const turns = { count: 0 }
-  const end = yield* withSideEvents(guarded(run(prompt, options, turns), options), options.conversation)
+  const left = new AbortController() // a `break` in the reader's loop ends tools under way, like an abort
+  const options = { ...given, signal: given.signal ? AbortSignal.any([given.signal, left.signal]) : left.signal }
+  const { conversation } = options
+  const onLeft = () => left.abort()
+  const end = yield* withSideEvents(guarded(run(prompt, options, turns), options), { conversation, onLeft })
   let isTaken = false
   if (end.reason === "error") {
     const take = () => {
@@ -140,7 +144,7 @@ async function* askOnce(options: QueryOptions, turn: number): AsyncGenerator<Que
       if (event.type === "response") {
         const uuid = await chat.record(event.response)
         const { response } = event
-        yield { type: "response", uuid, response, cost: costOfUsage(model.facts, response.usage) }
+        yield { type: "response", uuid, response, cost: costOf(response, model) }
         return response
       }
       if (event.type !== "tool-input") yield event
@@ -202,4 +206,9 @@ async function* stop(
   await options.conversation.add({ role: "user", content: outcome.blocked, isMeta: true })
   yield { type: "notice", message: `A hook asks for more: ${outcome.blocked}` }
   return true
+}
+
+/** A model of your own may report no usage. */
+function costOf({ usage }: Pick<ModelResponse, "usage">, { facts }: Model): Cost {
+  return usage ? costOfUsage(facts, usage) : { known: false, why: "no usage was reported" }
 }

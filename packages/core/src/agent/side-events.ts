@@ -5,10 +5,12 @@ import { isText } from "../messages/blocks.ts"
 import { contentOf } from "../messages/messages.ts"
 import { aboutOf, type QueryEvent } from "./query-events.ts"
 
+/** `onLeft` is called if the reader leaves before the last event, so that work under way can stop. */
 export async function* withSideEvents<End>(
   events: AsyncGenerator<QueryEvent, End>,
-  chat: Conversation,
+  { conversation: chat, onLeft }: { readonly conversation: Conversation; readonly onLeft?: () => void },
 ): AsyncGenerator<QueryEvent, End> {
+  let isOver = false
   const waiting: QueryEvent[] = []
   let wake: () => void = () => undefined
   const stops = listen(chat, (event) => {
@@ -25,6 +27,7 @@ export async function* withSideEvents<End>(
         const next = waiting.length > 0 ? undefined : await Promise.race([step, woken])
         yield* waiting.splice(0)
         if (!next) continue
+        isOver = next.value.done === true
         if (next.value.done) return next.value.value
         yield next.value.value
         break
@@ -32,6 +35,7 @@ export async function* withSideEvents<End>(
     }
   } finally {
     for (const stop of stops) stop()
+    if (!isOver) onLeft?.()
     await events.return(undefined as End)
   }
 }

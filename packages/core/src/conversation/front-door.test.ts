@@ -118,6 +118,20 @@ describe("options", () => {
     expect((await chat.prepare()).model).toBe("gpt-5.5")
   })
 
+  test("options may be an instance of a class", async () => {
+    class Options {
+      get model() {
+        return MODEL
+      }
+      get store() {
+        return memoryStore()
+      }
+    }
+    await using chat = await openConversation(new Options())
+    await chat.add("hi")
+    expect((await chat.prepare()).model).toBe(MODEL)
+  })
+
   test("a client goes with a model id only", async () => {
     const client = { messages: { create: () => undefined } }
     const model = { name: "mine", provider: "me", facts: {} as never, stream: async function* () {} }

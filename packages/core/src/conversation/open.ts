@@ -27,7 +27,13 @@ export async function openConversation(options: ConversationOptions): Promise<Co
   const cwd = options.cwd ?? process.cwd()
   const root = options.dir ?? defaultRoot(env)
   const given = await loadSettings({ home: root, cwd, env, ...(options.settings ? { code: options.settings } : {}) })
-  const model = await chooseModel({ ...options, env, betas, models: given.values.models })
+  const model = await chooseModel({
+    model: options.model, // not spread: options may be an instance of a class
+    client: options.client,
+    env,
+    betas,
+    models: given.values.models,
+  })
   const models = { ...given.values.models, ...settingsOf(model, given.values.models) }
   const settings = { ...given, values: { ...given.values, models } }
   const brought = options.messages?.length ? options.messages : undefined

@@ -98,3 +98,23 @@ describe("opening tools", () => {
     expect(log).toEqual([])
   })
 })
+
+test("a toolset that cannot be closed keeps no other one open, and does not hide why the opening failed", async () => {
+  const log: string[] = []
+  const stuck: Toolset = {
+    open: async () => ({
+      tools: [],
+      close: () => {
+        throw new Error("stuck")
+      },
+    }),
+    *[Symbol.iterator]() {
+      yield stuck
+    },
+  }
+  const context = { cwd: scratchDirectory(), root: scratchDirectory() }
+  const opened = await openTools([stuck, watched(log, [weather])], context)
+  await expect(opened.close()).rejects.toThrow("stuck")
+  expect(log).toEqual(["open", "close"])
+  await expect(openTools([stuck, watched(log, new Error("no server"))], context)).rejects.toThrow("no server")
+})

@@ -75,7 +75,8 @@ export async function openTools(
   const settled = await Promise.allSettled(items.map((item) => openItem(item, context)))
   const opened = settled.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []))
   const close = async () => {
-    await Promise.all(opened.map((one) => one.close()))
+    const closed = await Promise.allSettled(opened.map(async (one) => one.close()))
+    for (const outcome of closed) if (outcome.status === "rejected") throw outcome.reason
   }
   try {
     for (const outcome of settled) if (outcome.status === "rejected") throw outcome.reason
@@ -88,7 +89,7 @@ export async function openTools(
       close,
     }
   } catch (error) {
-    await close()
+    await close().catch(() => undefined) // why the opening failed matters more
     throw error
   }
 }

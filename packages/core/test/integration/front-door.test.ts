@@ -269,3 +269,58 @@ describe("tools that go wrong", () => {
     expect(result).toMatchObject({ is_error: true, content: expect.stringContaining("askPermission must return") })
   })
 })
+
+describe("leaving early", () => {
+  /** A tool that waits for its abort. */
+  function waiting() {
+    const started = Promise.withResolvers<void>()
+    const aborted = Promise.withResolvers<void>()
+    const tool = defineTool({
+      name: "wait",
+      description: "Waits.",
+      inputSchema: z.object({}),
+      execute: (_, { signal, progress }) => {
+        started.resolve()
+        progress("waiting")
+        return new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => {
+            aborted.resolve()
+            reject(new Error("aborted"))
+          })
+        })
+      },
+    })
+    return { tool, started: started.promise, aborted: aborted.promise }
+  }
+
+  test("a break in the loop ends the tool under way, and the conversation continues", async () => {
+    const { tool, aborted } = waiting()
+    const sdk = client(await simulator({ brain: scripted(calls(["wait", {}]) as never, "Again.") }))
+    await using agent = await openAgent({ model: MODEL, client: sdk, tools: [tool], ...project() })
+    for await (const event of agent.query("go")) if (event.type === "tool-progress") break
+    await aborted
+    expect((await agent.ask("again")).text).toBe("Again.")
+  })
+
+  test("close ends the query that runs: ask throws that the conversation is closed", async () => {
+    const { tool, started, aborted } = waiting()
+    const sdk = client(await simulator({ brain: scripted(calls(["wait", {}]) as never) }))
+    const agent = await openAgent({ model: MODEL, client: sdk, tools: [tool], ...project() })
+    const asked = expect(agent.ask("go")).rejects.toThrow(/conversation is closed/)
+    await started
+    await Promise.all([agent.close(), agent.close()])
+    await aborted
+    await asked
+  })
+})
+
+test("a response of a model of your own needs no usage", async () => {
+  const { facts } = anthropicModel({ model: MODEL, apiKey: KEY })
+  const response = { content: [{ type: "text", text: "Hi." }], stop_reason: "end_turn" }
+  const stream = async function* () {
+    yield { type: "response", response }
+  }
+  const model = { name: MODEL, provider: "mine", facts, stream } as never
+  await using agent = await openAgent({ model, ...project(), env: {} })
+  expect((await agent.ask("hi")).text).toBe("Hi.")
+})
