@@ -205,7 +205,7 @@ it("ends with a table, what to try next, and the comparison", () => {
       output     4,000 tokens
       cost       $0.4567 at the prices of the real claude-opus-5-5
                  conversation: 12 requests, $0.4000
-                 notes: 4 requests, $0.0567 (the same in a large window)
+                 notes: 4 requests, $0.0567 (they cost the same in a large window)
       layers     $0.5365 saved, 1.26M tokens not sent
                  each layer compared with turning only that one off:
                  results put aside: 3 times, 45.0K tokens removed, $0.6100

@@ -85,7 +85,7 @@ const wrappedRows = (text: string, width: number): readonly (readonly string[])[
   wrapped(text, width - LABELS - 2).map((line, i) => ["", i === 0 ? line : `  ${line}`])
 
 /** Notes do not get cheaper in a small window, so they weigh more in the demo. */
-const REMARKS: Partial<Record<Purpose, string>> = { notes: " (the same in a large window)" }
+const REMARKS: Partial<Record<Purpose, string>> = { notes: " (they cost the same in a large window)" }
 
 /** The bill by purpose. */
 function billRows(byPurpose: LedgerSummary["byPurpose"]): readonly (readonly string[])[] {
