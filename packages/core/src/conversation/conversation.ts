@@ -23,7 +23,7 @@ import type { Attachment } from "../messages/attachments.ts"
 import { type Block, type Content, frozenCopy, isToolResult, isToolUse, type ToolResult } from "../messages/blocks.ts"
 import { contentOf, type Message, type Uuid } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
-import type { Accounting } from "../tokens/accounting.ts"
+import { type Accounting, percentages } from "../tokens/accounting.ts"
 import { findModel, type ModelLookup } from "../tokens/models.ts"
 import { thresholdsFor } from "../tokens/thresholds.ts"
 import { type Fill, fillOf, type Thresholds } from "../tokens/window.ts"
@@ -167,9 +167,10 @@ export class Conversation implements AsyncDisposable {
     )
   }
 
-  /** Where the context went, by class and by tool. */
-  accounting(): Accounting {
-    return accountSent(this.views)
+  /** Where the context went, by class and by tool. `percent` has each part as a share of the whole. */
+  accounting(): Accounting & { readonly percent: Readonly<Record<string, number>> } {
+    const accounting = accountSent(this.views)
+    return { ...accounting, percent: percentages(accounting) }
   }
 
   /** What it cost: tokens and money by model and purpose, and what each layer saved. */

@@ -279,6 +279,7 @@ test("record takes an answer with nothing but content, and says what it cost whe
   await chat.record({ content: [{ type: "text", text: "ho" }] })
   expect(chat.ledger()).toMatchObject({ requests: 0, dollars: 0 })
   expect(chat.frontier()).toMatchObject({ answered: true })
+  expect(chat.accounting()).toMatchObject({ percent: { human: 50, assistant: 50 } })
   await chat.add("again")
   await chat.record({ content: [{ type: "text", text: "ha" }], usage: { input_tokens: 100_000, output_tokens: 0 } })
   expect(chat.ledger()).toMatchObject({ requests: 1, dollars: 0.5, byModel: [{ model: MODEL }] })
