@@ -6,8 +6,9 @@ import { ConversationNotFoundError } from "../../base/errors.ts"
 import { isSafeId } from "../../base/ids.ts"
 import { listingFacts } from "../listing.ts"
 import type { ConversationListing, FlushMode, Store } from "../store.ts"
-import type { FileJournal, OpenFileJournal } from "./file-journal.ts"
+import type { FileJournal } from "./file-journal.ts"
 import { journalPaths, projectDirectory } from "./layout.ts"
+import type { OpenFileJournal } from "./open-file-journal.ts"
 
 export interface FileStoreOptions {
   readonly root: string
@@ -36,7 +37,7 @@ export function fileStore({ root, flush = "turn", clock = systemClock }: FileSto
 
 /** Loads the journal's code with the first journal. */
 async function openLazily(options: OpenFileJournal): Promise<FileJournal> {
-  const { openFileJournal } = await import("./file-journal.ts")
+  const { openFileJournal } = await import("./open-file-journal.ts")
   return openFileJournal(options)
 }
 

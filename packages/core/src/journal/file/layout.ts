@@ -4,6 +4,10 @@ import { join, resolve } from "node:path"
 import { checkedId } from "../../base/ids.ts"
 import type { JournalAddress } from "../store.ts"
 
+// only the owner may read what a conversation holds
+export const DIRECTORY_MODE = 0o700
+export const FILE_MODE = 0o600
+
 /** The root: `STRATA_HOME`, or `.strata` in the home directory. */
 export function defaultRoot(env: Readonly<Record<string, string | undefined>>): string {
   return resolve(env.STRATA_HOME || join(homedir(), ".strata"))
