@@ -233,6 +233,7 @@ export class Conversation implements AsyncDisposable {
   /** The next request: valid, within the window, with cache breakpoints. The same journal always gives the same bytes. An abort changes nothing. */
   prepare({ signal }: { readonly signal?: AbortSignal } = {}): Promise<ModelRequest> {
     return this.#inOrder(async () => {
+      signal?.throwIfAborted()
       await this.#readFlags()
       return this.#preparer.prepare(signal)
     })

@@ -46,6 +46,11 @@ describe("options", () => {
       /^tools\[0\] is a toolset.*openAgent\(\) opens toolsets/,
     ],
     ["two tools of a name", { model: MODEL, tools: [{ name: "a" }, { name: "a" }] }, /^Two tools are named a: /],
+    ["system blocks without text", { model: MODEL, system: [{ type: "image" }] }, /"system" .* a list of text blocks/],
+    ["context that is no text", { model: MODEL, context: { a: 5 } }, /"context" .* must be an object of texts/],
+    ["a layer that is null", { model: MODEL, layers: [null] }, /"layers" .* must be a list of layers/],
+    ["betas that are numbers", { model: MODEL, betas: [5] }, /"betas" .* must be a list of texts/],
+    ["a model without a name", { model: { stream() {}, facts: {} } }, /"model" .* not an object/],
     ["a misspelled option", { model: MODEL, tool: [] }, /has no option "tool"\. Did you mean "tools"\?/],
     ["a missing letter", { model: MODEL, sytem: "" }, /has no option "sytem"\. Did you mean "system"\?/],
     ["two swapped letters", { model: MODEL, clcok: 1 }, /has no option "clcok"\. Did you mean "clock"\?/],
@@ -284,6 +289,15 @@ test("record takes an answer with nothing but content, and says what it cost whe
   await chat.record({ content: [{ type: "text", text: "ha" }], usage: { input_tokens: 100_000, output_tokens: 0 } })
   expect(chat.ledger()).toMatchObject({ requests: 1, dollars: 0.5, byModel: [{ model: MODEL }] })
   expect(textsOf(await chat.prepare()).at(-2)).toBe("assistant: ha")
+})
+
+test("prepare with a signal that is aborted already writes nothing", async () => {
+  const chat = await openTestConversation()
+  await chat.add("hi")
+  await chat.enqueue("and this")
+  const before = await entriesOf(chat)
+  await expect(chat.prepare({ signal: AbortSignal.abort() })).rejects.toThrow(/aborted/)
+  expect(await entriesOf(chat)).toEqual(before)
 })
 
 describe("by default", () => {

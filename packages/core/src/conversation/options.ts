@@ -63,9 +63,11 @@ export interface ConversationOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
+const isText = (value: unknown) => typeof value === "string"
+
 export const SYSTEM_OPTION: OptionRule = {
   is: "a text or a list of text blocks",
-  fits: (value) => typeof value === "string" || Array.isArray(value),
+  fits: (value) => isText(value) || (Array.isArray(value) && value.every((block) => isText(block?.text))),
 }
 
 export const FLAGS_OPTION = objectWith("an OpenFeature client", "getBooleanValue", "getNumberValue")
@@ -75,7 +77,10 @@ const RULES: OptionRules<ConversationOptions> = {
   client: CLIENT_OPTION,
   system: SYSTEM_OPTION,
   tools: anOption.list,
-  context: anOption.object,
+  context: {
+    is: "an object of texts",
+    fits: (value) => anOption.object.fits(value) && Object.values(value as object).every(isText),
+  },
   messages: anOption.list,
   id: anOption.filledText,
   mustExist: anOption.switch,
@@ -83,10 +88,10 @@ const RULES: OptionRules<ConversationOptions> = {
   cwd: anOption.filledText,
   title: anOption.text,
   settings: anOption.object,
-  betas: anOption.list,
+  betas: { is: "a list of texts", fits: (value) => Array.isArray(value) && value.every(isText) },
   cacheBreakpoints: anOption.switch,
   contextManagement: anOption.switch,
-  layers: anOption.list,
+  layers: { is: "a list of layers", fits: (value) => Array.isArray(value) && value.every(anOption.object.fits) },
   refreshPrompt: anOption.callback,
   flags: FLAGS_OPTION,
   store: aPort.store,

@@ -43,8 +43,8 @@ export async function chooseModel({ model, client, env, betas = [], models = {} 
 }
 
 function isModel(value: unknown): value is Model {
-  const { stream, facts } = (value ?? {}) as Partial<Model>
-  return typeof stream === "function" && typeof facts === "object"
+  const { stream, facts, name } = (value ?? {}) as Partial<Model>
+  return typeof stream === "function" && typeof facts === "object" && facts !== null && typeof name === "string"
 }
 
 export function isAiSdkModel(value: unknown): value is AiSdkModel {
