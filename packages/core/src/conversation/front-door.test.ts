@@ -376,3 +376,55 @@ test("await using closes the conversation, and it is listed with its model and t
   })
   expect(again.opened.resumed).toBe(true)
 })
+
+test("a message that your program wrote is not the person's", async () => {
+  const chat = await openTestConversation()
+  await chat.add("mine")
+  await chat.add({ role: "user", content: "the program's", isMeta: true })
+  expect(chat.words().messages.map(({ text }) => text)).toEqual(["mine"])
+})
+
+test("a resume with another model records it, so that the list shows the model asked last", async () => {
+  const store = memoryStore()
+  for (const model of [MODEL, "claude-opus-5-5"]) {
+    const chat = await openTestConversation({ store, model })
+    await chat.add("hi")
+    await chat.prepare()
+    await chat.close()
+  }
+  expect(await listConversations({ store, cwd: "/nowhere" })).toMatchObject([{ model: "claude-opus-5-5" }])
+})
+
+describe("layers", () => {
+  test("an answer with calls and no stop reason is not final; closing aborts what runs in the background", async () => {
+    const ran: string[] = []
+    const layer = {
+      name: "mine",
+      afterQuery: async () => void ran.push("query") as undefined,
+      afterResponse: ({ signal }: { signal: AbortSignal }) =>
+        new Promise<undefined>((resolve) => signal.addEventListener("abort", () => resolve(undefined))),
+    }
+    const chat = await openTestConversation({ layers: [layer] })
+    await chat.add("go")
+    await chat.record({ content: [{ type: "tool_use", id: "toolu_1", name: "Read", input: {} }] })
+    await chat.close()
+    expect(ran).toEqual([])
+  })
+
+  test("of messages brought along, only results after the newest answer are decided about", async () => {
+    const given: string[] = []
+    const layer = {
+      name: "mine",
+      onToolResults: async (_: unknown, results: readonly { tool_use_id: string }[]) =>
+        void given.push(...results.map(({ tool_use_id }) => tool_use_id)) as undefined,
+    }
+    const round = (id: string) =>
+      [
+        { role: "assistant", content: [{ type: "tool_use", id, name: "Read", input: {} }] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: "x" }] },
+      ] as const
+    const messages = [{ role: "user", content: "go" } as const, ...round("toolu_1"), ...round("toolu_2")]
+    await openTestConversation({ layers: [layer], messages })
+    expect(given).toEqual(["toolu_2"])
+  })
+})
