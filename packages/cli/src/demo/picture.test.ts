@@ -206,10 +206,8 @@ it("ends with a table, what to try next, and the comparison", () => {
       cost       $0.4567 at the prices of the real claude-opus-5-5
                  conversation: 12 requests, $0.4000
                  notes: 4 requests, $0.0567 (they cost the same in a large window)
-      layers     $0.5365 saved, 1.26M tokens not sent
-                 each layer compared with turning only that one off:
-                 results put aside: 3 times, 45.0K tokens removed, $0.6100
-                 results cleared: 2 times, 30.0K tokens removed, -$0.0735
+      layers     results put aside: 3 times, 45.0K tokens removed
+                 results cleared: 2 times, 30.0K tokens removed
       files      1 read, 2 changed
       commands   1 run, 1 failed
       journal    removed with the scratch copy (--keep keeps both)

@@ -2,7 +2,7 @@
 import type { Artifacts, LedgerSummary, Purpose } from "@strata/core/internal"
 import { PURPOSE_WORDS } from "@strata/core/internal"
 import { clockTime, counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
-import { cacheWords, LAYER_WORDS, savedInAll } from "../display/savings.ts"
+import { cacheWords, LAYER_WORDS } from "../display/savings.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { fittedAtEnd, indented, wrapped } from "../display/text.ts"
@@ -40,7 +40,7 @@ export function summary(outcome: Outcome, { style, columns }: { style: Style; co
     ["output", `${grouped(counts?.output ?? 0)} tokens`],
     ["cost", `${dollars(spent?.dollars ?? 0)} at the prices of the real ${state.model}`],
     ...billRows(spent?.byPurpose ?? []),
-    ...savedRows(spent?.savings ?? []),
+    ...layerRows(spent?.savings ?? []),
     ["files", `${grouped(files.filter(({ reads }) => reads > 0).length)} read, ${grouped(changed)} changed`],
     ["commands", `${grouped(commands.length)} run, ${grouped(commands.filter(({ failed }) => failed).length)} failed`],
     ["journal", journal ? fittedAtEnd(journal, width - LABELS) : "removed with the scratch copy (--keep keeps both)"],
@@ -95,23 +95,14 @@ function billRows(byPurpose: LedgerSummary["byPurpose"]): readonly (readonly str
   ])
 }
 
-/** One line per layer: what it removed and saved. */
-function savedRows(savings: LedgerSummary["savings"]): readonly (readonly string[])[] {
+/** One line per layer: how often it acted and what it removed. The money is in the comparison. */
+function layerRows(savings: LedgerSummary["savings"]): readonly (readonly string[])[] {
   if (savings.length === 0) return [["layers", "had nothing to do yet"]]
-  return [
-    ["layers", savedInAll(savings)],
-    ["", "each layer compared with turning only that one off:"],
-    ...savings.flatMap(savedLines).map((line) => ["", line]),
-  ]
+  return savings.map((saving, i) => [i === 0 ? "layers" : "", layerLine(saving)])
 }
 
-function savedLines({ layer, decisions, spared, removed, dollars: saved }: LedgerSummary["savings"][number]) {
-  const money = saved === undefined ? "price unknown" : dollars(saved)
-  return [
-    `${LAYER_WORDS[layer]}: ${counted(decisions, "time")}, ${short(removed)} tokens removed, ${money}`,
-    ...(spared > 0 ? [`  ${spared} of them replaced a compaction and are not counted in money`] : []),
-  ]
-}
+const layerLine = ({ layer, decisions, removed }: LedgerSummary["savings"][number]) =>
+  `${LAYER_WORDS[layer]}: ${counted(decisions, "time")}${removed > 0 ? `, ${short(removed)} tokens removed` : ""}`
 
 type Step = readonly [command: string, about: string]
 
