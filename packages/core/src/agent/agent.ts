@@ -1,6 +1,6 @@
 /** An agent at work: it asks the model, runs tools with permission, and keeps the conversation. `openAgent` makes one. */
 import type { Clock } from "../base/clock.ts"
-import { ClosedError, CompactionFailedError } from "../base/errors.ts"
+import { BusyError, ClosedError, CompactionFailedError } from "../base/errors.ts"
 import type { Telemetry } from "../base/telemetry.ts"
 import type { PermissionMode } from "../base/vocabulary.ts"
 import type { Conversation } from "../conversation/conversation.ts"
@@ -46,6 +46,7 @@ export class Agent implements AsyncDisposable {
   /** Aborts the queries that run when the agent closes. */
   readonly #closingSignal = new AbortController()
   #closing: Promise<void> | undefined
+  #isWorking = false
 
   /** @internal Use `openAgent`. */
   constructor(parts: AgentParts) {
@@ -97,6 +98,21 @@ export class Agent implements AsyncDisposable {
    */
   query(prompt?: Content, options: AskOptions = {}): AsyncGenerator<QueryEvent, QueryEnd> {
     checkAskOptions("query", options)
+    return this.#alone(this.#query(prompt, options))
+  }
+
+  /** Two queries at once would answer each other's tool calls. */
+  async *#alone(events: AsyncGenerator<QueryEvent, QueryEnd>): AsyncGenerator<QueryEvent, QueryEnd> {
+    if (this.#isWorking) throw new BusyError()
+    this.#isWorking = true
+    try {
+      return yield* events
+    } finally {
+      this.#isWorking = false
+    }
+  }
+
+  #query(prompt: Content | undefined, options: AskOptions): AsyncGenerator<QueryEvent, QueryEnd> {
     const { model, toolset, runHooks, telemetry, clock, state, instructions, askPermission } = this.#parts
     return query(prompt, {
       conversation: this.conversation,

@@ -4,6 +4,7 @@
  */
 import { messageOf } from "../base/errors.ts"
 import type { Conversation } from "../conversation/conversation.ts"
+import { checkedCopy } from "../conversation/incoming.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import { type Block, type Content, isText, isToolUse, type ToolUse, textOf } from "../messages/blocks.ts"
 import { PromptTooLongError } from "../model/errors.ts"
@@ -102,7 +103,7 @@ async function* run(
 
 /** Adds the user's message, unless a hook blocks it. */
 async function* submit(prompt: Content, options: QueryOptions): AsyncGenerator<QueryEvent, QueryEnd | undefined> {
-  const text = typeof prompt === "string" ? prompt : textOf(prompt)
+  const text = textOf(checkedCopy(prompt, "user"))
   const outcome = await options.tools.runHooks("UserPromptSubmit", { prompt: text })
   for (const message of outcome.messages) yield { type: "notice", message }
   if (outcome.blocked !== undefined) return { reason: "stopped-by-hook", why: outcome.blocked }

@@ -160,6 +160,17 @@ export class MessageNotFoundError extends StrataError {
   }
 }
 
+/** The agent already works on a query. */
+export class BusyError extends StrataError {
+  override readonly name = "BusyError"
+
+  constructor() {
+    super(
+      "The agent already works on a query, so this one was not started. Wait for its end, or add to it with enqueue().",
+    )
+  }
+}
+
 export class ClosedError extends StrataError {
   override readonly name = "ClosedError"
 

@@ -114,6 +114,18 @@ describe("our loop", () => {
     await expect(agent.ask("and again")).resolves.toMatchObject({ text: "Done." })
   })
 
+  test("a second query at the same time is refused, and the first goes on", async () => {
+    const sim = await simulator({ brain: scripted("one", "two") })
+    const model = anthropicModel({ model: MODEL, apiKey: KEY, baseURL: sim.url })
+    await using agent = await openAgent({ model, ...project(), env: {} })
+    const first = agent.query("one")
+    await first.next()
+    await expect(agent.ask("two")).rejects.toThrow(/already works on a query.*enqueue\(\)/)
+    for await (const _ of first) void _
+    await expect(agent.ask("two")).resolves.toMatchObject({ text: "two" })
+    await expect(agent.ask(5 as never)).rejects.toThrow(/must be a text or a list of blocks/)
+  })
+
   test("LOOP-6 a limit is thrown by ask, and names itself", async () => {
     const sim = await simulator({ brain: scripted([{ type: "tool_use", id: "toolu_1", name: "Nothing", input: {} }]) })
     const model = anthropicModel({ model: MODEL, apiKey: KEY, baseURL: sim.url })
