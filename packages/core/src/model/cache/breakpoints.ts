@@ -120,7 +120,7 @@ function isMarkable(block: Block): boolean {
 }
 
 function markPlaces(messages: readonly Message[], places: readonly Place[]): Message[] {
-  const marked = [...messages]
+  const marked = messages.slice() // copies pointers only; a turn must not cost what is old
   for (const { message, block } of places) {
     const at = marked[message]!
     marked[message] = withContent(at, markAt(blocksOf(at), block))
