@@ -69,7 +69,8 @@ describe("strata demo", () => {
       expect(stdout).toMatch(/Without Strata the window of 60\.0K is full at turn \d+\./)
       expect(leftovers()).toEqual([])
       for (const layer of LAYERS)
-        if (new RegExp(`^ +(?:layers +)?${layer}: \\d+ times?, [\\d.]+K tokens removed`, "m").test(stdout)) acted.add(layer)
+        if (new RegExp(`^ +(?:layers +)?${layer}: \\d+ times?, [\\d.]+K tokens removed`, "m").test(stdout))
+          acted.add(layer)
       if (acted.size === LAYERS.length) break
     }
     expect([...acted].toSorted()).toEqual(LAYERS.toSorted())
