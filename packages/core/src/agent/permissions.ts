@@ -5,6 +5,7 @@
 import { matchesGlob, relative, sep } from "node:path"
 import type { PermissionMode } from "../base/vocabulary.ts"
 import type { PermissionQuestion } from "../tools/tool.ts"
+import { urlFits } from "../tools/web/hosts.ts"
 
 export interface PermissionPolicy {
   readonly mode: PermissionMode
@@ -30,7 +31,8 @@ export interface Request {
 
 export type Judgement =
   | { readonly verdict: "allow"; readonly why: string }
-  | { readonly verdict: "ask"; readonly why: string }
+  /** `onlyPerson`: a hook cannot say yes in place of the person. */
+  | { readonly verdict: "ask"; readonly why: string; readonly onlyPerson?: true }
   | { readonly verdict: "deny"; readonly why: string }
 
 export function judge(request: Request, policy: PermissionPolicy): Judgement {
@@ -44,7 +46,7 @@ export function judge(request: Request, policy: PermissionPolicy): Judgement {
     return deny("plan mode is on: read and plan, change nothing")
   if (policy.mode === "bypass") return allow("permissions are bypassed")
   const asked = findRule(policy.ask, request, "any")
-  if (asked) return ask(`the rule "${asked}" asks for it`)
+  if (asked) return { ...ask(`the rule "${asked}" asks for it`), onlyPerson: true }
   const allowed = findRule(policy.allow, request, "all")
   if (allowed) return allow(`the rule "${allowed}" allows it`)
   if (request.needsApproval) return ask(`${tool} asks for approval of every call`)
@@ -53,7 +55,7 @@ export function judge(request: Request, policy: PermissionPolicy): Judgement {
 }
 
 function judgeByKind(tool: string, { isReadOnly, question }: Request, policy: PermissionPolicy): Judgement {
-  const { mode, project, readable = [] } = policy
+  const { project, readable = [] } = policy
   const inProject = (question.paths ?? []).every((path) => isInside(path, project))
   const mayRead = (question.paths ?? []).every((path) => [project, ...readable].some((place) => isInside(path, place)))
   if (question.kind === "ask") return allow("it only asks the person")
@@ -61,16 +63,20 @@ function judgeByKind(tool: string, { isReadOnly, question }: Request, policy: Pe
   if (question.kind === "read") return mayRead ? allow("reading in the project") : ask("it reads outside the project")
   if (question.kind === "execute" && isReadOnly)
     return inProject ? allow("the command changes nothing") : ask("it looks outside the project")
-  if (question.kind === "write" && mode === "accept-edits" && question.paths?.length) return judgeEdit(question, policy)
+  if (question.kind === "write" && question.paths?.length) return judgeEdit(tool, question, policy)
   return ask(`${tool} needs permission`)
 }
 
-function judgeEdit({ paths = [] }: PermissionQuestion, { project }: PermissionPolicy): Judgement {
+function judgeEdit(tool: string, { paths = [] }: PermissionQuestion, { project, mode }: PermissionPolicy): Judgement {
+  const setup = paths.find((path) => runsPrograms(shortened(path, project)))
+  if (setup !== undefined)
+    return { ...ask(`${shortened(setup, project)} decides which programs run`), onlyPerson: true }
+  if (mode !== "accept-edits") return ask(`${tool} needs permission`)
   if (!paths.every((path) => isInside(path, project))) return ask("it writes outside the project")
-  const setup = paths.find((path) => runsPrograms(relative(project, path)))
-  if (setup !== undefined) return ask(`${relative(project, setup)} decides which programs run`)
   return allow("edits in the project are accepted")
 }
+
+const shortened = (path: string, project: string) => (isInside(path, project) ? relative(project, path) : path)
 
 /**
  * Files that other programs take orders from. An accepted edit of one would run a command without a question: `git status` runs what
@@ -99,7 +105,7 @@ function runsPrograms(path: string): boolean {
 }
 
 const allow = (why: string): Judgement => ({ verdict: "allow", why })
-const ask = (why: string): Judgement => ({ verdict: "ask", why })
+const ask = (why: string) => ({ verdict: "ask", why }) as const
 const deny = (why: string): Judgement => ({ verdict: "deny", why })
 
 /**
@@ -116,9 +122,15 @@ function findRule(
   const whole = fitting.find((rule) => rule.pattern === undefined)
   if (whole) return whole.text
   if (subjects.length === 0 || (quantifier === "all" && hidesCommands(question))) return undefined
-  const found = subjects.map((subject) => fitting.find((rule) => patternFits(rule.pattern!, subject, question)))
-  const fits = quantifier === "any" ? found.some((rule) => rule) : found.every((rule) => rule)
-  return fits ? found.find((rule) => rule)?.text : undefined
+  // a domain covers its sub-domains where the rule restricts, and only itself where it allows
+  const withSubdomains = quantifier === "any"
+  const fits = (rule: Rule, subject: string) =>
+    question.kind === "network"
+      ? urlFits(subject, { pattern: rule.pattern!, withSubdomains })
+      : patternFits(rule.pattern!, subject, question)
+  const found = subjects.map((subject) => fitting.find((rule) => fits(rule, subject)))
+  const isFound = quantifier === "any" ? found.some((rule) => rule) : found.every((rule) => rule)
+  return isFound ? found.find((rule) => rule)?.text : undefined
 }
 
 /** What patterns are matched with: each path, or each simple command of a command line. */
@@ -166,12 +178,7 @@ function patternFits(pattern: string, subject: string, question: PermissionQuest
     const beginning = pattern.slice(0, -2)
     return subject === beginning || subject.startsWith(`${beginning} `)
   }
-  if (question.kind === "network") return subject === pattern || hostOf(subject) === pattern.replace(/^domain:/, "")
   return matchesGlob(subject, pattern) || isInside(subject, pattern.replace(/\/\*\*$/, ""))
-}
-
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).hostname : ""
 }
 
 export function isInside(path: string, directory: string): boolean {

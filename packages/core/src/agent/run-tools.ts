@@ -96,7 +96,10 @@ async function runWithEvents(prepared: PreparedCall, run: ToolRun, emit: Emit): 
   const { id, name } = prepared.call
   let started = run.now()
   const outcome = await runCall(prepared, {
-    context: run.context,
+    context: {
+      ...run.context,
+      judgeStep: (step) => judge({ tool: name, isReadOnly: true, question: step }, run.policy()),
+    },
     signal: run.signal,
     interrupted: INTERRUPTED,
     progress: (text) => emit({ type: "tool-progress", id, text }),

@@ -90,6 +90,14 @@ export interface ToolContext {
   readonly askPerson?: (question: PersonQuestion) => Promise<string | undefined>
   readonly todos: { get(): readonly Todo[]; set(todos: readonly Todo[]): void }
   readonly plan: PlanState
+  /** What the rules say to a further step of this call, such as the target of a redirect. Missing where there are no rules. */
+  readonly judgeStep?: (step: PermissionQuestion) => StepJudgement
+}
+
+export interface StepJudgement {
+  readonly verdict: "allow" | "ask" | "deny"
+  /** Part of a sentence: `the rule "…" forbids it`. */
+  readonly why: string
 }
 
 /** The part of a context that is the same for all calls of a conversation. */

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto"
 import type { CallToolResult, Client, Tool as McpTool, Progress, Transport } from "@modelcontextprotocol/client"
 import { reasonOf } from "../../base/errors.ts"
-import { endProcesses, MARK_VARIABLE } from "../shell/process-group.ts"
+import { endProcesses, MARK_VARIABLE } from "../processes/process-group.ts"
 
 export type McpServerConfig = StdioServerConfig | HttpServerConfig
 

@@ -9,9 +9,9 @@ import { constants } from "node:os"
 import type { Readable } from "node:stream"
 import { setTimeout as wait } from "node:timers/promises"
 import { reasonOf } from "../../base/errors.ts"
+import { groupGuard, guardMe } from "../processes/group-guard.ts"
+import { endProcesses, groupExists, MARK_VARIABLE } from "../processes/process-group.ts"
 import type { BoundedOutput } from "./bounded-output.ts"
-import { GUARD_ME, groupGuard } from "./group-guard.ts"
-import { endProcesses, groupExists, MARK_VARIABLE } from "./process-group.ts"
 
 export interface ShellCommand {
   readonly command: string
@@ -40,7 +40,7 @@ const QUIET_MS = 50 // a pipe that a daemon keeps open counts as empty after thi
  * On one line, so that line numbers in error messages are those of the command. `eval` contains syntax errors. The command sees neither
  * descriptor 3, which reports the directory, nor any arguments.
  */
-const WRAPPER = `${GUARD_ME}; trap 'pwd -P 2>/dev/null >&3' EXIT; exec 2>&1; eval "set --; $1" 3>&-`
+const WRAPPER = `${guardMe()}; trap 'pwd -P 2>/dev/null >&3' EXIT; exec 2>&1; eval "set --; $1" 3>&-`
 
 export class ShellProcess {
   /** Resolves when the command and its group are gone. Never rejects. */

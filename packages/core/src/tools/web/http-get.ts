@@ -17,6 +17,8 @@ export interface GetOptions {
   readonly allowPrivateAddresses: boolean | readonly string[]
   /** Asked before each hop. The address is checked in any case. */
   readonly allowUrl?: (url: URL) => boolean | Promise<boolean>
+  /** Called before a redirect is followed. To refuse it, throw a `FetchRefusedError`. */
+  readonly checkRedirect?: (hop: { readonly from: URL; readonly to: URL }) => void
   /** Resolves a name to all its addresses. Default: the resolver of the system. */
   readonly resolve?: (name: string) => Promise<readonly string[]>
   /** Decides by the content type, before the body is read. */
@@ -57,7 +59,9 @@ export async function httpGet(start: string, options: GetOptions): Promise<HttpA
     const { statusCode = 0, headers } = response
     if (!REDIRECTS.has(statusCode) || headers.location === undefined) return read(response, url, options)
     response.destroy()
-    url = await checkUrl(headers.location, options, url)
+    const to = await checkUrl(headers.location, options, url)
+    options.checkRedirect?.({ from: url, to })
+    url = to
   }
   throw new FetchRefusedError(`more than ${MOST_REDIRECTS} redirects, the last one to ${url.href}`)
 }

@@ -4,7 +4,8 @@ import { z } from "zod/v4"
 import { reasonOf } from "../../base/errors.ts"
 import { grouped } from "../../base/grouped.ts"
 import { safeText } from "../shell/bounded-output.ts"
-import type { Tool, ToolOutput } from "../tool.ts"
+import type { PermissionQuestion, Tool, ToolContext, ToolOutput } from "../tool.ts"
+import { isSameServer } from "./hosts.ts"
 import { htmlToText } from "./html-to-text.ts"
 import { FetchRefusedError, type GetOptions, type HttpAnswer, httpGet } from "./http-get.ts"
 
@@ -44,23 +45,44 @@ export function webFetchTool(options: WebFetchOptions = {}): Tool<z.infer<typeof
     inputSchema,
     limitsItself: true,
     readOnly: true,
-    question: ({ url }) => ({ kind: "network", summary: `fetch ${url}`, subject: url }),
+    question: ({ url }) => questionAbout(url),
     async execute({ url, prompt }, context) {
       const timeout = AbortSignal.timeout(timeoutMs)
       const signal = AbortSignal.any([context.signal, timeout])
       try {
-        const answer = await httpGet(url, getOptions(options, signal))
+        const checkRedirect: GetOptions["checkRedirect"] = (hop) => judgeRedirect(hop, context)
+        const answer = await httpGet(url, { ...getOptions(options, signal), checkRedirect })
         const page = pageOf(answer, options)
         if (page.isError || prompt === undefined || !readPage) return page.output
         return { content: await readPage({ url: answer.url.href, text: page.text, prompt, signal }) }
       } catch (error) {
         if (context.signal.aborted) return failed(`Interrupted while fetching ${url}.`)
         if (timeout.aborted) return failed(`${url} did not answer whole within ${timeoutMs / 1_000} s.`)
+        if (error instanceof OtherServerError) return { content: `${url} ${error.message}` }
         if (error instanceof FetchRefusedError) return failed(`Not fetched: ${error.message}.`)
         return failed(`${url} could not be fetched (${reasonOf(error)}).`)
       }
     },
   }
+}
+
+const questionAbout = (url: string): PermissionQuestion => ({ kind: "network", summary: `fetch ${url}`, subject: url })
+
+/** A redirect to a server that the person would be asked about. The model may ask for it with a call of its own. */
+class OtherServerError extends FetchRefusedError {
+  constructor(to: URL) {
+    super(
+      `redirects to another server, which was not asked: ${to.href}\nTo read it, call WebFetch with that address. The person decides about it then.`,
+    )
+  }
+}
+
+/** The rules hold for each target. A yes to the first address covers its own server and no other. */
+function judgeRedirect({ from, to }: { readonly from: URL; readonly to: URL }, { judgeStep }: ToolContext): void {
+  const judgement = judgeStep?.(questionAbout(to.href)) ?? { verdict: "allow" }
+  if (judgement.verdict === "deny")
+    throw new FetchRefusedError(`${from.href} redirects to ${to.href}, which is not allowed: ${judgement.why}`)
+  if (judgement.verdict === "ask" && !isSameServer(from, to)) throw new OtherServerError(to)
 }
 
 function getOptions(options: WebFetchOptions, signal: AbortSignal): GetOptions {
