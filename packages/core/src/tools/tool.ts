@@ -6,6 +6,7 @@ import type { Clock } from "../base/clock.ts"
 import type { Attachment, Todo } from "../messages/attachments.ts"
 import type { Block } from "../messages/blocks.ts"
 import type { InputSchema } from "../messages/tool-input.ts"
+import type { CommandFacts } from "./shell/command/facts.ts"
 
 /** `defineTool` infers `Input` from the schema. */
 // biome-ignore lint/suspicious/noExplicitAny: a list holds tools of different inputs, and each input is checked before its tool gets it
@@ -63,6 +64,8 @@ export interface PermissionQuestion {
   readonly subject?: string
   /** What would change, for a person to look at. */
   readonly preview?: string
+  /** For a command line: everything it would run, read and write, as parsed. */
+  readonly command?: CommandFacts
 }
 
 export interface ToolOutput {

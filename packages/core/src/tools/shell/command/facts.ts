@@ -1,0 +1,57 @@
+/** What a command line would do, as far as it can be known without running it. Rules, read-only detection and dialogs all use these facts. */
+
+export interface CommandFacts {
+  readonly line: string
+  /** Every simple command in every nesting, including those inside `bash -c`, `xargs`, `find -exec` and substitutions. */
+  readonly commands: readonly SimpleCommand[]
+  /** Files that its redirections read and write. */
+  readonly redirections: FileUses
+  /** What cannot be known before it runs, as sentences for a person. */
+  readonly unknown: readonly string[]
+  /** Parts of the line that a person should look at. */
+  readonly unusual: readonly UnusualPart[]
+  /** It changes nothing, and everything about it is known. */
+  readonly isReadOnly: boolean
+}
+
+export interface SimpleCommand {
+  /** The words as bash would pass them. The first is the program as written. `undefined` is not known before it runs. */
+  readonly words: readonly (string | undefined)[]
+  /** It changes nothing by itself. What it starts (`timeout 5 rm x`) is a command of its own. */
+  readonly isReadOnly: boolean
+  /** Files that its words read and write. */
+  readonly uses: FileUses
+  /** Paths that its words may name, if the command is not understood well enough to say what it does with them. */
+  readonly names: readonly string[]
+  /** It starts with variables that can change which programs run: `PATH=… npm test`. */
+  readonly changesEnvironment: boolean
+}
+
+export interface FileUses {
+  readonly reads: readonly FileUse[]
+  readonly writes: readonly FileUse[]
+}
+
+export interface FileUse {
+  /** Absolute, with symlinks followed. `undefined`: not known before it runs. */
+  readonly path: string | undefined
+  /** Everything below the path too. */
+  readonly isTree?: boolean
+}
+
+export type UnusualKind =
+  | "substitution"
+  | "redirection"
+  | "here-document"
+  | "background"
+  | "escape"
+  | "control character"
+  | "invisible character"
+  | "look-alike character"
+
+/** `start` and `end` are offsets into the line. */
+export interface UnusualPart {
+  readonly kind: UnusualKind
+  readonly start: number
+  readonly end: number
+}
