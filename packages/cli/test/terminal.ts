@@ -16,6 +16,12 @@ export interface TerminalProgram {
   readonly columns?: number
 }
 
+/** A terminal that shows each byte the program sends. */
+export interface BareTerminal extends TestTerminal {
+  /** Everything since the start. */
+  bytes(): string
+}
+
 export interface TestTerminal extends AsyncDisposable {
   /** What is to be seen. Without tmux: everything that was printed since the last key. */
   screen(): string
@@ -39,12 +45,14 @@ const KEYS = {
   up: { tmux: "Up", bytes: "\u001b[A" },
 } as const
 
+export const hasPseudoTerminal = spawnSync("python3", ["--version"]).status === 0
+
 export const TERMINALS: readonly {
   readonly name: string
   readonly open: (program: TerminalProgram) => TestTerminal
 }[] = [
   ...(spawnSync("tmux", ["-V"]).status === 0 ? [{ name: "tmux", open: openTmux }] : []),
-  ...(spawnSync("python3", ["--version"]).status === 0 ? [{ name: "a pseudo terminal", open: openPty }] : []),
+  ...(hasPseudoTerminal ? [{ name: "a pseudo terminal", open: openPty }] : []),
 ]
 
 /** Only the variables given: what the machine has set must not change what is seen. */
@@ -86,11 +94,12 @@ function openTmux({ command, cwd, env, columns = USUAL_COLUMNS }: TerminalProgra
   })
 }
 
-function openPty({ command, cwd, env, columns = USUAL_COLUMNS }: TerminalProgram): TestTerminal {
+export function openPty({ command, cwd, env, columns = USUAL_COLUMNS }: TerminalProgram): BareTerminal {
   const driver = fileURLToPath(new URL("pseudo-terminal.py", import.meta.url))
   const program = [...inEnvironment(env, "xterm-256color"), ...command]
   const child = spawn("python3", [driver, `${columns}`, `${ROWS}`, ...program], { cwd })
   let printed = ""
+  let everything = ""
   const send = (text: string) => {
     printed = ""
     child.stdin.write(text)
@@ -98,6 +107,7 @@ function openPty({ command, cwd, env, columns = USUAL_COLUMNS }: TerminalProgram
   for (const output of [child.stdout, child.stderr]) {
     output.setEncoding("utf8").on("data", (text: string) => {
       printed += text
+      everything += text
     })
   }
   let isOver = false
@@ -107,7 +117,7 @@ function openPty({ command, cwd, env, columns = USUAL_COLUMNS }: TerminalProgram
       resolve()
     })
   })
-  return withWaiting({
+  const terminal = withWaiting({
     screen: () => stripVTControlCharacters(printed),
     type: send,
     press: (key) => send(KEYS[key].bytes),
@@ -118,6 +128,7 @@ function openPty({ command, cwd, env, columns = USUAL_COLUMNS }: TerminalProgram
       await ended
     },
   })
+  return { ...terminal, bytes: () => everything }
 }
 
 function withWaiting(terminal: Omit<TestTerminal, "sees">): TestTerminal {

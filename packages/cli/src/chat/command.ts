@@ -3,6 +3,7 @@ import { render } from "ink"
 import { type Call, type CommandDescription, UsageError } from "../command.ts"
 import { connectionFrom, NO_KEY } from "../connection.ts"
 import { CHAT } from "../descriptions.ts"
+import { leaveScreen, takeScreen } from "../display/output.ts"
 import { EXIT } from "../exit-codes.ts"
 import { findConversation, openWorkspace } from "../session.ts"
 import { readCommandLine, SESSION_OPTIONS } from "../session-options.ts"
@@ -48,7 +49,13 @@ export async function run({ args, cwd, env, terminal }: Call): Promise<number> {
 
 async function show(chat: Chat, hasColours: boolean): Promise<void> {
   process.stdin.setRawMode(true) // first of all, so that the terminal does not echo early keys
+  const stdout = takeScreen({
+    stray: (text) => text.trim() !== "" && chat.notice(text.trimEnd()),
+    leave: () => app.unmount(),
+  })
   const app = render(h(ThemeContext.Provider, { value: themeFor(hasColours) }, h(App, { chat })), {
+    stdout,
+    patchConsole: false, // what other code prints becomes a notice
     exitOnCtrlC: false,
     interactive: true,
   })
@@ -56,7 +63,7 @@ async function show(chat: Chat, hasColours: boolean): Promise<void> {
   await chat.left
   await chat.close()
   app.rerender(null) // the conversation stays on the screen without the input line
-  app.unmount()
+  leaveScreen()
   await app.waitUntilExit()
 }
 

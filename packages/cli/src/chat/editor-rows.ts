@@ -1,5 +1,6 @@
 /** The input line on the screen: all of its lines, broken into rows, with the cursor. */
-import { printable, widthOf } from "../display/text.ts"
+import { widthOf } from "../display/text.ts"
+import { printable } from "../display/visible.ts"
 import type { Editor } from "./editor.ts"
 
 const letters = new Intl.Segmenter()

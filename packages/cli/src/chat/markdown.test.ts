@@ -33,7 +33,7 @@ describe("lines", () => {
   })
 
   test("control characters cannot steer the terminal", () => {
-    expect(shown("a\u001b[31mred\u0007")).toEqual(["text|ared"])
+    expect(shown("a\u001b[31mred\u0007")).toEqual(["text|ared␇"])
   })
 })
 

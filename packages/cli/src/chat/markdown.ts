@@ -2,7 +2,7 @@
  * Light markdown for a terminal: headings, code, lists, quotes, emphasis. Works line by line, so that streamed text can be shown at any
  * moment. An unclosed mark appears as typed, and no text is ever lost.
  */
-import { printable } from "../display/text.ts"
+import { printable } from "../display/visible.ts"
 
 export interface MarkdownLine {
   readonly form: "text" | "heading" | "code" | "quote" | "rule"

@@ -3,6 +3,7 @@ import { defaultRoot, SettingsError } from "@strata/core/internal"
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { CONFIG } from "../descriptions.ts"
+import { visibleJson } from "../display/visible.ts"
 import { effectiveConfiguration, settingsFiles } from "./effective.ts"
 import { configurationPage, filesPart, problemLines } from "./page.ts"
 
@@ -15,12 +16,12 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   const show = (lines: readonly string[]) => terminal.print(`${lines.join("\n")}\n`)
   try {
     const configuration = await effectiveConfiguration(place)
-    show(values.json ? [JSON.stringify(configuration, undefined, 2)] : configurationPage(configuration, terminal))
+    show(values.json ? [visibleJson(configuration, 2)] : configurationPage(configuration, terminal))
     return DONE
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error
     const files = await settingsFiles(place)
-    if (values.json) show([JSON.stringify({ files, problems: error.problems }, undefined, 2)])
+    if (values.json) show([visibleJson({ files, problems: error.problems }, 2)])
     else show(filesPart(files, terminal))
     terminal.complain(
       `\nThese settings have mistakes. Strata does not start until they are fixed:\n${problemLines(error.problems, terminal.columns).join("\n")}\n`,

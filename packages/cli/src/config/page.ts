@@ -3,7 +3,8 @@
 import { grouped } from "../display/numbers.ts"
 import { type Column, table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
-import { indented, printable, wrapped } from "../display/text.ts"
+import { indented, wrapped } from "../display/text.ts"
+import { printable } from "../display/visible.ts"
 import type { Configuration, Setting, SettingsFile } from "./effective.ts"
 
 export interface Look {

@@ -14,8 +14,8 @@ import { attachmentWords } from "../display/attachments.ts"
 import { compactedSentence, stepWords } from "../display/compaction.ts"
 import { type ContextPart, contextParts } from "../display/context-parts.ts"
 import { duration } from "../display/numbers.ts"
-import { printable } from "../display/text.ts"
 import { resultSummary } from "../display/tool-calls.ts"
+import { printable } from "../display/visible.ts"
 
 export interface DemoState {
   readonly model: string

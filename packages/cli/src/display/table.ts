@@ -1,4 +1,7 @@
-/** Tables: columns as wide as their content; some shrink if the screen is too narrow. Empty columns without a title are left out. */
+/**
+ * Tables: columns as wide as their content; some shrink if the screen is too narrow. Empty columns without a title are left out. A cell
+ * is one line unless its column wraps.
+ */
 import { fitted, fittedAtEnd, padEnd, padStart, widthOf, wrapped } from "./text.ts"
 
 export interface Column {
@@ -24,7 +27,7 @@ const NARROWEST = 8
 export function table({ columns: all, rows: given, width, indent = 2, titles }: TableOptions): string[] {
   const isUsed = ({ title }: Column, i: number) => title !== "" || given.some((row) => row[i] !== "")
   const columns = all.filter(isUsed)
-  const rows = given.map((row) => row.filter((_, i) => isUsed(all[i]!, i)))
+  const rows = given.map((row) => row.filter((_, i) => isUsed(all[i]!, i)).map(inOneLine))
   const head = columns.map(({ title }) => title)
   const lines = titles ? [head, ...rows] : rows
   const wanted = columns.map((_, i) => Math.max(0, ...lines.map((row) => widthOf(row[i] ?? ""))))
@@ -62,6 +65,8 @@ function shrunk(
   }
   return widths
 }
+
+const inOneLine = (text: string): string => text.replace(/[\r\n]+/g, " ")
 
 const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)
 

@@ -1,7 +1,18 @@
-/** The terminal as commands see it: output, size, colours, and whether it can redraw in place. */
-import picocolors from "picocolors"
+/**
+ * The terminal as commands see it: output, size, colours, and whether it can redraw in place. What is printed reaches it through
+ * `output.ts`: text from elsewhere cannot control the terminal, only the style functions here can.
+ */
+import { inspect } from "node:util"
+import { guardOutput, own } from "./output.ts"
 
-export type Style = ReturnType<typeof picocolors.createColors>
+const LOOKS = [
+  ...(["bold", "dim", "red", "green", "yellow", "blue", "magenta", "cyan", "white", "gray"] as const),
+  ...(["greenBright", "blueBright"] as const),
+]
+
+export type Style = Readonly<Record<(typeof LOOKS)[number], (text: string) => string>> & {
+  readonly isColorSupported: boolean
+}
 
 export interface Terminal {
   /** Output for the person or the next program. */
@@ -18,8 +29,19 @@ export interface Terminal {
 const USUAL_SIZE = { columns: 80, rows: 24 } // when output goes to a file or a pipe
 const NARROWEST = 40 // below this, lines wrap
 
-export const plainStyle: Style = picocolors.createColors(false)
-export const colourStyle: Style = picocolors.createColors(true)
+export const plainStyle: Style = styleOf(false)
+export const colourStyle: Style = styleOf(true)
+
+function styleOf(isColorSupported: boolean): Style {
+  const functions = LOOKS.map((look) => [look, isColorSupported ? painter(look) : (text: string) => text] as const)
+  return { ...(Object.fromEntries(functions) as Omit<Style, "isColorSupported">), isColorSupported }
+}
+
+/** Inside another style of its kind, the outer one goes on where the inner one ends. */
+function painter(look: (typeof LOOKS)[number]): (text: string) => string {
+  const [start, end] = inspect.colors[look]!.map((code) => own(`${code}m`)) as [string, string]
+  return (text) => `${start}${text.replaceAll(end, end + start)}${end}`
+}
 
 export interface TerminalOptions {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -28,6 +50,7 @@ export interface TerminalOptions {
 }
 
 export function processTerminal({ env, noColour }: TerminalOptions): Terminal {
+  guardOutput()
   const { stdout, stderr } = process
   const isScreen = stdout.isTTY === true && env.TERM !== "dumb"
   return {

@@ -1,11 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { firstLine, fitted, fittedAtEnd, padEnd, printable, widthOf, wrapped } from "./text.ts"
+import { firstLine, fitted, fittedAtEnd, padEnd, widthOf, wrapped } from "./text.ts"
 
 describe("text for a terminal", () => {
-  it("makes one harmless line of whatever a transcript holds", () => {
-    expect(printable("a\u001b[2Jb\u001b]0;title\u0007c\r\nd\u202ee")).toBe("abc d e")
-  })
-
   it("knows what takes two columns", () => {
     expect(widthOf("日本")).toBe(4)
     expect(widthOf("\u001b[31mred\u001b[39m")).toBe(3)

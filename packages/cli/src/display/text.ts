@@ -1,4 +1,4 @@
-/** Text for a terminal: strip control characters, cut, pad and wrap. Widths are screen columns. */
+/** Text for a terminal: measure, cut, pad and wrap. Widths are screen columns. */
 import { stripVTControlCharacters } from "node:util"
 
 const ELLIPSIS = "…"
@@ -6,16 +6,9 @@ const graphemes = new Intl.Segmenter()
 /** Emoji and East Asian scripts take two columns. */
 const WIDE =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]/u
-/** Includes bidi controls, which can make one path look like another. */
-const CONTROLS = /[\p{Cc}\p{Bidi_Control}]+/gu
 const PLAIN = /^[\x20-\x7e]*$/
 const LINE_COLUMNS = 120
 const LONGEST_LETTER = 20 // characters that one emoji may take; cutting here keeps long lines cheap
-
-/** One line without control characters, so that a transcript cannot control the terminal. */
-export function printable(text: string): string {
-  return stripVTControlCharacters(text).replace(CONTROLS, " ")
-}
 
 export function widthOf(text: string): number {
   const bare = stripVTControlCharacters(text)

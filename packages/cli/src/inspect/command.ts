@@ -3,6 +3,7 @@ import { StrataError } from "@strata/core/internal"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { INSPECT } from "../descriptions.ts"
+import { visibleJson } from "../display/visible.ts"
 import { type Analysis, analyse } from "./analysis.ts"
 import { comparison } from "./comparison.ts"
 import { report } from "./report.ts"
@@ -29,7 +30,7 @@ export const run: Run = async ({ args, terminal }) => {
       failures++
     }
   }
-  if (values.json) terminal.print(`${JSON.stringify({ conversations: analyses }, undefined, 2)}\n`)
+  if (values.json) terminal.print(`${visibleJson({ conversations: analyses }, 2)}\n`)
   else if (analyses.length > 1) terminal.print(`${comparison(analyses, terminal).join("\n")}\n`)
   return failures === 0 ? DONE : SOME_FAILED
 }

@@ -6,7 +6,8 @@ import { CAUSES } from "../display/cache-breaks.ts"
 import { counted, dollars, dollarsOrUnknown, grouped, pause, percent, short } from "../display/numbers.ts"
 import { cacheWords, lossOf } from "../display/savings.ts"
 import { table } from "../display/table.ts"
-import { indented, printable } from "../display/text.ts"
+import { indented } from "../display/text.ts"
+import { printable } from "../display/visible.ts"
 import { more, type Page, titled } from "./page.ts"
 
 const CHART_HEIGHT = 8

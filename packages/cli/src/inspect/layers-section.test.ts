@@ -1,5 +1,6 @@
 import { type Message, replay } from "@strata/core/internal"
 import { describe, expect, it } from "vitest"
+import { own } from "../display/output.ts"
 import { colourStyle, plainStyle } from "../display/terminal.ts"
 import { analyse } from "./analysis.ts"
 import { layers } from "./layers-section.ts"
@@ -79,8 +80,8 @@ describe("CACHE-5 strata inspect --layers", () => {
 
   it("shows ours so that it stands out", async () => {
     const lines = await section(recording({ pauseMinutes: 90 }), { style: colourStyle })
-    expect(lines.find((line) => line.includes("strata"))).toContain("\u001b[1m")
-    expect(lines.find((line) => line.includes("sliding-3"))).not.toContain("\u001b[1m")
+    expect(lines.find((line) => line.includes("strata"))).toContain(own("1m"))
+    expect(lines.find((line) => line.includes("sliding-3"))).not.toContain(own("1m"))
   })
 
   it("has nothing to say where it was not asked for, or nothing was answered", async () => {

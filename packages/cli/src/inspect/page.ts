@@ -2,7 +2,8 @@
 
 import { counted } from "../display/numbers.ts"
 import type { Style } from "../display/terminal.ts"
-import { indented, printable, widthOf, wrapped } from "../display/text.ts"
+import { indented, widthOf, wrapped } from "../display/text.ts"
+import { printable } from "../display/visible.ts"
 import type { Analysis } from "./analysis.ts"
 
 export interface Page {

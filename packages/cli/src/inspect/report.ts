@@ -2,7 +2,8 @@
 
 import { counted, grouped } from "../display/numbers.ts"
 import type { Style } from "../display/terminal.ts"
-import { fitted, fittedAtEnd, indented, printable, wrapped } from "../display/text.ts"
+import { fitted, fittedAtEnd, indented, wrapped } from "../display/text.ts"
+import { printable } from "../display/visible.ts"
 import type { Analysis } from "./analysis.ts"
 import { content, duplicates, files, results, tools } from "./content-sections.ts"
 import { cache, growth, money } from "./cost-sections.ts"

@@ -3,7 +3,7 @@
 import { counted, grouped, short } from "../display/numbers.ts"
 import { savedInAll, savingLines } from "../display/savings.ts"
 import { table } from "../display/table.ts"
-import { printable } from "../display/text.ts"
+import { printable } from "../display/visible.ts"
 import { more, type Page, titled } from "./page.ts"
 
 const MOST_DECISIONS = 12

@@ -1,9 +1,13 @@
-/** One JSON object per line: the conversation, every event of the query, then the end. */
+/**
+ * One JSON object per line: the conversation, every event of the query, then the end. Texts are exact: what could control a terminal is
+ * written as an escape.
+ */
 import type { QueryEvent } from "@strata/core/internal"
+import { visibleJson } from "../display/visible.ts"
 import type { Report } from "./report.ts"
 
 export function jsonReport(print: (text: string) => void): Report {
-  const line = (value: object) => print(`${JSON.stringify(value)}\n`)
+  const line = (value: object) => print(`${visibleJson(value)}\n`)
   const isNews = progressFilter()
   return {
     begin: (begin) => line({ type: "conversation", ...begin }),

@@ -1,7 +1,7 @@
 /** The whole screen, from the top: conversation, work line, question or input line, status line. */
-import { Box, Text, useInput, usePaste, useWindowSize } from "ink"
+import { Box, useInput, usePaste, useWindowSize } from "ink"
 import { type ReactNode, useSyncExternalStore } from "react"
-import { firstLine, printable } from "../../display/text.ts"
+import { firstLine } from "../../display/text.ts"
 import type { Chat } from "../chat.ts"
 import { press } from "../keyboard.ts"
 import { intentsOf, withPlainEnds } from "../keys.ts"
@@ -11,6 +11,7 @@ import { DialogBox } from "./dialog-box.ts"
 import { h } from "./element.ts"
 import { InputBox } from "./input-box.ts"
 import { StatusLine } from "./status-line.ts"
+import { Text } from "./text.ts"
 import { useTheme } from "./theme.ts"
 import { Transcript } from "./transcript.ts"
 import { WorkLine } from "./work-line.ts"
@@ -52,6 +53,6 @@ function placeholderFor({ work, items }: ChatState): string {
 function QueuedLines({ queued }: { readonly queued: readonly QueuedInput[] }): ReactNode {
   const theme = useTheme()
   return queued.map(({ uuid, text }) =>
-    h(Text, { key: uuid, ...theme.quiet, wrap: "truncate-end" }, ` queued: ${printable(firstLine(text))}`),
+    h(Text, { key: uuid, ...theme.quiet, wrap: "truncate-end" }, ` queued: ${firstLine(text)}`),
   )
 }

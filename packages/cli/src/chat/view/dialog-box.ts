@@ -1,11 +1,11 @@
 /** A question to the person: the subject, the choices, a line for a typed reply. */
-import { Box, Text } from "ink"
+import { Box } from "ink"
 import type { ReactNode } from "react"
-import { printable } from "../../display/text.ts"
 import type { Dialog, DialogOption } from "../dialog.ts"
 import { h } from "./element.ts"
 import { EditorLines, PROMPT_COLUMNS } from "./input-box.ts"
 import { MarkdownView } from "./markdown-view.ts"
+import { Text } from "./text.ts"
 import { type Theme, useTheme } from "./theme.ts"
 
 const FRAME_COLUMNS = 2 // a bar on the left and a space
@@ -18,7 +18,7 @@ export function DialogBox({ dialog, rows }: { readonly dialog: Dialog; readonly 
   return h(
     Box,
     { ...BAR, flexDirection: "column", paddingLeft: 1, marginTop: 1, flexShrink: 0, ...colourOf(theme) },
-    h(Text, { bold: true }, printable(title)),
+    h(Text, { bold: true }, title),
     why === undefined ? null : h(Text, theme.quiet, why),
     body ? h(Body, { body, rows }) : null,
     options.length === 1 && reply
@@ -66,11 +66,7 @@ function Body({
 function BodyLine({ line, isDiff }: { readonly line: string; readonly isDiff: boolean }): ReactNode {
   const theme = useTheme()
   const colour = !isDiff ? {} : line.startsWith("+") ? theme.added : line.startsWith("-") ? theme.removed : theme.quiet
-  return h(
-    Box,
-    { flexShrink: 0 },
-    h(Text, { ...colour, wrap: "truncate-end" }, printable(line.replaceAll("\t", "  ")) || " "),
-  )
+  return h(Box, { flexShrink: 0 }, h(Text, { ...colour, wrap: "truncate-end" }, line.replaceAll("\t", "  ") || " "))
 }
 
 interface OptionLineProps {
@@ -86,7 +82,7 @@ function OptionLine({ option: { label, hint, letter }, index, isSelected }: Opti
     Box,
     { gap: 1 },
     h(Box, { flexShrink: 0 }, h(Text, isSelected ? theme.accent : {}, `${isSelected ? ">" : " "} ${key}`)),
-    h(Text, { bold: isSelected, wrap: "truncate-end" }, printable(label)),
-    hint === undefined ? null : h(Text, { ...theme.quiet, wrap: "truncate-end" }, `(${printable(hint)})`),
+    h(Text, { bold: isSelected, wrap: "truncate-end" }, label),
+    hint === undefined ? null : h(Text, { ...theme.quiet, wrap: "truncate-end" }, `(${hint})`),
   )
 }

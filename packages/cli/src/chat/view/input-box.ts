@@ -1,10 +1,11 @@
 /** The input line, with the cursor. */
-import { Box, Text } from "ink"
+import { Box } from "ink"
 import type { ReactNode } from "react"
 import type { Editor } from "../editor.ts"
 import { type EditorRow, editorRows } from "../editor-rows.ts"
 import { useColumns } from "./columns.ts"
 import { h } from "./element.ts"
+import { Text } from "./text.ts"
 import { useTheme } from "./theme.ts"
 
 const MOST_LINES = 10 // on the screen; a frame higher than the window would scroll with every key

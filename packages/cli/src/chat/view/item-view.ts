@@ -1,15 +1,17 @@
 /** One item of the conversation. Tool calls, thinking and summaries are folded to a line. */
-import { Box, Text, type TextProps } from "ink"
+import { Box } from "ink"
 import type { ReactNode } from "react"
 import { duration } from "../../display/numbers.ts"
-import { firstLine, printable } from "../../display/text.ts"
+import { firstLine } from "../../display/text.ts"
 import { callWords } from "../../display/tool-calls.ts"
+import { printable } from "../../display/visible.ts"
 import { compactionTitle } from "../folded.ts"
 import type { CompactionItem, Item, ToolItem, ToolOutcome } from "../state.ts"
 import { wrapSpans } from "../wrap.ts"
 import { useColumns } from "./columns.ts"
 import { h } from "./element.ts"
 import { MarkdownView } from "./markdown-view.ts"
+import { Text, type TextProps } from "./text.ts"
 import { type Role, useTheme } from "./theme.ts"
 
 const MOST_PANEL_LINES = 400 // fits a terminal's scrollback; the journal has the rest
@@ -50,7 +52,7 @@ function ItemContent({ item }: { readonly item: Item }): ReactNode {
 }
 
 function HeadingView({ text }: { readonly text: string }): ReactNode {
-  return h(Text, { ...useTheme().quiet, wrap: "truncate-end" }, `── ${printable(text)} ──`)
+  return h(Text, { ...useTheme().quiet, wrap: "truncate-end" }, `── ${text} ──`)
 }
 
 function UserView({ text }: { readonly text: string }): ReactNode {
@@ -88,7 +90,7 @@ function ThinkingView({
   const words = text.split(/\s+/).filter(Boolean).length
   const now = firstLine(text.trimEnd().split("\n").at(-1) ?? "")
   const line = isArriving ? `Thinking: ${now}` : `Thought, ${words} words (Ctrl-O)`
-  return h(Box, { flexShrink: 0 }, h(Text, { ...useTheme().quiet, wrap: "truncate-end" }, `∴ ${printable(line)}`))
+  return h(Box, { flexShrink: 0 }, h(Text, { ...useTheme().quiet, wrap: "truncate-end" }, `∴ ${line}`))
 }
 
 const OUTCOME_ROLES: Readonly<Record<ToolOutcome["state"], Role>> = { ok: "good", failed: "bad", denied: "warning" }
@@ -105,10 +107,10 @@ function ToolView({ item }: { readonly item: ToolItem }): ReactNode {
       Box,
       { gap: 1 },
       h(Box, { flexShrink: 0 }, h(Text, colour, outcome ? "●" : "○"), h(Text, { bold: true }, ` ${name}`)),
-      h(Text, { wrap: "truncate-end" }, printable(callWords(name, summary).slice(name.length + 1))),
+      h(Text, { wrap: "truncate-end" }, callWords(name, summary).slice(name.length + 1)),
       h(Box, { flexShrink: 0 }, h(Text, colour, outcome ? outcomeWords(outcome) : "…")),
     ),
-    below === "" ? null : h(Text, { ...theme.quiet, wrap: "truncate-end" }, `  └ ${printable(below)}`),
+    below === "" ? null : h(Text, { ...theme.quiet, wrap: "truncate-end" }, `  └ ${below}`),
   )
 }
 
@@ -134,11 +136,11 @@ function PanelView({ title, lines }: { readonly title: string; readonly lines: r
   return h(
     Box,
     { flexDirection: "column", flexShrink: 0 },
-    h(Text, { bold: true, wrap: "truncate-end" }, printable(title)),
+    h(Text, { bold: true, wrap: "truncate-end" }, title),
     h(
       Box,
       { flexDirection: "column", paddingLeft: 2 },
-      shown.map((line, i) => h(Text, { key: i }, printable(line.replaceAll("\t", "  ")) || " ")),
+      shown.map((line, i) => h(Text, { key: i }, line.replaceAll("\t", "  ") || " ")),
     ),
   )
 }

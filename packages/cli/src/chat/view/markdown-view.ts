@@ -1,11 +1,12 @@
 /** Markdown on the screen. Wrapped lines keep their indentation or quote mark. */
-import { Box, Text } from "ink"
+import { Box } from "ink"
 import { memo, type ReactNode } from "react"
 import { widthOf } from "../../display/text.ts"
 import { type MarkdownLine, parseMarkdown, type Span } from "../markdown.ts"
 import { wrapSpans } from "../wrap.ts"
 import { useColumns } from "./columns.ts"
 import { h } from "./element.ts"
+import { Text } from "./text.ts"
 import { type Theme, useTheme } from "./theme.ts"
 
 const RULE = "─".repeat(20)
@@ -47,6 +48,6 @@ function LineView({ line, theme, columns }: LineViewProps): ReactNode {
 }
 
 function SpanView({ span: { text, style }, theme }: { readonly span: Span; readonly theme: Theme }): ReactNode {
-  if (style === undefined) return text
+  if (style === undefined) return h(Text, null, text)
   return style === "code" ? h(Text, theme.code, text) : h(Text, { [style]: true }, text)
 }

@@ -1,10 +1,10 @@
 /** The last line: model, permission mode, room left, money, turns. What does not fit is cut at the end. */
-import { Text } from "ink"
 import type { ReactNode } from "react"
 import { counted, dollars } from "../../display/numbers.ts"
 import { bar } from "../panels.ts"
 import type { Status } from "../state.ts"
 import { h } from "./element.ts"
+import { Text } from "./text.ts"
 import { useTheme } from "./theme.ts"
 
 const BAR_COLUMNS = 8

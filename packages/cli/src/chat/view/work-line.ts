@@ -1,10 +1,10 @@
 /** What the agent is doing right now, and how to stop it. */
-import { Box, Text, useAnimation } from "ink"
+import { Box, useAnimation } from "ink"
 import type { ReactNode } from "react"
 import { clockTime } from "../../display/numbers.ts"
-import { printable } from "../../display/text.ts"
 import type { Work } from "../state.ts"
 import { h } from "./element.ts"
+import { Text } from "./text.ts"
 import { useTheme } from "./theme.ts"
 
 const FRAMES = ["|", "/", "-", "\\"]
@@ -19,7 +19,7 @@ export function WorkLine({ work }: { readonly work: Work }): ReactNode {
     Box,
     { marginTop: 1, gap: 1 },
     h(Box, { flexShrink: 0 }, h(Text, colour, FRAMES[frame % FRAMES.length])),
-    h(Text, { ...colour, wrap: "truncate-end" }, printable(wordsFor(work, Date.now()))),
+    h(Text, { ...colour, wrap: "truncate-end" }, wordsFor(work, Date.now())),
   )
 }
 

@@ -1,0 +1,33 @@
+import fc from "fast-check"
+import { expect, test } from "vitest"
+import { outputFilter, own } from "./output.ts"
+import { colourStyle as style } from "./terminal.ts"
+
+test("PERM-5 only sequences of this program reach the terminal: the same ones in a text are shown as text", () => {
+  const filter = outputFilter()
+  expect(filter(`${style.red("\u001b[31mno\u001b[39m")}${own("?25l")}`)).toBe(
+    "\u001b[31m␛[31mno␛[39m\u001b[39m\u001b[?25l",
+  )
+})
+
+test("a style goes on after the end of an inner one", () => {
+  expect(outputFilter()(style.dim(`a${style.bold("b")}c`))).toBe("\u001b[2ma\u001b[1mb\u001b[22m\u001b[2mc\u001b[22m")
+})
+
+test("PERM-5 property: whatever is styled and printed in whatever pieces, nothing else controls the terminal", () => {
+  const text = fc.string({
+    unit: fc.oneof(
+      fc.constantFrom("\u001b", "[", "3", "1", "m", ";", "\u009b", "\r", "\u0007"),
+      fc.string({ unit: "binary", minLength: 1, maxLength: 1 }),
+    ),
+  })
+  const looks = fc.constantFrom(style.red, style.bold, (same: string) => same)
+  fc.assert(
+    fc.property(fc.array(fc.tuple(looks, text)), (pieces) => {
+      const filter = outputFilter()
+      const printed = pieces.map(([look, piece]) => filter(look(piece))).join("")
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences this program makes
+      expect(printed.replaceAll(/\u001b\[(?:31|39|1|22)m/g, "")).not.toMatch(/(?![\t\n])\p{Cc}/u)
+    }),
+  )
+})

@@ -1,0 +1,92 @@
+/**
+ * The one way to the terminal. Everything this process writes to standard output and standard error is made visible on the way out,
+ * also what dependencies and Node itself print. Only two things pass as they are: sequences made by `own`, and the frames of the chat's
+ * renderer, which gets its text through `view/text.ts`.
+ */
+import { randomInt } from "node:crypto"
+import { visibleStream } from "./visible.ts"
+
+/** The sequences this program uses: colours, cursor up, column, clear to the end of line or screen, cursor on and off, frames. */
+export type OwnSequence = `${number}m` | `${number}A` | `${number}G` | "K" | "J" | `?${25 | 2026}${"h" | "l"}`
+
+/** Drawn at each start and never printed, so no content can contain it. The parameters keep the form that width functions skip. */
+const KEY = Array.from({ length: 3 }, () => randomInt(1_000, 10_000)).join(";")
+const START = "\u001b["
+const OWN = new RegExp(`\\u001b\\[${KEY};([0-9;?]*[A-Za-z])`)
+
+/** A sequence for the terminal, marked as ours. */
+export const own = (sequence: OwnSequence): string => `${START}${KEY};${sequence}`
+
+/** A filter for one output. Text is made visible, and own sequences lose their mark. */
+export function outputFilter(): (text: string) => string {
+  const shown = visibleStream()
+  return (text) =>
+    text
+      .split(OWN)
+      .map((part, i) => (i % 2 === 0 ? shown(part) : `${START}${part}`))
+      .join("")
+}
+
+type Write = NodeJS.WriteStream["write"]
+
+const rawWrites = new WeakMap<NodeJS.WriteStream, Write>()
+let screen: ScreenOwner | undefined
+
+/** Guards both outputs of the process. Calling it again changes nothing. */
+export function guardOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) guard(stream)
+  if (process.listenerCount("warning") === 0) return // warnings are off
+  process.removeAllListeners("warning").on("warning", ({ name, message }) => {
+    process.stderr.write(`${name}: ${message}\n`)
+  })
+}
+
+function guard(stream: NodeJS.WriteStream): void {
+  if (rawWrites.has(stream)) return
+  const raw = stream.write.bind(stream) as Write
+  rawWrites.set(stream, raw)
+  const filter = outputFilter()
+  const write = (chunk: Uint8Array | string, ...rest: readonly unknown[]): boolean => {
+    const encoding = rest.find((value) => typeof value === "string") as BufferEncoding | undefined
+    const done = rest.find((value) => typeof value === "function") as (() => void) | undefined
+    const text = filter(textOf(chunk, encoding))
+    if (screen === undefined) return raw(text, done)
+    screen.stray(text)
+    done?.()
+    return true
+  }
+  stream.write = write as Write
+}
+
+function textOf(chunk: Uint8Array | string, encoding: BufferEncoding = "utf8"): string {
+  if (typeof chunk !== "string") return Buffer.from(chunk).toString()
+  return encoding === "utf8" || encoding === "utf-8" ? chunk : Buffer.from(chunk, encoding).toString()
+}
+
+/** A renderer that draws the whole screen. */
+export interface ScreenOwner {
+  /** Gets what anything else prints meanwhile. */
+  stray(text: string): void
+  /** Gives the terminal back at once, because the process is about to end. */
+  leave(): void
+}
+
+/** Standard output without the guard, for a renderer that makes its text visible itself. It owns the screen until `leaveScreen`. */
+export function takeScreen(owner: ScreenOwner): NodeJS.WriteStream {
+  guardOutput()
+  screen = owner
+  const write = rawWrites.get(process.stdout)!
+  return new Proxy(process.stdout, {
+    get(target, name) {
+      if (name === "write") return write
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === "function" ? value.bind(target) : value
+    },
+  })
+}
+
+/** Calling it without an owner is fine. */
+export function leaveScreen(): void {
+  screen?.leave()
+  screen = undefined
+}
