@@ -1,11 +1,11 @@
 /** `@strata/core`: what a program needs to run a conversation or an agent. What is not exported here may change. */
 
+export type { PermissionAnswer, PermissionRequest } from "./agent/admit-call.ts"
 export type { Agent, Answer } from "./agent/agent.ts"
 export type { Hook, HookAnswer, HookInput } from "./agent/hooks.ts"
 export { NoAnswerError } from "./agent/no-answer.ts"
 export type { AgentOptions, AskOptions } from "./agent/options.ts"
 export type { QueryEnd, QueryEvent } from "./agent/query-events.ts"
-export type { PermissionAnswer, PermissionRequest } from "./agent/run-tools.ts"
 export {
   CompactionFailedError,
   ContextFullError,

@@ -2,12 +2,13 @@
  * `@strata/core/internal`: parts of the library for the packages beside it (the program, the simulator, the lab).
  * Names in here change without notice. Programs use `@strata/core`.
  */
+
+export type { PermissionRequest } from "./agent/admit-call.ts"
 export { Agent } from "./agent/agent.ts"
 export { openAgent } from "./agent/open-agent.ts"
 export type { AgentOptions, AskOptions } from "./agent/options.ts"
 export { judge, simpleCommands } from "./agent/permissions.ts"
 export type { QueryEnd, QueryEvent } from "./agent/query-events.ts"
-export type { PermissionRequest } from "./agent/run-tools.ts"
 export { withSideEvents } from "./agent/side-events.ts"
 export { suggestedRules } from "./agent/suggested-rules.ts"
 export { manualClock } from "./base/clock.ts"

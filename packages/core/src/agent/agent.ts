@@ -12,7 +12,7 @@ import { thresholdsFor } from "../tokens/thresholds.ts"
 import { fitsModel, type Thresholds } from "../tokens/window.ts"
 import type { OpenToolset } from "../tools/tool.ts"
 import type { AgentState } from "./agent-state.ts"
-import type { RunHooks } from "./hooks.ts"
+import { type RunHooks, reportsOf } from "./hooks.ts"
 import type { InstructionWatch } from "./instruction-watch.ts"
 import { NoAnswerError } from "./no-answer.ts"
 import { type AgentOptions, type AskOptions, checkAskOptions, checkMode, checkRule } from "./options.ts"
@@ -38,13 +38,16 @@ interface AgentParts {
   readonly clock: Clock
   readonly telemetry: Telemetry
   readonly askPermission: AgentOptions["askPermission"]
+  /** Aborts the queries and hooks that run when the agent closes. */
+  readonly closing: AbortController
 }
 
 export class Agent implements AsyncDisposable {
   readonly conversation: Conversation
   readonly #parts: AgentParts
-  /** Aborts the queries that run when the agent closes. */
-  readonly #closingSignal = new AbortController()
+  readonly #problems: string[] = []
+  /** Why a hook does not let this session work. */
+  #stopped: string | undefined
   #closing: Promise<void> | undefined
   #isWorking = false
 
@@ -62,9 +65,9 @@ export class Agent implements AsyncDisposable {
     return this.#parts.state.policy.mode
   }
 
-  /** What could not be opened: MCP servers that did not start, skills that cannot be read. */
+  /** What could not be opened, and what hooks said at the start: MCP servers that did not start, skills that cannot be read, hooks that failed. */
   get problems(): readonly string[] {
-    return this.#parts.toolset.problems
+    return [...this.#parts.toolset.problems, ...this.#problems]
   }
 
   setMode(mode: PermissionMode): void {
@@ -127,8 +130,9 @@ export class Agent implements AsyncDisposable {
         now: () => clock.now().getTime(),
         ...(askPermission ? { askPermission } : {}),
       },
+      ...(this.#stopped === undefined ? {} : { stopped: this.#stopped }),
       ...options,
-      signal: AbortSignal.any([this.#closingSignal.signal, ...(options.signal ? [options.signal] : [])]),
+      signal: AbortSignal.any([this.#parts.closing.signal, ...(options.signal ? [options.signal] : [])]),
     })
   }
 
@@ -156,11 +160,14 @@ export class Agent implements AsyncDisposable {
     const { conversation } = this
     instructions.remember(conversation.views.context.storedMessages())
     for (const path of instructions.paths) {
-      await runHooks("InstructionsLoaded", { file_path: path, load_reason: "session_start" })
+      const about = { file_path: path, load_reason: "session_start" }
+      this.#problems.push(...reportsOf(await runHooks("InstructionsLoaded", { about })))
     }
     const { resumed } = conversation.opened
     const source = resumed ? "resume" : "startup"
-    const outcome = await runHooks("SessionStart", { source, model: this.model.name })
+    const outcome = await runHooks("SessionStart", { about: { source, model: this.model.name } })
+    this.#problems.push(...reportsOf(outcome))
+    this.#stopped = outcome.stop
     for (const { hook, text } of outcome.contexts)
       await conversation.attach({ type: "hook_output", hook, content: text })
     if (!resumed) for (const attachment of toolset.introductions) await conversation.attach(attachment)
@@ -177,9 +184,9 @@ export class Agent implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    this.#closingSignal.abort()
+    this.#parts.closing.abort()
     try {
-      await this.#parts.runHooks("SessionEnd", { reason: "exit" })
+      await this.#parts.runHooks("SessionEnd", { about: { reason: "exit" } })
       await this.conversation.close()
     } finally {
       await this.#parts.toolset.close()

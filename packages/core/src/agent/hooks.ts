@@ -1,11 +1,11 @@
 /**
- * Hooks: functions given in code, and shell commands from settings. They may watch, add context, or block. A hook that fails is reported
- * and skipped; it never breaks the conversation.
+ * Hooks: functions given in code, and shell commands from settings. They may watch, add context, block, decide in place of the person, or
+ * change the input of a call. A hook that fails is reported and skipped; it never breaks the conversation.
  */
-import { spawn } from "node:child_process"
+import { setTimeout as wait } from "node:timers/promises"
 import { reasonOf } from "../base/errors.ts"
-import type { Settings } from "../base/settings.ts"
 import type { HookEvent } from "../base/vocabulary.ts"
+import { unlessInterrupted } from "../tools/interruption.ts"
 
 /** The input of a hook. Shell commands get it as JSON on standard input, with the field names that hooks of other agents use. */
 export interface HookInput {
@@ -16,6 +16,8 @@ export interface HookInput {
   readonly [more: string]: unknown
 }
 
+export const PERMISSIONS = ["allow", "ask", "deny"] as const // from loose to strict
+
 export interface HookAnswer {
   /** Blocks what is about to happen, and says why: the tool does not run, the prompt is not sent, the agent does not stop. */
   readonly block?: string
@@ -23,13 +25,23 @@ export interface HookAnswer {
   readonly context?: string
   /** For the person. */
   readonly message?: string
-  /** PreToolUse: decides in place of the person. */
-  readonly permission?: "allow" | "deny" | "ask"
+  /** PreToolUse, PermissionRequest: decides in place of the person. `allow` overrules no rule that denies or asks. */
+  readonly permission?: (typeof PERMISSIONS)[number]
+  /** Why it decides so, for the model and the person. */
+  readonly reason?: string
+  /** PreToolUse, PermissionRequest: replaces the input of the call as a whole. It is checked, judged, shown and run in its place. */
+  readonly input?: Readonly<Record<string, unknown>>
   /** PostToolUse: replaces the tool's result. */
   readonly output?: string
+  /** Ends the query, and says why: the reason is `stopped-by-hook`. */
+  readonly stop?: string
 }
 
-export type HookFunction = (input: HookInput) => HookAnswer | undefined | Promise<HookAnswer | undefined>
+/** The signal aborts when the query does, and when the agent closes. */
+export type HookFunction = (
+  input: HookInput,
+  options: { readonly signal: AbortSignal },
+) => HookAnswer | undefined | Promise<HookAnswer | undefined>
 
 export interface Hook {
   readonly event: HookEvent
@@ -45,170 +57,114 @@ const nameOf = ({ name, run, event }: Hook): string => name || (run.name !== "ru
 export interface HookOutcome {
   readonly blocked: string | undefined
   readonly permission: HookAnswer["permission"]
+  /** Why the permission was decided so. */
+  readonly reason: string | undefined
   readonly contexts: readonly { readonly hook: string; readonly text: string }[]
   readonly messages: readonly string[]
   readonly output: string | undefined
+  /** The last new input, and the hook that gave it. */
+  readonly input: { readonly hook: string; readonly value: unknown } | undefined
+  readonly stop: string | undefined
 }
 
-const DEFAULT_TIMEOUT_SECONDS = 60
-const BLOCKING_EXIT = 2
-const MOST_OUTPUT = 100_000 // characters
+export interface HookCall {
+  /** The fields of the event. */
+  readonly about: Readonly<Record<string, unknown>>
+  /** Ends the hooks. The call then rejects. */
+  readonly signal?: AbortSignal
+}
 
-/** Runs an agent's hooks for an event. `about` holds the fields of that event. */
-export type RunHooks = (event: HookEvent, about: Readonly<Record<string, unknown>>) => Promise<HookOutcome>
+/** Runs an agent's hooks for an event. */
+export type RunHooks = (event: HookEvent, call: HookCall) => Promise<HookOutcome>
 
-/** `session` is read at every run: tools move the directory. */
-export function hooksOf(
+export interface HookSession extends Pick<HookInput, "session_id" | "transcript_path" | "cwd"> {}
+
+export interface SessionHooks {
+  readonly hooks: readonly Hook[]
+  /** Read at every run: tools move the directory. */
+  readonly session: () => HookSession
+  /** Ends every hook but those for the end of the session. */
+  readonly closing?: AbortSignal
+}
+
+export function hooksOf({ hooks, session, closing }: SessionHooks): RunHooks {
+  return (event, { about, signal }) => {
+    const signals = [signal, event === "SessionEnd" ? undefined : closing].filter((one) => one !== undefined)
+    return runHooks(hooks, { hook_event_name: event, ...session(), ...about }, AbortSignal.any(signals))
+  }
+}
+
+/** Runs every hook for an event, in the order they were given. A later hook sees the input that an earlier one gave. */
+export async function runHooks(
   hooks: readonly Hook[],
-  session: () => Pick<HookInput, "session_id" | "transcript_path" | "cwd">,
-): RunHooks {
-  return (event, about) => runHooks(hooks, { hook_event_name: event, ...session(), ...about })
-}
-
-/** Runs every hook for an event, in the order they were given. */
-export async function runHooks(hooks: readonly Hook[], input: HookInput): Promise<HookOutcome> {
+  given: HookInput,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<HookOutcome> {
   const contexts: { hook: string; text: string }[] = []
   const messages: string[] = []
-  let blocked: string | undefined
-  let permission: HookAnswer["permission"]
-  let output: string | undefined
+  let decided: Decision | undefined
+  let [blocked, output, stop]: (string | undefined)[] = []
+  let input: HookOutcome["input"]
   for (const hook of hooks) {
-    if (hook.event !== input.hook_event_name) continue
+    if (hook.event !== given.hook_event_name) continue
+    const name = nameOf(hook)
     try {
-      if (!fits(hook.matcher, subjectOf(input))) continue
-      const answer = await hook.run(input)
-      if (answer?.context) contexts.push({ hook: nameOf(hook), text: answer.context })
+      if (!fits(hook.matcher, subjectOf(given))) continue
+      const seen = input === undefined ? given : { ...given, tool_input: input.value }
+      const answer = await runOne(hook, seen, signal)
+      if (answer?.context) contexts.push({ hook: name, text: answer.context })
       if (answer?.message) messages.push(answer.message)
+      if (answer?.input !== undefined) {
+        input = { hook: name, value: answer.input }
+        if (decided?.permission === "allow") decided = undefined // it was given to another input
+      }
       blocked ??= answer?.block
-      permission = stricter(permission, answer?.permission)
+      stop ??= answer?.stop
+      decided = stricter(decided, answer)
       output = answer?.output ?? output
     } catch (error) {
-      messages.push(`The hook "${nameOf(hook)}" failed and was skipped: ${reasonOf(error)}`)
+      signal.throwIfAborted()
+      messages.push(`The hook "${name}" failed and was skipped: ${reasonOf(error)}`)
     }
   }
-  return { blocked, permission, contexts, messages, output }
+  const { permission, reason } = decided ?? { permission: undefined, reason: undefined }
+  return { blocked, permission, reason, contexts, messages, output, input, stop }
 }
 
-const STRICTNESS = ["allow", "ask", "deny"] as const
+const ABORT_GRACE_MS = 500 // a command needs less; a function that does not listen to the signal is not waited for
 
-function stricter(a: HookAnswer["permission"], b: HookAnswer["permission"]): HookAnswer["permission"] {
-  if (a === undefined || b === undefined) return a ?? b
-  return STRICTNESS[Math.max(STRICTNESS.indexOf(a), STRICTNESS.indexOf(b))]
+/** On abort, waits until the hook has ended, but not for long. */
+async function runOne({ run }: Hook, input: HookInput, signal: AbortSignal): Promise<HookAnswer | undefined> {
+  signal.throwIfAborted()
+  const running = (async () => run(input, { signal }))()
+  const done = await unlessInterrupted(signal, running)
+  if (done.state === "settled") return done.value
+  await Promise.race([running.catch(() => undefined), wait(ABORT_GRACE_MS, undefined, { ref: false })])
+  throw signal.reason
 }
+
+interface Decision {
+  readonly permission: (typeof PERMISSIONS)[number]
+  readonly reason: string | undefined
+}
+
+/** Of two equal decisions the first one's reason counts. */
+function stricter(first: Decision | undefined, answer: HookAnswer | undefined): Decision | undefined {
+  const permission = answer?.permission
+  if (permission === undefined) return first
+  if (first && PERMISSIONS.indexOf(first.permission) >= PERMISSIONS.indexOf(permission)) return first
+  return { permission, reason: answer?.reason }
+}
+
+/** For events that cannot be blocked: everything that hooks want the person to know. */
+export const reportsOf = ({ messages, blocked, stop }: HookOutcome): readonly string[] => [
+  ...messages,
+  ...[blocked, stop].filter((text) => text !== undefined).map((text) => `A hook says: ${text}`),
+]
 
 /** What a matcher is compared with: the tool of a call, how a session started, what triggered a compaction. */
 const subjectOf = ({ tool_name, source, trigger }: HookInput): string => String(tool_name ?? source ?? trigger ?? "")
 
 function fits(matcher: string | undefined, subject: string): boolean {
   return matcher === undefined || matcher === "" || matcher === "*" || new RegExp(`^(?:${matcher})$`).test(subject)
-}
-
-/** The hooks of the settings: shell commands. */
-export function commandHooks(
-  settings: Settings["hooks"],
-  env: Readonly<Record<string, string | undefined>>,
-): readonly Hook[] {
-  return Object.entries(settings).flatMap(([event, commands]) =>
-    (commands ?? []).map(({ command, matcher, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS }) => ({
-      event: event as HookEvent,
-      name: command,
-      ...(matcher === undefined ? {} : { matcher }),
-      run: (input: HookInput) => runCommand({ command, input, timeoutMs: timeoutSeconds * 1000, env }),
-    })),
-  )
-}
-
-interface CommandRun {
-  readonly command: string
-  readonly input: HookInput
-  readonly timeoutMs: number
-  readonly env: Readonly<Record<string, string | undefined>>
-}
-
-function runCommand({ command, input, timeoutMs, env }: CommandRun): Promise<HookAnswer | undefined> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, { shell: true, cwd: input.cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe"] })
-    let late = false
-    const timer = setTimeout(() => {
-      late = true
-      killGroup(child.pid)
-      // a child that left the group may hold them open forever
-      child.stdout.destroy()
-      child.stderr.destroy()
-    }, timeoutMs)
-    let [stdout, stderr] = ["", ""]
-    // decoded as a stream: what is read may end in the middle of a character
-    child.stdout.setEncoding("utf8").on("data", (data: string) => {
-      stdout = (stdout + data).slice(0, MOST_OUTPUT)
-    })
-    child.stderr.setEncoding("utf8").on("data", (data: string) => {
-      stderr = (stderr + data).slice(0, MOST_OUTPUT)
-    })
-    child.stdin.on("error", () => undefined) // a hook need not read its input
-    child.stdin.end(JSON.stringify(input))
-    child.on("error", (error) => {
-      clearTimeout(timer)
-      reject(error)
-    })
-    child.on("close", (code) => {
-      clearTimeout(timer)
-      if (late) reject(new Error(`it took longer than ${timeoutMs / 1000} s`))
-      else if (code === BLOCKING_EXIT) resolve({ block: stderr.trim() || "blocked by a hook" })
-      else if (code !== 0) reject(new Error(`exit code ${code}${stderr ? `: ${stderr.trim().slice(0, 500)}` : ""}`))
-      else resolve(parseAnswer(stdout, input.hook_event_name))
-    })
-  })
-}
-
-function killGroup(pid: number | undefined): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, "SIGKILL")
-  } catch {
-    // it has already ended
-  }
-}
-
-/** Events whose plain output is context for the model. Other plain output is ignored. */
-const OUTPUT_IS_CONTEXT: ReadonlySet<HookEvent> = new Set(["SessionStart", "UserPromptSubmit", "PreCompact"])
-
-/** JSON in the shape that other agents' hooks use, or plain text. */
-function parseAnswer(stdout: string, event: HookEvent): HookAnswer | undefined {
-  const text = stdout.trim().toWellFormed() // the cut may have split a character
-  if (text === "") return undefined
-  let parsed: ForeignAnswer
-  try {
-    parsed = JSON.parse(text) as ForeignAnswer
-  } catch {
-    return OUTPUT_IS_CONTEXT.has(event) ? { context: text } : undefined
-  }
-  if (typeof parsed !== "object" || parsed === null) return OUTPUT_IS_CONTEXT.has(event) ? { context: text } : undefined
-  const specific = parsed.hookSpecificOutput ?? {}
-  const blocked = parsed.decision === "block" || parsed.continue === false
-  const [context, message] = [wordsIn(specific.additionalContext), wordsIn(parsed.systemMessage)]
-  const permission = STRICTNESS.find((known) => known === specific.permissionDecision)
-  const output = wordsIn(specific.updatedToolOutput)
-  return {
-    ...(blocked ? { block: wordsIn(parsed.reason) ?? wordsIn(parsed.stopReason) ?? "blocked by a hook" } : {}),
-    ...(context === undefined ? {} : { context }),
-    ...(message === undefined ? {} : { message }),
-    ...(permission === undefined ? {} : { permission }),
-    ...(output === undefined ? {} : { output }),
-  }
-}
-
-/** Only text gets into the conversation. */
-const wordsIn = (value: unknown): string | undefined => (typeof value === "string" ? value.toWellFormed() : undefined)
-
-/** The expected shape. A hook may have written anything into these fields. */
-interface ForeignAnswer {
-  readonly continue?: unknown
-  readonly decision?: unknown
-  readonly reason?: unknown
-  readonly stopReason?: unknown
-  readonly systemMessage?: unknown
-  readonly hookSpecificOutput?: {
-    readonly additionalContext?: unknown
-    readonly permissionDecision?: unknown
-    readonly updatedToolOutput?: unknown
-  } | null
 }

@@ -22,7 +22,8 @@ import { openTools } from "../tools/toolsets.ts"
 import { Agent } from "./agent.ts"
 import { AgentState } from "./agent-state.ts"
 import { compactionHooks } from "./compaction-hooks.ts"
-import { commandHooks, hooksOf } from "./hooks.ts"
+import { commandHooks } from "./hook-command.ts"
+import { hooksOf } from "./hooks.ts"
 import { InstructionWatch } from "./instruction-watch.ts"
 import { type AgentOptions, checkAgentOptions } from "./options.ts"
 import { isInside, judge, type PermissionPolicy, type Request } from "./permissions.ts"
@@ -106,11 +107,16 @@ async function assemble({ options, ground, toolset }: Assembly): Promise<Agent> 
     askPerson,
     approvePlan,
   })
-  const runHooks = hooksOf([...(options.hooks ?? []), ...commandHooks(settings.hooks, env)], () => ({
-    session_id: conversation.id,
-    transcript_path: conversation.location,
-    cwd: state.directory,
-  }))
+  const closing = new AbortController()
+  const runHooks = hooksOf({
+    hooks: [...(options.hooks ?? []), ...commandHooks(settings.hooks, { ...env, CLAUDE_PROJECT_DIR: cwd })],
+    session: () => ({
+      session_id: conversation.id,
+      transcript_path: conversation.location,
+      cwd: state.directory,
+    }),
+    closing: closing.signal,
+  })
   const layers = layersOf(options, {
     model,
     tools: toolset.tools,
@@ -155,6 +161,7 @@ async function assemble({ options, ground, toolset }: Assembly): Promise<Agent> 
     clock,
     telemetry,
     askPermission,
+    closing,
   })
   try {
     await agent.start()

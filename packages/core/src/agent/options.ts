@@ -28,8 +28,8 @@ import type { SystemPrompt } from "../messages/request.ts"
 import type { AnthropicClient } from "../model/anthropic/anthropic.ts"
 import { CLIENT_OPTION, MODEL_OPTION, type ModelChoice } from "../model/choose-model.ts"
 import type { PersonQuestion, ReadState, Tool, Toolset } from "../tools/tool.ts"
+import type { PermissionAnswer, PermissionRequest } from "./admit-call.ts"
 import type { Hook } from "./hooks.ts"
-import type { PermissionAnswer, PermissionRequest } from "./run-tools.ts"
 
 export interface AskOptions {
   readonly signal?: AbortSignal

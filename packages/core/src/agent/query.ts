@@ -11,6 +11,7 @@ import { PromptTooLongError } from "../model/errors.ts"
 import type { Model, ModelResponse } from "../model/model.ts"
 import { type Cost, costOfUsage } from "../tokens/price.ts"
 import { summarise } from "../views/ledger/ledger.ts"
+import type { HookCall } from "./hooks.ts"
 import { aboutOf, type QueryEnd, type QueryEvent } from "./query-events.ts"
 import { runTools, type ToolRun } from "./run-tools.ts"
 import { withSideEvents } from "./side-events.ts"
@@ -25,6 +26,8 @@ export interface QueryOptions {
   readonly maxTurns?: number
   /** Dollars for the whole conversation. */
   readonly costLimit?: number
+  /** Why a hook does not let this session work. The query then ends at once. */
+  readonly stopped?: string
   /** What the round has made relevant: instruction files near the files it touched, and those that changed. */
   readonly attachmentsFor: (touched: readonly string[]) => Promise<readonly Attachment[]>
 }
@@ -70,6 +73,7 @@ async function* run(
   turns: { count: number },
 ): AsyncGenerator<QueryEvent, QueryEnd> {
   const { conversation: chat, maxTurns = Number.POSITIVE_INFINITY, costLimit = Number.POSITIVE_INFINITY } = options
+  if (options.stopped !== undefined) return { reason: "stopped-by-hook", why: options.stopped }
   const blocked = prompt === undefined ? undefined : yield* submit(prompt, options)
   if (blocked) return blocked
   let continuations = 0
@@ -86,7 +90,8 @@ async function* run(
     const content = response.content as readonly Block[]
     const calls = content.filter(isToolUse)
     if (calls.length > 0) {
-      yield* work(calls, options)
+      const stopped = yield* work(calls, options)
+      if (stopped !== undefined) return { reason: "stopped-by-hook", why: stopped }
       continue
     }
     if (response.stop_reason === "refusal") return { reason: "refusal" }
@@ -104,9 +109,10 @@ async function* run(
 /** Adds the user's message, unless a hook blocks it. */
 async function* submit(prompt: Content, options: QueryOptions): AsyncGenerator<QueryEvent, QueryEnd | undefined> {
   const text = textOf(checkedCopy(prompt, "user"))
-  const outcome = await options.tools.runHooks("UserPromptSubmit", { prompt: text })
+  const outcome = await options.tools.runHooks("UserPromptSubmit", hookCall({ prompt: text }, options))
   for (const message of outcome.messages) yield { type: "notice", message }
-  if (outcome.blocked !== undefined) return { reason: "stopped-by-hook", why: outcome.blocked }
+  const why = outcome.stop ?? outcome.blocked
+  if (why !== undefined) return { reason: "stopped-by-hook", why }
   const uuid = await options.conversation.add({ role: "user", content: prompt })
   yield { type: "user", uuid, text, queued: false }
   for (const { hook, text: said } of outcome.contexts)
@@ -174,17 +180,23 @@ async function prepareAndDeliver(chat: Conversation, signal: AbortSignal | undef
   }
 }
 
-/** Runs the calls, adds their results, then attaches what the round has made relevant. */
-async function* work(calls: readonly ToolUse[], options: QueryOptions): AsyncGenerator<QueryEvent, void> {
+/** Runs the calls, adds their results, then attaches what the round has made relevant. Returns why a hook ends the query, if one does. */
+async function* work(calls: readonly ToolUse[], options: QueryOptions): AsyncGenerator<QueryEvent, string | undefined> {
   const { conversation: chat, tools } = options
   const signal = options.signal ?? new AbortController().signal
   const run: ToolRun = { ...tools, signal, conversation: chat.id }
-  const { results, attachments, touched, remarks } = yield* runTools(calls, run)
+  const { results, attachments, touched, remarks, stop: stopped } = yield* runTools(calls, run)
   const said = remarks.map((text) => ({ type: "text" as const, text }))
   await chat.add({ role: "user", content: [...(results as Block[]), ...said] })
   yield* attach(attachments, chat)
   if (!signal.aborted) yield* attach(await options.attachmentsFor(touched), chat)
+  return stopped
 }
+
+const hookCall = (about: Readonly<Record<string, unknown>>, { signal }: QueryOptions): HookCall => ({
+  about,
+  ...(signal ? { signal } : {}),
+})
 
 async function* attach(attachments: readonly Attachment[], chat: Conversation): AsyncGenerator<QueryEvent, void> {
   for (const attachment of attachments) {
@@ -201,9 +213,10 @@ async function* stop(
 ): AsyncGenerator<QueryEvent, boolean> {
   const last = textOf(content.filter(isText))
   const about = { stop_hook_active: isRepeated, last_assistant_message: last }
-  const outcome = await options.tools.runHooks("Stop", about)
+  const outcome = await options.tools.runHooks("Stop", hookCall(about, options))
   for (const message of outcome.messages) yield { type: "notice", message }
-  if (outcome.blocked === undefined) return false
+  if (outcome.stop !== undefined) yield { type: "notice", message: `A hook ends the work: ${outcome.stop}` }
+  if (outcome.blocked === undefined || outcome.stop !== undefined) return false
   await options.conversation.add({ role: "user", content: outcome.blocked, isMeta: true })
   yield { type: "notice", message: `A hook asks for more: ${outcome.blocked}` }
   return true

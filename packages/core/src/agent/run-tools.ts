@@ -6,39 +6,24 @@ import { Channel } from "../base/channel.ts"
 import type { Telemetry } from "../base/telemetry.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import type { ToolResult, ToolUse } from "../messages/blocks.ts"
-import { needsApproval, questionOf } from "../tools/defaults.ts"
 import { forgetCalls } from "../tools/files/read-state.ts"
+import { type CallOutcome, type CallRequest, type PreparedCall, prepareCalls, runCall } from "../tools/run-calls.ts"
+import type { SharedToolContext, Tool, ToolOutput } from "../tools/tool.ts"
 import {
-  type CallOutcome,
-  type CallRequest,
-  orInterrupted,
-  type PreparedCall,
-  prepareCalls,
-  runCall,
-} from "../tools/run-calls.ts"
-import type { PermissionQuestion, SharedToolContext, Tool, ToolOutput } from "../tools/tool.ts"
-import type { HookOutcome, RunHooks } from "./hooks.ts"
-import { judge, type PermissionPolicy } from "./permissions.ts"
+  asAttachment,
+  type Candidate,
+  contextsOf,
+  copyOf,
+  type Gate,
+  throughHooks,
+  throughRules,
+} from "./admit-call.ts"
+import { judge } from "./permissions.ts"
 import type { QueryEvent } from "./query-events.ts"
 
-export interface PermissionRequest {
-  readonly id: string
-  readonly tool: string
-  readonly question: PermissionQuestion
-  /** Why a person must decide. */
-  readonly why: string
-}
-
-export type PermissionAnswer = { readonly allowed: true } | { readonly allowed: false; readonly remark?: string }
-
-export interface ToolRun {
+export interface ToolRun extends Omit<Gate, "notice"> {
   readonly tools: readonly Tool[]
   readonly context: SharedToolContext
-  readonly signal: AbortSignal
-  readonly policy: () => PermissionPolicy
-  /** Asks a person. Without it, a call that needs permission is refused. */
-  readonly askPermission?: (request: PermissionRequest) => PermissionAnswer | Promise<PermissionAnswer>
-  readonly runHooks: RunHooks
   readonly telemetry: Telemetry
   readonly conversation: string
   readonly now: () => number
@@ -51,6 +36,8 @@ export interface ToolRunOutcome {
   readonly touched: readonly string[]
   /** What the person said when they refused a call. It is kept as their own message. */
   readonly remarks: readonly string[]
+  /** Why a hook ends the query. */
+  readonly stop: string | undefined
 }
 
 const INTERRUPTED = "Interrupted by the user before it finished."
@@ -59,11 +46,19 @@ const INTERRUPTED = "Interrupted by the user before it finished."
 export async function* runTools(calls: readonly ToolUse[], given: ToolRun): AsyncGenerator<QueryEvent, ToolRunOutcome> {
   const outcomes: CallOutcome[] = []
   const remarks: string[] = []
+  let stop: string | undefined
   const run = recordingRemarks(given, remarks)
   for (const group of await prepareCalls(calls, run.tools)) {
     const events = new Channel<QueryEvent>()
-    const emit = (event: QueryEvent) => events.push(event)
-    const work = Promise.all(group.map((prepared) => runWithEvents(prepared, run, emit))).finally(() => events.end())
+    const round: Round = {
+      emit: (event) => events.push(event),
+      stopped: () => stop,
+      stop: (why) => {
+        stop ??= why
+      },
+      alone: oneAtATime(),
+    }
+    const work = Promise.all(group.map((prepared) => runWithEvents(prepared, run, round))).finally(() => events.end())
     yield* events
     outcomes.push(...(await work))
   }
@@ -72,6 +67,26 @@ export async function* runTools(calls: readonly ToolUse[], given: ToolRun): Asyn
     attachments: outcomes.flatMap(({ attachments }) => attachments),
     touched: [...new Set(outcomes.flatMap(({ touched }) => touched))],
     remarks,
+    stop,
+  }
+}
+
+/** What the calls of one group share. */
+interface Round {
+  readonly emit: (event: QueryEvent) => void
+  /** Why a hook ends the query. Calls that have not started then do not run. */
+  readonly stopped: () => string | undefined
+  readonly stop: (why: string) => void
+  /** For a call that ran beside others because it changed nothing, until a hook gave it an input that does. */
+  readonly alone: <T>(work: () => Promise<T>) => Promise<T>
+}
+
+function oneAtATime(): Round["alone"] {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const turn = last.then(work)
+    last = turn.catch(() => undefined) // the caller gets its failure; the next call does not
+    return turn
   }
 }
 
@@ -90,10 +105,10 @@ function recordingRemarks(run: ToolRun, remarks: string[]): ToolRun {
   }
 }
 
-type Emit = (event: QueryEvent) => void
-
-async function runWithEvents(prepared: PreparedCall, run: ToolRun, emit: Emit): Promise<CallOutcome> {
+async function runWithEvents(prepared: PreparedCall, run: ToolRun, round: Round): Promise<CallOutcome> {
   const { id, name } = prepared.call
+  const { emit } = round
+  const gate: Gate = { ...run, notice: (message) => emit({ type: "notice", message }) }
   let started = run.now()
   const outcome = await runCall(prepared, {
     context: {
@@ -103,21 +118,27 @@ async function runWithEvents(prepared: PreparedCall, run: ToolRun, emit: Emit): 
     signal: run.signal,
     interrupted: INTERRUPTED,
     progress: (text) => emit({ type: "tool-progress", id, text }),
-    admit: async (request) => {
-      const { question, input } = request
+    admit: async (given) => {
+      const candidate = await hooked(given, gate, round)
+      const { input, question } = candidate.request
       emit({ type: "tool-start", id, name, input, summary: question.summary })
-      const before = await runToolHooks({ event: "PreToolUse", request, about: {} }, run, emit)
-      const why = (await refusalOf({ ...request, before }, run)) ?? (await changedMeanwhile(request))
-      if (why !== undefined) {
-        emit({ type: "tool-denied", id, name, question, why })
-        return { state: "refused", why, attachments: contextsOf(before) }
+      const { request, notes, refused, stop } = await throughRules(candidate, gate)
+      if (stop !== undefined) round.stop(stop)
+      if (refused !== undefined) {
+        emit({ type: "tool-denied", id, name, question: request.question, why: refused })
+        return { state: "refused", why: refused, attachments: notes }
       }
+      const mustWait = given.isReadOnly && !request.isReadOnly
       return {
         state: "admitted",
+        input: request.input,
         perform: async (execute) => {
-          started = run.now() // the time a person took to decide is not the tool's
-          const output = await run.telemetry.tool({ conversation: run.conversation, name, callId: id }, execute)
-          return afterHooks({ request, output, before }, run, emit)
+          const timed = () => {
+            started = run.now() // the time a person took to decide is not the tool's
+            return run.telemetry.tool({ conversation: run.conversation, name, callId: id }, execute)
+          }
+          const output = await (mustWait ? round.alone(timed) : timed())
+          return afterHooks({ request, output, notes }, gate, round)
         },
       }
     },
@@ -126,75 +147,33 @@ async function runWithEvents(prepared: PreparedCall, run: ToolRun, emit: Emit): 
   return outcome
 }
 
-interface ToolHook {
-  readonly event: "PreToolUse" | "PostToolUse"
-  readonly request: CallRequest
-  readonly about: Record<string, unknown>
-}
-
-async function runToolHooks({ event, request, about }: ToolHook, run: ToolRun, emit: Emit): Promise<HookOutcome> {
-  const { tool, input } = request
-  const outcome = await run.runHooks(event, { tool_name: tool.name, tool_input: input, ...about })
-  for (const message of outcome.messages) emit({ type: "notice", message })
-  return outcome
-}
-
-interface HookedRequest extends CallRequest {
-  readonly before: HookOutcome
-}
-
-/** Why the call may not run, if so. A hook may be stricter than the rules or answer for the person, but cannot overrule a denial. */
-async function refusalOf(request: HookedRequest, run: ToolRun): Promise<string | undefined> {
-  const { call, tool, input, context, question, isReadOnly, before } = request
-  if (before.blocked !== undefined) return before.blocked
-  const approval = await needsApproval(tool, input, context)
-  const judgement = judge({ tool: tool.name, isReadOnly, needsApproval: approval, question }, run.policy())
-  if (judgement.verdict === "deny") return judgement.why
-  if (before.permission === "deny") return "a hook forbids it"
-  const verdict = before.permission ?? judgement.verdict
-  if (verdict === "allow") return undefined
-  const asked = await run.runHooks("PermissionRequest", { tool_name: tool.name, summary: question.summary })
-  if (asked.permission === "allow") return undefined
-  if (asked.permission === "deny" || asked.blocked !== undefined) return asked.blocked ?? "a hook forbids it"
-  const { askPermission } = run
-  if (!askPermission) return `${judgement.why}, and there is no one to ask`
-  const answer = await orInterrupted(run.signal, async () =>
-    askPermission({ id: call.id, tool: tool.name, question, why: judgement.why }),
-  )
-  return answer.allowed ? undefined : `the user said no${answer.remark ? `: ${answer.remark}` : ""}`
-}
-
-/** A link that was changed while someone decided must not take the permission with it. */
-async function changedMeanwhile({ tool, input, context, question }: CallRequest): Promise<string | undefined> {
-  if (question.paths === undefined) return undefined
-  const { paths = [] } = await questionOf(tool, input, context)
-  const isSame = paths.length === question.paths.length && paths.every((path, i) => path === question.paths?.[i])
-  return isSame ? undefined : "the files it touches changed while it was being decided; ask again"
+/** Once a hook has ended the query, the calls that are left get a refusal each. */
+async function hooked(request: CallRequest, gate: Gate, round: Round): Promise<Candidate> {
+  const stop = round.stopped()
+  if (stop === undefined) return throughHooks(request, gate)
+  const before = { permission: undefined, reason: undefined }
+  return { request, notes: [], before, refused: `a hook stopped the work: ${stop}` }
 }
 
 interface Performed {
   readonly request: CallRequest
   readonly output: ToolOutput
-  readonly before: HookOutcome
+  readonly notes: readonly Attachment[]
 }
 
 /** The output after the hooks: one may replace the content, each may add something for the model. */
-async function afterHooks({ request, output, before }: Performed, run: ToolRun, emit: Emit): Promise<ToolOutput> {
-  const { call, tool } = request
+async function afterHooks({ request, output, notes }: Performed, gate: Gate, round: Round): Promise<ToolOutput> {
+  const { call, tool, input, context } = request
   const response = typeof output.content === "string" ? output.content : output.content.map((block) => block.type)
-  const after = await runToolHooks({ event: "PostToolUse", request, about: { tool_response: response } }, run, emit)
-  if (after.output !== undefined) forgetCalls(run.context.reads, new Set([call.id]))
+  const about = { tool_name: tool.name, tool_input: copyOf(input), tool_use_id: call.id, tool_response: response }
+  const after = await gate.runHooks("PostToolUse", { about, signal: gate.signal })
+  for (const message of after.messages) gate.notice(message)
+  if (after.stop !== undefined) round.stop(after.stop)
+  if (after.output !== undefined) forgetCalls(context.reads, new Set([call.id]))
   const blocked = after.blocked === undefined ? [] : [asAttachment({ hook: tool.name, text: after.blocked })]
   return {
     ...output,
     content: after.output ?? output.content,
-    attachments: [...(output.attachments ?? []), ...contextsOf(before), ...contextsOf(after), ...blocked],
+    attachments: [...(output.attachments ?? []), ...notes, ...contextsOf(after), ...blocked],
   }
 }
-
-const asAttachment = ({ hook, text }: { hook: string; text: string }): Attachment => ({
-  type: "hook_output",
-  hook,
-  content: text,
-})
-const contextsOf = ({ contexts }: HookOutcome): readonly Attachment[] => contexts.map(asAttachment)

@@ -51,6 +51,8 @@ const hookCommand = z.strictObject({
   /** The tools (or sources) it runs for, as a regular expression. Default: all. */
   matcher: mayBeMissing(z.string()),
   timeoutSeconds: mayBeMissing(z.number().min(0.1).max(3600)),
+  /** Variables it gets although they look like secrets. */
+  passEnv: mayBeMissing(z.array(z.string().min(1))),
 })
 
 const mcpServer = z.union(

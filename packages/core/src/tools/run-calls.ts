@@ -32,8 +32,15 @@ export interface CallRequest extends Omit<ReadyCall, "state"> {
 }
 
 export type Admission =
-  /** `perform` runs around the tool, and may change its output. Default: the tool alone. */
-  | { readonly state: "admitted"; readonly perform?: (execute: () => Promise<ToolOutput>) => Promise<ToolOutput> }
+  /**
+   * `perform` runs around the tool, and may change its output. Default: the tool alone. `input` replaces the call's own; it has been
+   * checked.
+   */
+  | {
+      readonly state: "admitted"
+      readonly input?: unknown
+      readonly perform?: (execute: () => Promise<ToolOutput>) => Promise<ToolOutput>
+    }
   /** `why` is for the model. */
   | { readonly state: "refused"; readonly why: string; readonly attachments?: readonly Attachment[] }
 
@@ -112,7 +119,8 @@ async function admitAndExecute({ state: _, ...ready }: ReadyCall, run: CallRun):
   if (admission.state === "refused") {
     return { result: refusedCall(call, admission.why), attachments: admission.attachments ?? [], touched: [] }
   }
-  const execute = () => orInterrupted(signal, () => executed(tool, input, context))
+  const admitted = admission.input ?? input
+  const execute = () => orInterrupted(signal, () => executed(tool, admitted, context))
   const output = admission.perform ? await admission.perform(execute) : await execute()
   return { result: resultOf(call, output), attachments: output.attachments ?? [], touched: output.touched ?? [] }
 }

@@ -144,7 +144,8 @@ interface ToInstall extends Weighed {
 async function install(situation: Situation, toInstall: ToInstall): Promise<Attempt> {
   const { context, order, limits } = situation
   const { summary, cut, text, after, route, paid, options } = toInstall
-  const started = await unlessInterrupted(context.signal, options.hooks?.started() ?? Promise.resolve(undefined))
+  const { signal } = context
+  const started = await unlessInterrupted(signal, options.hooks?.started({ signal }) ?? Promise.resolve(undefined))
   if (started.state === "interrupted" || context.signal.aborted) return givenUp(paid)
   for (const message of started.value?.messages ?? []) context.progress({ phase: "message", message })
   const said = hookOutput(started.value?.contexts ?? [], {

@@ -84,7 +84,7 @@ export function compaction(options: CompactionOptions): Compactor {
     for (const [path] of [...(reads?.entries() ?? [])]) reads?.forget(path)
     for (const [path, read] of after.reads) reads?.set(path, read)
     context.progress({ phase: "done", ...facts, content })
-    const said = await hooks?.after({ trigger, summary })
+    const said = await hooks?.after({ trigger, summary, signal: context.signal })
     for (const message of said?.messages ?? []) context.progress({ phase: "message", message })
   }
 
@@ -92,7 +92,8 @@ export function compaction(options: CompactionOptions): Compactor {
   async function askHooks(context: LayerContext, { trigger, instructions = "" }: CompactionOrder) {
     const own = [instructions, ...(options.guidance?.() ?? [])].filter((text) => text.trim() !== "")
     if (!hooks) return { instructions: own, blocked: undefined }
-    const asked = await unlessInterrupted(context.signal, hooks.before({ trigger, instructions: own.join("\n\n") }))
+    const { signal } = context
+    const asked = await unlessInterrupted(signal, hooks.before({ trigger, instructions: own.join("\n\n"), signal }))
     if (asked.state === "interrupted") throw context.signal.reason
     const answer = asked.value
     for (const message of answer.messages) context.progress({ phase: "message", message })

@@ -24,18 +24,18 @@ export interface CompactionOptions extends Surroundings {
 
 type Trigger = CompactionOrder["trigger"]
 
-/** A hook that fails changes nothing: its failure is only reported to the person. */
+/** A hook that fails changes nothing: its failure is only reported to the person. The signal ends hooks that run. */
 export interface CompactionHooks {
-  before(about: { readonly trigger: Trigger; readonly instructions: string }): Promise<{
+  before(about: { readonly trigger: Trigger; readonly instructions: string; readonly signal?: AbortSignal }): Promise<{
     readonly instructions: string
     readonly messages: readonly string[]
     readonly blocked?: string | undefined
   }>
-  started(): Promise<{
+  started(about?: { readonly signal?: AbortSignal }): Promise<{
     readonly contexts: readonly { readonly hook: string; readonly text: string }[]
     readonly messages: readonly string[]
   }>
-  after(about: { readonly trigger: Trigger; readonly summary: string }): Promise<{
+  after(about: { readonly trigger: Trigger; readonly summary: string; readonly signal?: AbortSignal }): Promise<{
     readonly messages: readonly string[]
   }>
 }

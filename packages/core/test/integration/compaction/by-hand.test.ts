@@ -217,9 +217,9 @@ describe("around it", () => {
     const hook = (event: Hook["event"], run: Hook["run"]): Hook => ({
       event,
       name: event,
-      run: (input) => {
+      run: (input, options) => {
         heard.push(`${event} ${input.trigger ?? input.source}`)
-        return run(input)
+        return run(input, options)
       },
     })
     const { sim, of } = await compactingSimulator(some)
