@@ -7,14 +7,17 @@ import type { FaultKind, FaultRule } from "./faults.ts"
 import type { SimulatorEnv } from "./messages-route.ts"
 import type { Simulation } from "./simulation.ts"
 import {
+  boolean,
   type Fields,
   integer,
   list,
   nullable,
   number,
   object,
+  oneOf,
   optional,
   type Schema,
+  string,
   tagged,
 } from "./validate/schema.ts"
 
@@ -83,6 +86,11 @@ const FAULT_FIELDS: Readonly<Record<FaultKind, Fields>> = {
   "cut-socket": atAnEvent,
   "early-end": atAnEvent,
   "slow-stream": { delayMs: wholeNumber },
+  "no-answer": {},
+  stall: { ...atAnEvent, pings: optional(boolean) },
+  endless: { what: oneOf("text", "thinking", "tool-input", "blocks", "pings", "line") },
+  "invalid-request": { message: string() },
+  "refused-media": {},
   "failed-compaction": {},
 }
 

@@ -22,8 +22,21 @@ export type Fault =
   | { readonly kind: "early-end"; readonly afterEvents?: number }
   /** A pause before every event, or before an answer that is not streamed. */
   | { readonly kind: "slow-stream"; readonly delayMs: number }
+  /** The connection is accepted, and nothing comes. */
+  | { readonly kind: "no-answer" }
+  /** The stream stops after `afterEvents` events, with the connection open. `pings`: signs of life still come. */
+  | { readonly kind: "stall"; readonly afterEvents?: number; readonly pings?: boolean }
+  /** The stream goes on without an end. */
+  | { readonly kind: "endless"; readonly what: EndlessKind }
+  /** 400 with these words. */
+  | { readonly kind: "invalid-request"; readonly message: string }
+  /** 400 for every request with an image or a document. */
+  | { readonly kind: "refused-media" }
   /** The compaction fails: `content: null`, or no block if the client asked for it on demand. */
   | { readonly kind: "failed-compaction" }
+
+/** What an endless stream repeats. `line`: bytes without a line end. */
+export type EndlessKind = "text" | "thinking" | "tool-input" | "blocks" | "pings" | "line"
 
 export type FaultKind = Fault["kind"]
 
@@ -43,11 +56,15 @@ export const DEFAULT_TIMEOUT_MS = 600_000 // the API's limit for a request that 
 export const DEFAULT_EVENTS = 3 // after message_start, ping and the first content_block_start
 const DEFAULT_RETRY_AFTER_SECONDS = 1
 
+const NEED_STREAM: ReadonlySet<FaultKind> = new Set(["stream-error", "early-end", "stall", "endless"])
+
 /** What the rules look at: the size of a request and how it will be answered. */
 export interface Failable {
   readonly inputTokens: number
   readonly stream: boolean
   readonly compacts: boolean
+  /** It has an image or a document. */
+  readonly hasMedia: boolean
 }
 
 export class Faults {
@@ -87,8 +104,8 @@ export class Faults {
     if (times !== undefined && hits >= times) return false
     if (nth !== undefined && nth !== this.requests) return false
     if (overTokens !== undefined && request.inputTokens <= overTokens) return false
-    const needsStream = fault.kind === "stream-error" || fault.kind === "early-end"
-    if (needsStream && !request.stream) return false
+    if (NEED_STREAM.has(fault.kind) && !request.stream) return false
+    if (fault.kind === "refused-media" && !request.hasMedia) return false
     if (fault.kind === "failed-compaction" && !request.compacts) return false
     return probability === undefined || this.random() < probability
   }
@@ -115,6 +132,10 @@ export function faultError(
       return new ApiError(500, "Internal server error")
     case "timeout":
       return new ApiError(504, "Request timed out")
+    case "invalid-request":
+      return new ApiError(400, fault.message)
+    case "refused-media":
+      return new ApiError(400, "messages.0.content.1.image.source.base64.data: Could not process image")
     default:
       return undefined
   }

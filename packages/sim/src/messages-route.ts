@@ -36,11 +36,13 @@ export async function createMessage(c: SimulatorContext, simulation: Simulation,
   const prompt = await readPrompt(c, simulation, "messages")
   checkWindow(prompt)
   const fault = chooseFault(c, simulation, prompt)
+  const signal = AbortSignal.any([c.req.raw.signal, simulation.closing.signal])
   const conditions = {
     fault,
     clock: simulation.clock,
-    signal: AbortSignal.any([c.req.raw.signal, simulation.closing.signal]),
+    signal,
     cutSocket: () => cutSocket(c),
+    hold: () => whileHeld(simulation, (ms) => simulation.clock.sleep(ms, signal)),
   }
   await strike(prompt, conditions)
 
@@ -85,18 +87,30 @@ function chooseFault(c: SimulatorContext, { faultRules }: Simulation, prompt: Pr
     inputTokens: prompt.inputTokens,
     stream: body.stream === true,
     compacts: Boolean(body.compaction) || dueCompaction(prompt) !== undefined,
+    hasMedia: /"type":"(?:image|document)"/.test(JSON.stringify(body.messages)),
   })
   if (fault) c.get("note")({ fault: fault.kind })
   return fault
 }
 
 /** What a fault does before there is an answer: it makes the client wait, or throws the error to return. */
-async function strike({ request: { body }, inputTokens }: Prompt, { fault, clock, signal }: StreamOptions) {
+async function strike({ request: { body }, inputTokens }: Prompt, { fault, clock, signal, hold }: StreamOptions) {
   if (!fault) return
+  if (fault.kind === "no-answer") await hold()
   if (fault.kind === "timeout") await clock.sleep(fault.afterMs ?? DEFAULT_TIMEOUT_MS, signal)
   if (fault.kind === "slow-stream" && !body.stream) await clock.sleep(fault.delayMs, signal)
   const error = faultError(fault, { model: body.model, inputTokens })
   if (error) throw error
+}
+
+/** Counts the requests that a fault keeps waiting for ever. */
+async function whileHeld(simulation: Simulation, sleep: (ms: number) => Promise<void>): Promise<void> {
+  simulation.held++
+  try {
+    await sleep(Number.MAX_SAFE_INTEGER)
+  } finally {
+    simulation.held--
+  }
 }
 
 async function cutSocket(c: SimulatorContext) {

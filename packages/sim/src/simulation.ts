@@ -37,6 +37,8 @@ export interface Simulation extends SimulationSettings {
   readonly requestLog: RequestLog
   /** How many requests the brain has answered. */
   turnsAnswered: number
+  /** Requests that a fault keeps waiting for ever. */
+  held: number
   /** Aborted when the simulator closes, which wakes everything that sleeps. */
   readonly closing: AbortController
 }
@@ -53,6 +55,7 @@ export function createSimulation(settings: SimulationSettings): Simulation {
     statistics: new StatisticsKeeper(),
     requestLog: new RequestLog(settings.onLog),
     turnsAnswered: 0,
+    held: 0,
     closing: new AbortController(),
   }
 }

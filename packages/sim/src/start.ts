@@ -54,6 +54,8 @@ export interface Simulator {
   forgetCache(): void
   /** The latest requests. */
   readonly log: readonly LogEntry[]
+  /** How many requests a fault keeps waiting for ever. */
+  readonly held: number
   /** Ends all connections and frees the port. */
   close(): Promise<void>
 }
@@ -84,6 +86,9 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     forgetCache: () => simulation.cache.clear(),
     get log() {
       return simulation.requestLog.entries()
+    },
+    get held() {
+      return simulation.held
     },
     close() {
       simulation.closing.abort()

@@ -4,14 +4,15 @@
  */
 import { ApiError } from "./api-error.ts"
 import type { Clock } from "./clock.ts"
+import { endlessFrames } from "./endless.ts"
 import { DEFAULT_EVENTS, type Fault } from "./faults.ts"
+import { type StreamEvent, toFrame } from "./stream-frame.ts"
 import type { ContentBlock, MessageResponse, Usage } from "./wire.ts"
-
-export type StreamEvent = { readonly type: string } & Readonly<Record<string, unknown>>
 
 const TEXT_CHUNK = 24 // characters; small enough that words are cut, as they are in real streams
 const JSON_CHUNK = 16
 const PING_EVERY = 50 // events
+const PING_PAUSE_MS = 15_000 // between the pings of a stalled stream
 
 export function* toEvents(message: MessageResponse): Generator<StreamEvent> {
   const { usage, content, context_management, ...rest } = message
@@ -114,27 +115,33 @@ function chunks(text: string, size: number): readonly string[] {
 
 const isHighSurrogate = (code: number) => code >= 0xd800 && code <= 0xdbff
 
-export const toFrame = (event: StreamEvent) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
-
 export interface StreamOptions {
   readonly fault: Fault | undefined
   readonly clock: Clock
   readonly signal: AbortSignal
   /** Breaks the connection. */
   readonly cutSocket: () => Promise<void>
+  /** Waits until the client leaves. */
+  readonly hold: () => Promise<void>
 }
 
 /** Makes events one by one, as the client reads them. What was sent before a fault has arrived by then. */
-export function streamBody(message: MessageResponse, { fault, clock, signal, cutSocket }: StreamOptions) {
+export function streamBody(message: MessageResponse, { fault, clock, signal, cutSocket, hold }: StreamOptions) {
   const encoder = new TextEncoder()
   const events = toEvents(message)
+  const endless = fault?.kind === "endless" ? endlessFrames(fault.what) : undefined
   const breakAfter = fault && "afterEvents" in fault ? (fault.afterEvents ?? DEFAULT_EVENTS) : DEFAULT_EVENTS
   let sent = 0
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         if (fault?.kind === "slow-stream") await clock.sleep(fault.delayMs, signal)
+        if (fault?.kind === "stall" && sent >= breakAfter) {
+          await (fault.pings ? clock.sleep(PING_PAUSE_MS, signal) : hold())
+          if (fault.pings && !signal.aborted) return controller.enqueue(encoder.encode(toFrame({ type: "ping" })))
+        }
         if (signal.aborted) return controller.close()
+        if (endless && sent > 0) return controller.enqueue(encoder.encode(endless.next().value as string))
         const end = sent === breakAfter ? endOf(fault) : undefined
         if (end === "cut") await cutSocket()
         if (end === "error") controller.enqueue(encoder.encode(toFrame(overloadedEvent)))
