@@ -56,8 +56,8 @@ const MILLION = 1_000_000
 const tokens = (value: number): Range => ({ value, min: 0, max: MILLION, unit: "tokens" })
 const characters = (value: number): Range => ({ value, min: 1, max: 100 * MILLION, unit: "characters" })
 const count = (value: number, min = 0): Range => ({ value, min, max: 10_000, unit: "" })
-const minutes = (value: number): Range => ({ value, min: 0, max: 525_600, unit: "minutes" })
-const seconds = (value: number): Range => ({ value, min: 0, max: 86_400, unit: "seconds" })
+const minutes = (value: number, min = 0): Range => ({ value, min, max: 525_600, unit: "minutes" })
+const seconds = (value: number, min = 0): Range => ({ value, min, max: 86_400, unit: "seconds" })
 
 export const FIGURES = [
   figure("tool-result-limit", characters(50_000), "a larger tool result is put aside"),
@@ -100,6 +100,12 @@ export const FIGURES = [
   figure("restore-skill-limit", tokens(5_000), "size of a skill restored after a compaction"),
   figure("restore-skills-limit", tokens(25_000), "size of all of them"),
   figure("instructions-limit", tokens(40_000), "size of all instruction files"),
+  figure("answer-begin", seconds(240, 1), "the longest wait for an answer to begin"),
+  figure("stream-idle", seconds(90, 1), "the longest silence of a connection in the middle of an answer"),
+  figure("stream-stall", seconds(300, 1), "the longest time without a new piece of an answer"),
+  figure("answer-time", minutes(120, 1), "the longest time for one answer"),
+  figure("pauses", count(20, 1), "pauses of the server in a row that a query continues"),
+  figure("failed-rounds", count(30, 1), "rounds in a row in which every tool call failed"),
 ] as const satisfies readonly Figure[]
 
 export type FigureName = (typeof FIGURES)[number]["name"]

@@ -67,7 +67,7 @@ export class PromptTooLongError extends ModelError {
       gap === undefined ? "" : `${grouped(gap)} too many`,
     ].filter(Boolean)
     super(
-      `The request is too long for ${nameOf(details)}${figures.length > 0 ? ` (${figures.join(", ")})` : ""}. There was no answer. ${KEPT} Compact the conversation, go back to an earlier message, or use a model with a larger window.`,
+      `The request is too long for ${nameOf(details)}${figures.length > 0 ? ` (${figures.join(", ")})` : ""}. ${theirWords(details)}There was no answer. ${KEPT} Compact the conversation, go back to an earlier message, or use a model with a larger window.`,
       details,
     )
     this.tokens = tokens
@@ -163,9 +163,8 @@ export class RateLimitedError extends PassingModelError {
 
   constructor(details: PassingDetails) {
     const { retryAfterMs } = details
-    const when = retryAfterMs === undefined ? "in a minute" : `in ${grouped(Math.ceil(retryAfterMs / 1000))} seconds`
     super(
-      `${nameOf(details)} reports that its rate limit is reached${tried(details)}${inWords(details)}. ${KEPT} Try again ${when}.`,
+      `${nameOf(details)} reports that its rate limit is reached${tried(details)}${inWords(details)}. ${KEPT} Try again ${whenToTry(retryAfterMs)}.`,
       details,
     )
     this.reason = `rate limit${statusOf(details)}`
@@ -179,10 +178,76 @@ export class ConnectionLostError extends PassingModelError {
 
   constructor(details: PassingDetails) {
     super(
-      `The connection to ${nameOf(details)} failed before the answer was complete${tried(details)}${inWords(details)}. ${KEPT} The part of the answer that had arrived is discarded. Check the network and the address, then try again.`,
+      `The connection to ${nameOf(details)} failed before the answer was complete${tried(details)}${inWords(details)}. ${KEPT} Check the network and the address, then try again.`,
       details,
     )
     this.reason = `connection lost${this.said ? `: ${this.said}` : ""}`
+  }
+}
+
+/** How a stream stalled: no answer at all, a silent connection, or signs of life without content. */
+export type Stall = "no-answer" | "idle" | "no-content"
+
+/** The stream stopped in the middle, with its connection still open. */
+export class StalledError extends PassingModelError {
+  override readonly name = "StalledError"
+  readonly reason: string
+  readonly stall: Stall
+  /** Characters of the answer that had arrived. */
+  readonly characters: number
+
+  constructor(
+    { stall, ms, characters }: { readonly stall: Stall; readonly ms: number; readonly characters: number },
+    details: PassingDetails,
+  ) {
+    const seconds = `${grouped(Math.round(ms / 1000))} seconds`
+    const happened = {
+      "no-answer": `did not begin to answer within ${seconds}`,
+      idle: `sent nothing for ${seconds} in the middle of an answer`,
+      "no-content": `kept the connection open, but sent no part of the answer for ${seconds}`,
+    }[stall]
+    super(
+      `${nameOf(details)} ${happened}${tried(details)}, and the request was ended. ${grouped(characters)} characters had arrived. ${KEPT} Try again in a while.`,
+      details,
+    )
+    this.reason = stall === "no-answer" ? `no answer for ${seconds}` : `stalled for ${seconds}`
+    this.stall = stall
+    this.characters = characters
+  }
+}
+
+/** What an answer without an end had too much of. */
+export interface EndlessSize {
+  readonly what: "characters" | "blocks" | "empty" | "time"
+  /** Bytes for `empty`, milliseconds for `time`. */
+  readonly count: number
+  readonly limit: number
+}
+
+/** The answer went on beyond every limit and was cut. Another one would do the same. */
+export class EndlessAnswerError extends ModelError {
+  override readonly name = "EndlessAnswerError"
+  readonly size: EndlessSize
+
+  constructor(size: EndlessSize, details: FailureDetails) {
+    super(
+      `The answer of ${nameOf(details)} did not end and was cut off: ${tooMuch(size)}. ${KEPT} Ask again, or ask for less at once.`,
+      details,
+    )
+    this.size = size
+  }
+}
+
+function tooMuch({ what, limit }: EndlessSize): string {
+  switch (what) {
+    case "characters":
+      return `it passed ${grouped(limit)} characters, far more than its output limit allows`
+    case "blocks":
+      return `it passed ${grouped(limit)} content blocks`
+    case "empty":
+      return `it sent ${grouped(Math.floor(limit / 1024 / 1024))} MB without any content`
+    case "time":
+      return `it took longer than ${grouped(Math.round(limit / 60_000))} minutes`
   }
 }
 
@@ -200,6 +265,17 @@ const whatToChange = ({ status, said = "" }: FailureDetails) =>
   status === 404 && /\bmodel\b/.test(said)
     ? "Check the name of the model. For a model of another provider, pass a model of the AI SDK."
     : "Sending it again will not help. The provider's message says what to change."
+
+/** The provider's words, as a sentence of their own. */
+const theirWords = (details: FailureDetails) => (details.said ? `The answer${inWords(details)}. ` : "")
+
+const LONGEST_WAIT_MS = 7 * 24 * 3_600_000 // a header that asks for more is a mistake
+
+function whenToTry(retryAfterMs: number | undefined): string {
+  if (retryAfterMs === undefined) return "in a minute"
+  if (!(retryAfterMs <= LONGEST_WAIT_MS)) return "later"
+  return `in ${grouped(Math.ceil(retryAfterMs / 1000))} seconds`
+}
 
 const tried = ({ attempts = 1 }: FailureDetails) => (attempts > 1 ? ` after ${attempts} attempts` : "")
 

@@ -1,5 +1,13 @@
 /** Checks the options of `anthropicModel` and `aiSdkModel`. */
-import { anOption, checkOptions, describe, InvalidOptionError, type OptionRules, required } from "../base/options.ts"
+import {
+  anOption,
+  aPort,
+  checkOptions,
+  describe,
+  InvalidOptionError,
+  type OptionRules,
+  required,
+} from "../base/options.ts"
 import type { AiSdkModelOptions } from "./ai-sdk/ai-sdk.ts"
 import type { AnthropicModelOptions } from "./anthropic/anthropic.ts"
 import { CLIENT_OPTION, isAiSdkModel } from "./choose-model.ts"
@@ -19,6 +27,8 @@ const ANTHROPIC_RULES: OptionRules<AnthropicModelOptions> = {
   betas: anOption.list,
   client: CLIENT_OPTION,
   timeoutMs: anOption.number,
+  limits: anOption.object,
+  clock: aPort.clock,
   models: anOption.object,
   env: anOption.object,
   ...RETRY_RULES,
@@ -27,6 +37,8 @@ const ANTHROPIC_RULES: OptionRules<AnthropicModelOptions> = {
 const AI_SDK_RULES: OptionRules<AiSdkModelOptions> = {
   name: anOption.filledText,
   models: anOption.object,
+  limits: anOption.object,
+  clock: aPort.clock,
   ...RETRY_RULES,
 }
 

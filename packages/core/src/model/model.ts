@@ -6,6 +6,7 @@ import type { Usage } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import type { ModelAccepts, ModelFacts } from "../tokens/model-facts.ts"
 import type { ModelLookup } from "../tokens/models.ts"
+import type { StreamLimits } from "./stream-limits.ts"
 
 export interface Model {
   /** As the user named it. */
@@ -29,6 +30,8 @@ export interface StreamOptions {
   readonly writesCache?: boolean
   /** In a fork that makes several requests: how many of its messages, from the first, are the parent's. */
   readonly sharedMessages?: number
+  /** How long the model may take. What its own options say comes first. */
+  readonly limits?: Partial<StreamLimits>
 }
 
 export type ModelEvent =

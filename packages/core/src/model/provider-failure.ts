@@ -69,7 +69,7 @@ const KIND_OF_TYPE: Readonly<Record<string, FailureKind>> = {
 
 export function modelErrorFrom(failure: ProviderFailure, { provider, attempts, secrets }: FailureContext): ModelError {
   const { status, requestId } = failure
-  const said = redact(failure.said, secrets)
+  const said = readable(redact(failure.said, secrets))
   const details = { provider, status, said, requestId, attempts }
   const passing = { ...details, ...retryAdvice(failure) }
   const kind = kindOf(failure)
@@ -94,6 +94,16 @@ export function modelErrorFrom(failure: ProviderFailure, { provider, attempts, s
   }
 }
 
+const MOST_SAID = 2_000 // characters; an error page can have megabytes
+const MARKUP = /<(?:style|script)\b[\s\S]*?<\/(?:style|script)>|<[^>]*>/gi
+
+/** A provider's words in a sentence: short, and without the markup of an error page. */
+function readable(said: string): string {
+  const start = said.slice(0, 20 * MOST_SAID)
+  const text = /<!doctype html|<html\b/i.test(start) ? start.replace(MARKUP, " ").replace(/\s+/g, " ").trim() : start
+  return text.length > MOST_SAID ? `${text.slice(0, MOST_SAID)}…` : text
+}
+
 function kindOf({ status, type, code }: ProviderFailure): FailureKind {
   if (code !== undefined && code in KIND_OF_CODE) return KIND_OF_CODE[code]!
   if (status !== undefined) return KIND_OF_STATUS[status] ?? (status >= 500 ? "overload" : "invalid")
@@ -111,7 +121,7 @@ function retryAfterMs(header: (name: string) => string | undefined): number | un
   if (ms >= 0) return ms
   const given = header("retry-after") ?? ""
   const seconds = Number(given)
-  if (given !== "" && seconds >= 0) return seconds * 1000
+  if (given !== "" && !Number.isNaN(seconds)) return seconds >= 0 ? seconds * 1000 : undefined
   const wait = Date.parse(given) - Date.parse(header("date") ?? "")
   return wait >= 0 ? wait : undefined
 }
@@ -135,6 +145,8 @@ export function connectionTrouble(error: unknown): string | undefined {
   if (!isConnection) return undefined
   return chain.findLast(({ code }) => code !== undefined)?.code ?? chain.at(-1)?.message
 }
+
+const isRedirectLoop = (error: unknown) => causes(error).some(({ message }) => /redirect count exceeded/i.test(message))
 
 const isSign = (text: string) => CONNECTION_SIGNS.some((sign) => sign.test(text))
 
@@ -168,5 +180,7 @@ export function asModelError(
   const trouble = connectionTrouble(error)
   if (trouble === undefined) return error
   const { provider, attempts, secrets } = context
+  if (isRedirectLoop(error))
+    return new InvalidModelRequestError({ provider, attempts, said: "the address redirects without an end" })
   return new ConnectionLostError({ provider, attempts, said: redact(trouble, secrets) })
 }

@@ -3,11 +3,14 @@
  * arguments, so tests neither wait nor guess.
  */
 import { setTimeout } from "node:timers/promises"
-import { ModelAbortedError, PassingModelError } from "./errors.ts"
+import { type Clock, systemClock } from "../base/clock.ts"
+import { ModelAbortedError, PassingModelError, StalledError } from "./errors.ts"
 import type { ModelEvent } from "./model.ts"
 
 const MAX_ATTEMPTS = 8 // together about a minute of waiting, which outlasts most overloads
 const MAX_WAIT_MS = 5 * 60_000 // in all; a person at a terminal has given up by then
+const MAX_STALLS = 3 // each has taken minutes already
+const MAX_TOTAL_MS = 30 * 60_000 // no attempt begins after this time
 const FIRST_DELAY_MS = 500
 const LONGEST_DELAY_MS = 30_000
 const JITTER = 0.25 // random share of a delay, so that clients do not come back all at once
@@ -29,6 +32,10 @@ export interface FailedAttempt {
   readonly attempt: number
   /** How long this request has waited already. */
   readonly waitedMs: number
+  /** How many attempts stalled, including this one. Default 0. */
+  readonly stalls?: number
+  /** Time since the first attempt began. Default 0. */
+  readonly elapsedMs?: number
 }
 
 export type RetryPlan =
@@ -38,10 +45,11 @@ export type RetryPlan =
 const GIVE_UP: RetryPlan = { step: "give-up" }
 
 export function planRetry(
-  { error, attempt, waitedMs }: FailedAttempt,
+  { error, attempt, waitedMs, stalls = 0, elapsedMs = 0 }: FailedAttempt,
   { maxAttempts = MAX_ATTEMPTS, maxWaitMs = MAX_WAIT_MS, random = Math.random }: RetryOptions = {},
 ): RetryPlan {
   if (!(error instanceof PassingModelError) || error.forbidsRetry || attempt >= maxAttempts) return GIVE_UP
+  if (stalls >= MAX_STALLS || elapsedMs >= MAX_TOTAL_MS) return GIVE_UP
   const { retryAfterMs } = error
   const jitter = random() * JITTER
   // at least as long as the provider asks; otherwise twice as long each time
@@ -56,20 +64,25 @@ const backoff = (attempt: number) => Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1
 export interface RetriedWork extends RetryOptions {
   readonly provider: string
   readonly signal?: AbortSignal | undefined
+  readonly clock?: Clock | undefined
   /** One attempt, counted from 1. Throws `ModelError`s. */
   attempt(number: number): AsyncIterable<ModelEvent>
 }
 
 /** Makes attempts until one succeeds or the policy gives up. A `retry` event comes before each further one. */
 export async function* withRetries({ attempt, provider, signal, ...options }: RetriedWork): AsyncGenerator<ModelEvent> {
-  const delay = options.delay ?? wait
+  const { delay = wait, clock = systemClock } = options
+  const began = clock.now().getTime()
   let waitedMs = 0
+  let stalls = 0
   for (let number = 1; ; number++) {
     if (signal?.aborted) throw new ModelAbortedError(provider)
     try {
       return yield* attempt(number)
     } catch (error) {
-      const plan = planRetry({ error, attempt: number, waitedMs }, options)
+      if (error instanceof StalledError) stalls++
+      const elapsedMs = clock.now().getTime() - began
+      const plan = planRetry({ error, attempt: number, waitedMs, stalls, elapsedMs }, options)
       if (plan.step === "give-up") throw error
       const { delayMs, reason } = plan
       yield { type: "retry", attempt: number, delayMs, reason }

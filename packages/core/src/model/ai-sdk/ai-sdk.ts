@@ -7,6 +7,7 @@
  * const model = aiSdkModel(openai("gpt-5"))
  * ```
  */
+import type { Clock } from "../../base/clock.ts"
 import { type Block, toBlocks } from "../../messages/blocks.ts"
 import type { Usage } from "../../messages/messages.ts"
 import type { ModelRequest } from "../../messages/request.ts"
@@ -14,10 +15,12 @@ import { createEstimator } from "../../tokens/estimate.ts"
 import type { ModelFacts } from "../../tokens/model-facts.ts"
 import type { ModelOverride } from "../../tokens/models.ts"
 import { placeBreakpoints } from "../cache/breakpoints.ts"
-import { ConnectionLostError, ModelAbortedError } from "../errors.ts"
+import { ConnectionLostError } from "../errors.ts"
 import type { Model, ModelEvent, StreamOptions } from "../model.ts"
 import { asModelError } from "../provider-failure.ts"
 import { type RetryOptions, withRetries } from "../retry.ts"
+import type { StreamLimits } from "../stream-limits.ts"
+import { type Piece, watchedStream } from "../watched-stream.ts"
 import { PartCollector } from "./collect.ts"
 import { AI_SDK_OMITS, aiSdkFacts } from "./facts.ts"
 import { readFailure } from "./failure.ts"
@@ -37,12 +40,16 @@ export interface AiSdkModelOptions extends RetryOptions {
   readonly name?: string
   /** Facts about models that override or extend the built-in table, as in the settings. */
   readonly models?: Readonly<Record<string, ModelOverride>>
+  /** How long an answer may take. Default: what the settings say. */
+  readonly limits?: Partial<StreamLimits>
+  readonly clock?: Clock
 }
 
 interface Attempt {
   /** Attempts so far, including this one. */
   readonly attempts: number
   readonly signal: AbortSignal | undefined
+  readonly limits: Partial<StreamLimits> | undefined
 }
 
 export function aiSdkModel(given: AiSdkModel, options: AiSdkModelOptions = {}): Model {
@@ -52,21 +59,30 @@ export function aiSdkModel(given: AiSdkModel, options: AiSdkModelOptions = {}): 
   const facts = aiSdkFacts(name, options.models)
   const isClaude = /anthropic/i.test(provider)
 
-  async function* attempt(request: ModelRequest, { attempts, signal }: Attempt): AsyncGenerator<ModelEvent> {
+  async function* attempt(request: ModelRequest, { attempts, signal, limits }: Attempt): AsyncGenerator<ModelEvent> {
     const collector = new PartCollector(modelId)
+    const parts = watchedStream<StreamPart>({
+      provider,
+      attempts,
+      maxTokens: request.max_tokens,
+      signal,
+      clock: options.clock,
+      limits: { ...limits, ...options.limits },
+      measure: measurePart,
+      async open(watched) {
+        const call = toCallOptions(request, provider)
+        return untilAborted(await startStream(languageModel, { ...call, abortSignal: watched }), watched)
+      },
+    })
     try {
-      const call = toCallOptions(request, provider)
-      const stream = await startStream(languageModel, { ...call, ...(signal ? { abortSignal: signal } : {}) })
-      for await (const part of untilAborted(stream, signal)) {
+      for await (const part of parts) {
         if (part.type === "error") throw part.error
         const event = collector.take(part)
         if (event) yield event
       }
     } catch (error) {
-      if (signal?.aborted) throw new ModelAbortedError(provider)
       throw asModelError(error, { read: readFailure, context: { provider, attempts, secrets: [] } })
     }
-    if (signal?.aborted) throw new ModelAbortedError(provider)
     const response = collector.response((content) => estimateUsage({ request, content, facts }))
     if (!response) throw new ConnectionLostError({ provider, attempts, said: "the answer ended early" })
     yield { type: "response", response }
@@ -77,15 +93,33 @@ export function aiSdkModel(given: AiSdkModel, options: AiSdkModelOptions = {}): 
     provider,
     facts,
     omits: AI_SDK_OMITS,
-    stream(request: ModelRequest, { signal, ...caching }: StreamOptions = {}) {
+    stream(request: ModelRequest, { signal, limits, ...caching }: StreamOptions = {}) {
       const placed = isClaude ? placeBreakpoints(request, caching) : request
       return withRetries({
         ...options,
         provider,
         signal,
-        attempt: (attempts) => attempt(placed, { attempts, signal }),
+        attempt: (attempts) => attempt(placed, { attempts, signal, limits }),
       })
     },
+  }
+}
+
+/** What a part adds to the answer. */
+function measurePart(part: StreamPart): Piece | undefined {
+  switch (part.type) {
+    case "text-delta":
+    case "reasoning-delta":
+    case "tool-input-delta":
+      return part.delta === "" ? undefined : { characters: part.delta.length }
+    case "tool-call":
+      return { beginsBlock: true, characters: part.input.length }
+    case "finish":
+      return { isLast: true }
+    case "raw":
+      return undefined
+    default:
+      return { beginsBlock: part.type.endsWith("-start") && part.type !== "stream-start" }
   }
 }
 

@@ -9,6 +9,7 @@
  */
 import type { Anthropic, APIError, Middleware } from "@anthropic-ai/sdk"
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages"
+import type { Clock } from "../../base/clock.ts"
 import { hasExactInput } from "../../messages/exact-json.ts"
 import type { ModelRequest, RequestExtras } from "../../messages/request.ts"
 import { findModel, type ModelLookup, type ModelOverride, sentModelName } from "../../tokens/models.ts"
@@ -18,10 +19,14 @@ import { ConnectionLostError, MissingKeyError, ModelAbortedError, ModelError } f
 import type { Model, ModelEvent, StreamOptions } from "../model.ts"
 import { asModelError, type ProviderFailure } from "../provider-failure.ts"
 import { type RetryOptions, withRetries } from "../retry.ts"
+import type { StreamLimits } from "../stream-limits.ts"
+import { type Piece, watchedStream } from "../watched-stream.ts"
 import { MessageCollector } from "./collect.ts"
 import { factsFrom } from "./learn.ts"
+import { watchBody } from "./watch-body.ts"
 
 const PROVIDER = "anthropic"
+const SIDE_REQUEST_MS = 30_000 // to count tokens or ask about a model: the conversation can do without
 
 export interface AnthropicModelOptions extends RetryOptions {
   /** As people name it: with a date, with a `[1m]` suffix. */
@@ -33,8 +38,11 @@ export interface AnthropicModelOptions extends RetryOptions {
   readonly betas?: readonly string[]
   /** Your own client instead of a key: for another platform, a proxy, headers of your own. Its retries are not used. */
   readonly client?: AnthropicClient
-  /** The longest wait for an answer to begin. Default: the SDK's 10 minutes. */
+  /** The longest wait for an answer to begin, measured by the SDK. Default: `limits.beginMs`. */
   readonly timeoutMs?: number
+  /** How long an answer may take. Default: what the settings say. */
+  readonly limits?: Partial<StreamLimits>
+  readonly clock?: Clock
   /** Facts about models that override or extend the built-in table, as in the settings. */
   readonly models?: Readonly<Record<string, ModelOverride>>
   /** Default: the process's environment. */
@@ -64,6 +72,7 @@ interface Sending {
 interface Attempt extends Sending {
   /** Attempts so far, including this one. */
   readonly attempts: number
+  readonly limits?: Partial<StreamLimits> | undefined
 }
 
 export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
@@ -82,13 +91,14 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
   }
 
   /** What every request to the API carries besides its body. */
-  function requestOptions(body: ModelRequest, { asked, signal }: Sending) {
+  function requestOptions(body: ModelRequest, { asked, signal }: Sending, more: readonly Middleware[] = []) {
     const named = [...new Set([...betas, ...asked])]
+    const middleware = [...exactBody(body), ...more]
     return {
       maxRetries: 0,
       ...(named.length > 0 ? { headers: { "anthropic-beta": named.join(",") } } : {}),
       ...(signal ? { signal } : {}),
-      ...exactBody(body),
+      ...(middleware.length > 0 ? { middleware } : {}),
     }
   }
 
@@ -98,15 +108,28 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
     return asModelError(error, { read: readFailure, context: { provider: PROVIDER, attempts, secrets } })
   }
 
-  async function* attempt(body: ModelRequest, { attempts, asked, signal }: Attempt): AsyncGenerator<ModelEvent> {
+  async function* attempt(body: ModelRequest, given: Attempt): AsyncGenerator<ModelEvent> {
+    const { attempts, asked, signal } = given
     const collector = new MessageCollector()
+    const events = watchedStream<RawMessageStreamEvent>({
+      provider: PROVIDER,
+      attempts,
+      maxTokens: body.max_tokens,
+      signal,
+      clock: options.clock,
+      limits: limitsOf(given.limits),
+      measure: measureEvent,
+      async open(watched, onBytes) {
+        const { messages } = await connect()
+        const streamed = { ...body, stream: true as const }
+        const sending = { asked, signal: watched }
+        return messages.create(
+          streamed,
+          requestOptions(streamed as unknown as ModelRequest, sending, [watchBody(onBytes)]),
+        )
+      },
+    })
     try {
-      const { messages } = await connect()
-      const streamed = { ...body, stream: true as const }
-      const events: AsyncIterable<RawMessageStreamEvent> = await messages.create(
-        streamed,
-        requestOptions(streamed as unknown as ModelRequest, { asked, signal }),
-      )
       for await (const raw of events) {
         const event = collector.take(raw)
         if (event) yield event
@@ -114,11 +137,17 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
     } catch (error) {
       throw explain(error, { attempts, signal })
     }
-    if (signal?.aborted) throw new ModelAbortedError(PROVIDER) // the SDK ends an aborted stream as if it were complete
     const response = collector.response()
     if (!response) throw new ConnectionLostError({ provider: PROVIDER, attempts, said: "the answer ended early" })
     yield { type: "response", response }
   }
+
+  /** The SDK measures a wait that the caller set. */
+  const limitsOf = (limits: Partial<StreamLimits> | undefined): Partial<StreamLimits> => ({
+    ...limits,
+    ...(options.timeoutMs === undefined ? {} : { beginMs: Number.POSITIVE_INFINITY }),
+    ...options.limits,
+  })
 
   return {
     name,
@@ -127,14 +156,14 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
       return known.facts
     },
 
-    stream(request: ModelRequest, { signal, ...caching }: StreamOptions = {}) {
+    stream(request: ModelRequest, { signal, limits, ...caching }: StreamOptions = {}) {
       const { asked, body: bare } = withoutBetas(request)
       const body = placeBreakpoints({ ...bare, model: sentModelName(request.model) }, caching)
       return withRetries({
         ...options,
         provider: PROVIDER,
         signal,
-        attempt: (attempts) => attempt(body, { attempts, asked, signal }),
+        attempt: (attempts) => attempt(body, { attempts, asked, signal, limits }),
       })
     },
 
@@ -143,7 +172,8 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
       try {
         const { messages } = await connect()
         const { asked } = withoutBetas(request)
-        return (await messages.countTokens(body, requestOptions(body, { asked, signal }))).input_tokens
+        const sending = { timeout: SIDE_REQUEST_MS, ...requestOptions(body, { asked, signal }) }
+        return (await messages.countTokens(body, sending)).input_tokens
       } catch (error) {
         throw explain(error, { attempts: 1, signal })
       }
@@ -154,7 +184,8 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
       if (assumed.known) return assumed
       try {
         const { models } = await connect()
-        const info = await models.retrieve(sentModelName(name), {}, { maxRetries: 0, ...(signal ? { signal } : {}) })
+        const sending = { maxRetries: 0, timeout: SIDE_REQUEST_MS, ...(signal ? { signal } : {}) }
+        const info = await models.retrieve(sentModelName(name), {}, sending)
         known = { known: true, facts: factsFrom(info, assumed.facts) }
         return known
       } catch (thrown) {
@@ -193,11 +224,38 @@ function withoutBetas(request: ModelRequest): { readonly asked: readonly string[
 }
 
 /** Replaces the body that the SDK wrote, where inputs must be sent exactly as the model spelled them. */
-function exactBody(body: ModelRequest) {
+function exactBody(body: ModelRequest): readonly Middleware[] {
   const isExact = body.messages.some(({ content }) => typeof content !== "string" && hasExactInput(content))
-  if (!isExact) return {}
+  if (!isExact) return []
   const text = serialiseRequest(body)
-  return { middleware: [((request, next) => next({ ...request, body: text })) satisfies Middleware] }
+  return [(request, next) => next({ ...request, body: text })]
+}
+
+/** What an event adds to the answer. An empty piece is only a sign of life. */
+function measureEvent(event: RawMessageStreamEvent): Piece | undefined {
+  switch (event.type) {
+    case "message_start":
+      return {}
+    case "content_block_start":
+      return { beginsBlock: true, characters: charactersIn(event.content_block) }
+    case "content_block_delta": {
+      const characters = charactersIn(event.delta)
+      return characters > 0 ? { characters } : undefined
+    }
+    case "message_delta":
+      return event.delta?.stop_reason ? { isLast: true } : undefined
+    default:
+      return undefined
+  }
+}
+
+/** All that the fields hold besides the type. */
+const charactersIn = ({ type: _, ...fields }: { readonly type: string }): number =>
+  Object.values<unknown>(fields).reduce<number>((sum, value) => sum + charactersOf(value), 0)
+
+function charactersOf(value: unknown): number {
+  if (typeof value === "string") return value.length
+  return value === null || value === undefined ? 0 : JSON.stringify(value).length
 }
 
 /** The fields that decide a request's size. The counting endpoint refuses all others. */
