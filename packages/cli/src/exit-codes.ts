@@ -11,6 +11,7 @@ export const EXIT = {
   costLimit: 5,
   aborted: 6,
   refused: 7,
+  noProgress: 8,
 } as const
 
 export const EXIT_MEANINGS: readonly { readonly code: number; readonly meaning: string }[] = [
@@ -22,6 +23,7 @@ export const EXIT_MEANINGS: readonly { readonly code: number; readonly meaning: 
   { code: EXIT.costLimit, meaning: "--cost-limit was reached" },
   { code: EXIT.aborted, meaning: "interrupted; the conversation is kept" },
   { code: EXIT.refused, meaning: "the model refused to answer" },
+  { code: EXIT.noProgress, meaning: "stopped because the model repeated itself" },
 ]
 
 const BY_REASON: Readonly<Record<QueryEnd["reason"], number>> = {
@@ -32,6 +34,7 @@ const BY_REASON: Readonly<Record<QueryEnd["reason"], number>> = {
   "cost-limit": EXIT.costLimit,
   aborted: EXIT.aborted,
   refusal: EXIT.refused,
+  "no-progress": EXIT.noProgress,
 }
 
 export function exitCodeOf({ reason }: QueryEnd): number {
@@ -49,6 +52,8 @@ export function sentenceOf(end: QueryEnd): string | undefined {
       return `Stopped after ${counted(end.limit, "turn")}, the limit of --max-turns. Everything so far is kept.`
     case "cost-limit":
       return `Stopped at ${dollars(end.spent)}: the limit for this conversation is ${dollars(end.limit)}. Everything so far is kept.`
+    case "no-progress":
+      return `Stopped: no progress. ${end.why} Everything so far is kept; ask again to continue.`
     case "stopped-by-hook":
       return `A hook stopped the run: ${end.why}`
     case "aborted":

@@ -20,6 +20,8 @@ function describeEnd(end: QueryEnd): string {
       return `The agent stopped at the cost limit of $${end.limit}: $${end.spent.toFixed(4)} are spent.`
     case "stopped-by-hook":
       return `A hook stopped the query: ${end.why}.`
+    case "no-progress":
+      return `The agent stopped because it made no progress. ${end.why}`
     case "refusal":
       return "The model refused to answer."
     case "aborted":

@@ -72,6 +72,8 @@ export type QueryEnd =
   | { readonly reason: "max-turns"; readonly limit: number }
   | { readonly reason: "cost-limit"; readonly limit: number; readonly spent: number }
   | { readonly reason: "stopped-by-hook"; readonly why: string }
+  /** The query repeats itself: the model pauses, fails or makes the same call again and again. `why` is a sentence. */
+  | { readonly reason: "no-progress"; readonly why: string }
   | { readonly reason: "aborted" }
   /** `message` is a sentence for a person. */
   | { readonly reason: "error"; readonly message: string; readonly error: unknown }

@@ -3,16 +3,28 @@
  * ends it. It is an async generator of events. However it ends, the conversation can continue.
  */
 import { messageOf } from "../base/errors.ts"
+import { grouped } from "../base/grouped.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import { checkedCopy } from "../conversation/incoming.ts"
 import type { Attachment } from "../messages/attachments.ts"
-import { type Block, type Content, isText, isToolUse, type ToolUse, textOf } from "../messages/blocks.ts"
+import {
+  type Block,
+  type Content,
+  isText,
+  isToolUse,
+  type ToolResult,
+  type ToolUse,
+  textOf,
+} from "../messages/blocks.ts"
 import { PromptTooLongError } from "../model/errors.ts"
+import { refusesMedia } from "../model/media-refusals.ts"
 import type { Model, ModelResponse } from "../model/model.ts"
+import { keptCharacters, limitsFrom } from "../model/stream-limits.ts"
 import { type Cost, costOfUsage } from "../tokens/price.ts"
 import { summarise } from "../views/ledger/ledger.ts"
 import type { HookCall } from "./hooks.ts"
 import { aboutOf, type QueryEnd, type QueryEvent } from "./query-events.ts"
+import { QueryProgress } from "./query-progress.ts"
 import { runTools, type ToolRun } from "./run-tools.ts"
 import { withSideEvents } from "./side-events.ts"
 
@@ -32,7 +44,10 @@ export interface QueryOptions {
   readonly attachmentsFor: (touched: readonly string[]) => Promise<readonly Attachment[]>
 }
 
-const MOST_CONTINUATIONS = 3 // answers cut at the output limit that are asked to continue
+const CUT_OFF: ReadonlySet<string> = new Set(["max_tokens", "model_context_window_exceeded"])
+const CUT_NOTICE =
+  "The answer is not complete: it was cut at the model's limit. What arrived is kept; ask it to continue."
+const WITHHOLDINGS = ["new", "all"] as const // which images and documents are left out, one attempt after the other
 
 export async function* query(prompt: Content | undefined, given: QueryOptions): AsyncGenerator<QueryEvent, QueryEnd> {
   const turns = { count: 0 }
@@ -76,7 +91,7 @@ async function* run(
   if (options.stopped !== undefined) return { reason: "stopped-by-hook", why: options.stopped }
   const blocked = prompt === undefined ? undefined : yield* submit(prompt, options)
   if (blocked) return blocked
-  let continuations = 0
+  const progress = new QueryProgress(() => chat.flags.figures)
   let goesOnForHook = false
   for (;;) {
     if (options.signal?.aborted) return { reason: "aborted" }
@@ -90,19 +105,28 @@ async function* run(
     const content = response.content as readonly Block[]
     const calls = content.filter(isToolUse)
     if (calls.length > 0) {
-      const stopped = yield* work(calls, options)
+      const { results, stopped } = yield* work(calls, options)
       if (stopped !== undefined) return { reason: "stopped-by-hook", why: stopped }
+      const why = progress.worked(calls, results)
+      if (why !== undefined) return { reason: "no-progress", why }
       continue
     }
     if (response.stop_reason === "refusal") return { reason: "refusal" }
-    if (response.stop_reason === "pause_turn") continue
-    if (response.stop_reason === "max_tokens" && continuations++ < MOST_CONTINUATIONS) {
+    if (response.stop_reason === "pause_turn") {
+      const why = progress.paused(response)
+      if (why !== undefined) return { reason: "no-progress", why }
+      continue
+    }
+    if (response.stop_reason === "max_tokens" && progress.continues()) {
       yield { type: "notice", message: "The answer was cut at the output limit. The model is asked to continue." }
       continue
     }
+    if (CUT_OFF.has(response.stop_reason ?? "")) yield { type: "notice", message: CUT_NOTICE }
     if (chat.views.context.queued.length > 0) continue // messages typed meanwhile are answered before the query ends
     goesOnForHook = yield* stop(content, options, goesOnForHook)
     if (!goesOnForHook) return { reason: "answer", text: textOf(content) }
+    const why = progress.hookAsked()
+    if (why !== undefined) return { reason: "no-progress", why }
   }
 }
 
@@ -121,20 +145,47 @@ async function* submit(prompt: Content, options: QueryOptions): AsyncGenerator<Q
   return undefined
 }
 
-/** A request that the API refuses as too long is compacted and sent again, once. The caller sees the refusal only if that fails. */
+/**
+ * A request that the API refuses is changed and sent again where that can help: compacted once if it is too long, and without images and
+ * documents if it cannot use them. The caller sees the refusal only if that fails.
+ */
 async function* ask(options: QueryOptions, turn: number): AsyncGenerator<QueryEvent, ModelResponse | "aborted"> {
   const { conversation: chat, signal } = options
-  try {
-    return yield* askOnce(options, turn)
-  } catch (error) {
-    if (!(error instanceof PromptTooLongError) || signal?.aborted) throw error
+  const withholdings = [...WITHHOLDINGS]
+  let hasCompacted = false
+  for (;;) {
     try {
-      await chat.compact({ trigger: "auto", overflowed: true }, signal ? { signal } : {})
-    } catch {
-      throw error // the layer has reported why compacting did not help
+      return yield* askOnce(options, turn)
+    } catch (error) {
+      if (signal?.aborted) throw error
+      if (error instanceof PromptTooLongError && !hasCompacted) {
+        hasCompacted = true
+        await compactAfter(error, options)
+      } else if (refusesMedia(error)) {
+        const message = await withhold(chat, withholdings)
+        if (message === undefined) throw error
+        yield { type: "notice", message: `${message} The API said: "${error.said}"` }
+      } else throw error
     }
-    return yield* askOnce(options, turn)
   }
+}
+
+async function compactAfter(refusal: PromptTooLongError, { conversation: chat, signal }: QueryOptions): Promise<void> {
+  try {
+    await chat.compact({ trigger: "auto", overflowed: true }, signal ? { signal } : {})
+  } catch {
+    throw refusal // the layer has reported why compacting did not help
+  }
+}
+
+/** Leaves out more images and documents than before. `undefined` where none is left. */
+async function withhold(chat: Conversation, left: ("new" | "all")[]): Promise<string | undefined> {
+  for (let which = left.shift(); which; which = left.shift()) {
+    const count = await chat.withholdMedia(which, "the model refused it")
+    if (count > 0)
+      return `The model refused images or documents. ${count} are left out; text in their place names them.`
+  }
+  return undefined
 }
 
 /** Sends the next request and records the answer. Text streamed before an interruption is kept. */
@@ -143,12 +194,22 @@ async function* askOnce(options: QueryOptions, turn: number): AsyncGenerator<Que
   const { request, delivered } = await prepareAndDeliver(chat, signal)
   for (const { uuid, text } of delivered) yield { type: "user", uuid, text, queued: true }
   yield { type: "request", turn, size: chat.views.context.size(), fill: chat.fill() }
+  const limits = limitsFrom(chat.flags)
   let streamed = ""
+  let isRecorded = false
+  const keep = async () => {
+    const text = streamed.slice(0, keptCharacters(request.max_tokens))
+    if (isRecorded || text.trim() === "") return undefined
+    isRecorded = true
+    await chat.recordPartial(text, model.name)
+    return `The answer is not complete. The first ${grouped(text.length)} characters of it are kept.`
+  }
   try {
-    for await (const event of model.stream(request, signal ? { signal } : {})) {
+    for await (const event of model.stream(request, signal ? { signal, limits } : { limits })) {
       if (event.type === "retry") streamed = ""
       if (event.type === "text") streamed += event.text
       if (event.type === "response") {
+        isRecorded = true
         const uuid = await chat.record(event.response)
         const { response } = event
         yield { type: "response", uuid, response, cost: costOf(response, model) }
@@ -157,9 +218,12 @@ async function* askOnce(options: QueryOptions, turn: number): AsyncGenerator<Que
       if (event.type !== "tool-input") yield event
     }
   } catch (error) {
-    if (streamed.trim() !== "") await chat.recordPartial(streamed, model.name)
+    const message = await keep()
     if (signal?.aborted) return "aborted"
+    if (message !== undefined) yield { type: "notice", message }
     throw error
+  } finally {
+    await keep() // the reader left in the middle of the answer
   }
   throw new Error("The model ended its stream without a response. Nothing was lost; ask again.")
 }
@@ -180,8 +244,14 @@ async function prepareAndDeliver(chat: Conversation, signal: AbortSignal | undef
   }
 }
 
-/** Runs the calls, adds their results, then attaches what the round has made relevant. Returns why a hook ends the query, if one does. */
-async function* work(calls: readonly ToolUse[], options: QueryOptions): AsyncGenerator<QueryEvent, string | undefined> {
+interface Round {
+  readonly results: readonly ToolResult[]
+  /** Why a hook ends the query, if one does. */
+  readonly stopped: string | undefined
+}
+
+/** Runs the calls, adds their results, then attaches what the round has made relevant. */
+async function* work(calls: readonly ToolUse[], options: QueryOptions): AsyncGenerator<QueryEvent, Round> {
   const { conversation: chat, tools } = options
   const signal = options.signal ?? new AbortController().signal
   const run: ToolRun = { ...tools, signal, conversation: chat.id }
@@ -190,7 +260,7 @@ async function* work(calls: readonly ToolUse[], options: QueryOptions): AsyncGen
   await chat.add({ role: "user", content: [...(results as Block[]), ...said] })
   yield* attach(attachments, chat)
   if (!signal.aborted) yield* attach(await options.attachmentsFor(touched), chat)
-  return stopped
+  return { results, stopped }
 }
 
 const hookCall = (about: Readonly<Record<string, unknown>>, { signal }: QueryOptions): HookCall => ({

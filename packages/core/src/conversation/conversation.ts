@@ -10,7 +10,7 @@ import {
   MessageNotFoundError,
   NoCompactionError,
 } from "../base/errors.ts"
-import type { FlagReader } from "../base/flags.ts"
+import type { FlagReader, Flags } from "../base/flags.ts"
 import type { Ids } from "../base/ids.ts"
 import { compactionAllowed, type EffectiveSettings } from "../base/settings.ts"
 import type { Telemetry } from "../base/telemetry.ts"
@@ -28,6 +28,7 @@ import { findModel, type ModelLookup } from "../tokens/models.ts"
 import { thresholdsFor } from "../tokens/thresholds.ts"
 import { type Fill, fillOf, type Thresholds } from "../tokens/window.ts"
 import { accountSent } from "../views/context/sent-accounting.ts"
+import { refusedMedia } from "../views/context/withheld-media.ts"
 import { blockAt, parseAddress } from "../views/record/archive.ts"
 import { type CacheReport, cacheReport } from "../views/reports/cache-report.ts"
 import { type LedgerReport, ledgerReport } from "../views/reports/ledger-report.ts"
@@ -158,6 +159,11 @@ export class Conversation implements AsyncDisposable {
     return this.#parts.settings
   }
 
+  /** @internal The switches and figures of this turn. */
+  get flags(): Flags {
+    return this.#parts.flags.current
+  }
+
   /** How full the context is. */
   fill(): Fill {
     return fillOf(
@@ -282,6 +288,17 @@ export class Conversation implements AsyncDisposable {
   /** Keeps what was streamed of an answer that never ended. */
   recordPartial(text: string, model: string): Promise<Uuid> {
     return this.#inOrder(() => this.#recorder.takePartial({ id: `partial_${this.#record.ids.uuid()}`, text, model }))
+  }
+
+  /** @internal Sends a text in place of images and documents: the unanswered ones, or all. Resolves with how many that changed. */
+  withholdMedia(which: "new" | "all", why: string): Promise<number> {
+    return this.#inOrder(async () => {
+      if (this.#parts.settings.values.off) return 0
+      const { context } = this.views
+      const drafts = refusedMedia(context, { which, why, boundThinking: this.#model.facts.accepts.boundThinking })
+      await this.#record.append(drafts)
+      return drafts.reduce((sum, draft) => sum + (draft.subtype === "media-withheld" ? draft.blocks.length : 0), 0)
+    })
   }
 
   /** Uses another system prompt, tool list or context from the next request on. The change is recorded and costs the server's cache. */

@@ -10,6 +10,7 @@ import { type Block, isText, isToolUse, isWellFormedCall, textOf } from "../mess
 import type { ModelRequest } from "../messages/request.ts"
 import { ModelAbortedError } from "../model/errors.ts"
 import type { Model, ModelResponse, StreamOptions } from "../model/model.ts"
+import type { StreamLimits } from "../model/stream-limits.ts"
 import type { ReadState, Tool } from "../tools/tool.ts"
 import { assertNotForked } from "./fork-marker.ts"
 import { forkMessages } from "./fork-messages.ts"
@@ -37,6 +38,8 @@ export interface ForkOptions {
   readonly signal: AbortSignal
   /** Default: only if there may be a second request to read it. */
   readonly writesCache?: boolean
+  /** How long an answer may take. Default: the model's own. */
+  readonly limits?: StreamLimits
   /** Gets the text as it is streamed. */
   readonly onText?: (text: string) => void
 }
@@ -58,7 +61,11 @@ export async function runFork(parent: ForkParent, options: ForkOptions): Promise
   const { maxTurns, signal, directive, allows } = options
   const beginning = forkMessages({ ...parent.request, openCalls: parent.openCalls ?? [], directive })
   const context = cloneSurroundings(parent.toolContext, parent.reads)
-  const caching = { writesCache: options.writesCache ?? maxTurns > 1, sharedMessages: beginning.shared }
+  const caching = {
+    writesCache: options.writesCache ?? maxTurns > 1,
+    sharedMessages: beginning.shared,
+    ...(options.limits ? { limits: options.limits } : {}),
+  }
   const messages = [...beginning.messages]
   const responses: ModelResponse[] = []
   const end = (ended: ForkOutcome["ended"], error?: unknown): ForkOutcome => ({
@@ -78,7 +85,8 @@ export async function runFork(parent: ForkParent, options: ForkOptions): Promise
       const content = sendable(response.content as readonly Block[])
       const calls = content.filter(isToolUse)
       if (response.stop_reason === "refusal") return end("refusal")
-      if (calls.length === 0 && response.stop_reason !== "pause_turn") return end("answer")
+      const isPaused = response.stop_reason === "pause_turn" && content.length > 0 // an empty pause would repeat itself
+      if (calls.length === 0 && !isPaused) return end("answer")
       messages.push({ role: "assistant", content })
       if (calls.length === 0) continue // the server paused its own work and will continue it
       const results = await runForkCalls(calls, { tools: parent.tools, context, allows, signal })

@@ -1,8 +1,9 @@
 /** What an update of the notes works with, and how it ends. The two ways of writing share these. */
-import type { ForkOutcome } from "../../forks/fork.ts"
+import type { ForkOptions, ForkOutcome } from "../../forks/fork.ts"
 import type { ToolSurroundings } from "../../forks/fork-state.ts"
 import type { ModelRequest } from "../../messages/request.ts"
 import type { Model } from "../../model/model.ts"
+import type { StreamLimits } from "../../model/stream-limits.ts"
 import type { ReadState, Tool } from "../../tools/tool.ts"
 import type { NotesLimits } from "./limits.ts"
 import type { NotesFile } from "./notes-file.ts"
@@ -30,6 +31,8 @@ export interface ExtractionTask {
   readonly room: number
   readonly now: Date
   readonly signal: AbortSignal
+  /** How long the model may take. Default: its own limits. */
+  readonly patience?: StreamLimits
 }
 
 /** What a fork is given to write the notes. */
@@ -46,3 +49,7 @@ export type Written =
   | { readonly state: "not-noted"; readonly outcome: ForkOutcome; readonly problem?: unknown }
 
 export const saysNothingNew = ({ text }: ForkOutcome): boolean => NOTHING_NEW.test(text)
+
+/** The fork's time limits, where the task has some. */
+export const patienceOf = ({ patience }: Pick<NotesUpdate, "patience">): Pick<ForkOptions, "limits"> =>
+  patience ? { limits: patience } : {}

@@ -8,6 +8,7 @@ import { grouped } from "../../base/grouped.ts"
 import type { DecisionDraft } from "../../journal/entries.ts"
 import type { Uuid } from "../../messages/messages.ts"
 import { MissingKeyError } from "../../model/errors.ts"
+import { limitsFrom } from "../../model/stream-limits.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 import { type BudgetAnswer, backgroundBudget } from "../background-budget.ts"
 import type { Layer, LayerContext, Outcome } from "../layer.ts"
@@ -182,6 +183,7 @@ async function update(options: Extractor, { context, position, limits }: Update)
     room: thresholds.effective - contextTokens,
     now: context.now,
     signal,
+    patience: limitsFrom(context.flags),
   })
   if (extraction.state === "no-room") return undefined
   const spent = spentOn(extraction)

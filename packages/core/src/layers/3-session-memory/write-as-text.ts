@@ -6,7 +6,7 @@ import { StrataError } from "../../base/errors.ts"
 import { type ForkOutcome, runFork } from "../../forks/fork.ts"
 import { applyChanges, readChanges } from "./answer.ts"
 import { openNotesFile, replaceNotes } from "./notes-file.ts"
-import { type Extractor, type NotesUpdate, saysNothingNew, type Written } from "./notes-update.ts"
+import { type Extractor, type NotesUpdate, patienceOf, saysNothingNew, type Written } from "./notes-update.ts"
 
 const MOST_TURNS = 3 // one is enough unless the model calls tools first
 const NO_TOOLS = "No tools are available while notes are taken. Answer with the new notes as text."
@@ -25,7 +25,7 @@ export async function writeAsText(extractor: Extractor, update: NotesUpdate): Pr
   const outcome = await runFork(
     { ...extractor, request, openCalls },
     // a second request is the exception, so a cache entry for it would rarely be read
-    { directive, allows: NO_TOOLS, maxTurns: MOST_TURNS, signal, writesCache: false },
+    { directive, allows: NO_TOOLS, maxTurns: MOST_TURNS, signal, writesCache: false, ...patienceOf(update) },
   )
   if (outcome.ended === "aborted") return { state: "not-noted", outcome }
   try {

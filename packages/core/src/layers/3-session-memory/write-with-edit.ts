@@ -5,7 +5,7 @@ import type { ToolUse } from "../../messages/blocks.ts"
 import { executed } from "../../tools/defaults.ts"
 import type { PermissionQuestion, Tool } from "../../tools/tool.ts"
 import { type NotesFile, openNotesFile } from "./notes-file.ts"
-import { type Extractor, type NotesUpdate, saysNothingNew, type Written } from "./notes-update.ts"
+import { type Extractor, type NotesUpdate, patienceOf, saysNothingNew, type Written } from "./notes-update.ts"
 
 export const EDIT = "Edit"
 const READ = "Read"
@@ -18,7 +18,7 @@ export async function writeWithEdit(extractor: Extractor, update: NotesUpdate): 
   const { tools, edits } = countingEdits(extractor.tools)
   const outcome = await runFork(
     { ...extractor, tools, reads, request: update.request, openCalls: update.openCalls },
-    { directive, allows: onlyThisFile(file), maxTurns: MOST_TURNS, signal },
+    { directive, allows: onlyThisFile(file), maxTurns: MOST_TURNS, signal, ...patienceOf(update) },
   )
   const isNoted = edits() > 0 || saysNothingNew(outcome)
   if (outcome.ended !== "answer" || !isNoted) return { state: "not-noted", outcome }

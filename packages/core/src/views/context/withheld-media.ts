@@ -5,7 +5,7 @@
 
 import type { DecisionDraft } from "../../journal/entries.ts"
 import { isThinking } from "../../messages/blocks.ts"
-import { planWithholding } from "../../messages/media.ts"
+import { planWithholding, type Withheld } from "../../messages/media.ts"
 import { MEDIA_LIMITS } from "../../messages/media-limits.ts"
 import { parseAddress } from "../record/archive.ts"
 import { blocksOf } from "./changed-messages.ts"
@@ -14,6 +14,33 @@ import type { ContextView } from "./context.ts"
 export function withheldMedia(context: ContextView, boundThinking: boolean): readonly DecisionDraft[] {
   const { media, withheldAddresses } = context
   const blocks = media.length === 0 ? [] : planWithholding(media, withheldAddresses, MEDIA_LIMITS)
+  return decisionsFor(blocks, context, boundThinking)
+}
+
+interface Refused {
+  /** Those that no answer has followed yet, or all. */
+  readonly which: "new" | "all"
+  readonly why: string
+  readonly boundThinking: boolean
+}
+
+/** Withholds what the API refused after it was sent. It does not say which block it means. */
+export function refusedMedia(context: ContextView, { which, why, boundThinking }: Refused): readonly DecisionDraft[] {
+  const messages = context.storedMessages()
+  const answered = which === "all" ? -1 : messages.findLastIndex(({ type }) => type === "assistant")
+  const unanswered = new Set<string | undefined>(messages.slice(answered + 1).map(({ uuid }) => uuid))
+  const blocks = context.media
+    .filter(({ address }) => !context.withheldAddresses.has(address))
+    .filter(({ address }) => unanswered.has(parseAddress(address)?.uuid))
+    .map(({ address }) => ({ address, why }))
+  return decisionsFor(blocks, context, boundThinking)
+}
+
+function decisionsFor(
+  blocks: readonly Withheld[],
+  context: ContextView,
+  boundThinking: boolean,
+): readonly DecisionDraft[] {
   if (blocks.length === 0) return []
   const withheld: DecisionDraft = { type: "strata", subtype: "media-withheld", blocks }
   const addresses = blocks.map(({ address }) => address)

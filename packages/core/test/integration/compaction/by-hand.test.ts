@@ -423,7 +423,7 @@ describe("when the window is smaller than was thought", () => {
 
   test("L4-27 a summary as long as what it replaces is refused and counts as a failure", async () => {
     const { sim } = await compactingSimulator(rounds(14, 2_000), {
-      summary: () => `<summary>${"many more words than before ".repeat(6_000)}</summary>`,
+      summary: () => `<summary>${"many more words than before ".repeat(3_600)}</summary>`, // within the output limit
     })
     const agent = await compactingAgent(sim, { settings: NO_NOTES, window: 50_000 })
     await ask(agent, "Go.")

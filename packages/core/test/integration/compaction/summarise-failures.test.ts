@@ -45,7 +45,12 @@ describe("L4-15 the request itself is too long", () => {
       window: 1_000_000,
       sim: { models: { [MODEL]: { window: 8_000 } } },
     })
-    expect(sim.log.map(({ status }) => status)).toEqual([400, 200])
+    // the first answer fills the window before its summary ends, so the round is cut once more
+    expect(sim.log.map(({ status, stopReason }) => stopReason ?? status)).toEqual([
+      400,
+      "model_context_window_exceeded",
+      "end_turn",
+    ])
     expect(outcome.kind).toBe("summary")
   })
 
@@ -88,16 +93,29 @@ describe("L4-13 temporary failures are retried, twice", () => {
     expect(lastText(requests[1]!)).toMatch(/Leave the analysis out/)
   })
 
-  test("an answer cut in its summary is used", async () => {
-    const cut: Answer = {
-      content: [
-        { type: "text", text: "<analysis>hm</analysis><summary>\n1. Primary Request and Intent: move the par" },
-      ],
-      stopReason: "max_tokens",
-    }
-    const { outcome, requests } = await summarise(work(2), { answers: [cut] })
-    expect(textOf(outcome)).toBe("Summary:\n1. Primary Request and Intent: move the par")
-    expect(requests).toHaveLength(1)
+  const halfSummary = "<analysis>hm</analysis><summary>\n1. Primary Request and Intent: move the par"
+
+  test.each(["max_tokens", "pause_turn"] as const)(
+    "L4-12 half a summary (%s) is refused, and asked for again",
+    async (stopReason) => {
+      const cut: Answer = { content: [{ type: "text", text: halfSummary }], stopReason }
+      const { outcome, requests } = await summarise(work(2), { answers: [cut] })
+      expect(textOf(outcome)).toContain("move the parser")
+      expect(requests).toHaveLength(2)
+      expect(lastText(requests[1]!)).toMatch(/Leave the analysis out/)
+    },
+  )
+
+  test("L4-12 a summary that is cut every time is a failure after three answers", async () => {
+    const cut: Answer = { content: [{ type: "text", text: halfSummary }], stopReason: "max_tokens" }
+    const { outcome, requests } = await summarise(work(2), { answers: [cut, cut, cut, cut] })
+    expect(outcome).toMatchObject({
+      kind: "failed",
+      why: "no_summary",
+      message: "the model's answer was cut off",
+      responses: [{}, {}, {}],
+    })
+    expect(requests).toHaveLength(3)
   })
 
   test("a stream that breaks off, with a model that does not retry by itself", async () => {

@@ -1,5 +1,6 @@
 /** A separate call writes the summary, from an input that is cut to what the summariser can take. */
 import type { Model } from "../../../model/model.ts"
+import { limitsFrom } from "../../../model/stream-limits.ts"
 import { createEstimator } from "../../../tokens/estimate.ts"
 import type { LayerContext } from "../../layer.ts"
 import { summariseDirectly } from "../summarise/direct.ts"
@@ -17,6 +18,7 @@ export function direct(model: Model): Route {
         kind: cut.kind,
         instructions,
         signal: context.signal,
+        limits: limitsFrom(context.flags),
         onProgress,
       })
       if (outcome.kind !== "summary") return outcome

@@ -8,14 +8,14 @@ import { isToolUse, textOf } from "../../../messages/blocks.ts"
 import type { Message } from "../../../messages/messages.ts"
 import { sentBlocks } from "../../../messages/sent-blocks.ts"
 import { PromptTooLongError } from "../../../model/errors.ts"
+import { limitsFrom } from "../../../model/stream-limits.ts"
 import type { Cut } from "../cut.ts"
 import { summaryPrompt } from "../summarise/prompts.ts"
-import { readSummary } from "../summarise/summary-text.ts"
+import { CUT_MESSAGE, isCutShort, readSummary } from "../summarise/summary-text.ts"
 import type { Route, RouteInput, RouteOutcome } from "./route.ts"
 
 const ROOM_FOR_ANSWER = 4_000 // tokens; a summary is rarely longer, and one that is cut is refused
 const LONGEST_QUOTE = 200 // characters that show where a range begins
-const CUT_SHORT: ReadonlySet<string> = new Set(["max_tokens", "model_context_window_exceeded"])
 const OPENED = /<summary>/i // beside a call, text without this tag only leads up to the call
 const NO_TOOLS = "No tools are available while a summary is written. Answer in text."
 
@@ -66,6 +66,7 @@ export async function askFork(
       allows: () => NO_TOOLS,
       maxTurns: 1,
       signal: context.signal,
+      limits: limitsFrom(context.flags),
       onText: (text) => {
         characters += text.length
         onProgress(characters)
@@ -84,7 +85,7 @@ export function readAnswer(outcome: ForkOutcome, cut: Cut): RouteOutcome {
     return failed(why, outcome.error instanceof Error ? outcome.error.message : "the request failed")
   }
   if (ended === "refusal") return failed("no_summary", "the model refused to write one")
-  if (CUT_SHORT.has(responses.at(-1)?.stop_reason ?? "")) return failed("no_summary", "the model's answer was cut off")
+  if (isCutShort(responses.at(-1)?.stop_reason)) return failed("no_summary", CUT_MESSAGE)
   if (ended === "turn-limit" && !OPENED.test(outcome.text))
     return failed("no_summary", "the model called a tool instead of writing one")
   const summary = readSummary(outcome.text)

@@ -15,12 +15,13 @@ import {
   PromptTooLongError,
 } from "../../../model/errors.ts"
 import type { Model, ModelResponse } from "../../../model/model.ts"
+import type { StreamLimits } from "../../../model/stream-limits.ts"
 import type { Estimator } from "../../../tokens/estimate.ts"
 import { sentModelName } from "../../../tokens/models.ts"
 import { sizeOf } from "./fit.ts"
 import { directSystemPrompt, noRoomNote } from "./prompts.ts"
 import type { Subject } from "./subject.ts"
-import { type ReadSummary, readSummary } from "./summary-text.ts"
+import { CUT_MESSAGE, isCutShort, type ReadSummary, readSummary } from "./summary-text.ts"
 
 const MOST_RETRIES = 2 // of answers that hold no summary
 const MOST_SHRINKINGS = 3
@@ -34,6 +35,7 @@ export interface Caller {
   /** `max_tokens` of each request. */
   readonly output: number
   readonly signal: AbortSignal
+  readonly limits?: StreamLimits | undefined
   /** Text as it arrives; `undefined`: this answer is discarded. */
   readonly onText: (text: string | undefined) => void
   readonly onResponse: (response: ModelResponse) => void
@@ -111,11 +113,12 @@ async function answerTo(caller: Caller, messages: readonly FlatMessage[]): Promi
   }
 }
 
-async function read({ model, signal, onText, onResponse }: Caller, request: ModelRequest): Promise<Answer> {
+async function read({ model, signal, limits, onText, onResponse }: Caller, request: ModelRequest): Promise<Answer> {
   // the server never sees these bytes again: a cache entry would cost more than it saves
   let response: ModelResponse | undefined
   onText(undefined)
-  for await (const event of model.stream(request, { signal, writesCache: false, sharedMessages: 0 })) {
+  const sending = { signal, writesCache: false, sharedMessages: 0, ...(limits ? { limits } : {}) }
+  for await (const event of model.stream(request, sending)) {
     if (event.type === "text") onText(event.text)
     else if (event.type === "retry") onText(undefined)
     else if (event.type === "response") response = event.response
@@ -129,6 +132,13 @@ async function read({ model, signal, onText, onResponse }: Caller, request: Mode
     return { kind: "again", why: "no_summary", message: "the model refused to write one" }
   }
   const summary = readSummary(textOf(response.content as readonly Block[]))
+  const isError = summary.kind === "none" && summary.why === "api-error"
+  if (!isError && isCutShort(response.stop_reason)) {
+    // a full window leaves more room for the answer only if the request gets smaller
+    return response.stop_reason === "model_context_window_exceeded"
+      ? { kind: "too-long", excess: {}, message: CUT_MESSAGE }
+      : { kind: "again", why: "no_summary", message: CUT_MESSAGE, cut: true }
+  }
   if (summary.kind === "summary") return summary
   const message = NO_SUMMARY[summary.why]
   if (summary.why !== "api-error") return { kind: "again", why: "no_summary", message, cut: summary.why === "cut" }

@@ -6,6 +6,7 @@ import { reasonOf } from "../../../base/errors.ts"
 import type { FailureReason } from "../../../base/telemetry.ts"
 import type { Message } from "../../../messages/messages.ts"
 import type { Model, ModelResponse } from "../../../model/model.ts"
+import type { StreamLimits } from "../../../model/stream-limits.ts"
 import type { Estimator } from "../../../tokens/estimate.ts"
 import { OUTPUT_RESERVE } from "../../../tokens/window.ts"
 import { type Asked, ask, type Caller, namedTools, SMALL_WINDOW_OUTPUT } from "./ask.ts"
@@ -33,6 +34,8 @@ export interface DirectSummary {
   readonly instructions: readonly string[]
   readonly estimator: Estimator
   readonly signal: AbortSignal
+  /** How long an answer may take. Default: the model's own. */
+  readonly limits?: StreamLimits
   /** The most output tokens of one call. Default 20,000. */
   readonly maxOutput?: number
   /** Characters that have arrived so far, over all calls. It goes down where an answer is discarded. */
@@ -69,6 +72,7 @@ export async function summariseDirectly(options: DirectSummary): Promise<Summary
     estimator,
     output,
     signal,
+    limits: options.limits,
     onText: progress.text,
     onResponse(response) {
       responses.push(response)

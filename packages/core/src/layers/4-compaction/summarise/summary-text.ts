@@ -13,6 +13,12 @@ export type ReadSummary =
   /** An error message instead of an answer; `tooLong` where it says so. */
   | { readonly kind: "none"; readonly why: "api-error"; readonly tooLong?: TooLong }
 
+const CUT_SHORT: ReadonlySet<string> = new Set(["max_tokens", "model_context_window_exceeded", "pause_turn"])
+export const CUT_MESSAGE = "the model's answer was cut off"
+
+/** Whether an answer ended before its writer did. Half a summary would lose the rest without a trace. */
+export const isCutShort = (stopReason: string | null | undefined): boolean => CUT_SHORT.has(stopReason ?? "")
+
 /** Texts that clients and gateways return instead of an answer. Each must begin the text: a summary may mention errors too. */
 const ERROR_TEXTS: readonly { readonly pattern: RegExp; readonly reason: string }[] = [
   { pattern: /^API Error\s*(?:$|[:(\d])/i, reason: "how agents show a failed request in the conversation" },
