@@ -5,7 +5,7 @@
 
 export type { PermissionRequest } from "./agent/admit-call.ts"
 export { Agent } from "./agent/agent.ts"
-export { openAgent } from "./agent/open-agent.ts"
+export { openAgent, openAgentWith } from "./agent/open-agent.ts"
 export type { AgentOptions, AskOptions } from "./agent/options.ts"
 export { judge, simpleCommands } from "./agent/permissions.ts"
 export type { QueryEnd, QueryEvent } from "./agent/query-events.ts"
@@ -13,6 +13,7 @@ export { withSideEvents } from "./agent/side-events.ts"
 export { suggestedRules } from "./agent/suggested-rules.ts"
 export { manualClock } from "./base/clock.ts"
 export { CompactionFailedError, ImportError, reasonOf, SettingsError, StrataError } from "./base/errors.ts"
+export { escaped } from "./base/escaped-text.ts"
 export { FIGURES, type FigureName, SWITCHES, type SwitchName } from "./base/flag-names.ts"
 export { createFlags } from "./base/flags.ts"
 export { grouped } from "./base/grouped.ts"
@@ -28,10 +29,20 @@ export {
   short,
   timeAgo,
 } from "./base/numbers.ts"
+export { type ProjectPart, partText, partTitle, partVariables } from "./base/project-parts.ts"
 export { promptText } from "./base/prompt-file.ts"
-export { DEFAULT_SETTINGS, ENVIRONMENT, loadSettings, type Settings } from "./base/settings.ts"
+export {
+  DEFAULT_SETTINGS,
+  ENVIRONMENT,
+  loadSettings,
+  readSettings,
+  type Settings,
+  type SettingsReading,
+} from "./base/settings.ts"
 export { settingsSchema } from "./base/settings-schema.ts"
 export { addCounts, inputTokens, NO_TOKENS, type TokenCounts } from "./base/token-counts.ts"
+export { grantTrust, leftOutSentences, revokeTrust, type Trust, trustOf } from "./base/trust.ts"
+export { listTrust } from "./base/trust-store.ts"
 export { PERMISSION_MODES, type PermissionMode } from "./base/vocabulary.ts"
 export { Conversation } from "./conversation/conversation.ts"
 export type { ToolSurroundings } from "./forks/fork-state.ts"

@@ -40,6 +40,8 @@ interface AgentParts {
   readonly askPermission: AgentOptions["askPermission"]
   /** Aborts the queries and hooks that run when the agent closes. */
   readonly closing: AbortController
+  /** Sentences about what of the project's settings does not count. */
+  readonly leftOut: readonly string[]
 }
 
 export class Agent implements AsyncDisposable {
@@ -65,9 +67,12 @@ export class Agent implements AsyncDisposable {
     return this.#parts.state.policy.mode
   }
 
-  /** What could not be opened, and what hooks said at the start: MCP servers that did not start, skills that cannot be read, hooks that failed. */
+  /**
+   * What is missing, and what hooks said at the start: settings of the project that no one trusted, MCP servers that did not start, skills
+   * that cannot be read, hooks that failed.
+   */
   get problems(): readonly string[] {
-    return [...this.#parts.toolset.problems, ...this.#problems]
+    return [...this.#parts.leftOut, ...this.#parts.toolset.problems, ...this.#problems]
   }
 
   setMode(mode: PermissionMode): void {

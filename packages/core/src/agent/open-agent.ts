@@ -5,11 +5,11 @@ import { type Clock, systemClock } from "../base/clock.ts"
 import { reasonOf } from "../base/errors.ts"
 import { projectName } from "../base/ids.ts"
 import { InvalidOptionError } from "../base/options.ts"
-import { loadSettings, type Settings } from "../base/settings.ts"
+import type { EffectiveSettings, Settings } from "../base/settings.ts"
 import { createTelemetry } from "../base/telemetry.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import { defaultLayers, type LayerSurroundings } from "../conversation/default-layers.ts"
-import { openConversation } from "../conversation/open.ts"
+import { openWithSettings } from "../conversation/open.ts"
 import { defaultRoot, notesConfigDirectory, projectDirectory } from "../journal/file/layout.ts"
 import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
 import type { Layer } from "../layers/layer.ts"
@@ -28,13 +28,29 @@ import { InstructionWatch } from "./instruction-watch.ts"
 import { type AgentOptions, checkAgentOptions } from "./options.ts"
 import { isInside, judge, type PermissionPolicy, type Request } from "./permissions.ts"
 import { codingPrompt } from "./system-prompt.ts"
+import { loadTrusted } from "./trust.ts"
 
 export async function openAgent(options: AgentOptions): Promise<Agent> {
   checkAgentOptions(options)
-  const ground = await groundOf(options)
+  const { env = process.env, clock = systemClock, trustProject } = options
+  const cwd = await projectAt(options.cwd ?? process.cwd())
+  const home = options.dir ?? defaultRoot(env)
+  const code = options.settings ? { code: options.settings } : {}
+  const { settings, problems } = await loadTrusted({ home, cwd, env, ...code }, { trustProject, clock })
+  return openAgentWith(options, settings, problems)
+}
+
+/** For settings that were loaded before. `problems` says what of them does not count. */
+export async function openAgentWith(
+  options: AgentOptions,
+  settings: EffectiveSettings,
+  problems: readonly string[] = [],
+): Promise<Agent> {
+  checkAgentOptions(options)
+  const ground = await groundOf(options, settings)
   const toolset = await openTools(options.tools ?? [], ground)
   try {
-    return await assemble({ options, ground, toolset })
+    return await assemble({ options, ground, toolset, problems })
   } catch (error) {
     await toolset.close().catch(() => undefined) // why the opening failed matters more
     throw error
@@ -47,21 +63,17 @@ interface Ground {
   readonly root: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
+  readonly loaded: EffectiveSettings
   readonly settings: Settings
   readonly model: Model
   readonly summariser: Model | undefined
 }
 
-async function groundOf(options: AgentOptions): Promise<Ground> {
+async function groundOf(options: AgentOptions, loaded: EffectiveSettings): Promise<Ground> {
   const { clock = systemClock, env = process.env, client, summariser } = options
   const cwd = await projectAt(options.cwd ?? process.cwd())
   const root = options.dir ?? defaultRoot(env)
-  const { values } = await loadSettings({
-    home: root,
-    cwd,
-    env,
-    ...(options.settings ? { code: options.settings } : {}),
-  })
+  const { values } = loaded
   const source = { env, models: values.models }
   const model = await chooseModel({ ...source, model: options.model, client })
   // a summariser that is no id brings its own client
@@ -71,6 +83,7 @@ async function groundOf(options: AgentOptions): Promise<Ground> {
     root,
     env,
     clock,
+    loaded,
     settings: values,
     model,
     summariser: summariser ? await chooseModel({ ...source, model: summariser, client: shared }) : undefined,
@@ -92,9 +105,10 @@ interface Assembly {
   readonly options: AgentOptions
   readonly ground: Ground
   readonly toolset: Required<OpenToolset>
+  readonly problems: readonly string[]
 }
 
-async function assemble({ options, ground, toolset }: Assembly): Promise<Agent> {
+async function assemble({ options, ground, toolset, problems }: Assembly): Promise<Agent> {
   const { cwd, root, env, clock, settings, model, summariser } = ground
   const { askPermission, askPerson, approvePlan, reads = new FileReads() } = options
   const instructions = await InstructionWatch.start({ home: root, project: cwd, cwd, mayRead: () => true })
@@ -135,21 +149,23 @@ async function assemble({ options, ground, toolset }: Assembly): Promise<Agent> 
   })
   // the provider may know a model that the table does not have; the conversation takes what it says
   if (!findModel(model.name, settings.models).known) await model.learn?.().catch(() => undefined)
-  const conversation: Conversation = await openConversation({
-    ...pick(options, ["id", "mustExist", "title", "store", "ids", "flags"]),
-    model,
-    cwd,
-    dir: root,
-    env,
-    clock,
-    layers,
-    system: options.system ?? systemPrompt({ cwd, date: clock.now() }),
-    tools: toolset.tools,
-    context: instructions.texts,
-    refreshPrompt: async () => ({ context: await instructions.renew() }),
-    cacheBreakpoints: false, // the model places its own
-    settings: options.settings ?? {},
-  })
+  const conversation: Conversation = await openWithSettings(
+    {
+      ...pick(options, ["id", "mustExist", "title", "store", "ids", "flags"]),
+      model,
+      cwd,
+      dir: root,
+      env,
+      clock,
+      layers,
+      system: options.system ?? systemPrompt({ cwd, date: clock.now() }),
+      tools: toolset.tools,
+      context: instructions.texts,
+      refreshPrompt: async () => ({ context: await instructions.renew() }),
+      cacheBreakpoints: false, // the model places its own
+    },
+    ground.loaded,
+  )
   const telemetry = createTelemetry({ exportContent: settings.exportContent })
   const agent = new Agent({
     conversation,
@@ -162,6 +178,7 @@ async function assemble({ options, ground, toolset }: Assembly): Promise<Agent> 
     telemetry,
     askPermission,
     closing,
+    leftOut: problems,
   })
   try {
     await agent.start()

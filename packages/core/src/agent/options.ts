@@ -12,6 +12,7 @@ import {
   oneOf,
   required,
 } from "../base/options.ts"
+import type { ProjectPart } from "../base/project-parts.ts"
 import type { SettingsInput } from "../base/settings.ts"
 import {
   HOOK_EVENTS,
@@ -74,6 +75,11 @@ export interface AgentOptions {
   /** What the model has seen of files. Default: a new record. */
   readonly reads?: ReadState
   readonly settings?: SettingsInput
+  /**
+   * Whether what the project's settings would run or widen counts. Default: if a person trusted exactly these contents before. `true` trusts
+   * it for this agent, `false` leaves it out. A function asks a person; a yes is kept, and it is called again only after a change.
+   */
+  readonly trustProject?: boolean | ((parts: readonly ProjectPart[]) => boolean | Promise<boolean>)
   /** Writes summaries in place of the conversation's own model. */
   readonly summariser?: ModelChoice
   /** No one is there to answer: after a compaction the agent is asked to continue by itself. */
@@ -112,6 +118,7 @@ const RULES: OptionRules<AgentOptions> = {
   hooks: anOption.list,
   reads: anOption.object,
   settings: anOption.object,
+  trustProject: anOption.switchOrFunction,
   summariser: MODEL_OPTION,
   autonomous: anOption.switch,
   layers: anOption.listOrFunction,

@@ -1,4 +1,5 @@
 /** One class per kind of failure a caller can act on. Each message says what happened, what was kept and what to do next. */
+import { escaped } from "./escaped-text.ts"
 
 export class StrataError extends Error {
   override readonly name: string = "StrataError"
@@ -10,9 +11,8 @@ export class SettingsError extends StrataError {
   readonly problems: readonly SettingsProblem[]
 
   constructor(problems: readonly SettingsProblem[]) {
-    super(
-      `Nothing was started, because the settings cannot be used:\n${problems.map((p) => `  ${p.source}: ${p.key || "the file"} ${p.reason}.`).join("\n")}`,
-    )
+    const lines = problems.map(({ source, key, reason }) => `  ${escaped(source)}: ${key || "the file"} ${reason}.`)
+    super(`Nothing was started, because the settings cannot be used:\n${lines.join("\n")}`)
     this.problems = problems
   }
 }

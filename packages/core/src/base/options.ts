@@ -32,6 +32,10 @@ export const anOption = {
   object: { is: "an object", fits: isObject },
   list: { is: "a list", fits: Array.isArray },
   listOrFunction: { is: "a list or a function", fits: (value) => Array.isArray(value) || typeof value === "function" },
+  switchOrFunction: {
+    is: "true, false or a function",
+    fits: (value) => typeof value === "boolean" || typeof value === "function",
+  },
   callback: { is: "a function", fits: (value) => typeof value === "function" },
 } as const satisfies Record<string, OptionRule>
 

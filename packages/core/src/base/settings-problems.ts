@@ -1,11 +1,15 @@
 /** Says what is wrong with a setting and what is allowed, as the end of a sentence that begins with the setting's name. */
 import type { SettingsProblem } from "./errors.ts"
+import { escaped } from "./escaped-text.ts"
 import type { SettingsIssue } from "./settings-schema.ts"
 
 export function problemsOf(source: string, issue: SettingsIssue): SettingsProblem[] {
-  const key = issue.path.join(".")
+  const key = escaped(issue.path.join("."))
   if (issue.code !== "unrecognized_keys") return [{ source, key, reason: reasonFor(issue) }]
-  return issue.keys.map((name) => ({ source, key: key ? `${key}.${name}` : name, reason: "is not a known setting" }))
+  return issue.keys.map((name) => {
+    const shown = escaped(name)
+    return { source, key: key ? `${key}.${shown}` : shown, reason: "is not a known setting" }
+  })
 }
 
 function reasonFor(issue: Exclude<SettingsIssue, { code: "unrecognized_keys" }>): string {

@@ -1,15 +1,18 @@
 /**
  * Settings come from a user file, a project file, a local file, the environment and options in code; later ones win.
  * The schema checks every value, and the effective settings know where each value came from.
- * Importing this module reads nothing; `loadSettings` reads the files and the environment.
+ * What the project's files would run or widen counts only if a person trusted it. Importing this module reads nothing.
  */
-import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { reasonOf, SettingsError, type SettingsProblem } from "./errors.ts"
+import { SettingsError, type SettingsProblem } from "./errors.ts"
 import { FIGURES, SWITCHES } from "./flag-names.ts"
+import { fingerprintOf, type ProjectPart, partsOf } from "./project-parts.ts"
+import { personSettings, splitByTrust } from "./project-settings.ts"
 import { withoutRetired } from "./retired-settings.ts"
+import { readSettingsFile } from "./settings-files.ts"
 import { problemsOf } from "./settings-problems.ts"
 import type { Settings } from "./settings-schema.ts"
+import { followed, type ProjectClaim, trustOf } from "./trust.ts"
 
 export type { Settings } from "./settings-schema.ts"
 
@@ -36,6 +39,8 @@ export interface EffectiveSettings {
   readonly values: Settings
   /** The source of every value that is not a default. Keys of records are dotted: `models.claude-x`. */
   readonly origins: Readonly<Record<string, string>>
+  /** What the project's files say and no person trusted, so it does not count. Absent if there is nothing. */
+  readonly leftOut?: readonly ProjectPart[]
 }
 
 export type SettingsInput = Partial<Settings>
@@ -49,37 +54,83 @@ export interface SettingsSources {
   readonly code?: SettingsInput
 }
 
-export async function loadSettings({ home, cwd, env, code = {} }: SettingsSources): Promise<EffectiveSettings> {
-  const files = [
-    join(home, "settings.json"),
-    join(cwd, ".strata", "settings.json"),
-    join(cwd, ".strata", "settings.local.json"),
-  ]
-  const layers = await Promise.all(
-    [...new Set(files)].map(async (file) => ({ source: file, values: await readSettingsFile(file) })),
-  )
-  return combineSettings([...layers, ...environmentLayers(env), { source: "options in code", values: code }])
+/** The settings that count now: those of the project as far as the root directory says that a person trusted them. */
+export async function loadSettings(sources: SettingsSources): Promise<EffectiveSettings> {
+  const reading = await readSettings(sources)
+  const { state } = await trustOf(sources.home, reading)
+  return reading.settings({ trusted: state === "trusted" })
 }
+
+/** All places, read once, so that what a person is asked about is what counts afterwards. */
+export interface SettingsReading extends ProjectClaim {
+  /** The effective settings, with everything the project says or without what needs trust. */
+  settings(given: { readonly trusted: boolean }): EffectiveSettings
+}
+
+export async function readSettings({ home, cwd, env, code = {} }: SettingsSources): Promise<SettingsReading> {
+  const project = join(cwd, ".strata")
+  const isOwn = (await followed(project)) === (await followed(home)) // in the home directory, both are the person's
+  const [own, shared, local] = await Promise.all([
+    layerFrom(join(home, "settings.json")),
+    isOwn ? undefined : layerFrom(join(project, "settings.json")),
+    layerFrom(join(project, "settings.local.json")),
+  ])
+  const given = [own, ...(shared ? [shared] : []), local, ...environmentLayers(env)]
+  const layers = await checkedLayers([...given, { source: "options in code", values: code }])
+  const fromProject = isOwn ? [] : layers.filter(({ source }) => source === shared?.source || source === local.source)
+  const person = personSettings(layers[0]!.values)
+  const split = new Map(fromProject.map((layer) => [layer, splitByTrust(layer.values, person)]))
+  const needing = [...split].map(([{ source }, { needsTrust }]) => ({ source, needsTrust }))
+  const parts = needing.flatMap(({ source, needsTrust }) => partsOf(source, needsTrust))
+  return {
+    directory: await followed(cwd),
+    parts,
+    fingerprint: fingerprintOf(needing),
+    settings: ({ trusted }) => {
+      const counting = layers.map((layer) => ({ ...layer, values: split.get(layer)?.counts ?? layer.values }))
+      const settings = merged(trusted ? layers : counting)
+      return trusted || parts.length === 0 ? settings : { ...settings, leftOut: parts }
+    },
+  }
+}
+
+const layerFrom = async (file: string): Promise<SettingsLayer> => ({
+  source: file,
+  values: await readSettingsFile(file),
+})
 
 interface SettingsLayer {
   readonly source: string
   readonly values: unknown
 }
 
+interface CheckedLayer extends SettingsLayer {
+  readonly values: Partial<Settings>
+}
+
 /** Later layers win. Records (`models`, `switches` …) merge key by key; lists are joined. */
 export async function combineSettings(layers: readonly SettingsLayer[]): Promise<EffectiveSettings> {
+  return merged(await checkedLayers(layers))
+}
+
+async function checkedLayers(layers: readonly SettingsLayer[]): Promise<readonly CheckedLayer[]> {
   const { settingsSchema } = await import("./settings-schema.ts") // loading zod takes longer than loading everything else
   const partial = settingsSchema.partial()
   const problems: SettingsProblem[] = []
+  const checked = layers.flatMap(({ source, values }) => {
+    const parsed = partial.safeParse(withoutUndefined(withoutRetired(values)))
+    if (!parsed.success) problems.push(...parsed.error.issues.flatMap((issue) => problemsOf(source, issue)))
+    return parsed.success ? [{ source, values: parsed.data as Partial<Settings> }] : []
+  })
+  if (problems.length > 0) throw new SettingsError(problems)
+  return checked
+}
+
+function merged(layers: readonly CheckedLayer[]): EffectiveSettings {
   const values: Record<string, unknown> = { ...DEFAULT_SETTINGS }
   const origins: Record<string, string> = {}
   for (const { source, values: given } of layers) {
-    const parsed = partial.safeParse(withoutUndefined(withoutRetired(given)))
-    if (!parsed.success) {
-      for (const issue of parsed.error.issues) problems.push(...problemsOf(source, issue))
-      continue
-    }
-    for (const [key, value] of Object.entries(parsed.data)) {
+    for (const [key, value] of Object.entries(given)) {
       if (value === undefined || key === "$schema") continue
       if (Array.isArray(value)) {
         values[key] = [...new Set([...(values[key] as readonly unknown[]), ...value])]
@@ -93,7 +144,6 @@ export async function combineSettings(layers: readonly SettingsLayer[]): Promise
       }
     }
   }
-  if (problems.length > 0) throw new SettingsError(problems)
   return { values: values as Settings, origins }
 }
 
@@ -112,22 +162,6 @@ function mergeRecords(earlier: Readonly<Record<string, unknown>>, later: object)
     merged[key] = Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value
   }
   return merged
-}
-
-async function readSettingsFile(file: string): Promise<unknown> {
-  let text: string
-  try {
-    text = await readFile(file, "utf8")
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code
-    if (code === "ENOENT" || code === "ENOTDIR") return {}
-    throw new SettingsError([{ source: file, key: "", reason: `cannot be read (${reasonOf(error)})` }])
-  }
-  try {
-    return JSON.parse(text) as unknown
-  } catch (error) {
-    throw new SettingsError([{ source: file, key: "", reason: `is not JSON (${(error as Error).message})` }])
-  }
 }
 
 type Reader = (text: string) => unknown

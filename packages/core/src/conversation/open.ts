@@ -3,7 +3,8 @@ import { systemClock } from "../base/clock.ts"
 import { createFlags } from "../base/flags.ts"
 import { projectName, randomIds } from "../base/ids.ts"
 import { describe, InvalidOptionError } from "../base/options.ts"
-import { loadSettings } from "../base/settings.ts"
+import { type EffectiveSettings, loadSettings } from "../base/settings.ts"
+import { leftOutSentences } from "../base/trust.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot, notesConfigDirectory } from "../journal/file/layout.ts"
 import type { ToolDefinition } from "../messages/request.ts"
@@ -21,12 +22,26 @@ import type { Prompt } from "./prompt.ts"
 
 export async function openConversation(options: ConversationOptions): Promise<Conversation> {
   checkConversationOptions(options)
+  const { env = process.env, cwd = process.cwd() } = options
+  const home = options.dir ?? defaultRoot(env)
+  const settings = await loadSettings({ home, cwd, env, ...(options.settings ? { code: options.settings } : {}) })
+  // hooks, servers and rules of a project have no meaning here, so only settings are worth a notice
+  const missing = (settings.leftOut ?? []).filter(({ kind }) => kind === "setting")
+  return openWithSettings(options, settings, leftOutSentences(missing))
+}
+
+/** For settings that were loaded before. `notices` come with the first request. */
+export async function openWithSettings(
+  options: ConversationOptions,
+  given: EffectiveSettings,
+  notices: readonly string[] = [],
+): Promise<Conversation> {
+  checkConversationOptions(options)
   const { clock = systemClock, ids = randomIds, env = process.env, betas = [], cacheBreakpoints = true } = options
   const serverClears = options.contextManagement ?? false
   const { createTelemetry } = await import("../base/telemetry.ts") // loads the OpenTelemetry API only when needed
   const cwd = options.cwd ?? process.cwd()
   const root = options.dir ?? defaultRoot(env)
-  const given = await loadSettings({ home: root, cwd, env, ...(options.settings ? { code: options.settings } : {}) })
   const model = await chooseModel({
     model: options.model, // not spread: options may be an instance of a class
     client: options.client,
@@ -40,7 +55,7 @@ export async function openConversation(options: ConversationOptions): Promise<Co
   if (brought) messageDrafts(brought) // refuses bad ones before a journal is there
   const prompt = await promptOf(options)
   const store = options.store ?? fileStore({ root, flush: settings.values.flush, clock })
-  const refusals: string[] = []
+  const refusals: string[] = [...notices]
   const address = { project: projectName(cwd), id: options.id ?? ids.uuid() }
   const journal = await store.open(address, { access: "write", create: !options.mustExist })
   try {

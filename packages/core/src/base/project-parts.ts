@@ -1,0 +1,94 @@
+/** What needs trust in a project's settings, as a list that a person can read, and its fingerprint. */
+import { hash } from "node:crypto"
+import { basename } from "node:path"
+import { escaped } from "./escaped-text.ts"
+import type { Settings } from "./settings-schema.ts"
+
+/** One thing that a project's settings would run, widen or send, as plain data. */
+export interface ProjectPart {
+  readonly kind: "hook" | "MCP server" | "allow rule" | "mode" | "setting"
+  /** The event of a hook, the name of a server or setting. */
+  readonly name?: string
+  /** The tools or sources a hook runs for, as a regular expression. */
+  readonly matcher?: string
+  /** The command, the URL, the rule or the value, verbatim. */
+  readonly what: string
+  /** Environment variables or headers of an MCP server. */
+  readonly variables?: Readonly<Record<string, string>>
+  /** The file that says so. */
+  readonly source: string
+}
+
+export function partsOf(source: string, values: Partial<Settings>): readonly ProjectPart[] {
+  const { hooks = {}, mcpServers = {}, permissions = {}, models = {}, figures = {}, ...rest } = values
+  const setting = (name: string, value: unknown) => ({ kind: "setting" as const, name, what: JSON.stringify(value) })
+  const parts: readonly Omit<ProjectPart, "source">[] = [
+    ...Object.entries(hooks).flatMap(([event, commands]) =>
+      commands.map(({ command, matcher }) => ({
+        kind: "hook" as const,
+        name: event,
+        ...(matcher === undefined ? {} : { matcher }),
+        what: command,
+      })),
+    ),
+    ...Object.entries(mcpServers).map(([name, server]) => serverPart(name, server)),
+    ...(permissions.mode === undefined ? [] : [{ kind: "mode" as const, what: permissions.mode }]),
+    ...(permissions.allow ?? []).map((rule) => ({ kind: "allow rule" as const, what: rule })),
+    ...Object.entries(models).map(([name, value]) => setting(`models.${name}`, value)),
+    ...Object.entries(figures).map(([name, value]) => setting(`figures.${name}`, value)),
+    ...Object.entries(rest).map(([name, value]) => setting(name, value)),
+  ]
+  return parts.map((part) => ({ ...part, source }))
+}
+
+function serverPart(name: string, server: Settings["mcpServers"][string]): Omit<ProjectPart, "source"> {
+  const [what, variables] =
+    "url" in server
+      ? [server.url, server.headers]
+      : [[server.command, ...(server.args ?? [])].map(asWord).join(" "), server.env]
+  return { kind: "MCP server", name, what, ...(variables === undefined ? {} : { variables }) }
+}
+
+/** An argument with spaces or quotes is quoted, so that it reads as one word. */
+const asWord = (text: string): string => (/^[^\s"'\\]+$/.test(text) ? text : JSON.stringify(text))
+
+/** Files by their name and what needs trust in them: equal texts mean equal settings. */
+export function fingerprintOf(files: readonly { readonly source: string; readonly needsTrust: Partial<Settings> }[]) {
+  return hashOf(files.map(({ source, needsTrust }) => [basename(source), needsTrust]))
+}
+
+/** To recognise a part that was trusted before. */
+export const partFingerprint = ({ source, ...part }: ProjectPart): string => hashOf([basename(source), part])
+
+export const hashOf = (value: unknown): string => hash("sha256", canonicalJson(value), "hex")
+
+/** JSON with sorted keys: the order in a file does not matter. */
+function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null"
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return `{${entries.map(([key, one]) => `${JSON.stringify(key)}:${canonicalJson(one)}`).join(",")}}`
+}
+
+export interface PartTextOptions {
+  /** Show the values of variables and headers. They may be secrets, so logs leave them out. Default false. */
+  readonly values?: boolean
+}
+
+/** What a part is, without what it says: `hook on SessionStart`, `MCP server docs`. */
+export function partTitle({ kind, name, matcher }: ProjectPart): string {
+  if (kind === "hook") return escaped(`hook on ${name}${matcher ? ` for ${matcher}` : ""}`)
+  if (kind === "mode") return "permission mode"
+  return escaped([kind, name].filter(Boolean).join(" "))
+}
+
+/** `NAME=value` for each variable or header of a server. */
+export const partVariables = ({ variables = {} }: ProjectPart, { values = false }: PartTextOptions = {}): string[] =>
+  Object.entries(variables).map(([name, value]) => escaped(`${name}=${values ? value : "(hidden)"}`))
+
+/** A part as one line without control characters: `hook on SessionStart: ./prepare.sh`. Never cut. */
+export function partText(part: ProjectPart, options: PartTextOptions = {}): string {
+  const variables = partVariables(part, options)
+  const more = variables.length === 0 ? "" : ` with ${variables.join(", ")}`
+  return `${partTitle(part)}: ${escaped(part.what)}${more}`
+}

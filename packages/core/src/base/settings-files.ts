@@ -1,0 +1,53 @@
+/** Reads a settings file. A repository can put anything in its place: a link to a device, a file without end. */
+import { constants } from "node:fs"
+import { open } from "node:fs/promises"
+import { reasonOf, SettingsError } from "./errors.ts"
+import { escaped } from "./escaped-text.ts"
+
+const MOST_BYTES = 1_000_000 // settings take a few kilobytes; everything in them is shown before it is trusted
+const DEEPEST = 50 // the deepest setting has six levels
+
+/** The parsed content. A file that does not exist has none: `{}`. */
+export async function readSettingsFile(file: string): Promise<unknown> {
+  const unusable = (reason: string) => new SettingsError([{ source: file, key: "", reason }])
+  let text: string
+  try {
+    text = await readPlainFile(file)
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code
+    if (code === "ENOENT" || code === "ENOTDIR") return {}
+    throw unusable(`cannot be read (${reasonOf(error)})`)
+  }
+  let content: unknown
+  try {
+    content = JSON.parse(text)
+  } catch (error) {
+    throw unusable(`is not JSON (${escaped((error as Error).message)})`)
+  }
+  if (!isFlat(content)) throw unusable(`is nested more than ${DEEPEST} levels deep`)
+  return content
+}
+
+/** Opened without waiting, so that a pipe in its place does not block. */
+async function readPlainFile(path: string): Promise<string> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const stats = await file.stat()
+    if (stats.isDirectory()) throw Object.assign(new Error("it is a directory"), { code: "EISDIR" })
+    if (!stats.isFile()) throw new Error("it is not a regular file")
+    if (stats.size > MOST_BYTES) throw new Error("it is larger than 1 MB")
+    return await file.readFile("utf8")
+  } finally {
+    await file.close()
+  }
+}
+
+/** Checked level by level, because recursion on a hostile file would overflow the stack. */
+function isFlat(content: unknown): boolean {
+  let level: readonly unknown[] = [content]
+  for (let depth = 0; depth <= DEEPEST; depth++) {
+    level = level.flatMap((value) => (typeof value === "object" && value !== null ? Object.values(value) : []))
+    if (level.length === 0) return true
+  }
+  return false
+}
