@@ -88,6 +88,25 @@ export const CONFIG = describe({
   ],
 })
 
+export const TRUST = describe({
+  name: "trust",
+  about: "see what a project's settings would run, and trust them or not",
+  more: [
+    "Settings in a repository can run programs (hooks, MCP servers) and widen permissions. They count only after you trusted them.",
+    "Trust holds for this directory with exactly these settings. After a change you are asked again. Rules that deny or ask always count.",
+  ],
+  operands: { value: "[DIRECTORY]", least: 0, most: 1 },
+  options: {
+    yes: { kind: "flag", about: "trust without a question; for scripts" },
+    revoke: { kind: "flag", about: "take the trust back" },
+    list: { kind: "flag", about: "list the trusted directories" },
+  },
+  examples: [
+    ["strata trust", "look at this directory's settings, then decide"],
+    ["strata trust --revoke ~/work/app", "stop trusting a directory"],
+  ],
+})
+
 export const SIM = describe({
   name: "sim",
   about: "start a local server that speaks the Messages API, for tests",

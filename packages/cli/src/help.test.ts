@@ -18,6 +18,7 @@ it("lists every command with an example", () => {
       run      give the agent one task and print its answer; for scripts
       inspect  see where a conversation's context and money went
       config   list every setting, its value and where the value comes from
+      trust    see what a project's settings would run, and trust them or not
       sim      start a local server that speaks the Messages API, for tests
 
     Options
@@ -32,6 +33,8 @@ it("lists every command with an example", () => {
       strata inspect ~/.claude/projects/*/*.jsonl  one report per file, then a table
                                                    of all
       strata config                                the settings for this directory
+      strata trust                                 look at this directory's
+                                                   settings, then decide
       strata sim --port 4010 --log                 then point any client at
                                                    http://127.0.0.1:4010
 

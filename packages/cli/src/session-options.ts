@@ -28,6 +28,8 @@ export interface SessionOptions {
   readonly system?: string
   /** Permission rules in addition to those in the settings. */
   readonly allow: readonly string[]
+  /** Use everything that the project's settings hold now, for this process. */
+  readonly trust: boolean
 }
 
 export const SESSION_OPTIONS = {
@@ -42,6 +44,7 @@ export const SESSION_OPTIONS = {
     about: `permissions: ${PERMISSION_MODES.join(", ")}`,
   },
   allow: { kind: "list", value: "RULE", about: "allow without asking, such as Edit or 'Bash(npm test:*)'; repeatable" },
+  trust: { kind: "flag", about: "use this project's hooks, MCP servers and allow rules, this time only" },
   "max-turns": { kind: "number", value: "N", least: 1, about: "stop after N requests to the model" },
   "cost-limit": { kind: "dollars", value: "USD", about: "stop when the conversation has cost this much" },
   system: { kind: "text", value: "TEXT", about: "use your own system prompt" },
@@ -78,6 +81,7 @@ export function readCommandLine<O extends typeof SESSION_OPTIONS>({
       cwd: given.cwd ?? cwd,
       beginning: beginningOf({ continues: given.continue, resume: given.resume }),
       allow: given.allow,
+      trust: given.trust,
       ...(mode === undefined ? {} : { mode }),
       ...(maxTurns === undefined ? {} : { maxTurns }),
       ...(costLimit === undefined ? {} : { costLimit }),

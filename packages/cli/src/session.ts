@@ -8,10 +8,13 @@ import {
   codingTools,
   defaultRoot,
   fileStore,
-  loadSettings,
+  leftOutSentences,
   mcpServers,
-  openAgent,
+  openAgentWith,
   projectName,
+  readSettings,
+  type SettingsReading,
+  trustOf,
 } from "@strata/core/internal"
 import { UsageError } from "./command.ts"
 import type { Connection } from "./connection.ts"
@@ -31,13 +34,21 @@ export interface Workspace {
   readonly env: Environment
   readonly options: SessionOptions
   readonly connection: Connection
+  /** What the person decided about the project's settings for this process. Without it, what they trusted before counts. */
+  readonly decision?: TrustDecision
   /** For every query. */
   readonly limits: Pick<AskOptions, "maxTurns" | "costLimit">
 }
 
+/** For exactly these contents: after a change it says nothing. */
+export interface TrustDecision {
+  readonly fingerprint: string
+  readonly trusted: boolean
+}
+
 export interface Session {
   readonly agent: Agent
-  /** Damaged journal lines, servers that did not start, skills that cannot be read: a sentence each. */
+  /** Untrusted settings, damaged journal lines, servers that did not start, skills that cannot be read: a sentence each. */
   readonly problems: readonly string[]
   close(): Promise<void>
 }
@@ -55,7 +66,10 @@ export async function openWorkspace({ options, connection, env }: WorkspaceInput
   if (!(await stat(cwd)).isDirectory()) throw new UsageError(`${options.cwd} is not a directory.`)
   const { maxTurns, costLimit } = options
   const limits = { ...(maxTurns === undefined ? {} : { maxTurns }), ...(costLimit === undefined ? {} : { costLimit }) }
-  return { root: defaultRoot(env), cwd, project: projectName(cwd), env, options, connection, limits }
+  const workspace = { root: defaultRoot(env), cwd, project: projectName(cwd), env, options, connection, limits }
+  if (!options.trust) return workspace
+  const { fingerprint } = await readSettings({ home: workspace.root, cwd, env })
+  return { ...workspace, decision: { fingerprint, trusted: true } }
 }
 
 /** The project's conversations that hold a request, the latest first. */
@@ -80,12 +94,15 @@ export interface SessionInput {
 
 export async function openSession({ workspace, person, resumed, ...wanted }: SessionInput): Promise<Session> {
   const { root, cwd, env, options, connection } = workspace
-  const settings = await loadSettings({ home: root, cwd, env })
+  const rules = options.allow.length === 0 ? {} : { code: { permissions: { allow: [...options.allow] } } }
+  const reading = await readSettings({ home: root, cwd, env, ...rules })
+  const { trusted, problems: untrusted } = await trustFor(workspace, reading)
+  const settings = reading.settings({ trusted })
   const { summariserModel } = settings.values
   const own = options.isModelGiven ? undefined : resumed?.facts?.model
   const model = connection.model(wanted.model ?? own ?? options.model, settings.values.models)
   try {
-    const agent = await openAgent({
+    const asked: AgentOptions = {
       model,
       tools: [codingTools(), mcpServers(settings.values.mcpServers)],
       cwd,
@@ -99,14 +116,33 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
         ? {}
         : { summariser: connection.model(summariserModel, settings.values.models) }),
       ...(options.system === undefined ? {} : { system: options.system }),
-      ...(options.allow.length === 0 ? {} : { settings: { permissions: { allow: [...options.allow] } } }),
-    })
-    const problems = [...openingProblems(agent.conversation.opened), ...agent.problems]
+    }
+    const agent = await openAgentWith(asked, settings)
+    const problems = [...untrusted, ...openingProblems(agent.conversation.opened), ...agent.problems]
     return { agent, problems, close: () => agent.close() }
   } catch (error) {
     throw explained(error, root)
   }
 }
+
+/** Whether the project's settings count in full, and sentences about what does not. */
+async function trustFor(
+  { root, decision }: Workspace,
+  reading: SettingsReading,
+): Promise<{ readonly trusted: boolean; readonly problems: readonly string[] }> {
+  if (decision?.fingerprint === reading.fingerprint) {
+    const isWithout = !decision.trusted && reading.parts.length > 0
+    return { trusted: decision.trusted, problems: isWithout ? [WITHOUT] : [] }
+  }
+  const trust = await trustOf(root, reading)
+  if (trust.state !== "untrusted") return { trusted: true, problems: [] }
+  const changed = trust.earlier === undefined ? [] : ["The settings of this project changed since you trusted them."]
+  const problem = trust.problem === undefined ? [] : [trust.problem]
+  return { trusted: false, problems: [...problem, ...changed, ...leftOutSentences(reading.parts), HOW_TO_TRUST] }
+}
+
+const WITHOUT = 'You go on without what this project\'s settings would run or widen. "strata trust" shows it.'
+const HOW_TO_TRUST = 'To use what was left out: "strata trust" shows it and asks you, and --trust uses it once.'
 
 /** For a directory that cannot be written: says what it is for and how to choose another. */
 function explained(error: unknown, root: string): unknown {

@@ -35,7 +35,7 @@ describe("strata", () => {
     [["demo", "--wndow", "5"], "strata demo has no option --wndow. Did you mean --window?\n"],
     [["--colour"], 'strata has no option --colour. "strata --help" lists the options.\n'],
     [["--halp"], "strata has no option --halp. Did you mean --help?\n"],
-    [["dance"], "strata has no command dance. The commands are demo, chat, run, inspect, config, sim.\n"],
+    [["dance"], "strata has no command dance. The commands are demo, chat, run, inspect, config, trust, sim.\n"],
     [["inspect", "nothing.jsonl"], "The file nothing.jsonl does not exist.\n"],
     [["inspect", "."], ". is a directory. Name the files in it, such as ./*.jsonl.\n"],
   ])("answers %j with a sentence and exit code 2", async (args, sentence) => {
@@ -91,13 +91,14 @@ describe("strata config", () => {
       gh: { command: "npx", env: { TOKEN: "very-secret" } },
       web: { url: "https://x.test", headers: { A: "very-secret" } },
     }
-    writeFileSync(join(place.cwd, ".strata", "settings.json"), JSON.stringify({ mcpServers: servers }))
+    const file = join(place.env.STRATA_HOME!, "settings.json")
+    writeFileSync(file, JSON.stringify({ mcpServers: servers }))
     const { stdout } = await run("config", "--json")
     expect(stdout).not.toContain("very-secret")
     expect(JSON.parse(stdout).settings).toContainEqual({
       key: "mcpServers.gh",
       value: { command: "npx", env: { TOKEN: "(hidden)" } },
-      origin: join(place.cwd, ".strata", "settings.json"),
+      origin: file,
       environment: [],
     })
   })

@@ -7,6 +7,7 @@ import { leaveScreen, takeScreen } from "../display/output.ts"
 import { EXIT } from "../exit-codes.ts"
 import { findConversation, openWorkspace } from "../session.ts"
 import { readCommandLine, SESSION_OPTIONS } from "../session-options.ts"
+import { decideTrust } from "../trust/chat-question.ts"
 import { type Chat, openChat } from "./chat.ts"
 import { KEYS } from "./keys.ts"
 import { SLASH_COMMANDS } from "./slash-commands.ts"
@@ -35,7 +36,10 @@ export async function run({ args, cwd, env, terminal }: Call): Promise<number> {
   }
   if (!process.stdin.isTTY || !process.stdout.isTTY)
     throw new UsageError('strata chat needs a terminal. In scripts, use: strata run "task"')
-  const workspace = await openWorkspace({ options, connection, env })
+  const asking = await openWorkspace({ options, connection, env })
+  const decision = await decideTrust(asking, terminal)
+  if (decision === "quit") return EXIT.answer
+  const workspace = { ...asking, ...(decision ? { decision } : {}) }
   const choosesFromList = options.beginning.from === "list"
   const chat = await openChat(
     workspace,

@@ -7,6 +7,8 @@ import {
   ENVIRONMENT,
   FIGURES,
   loadSettings,
+  type ProjectPart,
+  partText,
   SWITCHES,
   settingsSchema,
 } from "@strata/core/internal"
@@ -16,6 +18,8 @@ export interface Configuration {
   readonly settings: readonly Setting[]
   readonly switches: readonly Flag<boolean>[]
   readonly figures: readonly (Flag<number> & { readonly unit: string })[]
+  /** What the project's files say and you have not trusted. It does not count. */
+  readonly leftOut: readonly LeftOut[]
   /** Values that were rejected, and why. */
   readonly remarks: readonly string[]
 }
@@ -34,6 +38,13 @@ export interface Setting {
   readonly origin: string
   /** Environment variables that set it. */
   readonly environment: readonly string[]
+}
+
+export interface LeftOut {
+  readonly kind: ProjectPart["kind"]
+  /** Without the values of variables and headers. */
+  readonly what: string
+  readonly source: string
 }
 
 export interface Flag<T> {
@@ -55,7 +66,7 @@ const HIDDEN = "(hidden)"
 const NOT_LISTED = new Set(["$schema", "switches", "figures"]) // flags have tables of their own
 
 export async function effectiveConfiguration(place: Place): Promise<Configuration> {
-  const { values, origins } = await loadSettings(place)
+  const { values, origins, leftOut = [] } = await loadSettings(place)
   const remarks: string[] = []
   const flags = createFlags({ settings: values, onRefused: (remark) => remarks.push(remark) }).current
   const originOf = (key: string) => origins[key] ?? BY_DEFAULT
@@ -72,6 +83,7 @@ export async function effectiveConfiguration(place: Place): Promise<Configuratio
       const origin = originOf(`figures.${name}`)
       return { name, value: flags.figures[name], unit, origin, environment: env, about }
     }),
+    leftOut: leftOut.map((part) => ({ kind: part.kind, what: partText(part), source: part.source })),
     remarks,
   }
 }

@@ -17,7 +17,7 @@ const WIDEST = 130
 export function configurationPage(configuration: Configuration, look: Look): readonly string[] {
   const { style } = look
   const width = Math.min(look.columns, WIDEST)
-  const { settings, switches, figures, files, remarks } = configuration
+  const { settings, switches, figures, files, remarks, leftOut } = configuration
   const from = (origin: string) => originName(origin, files)
   const grid = (columns: readonly Column[], rows: readonly (readonly string[])[]) =>
     table({ columns, rows, width, titles: style.dim }).map((line, i) =>
@@ -25,6 +25,7 @@ export function configurationPage(configuration: Configuration, look: Look): rea
     )
   return [
     ...filesPart(files, look),
+    ...leftOutPart(leftOut, { look: { style, columns: width }, from }),
     "",
     style.bold("Settings"),
     ...grid(
@@ -64,6 +65,24 @@ export function configurationPage(configuration: Configuration, look: Look): rea
       'The later one wins: user file, project file, local file, environment. In a file: "autoCompactPercent": 80, "switches": { "notes": false }, "figures": { "idle-gap": 30 }. In the environment: STRATA_AUTOCOMPACT_PCT=80, STRATA_NOTES=0, STRATA_IDLE_GAP=30. "strata config --json" lists every variable.',
       width,
     ).map(style.dim),
+  ]
+}
+
+interface LeftOutLook {
+  readonly look: Look
+  readonly from: (origin: string) => string
+}
+
+function leftOutPart(leftOut: Configuration["leftOut"], { look, from }: LeftOutLook): readonly string[] {
+  if (leftOut.length === 0) return []
+  const { style, columns } = look
+  return [
+    "",
+    `${style.bold("Left out")}  ${style.dim('not trusted; "strata trust" shows it and asks you')}`,
+    ...leftOut.flatMap(({ what, source }) => {
+      const [first = "", ...more] = wrapped(`${what} (${from(source)})`, columns - 4)
+      return [style.yellow(`  ${first}`), ...indented(more, 4).map(style.yellow)]
+    }),
   ]
 }
 

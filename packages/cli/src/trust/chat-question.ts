@@ -1,0 +1,29 @@
+/** The question that `strata chat` asks before anything of an untrusted project runs. */
+import { readSettings, trustOf } from "@strata/core/internal"
+import type { Terminal } from "../display/terminal.ts"
+import type { TrustDecision, Workspace } from "../session.ts"
+import { askForWord, explain, keep } from "./question.ts"
+
+const CHOICES = `
+  trust    use them, now and until they change
+  without  go on without them
+  quit     leave
+
+trust, without or quit? `
+
+/** The decision for this session: `undefined` if there is nothing to decide, `"quit"` to leave. */
+export async function decideTrust(
+  { root, cwd, env, decision }: Workspace,
+  terminal: Terminal,
+): Promise<TrustDecision | undefined | "quit"> {
+  if (decision) return decision
+  const reading = await readSettings({ home: root, cwd, env })
+  const trust = await trustOf(root, reading)
+  if (trust.state !== "untrusted") return undefined
+  const { fingerprint } = reading
+  explain({ reading, trust, terminal })
+  const answer = await askForWord(CHOICES, ["trust", "without", "quit"])
+  if (answer === undefined || answer === "quit") return "quit"
+  if (answer === "trust") await keep(root, { reading, terminal })
+  return { fingerprint, trusted: answer === "trust" }
+}

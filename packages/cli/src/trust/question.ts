@@ -1,0 +1,62 @@
+/** Asks the person whether a project's settings may run programs and widen rights. Only whole words typed at a terminal count. */
+import { createInterface } from "node:readline/promises"
+import { escaped, grantTrust, type SettingsReading, type Trust } from "@strata/core/internal"
+import type { Terminal } from "../display/terminal.ts"
+import { dayOf, partLines } from "./page.ts"
+
+export interface TrustQuestion {
+  readonly reading: SettingsReading
+  readonly trust: Extract<Trust, { state: "untrusted" }>
+  readonly terminal: Terminal
+}
+
+/** What is shown before the answer. */
+export function explain({
+  reading,
+  trust,
+  terminal,
+  values = true,
+}: TrustQuestion & { readonly values?: boolean }): void {
+  const { style, print } = terminal
+  const { earlier, fresh, problem } = trust
+  const changed = earlier !== undefined && `They have changed since you trusted them on ${dayOf(earlier)}.`
+  const lines = [
+    style.bold("The settings of this project run programs or widen what the agent may do:"),
+    escaped(reading.directory),
+    "",
+    ...partLines(reading.parts, { style, values, ...(earlier === undefined ? {} : { fresh }) }),
+    "",
+    ...[changed, problem].filter((line) => typeof line === "string"),
+    "Commands run as you, on this machine. Trust them only if you know where this project comes from.",
+  ]
+  print(`${lines.join("\n")}\n`)
+}
+
+/** The word chosen; `undefined` if the terminal is closed. A word typed ahead by chance is not taken for an answer. */
+export async function askForWord<W extends string>(question: string, words: readonly W[]): Promise<W | undefined> {
+  const { stdin, stdout } = process
+  const lines = createInterface({ input: stdin, output: stdout, terminal: false })
+  try {
+    stdout.write(question)
+    for await (const line of lines) {
+      const word = words.find((candidate) => candidate === line.trim().toLowerCase())
+      if (word !== undefined) return word
+      stdout.write(`Please type ${words.join(" or ")}: `)
+    }
+    return undefined
+  } finally {
+    lines.close()
+  }
+}
+
+/** Keeps the answer for the next time. Where it cannot be kept, it counts for now, and the person reads why. */
+export async function keep(root: string, { reading, terminal }: Pick<TrustQuestion, "reading" | "terminal">) {
+  try {
+    await grantTrust(root, reading)
+    return true
+  } catch (error) {
+    const { code = "failed" } = error as NodeJS.ErrnoException
+    terminal.complain(`Your answer could not be kept in ${root} (${code}). You will be asked again next time.\n`)
+    return false
+  }
+}
