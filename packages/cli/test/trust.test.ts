@@ -160,7 +160,7 @@ describe.concurrent.each(TERMINALS)("PERM-3 strata chat in a hostile repository,
     await second.sees("trust, without or quit?")
     second.type("quit")
     second.press("enter")
-    await expect.poll(() => second.hasEnded(), { timeout: 60_000 }).toBe(true)
+    await second.sees("Nothing was started.")
     expect(ran(bench)).toEqual([])
     expect(existsSync(join(bench.home, "trust"))).toBe(false)
   })
@@ -179,6 +179,12 @@ describe.concurrent.each(TERMINALS)("PERM-3 strata chat in a hostile repository,
     expect(ran(bench)).toEqual(["hook", "hook", "server", "server"])
 
     rewrite(bench, { ...HOSTILE, hooks: { SessionStart: [{ command: "echo other >> ran.txt" }] } })
+    second.type("/model claude-sonnet-5-5")
+    second.press("enter")
+    await second.sees("Switched from")
+    await second.sees("changed since you trusted them")
+    expect(ran(bench)).not.toContain("other")
+
     await using third = chat(bench)
     await third.sees("trust, without or quit?")
     expect(third.screen()).toMatch(/hook on SessionStart .*new/)

@@ -127,6 +127,7 @@ export class Chat implements CommandTarget {
     }
     this.#work.refresh()
     this.notice(`Switched from ${before.name} to ${model}.`)
+    this.#warn()
   }
 
   switchMode(mode: PermissionMode): void {
@@ -208,6 +209,10 @@ export class Chat implements CommandTarget {
       ...pastItems(context.storedMessages(), tokensAfter === undefined ? {} : { tokensAfter }),
     ]
     this.store.dispatch({ type: "opened", status: statusOf(this.agent), queued: queuedOf(this.agent), items })
+    this.#warn()
+  }
+
+  #warn(): void {
     for (const text of this.#session.problems) this.#warnOnce(text)
   }
 

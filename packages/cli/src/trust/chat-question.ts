@@ -23,7 +23,10 @@ export async function decideTrust(
   const { fingerprint } = reading
   explain({ reading, trust, terminal })
   const answer = await askForWord(CHOICES, ["trust", "without", "quit"])
-  if (answer === undefined || answer === "quit") return "quit"
+  if (answer === undefined || answer === "quit") {
+    terminal.print("Nothing was started.\n")
+    return "quit"
+  }
   if (answer === "trust") await keep(root, { reading, terminal })
   return { fingerprint, trusted: answer === "trust" }
 }

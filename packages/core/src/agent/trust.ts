@@ -1,6 +1,7 @@
 /** Decides, when an agent opens, whether what the project's settings would run or widen counts. */
 import type { Clock } from "../base/clock.ts"
 import { reasonOf } from "../base/errors.ts"
+import { escaped } from "../base/escaped-text.ts"
 import { type EffectiveSettings, readSettings, type SettingsReading, type SettingsSources } from "../base/settings.ts"
 import { grantTrust, leftOutSentences, trustOf } from "../base/trust.ts"
 import type { AgentOptions } from "./options.ts"
@@ -21,7 +22,7 @@ export async function loadTrusted(sources: SettingsSources, options: TrustOption
   if (reading.parts.length === 0) return { settings: reading.settings({ trusted: true }), problems: [] }
   const { trusted, problems } = await decide(reading, { home: sources.home, ...options })
   if (trusted) return { settings: reading.settings({ trusted: true }), problems }
-  const hint = `To use what was left out, look at it with "strata trust ${reading.directory}", or open the agent with trustProject.`
+  const hint = `To use what was left out, look at it with "strata trust ${escaped(reading.directory)}", or open the agent with trustProject.`
   return {
     settings: reading.settings({ trusted: false }),
     problems: [...problems, ...leftOutSentences(reading.parts), hint],

@@ -15,6 +15,8 @@ export interface ProjectPart {
   readonly what: string
   /** Environment variables or headers of an MCP server. */
   readonly variables?: Readonly<Record<string, string>>
+  /** The person's own variables that a hook gets although they look like secrets. */
+  readonly secrets?: readonly string[]
   /** The file that says so. */
   readonly source: string
 }
@@ -23,14 +25,7 @@ export function partsOf(source: string, values: Partial<Settings>): readonly Pro
   const { hooks = {}, mcpServers = {}, permissions = {}, models = {}, figures = {}, ...rest } = values
   const setting = (name: string, value: unknown) => ({ kind: "setting" as const, name, what: JSON.stringify(value) })
   const parts: readonly Omit<ProjectPart, "source">[] = [
-    ...Object.entries(hooks).flatMap(([event, commands]) =>
-      commands.map(({ command, matcher }) => ({
-        kind: "hook" as const,
-        name: event,
-        ...(matcher === undefined ? {} : { matcher }),
-        what: command,
-      })),
-    ),
+    ...Object.entries(hooks).flatMap(([event, commands]) => commands.map((hook) => hookPart(event, hook))),
     ...Object.entries(mcpServers).map(([name, server]) => serverPart(name, server)),
     ...(permissions.mode === undefined ? [] : [{ kind: "mode" as const, what: permissions.mode }]),
     ...(permissions.allow ?? []).map((rule) => ({ kind: "allow rule" as const, what: rule })),
@@ -39,6 +34,19 @@ export function partsOf(source: string, values: Partial<Settings>): readonly Pro
     ...Object.entries(rest).map(([name, value]) => setting(name, value)),
   ]
   return parts.map((part) => ({ ...part, source }))
+}
+
+type HookCommand = NonNullable<Settings["hooks"]["Stop"]>[number]
+
+function hookPart(name: string, { command, matcher, passEnv, timeoutSeconds: _, ...rest }: HookCommand) {
+  rest satisfies Readonly<Record<string, never>> // a new field must be shown too
+  return {
+    kind: "hook" as const,
+    name,
+    ...(matcher === undefined ? {} : { matcher }),
+    what: command,
+    ...(passEnv === undefined ? {} : { secrets: passEnv }),
+  }
 }
 
 function serverPart(name: string, server: Settings["mcpServers"][string]): Omit<ProjectPart, "source"> {
@@ -82,9 +90,14 @@ export function partTitle({ kind, name, matcher }: ProjectPart): string {
   return escaped([kind, name].filter(Boolean).join(" "))
 }
 
-/** `NAME=value` for each variable or header of a server. */
-export const partVariables = ({ variables = {} }: ProjectPart, { values = false }: PartTextOptions = {}): string[] =>
-  Object.entries(variables).map(([name, value]) => escaped(`${name}=${values ? value : "(hidden)"}`))
+/** What it runs with: `NAME=value` for each variable or header of a server, `your NAME` for each variable a hook gets. */
+export const partVariables = (
+  { variables = {}, secrets = [] }: ProjectPart,
+  { values = false }: PartTextOptions = {},
+): string[] => [
+  ...Object.entries(variables).map(([name, value]) => escaped(`${name}=${values ? value : "(hidden)"}`)),
+  ...secrets.map((name) => escaped(`your ${name}`)),
+]
 
 /** A part as one line without control characters: `hook on SessionStart: ./prepare.sh`. Never cut. */
 export function partText(part: ProjectPart, options: PartTextOptions = {}): string {

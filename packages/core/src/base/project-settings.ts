@@ -40,7 +40,7 @@ const PERMISSIONS: Rules<Settings["permissions"]> = {
 }
 
 /** Limits on what the project itself may add to the context, and on money spent without a question. */
-const GUARDING: ReadonlySet<FigureName> = new Set(["instructions-limit", "background-share"])
+const GUARDING: ReadonlySet<FigureName> = new Set(["instructions-limit", "background-share", "compact-failures"])
 const FIGURE_RULES = Object.fromEntries(
   FIGURES.map(({ name }) => [name, GUARDING.has(name) ? "needs trust" : "harmless"]),
 ) as Rules<Settings["figures"]>

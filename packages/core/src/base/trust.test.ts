@@ -51,7 +51,7 @@ const trustFile = () => join(home(), "trust", readdirSync(join(home(), "trust"))
 
 const PRICE = { input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 }
 const EVERYTHING = {
-  hooks: { PreToolUse: [{ command: "./check", matcher: "Bash" }] },
+  hooks: { PreToolUse: [{ command: "./check", matcher: "Bash" }], Stop: [{ command: "x", passEnv: ["API_KEY"] }] },
   mcpServers: { db: { command: "db-mcp", args: ["a b"], env: { KEY: "k" } }, web: { url: "https://x.test/mcp" } },
   permissions: { mode: "bypass", allow: ["Bash"] },
   models: { "claude-x": { price: PRICE } },
@@ -73,6 +73,7 @@ describe("PERM-3 what a project's settings may decide", () => {
     expect(origins).toEqual({})
     expect(await leftOut()).toEqual([
       "hook on PreToolUse for Bash: ./check",
+      "hook on Stop: x with your API_KEY",
       'MCP server db: db-mcp "a b" with KEY=(hidden)',
       "MCP server web: https://x.test/mcp",
       "permission mode: bypass",
@@ -223,7 +224,7 @@ describe("PERM-3 trust is for exactly these contents", () => {
     symlinkSync(cwd(), join(root, "link"))
     expect((await loadSettings({ ...sources(), cwd: join(root, "link") })).leftOut).toBeUndefined()
     put(join(root, "copy/.strata/settings.json"), EVERYTHING)
-    expect((await loadSettings({ ...sources(), cwd: join(root, "copy") })).leftOut).toHaveLength(10)
+    expect((await loadSettings({ ...sources(), cwd: join(root, "copy") })).leftOut).toHaveLength(11)
   })
 
   test("it can be listed and taken back", async () => {
