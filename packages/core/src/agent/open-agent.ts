@@ -16,7 +16,7 @@ import type { Layer } from "../layers/layer.ts"
 import { chooseModel } from "../model/choose-model.ts"
 import type { Model } from "../model/model.ts"
 import { findModel } from "../tokens/models.ts"
-import { FileReads } from "../tools/files/read-state.ts"
+import { FileReads, forgetAll, readsInView } from "../tools/files/read-state.ts"
 import type { OpenToolset } from "../tools/tool.ts"
 import { openTools } from "../tools/toolsets.ts"
 import { Agent } from "./agent.ts"
@@ -112,12 +112,13 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
   const { cwd, root, env, clock, settings, model, summariser } = ground
   const { askPermission, askPerson, approvePlan, reads = new FileReads() } = options
   const instructions = await InstructionWatch.start({ home: root, project: cwd, cwd, mayRead: () => true })
+  const inView = readsInView(reads, (toolUseId) => conversation.views.context.shows(toolUseId))
   const state = new AgentState({
     policy: policyOf(options, ground),
     directory: cwd,
     clock,
     env,
-    reads,
+    reads: inView,
     askPerson,
     approvePlan,
   })
@@ -135,6 +136,7 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
     model,
     tools: toolset.tools,
     reads,
+    readsInView: inView,
     toolContext: state.toolContext,
     hooks: compactionHooks(runHooks),
     guidance: () => [
@@ -166,6 +168,10 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
     },
     ground.loaded,
   )
+  // what was read or written on the branch that was left is unknown on this one
+  conversation.on("entry", ({ entry }) => {
+    if (entry.type === "strata" && entry.subtype === "rewound") forgetAll(reads)
+  })
   const telemetry = createTelemetry({ exportContent: settings.exportContent })
   const agent = new Agent({
     conversation,

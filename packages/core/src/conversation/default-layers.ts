@@ -11,6 +11,7 @@ import type { CompactionOptions } from "../layers/4-compaction/options.ts"
 import type { Layer } from "../layers/layer.ts"
 import type { Model } from "../model/model.ts"
 import { forgetCalls } from "../tools/files/read-state.ts"
+import type { ReadState } from "../tools/tool.ts"
 
 /** What the layers of an agent work with: its model, its tools, and its surroundings. */
 export interface LayerSurroundings
@@ -21,13 +22,15 @@ export interface LayerSurroundings
     > {
   /** The directory of a custom template and prompt for notes. */
   readonly notesConfig?: string
+  /** The reads that forks start with. Default: `reads`. */
+  readonly readsInView?: ReadState
 }
 
 export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[] {
-  const { model, tools, reads, toolContext, notesConfig, ...rest } = surroundings
+  const { model, tools, reads, toolContext, notesConfig, readsInView = reads, ...rest } = surroundings
   const forget = (toolUseIds: readonly string[]) => forgetCalls(reads, new Set(toolUseIds))
   const limitsItself = tools.filter((tool) => tool.limitsItself).map(({ name }) => name)
-  const parent = { model, tools, reads, toolContext }
+  const parent = { model, tools, reads: readsInView, toolContext }
   const notes = sessionMemory({ ...parent, ...(notesConfig === undefined ? {} : { configDirectory: notesConfig }) })
   return [
     toolResultStorage({ limitsItself, onPutAside: forget }),

@@ -70,3 +70,24 @@ export function forgetCalls(reads: ReadState, toolUseIds: ReadonlySet<string>): 
     if (toolUseId !== undefined && toolUseIds.has(toolUseId)) reads.forget(path)
   }
 }
+
+/**
+ * The reads that the model still has in front of it. `shows` is asked each time: whether the result of a call is whole in what is sent.
+ * So a file whose read was cleared, compacted or rewound counts as not read, whichever part of the system did it.
+ */
+export function readsInView(reads: ReadState, shows: (toolUseId: string) => boolean): ReadState {
+  const isInView = ({ toolUseId }: FileRead) => toolUseId === undefined || shows(toolUseId)
+  return {
+    get(path) {
+      const read = reads.get(path)
+      return read && isInView(read) ? read : undefined
+    },
+    set: (path, read) => reads.set(path, read),
+    forget: (path) => reads.forget(path),
+    entries: () => [...reads.entries()].filter(([, read]) => isInView(read)),
+  }
+}
+
+export function forgetAll(reads: ReadState): void {
+  for (const [path] of [...reads.entries()]) reads.forget(path)
+}

@@ -10,7 +10,14 @@ import {
   isDecision,
   type SessionFacts,
 } from "../../journal/entries.ts"
-import { type Block, isThinking, isToolResult, type ToolResult, withoutBreakpoint } from "../../messages/blocks.ts"
+import {
+  type Block,
+  isThinking,
+  isToolResult,
+  isToolUse,
+  type ToolResult,
+  withoutBreakpoint,
+} from "../../messages/blocks.ts"
 import { Flattener, type Repair } from "../../messages/flatten.ts"
 import type { MediaItem } from "../../messages/media.ts"
 import {
@@ -193,6 +200,15 @@ export class ContextView {
     return !this.#overlay.isReplaced(toolUseId) && !this.#cacheEdits.hides(toolUseId)
   }
 
+  /**
+   * Whether the model has the result of a call whole in front of it: it is sent, neither put aside nor cleared, and the server has left
+   * it in its copy. A call of the newest response counts before its result is there.
+   */
+  shows(toolUseId: string): boolean {
+    if (this.#overlay.resultAddress(toolUseId) === undefined) return this.#isCalledLast(toolUseId)
+    return this.isWhole(toolUseId) && !(this.#serverClears && this.serverKept.mayHaveCleared(toolUseId))
+  }
+
   /** Whether a result that is sent whole is deleted in the server's cache. */
   isDeletedInCache(toolUseId: string): boolean {
     return this.#cacheEdits.deleted.has(toolUseId)
@@ -348,6 +364,11 @@ export class ContextView {
   #followServer(decision: DecisionEntry): void {
     if (decision.subtype === "server-edited") this.#meter.takenByServer(clearedByServer(decision))
     if (!this.#serverClears || clearsHere(decision)) this.#meter.comesBack()
+  }
+
+  #isCalledLast(toolUseId: string): boolean {
+    const last = this.lastResponse
+    return last !== undefined && blocksOf(last).some((block) => isToolUse(block) && block.id === toolUseId)
   }
 
   #deliver(uuid: Uuid): void {

@@ -29,6 +29,10 @@ function clearedBy(edit: unknown): number {
   return typeof tokens === "number" && tokens > 0 ? tokens : 0
 }
 
+/** Whether an edit of the server is about tool results. Other edits leave them whole. */
+export const clearsResults = (edit: unknown): boolean =>
+  String((edit as { type?: unknown } | null)?.type).startsWith("clear_tool_uses")
+
 /** Whether a decision changes which blocks there are, and not only how a block is shown. */
 export const changesMessages = (decision: DecisionEntry): boolean =>
   dropsThinking(decision) || decision.subtype === "cache-edits-dropped" || clearedMemories(decision).length > 0

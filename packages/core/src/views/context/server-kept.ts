@@ -6,15 +6,21 @@
 import type { DecisionEntry } from "../../journal/entries.ts"
 import { isToolUse, isWellFormedCall, toBlocks } from "../../messages/blocks.ts"
 import type { Message } from "../../messages/messages.ts"
+import { clearsResults } from "./decision-kinds.ts"
 
 export class ServerKept {
   /** The calls that are sent, since the last boundary, in order. */
   #calls: string[] = []
   readonly #places = new Map<string, number>()
   #from: string | undefined
+  /** How many there were before the newest response. */
+  #earlier = 0
+  /** The server may have cleared the results of so many of the first calls. */
+  #cleared = 0
 
   add(message: Message): void {
     if (message.type !== "assistant") return
+    this.#earlier = this.#calls.length
     for (const call of toBlocks(message.message.content).filter(isToolUse)) {
       const { id } = call
       if (!isWellFormedCall(call) || this.#places.has(id)) continue // not sent, so the server does not count it
@@ -24,7 +30,17 @@ export class ServerKept {
   }
 
   decide(decision: DecisionEntry): void {
-    if (decision.subtype === "server-edited" && decision.keptFrom !== undefined) this.#from = decision.keptFrom
+    if (decision.subtype !== "server-edited") return
+    if (decision.keptFrom !== undefined) this.#from = decision.keptFrom
+    // if it is not recorded which ones it left, it may have cleared all of them
+    if (decision.keptFrom !== undefined || decision.edits.some(clearsResults))
+      this.#cleared = this.#places.get(decision.keptFrom ?? "") ?? this.#earlier
+  }
+
+  /** Whether the server may have cleared the result of a call from its copy. */
+  mayHaveCleared(toolUseId: string): boolean {
+    const place = this.#places.get(toolUseId)
+    return place !== undefined && place < this.#cleared
   }
 
   /** How many of the newest calls it left. `undefined` as long as the server has cleared nothing. */
@@ -48,5 +64,7 @@ export class ServerKept {
     this.#calls = []
     this.#places.clear()
     this.#from = undefined
+    this.#earlier = 0
+    this.#cleared = 0
   }
 }
