@@ -108,7 +108,7 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
       cwd,
       env,
       ...person,
-      mode: wanted.mode ?? options.mode ?? settings.values.permissions.mode ?? "ask",
+      ...modeOf({ asked: wanted.mode ?? options.mode, resumed, configured: settings.values.permissions.mode }),
       ...(resumed === undefined ? {} : { id: resumed.id, mustExist: true }),
       ...(wanted.title === undefined ? {} : { title: wanted.title }),
       ...(wanted.autonomous ? { autonomous: true } : {}),
@@ -143,6 +143,18 @@ async function trustFor(
 
 const WITHOUT = 'You go on without what this project\'s settings would run or widen. "strata trust" shows it.'
 const HOW_TO_TRUST = 'To use what was left out: "strata trust" shows it and asks you, and --trust uses it once.'
+
+interface ModeChoice {
+  readonly asked: AgentOptions["mode"]
+  readonly resumed: ConversationListing | undefined
+  readonly configured: AgentOptions["mode"]
+}
+
+/** A resumed conversation keeps its mode: the agent takes it from the journal, unless another one is asked for. */
+function modeOf({ asked, resumed, configured }: ModeChoice): Pick<AgentOptions, "mode"> {
+  if (asked !== undefined) return { mode: asked }
+  return resumed?.facts?.mode === undefined ? { mode: configured ?? "ask" } : {}
+}
 
 /** For a directory that cannot be written: says what it is for and how to choose another. */
 function explained(error: unknown, root: string): unknown {

@@ -131,7 +131,7 @@ export class Chat implements CommandTarget {
   }
 
   switchMode(mode: PermissionMode): void {
-    this.agent.setMode(mode)
+    this.#guard(this.agent.setMode(mode))
     this.#work.refresh()
   }
 
@@ -190,7 +190,7 @@ export class Chat implements CommandTarget {
       const next = await openPersonSession({
         ask: this.ask,
         workspace: this.#workspace,
-        mode: this.agent.mode,
+        ...(input.resumed ? {} : { mode: this.agent.mode }), // a resumed conversation has a mode of its own
         ...input,
       })
       await this.#session.close()

@@ -14,6 +14,8 @@ export interface AgentStateParts {
   readonly reads: ReadState
   readonly askPerson: AgentOptions["askPerson"]
   readonly approvePlan: AgentOptions["approvePlan"]
+  /** Journals the mode. Called for every change, also for those that tools make. */
+  readonly recordMode: (mode: PermissionMode) => Promise<void>
 }
 
 export class AgentState {
@@ -21,8 +23,10 @@ export class AgentState {
   directory: string
   todos: readonly Todo[] = []
   readonly toolContext: SharedToolContext
+  readonly #recordMode: AgentStateParts["recordMode"]
 
-  constructor({ policy, directory, approvePlan, askPerson, clock, env, reads }: AgentStateParts) {
+  constructor({ policy, directory, approvePlan, askPerson, clock, env, reads, recordMode }: AgentStateParts) {
+    this.#recordMode = recordMode
     this.policy = policy
     this.directory = directory
     this.toolContext = {
@@ -43,10 +47,10 @@ export class AgentState {
       },
       plan: {
         isActive: () => this.policy.mode === "plan",
-        enter: () => this.setMode("plan"),
+        enter: () => void this.setMode("plan"),
         leave: async (plan) => {
           const answer = (await approvePlan?.(plan)) ?? { approved: false, remark: "no one is there to approve it" }
-          if (answer.approved) this.setMode("accept-edits")
+          if (answer.approved) await this.setMode("accept-edits")
           return answer
         },
       },
@@ -54,8 +58,12 @@ export class AgentState {
     }
   }
 
-  setMode(mode: PermissionMode): void {
+  /** The mode changes at once. Resolves when it is in the journal. */
+  setMode(mode: PermissionMode): Promise<void> {
     this.policy = { ...this.policy, mode }
+    const recorded = this.#recordMode(mode)
+    recorded.catch(() => undefined) // whoever does not wait meets the same error with the next entry
+    return recorded
   }
 
   allow(rule: string): void {

@@ -224,8 +224,10 @@ describe("opening an agent", () => {
     for (const _ of [1, 2]) {
       const agent = await agentWith([], { store, cwd, id: "one", tools: introducing() })
       await agent.ask("go")
-      const attached = agent.conversation.views.context.storedMessages().filter(({ type }) => type === "attachment")
-      expect(attached).toHaveLength(1)
+      const introduced = agent.conversation.views.context
+        .storedMessages()
+        .filter((message) => message.type === "attachment" && message.attachment.type === "mcp_instructions")
+      expect(introduced).toHaveLength(1)
       await agent.close()
     }
   })

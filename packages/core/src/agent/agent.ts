@@ -14,6 +14,7 @@ import type { OpenToolset } from "../tools/tool.ts"
 import type { AgentState } from "./agent-state.ts"
 import { type RunHooks, reportsOf } from "./hooks.ts"
 import type { InstructionWatch } from "./instruction-watch.ts"
+import { introductionsDue } from "./introductions.ts"
 import { NoAnswerError } from "./no-answer.ts"
 import { type AgentOptions, type AskOptions, checkAskOptions, checkMode, checkRule } from "./options.ts"
 import { query } from "./query.ts"
@@ -40,8 +41,8 @@ interface AgentParts {
   readonly askPermission: AgentOptions["askPermission"]
   /** Aborts the queries and hooks that run when the agent closes. */
   readonly closing: AbortController
-  /** Sentences about what of the project's settings does not count. */
-  readonly leftOut: readonly string[]
+  /** Sentences about what was left out at the opening: settings, a mode, instruction files. */
+  readonly leftOut: () => readonly string[]
 }
 
 export class Agent implements AsyncDisposable {
@@ -68,16 +69,17 @@ export class Agent implements AsyncDisposable {
   }
 
   /**
-   * What is missing, and what hooks said at the start: settings of the project that no one trusted, MCP servers that did not start, skills
-   * that cannot be read, hooks that failed.
+   * What is missing, and what hooks said at the start: settings of the project that no one trusted, a mode that a resume ended, instruction
+   * files that were left out, MCP servers that did not start, skills that cannot be read, hooks that failed.
    */
   get problems(): readonly string[] {
-    return [...this.#parts.leftOut, ...this.#parts.toolset.problems, ...this.#problems]
+    return [...this.#parts.leftOut(), ...this.#parts.toolset.problems, ...this.#problems]
   }
 
-  setMode(mode: PermissionMode): void {
+  /** The mode changes at once. Resolves when it is in the journal. The model is informed with the next request. */
+  setMode(mode: PermissionMode): Promise<void> {
     checkMode(mode)
-    this.#parts.state.setMode(mode)
+    return this.#parts.state.setMode(mode)
   }
 
   /** Allows what a rule names for the rest of this conversation. */
@@ -163,19 +165,25 @@ export class Agent implements AsyncDisposable {
   async start(): Promise<void> {
     const { instructions, toolset, runHooks } = this.#parts
     const { conversation } = this
-    instructions.remember(conversation.views.context.storedMessages())
+    const { resumed } = conversation.opened
+    const { context } = conversation.views
+    const before = context.storedMessages()
+    instructions.remember(before, context.prompt?.context)
     for (const path of instructions.paths) {
       const about = { file_path: path, load_reason: "session_start" }
       this.#problems.push(...reportsOf(await runHooks("InstructionsLoaded", { about })))
     }
-    const { resumed } = conversation.opened
     const source = resumed ? "resume" : "startup"
     const outcome = await runHooks("SessionStart", { about: { source, model: this.model.name } })
     this.#problems.push(...reportsOf(outcome))
     this.#stopped = outcome.stop
     for (const { hook, text } of outcome.contexts)
       await conversation.attach({ type: "hook_output", hook, content: text })
-    if (!resumed) for (const attachment of toolset.introductions) await conversation.attach(attachment)
+    const introductions = introductionsDue(toolset.introductions, {
+      messages: before,
+      isCompacted: conversation.views.compactions.count > 0,
+    })
+    for (const attachment of introductions) await conversation.attach(attachment)
   }
 
   /** Closes the conversation and everything the agent opened: shells, MCP servers. Calling it again does nothing. */

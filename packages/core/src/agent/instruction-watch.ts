@@ -58,8 +58,13 @@ export class InstructionWatch {
     return [...this.#known.keys()]
   }
 
-  /** A resumed conversation has files that were attached earlier. */
-  remember(messages: readonly Message[]): void {
+  /**
+   * A resumed conversation has the files in its prompt and those attached since. Files that have changed meanwhile are due: the prompt
+   * stays as it is, so the server's cache still fits.
+   */
+  remember(messages: readonly Message[], preamble: string | undefined): void {
+    if (preamble !== undefined)
+      for (const [path, content] of this.#known) if (!isIn(preamble, path, content)) this.#known.delete(path)
     for (const message of messages) {
       if (message.type !== "attachment" || message.attachment.type !== "nested_memory") continue
       const { path, content } = message.attachment
@@ -109,5 +114,19 @@ export class InstructionWatch {
 
 const knownFrom = (files: readonly InstructionFile[]) => new Map(files.map(({ path, content }) => [path, content]))
 
+const titleOf = (path: string) => `Instructions in ${path}`
+
 const textsFrom = (files: readonly InstructionFile[]) =>
-  Object.fromEntries(files.map(({ path, content }) => [`Instructions in ${path}`, content]))
+  Object.fromEntries(files.map(({ path, content }) => [titleOf(path), content]))
+
+/** Whether the context preamble has this text for a file: the whole of it, or its beginning where the preamble was cut. */
+function isIn(preamble: string, path: string, content: string): boolean {
+  const title = `# ${titleOf(path)}\n`
+  const at = preamble.indexOf(title)
+  if (at < 0) return false
+  const shown = preamble.slice(at + title.length)
+  const rest = shown.startsWith(content) ? shown.slice(content.length) : undefined
+  if (rest !== undefined && (rest.startsWith("\n\n# ") || rest.startsWith("\n</system-reminder>"))) return true
+  const cut = shown.indexOf("\n[cut here: ")
+  return cut >= 0 && content.length > cut && content.startsWith(shown.slice(0, cut))
+}

@@ -21,10 +21,12 @@ import type { OpenToolset } from "../tools/tool.ts"
 import { openTools } from "../tools/toolsets.ts"
 import { Agent } from "./agent.ts"
 import { AgentState } from "./agent-state.ts"
+import { factsDue } from "./changing-facts.ts"
 import { compactionHooks } from "./compaction-hooks.ts"
 import { commandHooks } from "./hook-command.ts"
 import { hooksOf } from "./hooks.ts"
 import { InstructionWatch } from "./instruction-watch.ts"
+import { openingMode } from "./opening-mode.ts"
 import { type AgentOptions, checkAgentOptions } from "./options.ts"
 import { isInside, judge, type PermissionPolicy, type Request } from "./permissions.ts"
 import { codingPrompt } from "./system-prompt.ts"
@@ -114,13 +116,14 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
   const instructions = await InstructionWatch.start({ home: root, project: cwd, cwd, mayRead: () => true })
   const inView = readsInView(reads, (toolUseId) => conversation.views.context.shows(toolUseId))
   const state = new AgentState({
-    policy: policyOf(options, ground),
+    policy: policyOf(ground),
     directory: cwd,
     clock,
     env,
     reads: inView,
     askPerson,
     approvePlan,
+    recordMode: (mode) => conversation.setMode(mode),
   })
   const closing = new AbortController()
   const runHooks = hooksOf({
@@ -153,24 +156,31 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
   if (!findModel(model.name, settings.models).known) await model.learn?.().catch(() => undefined)
   const conversation: Conversation = await openWithSettings(
     {
-      ...pick(options, ["id", "mustExist", "title", "store", "ids", "flags"]),
+      ...pick(options, ["id", "mustExist", "title", "store", "ids", "flags", "system"]),
       model,
       cwd,
       dir: root,
       env,
       clock,
       layers,
-      system: options.system ?? systemPrompt({ cwd, date: clock.now() }),
       tools: toolset.tools,
-      context: instructions.texts,
       refreshPrompt: async () => ({ context: await instructions.renew() }),
       cacheBreakpoints: false, // the model places its own
     },
-    ground.loaded,
+    { settings: ground.loaded, firstPrompt: { system: systemPrompt(cwd), context: instructions.texts } },
+  )
+  conversation.attachWhatIsDue((context) =>
+    factsDue(context, { mode: state.policy.mode, ...(options.system === undefined ? { now: clock.now() } : {}) }),
   )
   // what was read or written on the branch that was left is unknown on this one
   conversation.on("entry", ({ entry }) => {
     if (entry.type === "strata" && entry.subtype === "rewound") forgetAll(reads)
+  })
+  const { mode, problem } = openingMode({
+    asked: options.mode,
+    kept: conversation.views.context.session?.mode,
+    configured: settings.permissions.mode,
+    canAsk: askPermission !== undefined,
   })
   const telemetry = createTelemetry({ exportContent: settings.exportContent })
   const agent = new Agent({
@@ -184,9 +194,10 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
     telemetry,
     askPermission,
     closing,
-    leftOut: problems,
+    leftOut: () => [...problems, ...(problem === undefined ? [] : [problem])],
   })
   try {
+    await state.setMode(mode)
     await agent.start()
     return agent
   } catch (error) {
@@ -195,11 +206,11 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
   }
 }
 
-/** With no one to ask, "ask" means no. So an agent without `askPermission` edits the project unless its settings say otherwise. */
-function policyOf({ mode, askPermission }: AgentOptions, { settings, cwd, root }: Ground): PermissionPolicy {
-  const { allow = [], ask = [], deny = [], mode: configured } = settings.permissions
+/** The mode is set once the journal is open. */
+function policyOf({ settings, cwd, root }: Ground): PermissionPolicy {
+  const { allow = [], ask = [], deny = [] } = settings.permissions
   return {
-    mode: mode ?? configured ?? (askPermission ? "ask" : "accept-edits"),
+    mode: "ask",
     ...{ allow, ask, deny },
     project: cwd,
     kept: [root],
@@ -216,10 +227,9 @@ const readingOf = (path: string): Request => ({
 const layersOf = ({ layers = defaultLayers }: AgentOptions, surroundings: LayerSurroundings): readonly Layer[] =>
   typeof layers === "function" ? layers(surroundings) : layers
 
-/** Rendered once: the date is that of the start. */
-function systemPrompt({ cwd, date }: { cwd: string; date: Date }): string {
-  return `${codingPrompt()}\n\nWorking directory: ${cwd}\nPlatform: ${process.platform}\nDate at the start: ${date.toISOString().slice(0, 10)}`
-}
+/** Nothing in it changes by itself: date and mode are said in messages. */
+const systemPrompt = (cwd: string): string =>
+  `${codingPrompt()}\n\nWorking directory: ${cwd}\nPlatform: ${process.platform}`
 
 function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K> {
   return Object.fromEntries(keys.filter((key) => from[key] !== undefined).map((key) => [key, from[key]])) as Pick<T, K>

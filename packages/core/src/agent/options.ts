@@ -63,7 +63,10 @@ export interface AgentOptions {
   /** Where journals are kept. Default: `STRATA_HOME`, else `.strata` in the home directory. */
   readonly dir?: string
   readonly title?: string
-  /** Default: the settings' mode, else `ask` if you pass `askPermission`, else `accept-edits`. */
+  /**
+   * Default: the mode of the resumed conversation, except `bypass`. For a new one the settings' mode, else `ask` if you pass
+   * `askPermission`, else `accept-edits`.
+   */
   readonly mode?: PermissionMode
   /** Asks a person whether a call may run. Without it, a call that must be asked about is refused. */
   readonly askPermission?: (request: PermissionRequest) => PermissionAnswer | Promise<PermissionAnswer>

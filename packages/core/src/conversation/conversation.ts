@@ -27,6 +27,7 @@ import { type Accounting, percentages } from "../tokens/accounting.ts"
 import { findModel, type ModelLookup } from "../tokens/models.ts"
 import { thresholdsFor } from "../tokens/thresholds.ts"
 import { type Fill, fillOf, type Thresholds } from "../tokens/window.ts"
+import type { ContextView } from "../views/context/context.ts"
 import { accountSent } from "../views/context/sent-accounting.ts"
 import { refusedMedia } from "../views/context/withheld-media.ts"
 import { blockAt, parseAddress } from "../views/record/archive.ts"
@@ -57,6 +58,8 @@ export interface ConversationParts {
   readonly opened: Opened
   readonly model: string
   readonly prompt: Prompt
+  /** For a conversation without a prompt in its journal. */
+  readonly firstPrompt: Prompt
   readonly cwd: string
   readonly title: string | undefined
   readonly betas: readonly string[]
@@ -91,6 +94,7 @@ export class Conversation implements AsyncDisposable {
   /** Calls are carried out one after another, in the order they were made. */
   #last: Promise<unknown> = Promise.resolve()
   #closed = false
+  #due: (context: ContextView) => readonly Attachment[] = () => []
   #closing: Promise<void> | undefined
 
   constructor(parts: ConversationParts) {
@@ -108,6 +112,7 @@ export class Conversation implements AsyncDisposable {
     this.#prompt = new PromptKeeper({
       record,
       prompt: parts.prompt,
+      first: parts.firstPrompt,
       flags: parts.flags,
       boundThinking: this.#model.facts.accepts.boundThinking && !values.off,
       refresh: parts.refreshPrompt,
@@ -133,6 +138,7 @@ export class Conversation implements AsyncDisposable {
       layers: this.#layers,
       prompt: this.#prompt,
       cache,
+      due: (context) => this.#due(context),
     })
     this.#recorder = new ResponseRecorder({ record, model, maxTokens, cache, factsOf, telemetry: parts.telemetry })
   }
@@ -312,6 +318,17 @@ export class Conversation implements AsyncDisposable {
     })
   }
 
+  /** @internal The agent's permission mode. It is journaled where it changes, so a resume finds it. */
+  setMode(mode: string): Promise<void> {
+    this.#record.setMode(mode)
+    return this.#inOrder(() => this.#record.recordSession())
+  }
+
+  /** @internal Asked before each request for what the messages in view do not say and the model must know. */
+  attachWhatIsDue(due: (context: ContextView) => readonly Attachment[]): void {
+    this.#due = due
+  }
+
   /** Continues from an earlier message, even from before a boundary. What came after it stays in the journal. */
   rewind(uuid: Uuid): Promise<void> {
     return this.#inOrder(async () => {
@@ -320,6 +337,7 @@ export class Conversation implements AsyncDisposable {
       await this.#record.rewind(uuid, async () => (await loadViews(this.#record.journal, options)).views)
       this.#prompt.compareAgain()
       this.#preparer.forgetUndecided()
+      await this.#record.recordSession() // a rewind does not bring back the mode of that time
     })
   }
 

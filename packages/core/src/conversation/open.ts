@@ -27,14 +27,21 @@ export async function openConversation(options: ConversationOptions): Promise<Co
   const settings = await loadSettings({ home, cwd, env, ...(options.settings ? { code: options.settings } : {}) })
   // hooks, servers and rules of a project have no meaning here, so only settings are worth a notice
   const missing = (settings.leftOut ?? []).filter(({ kind }) => kind === "setting")
-  return openWithSettings(options, settings, leftOutSentences(missing))
+  return openWithSettings(options, { settings, notices: leftOutSentences(missing) })
 }
 
-/** For settings that were loaded before. `notices` come with the first request. */
+export interface Prepared {
+  readonly settings: EffectiveSettings
+  /** They come with the first request. */
+  readonly notices?: readonly string[]
+  /** For a new conversation. A resumed one keeps the prompt in its journal, so the server's cache still fits. */
+  readonly firstPrompt?: Prompt
+}
+
+/** For settings that were loaded before. */
 export async function openWithSettings(
   options: ConversationOptions,
-  given: EffectiveSettings,
-  notices: readonly string[] = [],
+  { settings: given, notices = [], firstPrompt = {} }: Prepared,
 ): Promise<Conversation> {
   checkConversationOptions(options)
   const { clock = systemClock, ids = randomIds, env = process.env, betas = [], cacheBreakpoints = true } = options
@@ -69,6 +76,7 @@ export async function openWithSettings(
       opened: { ...journal.opening, resumed: views.context.newest !== undefined, read },
       model: model.name,
       prompt,
+      firstPrompt,
       cwd,
       title: options.title,
       betas,

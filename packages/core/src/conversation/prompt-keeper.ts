@@ -13,6 +13,8 @@ export interface PromptKeeperParts {
   readonly record: ConversationRecord
   /** What the caller gave at opening. For anything left out, the journal's prompt continues. */
   readonly prompt: Prompt
+  /** Used where the journal has no prompt yet. A resumed conversation keeps its own until the next boundary. */
+  readonly first: Prompt
   readonly flags: Pick<FlagReader, "current">
   /** The model binds thinking to the prompt too: after a change of the prompt the API would refuse it. */
   readonly boundThinking: boolean
@@ -60,7 +62,7 @@ export class PromptKeeper {
     const { context, estimator } = record.views
     const current = context.prompt
     const rendered = renderPrompt({
-      prompt: this.#prompt,
+      prompt: current ? this.#prompt : { ...this.#parts.first, ...this.#prompt },
       current,
       estimate: (text) => estimator.text(text),
       contextLimit: flags.current.figures["instructions-limit"],

@@ -7,6 +7,7 @@ import { Events } from "../base/events.ts"
 import type { Ids } from "../base/ids.ts"
 import {
   type DecisionDraft,
+  type DecisionOf,
   type Draft,
   type Entry,
   isBoundaryEntry,
@@ -33,6 +34,8 @@ export class ConversationRecord {
   readonly clock: Clock
   readonly ids: Ids
   readonly #session: RecordParts["session"]
+  /** The agent's permission mode. Without an agent the journal's continues. */
+  #mode: string | undefined
   #views: Views
   #last: Promise<unknown> = Promise.resolve()
 
@@ -85,21 +88,28 @@ export class ConversationRecord {
     const current = this.#views.context.session
     const title = change.title ?? current?.title ?? this.#session.title
     const prompt = change.prompt ?? current?.prompt
+    const mode = this.#mode ?? current?.mode
     return {
       type: "strata",
       subtype: "session",
       model: this.#session.model,
       cwd: this.#session.cwd,
-      ...(current?.mode === undefined ? {} : { mode: current.mode }),
+      ...(mode === undefined ? {} : { mode }),
       ...(title === undefined ? {} : { title }),
       ...(prompt === undefined ? {} : { prompt }),
     }
   }
 
-  /** A resume continues with the model that was asked last. */
-  async recordModel(): Promise<void> {
+  setMode(mode: string): void {
+    this.#mode = mode
+  }
+
+  /** A resume continues with the model that was asked last, in the mode that was set last. */
+  async recordSession(): Promise<void> {
     const { session } = this.#views.context
-    if (session && session.model !== this.#session.model) await this.append([this.sessionFacts()])
+    if (!session) return // it comes with the first message
+    const { model, mode } = this.sessionFacts() as DecisionOf<"session">
+    if (session.model !== model || session.mode !== mode) await this.append([this.sessionFacts()])
   }
 
   #inOrder<T>(work: () => Promise<T>): Promise<T> {

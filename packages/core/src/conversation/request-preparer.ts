@@ -5,6 +5,7 @@
 import { ContextFullError, EmptyConversationError } from "../base/errors.ts"
 import type { EffectiveSettings } from "../base/settings.ts"
 import type { LayerPipeline } from "../layers/pipeline.ts"
+import type { Attachment } from "../messages/attachments.ts"
 import type { ToolResult } from "../messages/blocks.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import { RequestValidator } from "../messages/validate/validator.ts"
@@ -12,6 +13,7 @@ import { placeBreakpoints } from "../model/cache/breakpoints.ts"
 import { callsKeptBy } from "../model/context-management.ts"
 import { type ModelLookup, sentModelName } from "../tokens/models.ts"
 import type { Fill, Thresholds } from "../tokens/window.ts"
+import type { ContextView } from "../views/context/context.ts"
 import { buildRequest } from "../views/context/request.ts"
 import { withheldMedia } from "../views/context/withheld-media.ts"
 import type { Views } from "../views/views.ts"
@@ -35,6 +37,8 @@ export interface RequestPreparerParts {
   readonly layers: LayerPipeline
   readonly prompt: PromptKeeper
   readonly cache: CacheWatch
+  /** What the messages in view do not say and the model must know: the mode, the date. */
+  readonly due: (context: ContextView) => readonly Attachment[]
 }
 
 /** Sent in the user's place when the assistant spoke last and should continue. */
@@ -73,9 +77,10 @@ export class RequestPreparer {
     await layers.beforeRequest(signal)
     signal?.throwIfAborted()
     await prompt.settle() // after a boundary it may be another one
-    await record.recordModel()
+    await record.recordSession()
     if (this.#context.isEmpty) throw new EmptyConversationError()
     await this.#askToGoOn()
+    await this.#attachDue()
     if (!settings.values.off) await this.#withholdMedia()
     await this.#recordRepairs()
 
@@ -124,6 +129,13 @@ export class RequestPreparer {
     if (!this.#context.awaitsUser()) return
     const content = [{ type: "text", text: GO_ON } as const]
     await this.#parts.record.append([{ type: "user", isMeta: true, message: { role: "user", content } }])
+  }
+
+  /** Nothing may follow a paused turn: the server continues it. */
+  async #attachDue(): Promise<void> {
+    if (!this.#context.endsWithUser) return
+    for (const attachment of this.#parts.due(this.#context))
+      await this.#parts.record.append([{ type: "attachment", attachment }])
   }
 
   async #withholdMedia(): Promise<void> {

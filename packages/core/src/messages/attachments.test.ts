@@ -19,6 +19,11 @@ const EXAMPLES: Record<Attachment["type"], { attachment: Attachment; says: strin
   },
   plan_file: { attachment: { type: "plan_file", path: "plan.md", content: "1. look" }, says: ["plan.md", "1. look"] },
   plan_mode: { attachment: { type: "plan_mode", active: true, path: "plan.md" }, says: ["Plan mode is on", "plan.md"] },
+  permission_mode: {
+    attachment: { type: "permission_mode", mode: "accept-edits", before: "plan" },
+    says: ["Plan mode is off", "The permission mode is accept-edits"],
+  },
+  date: { attachment: { type: "date", date: "2026-11-15" }, says: ["Today is 2026-11-15"] },
   skill_content: {
     attachment: { type: "skill_content", name: "review", content: "look twice" },
     says: ["review", "look twice"],

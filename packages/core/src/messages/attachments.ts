@@ -2,6 +2,7 @@
  * Attachments: what the system adds to a conversation besides the messages of the person and the model. They are data;
  * `renderAttachment` turns one into text for the model. It is a pure function, so the bytes are the same in every request.
  */
+import type { PermissionMode } from "../base/vocabulary.ts"
 import type { TextBlock } from "./blocks.ts"
 import { inline } from "./inline.ts"
 
@@ -16,6 +17,10 @@ export type Attachment = { readonly belongsTo?: string } & (
   | { readonly type: "todo_list"; readonly todos: readonly Todo[] }
   | { readonly type: "plan_file"; readonly path: string; readonly content: string }
   | { readonly type: "plan_mode"; readonly active: boolean; readonly path?: string }
+  /** The permission mode from here on. `before`: the mode that the model knew until now. */
+  | { readonly type: "permission_mode"; readonly mode: PermissionMode; readonly before?: PermissionMode }
+  /** The day from here on, as YYYY-MM-DD. */
+  | { readonly type: "date"; readonly date: string }
   | { readonly type: "skill_content"; readonly name: string; readonly content: string }
   | { readonly type: "skill_listing"; readonly skills: readonly Listed[] }
   | { readonly type: "agent_status"; readonly agents: readonly AgentStatus[] }
@@ -69,6 +74,20 @@ export function asReminder(text: string): string {
   return `<system-reminder>\n${text}\n</system-reminder>`
 }
 
+const PLANNING = "Plan mode is on: read and think, and change nothing until the plan is approved."
+const PLANNED = "Plan mode is off: you may make changes again."
+
+const MODES: Readonly<Record<PermissionMode, string>> = {
+  ask: "The permission mode is ask: edits and commands that change something wait for permission, unless a rule allows them.",
+  "accept-edits":
+    "The permission mode is accept-edits: edits of files in the project need no permission. Commands that change something still do, unless a rule allows them.",
+  plan: PLANNING,
+  bypass: "The permission mode is bypass: calls run without permission, unless a rule denies them.",
+}
+
+/** A journal may name a mode that does not exist. */
+const modeText = (mode: PermissionMode): string => (Object.hasOwn(MODES, mode) ? MODES[mode] : "")
+
 function describe(attachment: Attachment): string {
   switch (attachment.type) {
     case "file":
@@ -83,8 +102,14 @@ function describe(attachment: Attachment): string {
       return `The plan in ${inline(attachment.path)}:\n${fenced(attachment.content)}`
     case "plan_mode":
       return attachment.active
-        ? `Plan mode is on: read and think, and change nothing until the plan is approved.${attachment.path ? ` Write the plan to ${inline(attachment.path)}.` : ""}`
-        : "Plan mode is off: you may make changes again."
+        ? `${PLANNING}${attachment.path ? ` Write the plan to ${inline(attachment.path)}.` : ""}`
+        : PLANNED
+    case "permission_mode":
+      return attachment.before === "plan" && attachment.mode !== "plan"
+        ? `${PLANNED} ${modeText(attachment.mode)}`
+        : modeText(attachment.mode)
+    case "date":
+      return `Today is ${inline(attachment.date)} (UTC).`
     case "skill_content":
       return `The skill "${attachment.name}" is in use. Its instructions:\n${attachment.content}`
     case "skill_listing":

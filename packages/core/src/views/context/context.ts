@@ -44,6 +44,7 @@ import {
 } from "./decision-kinds.ts"
 import { Overlay, type SavedOverlay } from "./overlay.ts"
 import { renderClearedMemory } from "./render-decisions.ts"
+import { Said } from "./said.ts"
 import { ServerKept } from "./server-kept.ts"
 import { type ContextMessages, ShownMessages } from "./shown-messages.ts"
 import { SyntheticAnswers } from "./synthetic-answers.ts"
@@ -67,6 +68,8 @@ export interface SavedContext {
 export class ContextView {
   /** What the server left whole in its own copy. */
   readonly serverKept = new ServerKept()
+  /** What the messages say about mode and date. */
+  readonly said = new Said((toolUseId) => this.shows(toolUseId))
   readonly #estimator: Estimator
   readonly #meter: ContextMeter
   readonly #serverClears: boolean
@@ -326,6 +329,7 @@ export class ContextView {
     this.#decisions = []
     this.#messages = []
     this.serverKept.forget()
+    this.said.forget()
     this.#clearDerived()
     this.#meter.reset()
     for (const message of messages) this.#append(message)
@@ -337,6 +341,7 @@ export class ContextView {
     const placed = mapBlocks(message, withoutBreakpoint)
     this.#messages.push(placed)
     this.serverKept.add(placed)
+    this.said.add(placed)
     this.#overlay.place(placed)
     const lesson = this.#meter.add(this.#stored(placed))
     if (lesson) this.#estimator.learn(lesson)

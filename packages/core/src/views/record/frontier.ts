@@ -1,6 +1,6 @@
 /** The frontier view, where the work is: todos, plan, the last request, what is done and what is open. */
 
-import { type Entry, isMessage } from "../../journal/entries.ts"
+import { type DecisionEntry, type Entry, isDecision, isMessage } from "../../journal/entries.ts"
 import type { Todo } from "../../messages/attachments.ts"
 import { isToolUse, textOf } from "../../messages/blocks.ts"
 import { contentOf, isHuman, type Uuid } from "../../messages/messages.ts"
@@ -23,10 +23,16 @@ export const frontier: Projection<Frontier> = {
   scope: "path",
   start: () => ({ todos: [], plan: { active: false }, answered: true, open: new Map() }),
   apply(state, entry) {
+    if (isDecision(entry)) followMode(state, entry)
     followState(state, entry)
     for (const call of followCalls(state.open, entry)) followCall(state, call)
     return state
   },
+}
+
+/** The agent journals its mode where it changes, so the last one counts, whichever way it was left. */
+function followMode(state: Frontier, decision: DecisionEntry): void {
+  if (decision.subtype === "session" && decision.mode !== undefined) state.plan.active = decision.mode === "plan"
 }
 
 function followState(state: Frontier, entry: Entry): void {
@@ -41,6 +47,7 @@ function followState(state: Frontier, entry: Entry): void {
   } else if (entry.type === "attachment") {
     if (entry.attachment.type === "todo_list") state.todos = entry.attachment.todos
     if (entry.attachment.type === "plan_mode") state.plan.active = entry.attachment.active
+    if (entry.attachment.type === "permission_mode") state.plan.active = entry.attachment.mode === "plan"
     if (entry.attachment.type === "plan_file")
       state.plan = { ...state.plan, path: entry.attachment.path, text: entry.attachment.content }
   }
