@@ -62,7 +62,7 @@ export class AgentState {
   setMode(mode: PermissionMode): Promise<void> {
     this.policy = { ...this.policy, mode }
     const recorded = this.#recordMode(mode)
-    recorded.catch(() => undefined) // whoever does not wait meets the same error with the next entry
+    recorded.catch(() => undefined) // a caller that does not wait gets the same error with the next entry
     return recorded
   }
 

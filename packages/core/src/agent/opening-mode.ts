@@ -21,7 +21,7 @@ const BYPASS_ENDED =
 
 /**
  * A resumed conversation keeps its mode. Only `bypass` is not kept: a journal may come from someone else, and bypassing permissions needs
- * a person's choice each time. With no one to ask, "ask" means no, so a new agent without a person edits the project unless told otherwise.
+ * a person's choice each time. With no one to ask, "ask" means no, so a new agent without a person edits the project unless its settings say otherwise.
  */
 export function openingMode({ asked, kept, configured, canAsk }: ModeSources): OpeningMode {
   if (asked !== undefined) return { mode: asked }
