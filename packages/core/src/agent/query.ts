@@ -183,7 +183,7 @@ async function withhold(chat: Conversation, left: ("new" | "all")[]): Promise<st
   for (let which = left.shift(); which; which = left.shift()) {
     const count = await chat.withholdMedia(which, "the model refused it")
     if (count > 0)
-      return `The model refused images or documents. ${count} are left out; text in their place names them.`
+      return `The model refused images or documents. ${count === 1 ? "1 is" : `${count} are`} left out; a text names each.`
   }
   return undefined
 }

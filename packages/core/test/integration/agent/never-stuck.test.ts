@@ -195,7 +195,7 @@ describe("MSG-11 a model that refuses every image", () => {
     const { sim, agent } = await opened(forEver("I see no picture."), [{ fault: { kind: "refused-media" } }])
     const { end, events } = await ask(agent, picture as never)
     expect(end).toEqual({ reason: "answer", text: "I see no picture." })
-    expect(ofType(events, "notice")[0]?.message).toMatch(/1 are left out.*Could not process image/)
+    expect(ofType(events, "notice")[0]?.message).toMatch(/1 is left out.*Could not process image/)
     expect((await ask(agent, "another question")).end.reason).toBe("answer")
     expect(sim.log.map(({ status }) => status)).toEqual([400, 200, 200])
   })
