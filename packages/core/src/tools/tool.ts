@@ -42,6 +42,8 @@ export interface ToolsetContext {
   readonly cwd: string
   /** The directory that Strata keeps its files in. */
   readonly root: string
+  /** Default: the process's environment. */
+  readonly env?: Readonly<Record<string, string | undefined>>
 }
 
 export interface OpenToolset {

@@ -5,7 +5,7 @@
 import { anOption, checkOptions, describe, InvalidOptionError, type OptionRules } from "../base/options.ts"
 import type { CodingToolsOptions } from "./coding-tools.ts"
 import { checkTool, isToolset, refuseDuplicates } from "./define-tool.ts"
-import type { McpServerConfig } from "./mcp/mcp-connection.ts"
+import type { McpServerConfig } from "./mcp/mcp-config.ts"
 import type { OpenToolset, Tool, Toolset, ToolsetContext } from "./tool.ts"
 
 const CODING_RULES: OptionRules<CodingToolsOptions> = {
@@ -36,9 +36,9 @@ export function codingTools(options: CodingToolsOptions = {}): Toolset {
  */
 export function mcpServers(configs: Readonly<Record<string, McpServerConfig>>): Toolset {
   checkServers(configs)
-  return toolset(async () => {
+  return toolset(async (context) => {
     const { openMcpTools } = await import("./mcp/mcp.ts")
-    return openMcpTools(configs)
+    return openMcpTools(configs, context)
   })
 }
 

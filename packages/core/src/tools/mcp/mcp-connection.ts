@@ -2,27 +2,14 @@
  * The connection to one MCP server: a process with pipes, or a URL. If it is lost, the next call reconnects once. A call that was running
  * is repeated only if it changes nothing.
  */
-import { randomUUID } from "node:crypto"
 import type { CallToolResult, Client, Tool as McpTool, Progress, Transport } from "@modelcontextprotocol/client"
-import { reasonOf } from "../../base/errors.ts"
-import { endProcesses, MARK_VARIABLE } from "../processes/process-group.ts"
-
-export type McpServerConfig = StdioServerConfig | HttpServerConfig
-
-export interface StdioServerConfig {
-  readonly command: string
-  readonly args?: readonly string[]
-  /** In addition to what every server gets: path, home, user, terminal, shell. */
-  readonly env?: Readonly<Record<string, string>>
-  readonly cwd?: string
-  readonly timeoutMs?: number
-}
-
-export interface HttpServerConfig {
-  readonly url: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly timeoutMs?: number
-}
+import { messageOf, reasonOf } from "../../base/errors.ts"
+import { redact } from "../../model/redact.ts"
+import type { Program } from "../processes/guarded-process.ts"
+import type { McpServerConfig, StdioServerConfig } from "./mcp-config.ts"
+import { fillVariables } from "./mcp-variables.ts"
+import type { StdioTransport } from "./stdio-transport.ts"
+import { usableTools } from "./usable-tools.ts"
 
 export type McpServerStatus = { readonly server: string } & (
   | { readonly state: "connected"; readonly tools: number }
@@ -33,6 +20,9 @@ export type McpServerStatus = { readonly server: string } & (
 )
 
 export interface ConnectionOptions {
+  /** What variables are filled in from. Default: the process's environment. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** For a server to start, answer and list its tools. */
   readonly startTimeoutMs?: number
   /** For one call. Progress restarts it. A server's own setting takes precedence. */
   readonly callTimeoutMs?: number
@@ -59,14 +49,17 @@ export class McpConnection {
   readonly server: string
   readonly #config: McpServerConfig
   readonly #options: ConnectionOptions
-  readonly #mark = randomUUID()
   #client: Client | undefined
   #connecting: Promise<Client> | undefined
   #mayReconnect = true
   #isClosed = false
   #stderr = ""
+  #stdio: StdioTransport | undefined
+  #secrets: readonly string[] = []
   #status: McpServerStatus
   tools: readonly McpTool[] = []
+  /** Tools that were left out, and why. */
+  problems: readonly string[] = []
   instructions: string | undefined
 
   constructor(server: string, config: McpServerConfig, options: ConnectionOptions) {
@@ -100,11 +93,16 @@ export class McpConnection {
       this.#forget(client)
       if (!call.isReadOnly) {
         throw new Error(
-          `the connection was lost during the call (${reasonOf(error)}); it is not known whether the call ran`,
+          `the connection was lost during the call (${redact(reasonOf(error), this.#secrets)}); it is not known whether the call ran`,
         )
       }
       return this.#send(await this.#reconnect(), call)
     }
+  }
+
+  /** An error as text, without keys. */
+  explain(error: unknown): string {
+    return redact(messageOf(error), this.#secrets)
   }
 
   async close(): Promise<void> {
@@ -149,51 +147,58 @@ export class McpConnection {
     const { Client } = await import("@modelcontextprotocol/client")
     const client = new Client({ name: "strata", version: "0.1.0" })
     const timeout = this.#options.startTimeoutMs ?? DEFAULT_START_TIMEOUT_MS
+    const limits = { timeout, signal: AbortSignal.timeout(timeout) } // for all of it, however many messages it takes
     this.#stderr = ""
     try {
-      await client.connect(await this.#transport(), { timeout })
+      await client.connect(await this.#transport(), limits)
       client.onclose = () => this.#forget(client)
-      this.tools = (await client.listTools(undefined, { timeout })).tools
+      const { tools } = await client.listTools(undefined, limits)
+      Object.assign(this, usableTools(this.server, tools))
       this.instructions = client.getInstructions()
     } catch (error) {
       await this.#end(client)
-      const why = [reasonOf(error), this.#stderr.trim()].filter((part) => part !== "").join(": ")
+      const why = this.#startFailure(error, limits)
       this.#report({ server: this.server, state: "failed", why })
-      throw new Error(why, { cause: error })
+      throw new Error(why)
     }
     this.#client = client
     this.#report({ server: this.server, state: "connected", tools: this.tools.length })
     return client
   }
 
+  #startFailure(
+    error: unknown,
+    { timeout, signal }: { readonly timeout: number; readonly signal: AbortSignal },
+  ): string {
+    const { code } = error as { readonly code?: unknown }
+    const isLate = signal.aborted || code === "REQUEST_TIMEOUT"
+    const ended = code === "CONNECTION_CLOSED" ? "it ended before it answered" : reasonOf(error)
+    const parts = [isLate ? `it did not answer within ${timeout / 1_000} s` : ended, this.#stderr.trim()]
+    return redact(parts.filter((part) => part !== "").join(": "), this.#secrets)
+  }
+
   async #transport(): Promise<Transport> {
-    const config = this.#config
+    const { env = process.env } = this.#options
+    const { config, secrets } = fillVariables(this.#config, env)
+    this.#secrets = secrets
     if ("url" in config) {
       const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client")
       return new StreamableHTTPClientTransport(new URL(config.url), { requestInit: { headers: { ...config.headers } } })
     }
-    const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio")
-    const transport = new StdioClientTransport({
-      command: config.command,
-      args: [...(config.args ?? [])],
-      env: { ...config.env, [MARK_VARIABLE]: this.#mark },
-      stderr: "pipe", // it must be read, or the server would block
-      ...(config.cwd === undefined ? {} : { cwd: config.cwd }),
+    const { StdioTransport } = await import("./stdio-transport.ts")
+    this.#stdio = new StdioTransport(programOf(config, env), {
+      graceMs: this.#options.graceMs ?? DEFAULT_GRACE_MS,
+      onStderr: (text) => {
+        this.#stderr = (this.#stderr + text).slice(-STDERR_CHARACTERS)
+      },
     })
-    transport.stderr?.on("data", (chunk: Buffer) => {
-      this.#stderr = (this.#stderr + chunk.toString("utf8")).slice(-STDERR_CHARACTERS)
-    })
-    return transport
+    return this.#stdio
   }
 
-  /** Ends a server that does not stop when its input closes, and everything it started. */
+  /** Ends the server and everything it started. */
   async #end(client: Client | undefined): Promise<void> {
-    const closed = client?.close().catch(() => undefined)
-    if ("url" in this.#config) return closed
-    const graceMs = this.#options.graceMs ?? DEFAULT_GRACE_MS
-    const hasClosed = await Promise.race([closed?.then(() => true), pause(graceMs)])
-    await endProcesses({ mark: this.#mark }, hasClosed ? 0 : graceMs)
-    await closed
+    await client?.close().catch(() => undefined)
+    await this.#stdio?.close()
   }
 
   #forget(client: Client): void {
@@ -216,7 +221,15 @@ function isLost(error: unknown): boolean {
   return LOST.has(String(code)) || status === 404 || (error instanceof TypeError && error.message === "fetch failed")
 }
 
-const pause = (ms: number): Promise<false> =>
-  new Promise((resolve) => {
-    setTimeout(() => resolve(false), ms).unref()
-  })
+/** What every program needs. None of it is a secret. */
+const INHERITED = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"]
+
+function programOf(config: StdioServerConfig, env: Readonly<Record<string, string | undefined>>): Program {
+  const inherited = INHERITED.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]))
+  return {
+    command: config.command,
+    args: config.args ?? [],
+    env: { ...Object.fromEntries(inherited), ...config.env },
+    ...(config.cwd === undefined ? {} : { directory: config.cwd }),
+  }
+}

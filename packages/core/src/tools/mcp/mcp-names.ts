@@ -8,7 +8,14 @@ const HASH_CHARACTERS = 8
 export function mcpToolName(server: string, tool: string, taken: ReadonlySet<string> = new Set()): string {
   const plain = `mcp__${clean(server)}__${clean(tool)}`
   if (plain.length <= MOST_CHARACTERS && !taken.has(plain)) return plain
-  const mark = hash("sha256", JSON.stringify([server, tool]), "hex").slice(0, HASH_CHARACTERS)
+  for (let attempt = 0; ; attempt++) {
+    const marked = withMark(plain, attempt === 0 ? [server, tool] : [server, tool, attempt])
+    if (!taken.has(marked)) return marked
+  }
+}
+
+function withMark(plain: string, about: readonly unknown[]): string {
+  const mark = hash("sha256", JSON.stringify(about), "hex").slice(0, HASH_CHARACTERS)
   return `${plain.slice(0, MOST_CHARACTERS - HASH_CHARACTERS - 1)}_${mark}`
 }
 

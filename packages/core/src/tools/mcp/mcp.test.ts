@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, readFileSync } from "node:fs"
 import { createServer } from "node:http"
@@ -8,10 +9,12 @@ import { setTimeout as wait } from "node:timers/promises"
 import { createMcpHandler } from "@modelcontextprotocol/server"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { createTestServer } from "../../../test/mcp-server.ts"
+import { allEnded, isRunning, pidsIn } from "../../../test/processes.ts"
 import { call, scratchDirectory, testContext, textIn } from "../../../test/tool-context.ts"
 import { isReadOnly } from "../defaults.ts"
 import { connectMcpServers } from "./mcp.ts"
-import type { ConnectionOptions, McpServerConfig, McpServerStatus } from "./mcp-connection.ts"
+import type { McpServerConfig } from "./mcp-config.ts"
+import type { ConnectionOptions, McpServerStatus } from "./mcp-connection.ts"
 import { mcpToolName } from "./mcp-names.ts"
 
 const program = join(import.meta.dirname, "../../../test/mcp-server.ts")
@@ -49,14 +52,6 @@ async function serveHttp(): Promise<{ readonly url: string; readonly keys: (stri
     server.close()
   })
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, keys }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return !readFileSync(`/proc/${pid}/stat`, "latin1").split(") ")[1]!.startsWith("Z")
-  } catch {
-    return false
-  }
 }
 
 describe("MCP servers", () => {
@@ -118,7 +113,10 @@ describe("MCP servers", () => {
       good: stdio(),
     })
     const states = Object.fromEntries(servers.status().map((status) => [status.server, status]))
-    expect(states.missing).toMatchObject({ state: "failed", why: "ENOENT" })
+    expect(states.missing).toMatchObject({
+      state: "failed",
+      why: "it ended before it answered: the program /no/such/program was not found",
+    })
     expect(states.broken).toMatchObject({ state: "failed", why: expect.stringContaining("no configuration found") })
     expect(states.refused).toMatchObject({ state: "failed" })
     expect(states.nonsense).toMatchObject({ state: "failed" })
@@ -218,6 +216,113 @@ describe("MCP close", () => {
   })
 })
 
+describe("LOOP-8: a killed process", () => {
+  it.runIf(process.platform === "linux")("leaves no server, and nothing that a server started", async () => {
+    const file = join(scratchDirectory(), "pids")
+    const module = JSON.stringify(join(import.meta.dirname, "mcp.ts"))
+    const config = JSON.stringify(stdio("stubborn", file))
+    const host = spawn(
+      process.execPath,
+      [
+        "--input-type=module",
+        "--eval",
+        `import { connectMcpServers } from ${module}; connectMcpServers({ t: ${config} })`,
+      ],
+      { stdio: "inherit" },
+    )
+    const pids = await pidsIn(file, 2)
+    host.kill("SIGKILL")
+    await allEnded(pids)
+  })
+})
+
+describe("PERM-3: variables in the configuration of a server", () => {
+  const env = { PATH: process.env.PATH, MY_TOKEN: "a-token-of-ours", EMPTY: "" }
+  const variable = (name: string) => `\${${name}}`
+  const printing = (text: string): McpServerConfig => ({ command: "sh", args: ["-c", `echo ${text} >&2`] })
+
+  it("are filled in from the environment, which is how a server gets a key", async () => {
+    const given = {
+      ...stdio(),
+      env: { KEY: `Bearer ${variable("MY_TOKEN")}`, PLACE: variable("EMPTY:-home") },
+    } as McpServerConfig
+    const { tool } = await connect({ t: given }, { env })
+    const seen = JSON.parse(textIn(await call(tool("mcp__t__env"), {})))
+    expect(seen).toMatchObject({ KEY: "Bearer a-token-of-ours", PLACE: "home" })
+    expect(seen.MY_TOKEN).toBeUndefined()
+    const { url, keys } = await serveHttp()
+    await connect({ web: { url, headers: { "x-key": variable("MY_TOKEN") } } }, { env })
+    expect(new Set(keys)).toEqual(new Set(["a-token-of-ours"]))
+  })
+
+  it("that are missing are reported by name; what was filled in is never shown", async () => {
+    const { servers } = await connect(
+      {
+        missing: { command: "sh", env: { KEY: variable("NOT_SET") } },
+        argument: printing(variable("MY_TOKEN")),
+        named: { ...printing("$KEY"), env: { KEY: variable("MY_TOKEN") } },
+        own: { ...printing("$API_KEY"), env: { API_KEY: "given-in-settings" } },
+      },
+      { env },
+    )
+    const [missing, ...others] = servers.status().map((status) => (status.state === "failed" ? status.why : ""))
+    expect(missing).toContain("the variable NOT_SET is not set")
+    expect(others).toEqual(Array(3).fill("it ended before it answered: [key removed]"))
+  })
+})
+
+describe("a hostile MCP server", () => {
+  const hostileProgram = join(import.meta.dirname, "../../../test/hostile-mcp-server.ts")
+  const hostile = (...args: string[]): McpServerConfig => ({
+    command: process.execPath,
+    args: [hostileProgram, ...args],
+  })
+
+  it("may print anything between its messages", async () => {
+    const { tool } = await connect({ t: hostile("garbage") })
+    expect(textIn(await call(tool("mcp__t__work"), {}))).toBe("fine")
+  })
+
+  it.each([
+    ["endless-line", 30_000, /it printed a line of more than/],
+    ["endless-pages", 30_000, /./],
+    ["dies-listing", 30_000, /^it ended before it answered: out of memory$/],
+    ["never-lists", 100, /^it did not answer within 0.1 s$/],
+  ])("that does not start properly is reported, in time: %s", async (mode, startTimeoutMs, why) => {
+    const { servers } = await connect({ t: hostile(mode) }, { startTimeoutMs })
+    expect(servers.status()).toEqual([{ server: "t", state: "failed", why: expect.stringMatching(why) }])
+  })
+
+  it("cannot fill the window or make requests that the API refuses: such tools are left out and reported", async () => {
+    const { servers } = await connect({ t: hostile("tools") })
+    expect(servers.tools).toHaveLength(200)
+    expect(servers.tools.every(({ description }) => description.length <= 4_001)).toBe(true)
+    expect(servers.problems).toEqual([
+      expect.stringContaining('The tool "a_huge" of the MCP server t is left out: its input schema has'),
+      expect.stringContaining('"a_property" of the MCP server t is left out: its input has the property "with space"'),
+      expect.stringContaining('"a_union" of the MCP server t is left out: a tool\'s input is an object'),
+      "The MCP server t offers 301 tools. The last 101 by name are left out.",
+    ])
+  })
+
+  it.each(["no-content", "text-is-object", "content-is-text", "null-block", "unknown-block"])(
+    "LOOP-3: gets an error or a text for a malformed result: %s",
+    async (mode) => {
+      const { tool } = await connect({ t: hostile(mode) })
+      const output = await call(tool("mcp__t__work"), {})
+      expect(textIn(output)).not.toBe("")
+    },
+  )
+
+  it("LOOP-3: gets no image into a request that is none", async () => {
+    const { tool } = await connect({ t: hostile("bad-image") })
+    expect((await call(tool("mcp__t__work"), {})).content).toEqual([
+      { type: "text", text: "[image: image/png, 0 bytes, cannot be shown]" },
+      { type: "text", text: "[image: image/png, 2 bytes, cannot be shown]" },
+    ])
+  })
+})
+
 describe("MCP names", () => {
   it("stay within 64 characters and tell apart what was cut or cleaned", () => {
     const long = mcpToolName("server", "x".repeat(100))
@@ -225,5 +330,7 @@ describe("MCP names", () => {
     expect(long).not.toBe(mcpToolName("server", "x".repeat(101)))
     expect(mcpToolName("a", "b", new Set(["mcp__a__b"]))).toMatch(/^mcp__a__b_[0-9a-f]{8}$/)
     expect(mcpToolName("a b", "c.d")).toBe("mcp__a_b__c_d")
+    const first = mcpToolName("a", "b", new Set(["mcp__a__b"]))
+    expect(mcpToolName("a", "b", new Set(["mcp__a__b", first]))).not.toBe(first)
   })
 })

@@ -3,11 +3,11 @@
  * The client library is loaded with the first server.
  */
 import type { Tool as McpTool, Progress } from "@modelcontextprotocol/client"
-import { messageOf } from "../../base/errors.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import { clip } from "../defaults.ts"
-import type { OpenToolset, Tool, ToolOutput } from "../tool.ts"
-import { type ConnectionOptions, McpConnection, type McpServerConfig, type McpServerStatus } from "./mcp-connection.ts"
+import type { OpenToolset, Tool, ToolOutput, ToolsetContext } from "../tool.ts"
+import type { McpServerConfig } from "./mcp-config.ts"
+import { type ConnectionOptions, McpConnection, type McpServerStatus } from "./mcp-connection.ts"
 import { mcpToolName } from "./mcp-names.ts"
 import { mcpOutput } from "./mcp-results.ts"
 
@@ -16,6 +16,8 @@ export interface McpServers {
   readonly tools: readonly Tool[]
   /** What the servers say about using their tools. */
   readonly instructions: readonly Attachment[]
+  /** For the person: tools that were left out. */
+  readonly problems: readonly string[]
   status(): readonly McpServerStatus[]
   /** Closes all connections and ends the servers it started. */
   close(): Promise<void>
@@ -44,6 +46,7 @@ export async function connectMcpServers(
         ? [{ type: "mcp_instructions", server, instructions: clip(instructions, INSTRUCTION_CHARACTERS) }]
         : [],
     ),
+    problems: connections.flatMap(({ problems }) => problems),
     status: () => connections.map(({ status }) => status),
     close: async () => {
       await Promise.all(connections.map((connection) => connection.close()))
@@ -52,16 +55,20 @@ export async function connectMcpServers(
 }
 
 /** As a toolset: servers that did not start are its problems. */
-export async function openMcpTools(configs: Readonly<Record<string, McpServerConfig>>): Promise<OpenToolset> {
-  const servers = await connectMcpServers(configs)
+export async function openMcpTools(
+  configs: Readonly<Record<string, McpServerConfig>>,
+  { env }: Pick<ToolsetContext, "env"> = {},
+): Promise<OpenToolset> {
+  const servers = await connectMcpServers(configs, env ? { env } : {})
+  const failed = servers
+    .status()
+    .flatMap((status) =>
+      status.state === "failed" ? [`The MCP server ${status.server} is not available: ${status.why}`] : [],
+    )
   return {
     tools: servers.tools,
     introductions: servers.instructions,
-    problems: servers
-      .status()
-      .flatMap((status) =>
-        status.state === "failed" ? [`The MCP server ${status.server} is not available: ${status.why}`] : [],
-      ),
+    problems: [...failed, ...servers.problems],
     close: () => servers.close(),
   }
 }
@@ -69,9 +76,7 @@ export async function openMcpTools(configs: Readonly<Record<string, McpServerCon
 function toolsOf(connections: readonly McpConnection[]): readonly Tool[] {
   const taken = new Set<string>()
   return connections.flatMap((connection) => {
-    const tools = new Map(connection.tools.map((tool) => [tool.name, tool])) // a name listed twice is one tool
-    const sorted = [...tools.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
-    return sorted.map((tool) => {
+    return connection.tools.map((tool) => {
       const name = mcpToolName(connection.server, tool.name, taken)
       taken.add(name)
       return toolOf(name, tool, connection)
@@ -110,11 +115,11 @@ function describeProgress({ progress, total, message }: Progress): string {
   return message ? `${message} (${count})` : count
 }
 
-function failureOf(error: unknown, signal: AbortSignal, { timeoutMs }: McpConnection): string {
+function failureOf(error: unknown, signal: AbortSignal, connection: McpConnection): string {
   if (signal.aborted) return "interrupted"
   const { code } = error as { readonly code?: unknown }
-  if (code === "REQUEST_TIMEOUT") return `no answer within ${timeoutMs / 1_000} s`
-  return messageOf(error)
+  if (code === "REQUEST_TIMEOUT") return `no answer within ${connection.timeoutMs / 1_000} s`
+  return connection.explain(error)
 }
 
 const failed = (content: string): ToolOutput => ({ content, isError: true })
