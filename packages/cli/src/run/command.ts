@@ -22,6 +22,7 @@ export const description = {
   more: [
     "The answer goes to standard output, tool calls and notices to standard error. Without TASK, the task is read from standard input.",
     "strata run never asks. A call that needs permission is denied unless --mode, --allow or a rule in the settings allows it.",
+    "What this project's settings would run or widen is left out and named, until you trust it: strata trust, or --trust for one run.",
     "Ctrl-C interrupts and keeps the conversation. A second Ctrl-C ends the process at once.",
     'The task "/compact [--dry-run] [what to keep]" compacts a conversation, or shows what that would do.',
   ],
