@@ -25,6 +25,8 @@ export interface SimpleCommand {
   readonly names: readonly string[]
   /** It starts with variables that can change which programs run: `PATH=… npm test`. */
   readonly changesEnvironment: boolean
+  /** It may be started by the command before it: the words after `npx`, `docker exec` or `parallel`. It counts for deny and ask only. */
+  readonly isGuess?: boolean
 }
 
 export interface FileUses {

@@ -1,0 +1,69 @@
+/** Matches paths with the patterns of rules, as people write them: a bare name means any directory, as in `.gitignore`. */
+import { realpathSync } from "node:fs"
+import { dirname, isAbsolute, join, resolve, sep } from "node:path"
+
+export interface PathPlace {
+  readonly project: string
+  /** `undefined`: `~` is not known. */
+  readonly home: string | undefined
+}
+
+/** `strict` is for rules that deny or ask: a bare name counts outside the project too, and upper and lower case are one. */
+export function pathFits(pattern: string, path: string, place: PathPlace & { readonly strict: boolean }): boolean {
+  const given = path.normalize("NFC")
+  return rootedForms(pattern, place).some((form) => {
+    const source = `${globSource(form.normalize("NFC"))}(?:/.*)?`
+    return new RegExp(`^${source}$`, place.strict ? "is" : "s").test(given)
+  })
+}
+
+/** The pattern as absolute ones: as written, and with the links of its fixed beginning followed. */
+function rootedForms(pattern: string, { project, home, strict }: PathPlace & { readonly strict: boolean }): readonly string[] {
+  const trimmed = pattern.replace(/(?<=.)\/+$/, "")
+  if (trimmed === "~" || trimmed.startsWith("~/")) return home === undefined ? [] : bothWays(join(home, trimmed.slice(1)))
+  if (trimmed.startsWith("~")) return []
+  if (isAbsolute(trimmed)) return bothWays(trimmed.replace(/^\/+/, "/"))
+  if (/^\.\.(?:\/|$)/.test(trimmed)) return strict ? bothWays(resolve(project, trimmed)) : []
+  const relative = trimmed.replace(/^(?:\.\/)+/, "")
+  const isAnchored = trimmed.startsWith("./") || trimmed.includes("/")
+  if (isAnchored && !relative.startsWith("**/")) return [`${escapeGlob(project)}/${relative}`]
+  const name = relative.replace(/^(?:\*\*\/)+/, "")
+  return [strict ? `/**/${name}` : `${escapeGlob(project)}/**/${name}`]
+}
+
+function bothWays(pattern: string): readonly string[] {
+  const parts = pattern.split("/")
+  const wild = parts.findIndex((part) => /[*?[{]/.test(part))
+  const fixed = parts.slice(0, wild < 0 ? parts.length : wild).join("/") || "/"
+  const real = realPath(fixed)
+  return real === fixed ? [pattern] : [pattern, [real === "/" ? "" : escapeGlob(real), ...parts.slice(wild < 0 ? parts.length : wild)].join("/")]
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    const parent = dirname(path)
+    return parent === path ? path : join(realPath(parent), path.slice(parent === sep ? 1 : parent.length + 1))
+  }
+}
+
+const escapeGlob = (path: string): string => path.replace(/[*?[\]{}\\]/g, "\\$&")
+
+/** `**` any directories, `*` and `?` within a name, `{a,b}` either, `[abc]` one of. Names that start with a dot match too. */
+function globSource(pattern: string): string {
+  const token = /\\(.)|\/\*\*\/|\/\*\*$|\*\*|\*|\?|\[([!^]?)([^\]/]+)\]|\{([^{}]*)\}|[^]/g
+  return pattern.replace(token, (found, escaped, negation, members, choices) => {
+    if (escaped !== undefined) return escape(escaped)
+    if (found === "/**/") return "/(?:.*/)?"
+    if (found === "/**") return "(?:/.*)?"
+    if (found === "**") return ".*"
+    if (found === "*") return "[^/]*"
+    if (found === "?") return "[^/]"
+    if (members !== undefined) return `[${negation ? "^/" : ""}${members.replace(/[\\\]^[]/g, "\\$&")}]`
+    if (choices !== undefined) return `(?:${choices.split(",").map(globSource).join("|")})`
+    return escape(found)
+  })
+}
+
+const escape = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")

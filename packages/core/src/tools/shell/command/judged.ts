@@ -1,0 +1,94 @@
+/** How the judge of one command answers: what its words read and write, or why that is not known. */
+import type { FileUse } from "./facts.ts"
+import { type Field, known } from "./fields.ts"
+import type { GivenOption } from "./options.ts"
+import type { Disk } from "./disk.ts"
+import { lookBelow } from "./below.ts"
+
+/** Where a command runs. */
+export interface Place {
+  /** With links followed. `undefined`: not known. */
+  readonly directory: string | undefined
+  /** A link led to the directory. */
+  readonly isLinked?: boolean
+  /** The line made links before, so paths may lead elsewhere than now. */
+  readonly hasNewLinks?: boolean
+  readonly disk: Disk | undefined
+  readonly home: string | undefined
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** What the command before it in the pipe prints, if that is paths below these places. */
+  readonly piped?: readonly string[] | undefined
+}
+
+export type Judged =
+  | {
+      readonly state: "understood"
+      readonly isReadOnly: boolean
+      readonly reads: readonly FileUse[]
+      readonly writes: readonly FileUse[]
+      /** It prints only paths below these places, one a line. */
+      readonly prints?: readonly string[] | undefined
+    }
+  | { readonly state: "not understood"; readonly why: string }
+
+export type Judge = (args: readonly Field[], place: Place) => Judged
+
+export interface Uses {
+  readonly reads?: readonly FileUse[]
+  readonly writes?: readonly FileUse[]
+  readonly prints?: readonly string[] | undefined
+}
+
+export const readOnly = ({ reads = [], writes = [], prints }: Uses = {}): Judged => ({
+  state: "understood",
+  isReadOnly: writes.length === 0,
+  reads,
+  writes,
+  ...(prints ? { prints } : {}),
+})
+export const changing = ({ reads = [], writes = [] }: Uses): Judged => ({ state: "understood", isReadOnly: false, reads, writes })
+export const unclear = (why: string): Judged => ({ state: "not understood", why })
+
+/** Read and written without a trace. */
+const HARMLESS_DEVICES = /^\/dev\/(?:null|zero|u?random|stdin|stdout|stderr|fd\/\d+)$/
+
+/** The files that one word names. `-` is standard input or output. */
+export function filesOf(field: Field, place: Place, { isTree = false }: { readonly isTree?: boolean } = {}): readonly FileUse[] {
+  if (field.below) return field.below.flatMap((path) => treeOf(path, place, { followsLinks: true }))
+  const { text } = field
+  if (text === "-" || (text !== undefined && HARMLESS_DEVICES.test(text))) return []
+  const path = text === undefined ? undefined : resolveIn(text, place)
+  return [{ path, ...(isTree ? { isTree } : {}) }]
+}
+
+/** `undefined`: not known. */
+export function resolveIn(text: string, { directory, disk, hasNewLinks }: Place): string | undefined {
+  if (hasNewLinks) return undefined
+  if (!text.startsWith("/") && directory === undefined) return undefined
+  const path = text.startsWith("/") ? text : `${directory}/${text}`
+  return disk ? disk.realPath(path) : path
+}
+
+/** Everything below a path. A program that follows links also reads where they lead. */
+export function treeOf(
+  path: string | undefined,
+  { disk }: Place,
+  { followsLinks }: { readonly followsLinks: boolean },
+): readonly FileUse[] {
+  if (path === undefined || !followsLinks) return [{ path, isTree: true }]
+  const below = disk && lookBelow(path, disk)
+  if (!below) return [{ path: undefined }]
+  return [{ path, isTree: true }, ...below.links.map((link) => ({ path: link, isTree: true }))]
+}
+
+/** The files that options name. */
+export function filesInOptions(options: readonly GivenOption[], place: Place): { reads: FileUse[]; writes: FileUse[] } {
+  const of = (kind: GivenOption["kind"]) =>
+    options.flatMap((option) => (option.kind === kind && option.value ? filesOf(option.value, place) : []))
+  return { reads: of("read"), writes: of("write") }
+}
+
+export const has = (options: readonly GivenOption[], ...names: readonly string[]): boolean =>
+  options.some(({ name }) => names.includes(name))
+
+export const here = known(".")

@@ -1,0 +1,327 @@
+/**
+ * Commands that only read, with every option they may be given. An option that is not in the table makes the command "not understood":
+ * it could write, run a program, or take its file names from a file.
+ */
+import { changing, filesInOptions, filesOf, has, here, type Judge, type Judged, type Place, readOnly, resolveIn, treeOf, unclear } from "./judged.ts"
+import type { Field } from "./fields.ts"
+import { type GivenOption, type OptionTable, takeApart } from "./options.ts"
+import type { FileUse } from "./facts.ts"
+
+interface Reading extends OptionTable {
+  /** The operands: files to read, text, or a pattern and then files. */
+  readonly operands?: "files" | "text" | "pattern and files"
+  /** Options that give the pattern, so that all operands are files. */
+  readonly patternOptions?: readonly string[]
+  /** Without operands it reads the working directory. */
+  readonly readsHere?: boolean | ((options: readonly GivenOption[]) => boolean)
+  /** It reads everything below a directory. */
+  readonly isTree?: (options: readonly GivenOption[]) => boolean
+  /** It follows the links it meets below a directory. */
+  readonly followsLinks?: (options: readonly GivenOption[]) => boolean
+  readonly mostOperands?: number
+  /** Lines pass through unchanged, so paths from a pipe stay paths. */
+  readonly passesLines?: (options: readonly GivenOption[]) => boolean
+  /** It prints paths below what it searches. */
+  readonly printsPaths?: (options: readonly GivenOption[]) => boolean
+}
+
+const always = () => true
+const never = () => false
+
+export function reading(table: Reading): Judge {
+  return (args, place) => {
+    const taken = takeApart(table, args)
+    if (taken.state === "not understood") return unclear(taken.why)
+    const { options, operands } = taken
+    if (operands.length > (table.mostOperands ?? Number.POSITIVE_INFINITY)) return unclear("a second file")
+    const { reads, writes } = filesInOptions(options, place)
+    if (table.operands === "text") {
+      if (operands.some(({ text, isPrintable }) => text === undefined && !isPrintable)) return unclear("a value of the environment")
+      return readOnly({ reads, writes })
+    }
+    const hasPattern = table.operands === "pattern and files" && !has(options, ...(table.patternOptions ?? []))
+    const files = hasPattern ? operands.slice(1) : operands
+    const readsHere = typeof table.readsHere === "function" ? table.readsHere(options) : table.readsHere
+    const searched = files.length === 0 && readsHere ? [here] : files
+    const isTree = (table.isTree ?? never)(options)
+    const followsLinks = (table.followsLinks ?? never)(options)
+    const found = searched.flatMap((file) => filesRead(file, place, { isTree, followsLinks }))
+    const prints =
+      files.length === 0 && place.piped && table.passesLines?.(options)
+        ? place.piped
+        : table.printsPaths?.(options)
+          ? pathsOf(found)
+          : undefined
+    return readOnly({ reads: [...reads, ...found], writes, prints })
+  }
+}
+
+function filesRead(file: Field, place: Place, tree: { isTree: boolean; followsLinks: boolean }): readonly FileUse[] {
+  if (!tree.isTree || file.below || file.text === undefined) return filesOf(file, place)
+  return filesOf(file, place).length === 0 ? [] : treeOf(resolveIn(file.text, place), place, tree)
+}
+
+const pathsOf = (uses: readonly FileUse[]): readonly string[] | undefined => {
+  const paths = uses.map(({ path }) => path)
+  return paths.every((path) => path !== undefined) ? paths : undefined
+}
+
+const files = (short: string, long = "", more: Partial<Reading> = {}): Judge => reading({ short, long, ...more })
+const text = (short: string, long = "", more: Partial<Reading> = {}): Judge =>
+  reading({ short, long, operands: "text", ...more })
+
+const GREP: Reading = {
+  short: "EFGPivwxcLloqsbHhnTUZzaIrRuyV f< e: A: B: C: m: d: D:",
+  long: `extended-regexp fixed-strings basic-regexp perl-regexp regexp: file< ignore-case no-ignore-case word-regexp line-regexp null-data
+    no-messages invert-match version help max-count: byte-offset line-number line-buffered with-filename no-filename label: only-matching
+    quiet silent binary-files: text directories: devices: recursive dereference-recursive include: exclude: exclude-from< exclude-dir:
+    files-without-match files-with-matches count initial-tab null before-context: after-context: context: color? colour? binary`,
+  numbers: true,
+  operands: "pattern and files",
+  patternOptions: ["e", "f", "regexp", "file"],
+  isTree: (options) => has(options, "r", "R", "recursive", "dereference-recursive", "d", "directories"),
+  readsHere: (options) => has(options, "r", "R", "recursive", "dereference-recursive", "d", "directories"),
+  followsLinks: (options) => has(options, "R", "dereference-recursive"),
+  passesLines: (options) => !has(options, "o", "only-matching", "n", "line-number", "c", "count", "b", "byte-offset", "H", "with-filename"),
+  printsPaths: (options) => has(options, "l", "files-with-matches", "L", "files-without-match") && !has(options, "Z", "null"),
+}
+
+const RIPGREP: Reading = {
+  short: `abcFHhIilLNnopPqsSUuvVwx0 A: B: C: E: M: T: e: f< g: j: m: r: t: d:`,
+  long: `after-context: before-context: context: context-separator: block-buffered line-buffered byte-offset case-sensitive ignore-case
+    smart-case color: colors: column no-column count count-matches crlf debug dfa-size-limit: encoding: engine: field-context-separator:
+    field-match-separator: file< files files-with-matches files-without-match fixed-strings follow glob: glob-case-insensitive heading
+    no-heading hidden no-hidden iglob: ignore-file< ignore-file-case-insensitive include-zero invert-match json line-number no-line-number
+    line-regexp max-columns: max-columns-preview max-count: max-depth: max-filesize: mmap no-mmap multiline multiline-dotall no-config
+    no-ignore no-ignore-dot no-ignore-exclude no-ignore-files no-ignore-global no-ignore-messages no-ignore-parent no-ignore-vcs
+    no-messages no-require-git no-unicode null null-data one-file-system only-matching passthru path-separator: pcre2 pretty quiet
+    regex-size-limit: regexp: replace: sort: sortr: stats stop-on-nonmatch text threads: trace trim type: type-not: type-list unrestricted
+    version vimgrep with-filename no-filename word-regexp auto-hybrid-regex binary no-binary no-follow no-ignore-case generate:`,
+  numbers: false,
+  operands: "pattern and files",
+  patternOptions: ["e", "f", "regexp", "file", "files", "type-list", "version", "V"],
+  isTree: always,
+  readsHere: (options) => !has(options, "type-list", "version", "V"),
+  followsLinks: (options) => has(options, "L", "follow"),
+  printsPaths: (options) => has(options, "l", "files", "files-with-matches", "files-without-match") && !has(options, "0", "null"),
+}
+
+const CHECKSUM = files("btz", "binary text tag zero")
+const BY_SIZE = "c: n: q v z"
+const flagsOnly = (short: string, long = ""): Judge => text(short, long, { mostOperands: 0 })
+
+export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
+  "[": (args, place) => test(args.at(-1)?.text === "]" ? args.slice(0, -1) : [{ text: undefined }], place),
+  ":": text("", "", { stops: true }),
+  arch: flagsOnly(""),
+  b2sum: CHECKSUM,
+  base32: files("di w:", "decode ignore-garbage wrap:", { mostOperands: 1 }),
+  base64: files("d w:", "decode ignore-garbage wrap:", { mostOperands: 1 }),
+  basename: text("a s: z", "multiple suffix: zero"),
+  break: text(""),
+  cal: text("13jmy", ""),
+  cat: files(
+    "AbeEnstTuv",
+    "show-all number-nonblank show-ends number squeeze-blank show-tabs show-nonprinting",
+  ),
+  cksum: files("", ""),
+  cmp: files("bls i: n:", "print-bytes ignore-initial: verbose bytes: quiet silent"),
+  column: files("tnxeLJ s: c: o: N: H: R: W:", "table separator: output-separator: table-columns: json keep-empty-lines"),
+  comm: files("123z", "check-order nocheck-order output-delimiter: total zero-terminated"),
+  continue: text(""),
+  cut: files(
+    "nsz b: c: d: f:",
+    "bytes: characters: delimiter: fields: complement only-delimited output-delimiter: zero-terminated",
+  ),
+  date: (args) => date(args),
+  df: files("ahHiklPTv B: t: x:", "all block-size: human-readable si inodes local portability type: print-type exclude-type: total output?"),
+  diff: files(
+    "abBcdeEinNpPqrstTuwy C: D: F: I: L: S: U: W: x: X<",
+    `normal brief report-identical-files context? unified? ed rcs side-by-side width: left-column suppress-common-lines show-c-function
+    show-function-line: label: expand-tabs initial-tab tabsize: suppress-blank-empty recursive no-dereference new-file
+    unidirectional-new-file ignore-file-name-case no-ignore-file-name-case exclude: exclude-from< starting-file: from-file< to-file<
+    ignore-case ignore-tab-expansion ignore-trailing-space ignore-space-change ignore-all-space ignore-blank-lines ignore-matching-lines:
+    strip-trailing-cr text minimal horizon-lines: speed-large-files color? palette:`,
+    {
+      numbers: true,
+      isTree: (options) => has(options, "r", "recursive"),
+      followsLinks: (options) => has(options, "r", "recursive") && !has(options, "no-dereference"),
+    },
+  ),
+  dirname: text("z", "zero"),
+  du: files(
+    "0abcDhHklLmPsSx B: d: t: X<",
+    `null all apparent-size block-size: bytes total dereference-args max-depth: human-readable inodes count-links dereference
+    no-dereference separate-dirs si summarize threshold: time? time-style: exclude-from< exclude: one-file-system`,
+    { isTree: always, readsHere: true, followsLinks: (options) => has(options, "L", "dereference") },
+  ),
+  echo: (args) => print(args),
+  egrep: reading(GREP),
+  exit: text(""),
+  expand: files("i t:", "initial tabs:"),
+  expr: (args) => print(args),
+  false: text("", "", { stops: true }),
+  fgrep: reading(GREP),
+  file: files(
+    "bhikLNprsv0 e: F: P: m<",
+    "brief mime mime-type mime-encoding no-dereference dereference separator: exclude: extension no-pad keep-going raw",
+  ),
+  fmt: files("cstu w: p: g:", "crown-margin split-only tagged-paragraph uniform-spacing width: prefix: goal:"),
+  fold: files("bs w:", "bytes spaces width:"),
+  free: flagsOnly("bkmghltw", "human si total wide"),
+  getconf: text("a"),
+  grep: reading(GREP),
+  groups: text(""),
+  head: files(BY_SIZE, "bytes: lines: quiet silent verbose zero-terminated", { numbers: true, passesLines: (options) => !has(options, "c", "bytes", "v") }),
+  hexdump: files("bcCdovx n: s: e:", "canonical length: skip: no-squeezing"),
+  hostname: flagsOnly("sfdiI", "short fqdn"),
+  id: text("agGnruzZ", "group groups name real user zero"),
+  join: files("i a: e: j: o: t: v: 1: 2: z", "ignore-case check-order nocheck-order header zero-terminated"),
+  jobs: text("lprs"),
+  logname: flagsOnly(""),
+  ls: files(
+    "aAbBcCdDfFgGhHiklLmnNopqQrRsStuUvxXZ1 I: w: T:",
+    `all almost-all author escape block-size: ignore-backups color? directory dired classify? file-type format: full-time
+    group-directories-first no-group human-readable si dereference-command-line hide: hyperlink? indicator-style: inode ignore: kibibytes
+    dereference numeric-uid-gid literal hide-control-chars quote-name quoting-style: reverse recursive size sort: time: time-style:
+    tabsize: width: context zero`,
+    {
+      readsHere: true,
+      isTree: (options) => has(options, "R", "recursive"),
+      followsLinks: (options) => has(options, "R", "recursive") && has(options, "L", "dereference"),
+    },
+  ),
+  lscpu: flagsOnly("aebcJpxy", "json"),
+  md5sum: CHECKSUM,
+  nl: files("p b: d: f: h: i: l: n: s: v: w:", "body-numbering: number-format: number-width: starting-line-number: number-separator:"),
+  nproc: flagsOnly("", "all ignore:"),
+  od: files("abcdfilosxv A: j: N: S: t: w?", "address-radix: skip-bytes: read-bytes: format: output-duplicates strings? width? endian:"),
+  paste: files("sz d:", "delimiters: serial zero-terminated"),
+  pgrep: text("flaxnocivw u: U: P: d: g: G: t: s:", "full list-name list-full newest oldest exact count ignore-case inverse parent: euid:"),
+  printf: (args) => (args[0]?.text?.startsWith("-") ? unclear("an option of printf") : print(args)),
+  ps: (args) => ps(args),
+  pwd: flagsOnly("LP"),
+  readlink: files("fenmqsvz", "canonicalize canonicalize-existing canonicalize-missing no-newline quiet silent verbose zero"),
+  realpath: files(
+    "eEmLPqsz",
+    "canonicalize-existing canonicalize-missing logical physical quiet relative-to: relative-base: strip no-symlinks zero",
+  ),
+  return: text(""),
+  rev: files(""),
+  rg: reading(RIPGREP),
+  seq: text("w f: s:", "format: separator: equal-width"),
+  sha1sum: CHECKSUM,
+  sha224sum: CHECKSUM,
+  sha256sum: CHECKSUM,
+  sha384sum: CHECKSUM,
+  sha512sum: CHECKSUM,
+  shasum: files("bt0 a:", "algorithm: binary text"),
+  shuf: files("erz i: n: o>", "echo input-range: head-count: output> repeat zero-terminated random-source<"),
+  sleep: text(""),
+  sort: files(
+    "bdfghiMnRrVcCmsuz k: t: S: o> T>",
+    `ignore-leading-blanks dictionary-order ignore-case general-numeric-sort ignore-nonprinting month-sort human-numeric-sort numeric-sort
+    random-sort random-source< reverse sort: version-sort batch-size: check? debug key: merge output> stable buffer-size:
+    field-separator: parallel: unique zero-terminated temporary-directory>`,
+    { passesLines: always },
+  ),
+  stat: files("Lftxrsnq c:", "dereference file-system format: printf: terse cached:"),
+  strings: files("af n: t: e: o", "all print-file-name bytes: radix: encoding:", { numbers: true }),
+  sum: files("rs", "sysv"),
+  tac: files("br s:", "before regex separator:", { passesLines: always }),
+  tail: files(
+    `${BY_SIZE} f F s:`,
+    "bytes: follow? lines: max-unchanged-stats: pid: quiet silent retry sleep-interval: verbose zero-terminated",
+    { numbers: true, passesLines: (options) => !has(options, "c", "bytes", "v") },
+  ),
+  test: (args, place) => test(args, place),
+  times: text(""),
+  tr: text("cCdst", "complement delete squeeze-repeats truncate-set1"),
+  tree: files(
+    "adflxpsughDFrtcUvQNqCnXJASi L: I: P: H: T:",
+    `noreport dirsfirst filesfirst filelimit: charset: prune matchdirs gitignore ignore-case du si sort? nolinks inodes device timefmt:
+    metafirst`,
+    { isTree: always, readsHere: true, followsLinks: (options) => has(options, "l") },
+  ),
+  true: text("", "", { stops: true }),
+  tty: flagsOnly("s", "silent quiet"),
+  type: text("afptP"),
+  uname: flagsOnly("asnrvmpio", "all kernel-name nodename kernel-release kernel-version machine processor operating-system"),
+  unexpand: files("a t:", "all first-only tabs:"),
+  uniq: (args, place) => uniq(args, place),
+  unzip: files("lqv", "", { mostOperands: 1 }),
+  uptime: flagsOnly("ps", "pretty since"),
+  wait: text("n"),
+  wc: files("cmlLw", "bytes chars lines max-line-length words total:"),
+  which: text("as", "all"),
+  whoami: flagsOnly(""),
+  xxd: files("abeiupE c: g: l: o: s: n:", "", { mostOperands: 1 }),
+  zcat: files("f"),
+}
+
+/** What is printed may come from the environment, which holds secrets. */
+function print(args: readonly Field[]): Judged {
+  const isSecret = args.some(({ text: word, isPrintable }) => word === undefined && !isPrintable)
+  return isSecret ? unclear("it may print a variable of the environment") : readOnly()
+}
+
+/** Anything but a format may set the clock. `-f` and `-r` read files. */
+function date(args: readonly Field[]): Judged {
+  const harmless = /^(?:\+.*|-u|-R|--utc|--universal|--rfc-email|-I\w*|--iso-8601(?:=\w+)?|--rfc-3339=\w+)$/s
+  const taken = [...args]
+  for (let word = taken.shift(); word; word = taken.shift()) {
+    const value = word.text
+    if (value === "-d" || value === "--date" || value === "-v") taken.shift()
+    else if (value === undefined || !(harmless.test(value) || /^(?:--date=|-v[+-]?\d)/.test(value)))
+      return unclear("an argument that may set the clock")
+  }
+  return readOnly()
+}
+
+/** Without a dash, `e` shows the environment of every process. */
+function ps(args: readonly Field[]): Judged {
+  const table = {
+    short: "AaNdefFjlLmTwyxMHcZ C: G: g: o: p: q: s: t: u: U: O:",
+    long: `Group: User: group: pid: ppid: quick-pid: sid: tty: user: format: cols: columns: cumulative forest headers no-headers lines: rows:
+      sort: width: deselect`,
+  }
+  const taken = takeApart(table, args)
+  if (taken.state === "not understood") return unclear(taken.why)
+  const formats = taken.options.filter(({ name }) => ["o", "O", "format"].includes(name))
+  if (formats.some(({ value }) => value?.text === undefined || /env/i.test(value.text))) return unclear("a format that may show the environment")
+  const isHarmless = taken.operands.every(({ text: word }) => word !== undefined && /^(?:[aAxufjlvwrhTLmHsS]+|[\d,]+)$/.test(word))
+  return isHarmless ? readOnly() : unclear("options that may show the environment of processes")
+}
+
+/** It writes its second operand. */
+function uniq(args: readonly Field[], place: Place): Judged {
+  const table = {
+    short: "cdDiuz f: s: w:",
+    long: "count repeated all-repeated? skip-fields: ignore-case skip-chars: unique zero-terminated check-chars: group?",
+  }
+  const taken = takeApart(table, args)
+  if (taken.state === "not understood") return unclear(taken.why)
+  const [input, output] = taken.operands
+  const reads = input ? filesOf(input, place) : []
+  const prints = !input && !has(taken.options, "c", "count") ? place.piped : undefined
+  return output ? changing({ reads, writes: filesOf(output, place) }) : readOnly({ reads, prints })
+}
+
+const FILE_TESTS = /^-[abcdefghkLpNrsStuwxOG]$/
+const TEXT_TESTS = /^(?:-[nzo]|!|\(|\)|=|==|!=|<|>|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef|a|o))$/
+
+/** `test` and `[`: what follows a file test is looked at. `-v` evaluates its operand. */
+export function test(args: readonly Field[], place: Place): Judged {
+  if (args.some(({ text: word }) => word === "-v" || word === "-R")) return unclear("a test that evaluates its operand")
+  const reads = args.flatMap((field, at) => {
+    const before = args[at - 1]?.text
+    const isOperand = before !== undefined && (FILE_TESTS.test(before) || /^-(?:nt|ot|ef)$/.test(before))
+    const comesBefore = /^-(?:nt|ot|ef)$/.test(args[at + 1]?.text ?? "")
+    return isOperand || comesBefore ? filesOf(field, place) : []
+  })
+  const isAsked = (at: number) => /^-[nz]$/.test(args[at - 1]?.text ?? "")
+  const isClear = args.every(({ text: word, isPrintable }, at) => word !== undefined || isPrintable || isAsked(at))
+  const operators = args.filter(({ text: word }) => word?.startsWith("-") && !/^-\d/.test(word))
+  const isKnown = operators.every(({ text: word }) => FILE_TESTS.test(word!) || TEXT_TESTS.test(word!))
+  return isClear && isKnown ? readOnly({ reads }) : unclear("a test with a value that is only known when it runs")
+}

@@ -1,0 +1,51 @@
+/** Small programs that are given as a word: scripts of sed and awk, filters of jq. Only those that cannot write, run or read elsewhere pass. */
+
+const ADDRESS = /^(?:\d+(?:~\d+)?|\$|[+~]\d+|\/(?:[^/\\\n[]|\\.|\[\^?\]?[^\]\n]*\])*\/[IM]*)/
+const SPACE = /^[\s;]*/
+/** Without text, file names or labels after them. */
+const PLAIN_COMMAND = /^(?:[pdPDnNhHgGxz=F]|[lqQ]\s*\d*)(?=\s*(?:$|[;}\n]))/
+const CASE = /^y([^\w\s\\])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1/
+const SUBSTITUTION = /^s([^\w\s\\])(?:(?!\1)[^\\]|\\[^])*\1(?:(?!\1)[^\\]|\\[^])*\1[gpiIm\d]*(?=\s*(?:$|[;}\n]))/
+
+/** Prints, deletes and replaces lines, and nothing else: no `w`, `r`, `e`. */
+export function isHarmlessSed(script: string): boolean {
+  let rest = script
+  const take = (form: RegExp): boolean => {
+    const match = form.exec(rest)
+    if (!match) return false
+    rest = rest.slice(match[0].length)
+    return true
+  }
+  for (let depth = 0; ; ) {
+    take(SPACE)
+    if (rest === "") return depth === 0
+    if (rest.startsWith("#")) {
+      if (!take(/^#[^\n]*/)) return false
+      continue
+    }
+    if (take(ADDRESS)) {
+      take(/^\s*/)
+      if (rest.startsWith(",") && !(take(/^,\s*/) && take(ADDRESS))) return false
+    }
+    take(/^\s*!*\s*/)
+    if (take(/^\{/)) depth++
+    else if (take(/^\}/)) depth--
+    else if (!take(PLAIN_COMMAND) && !take(SUBSTITUTION) && !take(CASE)) return false
+    if (depth < 0) return false
+  }
+}
+
+/** Reads other files, runs programs, shows the environment, or calls what is named in a variable. */
+const AWK_REACHES_OUT = /\b(?:system|getline|close|fflush|ENVIRON|PROCINFO|ARGV|ARGC|SYMTAB|FUNCTAB)\b|@|\binet\b|(?<!\|)\|(?!\|)/
+
+/** `print > "f"` writes. A comparison before the first `print` of a statement does not. */
+export function isHarmlessAwk(program: string): boolean {
+  const hasRegexp = program.includes("/")
+  const bare = hasRegexp ? program : program.replace(/"(?:[^"\\]|\\.)*"/g, '""')
+  if (AWK_REACHES_OUT.test(bare)) return false
+  return hasRegexp ? !/print[^]*>/.test(bare) : !/print[^;}]*>/.test(bare)
+}
+
+/** `env` and `$ENV` show the environment; modules are files. */
+export const isHarmlessJq = (filter: string): boolean =>
+  !/(?<![.\w$])env\b|\$ENV|\$__|\b(?:import|include|modulemeta|get_search_list|input_filename|halt_error)\b/.test(filter)
