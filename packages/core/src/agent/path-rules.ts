@@ -18,9 +18,13 @@ export function pathFits(pattern: string, path: string, place: PathPlace & { rea
 }
 
 /** The pattern as absolute ones: as written, and with the links of its fixed beginning followed. */
-function rootedForms(pattern: string, { project, home, strict }: PathPlace & { readonly strict: boolean }): readonly string[] {
+function rootedForms(
+  pattern: string,
+  { project, home, strict }: PathPlace & { readonly strict: boolean },
+): readonly string[] {
   const trimmed = pattern.replace(/(?<=.)\/+$/, "")
-  if (trimmed === "~" || trimmed.startsWith("~/")) return home === undefined ? [] : bothWays(join(home, trimmed.slice(1)))
+  if (trimmed === "~" || trimmed.startsWith("~/"))
+    return home === undefined ? [] : bothWays(join(home, trimmed.slice(1)))
   if (trimmed.startsWith("~")) return []
   if (isAbsolute(trimmed)) return bothWays(trimmed.replace(/^\/+/, "/"))
   if (/^\.\.(?:\/|$)/.test(trimmed)) return strict ? bothWays(resolve(project, trimmed)) : []
@@ -36,7 +40,9 @@ function bothWays(pattern: string): readonly string[] {
   const wild = parts.findIndex((part) => /[*?[{]/.test(part))
   const fixed = parts.slice(0, wild < 0 ? parts.length : wild).join("/") || "/"
   const real = realPath(fixed)
-  return real === fixed ? [pattern] : [pattern, [real === "/" ? "" : escapeGlob(real), ...parts.slice(wild < 0 ? parts.length : wild)].join("/")]
+  return real === fixed
+    ? [pattern]
+    : [pattern, [real === "/" ? "" : escapeGlob(real), ...parts.slice(wild < 0 ? parts.length : wild)].join("/")]
 }
 
 function realPath(path: string): string {
@@ -52,9 +58,9 @@ const escapeGlob = (path: string): string => path.replace(/[*?[\]{}\\]/g, "\\$&"
 
 /** `**` any directories, `*` and `?` within a name, `{a,b}` either, `[abc]` one of. Names that start with a dot match too. */
 function globSource(pattern: string): string {
-  const token = /\\(.)|\/\*\*\/|\/\*\*$|\*\*|\*|\?|\[([!^]?)([^\]/]+)\]|\{([^{}]*)\}|[^]/g
-  return pattern.replace(token, (found, escaped, negation, members, choices) => {
-    if (escaped !== undefined) return escape(escaped)
+  const token = /\\(.)|\/\*\*\/|\/\*\*$|\*\*|\*|\?|\[([!^]?)([^\]/]+)\]|\{([^{}]*)\}|[\s\S]/g
+  return pattern.replace(token, (found, literal, negation, members, choices) => {
+    if (literal !== undefined) return escaped(literal)
     if (found === "/**/") return "/(?:.*/)?"
     if (found === "/**") return "(?:/.*)?"
     if (found === "**") return ".*"
@@ -62,8 +68,8 @@ function globSource(pattern: string): string {
     if (found === "?") return "[^/]"
     if (members !== undefined) return `[${negation ? "^/" : ""}${members.replace(/[\\\]^[]/g, "\\$&")}]`
     if (choices !== undefined) return `(?:${choices.split(",").map(globSource).join("|")})`
-    return escape(found)
+    return escaped(found)
   })
 }
 
-const escape = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")
+const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")

@@ -116,7 +116,14 @@ describe("PERM-1 rules", () => {
     ["npm test; npm test a", "allow"],
     ["npm test $(rm -rf /)", "ask"],
     ["npm test `rm x`", "ask"],
-    ["echo x | npm test", "ask"],
+    ["echo x | npm test", "allow"],
+    ["npm test 2>&1 | tail -5", "allow"],
+    ["npm test > /dev/null", "allow"],
+    ["npm test > out.log", "ask"],
+    ["npm test > ~/.bashrc", "ask"],
+    ["PATH=/tmp npm test", "ask"],
+    ["CI=1 npm test", "allow"],
+    ["/tmp/npm test", "ask"],
   ] as const)("a rule for `npm test` says to `%s`: %s", (command, expected) => {
     expect(verdict({ tool: "Bash", question: execute(command) }, { allow: ["Bash(npm test:*)"] })).toBe(expected)
   })

@@ -26,10 +26,14 @@ export function toolFits(rule: string, tool: string): boolean {
 }
 
 /** Whether a rule is about reading the files that a tool names. */
-export const coversReading = ({ tool }: Rule, by: string): boolean => (tool === "Read" && READING_TOOLS.has(by)) || toolFits(tool, by)
+export const coversReading = ({ tool }: Rule, by: string): boolean =>
+  (tool === "Read" && READING_TOOLS.has(by)) || toolFits(tool, by)
 
 /** `Edit(…)` covers every tool that writes files. To deny, `Write(…)` does too. */
-export function coversWriting({ tool, pattern }: Rule, { by, strict }: { readonly by: string; readonly strict: boolean }): boolean {
+export function coversWriting(
+  { tool, pattern }: Rule,
+  { by, strict }: { readonly by: string; readonly strict: boolean },
+): boolean {
   if (!WRITING_TOOLS.has(by)) return toolFits(tool, by)
   return tool === "Edit" || toolFits(tool, by) || (strict && tool === "Write" && pattern !== undefined)
 }
@@ -40,7 +44,11 @@ export type Match = "certain" | "possible" | "no"
 /**
  * `npm test:*` matches how a command begins, `*` inside a pattern any text. To deny, the name of the program counts, whatever its path.
  */
-export function commandFits(pattern: string, { words }: Pick<SimpleCommand, "words">, { strict }: { readonly strict: boolean }): Match {
+export function commandFits(
+  pattern: string,
+  { words }: Pick<SimpleCommand, "words">,
+  { strict }: { readonly strict: boolean },
+): Match {
   const forms = strict ? [words, withoutPath(words)] : [words]
   const matches = forms.map((form) => fits(pattern, form))
   return matches.includes("certain") ? "certain" : matches.includes("possible") ? "possible" : "no"
@@ -56,7 +64,8 @@ function fits(pattern: string, words: readonly (string | undefined)[]): Match {
   const wanted = (isPrefix ? pattern.slice(0, -2) : pattern).trim().split(/\s+/)
   const firstUnknown = words.indexOf(undefined)
   const known = (firstUnknown < 0 ? words : words.slice(0, firstUnknown)) as readonly string[]
-  if (wanted.some((word) => word.includes("*"))) return fitsText(wanted.join(" "), { known, isOpen: firstUnknown >= 0, isPrefix })
+  if (wanted.some((word) => word.includes("*")))
+    return fitsText(wanted.join(" "), { known, isOpen: firstUnknown >= 0, isPrefix })
   const shared = Math.min(wanted.length, known.length)
   if (!wanted.slice(0, shared).every((word, at) => word === known[at])) return "no"
   if (wanted.length > known.length) return firstUnknown >= 0 ? "possible" : "no"
@@ -76,8 +85,8 @@ function fitsText(pattern: string, { known, isOpen, isPrefix }: TextMatch): Matc
   const text = known.join(" ")
   if (/\s/.test(known[0] ?? "")) return "no"
   // `npm run *` also matches `npm run`
-  const whole = parts.join("[^]*").replace(/ \[\^\]\*$/, "(?: [^]*)?")
-  if (!isOpen && new RegExp(`^${whole}${isPrefix ? "(?: [^]*)?" : ""}$`).test(text)) return "certain"
+  const whole = parts.join("[\\s\\S]*").replace(/ \[\\s\\S\]\*$/, "(?: [\\s\\S]*)?")
+  if (!isOpen && new RegExp(`^${whole}${isPrefix ? "(?: [\\s\\S]*)?" : ""}$`).test(text)) return "certain"
   return isOpen && couldStart(pattern, text) ? "possible" : "no"
 }
 
@@ -106,7 +115,7 @@ function problemWith(text: string, tools: readonly Pick<Tool, "name">[]): string
   if (pattern === undefined || pattern === "*") return undefined
   if (pattern.trim() === "") return "its pattern is empty."
   if (WITHOUT_PATTERN.has(tool)) return `${tool} has nothing that a pattern could match. Write ${tool} alone.`
-  if (tool === "Bash") return /^\s*:\*/.test(pattern) ? "no command stands before :*." : undefined
+  if (tool === "Bash") return /^\s*:\*/.test(pattern) ? "there is no command before :*." : undefined
   if (!READING_TOOLS.has(tool) && !WRITING_TOOLS.has(tool)) return undefined
   if (/^~[^/]/.test(pattern)) return "other users' home directories are not looked up. Write the whole path."
   if (/^\.\.(?:\/|$)/.test(pattern)) return "it leads out of the project. Write the whole path, or begin with ~/."
@@ -115,4 +124,14 @@ function problemWith(text: string, tools: readonly Pick<Tool, "name">[]): string
 }
 
 /** Known even if this agent does not have them: settings are shared. */
-const BUILT_IN = new Set([...READING_TOOLS, ...WRITING_TOOLS, ...WITHOUT_PATTERN, "Bash", "WebFetch", "WebSearch", "Skill", "Task", "Agent"])
+const BUILT_IN = new Set([
+  ...READING_TOOLS,
+  ...WRITING_TOOLS,
+  ...WITHOUT_PATTERN,
+  "Bash",
+  "WebFetch",
+  "WebSearch",
+  "Skill",
+  "Task",
+  "Agent",
+])

@@ -5,7 +5,7 @@
 import { dirname, relative } from "node:path"
 import type { SimpleCommand } from "../tools/shell/command/facts.ts"
 import type { PermissionQuestion } from "../tools/tool.ts"
-import { isInside } from "./permissions.ts"
+import { isInside } from "./permission-policy.ts"
 
 const listed = (text: string): ReadonlySet<string> => new Set(text.split(/[,\n]\s*/).map((word) => word.trim()))
 

@@ -158,10 +158,11 @@ describe("Bash", () => {
     writeFileSync(join(at, "secret"), "")
     symlinkSync(join(at, "secret"), join(at, "harmless"))
     const context = testContext({ at })
-    expect(await bash.question!({ command: "rm -rf build" }, context)).toEqual({
+    expect(await bash.question!({ command: "rm -rf build" }, context)).toMatchObject({
       kind: "execute",
       summary: "rm -rf build",
       subject: "rm -rf build",
+      paths: [join(at, "build")],
     })
     expect(await bash.question!({ command: "cat ./harmless" }, context)).toMatchObject({
       kind: "read",

@@ -1,9 +1,7 @@
 /** Bash: runs a command line. A command ends at its timeout, and everything it started ends with it. */
-import { resolve } from "node:path"
 import { z } from "zod/v4"
-import { resolveTarget } from "../files/paths.ts"
 import type { PermissionQuestion, Tool, ToolContext, ToolOutput } from "../tool.ts"
-import { isReadOnlyCommand, pathsNamedBy } from "./read-only-commands.ts"
+import { commandFacts, commandShape, filesTouched } from "./command/command-facts.ts"
 import type { ShellEnd, StopReason } from "./shell-process.ts"
 import {
   DEFAULT_TIMEOUT_MS,
@@ -43,7 +41,7 @@ export function bashTool(session: ShellSession): Tool<BashInput> {
     description: DESCRIPTION,
     inputSchema,
     limitsItself: true,
-    readOnly: ({ command, run_in_background }) => !run_in_background && isReadOnlyCommand(command),
+    readOnly: ({ command, run_in_background }) => !run_in_background && commandShape(command).isReadOnly,
     question,
     async execute(input, context) {
       const gone = await leaveMissingDirectory(context.directory)
@@ -63,29 +61,18 @@ export function bashTool(session: ShellSession): Tool<BashInput> {
   }
 }
 
-async function question({ command, description }: BashInput, context: ToolContext): Promise<PermissionQuestion> {
+function question({ command, description }: BashInput, context: ToolContext): PermissionQuestion {
   const [firstLine = "", ...more] = command.trim().split("\n")
   const shown = firstLine.length > SUMMARY_CHARACTERS ? `${firstLine.slice(0, SUMMARY_CHARACTERS)}…` : firstLine
-  const isReadOnly = isReadOnlyCommand(command)
+  const facts = commandFacts(command, { directory: context.directory.get(), env: context.env })
   return {
-    kind: isReadOnly ? "read" : "execute",
+    kind: facts.isReadOnly ? "read" : "execute",
     summary: more.length > 0 ? `${shown} … (${more.length + 1} lines)` : shown,
     subject: command,
-    ...(isReadOnly ? { paths: await resolveAll(pathsNamedBy(command), context) } : {}),
+    paths: filesTouched(facts),
+    command: facts,
     ...(more.length > 0 || description ? { preview: [description, command].filter(Boolean).join("\n\n") } : {}),
   }
-}
-
-/** Permissions are checked on real paths. A word that cannot be resolved is used as it is. */
-function resolveAll(words: readonly string[], context: ToolContext): Promise<readonly string[]> {
-  return Promise.all(
-    words.map((word) =>
-      resolveTarget(word, context).then(
-        ({ path }) => path,
-        () => resolve(context.directory.get(), word),
-      ),
-    ),
-  )
 }
 
 function timeoutOf({ timeout }: BashInput, { options }: ShellSession): number {

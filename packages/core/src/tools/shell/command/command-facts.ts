@@ -2,7 +2,7 @@
 import { homedir } from "node:os"
 import { Disk } from "./disk.ts"
 import { Evaluation, type LineSurroundings } from "./evaluate.ts"
-import type { CommandFacts, FileUse } from "./facts.ts"
+import type { CommandFacts, FileUse, SimpleCommand } from "./facts.ts"
 import { hidesCharacters, unusualCharacters } from "./unusual.ts"
 
 export interface ShellPlace {
@@ -29,8 +29,10 @@ function factsOf(line: string, around: LineSurroundings): CommandFacts {
   } catch {
     return unreadable(line) // a line that defeats the parser is not judged by what it got to
   }
-  const { commands, reads, writes, unusual } = evaluation
-  const unknown = [...evaluation.unknown, ...(hidesCharacters(characters) ? ["It has characters that cannot be seen."] : [])]
+  const { reads, writes, unusual } = evaluation
+  const isHiding = hidesCharacters(characters)
+  const commands = [...evaluation.commands, ...(isHiding ? [HIDDEN] : [])]
+  const unknown = [...evaluation.unknown, ...(isHiding ? ["It has characters that cannot be seen."] : [])]
   const isReadOnly =
     evaluation.changesNothing &&
     unknown.length === 0 &&
@@ -47,11 +49,19 @@ function factsOf(line: string, around: LineSurroundings): CommandFacts {
   }
 }
 
+/** A command that is only known when it runs. */
+const HIDDEN: SimpleCommand = {
+  words: [undefined],
+  isReadOnly: false,
+  uses: { reads: [], writes: [] },
+  names: [],
+  changesEnvironment: false,
+}
+
 function unreadable(line: string): CommandFacts {
-  const hidden = { words: [undefined], isReadOnly: false, uses: { reads: [], writes: [] }, names: [], changesEnvironment: false }
   return {
     line,
-    commands: [hidden],
+    commands: [HIDDEN],
     redirections: { reads: [], writes: [] },
     unknown: ["It cannot be parsed."],
     unusual: unusualCharacters(line),
@@ -65,6 +75,9 @@ function distinct(uses: readonly FileUse[]): readonly FileUse[] {
 
 /** Every file it reads or writes, as far as known. */
 export function filesTouched({ commands, redirections }: CommandFacts): readonly string[] {
-  const uses = [redirections, ...commands.map((command) => command.uses)].flatMap(({ reads, writes }) => [...reads, ...writes])
+  const uses = [redirections, ...commands.map((command) => command.uses)].flatMap(({ reads, writes }) => [
+    ...reads,
+    ...writes,
+  ])
   return [...new Set(uses.flatMap(({ path }) => path ?? []))]
 }

@@ -2,13 +2,22 @@
  * Goes through a parsed command line in the order bash would, with what is known of directory and variables, and collects every command
  * that could run. Both branches of a condition count. What cannot be known becomes a command without a name.
  */
-import { type Command, forEachChild, type ParsedScript, parse, type Redirection, type Statement, type SyntaxNode, type Word } from "unbash"
+import {
+  type Command,
+  forEachChild,
+  type ParsedScript,
+  parse,
+  type Redirection,
+  type Statement,
+  type SyntaxNode,
+  type Word,
+} from "unbash"
 import type { Disk } from "./disk.ts"
 import type { FileUse, SimpleCommand, UnusualKind, UnusualPart } from "./facts.ts"
-import { expandToOne, expandWord, type Field, known, type Surroundings, type Variable } from "./fields.ts"
+import { expandToOne, expandWord, type Field, fieldOf, known, type Surroundings, type Variable } from "./fields.ts"
+import { type Invocation, judgeInvocation } from "./invocation.ts"
 import { filesOf, type Place } from "./judged.ts"
 import { test } from "./plain-readers.ts"
-import { type Invocation, judgeInvocation } from "./invocation.ts"
 import { type Assigned, environmentVariable, isHarmlessAssignment, isHarmlessPrefix } from "./variables.ts"
 
 const MOST_DEPTH = 40
@@ -77,7 +86,13 @@ export class Evaluation {
   #add(command: SimpleCommand): void {
     if (this.commands.length < MOST_COMMANDS) this.commands.push(command)
     else if (this.commands.length === MOST_COMMANDS) {
-      this.commands.push({ words: [undefined], isReadOnly: false, uses: { reads: [], writes: [] }, names: [], changesEnvironment: false })
+      this.commands.push({
+        words: [undefined],
+        isReadOnly: false,
+        uses: { reads: [], writes: [] },
+        names: [],
+        changesEnvironment: false,
+      })
       this.#because("It runs too many commands to look at.")
     }
   }
@@ -102,8 +117,14 @@ export class Evaluation {
 
   /** A script inside a word: `bash -c`, `eval`. Its positions are not those of the line. */
   #text(text: string | undefined, scope: Scope): void {
-    if (text === undefined) return this.#hidden("It runs a script that is only known when it runs.")
-    if (scope.depth > MOST_DEPTH) return this.#hidden("It is nested too deeply to look at.")
+    if (text === undefined) {
+      this.#hidden("It runs a script that is only known when it runs.")
+      return
+    }
+    if (scope.depth > MOST_DEPTH) {
+      this.#hidden("It is nested too deeply to look at.")
+      return
+    }
     const script = this.#parse(text)
     if (script) this.#script(script, { ...scope, variables: new Map(), depth: scope.depth + 1 }, { marks: false })
   }
@@ -146,7 +167,8 @@ export class Evaluation {
       case "Pipeline": {
         let from: Piped
         if (node.commands.length === 1) return void this.#node(node.commands[0]!, scope, { marks })
-        for (const part of node.commands) from = this.#node(part, copyOf(scope), { marks, piped: from ?? (part === node.commands[0] ? undefined : {}) })
+        for (const part of node.commands)
+          from = this.#node(part, copyOf(scope), { marks, piped: from ?? (part === node.commands[0] ? undefined : {}) })
         return from
       }
       case "Redirected":
@@ -284,11 +306,22 @@ export class Evaluation {
 
   /** Runs what is inside a word: substitutions, also in strings, parameters and arithmetic. */
   #inWord(node: SyntaxNode, scope: Scope, marks: boolean): void {
-    if (scope.depth > MOST_DEPTH) return this.#hidden("It is nested too deeply to look at.")
-    if (node.type === "CommandExpansion" || node.type === "ProcessSubstitution" || node.type === "ArithmeticCommandExpansion") {
+    if (scope.depth > MOST_DEPTH) {
+      this.#hidden("It is nested too deeply to look at.")
+      return
+    }
+    if (
+      node.type === "CommandExpansion" ||
+      node.type === "ProcessSubstitution" ||
+      node.type === "ArithmeticCommandExpansion"
+    ) {
       this.#mark("substitution", node, marks)
-      if (!node.script) return this.#hidden("It has a substitution that cannot be parsed.")
-      return this.#script(node.script, { ...copyOf(scope), depth: scope.depth + 1 }, { marks })
+      if (!node.script) {
+        this.#hidden("It has a substitution that cannot be parsed.")
+        return
+      }
+      this.#script(node.script, { ...copyOf(scope), depth: scope.depth + 1 }, { marks })
+      return
     }
     if (node.type === "ArithmeticExpansion") this.#checkArithmetic(node.text)
     if (node.type === "ParameterExpansion") this.#checkParameter(node)
@@ -297,14 +330,15 @@ export class Evaluation {
   }
 
   #checkParameter({ operation, prefix, index, text }: Extract<SyntaxNode, { type: "ParameterExpansion" }>): void {
-    const isEvaluated = operation?.type === "Transform" || operation?.type === "Unknown" || operation?.type === "Slice" || prefix === "!"
+    const isEvaluated =
+      operation?.type === "Transform" || operation?.type === "Unknown" || operation?.type === "Slice" || prefix === "!"
     const isCounted = index !== undefined && !/^(?:\d+|[@*])$/.test(index.value)
     if (isEvaluated || isCounted) this.#hidden(`It evaluates ${text}.`)
   }
 
   /** A name in arithmetic is evaluated again, and its value may hold a command. */
   #checkArithmetic(text: string): void {
-    if (/[A-Za-z_]/.test(text.replace(/\$\([^]*\)/g, ""))) this.#hidden("It calculates with variables that are only known when it runs.")
+    if (/[A-Za-z_]/.test(text)) this.#hidden("It calculates with variables that are only known when it runs.")
   }
 
   #arithmetic(node: SyntaxNode, scope: Scope, marks: boolean): void {
@@ -323,7 +357,9 @@ export class Evaluation {
     } else if (node.type === "TestBinary") {
       for (const side of [node.left, node.right]) this.#inWord(side, scope, marks)
       const isNumeric = /^-(?:eq|ne|lt|le|gt|ge)$/.test(node.operator)
-      const sides = [node.left, node.right].map((side) => (isPattern(side) ? known("x") : expandToOne(side, this.#surroundings(scope))))
+      const sides = [node.left, node.right].map((side) =>
+        isPattern(side) ? known("x") : expandToOne(side, this.#surroundings(scope)),
+      )
       if (isNumeric && !sides.every(({ text }) => /^-?\d+$/.test(text ?? "")))
         this.#hidden("It calculates with variables that are only known when it runs.")
       else this.#judgeTest([sides[0]!, known(node.operator === "=~" ? "=" : node.operator), sides[1]!], scope)
@@ -346,21 +382,41 @@ export class Evaluation {
   #redirection(redirection: Redirection, scope: Scope, marks: boolean): void {
     if (redirection.type === "HereDoc") {
       this.#mark("here-document", redirection, marks)
-      for (const part of redirection.body.parts ?? []) this.#inWord(part, scope, marks)
+      for (const part of redirection.body.parts ?? []) {
+        this.#inWord(part, scope, marks)
+        this.#checkShown(fieldOf(part, this.#surroundings(scope)))
+      }
       return
     }
-    if (!redirection.target) return this.#hidden("It has a redirection without a target.")
+    if (!redirection.target) {
+      this.#hidden("It has a redirection without a target.")
+      return
+    }
     this.#inWord(redirection.target, scope, marks)
-    if (redirection.type === "HereString") return this.#mark("here-document", redirection, marks)
+    if (redirection.type === "HereString") {
+      this.#checkShown(expandToOne(redirection.target, this.#surroundings(scope)))
+      this.#mark("here-document", redirection, marks)
+      return
+    }
     const target = expandToOne(redirection.target, this.#surroundings(scope))
     const isCopy = redirection.operator.endsWith("&") && /^(?:\d+|-|\d+-)$/.test(target.text ?? "")
     if (isCopy) return
-    if (/^\/dev\/(?:tcp|udp)\//.test(target.text ?? "")) return this.#hidden("It opens a network connection.")
+    if (/^\/dev\/(?:tcp|udp)\//.test(target.text ?? "")) {
+      this.#hidden("It opens a network connection.")
+      return
+    }
     const uses = filesOf(target, this.#place(scope))
     if (uses.length > 0) this.#mark("redirection", redirection, marks)
     if (redirection.operator !== "<" && redirection.operator !== "<&") this.writes.push(...uses)
-    if (redirection.operator === "<" || redirection.operator === "<&" || redirection.operator === "<>") this.reads.push(...uses)
-    if (uses.some(({ path }) => path === undefined)) this.#because("It redirects to or from a file that is only known when it runs.")
+    if (redirection.operator === "<" || redirection.operator === "<&" || redirection.operator === "<>")
+      this.reads.push(...uses)
+    if (uses.some(({ path }) => path === undefined))
+      this.#because("It redirects to or from a file that is only known when it runs.")
+  }
+
+  /** What a command gets as its input, it may print. */
+  #checkShown({ text, isPrintable }: Field): void {
+    if (text === undefined && !isPrintable) this.#because("It may show a variable of the environment.")
   }
 
   #command(node: Command, scope: Scope, { marks, piped }: { readonly marks: boolean; readonly piped?: Piped }): Piped {
@@ -369,7 +425,10 @@ export class Evaluation {
     if (!node.name) {
       for (const { name, value, isPrintable, isPlain } of assigned) {
         const isKnown = isPlain && this.#assignments.get(name) === 1 && !this.#assignments.has("*")
-        scope.variables.set(name, { text: isKnown ? value : undefined, isPrintable: value !== undefined || isPrintable })
+        scope.variables.set(name, {
+          text: isKnown ? value : undefined,
+          isPrintable: value !== undefined || isPrintable,
+        })
       }
       if (!assigned.every((variable) => isHarmlessAssignment(variable, this.#around.env)))
         this.#hidden("It sets a variable that programs or the shell obey.", [])
@@ -397,12 +456,19 @@ export class Evaluation {
     return [value.text === undefined ? value : known(`${word.name}=${value.text}`)]
   }
 
-  #assign(node: Command, scope: Scope, marks: boolean): readonly (Assigned & { isPrintable: boolean; isPlain: boolean })[] {
+  #assign(
+    node: Command,
+    scope: Scope,
+    marks: boolean,
+  ): readonly (Assigned & { isPrintable: boolean; isPlain: boolean })[] {
     return node.prefix.flatMap((part) => {
       if (part.type !== "Assignment") return []
       this.#inWord(part, scope, marks)
       if (part.index && !/^\d+$/.test(part.index.value)) this.#hidden(`It evaluates ${part.name}[…].`)
-      const field = part.value.type === "Word" ? expandToOne(part.value, this.#surroundings(scope)) : { text: undefined, isPrintable: false }
+      const field =
+        part.value.type === "Word"
+          ? expandToOne(part.value, this.#surroundings(scope))
+          : { text: undefined, isPrintable: false }
       const isPlain = part.value.type === "Word" && !part.append && !part.index
       return [{ name: part.name, value: field.text, isPrintable: field.isPrintable ?? false, isPlain }]
     })
@@ -413,7 +479,12 @@ export class Evaluation {
     if (scope.depth > MOST_DEPTH) return void this.#hidden("It is nested too deeply to look at.")
     const name = invocation.fields[0]!.text
     const isFunction = name !== undefined && this.#functions.has(name)
-    const outcome = judgeInvocation({ ...invocation, place: this.#place(scope, piped), isFunction, isPiped: piped !== undefined })
+    const outcome = judgeInvocation({
+      ...invocation,
+      place: this.#place(scope, piped),
+      isFunction,
+      isPiped: piped !== undefined,
+    })
     for (const why of outcome.unknown) this.#because(why)
     for (const command of outcome.commands) this.#add(command)
     if (outcome.makesLinks) this.#mayMakeLinks = true
@@ -434,18 +505,20 @@ export class Evaluation {
 
 const copyOf = (scope: Scope): Scope => ({ ...scope, variables: new Map(scope.variables) })
 
-const isPattern = (word: Word): boolean => word.parts?.some(({ type }) => type === "Glob" || type === "ExtendedGlob") ?? false
+const isPattern = (word: Word): boolean =>
+  word.parts?.some(({ type }) => type === "Glob" || type === "ExtendedGlob") ?? false
 
 /** The text that a here-document or here-string gives to the command. `undefined`: not known. */
 function textOf(redirection: Redirection, surroundings: Surroundings): { readonly text: string | undefined } {
-  if (redirection.type === "HereString") return { text: redirection.target && expandToOne(redirection.target, surroundings).text }
+  if (redirection.type === "HereString")
+    return { text: redirection.target && expandToOne(redirection.target, surroundings).text }
   if (redirection.type !== "HereDoc") return { text: undefined }
   const { body, delimiter } = redirection
   const isPlain = delimiter?.quoted || !/[$`\\]/.test(body.text)
   return { text: isPlain ? body.text : undefined }
 }
 
-/** How often each variable is assigned. `*` stands for commands that may set any. */
+/** How often each variable is assigned. `*`: commands that may set any. */
 function countAssignments(root: SyntaxNode): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   const add = (name: string) => counts.set(name, (counts.get(name) ?? 0) + 1)
@@ -456,7 +529,12 @@ function countAssignments(root: SyntaxNode): ReadonlyMap<string, number> {
     }
     if (node.type === "Assignment") add(node.name)
     if (node.type === "For" || node.type === "Select") add(node.name.value)
-    if (node.type === "ParameterExpansion" && node.operation?.type === "Default" && node.operation.operator.endsWith("=")) add("*")
+    if (
+      node.type === "ParameterExpansion" &&
+      node.operation?.type === "Default" &&
+      node.operation.operator.endsWith("=")
+    )
+      add("*")
     if (node.type === "Command" && setsByName(node)) add("*")
     if (node.type === "Function" || node.type === "ArithmeticCommand" || node.type === "ArithmeticExpansion") add("*")
     forEachChild(node, (child) => visit(child, depth + 1))
@@ -466,11 +544,19 @@ function countAssignments(root: SyntaxNode): ReadonlyMap<string, number> {
 }
 
 /** Builtins that set variables by name. */
-const SETTERS = new Set("read mapfile readarray getopts let declare local export typeset readonly unset eval source . command builtin".split(" "))
+const SETTERS = new Set(
+  "read mapfile readarray getopts let declare local export typeset readonly unset eval source . command builtin".split(
+    " ",
+  ),
+)
 
 function setsByName({ name, args }: Command): boolean {
   if (name === undefined) return false
-  return SETTERS.has(name.value) || name.parts !== undefined || (name.value === "printf" && args[0]?.text.startsWith("-") === true)
+  return (
+    SETTERS.has(name.value) ||
+    name.parts !== undefined ||
+    (name.value === "printf" && args[0]?.text.startsWith("-") === true)
+  )
 }
 
 /** Whether a `cd` is somewhere in it. */
@@ -478,7 +564,8 @@ function movesDirectory(root: SyntaxNode): boolean {
   let found = false
   const visit = (node: SyntaxNode, depth: number): void => {
     if (node.type === "Command" && !/^[\w./[-]+$/.test(node.name?.value ?? "ls")) found = true
-    if (node.type === "Command" && /^(?:cd|pushd|popd|builtin|command|eval|\.|source)$/.test(node.name?.value ?? "")) found = true
+    if (node.type === "Command" && /^(?:cd|pushd|popd|builtin|command|eval|\.|source)$/.test(node.name?.value ?? ""))
+      found = true
     if (!found && depth < MOST_DEPTH * 2) forEachChild(node, (child) => visit(child, depth + 1))
     else found = true
   }

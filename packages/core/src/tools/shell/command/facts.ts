@@ -37,8 +37,10 @@ export interface FileUses {
 export interface FileUse {
   /** Absolute, with symlinks followed. `undefined`: not known before it runs. */
   readonly path: string | undefined
-  /** Everything below the path too. */
+  /** The content of everything below the path too. */
   readonly isTree?: boolean
+  /** Below the path it leaves out names that start with a dot. */
+  readonly skipsHidden?: boolean
 }
 
 export type UnusualKind =

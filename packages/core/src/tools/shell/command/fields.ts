@@ -53,6 +53,12 @@ export function expandToOne(word: Word, surroundings: Surroundings): Field {
   return unknown(fields.every(({ text, isPrintable }) => text !== undefined || isPrintable))
 }
 
+/** A part of a here-document. */
+export function fieldOf(part: WordPart, surroundings: Surroundings): Field {
+  const [field = known("")] = expandPieces(piecesOf(part, true), surroundings)
+  return field
+}
+
 function alternativesOf(word: Word): readonly (readonly Piece[])[] {
   if (!word.parts) return [[{ kind: "text", text: word.value, isQuoted: word.text !== word.value }]]
   let alternatives: readonly (readonly Piece[])[] = [[]]
@@ -106,7 +112,7 @@ function piecesOf(part: WordPart, isQuoted = false): readonly Piece[] {
 }
 
 function expandPieces(given: readonly Piece[], surroundings: Surroundings): readonly Field[] {
-  const pieces = withTilde(given, surroundings.home).map((piece) => valueOf(piece, surroundings))
+  const pieces = withTilde(given, surroundings.home).map((piece) => substituted(piece, surroundings))
   const later = pieces.filter((piece) => piece.kind === "unknown")
   if (later.length > 0) return [unknown(later.every(({ isPrintable }) => isPrintable))]
   const texts = pieces as readonly Exclude<Piece, { kind: "unknown" } | { kind: "variable" }>[]
@@ -117,7 +123,7 @@ function expandPieces(given: readonly Piece[], surroundings: Surroundings): read
 }
 
 /** A variable with its value, if known. Unquoted, a value with blanks or patterns would be several words. */
-function valueOf(piece: Piece, { variable }: Surroundings): Piece {
+function substituted(piece: Piece, { variable }: Surroundings): Piece {
   if (piece.kind !== "variable") return piece
   const { text, isPrintable } = variable(piece.name)
   if (text === undefined || (!piece.isQuoted && /[\s*?[\]\\]/.test(text))) return { kind: "unknown", isPrintable }

@@ -17,7 +17,10 @@ export interface Repository {
   readonly danger?: string
 }
 
-export type Found = { readonly state: "none" } | { readonly state: "unknown" } | ({ readonly state: "found" } & Repository)
+export type Found =
+  | { readonly state: "none" }
+  | { readonly state: "unknown" }
+  | ({ readonly state: "found" } & Repository)
 
 /** Looks for a repository as git does: upwards from the directory, `.git` first, then the directory itself as a bare repository. */
 export function findRepository(directory: string, disk: Disk): Found {
@@ -46,7 +49,9 @@ function isRepository(path: string, disk: Disk): boolean {
 /** Where a `.git` file points. */
 function linkedDirectory(dotGit: string, disk: Disk): string | undefined {
   const target = /^gitdir: (.+?)\s*$/.exec(disk.read(dotGit, MOST_CONFIG_BYTES)?.toString("utf8") ?? "")?.[1]
-  return target === undefined ? undefined : disk.realPath(target.startsWith("/") ? target : join(dirname(dotGit), target))
+  return target === undefined
+    ? undefined
+    : disk.realPath(target.startsWith("/") ? target : join(dirname(dotGit), target))
 }
 
 interface Inspection {
@@ -62,7 +67,8 @@ function dangerIn({ top, gitDirectory, disk, visited }: Inspection): string | un
   visited.add(gitDirectory)
   if (visited.size > MOST_REPOSITORIES) return "it has too many submodules to look at"
   const head = disk.read(join(gitDirectory, "HEAD"), MOST_CONFIG_BYTES)?.toString("utf8")
-  if (!/^(?:ref:\s*refs\/|[0-9a-f]{40})/.test(head ?? "")) return "it has no valid HEAD, so git may use another repository above it"
+  if (!/^(?:ref:\s*refs\/|[0-9a-f]{40})/.test(head ?? ""))
+    return "it has no valid HEAD, so git may use another repository above it"
   const common = commonDirectory(gitDirectory, disk)
   const isLinked = gitDirectory !== join(top, ".git") && gitDirectory !== top
   if (isLinked && !pointsBack(top, gitDirectory, disk)) return `its .git points to ${gitDirectory}`
@@ -88,7 +94,8 @@ function commonDirectory(gitDirectory: string, disk: Disk): string {
 /** A worktree of git's own names its `.git` file, a submodule its worktree. A file that merely points at another repository does not. */
 function pointsBack(top: string, gitDirectory: string, disk: Disk): boolean {
   const link = disk.read(join(gitDirectory, "gitdir"), MOST_CONFIG_BYTES)?.toString("utf8").trim()
-  if (link) return disk.realPath(link.startsWith("/") ? link : join(gitDirectory, link)) === disk.realPath(join(top, ".git"))
+  if (link)
+    return disk.realPath(link.startsWith("/") ? link : join(gitDirectory, link)) === disk.realPath(join(top, ".git"))
   const config = disk.read(join(gitDirectory, "config"), MOST_CONFIG_BYTES)?.toString("utf8") ?? ""
   const worktree = settingsIn(config)?.find(({ key }) => key === "core.worktree")?.value
   return worktree !== undefined && disk.realPath(join(gitDirectory, worktree)) === disk.realPath(top)
@@ -142,7 +149,11 @@ function settingsIn(text: string): readonly Setting[] | undefined {
   return settings
 }
 
-const unquoted = (value: string): string => value.replace(/\s*[#;][^"]*$/, "").replace(/"/g, "").trim()
+const unquoted = (value: string): string =>
+  value
+    .replace(/\s*[#;][^"]*$/, "")
+    .replace(/"/g, "")
+    .trim()
 
 const HARMLESS_KEYS = new Set(
   `core.repositoryformatversion core.filemode core.bare core.logallrefupdates core.ignorecase core.precomposeunicode core.symlinks
@@ -168,12 +179,15 @@ const HARMLESS_KEYS = new Set(
   http.postbuffer http.*.extraheader http.version http.lowspeedlimit http.lowspeedtime gc.auto gc.pruneexpire gc.reflogexpire
   gc.reflogexpireunreachable gc.worktreepruneexpire gc.autodetach gc.autopacklimit credential.username feature.manyfiles
   feature.experimental index.version index.threads index.sparse pack.threads pack.windowmemory pack.writereverseindex
-  receive.denycurrentbranch receive.denynonfastforwards receive.fsckobjects transfer.fsckobjects fetch.fsckobjects uploadpack.allowfilter`
-    .split(/\s+/),
+  receive.denycurrentbranch receive.denynonfastforwards receive.fsckobjects transfer.fsckobjects fetch.fsckobjects uploadpack.allowfilter`.split(
+    /\s+/,
+  ),
 )
 /** Everything in these sections only says how text looks, or what pulling and pushing do by default. */
 const HARMLESS_SECTIONS = new Set(
-  "alias branch color column status pull push fetch rebase advice i18n maintenance versionsort worktree checkout stash".split(" "),
+  "alias branch color column status pull push fetch rebase advice i18n maintenance versionsort worktree checkout stash".split(
+    " ",
+  ),
 )
 const LFS: Readonly<Record<string, string>> = {
   "filter.*.clean": "git-lfs clean -- %f",
@@ -207,7 +221,8 @@ function dangerousSetting(text: string, { top, gitDirectory, disk }: ConfigPlace
   if (!settings) return "something that is not understood"
   return settings.find(({ key, value }) => {
     if (/^core\.(?:hookspath|worktree)$/.test(key) && value.includes("\\")) return true
-    if (key === "core.hookspath") return hasIndexHook(value.startsWith("/") ? value : join(top, value), disk) || value.startsWith("~")
+    if (key === "core.hookspath")
+      return hasIndexHook(value.startsWith("/") ? value : join(top, value), disk) || value.startsWith("~")
     if (key === "core.worktree") return disk.realPath(join(gitDirectory, value)) !== disk.realPath(top)
     return !isHarmlessSetting(key, value)
   })?.key

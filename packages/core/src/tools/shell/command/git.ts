@@ -30,14 +30,23 @@ interface Subcommand extends OptionTable {
 }
 
 const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
-  blame: { short: "cblsteflnpw M? C? L: S<", long: "root incremental encoding: first-parent date: color-lines color-by-age abbrev: show-stats score-debug show-name show-number porcelain line-porcelain minimal ignore-rev: since: no-progress" },
+  blame: {
+    short: "cblsteflnpw M? C? L: S<",
+    long: "root incremental encoding: first-parent date: color-lines color-by-age abbrev: show-stats score-debug show-name show-number porcelain line-porcelain minimal ignore-rev: since: no-progress",
+  },
   "cat-file": { short: "tspe", long: "batch-all-objects unordered buffer allow-unknown-type use-mailmap" },
   "check-ignore": { short: "vqzn", long: "verbose quiet non-matching no-index" },
   "count-objects": { short: "vH", long: "verbose human-readable" },
-  describe: { long: "all tags contains always abbrev: long dirty? broken? candidates: exact-match match: exclude: first-parent debug", short: "" },
+  describe: {
+    long: "all tags contains always abbrev: long dirty? broken? candidates: exact-match match: exclude: first-parent debug",
+    short: "",
+  },
   diff: LOG,
   "diff-tree": LOG,
-  "for-each-ref": { long: "format: sort: count: points-at: merged? no-merged? contains? no-contains? ignore-case omit-empty exclude: color?", short: "" },
+  "for-each-ref": {
+    long: "format: sort: count: points-at: merged? no-merged? contains? no-contains? ignore-case omit-empty exclude: color?",
+    short: "",
+  },
   grep: {
     short: "aiIwvhHEGFPnlLcoqzpWr A: B: C: m: e: f<",
     long: `text ignore-case word-regexp invert-match full-name extended-regexp basic-regexp perl-regexp fixed-strings line-number
@@ -47,25 +56,40 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     numbers: true,
   },
   log: LOG,
-  "ls-files": { short: "cdmosikutvzf x: X<", long: "cached deleted modified others stage ignored unmerged killed exclude: exclude-from< exclude-standard error-unmatch full-name abbrev? debug eol deduplicate directory no-empty-directory recurse-submodules sparse format: with-tree:" },
+  "ls-files": {
+    short: "cdmosikutvzf x: X<",
+    long: "cached deleted modified others stage ignored unmerged killed exclude: exclude-from< exclude-standard error-unmatch full-name abbrev? debug eol deduplicate directory no-empty-directory recurse-submodules sparse format: with-tree:",
+  },
   "ls-tree": { short: "drtlz", long: "long name-only name-status object-only full-name full-tree abbrev? format:" },
   "merge-base": { short: "a", long: "all octopus is-ancestor independent fork-point" },
   "name-rev": { short: "", long: "tags name-only always refs: exclude: all no-undefined" },
   reflog: LOG,
   "rev-list": LOG,
-  "rev-parse": { short: "q", long: "verify quiet short? abbrev-ref? symbolic symbolic-full-name all branches? tags? remotes? show-toplevel show-cdup show-prefix git-dir git-common-dir absolute-git-dir is-inside-git-dir is-inside-work-tree is-bare-repository is-shallow-repository show-object-format? show-superproject-working-tree not default: path-format: since: until: revs-only no-revs flags no-flags sq exclude:" },
+  "rev-parse": {
+    short: "q",
+    long: "verify quiet short? abbrev-ref? symbolic symbolic-full-name all branches? tags? remotes? show-toplevel show-cdup show-prefix git-dir git-common-dir absolute-git-dir is-inside-git-dir is-inside-work-tree is-bare-repository is-shallow-repository show-object-format? show-superproject-working-tree not default: path-format: since: until: revs-only no-revs flags no-flags sq exclude:",
+  },
   shortlog: { ...LOG, short: `${LOG.short} e` },
   show: LOG,
   "show-ref": { short: "hdsq", long: "head heads branches tags dereference hash? abbrev? quiet verify exists" },
-  status: { short: "sbvz u?", long: "short branch show-stash porcelain? long verbose untracked-files? ignore-submodules? ignored? column? no-column ahead-behind no-ahead-behind renames no-renames find-renames?" },
+  status: {
+    short: "sbvz u?",
+    long: "short branch show-stash porcelain? long verbose untracked-files? ignore-submodules? ignored? column? no-column renames no-renames find-renames?",
+  },
   version: { short: "", long: "build-options", operands: "none" },
-  "whatchanged": LOG,
+  whatchanged: LOG,
 }
 
 /** Subcommands that read only in some forms. */
 const LISTING: Readonly<Record<string, OptionTable>> = {
-  branch: { short: "arvlq", long: "list all remotes verbose show-current no-color color? column? no-column sort: points-at: format: merged? no-merged? contains? no-contains? abbrev: no-abbrev ignore-case" },
-  tag: { short: "l n?", long: "list sort: format: points-at: merged? no-merged? contains? no-contains? column? no-column color? ignore-case" },
+  branch: {
+    short: "arvlq",
+    long: "list all remotes verbose show-current no-color color? column? no-column sort: points-at: format: merged? no-merged? contains? no-contains? abbrev: no-abbrev ignore-case",
+  },
+  tag: {
+    short: "l n?",
+    long: "list sort: format: points-at: merged? no-merged? contains? no-contains? column? no-column color? ignore-case",
+  },
 }
 
 export function git(args: readonly Field[], place: Place): Judged {
@@ -73,10 +97,22 @@ export function git(args: readonly Field[], place: Place): Judged {
   let directory = place.directory
   for (let word = rest[0]; word?.text?.startsWith("-"); word = rest[0]) {
     rest.shift()
-    if (["--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs", "--no-replace-objects", "--no-advice"].includes(word.text)) continue
-    if (word.text === "--version" || word.text === "-v") return rest.length === 0 ? readOnly() : unclear("words after --version")
+    if (
+      [
+        "--no-pager",
+        "-P",
+        "--no-optional-locks",
+        "--literal-pathspecs",
+        "--no-replace-objects",
+        "--no-advice",
+      ].includes(word.text)
+    )
+      continue
+    if (word.text === "--version" || word.text === "-v")
+      return rest.length === 0 ? readOnly() : unclear("words after --version")
     const value = rest.shift()
-    if (word.text === "-C" && value?.text !== undefined && value.text !== "") directory = resolveIn(value.text, { ...place, directory })
+    if (word.text === "-C" && value?.text !== undefined && value.text !== "")
+      directory = resolveIn(value.text, { ...place, directory })
     else if (word.text !== "-c" || !isHarmlessPair(value?.text)) return unclear(`the option ${word.text} of git`)
   }
   const subcommand = rest.shift()
@@ -101,8 +137,10 @@ function isHarmlessPair(pair: string | undefined): boolean {
 
 function judgeSubcommand(name: string, args: readonly Field[], place: Place): Judged {
   const [first, ...rest] = args
-  if (name === "stash") return first?.text === "list" || first?.text === "show" ? reads(LOG, rest, place) : unclear("it changes the stash")
-  if (name === "reflog" && first?.text !== undefined && !/^(?:-|show$|HEAD)/.test(first.text)) return unclear("it may change the reflog")
+  if (name === "stash")
+    return first?.text === "list" || first?.text === "show" ? reads(LOG, rest, place) : unclear("it changes the stash")
+  if (name === "reflog" && first?.text !== undefined && !/^(?:-|show$|HEAD)/.test(first.text))
+    return unclear("it may change the reflog")
   if (name === "remote") {
     const isShown = args.length === 0 || (args.length === 1 && /^(?:-v|--verbose)$/.test(first?.text ?? ""))
     const isAddress = first?.text === "get-url" && rest.every(({ text }) => text !== undefined)
@@ -146,13 +184,17 @@ function reads(table: OptionTable, args: readonly Field[], place: Place & { read
   for (const { text } of operands.slice(place.operandsFrom ?? 0)) {
     if (text === undefined) return unclear("a word that is only known when it runs")
     const inRevision = /^[^:]*:(?!\/)(?:\d:)?(.+)$/s.exec(text)?.[1]
-    for (const path of [text, ...(inRevision === undefined ? [] : [inRevision])]) uses.push(...filesOf(known(path), place))
+    for (const path of [text, ...(inRevision === undefined ? [] : [inRevision])])
+      uses.push(...filesOf(known(path), place))
   }
   return readOnly({ reads: uses })
 }
 
 /** What the repository itself brings decides: git obeys its configuration. */
-function inRepository(judged: Judged, { place, showsContent }: { readonly place: Place; readonly showsContent: boolean }): Judged {
+function inRepository(
+  judged: Judged,
+  { place, showsContent }: { readonly place: Place; readonly showsContent: boolean },
+): Judged {
   const { directory, disk, env } = place
   if (judged.state === "not understood") return judged
   if (directory === undefined) return unclear("the directory it runs in")

@@ -60,13 +60,20 @@ export function judgeInvocation(invocation: Invocation): InvocationOutcome {
   const { fields, isFunction } = invocation
   const name = fields[0]?.text
   if (name === undefined || name === "") {
-    return { ...nothing, commands: [plain(invocation, false)], unknown: ["The program is only known when it runs."], directory: NOWHERE }
+    return {
+      ...nothing,
+      commands: [plain(invocation, false)],
+      unknown: ["The program is only known when it runs."],
+      directory: NOWHERE,
+    }
   }
   if (isFunction) return { ...nothing, commands: [plain(invocation, true)], directory: NOWHERE }
   const program = programOf(name)
   const args = fields.slice(1)
   return (
-    builtin(program, args, invocation) ?? wrapped(program, args, invocation) ?? byTable({ program, args, invocation, isTrusted: isTrusted(name) })
+    builtin(program, args, invocation) ??
+    wrapped(program, args, invocation) ??
+    byTable({ program, args, invocation, isTrusted: isTrusted(name) })
   )
 }
 
@@ -97,7 +104,10 @@ function byTable({ program, args, invocation, isTrusted: isKnown }: ByTable): In
   const judged = judge?.(args, place)
   const guesses = isRunner(program) ? guessesAt(invocation) : []
   if (judged?.state !== "understood") {
-    const command = { ...plain(invocation, false), names: namesIn(args, place) }
+    const open =
+      judge && args.some(({ text, isPrintable }) => text === undefined && !isPrintable) ? [{ path: undefined }] : []
+    const uses = { reads: open, writes: table === WRITERS ? open : [] }
+    const command = { ...plain(invocation, false), uses, names: namesIn(args, place) }
     return { ...nothing, commands: [command, ...guesses], unknown: judged ? [`${program}: ${judged.why}.`] : [] }
   }
   const isOpen = [...judged.reads, ...judged.writes].some(({ path }) => path === undefined)
@@ -107,7 +117,9 @@ function byTable({ program, args, invocation, isTrusted: isKnown }: ByTable): In
   }
   const unknown = [
     ...(isOpen ? [`${program}: a file that is only known when it runs.`] : []),
-    ...(changesEnvironment && judged.isReadOnly ? [`${program} starts with variables that may change what it does.`] : []),
+    ...(changesEnvironment && judged.isReadOnly
+      ? [`${program} starts with variables that may change what it does.`]
+      : []),
   ]
   const runs = program === "find" ? find(args, place).runs : []
   const inner = runs.map(({ words, isElsewhere }) => ({
@@ -115,7 +127,14 @@ function byTable({ program, args, invocation, isTrusted: isKnown }: ByTable): In
     changesEnvironment: false,
     ...(isElsewhere ? { directory: NOWHERE } : {}),
   }))
-  return { ...nothing, commands: [command, ...guesses], unknown, inner, prints: judged.prints, makesLinks: program === "ln" }
+  return {
+    ...nothing,
+    commands: [command, ...guesses],
+    unknown,
+    inner,
+    prints: judged.prints,
+    makesLinks: program === "ln",
+  }
 }
 
 /** Every word that may be the start of a command. */
@@ -150,10 +169,19 @@ function builtin(program: string, args: readonly Field[], invocation: Invocation
       return cd(args, invocation)
     case "pushd":
     case "popd":
-      return { ...nothing, commands: [plain(invocation, false)], unknown: [`${program} moves to another directory.`], directory: NOWHERE }
+      return {
+        ...nothing,
+        commands: [plain(invocation, false)],
+        unknown: [`${program} moves to another directory.`],
+        directory: NOWHERE,
+      }
     case "source":
     case ".":
-      return { ...nothing, commands: [{ ...plain(invocation, false), names: namesIn(args, invocation.place) }], directory: NOWHERE }
+      return {
+        ...nothing,
+        commands: [{ ...plain(invocation, false), names: namesIn(args, invocation.place) }],
+        directory: NOWHERE,
+      }
     case "read":
     case "mapfile":
     case "readarray":
@@ -183,7 +211,12 @@ function cd(args: readonly Field[], invocation: Invocation): InvocationOutcome {
   const isSearched = place.env.CDPATH && text !== undefined && !/^\.{0,2}(?:\/|$)/.test(text)
   const leavesLink = place.isLinked && text?.split("/").includes("..")
   if (text === undefined || text === "-" || operands.length > 1 || isSearched || leavesLink) {
-    return { ...nothing, commands: [plain(invocation, false)], unknown: ["It moves to a directory that is only known when it runs."], directory: NOWHERE }
+    return {
+      ...nothing,
+      commands: [plain(invocation, false)],
+      unknown: ["It moves to a directory that is only known when it runs."],
+      directory: NOWHERE,
+    }
   }
   const path = text === "" ? place.directory : resolveIn(text, place)
   const straight = path === undefined ? undefined : posix.resolve(place.directory ?? "/", text)
@@ -200,10 +233,16 @@ function read(args: readonly Field[], invocation: Invocation): InvocationOutcome
   const taken = takeApart({ short: "erstO a: d: i: n: N: p: t: u: c: C:" }, args)
   const names =
     taken.state === "understood"
-      ? [...taken.operands.map(({ text }) => text), ...taken.options.flatMap(({ name, value }) => (name === "a" ? [value?.text] : []))]
+      ? [
+          ...taken.operands.map(({ text }) => text),
+          ...taken.options.flatMap(({ name, value }) => (name === "a" ? [value?.text] : [])),
+        ]
       : [undefined]
   const isHarmless = names.every(
-    (name) => name !== undefined && /^[A-Za-z_]\w*$/.test(name) && isHarmlessAssignment({ name, value: undefined }, invocation.place.env),
+    (name) =>
+      name !== undefined &&
+      /^[A-Za-z_]\w*$/.test(name) &&
+      isHarmlessAssignment({ name, value: undefined }, invocation.place.env),
   )
   return {
     ...nothing,
@@ -217,16 +256,36 @@ function wrapped(program: string, args: readonly Field[], invocation: Invocation
   const { input, isPiped, isFed, place } = invocation
   if (program === "env") return env(args, invocation)
   const found = unwrap(program, args)
-  const own = (isReadOnly: boolean) => ({ ...plain(invocation, isReadOnly), names: isReadOnly ? [] : namesIn(args, place) })
+  const own = (isReadOnly: boolean) => ({
+    ...plain(invocation, isReadOnly),
+    names: isReadOnly ? [] : namesIn(args, place),
+  })
   switch (found.state) {
     case "none":
       if (program === "command" || program === "builtin")
-        return { ...nothing, commands: [plain(invocation, args.every(({ text }) => text !== undefined))] }
+        return {
+          ...nothing,
+          commands: [
+            plain(
+              invocation,
+              args.every(({ text }) => text !== undefined),
+            ),
+          ],
+        }
       return undefined
     case "not understood":
-      return { ...nothing, commands: [own(false), ...guessesAt(invocation)], unknown: [`${program}: its options are not understood.`] }
+      return {
+        ...nothing,
+        commands: [own(false), ...guessesAt(invocation)],
+        unknown: [`${program}: its options are not understood.`],
+      }
     case "script":
-      return { ...nothing, commands: [own(true)], scripts: [found.script], ...(isShell(program) ? {} : { directory: NOWHERE }) }
+      return {
+        ...nothing,
+        commands: [own(true)],
+        scripts: [found.script],
+        ...(isShell(program) ? {} : { directory: NOWHERE }),
+      }
     case "input":
       return { ...nothing, commands: [own(false)], scripts: input ? [input.text] : isPiped || isFed ? [undefined] : [] }
     case "command": {
@@ -237,7 +296,11 @@ function wrapped(program: string, args: readonly Field[], invocation: Invocation
 }
 
 /** The words that `xargs` adds: paths below known places if the pipe brings only those, and no name there could be taken for more. */
-function opened(words: readonly Field[], options: readonly { name: string; value?: Field }[], { place }: Invocation): readonly Field[] {
+function opened(
+  words: readonly Field[],
+  options: readonly { name: string; value?: Field }[],
+  { place }: Invocation,
+): readonly Field[] {
   const { piped, disk } = place
   const isPlain = piped?.every((path) => {
     const below = disk && lookBelow(path, disk)
@@ -247,13 +310,22 @@ function opened(words: readonly Field[], options: readonly { name: string; value
   const replaced = options.find(({ name }) => ["I", "i", "replace"].includes(name))
   if (!replaced) return [...words, added]
   const mark = replaced.value?.text ?? "{}"
-  return words.map((word) => (word.text === mark ? added : word.text?.includes(mark) ? { text: undefined, isPrintable: true } : word))
+  return words.map((word) =>
+    word.text === mark ? added : word.text?.includes(mark) ? { text: undefined, isPrintable: true } : word,
+  )
 }
 
 function env(args: readonly Field[], invocation: Invocation): InvocationOutcome {
-  const taken = takeApart({ short: "i0v u: C: S:", long: "ignore-environment null unset: chdir: split-string: debug", stops: true }, args)
+  const taken = takeApart(
+    { short: "i0v u: C: S:", long: "ignore-environment null unset: chdir: split-string: debug", stops: true },
+    args,
+  )
   if (taken.state === "not understood")
-    return { ...nothing, commands: [plain(invocation, false), ...guessesAt(invocation)], unknown: ["env: its options are not understood."] }
+    return {
+      ...nothing,
+      commands: [plain(invocation, false), ...guessesAt(invocation)],
+      unknown: ["env: its options are not understood."],
+    }
   const { options, operands } = taken
   const split = options.find(({ name }) => name === "S" || name === "split-string")?.value
   const at = operands.findIndex(({ text }) => text === undefined || !/^[A-Za-z_]\w*=/.test(text))
@@ -267,9 +339,14 @@ function env(args: readonly Field[], invocation: Invocation): InvocationOutcome 
     const script = texts.every((text) => text !== undefined) ? texts.join(" ") : undefined
     return { ...nothing, commands: [plain(invocation, false)], scripts: [script] }
   }
-  if (fields.length === 0) return { ...nothing, commands: [plain(invocation, false)], unknown: ["env shows the environment."] }
+  if (fields.length === 0)
+    return { ...nothing, commands: [plain(invocation, false)], unknown: ["env shows the environment."] }
   const target = options.find(({ name }) => name === "C" || name === "chdir")?.value
-  const directory = target ? { directory: { path: target.text === undefined ? undefined : resolveIn(target.text, invocation.place) } } : {}
-  const changesEnvironment = !assigned.every(isHarmlessPrefix) || options.some(({ name }) => ["u", "i", "unset", "ignore-environment"].includes(name))
+  const directory = target
+    ? { directory: { path: target.text === undefined ? undefined : resolveIn(target.text, invocation.place) } }
+    : {}
+  const changesEnvironment =
+    !assigned.every(isHarmlessPrefix) ||
+    options.some(({ name }) => ["u", "i", "unset", "ignore-environment"].includes(name))
   return { ...nothing, commands: [plain(invocation, true)], inner: [{ fields, changesEnvironment, ...directory }] }
 }

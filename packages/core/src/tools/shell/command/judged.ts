@@ -1,9 +1,10 @@
 /** How the judge of one command answers: what its words read and write, or why that is not known. */
+
+import { lookBelow } from "./below.ts"
+import type { Disk } from "./disk.ts"
 import type { FileUse } from "./facts.ts"
 import { type Field, known } from "./fields.ts"
 import type { GivenOption } from "./options.ts"
-import type { Disk } from "./disk.ts"
-import { lookBelow } from "./below.ts"
 
 /** Where a command runs. */
 export interface Place {
@@ -46,14 +47,23 @@ export const readOnly = ({ reads = [], writes = [], prints }: Uses = {}): Judged
   writes,
   ...(prints ? { prints } : {}),
 })
-export const changing = ({ reads = [], writes = [] }: Uses): Judged => ({ state: "understood", isReadOnly: false, reads, writes })
+export const changing = ({ reads = [], writes = [] }: Uses): Judged => ({
+  state: "understood",
+  isReadOnly: false,
+  reads,
+  writes,
+})
 export const unclear = (why: string): Judged => ({ state: "not understood", why })
 
 /** Read and written without a trace. */
 const HARMLESS_DEVICES = /^\/dev\/(?:null|zero|u?random|stdin|stdout|stderr|fd\/\d+)$/
 
 /** The files that one word names. `-` is standard input or output. */
-export function filesOf(field: Field, place: Place, { isTree = false }: { readonly isTree?: boolean } = {}): readonly FileUse[] {
+export function filesOf(
+  field: Field,
+  place: Place,
+  { isTree = false }: { readonly isTree?: boolean } = {},
+): readonly FileUse[] {
   if (field.below) return field.below.flatMap((path) => treeOf(path, place, { followsLinks: true }))
   const { text } = field
   if (text === "-" || (text !== undefined && HARMLESS_DEVICES.test(text))) return []
@@ -69,16 +79,21 @@ export function resolveIn(text: string, { directory, disk, hasNewLinks }: Place)
   return disk ? disk.realPath(path) : path
 }
 
+export interface Walk {
+  readonly followsLinks: boolean
+  /** It looks at names only, never at what is in the files. */
+  readonly namesOnly?: boolean
+  readonly skipsHidden?: boolean
+}
+
 /** Everything below a path. A program that follows links also reads where they lead. */
-export function treeOf(
-  path: string | undefined,
-  { disk }: Place,
-  { followsLinks }: { readonly followsLinks: boolean },
-): readonly FileUse[] {
-  if (path === undefined || !followsLinks) return [{ path, isTree: true }]
+export function treeOf(path: string | undefined, { disk }: Place, walk: Walk): readonly FileUse[] {
+  const use = (at: string): FileUse =>
+    walk.namesOnly ? { path: at } : { path: at, isTree: true, skipsHidden: walk.skipsHidden ?? false }
+  if (path === undefined) return [{ path }]
+  if (!walk.followsLinks) return [use(path)]
   const below = disk && lookBelow(path, disk)
-  if (!below) return [{ path: undefined }]
-  return [{ path, isTree: true }, ...below.links.map((link) => ({ path: link, isTree: true }))]
+  return below ? [path, ...below.links].map(use) : [{ path: undefined }]
 }
 
 /** The files that options name. */

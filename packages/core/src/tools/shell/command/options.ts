@@ -42,7 +42,9 @@ function parseTable(table: OptionTable): ParsedTable {
       const kind = MARKS[group.at(-1) ?? ""]
       return group === "" ? [] : [[kind ? group.slice(0, -1) : group, kind ?? "flag"]]
     })
-  const letters = entries(table.short ?? "").flatMap(([group, kind]) => [...group].map((letter) => [letter, kind] as const))
+  const letters = entries(table.short ?? "").flatMap(([group, kind]) =>
+    [...group].map((letter) => [letter, kind] as const),
+  )
   const result = { letters: new Map(letters), names: new Map(entries(table.long ?? "")) }
   parsed.set(table, result)
   return result

@@ -2,10 +2,24 @@
  * Commands that only read, with every option they may be given. An option that is not in the table makes the command "not understood":
  * it could write, run a program, or take its file names from a file.
  */
-import { changing, filesInOptions, filesOf, has, here, type Judge, type Judged, type Place, readOnly, resolveIn, treeOf, unclear } from "./judged.ts"
-import type { Field } from "./fields.ts"
-import { type GivenOption, type OptionTable, takeApart } from "./options.ts"
+
 import type { FileUse } from "./facts.ts"
+import type { Field } from "./fields.ts"
+import {
+  changing,
+  filesInOptions,
+  filesOf,
+  has,
+  here,
+  type Judge,
+  type Judged,
+  type Place,
+  readOnly,
+  treeOf,
+  unclear,
+  type Walk,
+} from "./judged.ts"
+import { type GivenOption, type OptionTable, takeApart } from "./options.ts"
 
 interface Reading extends OptionTable {
   /** The operands: files to read, text, or a pattern and then files. */
@@ -18,6 +32,8 @@ interface Reading extends OptionTable {
   readonly isTree?: (options: readonly GivenOption[]) => boolean
   /** It follows the links it meets below a directory. */
   readonly followsLinks?: (options: readonly GivenOption[]) => boolean
+  readonly namesOnly?: boolean
+  readonly skipsHidden?: (options: readonly GivenOption[]) => boolean
   readonly mostOperands?: number
   /** Lines pass through unchanged, so paths from a pipe stay paths. */
   readonly passesLines?: (options: readonly GivenOption[]) => boolean
@@ -36,7 +52,8 @@ export function reading(table: Reading): Judge {
     if (operands.length > (table.mostOperands ?? Number.POSITIVE_INFINITY)) return unclear("a second file")
     const { reads, writes } = filesInOptions(options, place)
     if (table.operands === "text") {
-      if (operands.some(({ text, isPrintable }) => text === undefined && !isPrintable)) return unclear("a value of the environment")
+      if (operands.some(({ text, isPrintable }) => text === undefined && !isPrintable))
+        return unclear("a value of the environment")
       return readOnly({ reads, writes })
     }
     const hasPattern = table.operands === "pattern and files" && !has(options, ...(table.patternOptions ?? []))
@@ -44,8 +61,12 @@ export function reading(table: Reading): Judge {
     const readsHere = typeof table.readsHere === "function" ? table.readsHere(options) : table.readsHere
     const searched = files.length === 0 && readsHere ? [here] : files
     const isTree = (table.isTree ?? never)(options)
-    const followsLinks = (table.followsLinks ?? never)(options)
-    const found = searched.flatMap((file) => filesRead(file, place, { isTree, followsLinks }))
+    const walk: Walk = {
+      followsLinks: (table.followsLinks ?? never)(options),
+      namesOnly: table.namesOnly ?? false,
+      skipsHidden: (table.skipsHidden ?? never)(options),
+    }
+    const found = searched.flatMap((file) => (isTree ? filesBelow(file, place, walk) : filesOf(file, place)))
     const prints =
       files.length === 0 && place.piped && table.passesLines?.(options)
         ? place.piped
@@ -56,9 +77,9 @@ export function reading(table: Reading): Judge {
   }
 }
 
-function filesRead(file: Field, place: Place, tree: { isTree: boolean; followsLinks: boolean }): readonly FileUse[] {
-  if (!tree.isTree || file.below || file.text === undefined) return filesOf(file, place)
-  return filesOf(file, place).length === 0 ? [] : treeOf(resolveIn(file.text, place), place, tree)
+function filesBelow(file: Field, place: Place, walk: Walk): readonly FileUse[] {
+  const named = filesOf(file, place)
+  return file.below || file.text === undefined || named.length === 0 ? named : treeOf(named[0]!.path, place, walk)
 }
 
 const pathsOf = (uses: readonly FileUse[]): readonly string[] | undefined => {
@@ -82,8 +103,10 @@ const GREP: Reading = {
   isTree: (options) => has(options, "r", "R", "recursive", "dereference-recursive", "d", "directories"),
   readsHere: (options) => has(options, "r", "R", "recursive", "dereference-recursive", "d", "directories"),
   followsLinks: (options) => has(options, "R", "dereference-recursive"),
-  passesLines: (options) => !has(options, "o", "only-matching", "n", "line-number", "c", "count", "b", "byte-offset", "H", "with-filename"),
-  printsPaths: (options) => has(options, "l", "files-with-matches", "L", "files-without-match") && !has(options, "Z", "null"),
+  passesLines: (options) =>
+    !has(options, "o", "only-matching", "n", "line-number", "c", "count", "b", "byte-offset", "H", "with-filename"),
+  printsPaths: (options) =>
+    has(options, "l", "files-with-matches", "L", "files-without-match") && !has(options, "Z", "null"),
 }
 
 const RIPGREP: Reading = {
@@ -103,7 +126,9 @@ const RIPGREP: Reading = {
   isTree: always,
   readsHere: (options) => !has(options, "type-list", "version", "V"),
   followsLinks: (options) => has(options, "L", "follow"),
-  printsPaths: (options) => has(options, "l", "files", "files-with-matches", "files-without-match") && !has(options, "0", "null"),
+  skipsHidden: (options) => !has(options, "hidden", "u", "unrestricted"),
+  printsPaths: (options) =>
+    has(options, "l", "files", "files-with-matches", "files-without-match") && !has(options, "0", "null"),
 }
 
 const CHECKSUM = files("btz", "binary text tag zero")
@@ -120,13 +145,13 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
   basename: text("a s: z", "multiple suffix: zero"),
   break: text(""),
   cal: text("13jmy", ""),
-  cat: files(
-    "AbeEnstTuv",
-    "show-all number-nonblank show-ends number squeeze-blank show-tabs show-nonprinting",
-  ),
+  cat: files("AbeEnstTuv", "show-all number-nonblank show-ends number squeeze-blank show-tabs show-nonprinting"),
   cksum: files("", ""),
   cmp: files("bls i: n:", "print-bytes ignore-initial: verbose bytes: quiet silent"),
-  column: files("tnxeLJ s: c: o: N: H: R: W:", "table separator: output-separator: table-columns: json keep-empty-lines"),
+  column: files(
+    "tnxeLJ s: c: o: N: H: R: W:",
+    "table separator: output-separator: table-columns: json keep-empty-lines",
+  ),
   comm: files("123z", "check-order nocheck-order output-delimiter: total zero-terminated"),
   continue: text(""),
   cut: files(
@@ -134,7 +159,10 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
     "bytes: characters: delimiter: fields: complement only-delimited output-delimiter: zero-terminated",
   ),
   date: (args) => date(args),
-  df: files("ahHiklPTv B: t: x:", "all block-size: human-readable si inodes local portability type: print-type exclude-type: total output?"),
+  df: files(
+    "ahHiklPTv B: t: x:",
+    "all block-size: human-readable si inodes local portability type: print-type exclude-type: total output?",
+  ),
   diff: files(
     "abBcdeEinNpPqrstTuwy C: D: F: I: L: S: U: W: x: X<",
     `normal brief report-identical-files context? unified? ed rcs side-by-side width: left-column suppress-common-lines show-c-function
@@ -153,7 +181,7 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
     "0abcDhHklLmPsSx B: d: t: X<",
     `null all apparent-size block-size: bytes total dereference-args max-depth: human-readable inodes count-links dereference
     no-dereference separate-dirs si summarize threshold: time? time-style: exclude-from< exclude: one-file-system`,
-    { isTree: always, readsHere: true, followsLinks: (options) => has(options, "L", "dereference") },
+    { isTree: always, readsHere: true, namesOnly: true, followsLinks: (options) => has(options, "L", "dereference") },
   ),
   echo: (args) => print(args),
   egrep: reading(GREP),
@@ -172,7 +200,10 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
   getconf: text("a"),
   grep: reading(GREP),
   groups: text(""),
-  head: files(BY_SIZE, "bytes: lines: quiet silent verbose zero-terminated", { numbers: true, passesLines: (options) => !has(options, "c", "bytes", "v") }),
+  head: files(BY_SIZE, "bytes: lines: quiet silent verbose zero-terminated", {
+    numbers: true,
+    passesLines: (options) => !has(options, "c", "bytes", "v"),
+  }),
   hexdump: files("bcCdovx n: s: e:", "canonical length: skip: no-squeezing"),
   hostname: flagsOnly("sfdiI", "short fqdn"),
   id: text("agGnruzZ", "group groups name real user zero"),
@@ -187,21 +218,34 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
     tabsize: width: context zero`,
     {
       readsHere: true,
+      namesOnly: true,
       isTree: (options) => has(options, "R", "recursive"),
-      followsLinks: (options) => has(options, "R", "recursive") && has(options, "L", "dereference"),
+      followsLinks: (options) => has(options, "L", "dereference"),
     },
   ),
   lscpu: flagsOnly("aebcJpxy", "json"),
   md5sum: CHECKSUM,
-  nl: files("p b: d: f: h: i: l: n: s: v: w:", "body-numbering: number-format: number-width: starting-line-number: number-separator:"),
+  nl: files(
+    "p b: d: f: h: i: l: n: s: v: w:",
+    "body-numbering: number-format: number-width: starting-line-number: number-separator:",
+  ),
   nproc: flagsOnly("", "all ignore:"),
-  od: files("abcdfilosxv A: j: N: S: t: w?", "address-radix: skip-bytes: read-bytes: format: output-duplicates strings? width? endian:"),
+  od: files(
+    "abcdfilosxv A: j: N: S: t: w?",
+    "address-radix: skip-bytes: read-bytes: format: output-duplicates strings? width? endian:",
+  ),
   paste: files("sz d:", "delimiters: serial zero-terminated"),
-  pgrep: text("flaxnocivw u: U: P: d: g: G: t: s:", "full list-name list-full newest oldest exact count ignore-case inverse parent: euid:"),
+  pgrep: text(
+    "flaxnocivw u: U: P: d: g: G: t: s:",
+    "full list-name list-full newest oldest exact count ignore-case inverse parent: euid:",
+  ),
   printf: (args) => (args[0]?.text?.startsWith("-") ? unclear("an option of printf") : print(args)),
   ps: (args) => ps(args),
   pwd: flagsOnly("LP"),
-  readlink: files("fenmqsvz", "canonicalize canonicalize-existing canonicalize-missing no-newline quiet silent verbose zero"),
+  readlink: files(
+    "fenmqsvz",
+    "canonicalize canonicalize-existing canonicalize-missing no-newline quiet silent verbose zero",
+  ),
   realpath: files(
     "eEmLPqsz",
     "canonicalize-existing canonicalize-missing logical physical quiet relative-to: relative-base: strip no-symlinks zero",
@@ -241,12 +285,15 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
     "adflxpsughDFrtcUvQNqCnXJASi L: I: P: H: T:",
     `noreport dirsfirst filesfirst filelimit: charset: prune matchdirs gitignore ignore-case du si sort? nolinks inodes device timefmt:
     metafirst`,
-    { isTree: always, readsHere: true, followsLinks: (options) => has(options, "l") },
+    { isTree: always, readsHere: true, namesOnly: true, followsLinks: (options) => has(options, "l") },
   ),
   true: text("", "", { stops: true }),
   tty: flagsOnly("s", "silent quiet"),
   type: text("afptP"),
-  uname: flagsOnly("asnrvmpio", "all kernel-name nodename kernel-release kernel-version machine processor operating-system"),
+  uname: flagsOnly(
+    "asnrvmpio",
+    "all kernel-name nodename kernel-release kernel-version machine processor operating-system",
+  ),
   unexpand: files("a t:", "all first-only tabs:"),
   uniq: (args, place) => uniq(args, place),
   unzip: files("lqv", "", { mostOperands: 1 }),
@@ -288,8 +335,11 @@ function ps(args: readonly Field[]): Judged {
   const taken = takeApart(table, args)
   if (taken.state === "not understood") return unclear(taken.why)
   const formats = taken.options.filter(({ name }) => ["o", "O", "format"].includes(name))
-  if (formats.some(({ value }) => value?.text === undefined || /env/i.test(value.text))) return unclear("a format that may show the environment")
-  const isHarmless = taken.operands.every(({ text: word }) => word !== undefined && /^(?:[aAxufjlvwrhTLmHsS]+|[\d,]+)$/.test(word))
+  if (formats.some(({ value }) => value?.text === undefined || /env/i.test(value.text)))
+    return unclear("a format that may show the environment")
+  const isHarmless = taken.operands.every(
+    ({ text: word }) => word !== undefined && /^(?:[aAxufjlvwrhTLmHsS]+|[\d,]+)$/.test(word),
+  )
   return isHarmless ? readOnly() : unclear("options that may show the environment of processes")
 }
 

@@ -5,7 +5,7 @@ const SPACE = /^[\s;]*/
 /** Without text, file names or labels after them. */
 const PLAIN_COMMAND = /^(?:[pdPDnNhHgGxz=F]|[lqQ]\s*\d*)(?=\s*(?:$|[;}\n]))/
 const CASE = /^y([^\w\s\\])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1/
-const SUBSTITUTION = /^s([^\w\s\\])(?:(?!\1)[^\\]|\\[^])*\1(?:(?!\1)[^\\]|\\[^])*\1[gpiIm\d]*(?=\s*(?:$|[;}\n]))/
+const SUBSTITUTION = /^s([^\w\s\\])(?:(?!\1)[^\\]|\\[\s\S])*\1(?:(?!\1)[^\\]|\\[\s\S])*\1[gpiIm\d]*(?=\s*(?:$|[;}\n]))/
 
 /** Prints, deletes and replaces lines, and nothing else: no `w`, `r`, `e`. */
 export function isHarmlessSed(script: string): boolean {
@@ -36,16 +36,19 @@ export function isHarmlessSed(script: string): boolean {
 }
 
 /** Reads other files, runs programs, shows the environment, or calls what is named in a variable. */
-const AWK_REACHES_OUT = /\b(?:system|getline|close|fflush|ENVIRON|PROCINFO|ARGV|ARGC|SYMTAB|FUNCTAB)\b|@|\binet\b|(?<!\|)\|(?!\|)/
+const AWK_REACHES_OUT =
+  /\b(?:system|getline|close|fflush|ENVIRON|PROCINFO|ARGV|ARGC|SYMTAB|FUNCTAB)\b|@|\binet\b|(?<!\|)\|(?!\|)/
 
 /** `print > "f"` writes. A comparison before the first `print` of a statement does not. */
 export function isHarmlessAwk(program: string): boolean {
   const hasRegexp = program.includes("/")
   const bare = hasRegexp ? program : program.replace(/"(?:[^"\\]|\\.)*"/g, '""')
   if (AWK_REACHES_OUT.test(bare)) return false
-  return hasRegexp ? !/print[^]*>/.test(bare) : !/print[^;}]*>/.test(bare)
+  return hasRegexp ? !/print[\s\S]*>/.test(bare) : !/print[^;}]*>/.test(bare)
 }
 
 /** `env` and `$ENV` show the environment; modules are files. */
 export const isHarmlessJq = (filter: string): boolean =>
-  !/(?<![.\w$])env\b|\$ENV|\$__|\b(?:import|include|modulemeta|get_search_list|input_filename|halt_error)\b/.test(filter)
+  !/(?<![.\w$])env\b|\$ENV|\$__|\b(?:import|include|modulemeta|get_search_list|input_filename|halt_error)\b/.test(
+    filter,
+  )

@@ -1,7 +1,20 @@
 /** Reading commands whose arguments are a language of their own: find, sed, awk, jq, tar, npm. */
 import type { FileUse } from "./facts.ts"
 import { type Field, known } from "./fields.ts"
-import { changing, filesInOptions, filesOf, has, here, type Judge, type Judged, type Place, readOnly, resolveIn, treeOf, unclear } from "./judged.ts"
+import {
+  changing,
+  filesInOptions,
+  filesOf,
+  has,
+  here,
+  type Judge,
+  type Judged,
+  type Place,
+  readOnly,
+  resolveIn,
+  treeOf,
+  unclear,
+} from "./judged.ts"
 import { takeApart } from "./options.ts"
 import { isHarmlessAwk, isHarmlessJq, isHarmlessSed } from "./scripts-in-words.ts"
 
@@ -32,8 +45,10 @@ const awk: Judge = (args, place) => {
   const taken = takeApart(AWK, args)
   if (taken.state === "not understood") return unclear(taken.why)
   const [program, ...files] = taken.operands
-  if (program?.text === undefined || !isHarmlessAwk(program.text)) return unclear("a program that may write, run or read anything")
-  if (taken.options.some(({ value }) => value && value.text === undefined && !value.isPrintable)) return unclear("a value of the environment")
+  if (program?.text === undefined || !isHarmlessAwk(program.text))
+    return unclear("a program that may write, run or read anything")
+  if (taken.options.some(({ value }) => value && value.text === undefined && !value.isPrintable))
+    return unclear("a value of the environment")
   return readOnly({ reads: files.flatMap((file) => filesOf(file, place)) })
 }
 
@@ -66,9 +81,13 @@ const jq: Judge = (args, place) => {
 /** Tests of find, by how many arguments they take. */
 const FIND_TESTS: Readonly<Record<string, number>> = Object.fromEntries([
   ...`depth mount xdev noleaf empty true false nouser nogroup readable writable executable print print0 prune quit ls daystart warn nowarn
-    a and o or not`.split(/\s+/).map((name) => [`-${name}`, 0]),
+    a and o or not`
+    .split(/\s+/)
+    .map((name) => [`-${name}`, 0]),
   ...`name iname path ipath wholename iwholename regex iregex regextype type xtype size mtime atime ctime mmin amin cmin perm user group uid
-    gid links maxdepth mindepth inum lname ilname fstype used printf`.split(/\s+/).map((name) => [`-${name}`, 1]),
+    gid links maxdepth mindepth inum lname ilname fstype used printf`
+    .split(/\s+/)
+    .map((name) => [`-${name}`, 1]),
 ])
 const FIND_COMPARES = /^-(?:newer\w*|anewer|cnewer|samefile)$/
 const FIND_WRITES = /^-f(?:printf?0?|ls)$/
@@ -92,7 +111,7 @@ export function find(args: readonly Field[], place: Place): FindRun {
   if (rest.some(({ text }) => text === "-follow")) followsLinks = true
   const places = roots.map(({ text }) => (text === undefined ? undefined : resolveIn(text, place)))
   const isKnown = places.every((path) => path !== undefined)
-  const reads = places.flatMap((path) => treeOf(path, place, { followsLinks }))
+  const reads = places.flatMap((path) => treeOf(path, place, { followsLinks, namesOnly: true }))
   const writes: FileUse[] = []
   let why: string | undefined
   let isPlain = true
@@ -111,7 +130,9 @@ export function find(args: readonly Field[], place: Place): FindRun {
       const inner = end < 0 ? words : words.slice(0, -1)
       const found: Field = isKnown ? { text: undefined, below: places as readonly string[] } : { text: undefined }
       runs.push({
-        words: inner.map((field) => (field.text === "{}" ? found : field.text?.includes("{}") ? { text: undefined } : field)),
+        words: inner.map((field) =>
+          field.text === "{}" ? found : field.text?.includes("{}") ? { text: undefined } : field,
+        ),
         isElsewhere: name.endsWith("dir"),
       })
       isPlain = false
@@ -129,7 +150,8 @@ export function find(args: readonly Field[], place: Place): FindRun {
 /** Only a listing. A name with a colon is an archive on another machine. */
 const tar: Judge = (args, place) => {
   const [mode, archive, ...members] = args
-  const isListing = /^-?[tvzjJ]*t[vzjJ]*f$/.test(mode?.text ?? "") && archive?.text !== undefined && !archive.text.includes(":")
+  const isListing =
+    /^-?[tvzjJ]*t[vzjJ]*f$/.test(mode?.text ?? "") && archive?.text !== undefined && !archive.text.includes(":")
   const isPlain = members.every(({ text }) => text !== undefined && !text.startsWith("-"))
   return isListing && isPlain ? readOnly({ reads: filesOf(archive, place) }) : unclear("anything but a listing")
 }
@@ -141,7 +163,8 @@ const NPM_LIST = {
 
 const npm: Judge = (args, place) => {
   const [subcommand, ...rest] = args.map(({ text }) => text)
-  if (isVersion(args, ["-v"]) || (["root", "prefix", "run"].includes(subcommand ?? "") && rest.length === 0)) return readOnly()
+  if (isVersion(args, ["-v"]) || (["root", "prefix", "run"].includes(subcommand ?? "") && rest.length === 0))
+    return readOnly()
   if (!["ls", "list", "ll", "la"].includes(subcommand ?? "")) return unclear("anything but a listing")
   const taken = takeApart(NPM_LIST, args.slice(1))
   return taken.state === "understood" ? readOnly({ reads: filesOf(here, place) }) : unclear(taken.why)
@@ -166,13 +189,19 @@ const fd: Judge = (args, place) => {
   if (taken.state === "not understood") return unclear(taken.why)
   const places = taken.operands.length > 1 ? taken.operands.slice(1) : [here]
   const followsLinks = has(taken.options, "L", "follow")
-  return readOnly({ reads: places.flatMap(({ text }) => treeOf(text === undefined ? undefined : resolveIn(text, place), place, { followsLinks })) })
+  return readOnly({
+    reads: places.flatMap(({ text }) =>
+      treeOf(text === undefined ? undefined : resolveIn(text, place), place, { followsLinks, namesOnly: true }),
+    ),
+  })
 }
 
 /** Switches that stop at errors or show what runs. Without any, `set` prints all variables. */
 const set: Judge = (args) => {
   const words = args.map(({ text }) => text ?? "?").join(" ")
-  return /^(?:[-+](?:[eux]+|[eu]*o (?:pipefail|errexit|nounset))(?: |$))+$/.test(words) ? readOnly() : unclear("it may show or set variables")
+  return /^(?:[-+](?:[eux]+|[eu]*o (?:pipefail|errexit|nounset))(?: |$))+$/.test(words)
+    ? readOnly()
+    : unclear("it may show or set variables")
 }
 
 /** Programs whose version may be asked for. Not yarn, pnpm, cargo or go: a file in the project says which version of them runs. */

@@ -8,6 +8,7 @@ const CHARACTERS: readonly { readonly kind: UnusualKind; readonly form: RegExp }
   { kind: "control character", form: /[\x00-\x08\x0b-\x1f\x7f-\x9f]+/g },
   {
     kind: "invisible character",
+    // biome-ignore lint/suspicious/noMisleadingCharacterClass: each is looked for alone
     form: /[\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff]+|[\u{e0000}-\u{e0fff}]+/gu,
   },
   {

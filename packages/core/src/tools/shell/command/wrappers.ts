@@ -66,7 +66,9 @@ const SHELLS = new Set("bash sh dash zsh ksh ash mksh rbash".split(" "))
 const RUNNERS = new Set(
   `busybox toybox parallel entr hyperfine perf gdb script expect runuser su setpriv systemd-run taskset numactl prlimit setarch faketime
   rlwrap direnv dotenv dotenvx cross-env npx bunx uvx pipx npm pnpm yarn bun uv poetry pipenv bundle docker podman kubectl ssh torsocks
-  proxychains xvfb-run firejail chronic ts git make env-cmd nix nix-shell mise asdf conda corepack trap fish`.split(/\s+/),
+  proxychains xvfb-run firejail chronic ts git make env-cmd nix nix-shell mise asdf conda corepack trap fish`.split(
+    /\s+/,
+  ),
 )
 
 export const isRunner = (name: string): boolean => RUNNERS.has(name)

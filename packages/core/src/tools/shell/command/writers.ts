@@ -6,7 +6,11 @@ import { changing, filesInOptions, filesOf, has, type Judge, type Place, resolve
 import { type GivenOption, type OptionTable, takeApart } from "./options.ts"
 
 interface Writing extends OptionTable {
-  readonly uses: (operands: readonly Field[], options: readonly GivenOption[], place: Place) => {
+  readonly uses: (
+    operands: readonly Field[],
+    options: readonly GivenOption[],
+    place: Place,
+  ) => {
     readonly reads?: readonly FileUse[]
     readonly writes?: readonly FileUse[]
   }
@@ -52,18 +56,28 @@ const toLast =
     return { reads, writes: [...placed, ...(removesSource ? reads : [])] }
   }
 
-const OWNER = { short: "cfvRhHLP", long: "changes silent quiet verbose recursive reference< dereference no-dereference" }
+const OWNER = {
+  short: "cfvRhHLP",
+  long: "changes silent quiet verbose recursive reference< dereference no-dereference",
+}
 
 export const WRITERS: Readonly<Record<string, Judge>> = {
-  chgrp: writing({ ...OWNER, uses: (operands, options, place) => operandsWritten(isRecursive)(operands.slice(1), options, place) }),
+  chgrp: writing({
+    ...OWNER,
+    uses: (operands, options, place) => operandsWritten(isRecursive)(operands.slice(1), options, place),
+  }),
   chmod: (args, place) => {
     const plain = args.filter(({ text }) => !/^-[rwxXst,+=ugoa]+$/.test(text ?? "")) // a mode may start with a dash
     return writing({
       ...OWNER,
-      uses: (operands, options, at) => operandsWritten(isRecursive)(operands.slice(plain.length === args.length ? 1 : 0), options, at),
+      uses: (operands, options, at) =>
+        operandsWritten(isRecursive)(operands.slice(plain.length === args.length ? 1 : 0), options, at),
     })(plain, place)
   },
-  chown: writing({ ...OWNER, uses: (operands, options, place) => operandsWritten(isRecursive)(operands.slice(1), options, place) }),
+  chown: writing({
+    ...OWNER,
+    uses: (operands, options, place) => operandsWritten(isRecursive)(operands.slice(1), options, place),
+  }),
   cp: writing({
     short: "abdfHilLnPpRrsTuvxZ S: t>",
     long: `archive attributes-only backup? copy-contents force interactive link dereference no-clobber no-dereference preserve? no-preserve:
@@ -86,7 +100,9 @@ export const WRITERS: Readonly<Record<string, Judge>> = {
     short: "bcCdDpsTv g: m: o: S: t>",
     long: "directory group: mode: owner: preserve-timestamps strip suffix: target-directory> verbose",
     uses: (operands, options, place) =>
-      has(options, "d", "directory") ? operandsWritten()(operands, options, place) : toLast({ removesSource: false })(operands, options, place),
+      has(options, "d", "directory")
+        ? operandsWritten()(operands, options, place)
+        : toLast({ removesSource: false })(operands, options, place),
   }),
   ln: writing({
     short: "bdfFiLnPrsTv S: t>",
@@ -106,10 +122,18 @@ export const WRITERS: Readonly<Record<string, Judge>> = {
     uses: operandsWritten(isRecursive),
   }),
   rmdir: writing({ short: "pv", long: "ignore-fail-on-non-empty parents verbose", uses: operandsWritten() }),
-  shred: writing({ short: "fuvxz n: s:", long: "force iterations: remove? size: verbose exact zero", uses: operandsWritten() }),
+  shred: writing({
+    short: "fuvxz n: s:",
+    long: "force iterations: remove? size: verbose exact zero",
+    uses: operandsWritten(),
+  }),
   sponge: writing({ short: "a", uses: operandsWritten() }),
   tee: writing({ short: "aip", long: "append ignore-interrupts output-error?", uses: operandsWritten() }),
-  touch: writing({ short: "acfhm d: r< t:", long: "no-create date: no-dereference reference< time:", uses: operandsWritten() }),
+  touch: writing({
+    short: "acfhm d: r< t:",
+    long: "no-create date: no-dereference reference< time:",
+    uses: operandsWritten(),
+  }),
   truncate: writing({ short: "co r< s:", long: "no-create io-blocks reference< size:", uses: operandsWritten() }),
   unlink: writing({ uses: operandsWritten() }),
 }

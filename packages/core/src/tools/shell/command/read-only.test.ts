@@ -1,6 +1,8 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { isReadOnlyCommand, pathsNamedBy } from "./read-only-commands.ts"
+import { commandShape } from "./command-facts.ts"
+
+const isReadOnlyCommand = (line: string): boolean => commandShape(line).isReadOnly
 
 describe("read-only commands (PERM-1: what plan mode lets through)", () => {
   it.each([
@@ -14,7 +16,10 @@ describe("read-only commands (PERM-1: what plan mode lets through)", () => {
     "git stash list",
     "rg -n 'foo|bar' src | head -20",
     "find . -name '*.ts' -type f | sort | uniq -c",
-    "cat src/*.ts | wc -l",
+    "cat < file",
+    "ls 2>&1",
+    "l\\s file",
+    "cd src && ls",
     "sed -n 10,20p file.ts",
     "sed -n '5,$p' file.ts",
     "pwd && ls; echo done || true",
@@ -27,8 +32,7 @@ describe("read-only commands (PERM-1: what plan mode lets through)", () => {
     ["", "nothing"],
     ["rm file", "a command that is not in the table"],
     ["ls > file", "redirection"],
-    ["cat < file", "redirection"],
-    ["ls 2>&1", "redirection"],
+    ["cat src/*.ts", "a pattern is looked up on the disk, and there is none here"],
     ["ls; rm file", "one of several"],
     ["ls && rm file", "one of several"],
     ["ls | xargs rm", "a pipe into another"],
@@ -43,7 +47,6 @@ describe("read-only commands (PERM-1: what plan mode lets through)", () => {
     ["cat <(rm file)", "process substitution"],
     ["(rm file)", "grouping"],
     ["{ rm,file; }", "grouping"],
-    ["l\\s file", "an escape"],
     ["X=1 ls", "an assignment could be LD_PRELOAD"],
     ["ls |", "unfinished"],
     ["ls 'open", "unfinished"],
@@ -81,20 +84,28 @@ describe("read-only commands (PERM-1: what plan mode lets through)", () => {
     ["printf -v 'a[$(rm file)]' x", "evaluates"],
     ["test -v 'a[$(rm file)]'", "evaluates"],
     ["node --eval 1", "runs"],
-    ["cd src", "moves the working directory"],
+    ["cd $X", "moves the working directory to an unknown place"],
   ])("not %s: %s", (line) => expect(isReadOnlyCommand(line)).toBe(false))
 
-  it("with an operator that is not understood, nothing is read-only", () => {
-    const operator = fc.constantFrom(">", ">>", "<", "&", "$(", "`", "\n", "(", "\\", "<<<", "2>", "&>", "$")
+  it("with something that writes or is not known, nothing is read-only", () => {
+    const operator = fc.constantFrom(
+      ">",
+      ">>",
+      "$(rm ",
+      "`rm ",
+      "; rm ",
+      "\nrm ",
+      "2>",
+      "&>",
+      ">|",
+      "| tee ",
+      "&& rm ",
+      "$FILE",
+    )
     fc.assert(
       fc.property(fc.string(), operator, fc.string(), (before, mark, after) => {
-        expect(isReadOnlyCommand(`ls ${before.replace(/['"]/g, "")}${mark}x${after}`)).toBe(false)
+        expect(isReadOnlyCommand(`ls ${before.replace(/[^\w ]/g, "")} ${mark}x${after}`)).toBe(false)
       }),
     )
-  })
-
-  it("names the paths of a line, those in options too, and the place of a pattern", () => {
-    expect(pathsNamedBy("cat a 'b c' --file=d -n | head src/*.ts")).toEqual(["a", "b c", "d", "src/"])
-    expect(pathsNamedBy("cat $X")).toEqual([])
   })
 })

@@ -1,0 +1,84 @@
+/** What a judgement is made of: the mode, the rules, the places, and the files that always ask. */
+import { homedir } from "node:os"
+import { relative, sep } from "node:path"
+import type { PermissionMode } from "../base/vocabulary.ts"
+import type { PermissionQuestion } from "../tools/tool.ts"
+import { pathFits } from "./path-rules.ts"
+import { parseRule, type Rule } from "./rules.ts"
+import { setupPart } from "./setup-files.ts"
+
+export interface PermissionPolicy {
+  readonly mode: PermissionMode
+  /** Rules: `Tool`, `Tool(pattern)`. A pattern names paths, or commands: a whole command or its start (`npm test:*`). */
+  readonly allow: readonly string[]
+  readonly ask: readonly string[]
+  readonly deny: readonly string[]
+  /** The project's directory. Reading in it needs no permission. */
+  readonly project: string
+  /** Other directories that need no permission to read: where this project's large results were put aside. */
+  readonly readable?: readonly string[]
+  /** Directories that no tool may write to: journals, locks, memories. */
+  readonly kept: readonly string[]
+  /** What `~` means in rules. Default: your home directory. */
+  readonly home?: string
+}
+
+export interface Request {
+  readonly tool: string
+  readonly isReadOnly: boolean
+  /** What the tool itself says. Rules that deny, ask or allow come first. */
+  readonly needsApproval?: boolean | undefined
+  readonly question: PermissionQuestion
+}
+
+export type Judgement =
+  | { readonly verdict: "allow"; readonly why: string }
+  /** `onlyPerson`: a hook cannot say yes in place of the person. */
+  | { readonly verdict: "ask"; readonly why: string; readonly onlyPerson?: true }
+  | { readonly verdict: "deny"; readonly why: string }
+
+export const PLANNING = "plan mode is on: read and plan, change nothing"
+export const allow = (why: string): Judgement => ({ verdict: "allow", why })
+export const ask = (why: string) => ({ verdict: "ask", why }) as const
+export const deny = (why: string): Judgement => ({ verdict: "deny", why })
+
+export const isKept = (path: string, { kept }: PermissionPolicy): boolean =>
+  kept.some((directory) => isInside(path, directory))
+
+/** Reading there needs no permission. */
+export const isReadable = (path: string, { project, readable = [] }: PermissionPolicy): boolean =>
+  [project, ...readable].some((place) => isInside(path, place))
+
+/**
+ * The first file that decides which programs run, and that no rule names. A rule for a directory around it does not: who allows edits in
+ * the project has not thought of `.git/hooks`.
+ */
+export function setupAmong(paths: readonly string[], policy: PermissionPolicy): string | undefined {
+  const { project } = policy
+  const shortened = (path: string) => (isInside(path, project) ? relative(project, path) : path)
+  const found = paths.find((path) => {
+    const part = setupPart(shortened(path))
+    return part !== undefined && !policy.allow.some((text) => namesSetup(parseRule(text), { path, part, policy }))
+  })
+  return found === undefined ? undefined : shortened(found)
+}
+
+interface SetupFile {
+  readonly path: string
+  readonly part: string
+  readonly policy: PermissionPolicy
+}
+
+function namesSetup(rule: Rule, { path, part, policy }: SetupFile): boolean {
+  if (rule.tool !== "Edit" && rule.tool !== "Write") return false
+  if (rule.pattern === undefined) return true
+  return (
+    rule.pattern.toLowerCase().includes(part) && pathFits(rule.pattern, path, { ...placeOf(policy), strict: false })
+  )
+}
+
+export const placeOf = ({ project, home = homedir() }: PermissionPolicy) => ({ project, home })
+
+export function isInside(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep)
+}
