@@ -152,8 +152,10 @@ export class McpConnection {
     try {
       await client.connect(await this.#transport(), limits)
       client.onclose = () => this.#forget(client)
-      const { tools } = await client.listTools(undefined, limits)
-      Object.assign(this, usableTools(this.server, tools))
+      const listed = await client.listTools(undefined, limits)
+      const { tools, problems } = usableTools(this.server, listed.tools)
+      this.tools = tools
+      this.problems = problems
       this.instructions = client.getInstructions()
     } catch (error) {
       await this.#end(client)
