@@ -5,6 +5,7 @@
  */
 import type { Attachment } from "../messages/attachments.ts"
 import type { Message } from "../messages/messages.ts"
+import { cutToLimit, MOST_CHARACTERS } from "./instruction-source.ts"
 import {
   directoriesOf,
   type InstructionFile,
@@ -32,14 +33,24 @@ export class InstructionWatch {
   /** The files loaded at the start, as texts for the context preamble. */
   #texts: Readonly<Record<string, string>>
 
-  private constructor(options: InstructionOptions, files: readonly InstructionFile[]) {
+  readonly #problems: Set<string>
+
+  private constructor(options: InstructionOptions, problems: Set<string>, files: readonly InstructionFile[]) {
     this.#options = options
+    this.#problems = problems
     this.#known = knownFrom(files)
     this.#texts = textsFrom(files)
   }
 
   static async start(options: InstructionOptions): Promise<InstructionWatch> {
-    return new InstructionWatch(options, await loadInstructions(options))
+    const problems = new Set<string>()
+    const reporting = { ...options, report: (problem: string) => void problems.add(problem) }
+    return new InstructionWatch(reporting, problems, await loadInstructions(reporting))
+  }
+
+  /** What was left out, for the person. Each is named once. */
+  get problems(): readonly string[] {
+    return [...this.#problems]
   }
 
   get texts(): Readonly<Record<string, string>> {
@@ -82,7 +93,7 @@ export class InstructionWatch {
     const contents = new Map(relevant.map(({ path, content }) => [path, content]))
     const due = [...contents].filter(([path, content]) => this.#known.get(path) !== content)
     for (const [path, content] of due) this.#known.set(path, content)
-    return due.map(([path, content]) => ({ type: "nested_memory", path, content }))
+    return withinLimit(due)
   }
 
   async #look(touched: readonly string[]): Promise<readonly InstructionFile[]> {
@@ -113,6 +124,16 @@ export class InstructionWatch {
 }
 
 const knownFrom = (files: readonly InstructionFile[]) => new Map(files.map(({ path, content }) => [path, content]))
+
+/** All that is attached at once shares one limit. */
+function withinLimit(due: readonly (readonly [string, string])[]): readonly Attachment[] {
+  let left = MOST_CHARACTERS
+  return due.map(([path, content]) => {
+    const shown = cutToLimit(content, { path, limit: Math.max(left, 0), more: false })
+    left -= content.length
+    return { type: "nested_memory", path, content: shown }
+  })
+}
 
 const titleOf = (path: string) => `Instructions in ${path}`
 

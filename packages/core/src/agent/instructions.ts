@@ -2,14 +2,17 @@
  * Instruction files: `AGENTS.md`, `CLAUDE.md` and rules directories. Those above the working directory are loaded at the start. Those
  * below it are loaded when a tool touches a file near them, and again when they change. `@path` imports are followed.
  */
-import { readdir, readFile, realpath } from "node:fs/promises"
-import { dirname, isAbsolute, join, matchesGlob, relative, resolve } from "node:path"
+import { readdir } from "node:fs/promises"
+import { basename, dirname, isAbsolute, join, matchesGlob, relative, resolve } from "node:path"
+import { cutToLimit, InstructionSource, MOST_CHARACTERS, type Owner, type SourceOptions } from "./instruction-source.ts"
 import { isInside } from "./permissions.ts"
 
 export interface InstructionFile {
   readonly path: string
   /** With imports filled in, without frontmatter. */
   readonly content: string
+  /** The directory that it was found in, or the one above its rules directory. */
+  readonly base: string
   /** Globs of the files it applies to. Absent: all files. */
   readonly paths?: readonly string[]
 }
@@ -18,21 +21,24 @@ const FILE_NAMES = ["AGENTS.md", "CLAUDE.md"]
 const LOCAL_FILE_NAMES = ["AGENTS.local.md", "CLAUDE.local.md"]
 const RULE_DIRECTORIES = [join(".strata", "rules"), join(".claude", "rules")]
 const DEEPEST_IMPORT = 4
+const MOST_FILES = 100 // instruction files in one directory
 
-export interface InstructionOptions {
+export interface InstructionOptions extends SourceOptions {
   /** The directory of the user's own instructions. */
   readonly home: string
+  /** The repository's root. Instruction files from here down to the working directory apply from the start. */
   readonly project: string
   readonly cwd: string
-  /** Whether a file may be read. Paths are absolute, with symlinks followed. */
-  readonly mayRead: (path: string) => boolean
+  /** What `~` means in an import. Default: the directory above `home`. */
+  readonly userHome?: string
 }
 
 /** Reads each directory once, however many files in it were touched. */
 export function lookOnce(options: InstructionOptions): (directory: string) => Promise<readonly InstructionFile[]> {
   const seen = new Map<string, Promise<readonly InstructionFile[]>>()
+  const source = new InstructionSource(options)
   return (directory) => {
-    const found = seen.get(directory) ?? instructionsIn(directory, options)
+    const found = seen.get(directory) ?? instructionsIn(directory, { options, source })
     seen.set(directory, found)
     return found
   }
@@ -40,7 +46,7 @@ export function lookOnce(options: InstructionOptions): (directory: string) => Pr
 
 /** Loads what applies to the whole conversation: the user's own, then from the project's root down to the working directory. */
 export async function loadInstructions(options: InstructionOptions): Promise<readonly InstructionFile[]> {
-  const files = await Promise.all(standingDirectories(options).map((directory) => instructionsIn(directory, options)))
+  const files = await Promise.all(standingDirectories(options).map(lookOnce(options)))
   return files.flat().filter(({ paths }) => paths === undefined)
 }
 
@@ -63,13 +69,24 @@ function directoriesBetween(from: string, to: string): readonly string[] {
   return [from, ...steps.map((_, i) => join(from, ...steps.slice(0, i + 1)))]
 }
 
-async function instructionsIn(directory: string, options: InstructionOptions): Promise<readonly InstructionFile[]> {
+interface Look {
+  readonly options: InstructionOptions
+  readonly source: InstructionSource
+}
+
+async function instructionsIn(directory: string, look: Look): Promise<readonly InstructionFile[]> {
   // listing the names once is much faster than trying each file; some disks ignore case
   const names = new Set((await namesIn(directory)).map((name) => name.toLowerCase()))
   const isThere = (name: string) => names.has(name.split(/[\\/]/)[0]!.toLowerCase())
   const named = [...FILE_NAMES, ...LOCAL_FILE_NAMES].filter(isThere).map((name) => join(directory, name))
   const rules = await Promise.all(RULE_DIRECTORIES.filter(isThere).map((name) => markdownIn(join(directory, name))))
-  const found = await Promise.all([...named, ...rules.flat()].map((path) => load(path, options)))
+  const paths = [...named, ...rules.flat()]
+  if (paths.length > MOST_FILES)
+    look.source.report(`${directory} has ${paths.length} instruction files. The first ${MOST_FILES} count.`)
+  const owner = directory === look.options.home ? "person" : "project"
+  const found = await Promise.all(
+    paths.slice(0, MOST_FILES).map((path) => load(path, { ...look, owner, base: directory })),
+  )
   // AGENTS.md and CLAUDE.md are often the same file under two names
   const byContent = new Map(found.filter((file) => file !== undefined).map((file) => [file.content, file]))
   return [...byContent.values()]
@@ -85,21 +102,19 @@ async function markdownIn(directory: string): Promise<readonly string[]> {
     .map((name) => join(directory, name))
 }
 
-async function load(path: string, options: InstructionOptions): Promise<InstructionFile | undefined> {
-  const text = await readAllowed(path, options)
-  if (text === undefined) return undefined
-  const { body, paths } = await splitFrontmatter(text)
-  const content = (await withImports(body, { path, options, depth: 0, seen: new Set([path]) })).trim()
-  return content === "" ? undefined : { path, content, ...(paths ? { paths } : {}) }
+interface Loading extends Look {
+  readonly owner: Owner
+  /** The directory that the instructions were found in. */
+  readonly base: string
 }
 
-async function readAllowed(path: string, { mayRead }: InstructionOptions): Promise<string | undefined> {
-  try {
-    const resolved = await realpath(path)
-    return mayRead(resolved) ? await readFile(resolved, "utf8") : undefined
-  } catch {
-    return undefined // missing or unreadable: nothing to load
-  }
+async function load(path: string, loading: Loading): Promise<InstructionFile | undefined> {
+  const read = await loading.source.read(path, { owner: loading.owner, name: path })
+  if (read === undefined) return undefined
+  const { body, paths } = await splitFrontmatter(read.text)
+  const filled = await withImports(body, { ...loading, path, top: path, depth: 0, seen: new Set([read.path]) })
+  const content = cutToLimit(filled.trim(), { path, limit: MOST_CHARACTERS, more: read.isCut })
+  return content === "" ? undefined : { path, content, base: loading.base, ...(paths ? { paths } : {}) }
 }
 
 interface SplitText {
@@ -113,50 +128,66 @@ async function splitFrontmatter(text: string): Promise<SplitText> {
   const { parse } = await import("yaml")
   try {
     const { paths } = (parse(match[1]!) ?? {}) as { paths?: unknown }
-    const list = typeof paths === "string" ? paths.split(",").map((path) => path.trim()) : paths
+    // a comma inside braces belongs to the glob
+    const list = typeof paths === "string" ? paths.split(/,(?![^{}]*\})/).map((path) => path.trim()) : paths
     return { body: text.slice(match[0].length), paths: Array.isArray(list) ? list.map(String) : undefined }
   } catch {
     return { body: text, paths: undefined } // not YAML, so it is part of the text
   }
 }
 
-interface ImportStep {
+interface ImportStep extends Loading {
   readonly path: string
-  readonly options: InstructionOptions
+  /** The instruction file that the imports started from. */
+  readonly top: string
   readonly depth: number
-  readonly seen: ReadonlySet<string>
+  /** Filled in already. A file is filled in where it is first named, so the text cannot grow without end. */
+  readonly seen: Set<string>
 }
 
-/** Fills in `@path` imports outside of code, at most four levels deep, never in a circle. */
-async function withImports(text: string, { path, options, depth, seen }: ImportStep): Promise<string> {
-  if (depth >= DEEPEST_IMPORT) return text
-  const parts = text.split(/(```[\s\S]*?```|`[^`\n]*`)/)
-  const filled = await Promise.all(
-    parts.map(async (part, i) => {
-      if (i % 2 === 1) return part // code
-      const imports = [...part.matchAll(/(^|\s)@([^\s@`]+)/g)]
-      let result = part
-      for (const [whole, before, target] of imports) {
-        const file = resolveImport(target!, path, options)
-        if (seen.has(file)) continue
-        const content = await readAllowed(file, options)
-        if (content === undefined) continue
-        const { body } = await splitFrontmatter(content)
-        const inner = await withImports(body, { path: file, options, depth: depth + 1, seen: new Set([...seen, file]) })
-        result = result.split(whole!).join(`${before}${inner.trim()}`)
-      }
-      return result
-    }),
-  )
-  return filled.join("")
+/** Fills in `@path` imports outside of code, at most four levels deep. One that is left out stays as it was written. */
+async function withImports(text: string, step: ImportStep): Promise<string> {
+  if (step.depth >= DEEPEST_IMPORT) return text
+  const parts: string[] = []
+  for (const [i, part] of text.split(/(```[\s\S]*?```|`[^`\n]*`)/).entries())
+    parts.push(i % 2 === 1 ? part : await filledIn(part, step)) // every second part is code
+  return parts.join("")
 }
 
-function resolveImport(target: string, from: string, { home }: InstructionOptions): string {
-  if (target.startsWith("~/")) return join(dirname(home), target.slice(2))
+async function filledIn(part: string, step: ImportStep): Promise<string> {
+  let filled = ""
+  let at = 0
+  for (const match of part.matchAll(/(^|\s)@([^\s@`]+)/g)) {
+    const [whole, before = "", target = ""] = match
+    const content = filled.length > MOST_CHARACTERS ? undefined : await imported(target, step)
+    filled += part.slice(at, match.index) + (content === undefined ? whole : `${before}${content}`)
+    at = match.index + whole.length
+  }
+  return filled + part.slice(at)
+}
+
+async function imported(target: string, step: ImportStep): Promise<string | undefined> {
+  const { source, path: from, options, owner, seen, depth } = step
+  if (source.isFull(from)) return undefined
+  const file = resolveImport(target, from, options)
+  const read = await source.read(file, { owner, name: `${from} imports ${target}` })
+  if (read === undefined || seen.has(read.path)) return undefined
+  seen.add(read.path)
+  source.countImport()
+  const { body } = await splitFrontmatter(read.text)
+  return (await withImports(body, { ...step, path: file, depth: depth + 1 })).trim().slice(0, MOST_CHARACTERS)
+}
+
+function resolveImport(target: string, from: string, { home, userHome = dirname(home) }: InstructionOptions): string {
+  if (target.startsWith("~/")) return join(userHome, target.slice(2))
   return isAbsolute(target) ? target : resolve(dirname(from), target)
 }
 
-/** Whether an instruction file with globs applies to a file. */
-export function isFor({ paths = [] }: InstructionFile, file: string, { project }: InstructionOptions): boolean {
-  return paths.some((glob) => matchesGlob(relative(project, file), glob) || matchesGlob(file, glob))
+/** Whether an instruction file with globs applies to a file. Globs count from the project, from the directory of the rules, or from `/`. */
+export function isFor({ paths = [], base }: InstructionFile, file: string, { project }: InstructionOptions): boolean {
+  const names = [relative(project, file), relative(base, file), file]
+  return paths.some(
+    (glob) =>
+      names.some((name) => matchesGlob(name, glob)) || (!glob.includes("/") && matchesGlob(basename(file), glob)),
+  )
 }

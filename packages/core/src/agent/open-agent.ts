@@ -29,6 +29,7 @@ import { InstructionWatch } from "./instruction-watch.ts"
 import { openingMode } from "./opening-mode.ts"
 import { type AgentOptions, checkAgentOptions } from "./options.ts"
 import { isInside, judge, type PermissionPolicy, type Request } from "./permissions.ts"
+import { repositoryRoot } from "./repository.ts"
 import { codingPrompt } from "./system-prompt.ts"
 import { loadTrusted } from "./trust.ts"
 
@@ -113,10 +114,18 @@ interface Assembly {
 async function assemble({ options, ground, toolset, problems }: Assembly): Promise<Agent> {
   const { cwd, root, env, clock, settings, model, summariser } = ground
   const { askPermission, askPerson, approvePlan, reads = new FileReads() } = options
-  const instructions = await InstructionWatch.start({ home: root, project: cwd, cwd, mayRead: () => true })
+  const policy = policyOf(ground)
+  const instructions = await InstructionWatch.start({
+    home: root,
+    project: await repositoryRoot(cwd),
+    cwd,
+    ...(env.HOME ? { userHome: env.HOME } : {}),
+    // rules that deny or ask count in every mode; where a file may be, the owner of the import decides
+    mayRead: (path) => judge(readingOf(path), { ...policy, mode: "ask", readable: ["/"] }).verdict === "allow",
+  })
   const inView = readsInView(reads, (toolUseId) => conversation.views.context.shows(toolUseId))
   const state = new AgentState({
-    policy: policyOf(ground),
+    policy,
     directory: cwd,
     clock,
     env,
@@ -194,7 +203,7 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
     telemetry,
     askPermission,
     closing,
-    leftOut: () => [...problems, ...(problem === undefined ? [] : [problem])],
+    leftOut: () => [...problems, ...instructions.problems, ...(problem === undefined ? [] : [problem])],
   })
   try {
     await state.setMode(mode)

@@ -1,0 +1,24 @@
+/** Finds the repository that a directory belongs to, without running git. */
+import { stat } from "node:fs/promises"
+import { dirname, join } from "node:path"
+
+/**
+ * The nearest directory at or above `cwd` with a `.git`. A repository above `cwd` counts only if it belongs to you or to the owner of
+ * `cwd`: in a shared directory such as `/tmp` anyone can put one. Without a repository it is `cwd` itself.
+ */
+export async function repositoryRoot(cwd: string): Promise<string> {
+  const owners = new Set([process.getuid?.(), await ownerOf(cwd)])
+  for (let directory = cwd; ; directory = dirname(directory)) {
+    const owner = await ownerOf(join(directory, ".git"))
+    if (owner !== undefined)
+      return directory === cwd || (owners.has(owner) && owners.has(await ownerOf(directory))) ? directory : cwd
+    if (dirname(directory) === directory) return cwd
+  }
+}
+
+/** `undefined` if there is nothing. */
+const ownerOf = (path: string): Promise<number | undefined> =>
+  stat(path).then(
+    ({ uid }) => uid,
+    () => undefined,
+  )
