@@ -24,11 +24,32 @@ export function checkKey(headers: Headers, allowed: readonly string[] | undefine
 
 export async function readJson(request: Request, maxBytes: number): Promise<unknown> {
   const text = await readText(request, maxBytes)
+  const json = parsed(text)
+  // half a character can only come as an escape: the body itself is UTF-8
+  if (/\\u[dD]/.test(text) && hasHalfCharacter(json)) {
+    throw invalidRequest("The request body is not valid JSON: no low surrogate in string")
+  }
+  return json
+}
+
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {
     throw invalidRequest("The request body is not valid JSON.")
   }
+}
+
+function hasHalfCharacter(json: unknown): boolean {
+  const open = [json]
+  while (open.length > 0) {
+    const value = open.pop()
+    if (typeof value === "string" && !value.isWellFormed()) return true
+    if (typeof value !== "object" || value === null) continue
+    if (Object.keys(value).some((key) => !key.isWellFormed())) return true
+    open.push(...Object.values(value))
+  }
+  return false
 }
 
 /** Reads even a body that is too large to its end: a client that is still sending would not see the error. */

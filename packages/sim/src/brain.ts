@@ -55,6 +55,11 @@ export type AnswerBlock =
   | { readonly type: "tool_use"; readonly id: string; readonly name: string; readonly input: unknown }
   /** For answers the API would never give: the text to stream as the input, which may be malformed JSON. */
   | { readonly type: "tool_use"; readonly id: string; readonly name: string; readonly inputText: string }
+  /** A block of a newer server, sent whole at its start. */
+  | { readonly type: "other"; readonly block: OtherBlock }
+
+/** A block whose type clients do not know. */
+export type OtherBlock = { readonly type: string } & Readonly<Record<string, unknown>>
 
 export interface Answer {
   readonly content: readonly AnswerBlock[]

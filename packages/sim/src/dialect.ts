@@ -75,10 +75,12 @@ export interface Dialect {
   readonly betas: ReadonlySet<string>
   /** Whether the simulator's non-standard cache editing mode is on. */
   readonly cacheEdits: boolean
+  /** Block types that this server knows and its clients do not. */
+  readonly newBlockTypes: readonly string[]
 }
 
 /** Reads the two headers, or throws the API's error about them. */
-export function readDialect(headers: Headers, { cacheEdits }: { cacheEdits: boolean }): Dialect {
+export function readDialect(headers: Headers, server: Pick<Dialect, "cacheEdits" | "newBlockTypes">): Dialect {
   const version = headers.get("anthropic-version")
   if (!version) throw invalidRequest("anthropic-version: header is required")
   if (!isApiVersion(version)) throw invalidRequest(`anthropic-version: "${version}" is not a valid version`)
@@ -89,7 +91,8 @@ export function readDialect(headers: Headers, { cacheEdits }: { cacheEdits: bool
     const names = unknown.map((beta) => `\`${beta}\``).join(", ")
     throw invalidRequest(`Unexpected value(s) ${names} for the \`anthropic-beta\` header.`)
   }
-  return { version, betas: new Set(betas), cacheEdits }
+  const { cacheEdits, newBlockTypes } = server
+  return { version, betas: new Set(betas), cacheEdits, newBlockTypes }
 }
 
 const isApiVersion = (text: string): text is ApiVersion => (API_VERSIONS as readonly string[]).includes(text)

@@ -100,6 +100,8 @@ function spokenText(block: AnswerBlock): string {
       return block.thinking
     case "tool_use":
       return block.name + inputTextOf(block)
+    case "other":
+      return JSON.stringify(block.block)
   }
 }
 
@@ -108,6 +110,8 @@ const inputTextOf = (block: Extract<AnswerBlock, { type: "tool_use" }>) =>
 
 function shorten(block: AnswerBlock, tokens: number): AnswerBlock {
   switch (block.type) {
+    case "other":
+      return block
     case "text":
       return { type: "text", text: takeTokens(block.text, tokens) }
     case "thinking":
@@ -134,6 +138,10 @@ function finish(content: readonly AnswerBlock[], { bound, omitThinking }: Finish
       const signature = sealThinking(before, thinking)
       state = { ...before, previous: shortened(signature) }
       return { type: "thinking", thinking, signature }
+    }
+    if (block.type === "other") {
+      state = state && { ...state, chain: extendChain(state.chain, "assistant", block.block) }
+      return block
     }
     const finished: ContentBlock =
       block.type === "text" ? { type: "text", text: block.text, citations: null } : toolUse(block)

@@ -129,9 +129,10 @@ function noteMessage(c: SimulatorContext, { usage, stop_reason }: MessageRespons
   })
 }
 
-const withoutInternals = (message: MessageResponse) => ({ ...message, content: message.content.map(withoutInputText) })
+const withoutInternals = (message: MessageResponse) => ({ ...message, content: message.content.map(asSent) })
 
-function withoutInputText(block: ContentBlock): ContentBlock {
+function asSent(block: ContentBlock): object {
+  if (block.type === "other") return block.block
   if (block.type !== "tool_use") return block
   const { inputText: _, ...sent } = block
   return sent

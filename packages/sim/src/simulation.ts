@@ -22,6 +22,7 @@ export interface SimulationSettings {
   readonly maxRequestBytes: number
   readonly bindThinking: BindingEnforcement | undefined
   readonly cacheEdits: boolean
+  readonly newBlockTypes: readonly string[]
   /** Gets each line of the request log. */
   readonly onLog: ((line: string) => void) | undefined
 }

@@ -33,6 +33,8 @@ export interface SimulatorOptions {
   readonly bindThinking?: BindingEnforcement
   /** Turns on the non-standard cache editing mode. Default false. */
   readonly cacheEdits?: boolean
+  /** Plays a newer server: it accepts blocks of these types in assistant messages, with any fields. Default: none. */
+  readonly newBlockTypes?: readonly string[]
   /** The accepted keys. Default: any. */
   readonly apiKeys?: readonly string[]
   /** Default 32 MB. */
@@ -72,6 +74,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     maxRequestBytes: options.maxRequestBytes ?? DEFAULT_MAX_REQUEST_BYTES,
     bindThinking: options.bindThinking,
     cacheEdits: options.cacheEdits ?? false,
+    newBlockTypes: options.newBlockTypes ?? [],
     onLog: options.log,
   })
   const app = createServer(simulation, token)

@@ -89,6 +89,8 @@ function takeApart(block: ContentBlock): BlockInPieces {
         deltas: ["", ...chunks(json, JSON_CHUNK)].map((partial_json) => ({ type: "input_json_delta", partial_json })),
       }
     }
+    case "other":
+      return { start: block.block, deltas: [] }
     case "compaction": {
       // one made on demand comes whole, one made at a threshold in a single delta
       if (block.signature !== undefined) return { start: { ...block }, deltas: [] }

@@ -176,6 +176,8 @@ export type ContentBlock =
       readonly encrypted_content?: string | null
       readonly signature?: string
     }
+  /** Never sent as it is: `block` is. */
+  | { readonly type: "other"; readonly block: { readonly type: string } & Readonly<Record<string, unknown>> }
 
 export type AppliedEdit =
   | {

@@ -213,6 +213,23 @@ export const MESSAGE_CASES: readonly Refused[] = [
     message: "messages.0.content.0.image.source.base64: image exceeds 5 MB maximum: 5242884 bytes > 5242880 bytes",
   },
   {
+    refused: "at most 100 images",
+    body: messages(user(Array.from({ length: 101 }, () => image(TINY_PNG)))),
+    message: "messages: too many images and documents: 101 + 0 > 100",
+  },
+  {
+    refused: "embedded media are base64",
+    body: messages(user([image(`data:image/png;base64,${TINY_PNG}`)])),
+    message: "messages.0.content.0.image.source.base64.data: Invalid base64 data",
+  },
+  {
+    refused: "PDFs can be read",
+    body: messages(
+      user([{ type: "document", source: { type: "base64", media_type: "application/pdf", data: "bm8gcGRm" } }]),
+    ),
+    message: "messages.0.content.0.document.source.base64.data: The PDF specified was not valid.",
+  },
+  {
     refused: "images can be read and are what they say",
     body: messages(user([image("bm8gaW1hZ2U=")])),
     message: "messages.0.content.0.image.source.base64.data: Could not process image",

@@ -20,7 +20,7 @@ import type { CompactionOrder, CompactionPlan, Refusal } from "../layers/compact
 import type { Layer, LayerContext } from "../layers/layer.ts"
 import { LayerPipeline } from "../layers/pipeline.ts"
 import type { Attachment } from "../messages/attachments.ts"
-import { type Block, type Content, frozenCopy, isToolResult, isToolUse, type ToolResult } from "../messages/blocks.ts"
+import { type Block, type Content, isToolResult, isToolUse, type ToolResult } from "../messages/blocks.ts"
 import { contentOf, type Message, type Uuid } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import { type Accounting, percentages } from "../tokens/accounting.ts"
@@ -44,7 +44,7 @@ import {
 import { copyPath, loadViews, type Views, viewOptions } from "../views/views.ts"
 import { CacheWatch } from "./cache-watch.ts"
 import type { ConversationEvents, Opened } from "./events.ts"
-import { checkedCopy, type Incoming, type IncomingResponse, messageDrafts } from "./incoming.ts"
+import { asPlainJson, checkedCopy, type Incoming, type IncomingResponse, messageDrafts } from "./incoming.ts"
 import type { Prompt } from "./prompt.ts"
 import { PromptKeeper } from "./prompt-keeper.ts"
 import { ConversationRecord } from "./record.ts"
@@ -237,8 +237,8 @@ export class Conversation implements AsyncDisposable {
   }
 
   /** Adds context that neither the person nor the model wrote: a file, a todo list, a hook's output. */
-  attach(attachment: Attachment): Promise<Uuid> {
-    const own = frozenCopy(attachment)
+  async attach(attachment: Attachment): Promise<Uuid> {
+    const own = asPlainJson(attachment, "attachment")
     return this.#inOrder(async () => (await this.#record.append([{ type: "attachment", attachment: own }]))[0]!.uuid)
   }
 

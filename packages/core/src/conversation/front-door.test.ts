@@ -214,13 +214,26 @@ describe("content that no request can carry never reaches the journal", () => {
     expect(textsOf(await chat.prepare())[1]).toBe("assistant: fine")
   })
 
-  test("a block of a newer server is kept, and left out of requests", async () => {
-    const chat = await openTestConversation()
+  test("MSG-14 a block of a newer server is kept, and sent back as it came, also after a resume", async () => {
+    const store = memoryStore()
+    const chat = await openTestConversation({ store })
+    const zork = { type: "zork", depth: [1, { of: "it" }], cache_control: { type: "ephemeral" } }
+    const call = { type: "server_tool_use", id: "srv_1", name: "zork_search", input: { q: "x" } }
+    const found = { type: "zork_search_tool_result", tool_use_id: "srv_1", content: { hits: 2 } }
+    const { cache_control: _, ...sent } = zork
     await chat.add("hi")
-    await chat.record({ content: [{ type: "zork" }, { type: "text", text: "ho" }] })
+    await chat.record({ content: [zork, call, found, { type: "text", text: "ho" }] })
     await chat.add("next")
-    expect((await chat.prepare()).messages[1]!.content).toEqual([{ type: "text", text: "ho" }])
-    expect(JSON.stringify(await entriesOf(chat))).toContain("zork")
+    const request = await chat.prepare()
+    expect(request.messages[1]!.content.slice(0, 3)).toEqual([sent, call, found])
+    expect((await entriesOf(chat)).filter((entry) => entry.type === "strata" && entry.subtype === "repaired")).toEqual(
+      [],
+    )
+    await chat.close()
+    const again = await openTestConversation({ store })
+    expect(JSON.stringify(await again.prepare())).toBe(JSON.stringify(request))
+    await expect(again.add([zork] as never)).rejects.toThrow(InvalidContentError)
+    await expect(again.add({ role: "assistant", content: [zork] as never })).rejects.toThrow(InvalidContentError)
   })
 
   test("fields of a response that make no sense count as missing", async () => {

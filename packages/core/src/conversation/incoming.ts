@@ -1,9 +1,14 @@
 /** What `add` and `record` accept, checked and turned into drafts. Bad content is refused before it reaches the journal. */
-import { InvalidContentError } from "../base/errors.ts"
-import type { MessageDraft } from "../journal/entries.ts"
-import { type Block, type Content, frozenCopy, isToolUse } from "../messages/blocks.ts"
+import { InvalidContentError, reasonOf } from "../base/errors.ts"
+import type { Draft, MessageDraft } from "../journal/entries.ts"
+import { attachmentFlaw } from "../messages/attachments.ts"
+import { type Block, type Content, isText, isToolUse, type TextBlock } from "../messages/blocks.ts"
 import { type Checked, problemIn } from "../messages/check-blocks.ts"
+import { REQUEST_BYTES } from "../messages/media-limits.ts"
 import type { Usage } from "../messages/messages.ts"
+import { NotJsonError, plainJson } from "../messages/plain-json.ts"
+import { inWords } from "../messages/shapes/shape.ts"
+import { isNewToUs } from "../messages/usable.ts"
 import { usableUsage } from "../messages/usage.ts"
 
 /** A message in the shape of the Messages API. */
@@ -67,21 +72,46 @@ export function checkedCopy(content: unknown, role: "user" | "assistant", name?:
   const subject = name === undefined ? "its content" : `the content of ${name}`
   if (typeof content === "string") {
     if (content.trim() === "") throw new InvalidContentError(`${name ?? "it"} is empty`)
+    if (content.length > REQUEST_BYTES) throw new InvalidContentError(tooLong(name ?? "it"))
     return content
   }
   if (!Array.isArray(content) || content.length === 0)
     throw new InvalidContentError(`${subject} must be a text or a list of blocks`)
-  return copyOf(content, { role, subject })
+  return copyOf(content, { role, subject, path: name === undefined ? "content" : `${name}.content` })
 }
 
-function copyOf(blocks: readonly unknown[], checked: Checked): readonly Block[] {
+const tooLong = (name: string) => `${name} is longer than the ${REQUEST_BYTES} bytes that a request may have`
+
+function copyOf(given: readonly unknown[], checked: Checked): readonly Block[] {
+  const blocks = asPlainJson(given, checked.path ?? "content")
   const problem = problemIn(blocks, checked)
   if (problem !== undefined) throw new InvalidContentError(problem)
+  const long = blocks.findIndex((block) => isText(block as Block) && (block as TextBlock).text.length > REQUEST_BYTES)
+  if (long >= 0) throw new InvalidContentError(tooLong(`block ${long} of ${checked.subject}`))
+  return blocks as readonly Block[]
+}
+
+/** A frozen copy as the journal would return it. */
+export function asPlainJson<T>(value: T, path: string): T {
   try {
-    return frozenCopy(blocks) as readonly Block[]
+    return plainJson(value, path)
   } catch (error) {
-    if (error instanceof RangeError) throw new InvalidContentError(`${checked.subject} contains itself`)
-    throw error
+    if (error instanceof NotJsonError) throw new InvalidContentError(`${error.at} ${error.message}`)
+    throw new InvalidContentError(`${path} cannot be read (${reasonOf(error)})`)
+  }
+}
+
+/** The last check before the journal, for whatever writes a message: a layer, a hook, an attachment, the agent itself. */
+export function checkDraft(draft: Draft): void {
+  if (draft.type === "attachment") {
+    const flaw = attachmentFlaw(draft.attachment)
+    if (flaw) throw new InvalidContentError(`the attachment ${inWords(flaw)}`)
+  } else if (draft.type === "user" || draft.type === "assistant") {
+    const { content } = draft.message
+    const role = draft.type === "user" ? "user" : "response"
+    const problem =
+      typeof content === "string" ? undefined : problemIn(content, { role, subject: `a message of the ${draft.type}` })
+    if (problem !== undefined) throw new InvalidContentError(problem)
   }
 }
 
@@ -92,8 +122,10 @@ export function responseDraft(response: IncomingResponse, model: string): Respon
   const content = blocksOf(response?.content)
   const usage = usableUsage(response.usage ?? undefined)
   const { id, model: answering } = response
+  const asReceived = content.flatMap((block, at) => (isNewToUs({ ...block }) ? at : []))
   return {
     type: "assistant",
+    ...(asReceived.length > 0 ? { asReceived } : {}),
     message: {
       ...(typeof id === "string" ? { id } : {}),
       type: "message",
@@ -109,7 +141,7 @@ export function responseDraft(response: IncomingResponse, model: string): Respon
 
 function blocksOf(content: unknown): readonly Block[] {
   if (!Array.isArray(content)) throw new InvalidContentError("the response has no list of content blocks")
-  return copyOf(content, { role: "response", subject: "the response" })
+  return copyOf(content, { role: "response", subject: "the response", path: "content" })
 }
 
 /** An answer that does not say why it ended has ended with its calls, or as a final answer. */

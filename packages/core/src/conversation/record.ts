@@ -18,6 +18,7 @@ import type { Journal } from "../journal/store.ts"
 import { isHuman, type Message, type Uuid } from "../messages/messages.ts"
 import type { Views } from "../views/views.ts"
 import type { ConversationEvents } from "./events.ts"
+import { checkDraft } from "./incoming.ts"
 
 export interface RecordParts {
   readonly journal: Journal
@@ -60,7 +61,8 @@ export class ConversationRecord {
    * Resolves with the entries as they are in the journal. `seen` are the views they were decided by: if the conversation has been rewound
    * since, the entries belong to the branch that was left.
    */
-  append(drafts: readonly Draft[], seen?: Views): Promise<readonly Entry[]> {
+  async append(drafts: readonly Draft[], seen?: Views): Promise<readonly Entry[]> {
+    for (const draft of drafts) checkDraft(draft)
     return this.#inOrder(() => this.#append(drafts, seen ?? this.#views))
   }
 

@@ -88,7 +88,12 @@ export class RequestPreparer {
     const fill = this.#parts.fill()
     if (fill.state === "blocked") throw this.#isFull(size.tokens)
     const { request, closed, revision } = this.#build()
-    this.#validator.check({ request, model: lookup.facts, settled: { closed, revision } })
+    this.#validator.check({
+      request,
+      model: lookup.facts,
+      settled: { closed, revision },
+      ...(settings.values.off ? { media: "unchecked" as const } : {}), // then nothing is withheld either
+    })
     await this.#noteSentResults()
     await record.journal.sync()
     cache.sent(request, { closed, revision })

@@ -1,12 +1,11 @@
 /** Takes in the model's answer: the message, what the server did to the request, and what it cost. */
 import type { Telemetry } from "../base/telemetry.ts"
-import { frozenCopy } from "../messages/blocks.ts"
 import type { Uuid } from "../messages/messages.ts"
 import { clearedCalls } from "../model/context-management.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
 import { costOfUsage, tokenCounts } from "../tokens/price.ts"
 import type { CacheWatch } from "./cache-watch.ts"
-import { type IncomingResponse, type ResponseDraft, responseDraft } from "./incoming.ts"
+import { asPlainJson, type IncomingResponse, type ResponseDraft, responseDraft } from "./incoming.ts"
 import type { ConversationRecord } from "./record.ts"
 
 export interface ResponseRecorderParts {
@@ -42,7 +41,7 @@ export class ResponseRecorder {
   read(response: IncomingResponse): TakenResponse {
     const draft = responseDraft(response, this.#parts.model)
     const applied = response.context_management?.applied_edits
-    return { draft, edits: frozenCopy(Array.isArray(applied) ? applied : []) }
+    return { draft, edits: asPlainJson(Array.isArray(applied) ? applied : [], "context_management.applied_edits") }
   }
 
   /** `serverKeeps`: the first call whose result the server leaves alone where it clears the request that was answered. */

@@ -15,27 +15,16 @@ import { withExactInput } from "../messages/exact-json.ts"
 import type { Usage } from "../messages/messages.ts"
 import { asFields, type Fields, fieldsAt, parseFields, textAt } from "./foreign-json.ts"
 
-/** The fields of text that a block of each type must have. */
-const REQUIRED_TEXTS: Readonly<Record<string, readonly string[]>> = {
-  text: ["text"],
-  thinking: ["thinking"],
-  tool_use: ["id", "name"],
-  tool_result: ["tool_use_id"],
-}
-
-/** Returns content of the Messages API unchanged, or `undefined` if it is not valid. */
+/**
+ * Content of the Messages API, unchanged. A block that no request can carry comes along: the view sets it aside. `undefined` if it is not a
+ * list of blocks.
+ */
 export function blocksFromApi(content: unknown): readonly Block[] | undefined {
   if (typeof content === "string") return toBlocks(content)
-  return Array.isArray(content) && content.every(isApiBlock) ? content : undefined
+  return Array.isArray(content) && content.every(isTyped) ? content : undefined
 }
 
-function isApiBlock(value: unknown): value is Block {
-  const block = asFields(value)
-  const type = textAt(block, "type")
-  if (type === undefined) return false
-  const required = Object.hasOwn(REQUIRED_TEXTS, type) ? REQUIRED_TEXTS[type]! : []
-  return required.every((key) => textAt(block, key) !== undefined)
-}
+const isTyped = (value: unknown): value is Block => textAt(asFields(value), "type") !== undefined
 
 export const textBlock = (text: string): TextBlock => ({ type: "text", text })
 

@@ -1,5 +1,6 @@
 /** Imports a transcript of another program: recognises its format and reads it, or says why it cannot. */
 import { ImportError } from "../base/errors.ts"
+import { repairsOf, usable } from "../messages/usable.ts"
 import { claudeCode } from "./claude-code.ts"
 import { codex } from "./codex.ts"
 import { firstFields, parseFields, withoutByteOrderMark } from "./foreign-json.ts"
@@ -23,7 +24,20 @@ export function importTranscript(file: ForeignFile): readonly ImportedConversati
       `${file.name} was not imported: ${whatIsIn(file.text)}. Nothing was written. Supported formats: ${formats}.`,
     )
   }
-  return importer.read(file)
+  return importer.read(file).map(withSetAside)
+}
+
+/** Counts what views will set aside, so that an import says so before the first request does. */
+function withSetAside(conversation: ImportedConversation): ImportedConversation {
+  const setAside: Record<string, number> = {}
+  for (const { rule } of conversation.messages.flatMap((message) => repairsOf(usable(message)))) {
+    setAside[rule] = (setAside[rule] ?? 0) + 1
+  }
+  const counted = Object.entries(setAside).map(([rule, count]) => `${rule} ${count}`)
+  if (counted.length === 0) return conversation
+  const note = `some pieces cannot be sent as they are; requests leave them out or repair them: ${counted.join(", ")}`
+  const { report } = conversation
+  return { ...conversation, report: { ...report, setAside, notes: [...report.notes, note] } }
 }
 
 function whatIsIn(text: string): string {

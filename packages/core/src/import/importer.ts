@@ -35,6 +35,8 @@ export interface ImportReport {
   readonly lines: number
   readonly understood: Readonly<Record<string, number>>
   readonly notUnderstood: Readonly<Record<string, number>>
+  /** Pieces of messages that requests leave out or repair, by the name of the repair. The journal keeps them. */
+  readonly setAside?: Readonly<Record<string, number>>
   /** Sentences for a person: what was left out and why, and what is unusual. */
   readonly notes: readonly string[]
 }

@@ -5,7 +5,7 @@
  *   {"uuid":"…","parentUuid":"…","type":"user", … ,"sum":"1a2b3c4d"}
  */
 import { crc32 } from "node:zlib"
-import { type Block, toBlocks } from "../messages/blocks.ts"
+import type { Block } from "../messages/blocks.ts"
 import { hasExactInput, parseExact, stringifyExact } from "../messages/exact-json.ts"
 import type { Entry } from "./entries.ts"
 
@@ -62,5 +62,6 @@ export function peekLine(line: Buffer): { uuid: string; isBoundary: boolean } | 
 }
 
 function blocksOf(entry: Extract<Entry, { type: "assistant" | "user" }>): readonly Block[] {
-  return toBlocks(entry.message.content)
+  const content: unknown = entry.message?.content // a copied journal may hold anything
+  return Array.isArray(content) ? content : []
 }

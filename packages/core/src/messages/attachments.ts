@@ -5,6 +5,19 @@
 import type { PermissionMode } from "../base/vocabulary.ts"
 import type { TextBlock } from "./blocks.ts"
 import { inline } from "./inline.ts"
+import {
+  type FieldShapes,
+  type Flaw,
+  fields,
+  flag,
+  json,
+  listOf,
+  maybe,
+  oneOf,
+  tagged,
+  text,
+  whole,
+} from "./shapes/shape.ts"
 
 export interface Todo {
   readonly content: string
@@ -63,10 +76,56 @@ export interface AgentStatus {
 
 export type AttachmentKind = Attachment["type"]
 
+const listed = listOf(fields({ name: text(), description: maybe(text()) }, "open"))
+const file: FieldShapes = { path: text(), content: text() }
+
+const SHAPES: Readonly<Record<AttachmentKind, FieldShapes>> = {
+  file,
+  compact_file_reference: { path: text() },
+  todo_list: {
+    todos: listOf(fields({ content: text(), status: oneOf("pending", "in_progress", "completed") }, "open")),
+  },
+  plan_file: file,
+  plan_mode: { active: flag, path: maybe(text()) },
+  skill_content: { name: text(), content: text() },
+  skill_listing: { skills: listed },
+  agent_status: {
+    agents: listOf(
+      fields(
+        {
+          id: text(),
+          name: text(),
+          status: oneOf("running", "completed", "failed", "killed"),
+          summary: maybe(text()),
+        },
+        "open",
+      ),
+    ),
+  },
+  agent_listing: { agents: listed },
+  tool_delta: { added: listed, removed: listOf(text()) },
+  editor_selection: { ...file, fromLine: whole(), toLine: whole() },
+  mcp_instructions: { server: text(), instructions: text() },
+  nested_memory: file,
+  queued_agent_message: { from: text(), content: text() },
+  hook_output: { hook: text(), content: text(), audience: maybe(oneOf("model", "person")) },
+  memory: { ...file, age: maybe(text()) },
+  carried_facts: { content: text() },
+  foreign: { kind: text(), data: maybe(json), text: maybe(text()) },
+}
+
+const shape = tagged(
+  Object.fromEntries(Object.entries(SHAPES).map(([type, one]) => [type, { ...one, belongsTo: maybe(text()) }])),
+  "open",
+)
+
+/** What is wrong with an attachment. Fields that it does not need are ignored. */
+export const attachmentFlaw = (attachment: unknown): Flaw | undefined => shape(attachment)
+
 /** The blocks sent to the model for an attachment. Empty if it is meant only for the person. */
 export function renderAttachment(attachment: Attachment): readonly TextBlock[] {
-  const text = describe(attachment)
-  return text === "" ? [] : [{ type: "text", text: asReminder(text) }]
+  const rendered = describe(attachment)
+  return rendered === "" ? [] : [{ type: "text", text: asReminder(rendered.toWellFormed()) }]
 }
 
 /** Marks text as coming from the system, so that the model does not read it as the person's message. */

@@ -1,14 +1,11 @@
 /** Which types of blocks the API accepts where. */
 const MEDIA_AND_TEXT = ["text", "image", "document", "search_result"]
 
-export const USER_BLOCKS: ReadonlySet<string> = new Set([
-  ...MEDIA_AND_TEXT,
-  ...["tool_result", "container_upload", "tool_addition", "tool_removal"],
-])
+export const USER_BLOCKS: ReadonlySet<string> = new Set([...MEDIA_AND_TEXT, ...["tool_result", "container_upload"]])
 
 export const ASSISTANT_BLOCKS: ReadonlySet<string> = new Set([
   ...["text", "thinking", "redacted_thinking", "tool_use", "server_tool_use", "mcp_tool_use", "container_upload"],
-  ...["document", "compaction", "fallback"],
+  ...["compaction", "fallback", "mcp_tool_listing"],
 ])
 
 /** Inside a tool result. */

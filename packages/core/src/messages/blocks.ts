@@ -12,6 +12,7 @@ import type {
   ToolResultBlockParam,
   ToolUseBlockParam,
 } from "@anthropic-ai/sdk/resources/messages"
+import { CALL_ID } from "./shapes/block-shapes.ts"
 
 export type Block = ContentBlockParam
 export type TextBlock = TextBlockParam
@@ -73,17 +74,7 @@ export function textOf(content: Content): string {
     .join("\n")
 }
 
-/** A frozen deep copy that keeps symbol keys. The caller can change its own object later without changing what is sent. */
-export function frozenCopy<T>(value: T): T {
-  if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy)) as T
-  if (typeof value !== "object" || value === null) return value
-  const copy = { ...value } as Record<PropertyKey, unknown>
-  for (const key of Object.keys(copy)) copy[key] = frozenCopy(copy[key])
-  return Object.freeze(copy) as T
-}
-
 const CALL_NAME = /^[A-Za-z0-9_-]{1,128}$/
-const CALL_ID = /^[A-Za-z0-9_-]+$/
 
 /** Whether the API accepts the call in a later request. Not every call that a model writes is. */
 export function isWellFormedCall({

@@ -13,7 +13,7 @@ interface WithInputText {
 
 /** The JSON text of a block's input, if it differs from what `JSON.stringify` would write. */
 export function exactInputOf(block: object): string | undefined {
-  return (block as WithInputText)[INPUT_TEXT]
+  return (block as WithInputText | null)?.[INPUT_TEXT]
 }
 
 /** A tool_use whose input is written as `text`, which must be valid JSON. */

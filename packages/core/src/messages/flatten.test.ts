@@ -186,7 +186,7 @@ describe("MSG-4 pairing", () => {
 describe("MSG-10 pairs of every kind are atomic", () => {
   const use = { type: "server_tool_use", id: "srv", name: "web_search", input: {} } as Block
   const result = { type: "web_search_tool_result", tool_use_id: "srv", content: [] } as Block
-  const mcpUse = { type: "mcp_tool_use", id: "mcp", name: "x", input: {} } as unknown as Block
+  const mcpUse = { type: "mcp_tool_use", id: "mcp", name: "x", server_name: "s", input: {} } as unknown as Block
   const mcpResult = { type: "mcp_tool_result", tool_use_id: "mcp", content: [] } as unknown as Block
 
   test("whole pairs stay where they are", () => {

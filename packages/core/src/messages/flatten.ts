@@ -20,6 +20,8 @@ import {
   withoutBreakpoint,
 } from "./blocks.ts"
 import { type AssistantMessage, isSentToModel, type Message, type UserMessage } from "./messages.ts"
+import { isKnownType } from "./shapes/block-shapes.ts"
+import { isAsReceived, isSetAside, repairsOf, usable } from "./usable.ts"
 
 export type Role = "user" | "assistant"
 
@@ -38,6 +40,10 @@ export interface Repair {
 export type RepairRule =
   | "unanswered-tool-use" // got a synthetic error result
   | "orphan-tool-result" // answers no call: dropped
+  | "malformed-block" // not a block that the API accepts: set aside, recalled by its handle
+  | "unknown-field" // a field that the API does not accept: left out
+  | "half-character" // a text was cut inside a character: U+FFFD takes its place
+  | "mislabelled-image" // sent with the media type that its bytes show
   | "malformed-tool-use" // the API does not accept its name, id or input: dropped
   | "duplicate-tool-use" // the id was used before: the later call is dropped
   | "duplicate-tool-result" // the first result counts
@@ -47,7 +53,7 @@ export type RepairRule =
   | "empty-text" // the API rejects empty text: dropped
   | "trailing-thinking" // only thinking, with nothing after it: left out, and never sent later
   | "unsigned-thinking" // cut off during streaming, or from another provider: dropped
-  | "unknown-block" // a type that this version does not know, from a newer server: left out
+  | "unknown-block" // a type that this version does not know, and no response brought or the API refused: left out
   | "starts-with-assistant" // got a first user message
 
 export interface Flattened {
@@ -67,8 +73,10 @@ const NO_BEGINNING = "[the beginning of this conversation is not available]"
 
 export function flatten(messages: readonly Message[], options: FlattenOptions = {}): Flattened {
   const flattener = new Flattener(options)
-  for (const message of messages) flattener.add(message)
-  return flattener.flattened()
+  const read = messages.map(usable)
+  for (const message of read) flattener.add(message)
+  const { repairs, ...flattened } = flattener.flattened()
+  return { ...flattened, repairs: [...read.flatMap(repairsOf), ...repairs] }
 }
 
 /** A turn of one side as it can be sent, and the repairs made in it. */
@@ -248,14 +256,15 @@ export class Flattener {
     const served = pairServerTools(assistant)
     const waiting = awaitsServer(this.#open, served) ? trailingServerCalls(assistant) : new Set<string>()
     const content = assistant.filter((block) => {
+      if (isSetAside(block)) return false
       if (isText(block) && block.text.trim() === "") return drop("empty-text", apiId)
-      if (block.type === "thinking" && !block.signature) return drop("unsigned-thinking", apiId)
+      if (block.type === "thinking" && !isSigned(block)) return drop("unsigned-thinking", apiId)
       if (isToolUse(block)) {
         if (!isWellFormedCall(block)) return drop("malformed-tool-use", String(block.id))
         if (here.has(block.id) || this.#usedIds.has(block.id)) return drop("duplicate-tool-use", block.id)
         here.add(block.id)
       }
-      if (!ASSISTANT_BLOCKS.has(block.type) && !isServerResult(block.type)) return drop("unknown-block", apiId)
+      if (!isAsReceived(block) && !isKnownHere(block)) return drop("unknown-block", apiId)
       const use = asServerUse(block)
       if (use && !served.has(use.id) && !waiting.has(use.id)) return drop("unanswered-server-tool", use.id)
       const result = asServerResult(block)
@@ -284,6 +293,7 @@ export class Flattener {
     }
     for (const { from, blocks } of rest) {
       for (const block of blocks) {
+        if (isSetAside(block)) continue
         if (isText(block) && block.text.trim() === "") repairs.push({ rule: "empty-text", id: from })
         else content.push(block)
       }
@@ -306,6 +316,11 @@ function withoutTrailingThinking(exchange: Exchange, userTurn: (exchange: Exchan
   const repair: Repair = { rule: "trailing-thinking", id: exchange.apiId }
   return { ...exchange, answer: { content: [], repairs: [...repairs, repair] } }
 }
+
+const isSigned = ({ signature }: { readonly signature: unknown }) => typeof signature === "string" && signature !== ""
+
+const isKnownHere = ({ type }: Block): boolean =>
+  ASSISTANT_BLOCKS.has(type) || (isServerResult(type) && isKnownType(type))
 
 const callsIn = (blocks: readonly Block[]): string[] => blocks.filter(isToolUse).map(({ id }) => id)
 

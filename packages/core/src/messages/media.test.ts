@@ -66,7 +66,7 @@ describe("MSG-11 what a message carries", () => {
     )
     expect(mediaIn(message)).toEqual([
       { address: "u1.0", kind: "image", mediaType: "url", bytes: 0 },
-      { address: "u1.1", kind: "image", mediaType: "image/png", bytes: 20 },
+      { address: "u1.1", kind: "image", mediaType: "image/png", bytes: 20, isUnreadable: true },
     ])
   })
 })

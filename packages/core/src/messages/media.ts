@@ -2,9 +2,18 @@
  * Withholds images and documents that the API would reject. A text in their place says what they were and how to recall them,
  * so one image never blocks a conversation.
  */
-import { type Block, isMedia, isToolResult, type Media, resultBlocks, type TextBlock } from "./blocks.ts"
-import { readImageSize } from "./image-size.ts"
-import type { MediaLimits } from "./media-limits.ts"
+import {
+  type Block,
+  type Content,
+  isMedia,
+  isToolResult,
+  type Media,
+  resultBlocks,
+  type TextBlock,
+  toBlocks,
+} from "./blocks.ts"
+import { type ImageSize, readImageSize } from "./image-size.ts"
+import { MEDIA_LIMITS, type MediaLimits } from "./media-limits.ts"
 import { contentOf, type Message } from "./messages.ts"
 
 /** One image or document of a conversation, measured. */
@@ -16,6 +25,8 @@ export interface MediaItem {
   /** As sent, in base64. 0 if it is sent by reference. */
   readonly bytes: number
   readonly pixels?: { readonly width: number; readonly height: number }
+  /** Its bytes are not of the kind that it says. */
+  readonly isUnreadable?: true
   readonly pages?: number
 }
 
@@ -86,6 +97,8 @@ export function withheldStub(item: MediaItem, why: string): TextBlock {
 
 function refusal(item: MediaItem, limits: MediaLimits, sidePixels: number): Withheld[] {
   const { address, bytes, pixels, pages } = item
+  if (item.isUnreadable)
+    return [{ address, why: `it is not ${item.kind === "image" ? "an image" : "a document"} that the API can read` }]
   const most = item.kind === "image" ? limits.imageBytes : limits.documentBytes
   if (bytes > most) return [{ address, why: `more than ${most} bytes` }]
   if (pixels && Math.max(pixels.width, pixels.height) > sidePixels)
@@ -96,17 +109,39 @@ function refusal(item: MediaItem, limits: MediaLimits, sidePixels: number): With
 }
 
 function measure(block: Media, address: string): MediaItem {
-  const source = block.source as { type: string; media_type?: string; data?: string }
+  const source = block.source as { type: string; media_type?: string; data?: string; content?: unknown }
   const kind = block.type
   const data = source.type === "base64" && typeof source.data === "string" ? source.data : undefined
   const base = { address, kind, mediaType: source.media_type ?? source.type, bytes: data?.length ?? 0 }
-  if (data === undefined) return base
+  if (data === undefined)
+    return source.type === "content" && !areSmall(source.content) ? { ...base, ...UNREADABLE } : base
   if (kind === "image") {
-    const size = readImageSize(data) // an image we cannot read is left to the API
-    return size ? { ...base, pixels: { width: size.width, height: size.height } } : base
+    const size = readImageSize(data)
+    return size && isShown(size)
+      ? { ...base, pixels: { width: size.width, height: size.height } }
+      : { ...base, ...UNREADABLE }
   }
-  return { ...base, pages: pagesOf(data) }
+  return isPdf(data) ? { ...base, pages: pagesOf(data) } : { ...base, ...UNREADABLE }
 }
+
+const UNREADABLE = { isUnreadable: true } as const
+const isShown = ({ width, height }: ImageSize): boolean => width > 0 && height > 0
+
+/** Whether the images inside a document fit any request. They have no address of their own, so the document is withheld with them. */
+function areSmall(content: unknown): boolean {
+  return toBlocks(content as Content).every((block) => {
+    if (block.type !== "image" || block.source.type !== "base64") return true
+    const { data, media_type } = block.source
+    const size = data.length > MEDIA_LIMITS.imageBytes ? undefined : readImageSize(data)
+    if (size === undefined || !isShown(size) || size.mediaType !== media_type) return false
+    return Math.max(size.width, size.height) <= MEDIA_LIMITS.manyImagesPixels
+  })
+}
+
+const PDF_HEAD = 1_368 // characters of base64: the mark of a PDF is in its first 1,024 bytes
+
+const isPdf = (data: string): boolean =>
+  Buffer.from(data.slice(0, PDF_HEAD), "base64").toString("latin1").includes("%PDF-")
 
 /** Counts the page objects of a PDF. Compressed object streams hide some, so the true number may be higher. */
 function pagesOf(data: string): number {

@@ -41,6 +41,8 @@ export interface AssistantMessage extends Placed {
   }
   readonly isApiErrorMessage?: boolean
   readonly requestId?: string
+  /** The places of blocks that this version does not know. They are sent back as they came. */
+  readonly asReceived?: readonly number[]
 }
 
 export interface AttachmentMessage extends Placed {

@@ -1,6 +1,7 @@
 /** What a call does where its tool leaves something out, and its output in one form. */
 import type { Block } from "../messages/blocks.ts"
 import { problemIn } from "../messages/check-blocks.ts"
+import { NotJsonError, plainJson } from "../messages/plain-json.ts"
 import type { PermissionQuestion, Tool, ToolContext, ToolOutput } from "./tool.ts"
 
 const SUMMARY_CHARACTERS = 200
@@ -44,7 +45,8 @@ export async function executed<Input>(tool: Tool<Input>, input: Input, context: 
   try {
     return outputOf(value)
   } catch (error) {
-    throw new Error(`${tool.name} ran, but what it returned cannot be sent: ${(error as Error).message}`)
+    const place = error instanceof NotJsonError ? `${error.at} ` : ""
+    throw new Error(`${tool.name} ran, but what it returned cannot be sent: ${place}${(error as Error).message}`)
   }
 }
 
@@ -61,7 +63,7 @@ function isOutput(value: unknown): value is ToolOutput {
   const { content } = value
   if (typeof content === "string") return true
   if (!Array.isArray(content) || !content.every(isBlock)) return false
-  const problem = problemIn(content, { role: "result", subject: "its content" })
+  const problem = problemIn(plainJson(content, "content"), { role: "result", subject: "its content" })
   if (problem !== undefined) throw new Error(problem)
   return true
 }

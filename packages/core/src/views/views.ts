@@ -1,7 +1,9 @@
 /** All views of one conversation, fed together, and how a journal is loaded into them. */
 
-import { type Entry, isBoundaryEntry } from "../journal/entries.ts"
+import { type Entry, isBoundaryEntry, isMessage } from "../journal/entries.ts"
 import type { Journal } from "../journal/store.ts"
+import { isBoundary } from "../messages/messages.ts"
+import { usable } from "../messages/usable.ts"
 import { createEstimator, type Estimator } from "../tokens/estimate.ts"
 import type { ModelFacts, TokenizerFamily } from "../tokens/model-facts.ts"
 import type { ModelOverride } from "../tokens/models.ts"
@@ -115,7 +117,8 @@ export class Views {
   }
 
   /** All views but the context. */
-  applyStates(entry: Entry, onPath: boolean): void {
+  applyStates(given: Entry, onPath: boolean): void {
+    const entry = isMessage(given) ? usable(given) : given
     for (const name of Object.keys(this.#projections) as (keyof ViewStates)[]) this.#applyOne(name, entry, onPath)
   }
 
@@ -166,9 +169,11 @@ async function loadTail(journal: Journal, options: ViewOptions): Promise<Views |
   const checkpoint = readCheckpoint(await journal.readCheckpoint())
   if (checkpoint?.boundary !== first.uuid) return undefined
   const views = new Views(options, checkpoint)
-  for (const uuid of first.compactMetadata?.preservedMessages?.uuids ?? []) {
-    const kept = await journal.find(uuid)
-    if (kept) views.context.apply(asKept(kept))
+  const boundary = usable(first)
+  const kept = isBoundary(boundary) ? boundary.compactMetadata?.preservedMessages?.uuids : undefined
+  for (const uuid of kept ?? []) {
+    const message = await journal.find(uuid)
+    if (message && isMessage(message)) views.context.apply(asKept(usable(message)))
   }
   views.context.apply(first)
   for (const entry of entries.slice(1)) views.apply(entry, isOnPath(entry, path))

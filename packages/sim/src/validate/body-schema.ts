@@ -35,7 +35,10 @@ const built = new Map<string, Schema>()
 const MAX_BUILT = 100
 
 export function bodySchema(endpoint: Endpoint, dialect: Dialect): Schema {
-  const key = JSON.stringify([endpoint, dialect.version, dialect.cacheEdits, ...[...dialect.betas].sort()])
+  const key = JSON.stringify([
+    ...[endpoint, dialect.version, dialect.cacheEdits, dialect.newBlockTypes],
+    ...[...dialect.betas].sort(),
+  ])
   const schema = built.get(key) ?? object(endpoint === "messages" ? messagesFields(dialect) : countFields(dialect))
   if (built.size >= MAX_BUILT) built.clear()
   built.set(key, schema)
@@ -104,9 +107,12 @@ function messagesFields(dialect: Dialect): Fields {
 }
 
 function message(dialect: Dialect): Schema {
+  const known = tagged(contentVariants(dialect))
+  const content: Schema = (value, path) =>
+    isRecord(value) && dialect.newBlockTypes.includes(value.type as string) ? anything(value, path) : known(value, path)
   const spoken = object({
     role: oneOf("user", "assistant", "system"),
-    content: stringOr(list(tagged(contentVariants(dialect)))),
+    content: stringOr(list(content)),
   })
   const system = object({
     role: oneOf("system"),

@@ -1,4 +1,4 @@
-/** Rules about images: their size in bytes and pixels, and whether the media type is right. */
+/** Rules about images and PDFs: how many, their size in bytes and pixels, and whether they are what they say. */
 
 import { readImageSize } from "@strata/core/internal"
 import { visitBlocks } from "../conversation.ts"
@@ -9,6 +9,9 @@ const MAX_BASE64_BYTES = 5 * 1024 * 1024
 const MAX_PIXELS = 8000 // on either side
 const MANY_IMAGES = 20 // with more images than this, the smaller limit applies
 const MAX_PIXELS_AMONG_MANY = 2000
+const MAX_IMAGES = 100
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
+const PDF_HEAD = 1368 // characters of base64, 1,026 bytes: a PDF says what it is in its first kilobyte
 
 interface PlacedImage {
   readonly path: string
@@ -17,6 +20,31 @@ interface PlacedImage {
 }
 
 export const MEDIA_RULES: readonly Rule[] = [
+  {
+    name: "at most 100 images",
+    refuses: ({ body }) => {
+      const images = [...visitBlocks(body)].filter(({ block }) => block.type === "image").length
+      return images > MAX_IMAGES ? `messages: too many images and documents: ${images} + 0 > ${MAX_IMAGES}` : undefined
+    },
+  },
+  {
+    name: "embedded media are base64",
+    refuses: ({ body }) => {
+      const bad = [...visitBlocks(body)].find(
+        ({ block: { source } }) => source?.type === "base64" && !isBase64(source.data ?? ""),
+      )
+      return bad && `${bad.path}.${bad.block.type}.source.base64.data: Invalid base64 data`
+    },
+  },
+  {
+    name: "PDFs can be read",
+    refuses: ({ body }) => {
+      const bad = [...visitBlocks(body)].find(
+        ({ block: { type, source } }) => type === "document" && source?.type === "base64" && !isPdf(source.data ?? ""),
+      )
+      return bad && `${bad.path}.document.source.base64.data: The PDF specified was not valid.`
+    },
+  },
   {
     name: "images of at most 5 MB",
     refuses: ({ body }) => {
@@ -58,6 +86,9 @@ export const MEDIA_RULES: readonly Rule[] = [
     },
   },
 ]
+
+const isBase64 = (data: string) => data.length % 4 === 0 && BASE64.test(data)
+const isPdf = (data: string) => Buffer.from(data.slice(0, PDF_HEAD), "base64").includes("%PDF-")
 
 function embeddedImages(body: Parameters<typeof visitBlocks>[0]): readonly PlacedImage[] {
   return [...visitBlocks(body)].flatMap(({ path, block }) =>

@@ -14,16 +14,16 @@ import type { ParsedRequest, Rule } from "./rule.ts"
 const WHITESPACE_ONLY = /^\s+$/
 
 /** The roles a block is limited to. Other blocks may appear in every role. */
-const ROLE_OF_BLOCK: Readonly<Record<string, Role>> = {
-  tool_use: "assistant",
-  server_tool_use: "assistant",
-  mcp_tool_use: "assistant",
-  thinking: "assistant",
-  redacted_thinking: "assistant",
-  compaction: "assistant",
-  tool_result: "user",
-  cache_edits: "user",
-}
+const ROLE_OF_BLOCK: ReadonlyMap<string, Role> = new Map([
+  ["tool_use", "assistant"],
+  ["server_tool_use", "assistant"],
+  ["mcp_tool_use", "assistant"],
+  ["thinking", "assistant"],
+  ["redacted_thinking", "assistant"],
+  ["compaction", "assistant"],
+  ["tool_result", "user"],
+  ["cache_edits", "user"],
+])
 
 export const MESSAGE_RULES: readonly Rule[] = [
   {
@@ -51,10 +51,10 @@ export const MESSAGE_RULES: readonly Rule[] = [
     name: "blocks in the right role",
     refuses: ({ turns }) => {
       for (const { role, blocks } of turns) {
-        const stray = blocks.find(({ block }) => (ROLE_OF_BLOCK[block.type] ?? role) !== role)
+        const stray = blocks.find(({ block }) => (ROLE_OF_BLOCK.get(block.type) ?? role) !== role)
         if (!stray) continue
         const { type } = stray.block
-        return `${pathOf(stray)}: \`${type}\` blocks can only be in \`${ROLE_OF_BLOCK[type]}\` messages`
+        return `${pathOf(stray)}: \`${type}\` blocks can only be in \`${ROLE_OF_BLOCK.get(type)}\` messages`
       }
       return undefined
     },

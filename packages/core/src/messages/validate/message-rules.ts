@@ -1,7 +1,18 @@
 /** Rules for messages, one for each thing the API rejects in them. */
 import { ASSISTANT_BLOCKS, isServerResult, USER_BLOCKS } from "../block-types.ts"
 import { isWellFormedCall } from "../blocks.ts"
-import type { CheckedBlock, CheckedMessage, MessageRule, MessageSubject, Violation } from "./rule.ts"
+import { flawOf, isKnownType } from "../shapes/block-shapes.ts"
+import { type Flaw, fields, inWords, isRecord, listOf, text, textOr, wrong } from "../shapes/shape.ts"
+import { isAsReceived } from "../usable.ts"
+import { wellFormed } from "../well-formed.ts"
+import {
+  type CheckedBlock,
+  type CheckedMessage,
+  checked,
+  type MessageRule,
+  type MessageSubject,
+  type Violation,
+} from "./rule.ts"
 
 type Found = Omit<Violation, "rule">
 
@@ -28,6 +39,27 @@ const endsInServerTool = (message: CheckedMessage): boolean => {
   return SERVER_USE.test(last) || isServerResult(last)
 }
 
+const MESSAGE = fields({ role: text(), content: textOr(listOf(() => undefined, "a text or a list of blocks")) })
+
+/** Calls have a rule of their own for their name, their id and an input that is not an object. */
+function shapeFlaw(block: CheckedBlock): Flaw | undefined {
+  if (isAsReceived(block as never)) return undefined
+  if (block.type !== "tool_use") return flawOf(block)
+  return flawOf({ ...block, id: "id", name: "name", input: isRecord(block.input) ? block.input : {} })
+}
+
+/** With a thinking budget, the turn that began the current round of tool calls must begin with its thinking. */
+function unthinkingStart({ request }: MessageSubject): string | undefined {
+  const messages = request.messages.map(checked)
+  const spoken = messages.findLastIndex(
+    ({ role, content }) => role === "user" && content.some(({ type }) => type !== "tool_result"),
+  )
+  const opening = messages.slice(spoken + 1).find(({ role }) => role === "assistant")
+  if (opening === undefined) return undefined
+  const first = opening.content[0]?.type ?? ""
+  return THINKING.test(first) ? undefined : first
+}
+
 export const MESSAGE_RULES: readonly MessageRule[] = [
   {
     name: "known-roles",
@@ -35,6 +67,13 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
       ["user", "assistant", "system"].includes(message.role)
         ? []
         : [{ path, message: `there is no role "${message.role}"` }],
+  },
+  {
+    name: "message-shape",
+    check: ({ message: { role, raw }, path }) => {
+      const flaw = role === "system" ? undefined : MESSAGE(raw)
+      return flaw ? [{ path, message: `the message ${inWords(flaw)}` }] : []
+    },
   },
   {
     name: "first-message-user",
@@ -64,14 +103,32 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
     check: (subject) => {
       const known = subject.message.role === "assistant" ? ASSISTANT_BLOCKS : USER_BLOCKS
       const editsCache = subject.message.role === "user" && subject.model.accepts.cacheEditing
-      return atBlocks(subject, ({ type }) => {
+      return atBlocks(subject, (block) => {
+        const { type } = block
+        const isServers = isServerResult(type) && isKnownType(type)
         const fits =
           known.has(type) ||
+          isAsReceived(block as never) ||
           (editsCache && type === "cache_edits") ||
-          (subject.message.role === "assistant" && isServerResult(type))
+          (subject.message.role === "assistant" && (isServers || type === "document")) // a document has its own rule
         return fits ? undefined : `a block of type "${type}" is not allowed in a message of the ${subject.message.role}`
       })
     },
+  },
+  {
+    name: "block-shapes",
+    check: ({ message, path }) =>
+      message.content.flatMap((block, at) => {
+        const flaw = block.type === "" ? wrong("an object with a type") : shapeFlaw(block)
+        return flaw ? [{ path: `${path}.content.${at}`, message: `it ${inWords(flaw)}` }] : []
+      }),
+  },
+  {
+    name: "whole-characters",
+    check: (subject) =>
+      atBlocks(subject, (block) =>
+        wellFormed(block) === block ? undefined : "a text ends or begins in the middle of a character",
+      ),
   },
   {
     name: "tool-use-answered",
@@ -173,11 +230,11 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
   },
   {
     name: "thinking-starts-turn",
-    check: ({ message, previous, isLast, path, request }) => {
-      // with a thinking budget, the turn whose results are being sent must begin with its thinking
-      if (request.thinking?.type !== "enabled" || !isLast || resultsIn(message).length === 0) return []
-      const first = previous?.content[0]?.type ?? ""
-      return usesIn(previous).length === 0 || THINKING.test(first)
+    check: (subject) => {
+      const { message, isLast, path, request } = subject
+      if (request.thinking?.type !== "enabled" || !isLast || message.role !== "user") return []
+      const first = unthinkingStart(subject)
+      return first === undefined
         ? []
         : [{ path, message: `the turn before must begin with thinking, but begins with ${first}` }]
     },
@@ -188,6 +245,16 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
       isLast && message.role === "assistant" && !model.accepts.prefill && !endsInServerTool(message)
         ? [{ path, message: `${model.id} cannot continue an assistant message: the last message must be the user's` }]
         : [],
+  },
+  {
+    name: "no-space-after-prefill",
+    check: ({ message, isLast, path }) => {
+      const last = message.content.at(-1)
+      const isOpen = isLast && message.role === "assistant" && typeof last?.text === "string" && last.text.trim() !== ""
+      return isOpen && /\s$/.test(last.text as string)
+        ? [{ path, message: "the text to continue ends in white space" }]
+        : []
+    },
   },
   {
     name: "no-document-in-assistant",

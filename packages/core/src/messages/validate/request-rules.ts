@@ -1,5 +1,9 @@
 /** Rules for everything in a request except its messages: fields, limits, thinking, tools, breakpoints. */
-import { REQUEST_BYTES } from "../media-limits.ts"
+import { MEDIA_LIMITS, REQUEST_BYTES } from "../media-limits.ts"
+import type { ModelRequest } from "../request.ts"
+import { inWords, isRecord } from "../shapes/shape.ts"
+import { wellFormed } from "../well-formed.ts"
+import { customTool, REQUEST_SHAPES } from "./request-shapes.ts"
 import type { RequestRule, Violation } from "./rule.ts"
 
 const KNOWN_FIELDS = new Set([
@@ -21,6 +25,10 @@ const SAMPLING_FIELDS = ["temperature", "top_p", "top_k"]
 const MOST_MESSAGES = 100_000
 const MOST_BREAKPOINTS = 4
 const LEAST_BUDGET = 1_024
+
+const toolsOf = (tools: ModelRequest["tools"]) => (Array.isArray(tools) ? tools : []).filter((tool) => isRecord(tool))
+
+const pathOf = (field: string, at: string) => (at === "" || at.startsWith("[") ? `${field}${at}` : `${field}.${at}`)
 
 const rule = (
   name: string,
@@ -56,6 +64,15 @@ export const REQUEST_RULES: readonly RequestRule[] = [
         .filter((field) => !KNOWN_FIELDS.has(field) && !SAMPLING_FIELDS.includes(field))
         .map((field) => ({ path: field, message: "is not a field of a request" })),
   },
+  {
+    name: "field-shapes",
+    check: ({ request }) =>
+      Object.entries(REQUEST_SHAPES).flatMap(([field, shape]) => {
+        const value = (request as unknown as Readonly<Record<string, unknown>>)[field]
+        const flaw = value === undefined ? undefined : shape(value)
+        return flaw ? [{ path: pathOf(field, flaw.at), message: `it ${inWords({ ...flaw, at: "" })}` }] : []
+      }),
+  },
   rule("has-messages", ({ request }) =>
     request.messages?.length === 0 ? ["messages", "at least one message is required"] : undefined,
   ),
@@ -86,8 +103,8 @@ export const REQUEST_RULES: readonly RequestRule[] = [
       : undefined,
   ),
   rule("system-text-not-empty", ({ request: { system } }) => {
-    const texts = system === undefined ? [] : typeof system === "string" ? [] : system.map((block) => block.text)
-    return texts.every((text) => text.trim() !== "")
+    const texts = Array.isArray(system) ? system.map((block) => block?.text) : []
+    return texts.every((text) => typeof text !== "string" || text.trim() !== "")
       ? undefined
       : ["system", "a text must contain more than white space"]
   }),
@@ -104,18 +121,57 @@ export const REQUEST_RULES: readonly RequestRule[] = [
   {
     name: "tools-have-schemas",
     check: ({ request: { tools = [] } }) =>
-      tools.flatMap((tool, i) => {
+      toolsOf(tools).flatMap((tool, i) => {
         const isOurs = !("type" in tool) || tool.type === undefined || tool.type === "custom"
         return isOurs && !("input_schema" in tool) ? [{ path: `tools.${i}`, message: "input_schema is required" }] : []
       }),
   },
+  {
+    name: "tool-shapes",
+    check: ({ request: { tools } }) =>
+      toolsOf(tools).flatMap((tool, i) => {
+        const flaw = "input_schema" in tool ? customTool(tool) : undefined
+        return flaw ? [{ path: `tools.${i}`, message: `the tool ${inWords(flaw)}` }] : []
+      }),
+  },
+  rule("unique-tool-names", ({ request: { tools } }) => {
+    const names = toolsOf(tools).flatMap((tool) => ("name" in tool ? tool.name : []))
+    const again = names.find((name, at) => names.indexOf(name) < at)
+    return again === undefined ? undefined : ["tools", `two tools have the name ${again}`]
+  }),
+  rule("tool-choice-exists", ({ request: { tools, tool_choice: choice } }) => {
+    if (!choice) return undefined
+    const offered = toolsOf(tools)
+    if (offered.length === 0) return ["tool_choice", "there are no tools to choose from"]
+    return choice.type !== "tool" || offered.some((tool) => "name" in tool && tool.name === choice.name)
+      ? undefined
+      : ["tool_choice", `there is no tool ${choice.name}`]
+  }),
+  rule("no-forced-tools-with-budget", ({ request: { thinking, tool_choice: choice } }) =>
+    thinking?.type === "enabled" && (choice?.type === "any" || choice?.type === "tool")
+      ? ["tool_choice", "a thinking budget does not go with forced tool use"]
+      : undefined,
+  ),
+  rule("stop-sequences-not-empty", ({ request: { stop_sequences: stops } }) =>
+    Array.isArray(stops) && stops.some((stop) => typeof stop === "string" && stop.trim() === "")
+      ? ["stop_sequences", "a stop sequence must contain more than white space"]
+      : undefined,
+  ),
+  rule("only-warming-without-output", ({ request }) => {
+    if (request.max_tokens !== 0) return undefined
+    const { stream, thinking, output_config, tool_choice } = request as typeof request & { readonly stream?: unknown }
+    const forced = tool_choice?.type === "any" || tool_choice?.type === "tool"
+    return stream || thinking?.type === "enabled" || output_config?.format || forced
+      ? ["max_tokens", "0 does not go with streaming, a thinking budget, an output format or forced tool use"]
+      : undefined
+  }),
   rule("thinking-off-supported", ({ request, model }) =>
     request.thinking?.type === "disabled" && !model.accepts.thinkingOff
       ? ["thinking", `${model.id} always thinks`]
       : undefined,
   ),
   rule("adaptive-thinking-supported", ({ request, model }) =>
-    request.thinking?.type === "adaptive" && !model.accepts.adaptiveThinking
+    /^(?:adaptive|between_tools)$/.test(request.thinking?.type ?? "") && !model.accepts.adaptiveThinking
       ? ["thinking", `${model.id} does not support adaptive thinking`]
       : undefined,
   ),
@@ -125,6 +181,29 @@ export const REQUEST_RULES: readonly RequestRule[] = [
       ? ["tool_choice", `${model.id} does not support forced tool use`]
       : undefined
   }),
+  rule("readable-images", ({ images }) => {
+    const bad = images.find(({ side, isRightlyLabelled }) => side === undefined || !isRightlyLabelled)
+    return bad && [bad.path, bad.side === undefined ? "the image cannot be read" : "the image has another media type"]
+  }),
+  rule("image-bytes", ({ images }) => {
+    const large = images.find(({ bytes }) => bytes > MEDIA_LIMITS.imageBytes)
+    return large && [large.path, `${large.bytes} bytes, more than the ${MEDIA_LIMITS.imageBytes} of an image`]
+  }),
+  rule("image-pixels", ({ images }) => {
+    const limit = images.length > MEDIA_LIMITS.manyImages ? MEDIA_LIMITS.manyImagesPixels : MEDIA_LIMITS.imagePixels
+    const large = images.find(({ side = 0 }) => side > limit)
+    return large && [large.path, `${large.side} pixels on a side, more than ${limit}`]
+  }),
+  rule("image-count", ({ images }) =>
+    images.length > MEDIA_LIMITS.imagesPerRequest
+      ? ["messages", `${images.length} images, more than ${MEDIA_LIMITS.imagesPerRequest}`]
+      : undefined,
+  ),
+  rule("whole-characters-in-prompt", ({ request: { system, tools } }) =>
+    wellFormed(system) === system && wellFormed(tools) === tools
+      ? undefined
+      : ["system", "a text of the prompt ends or begins in the middle of a character"],
+  ),
   rule("breakpoint-count", ({ breakpoints, request }) => {
     const count = breakpoints.length + (request.cache_control ? 1 : 0) // automatic caching uses one
     return count <= MOST_BREAKPOINTS
@@ -136,6 +215,11 @@ export const REQUEST_RULES: readonly RequestRule[] = [
     const late = breakpoints.find(({ ttl }, i) => ttl === "1h" && firstShort >= 0 && i > firstShort)
     return late && [late.path, "a breakpoint of 1h cannot come after one of 5m"]
   }),
+  rule("automatic-breakpoint-comes-last", ({ breakpoints, request }) =>
+    request.cache_control?.ttl === "1h" && breakpoints.some(({ ttl }) => ttl === "5m")
+      ? ["cache_control", "a breakpoint of 1h cannot come after one of 5m"]
+      : undefined,
+  ),
   rule("no-breakpoint-on-empty-text", ({ breakpoints }) => {
     const empty = breakpoints.find(({ onEmptyText }) => onEmptyText)
     return empty && [empty.path, "an empty text cannot have a breakpoint"]

@@ -40,6 +40,16 @@ export interface RequestSubject {
   /** The size of the messages in bytes. */
   readonly messageBytes: number
   readonly breakpoints: readonly Breakpoint[]
+  readonly images: readonly CheckedImage[]
+}
+
+/** An image in base64 anywhere in the messages. */
+export interface CheckedImage {
+  readonly path: string
+  readonly bytes: number
+  /** Pixels on its longer side. `undefined`: it cannot be read. */
+  readonly side: number | undefined
+  readonly isRightlyLabelled: boolean
 }
 
 export interface Breakpoint {
@@ -52,11 +62,26 @@ export interface Breakpoint {
 export interface CheckedMessage {
   readonly role: string
   readonly content: readonly CheckedBlock[]
+  /** As it is in the request. */
+  readonly raw: unknown
+}
+
+/** What is not a block becomes one with an empty type. */
+export function checked(raw: unknown): CheckedMessage {
+  const { role, content } = (raw ?? {}) as { readonly role?: unknown; readonly content?: unknown }
+  const blocks = typeof content === "string" ? [{ type: "text", text: content }] : Array.isArray(content) ? content : []
+  return { role: String(role), content: blocks.map(asBlock), raw }
+}
+
+function asBlock(value: unknown): CheckedBlock {
+  const isBlock = typeof value === "object" && value !== null && typeof (value as CheckedBlock).type === "string"
+  return isBlock ? (value as CheckedBlock) : { type: "" }
 }
 
 export interface CheckedBlock {
   readonly type: string
   readonly text?: unknown
+  readonly source?: unknown
   readonly id?: unknown
   readonly name?: unknown
   readonly input?: unknown

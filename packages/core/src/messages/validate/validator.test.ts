@@ -23,6 +23,20 @@ const BREAKPOINT = { cache_control: { type: "ephemeral" } }
 const LONG_BREAKPOINT = { cache_control: { type: "ephemeral", ttl: "1h" } }
 const TOOL = { name: "Read", input_schema: { type: "object" } }
 
+const DOCUMENT = { type: "document", source: { type: "text", media_type: "text/plain", data: "d" } }
+const CITATION = { type: "web_search_result_location", cited_text: "c", encrypted_index: "e", title: "t", url: "u" }
+const HALF = "\ud83d"
+
+/** The front of a PNG: all that tells how large the picture is. */
+function png({ width = 1, height = 1, label = "image/png", bytes = 24 } = {}): Raw {
+  const head = Buffer.alloc(bytes)
+  head.write("\x89PNG\r\n\x1a\n", 0, "latin1")
+  head.write("IHDR", 12, "latin1")
+  head.writeUInt32BE(width, 16)
+  head.writeUInt32BE(height, 20)
+  return { type: "image", source: { type: "base64", media_type: label, data: head.toString("base64") } }
+}
+
 interface Case {
   /** Default: a model that takes neither prefill nor system messages. */
   readonly model?: string
@@ -142,7 +156,7 @@ const CASES: Readonly<Record<string, Case>> = {
     path: "messages.1.content.1",
   },
   "known-block-types": {
-    valid: messages(user(text("a"), { type: "search_result" })),
+    valid: messages(user(text("a"), { type: "search_result", source: "s", title: "t", content: [text("c")] })),
     broken: messages(user(text("a"), call("a"))),
     path: "messages.0.content.1",
   },
@@ -200,14 +214,96 @@ const CASES: Readonly<Record<string, Case>> = {
     path: "messages.2",
   },
   "no-prefill": { valid: messages(HI, HO, HI), broken: messages(HI, HO), path: "messages.1" },
+  "no-space-after-prefill": {
+    model: "claude-opus-4-5",
+    valid: messages(HI, assistant(text("so"))),
+    broken: messages(HI, assistant(text("so "))),
+    path: "messages.1",
+  },
+  "field-shapes": { valid: { stop_sequences: ["a"] }, broken: { stop_sequences: "a" }, path: "stop_sequences" },
+  "tool-shapes": {
+    valid: { tools: [{ ...TOOL, strict: true }] },
+    broken: { tools: [TOOL, { ...TOOL, name: "a b" }] },
+    path: "tools.1",
+  },
+  "unique-tool-names": { valid: { tools: [TOOL] }, broken: { tools: [TOOL, TOOL] }, path: "tools" },
+  "tool-choice-exists": {
+    valid: { tools: [TOOL], tool_choice: { type: "tool", name: "Read" } },
+    broken: { tools: [TOOL], tool_choice: { type: "tool", name: "Write" } },
+    path: "tool_choice",
+  },
+  "no-forced-tools-with-budget": {
+    valid: { tools: [TOOL], tool_choice: { type: "any" } },
+    broken: {
+      max_tokens: 4_000,
+      thinking: { type: "enabled", budget_tokens: 2_000 },
+      tools: [TOOL],
+      tool_choice: { type: "any" },
+    },
+    path: "tool_choice",
+  },
+  "stop-sequences-not-empty": {
+    valid: { stop_sequences: ["a"] },
+    broken: { stop_sequences: ["a", " "] },
+    path: "stop_sequences",
+  },
+  "only-warming-without-output": {
+    valid: { max_tokens: 0 },
+    broken: { max_tokens: 0, stream: true },
+    path: "max_tokens",
+  },
+  "readable-images": {
+    valid: messages(user(png())),
+    broken: messages(user(png({ label: "image/jpeg" }))),
+    path: "messages.0.content.0",
+  },
+  "image-bytes": {
+    valid: messages(user(png({ bytes: 3_900_000 }))),
+    broken: messages(user(png({ bytes: 4_000_000 }))),
+    path: "messages.0.content.0",
+  },
+  "image-pixels": {
+    valid: messages(user(png({ width: 8_000 }))),
+    broken: messages(user(text("a"), png({ width: 8_001 }))),
+    path: "messages.0.content.1",
+  },
+  "image-count": {
+    valid: messages(user(...Array<Raw>(100).fill(png()))),
+    broken: messages(user(...Array<Raw>(101).fill(png()))),
+    path: "messages",
+  },
+  "whole-characters-in-prompt": { valid: { system: "s" }, broken: { system: `s${HALF}` }, path: "system" },
+  "automatic-breakpoint-comes-last": {
+    valid: { cache_control: { type: "ephemeral" }, ...messages(user(text("a", LONG_BREAKPOINT), text("b"))) },
+    broken: {
+      cache_control: { type: "ephemeral", ttl: "1h" },
+      ...messages(user(text("a", BREAKPOINT), text("b"))),
+    },
+    path: "cache_control",
+  },
+  "message-shape": {
+    valid: messages(HI, HO, HI),
+    broken: messages({ ...HI, name: "me" }),
+    path: "messages.0",
+  },
+  "block-shapes": {
+    valid: messages(user(text("a"), DOCUMENT)),
+    broken: messages(user(text("a", { shade: 1 }))),
+    path: "messages.0.content.0",
+  },
+  "whole-characters": {
+    valid: messages(user(text("\ud83d\ude00"))),
+    broken: messages(user(text(`a${HALF}`))),
+    path: "messages.0.content.0",
+  },
   "no-document-in-assistant": {
-    valid: messages(user({ type: "document", source: {} })),
-    broken: messages(HI, assistant(text("a"), { type: "document", source: {} }), HI),
+    valid: messages(user(DOCUMENT)),
+    broken: messages(HI, assistant(text("a"), DOCUMENT), HI),
     path: "messages.1.content.1",
   },
   "no-citations-in-user-text": {
-    valid: messages(user(text("a", { citations: [] })), assistant(text("a", { citations: [{}] })), HI),
-    broken: messages(user(text("a", { citations: [{}] }))),
+    valid: messages(user(text("a", { citations: [] })), assistant(text("a", { citations: [CITATION] })), HI),
+    broken: messages(user(text("a", { citations: [CITATION] }))),
     path: "messages.0.content.0",
   },
   "no-breakpoint-on-thinking": {

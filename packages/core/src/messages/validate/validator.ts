@@ -3,15 +3,25 @@
  * It remembers which messages are valid, so a request that continues the last one costs only what is new.
  */
 import { InvalidRequestError } from "../../base/errors.ts"
+import { readImageSize } from "../image-size.ts"
 import type { ModelRequest } from "../request.ts"
 import { MESSAGE_RULES } from "./message-rules.ts"
 import { REQUEST_RULES } from "./request-rules.ts"
-import type { Breakpoint, CheckedBlock, CheckedMessage, ModelRules, Violation } from "./rule.ts"
+import {
+  type Breakpoint,
+  type CheckedBlock,
+  type CheckedImage,
+  checked,
+  type ModelRules,
+  type Violation,
+} from "./rule.ts"
 
 export interface ValidationSubject {
   readonly request: ModelRequest
   readonly model: ModelRules
   readonly inputTokens?: number
+  /** Images and documents are left to the API. Default: they are checked too. */
+  readonly media?: "unchecked"
   /** Saves work: the first `closed` messages are the same in all requests of one `revision`. */
   readonly settled?: { readonly closed: number; readonly revision: number }
 }
@@ -29,11 +39,19 @@ interface Progress {
   messages: number
   readonly usedIds: Set<string>
   readonly breakpoints: Breakpoint[]
+  readonly images: CheckedImage[]
   readonly violations: Violation[]
   bytes: number
 }
 
-const noProgress = (): Progress => ({ messages: 0, usedIds: new Set(), breakpoints: [], violations: [], bytes: 0 })
+const noProgress = (): Progress => ({
+  messages: 0,
+  usedIds: new Set(),
+  breakpoints: [],
+  images: [],
+  violations: [],
+  bytes: 0,
+})
 
 export class RequestValidator {
   #done = noProgress()
@@ -46,8 +64,8 @@ export class RequestValidator {
   }
 
   violations(subject: ValidationSubject): readonly Violation[] {
-    const { request, model, inputTokens, settled } = subject
-    const messages = request.messages ?? []
+    const { request, model, inputTokens, media, settled } = subject
+    const messages = Array.isArray(request.messages) ? request.messages : []
     // other rules apply to the last message, so it never counts as done
     const isLastDone = this.#done.messages >= messages.length
     if (settled?.revision !== this.#revision || isLastDone) this.#done = noProgress()
@@ -62,6 +80,7 @@ export class RequestValidator {
       request,
       model,
       breakpoints,
+      images: media === "unchecked" ? [] : [...this.#done.images, ...rest.images],
       messageBytes: rest.bytes,
       ...(inputTokens === undefined ? {} : { inputTokens }),
     }
@@ -99,18 +118,29 @@ function look(
   for (const [at, block] of message.content.entries()) {
     if (block.type === "tool_use") progress.usedIds.add(String(block.id))
     progress.breakpoints.push(...breakpointsOf(block, `${subject.path}.content.${at}`))
+    progress.images.push(...imagesOf(block, `${subject.path}.content.${at}`))
   }
   progress.messages++
   progress.bytes += bytesOf(raw)
 }
 
-function checked(message: ModelRequest["messages"][number]): CheckedMessage {
-  const { role, content } = message
-  const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content
-  return { role, content: blocks as readonly CheckedBlock[] }
+/** Also those inside results and documents. */
+function imagesOf(block: CheckedBlock, path: string): CheckedImage[] {
+  const { type, source, content } = (block ?? {}) as CheckedBlock
+  const inner = type === "document" ? (source as { content?: unknown } | undefined)?.content : content
+  const field = type === "document" ? "source.content" : "content"
+  const nested = Array.isArray(inner)
+    ? inner.flatMap((item: CheckedBlock, i) => imagesOf(item, `${path}.${field}.${i}`))
+    : []
+  const { type: kind, data, media_type } = (source ?? {}) as { type?: unknown; data?: unknown; media_type?: unknown }
+  if (type !== "image" || kind !== "base64" || typeof data !== "string") return nested
+  const size = readImageSize(data)
+  const side = size && Math.min(size.width, size.height) > 0 ? Math.max(size.width, size.height) : undefined
+  return [{ path, bytes: data.length, side, isRightlyLabelled: size?.mediaType === media_type }]
 }
 
 function breakpointsOf(block: CheckedBlock, path: string): Breakpoint[] {
+  if (typeof block !== "object" || block === null) return []
   const inner = Array.isArray(block.content)
     ? (block.content as CheckedBlock[]).flatMap((item, i) => breakpointsOf(item, `${path}.content.${i}`))
     : []
@@ -132,5 +162,5 @@ function fixedBreakpoints({ tools = [], system }: ModelRequest): Breakpoint[] {
 
 /** The size of a message in a request body, in UTF-8 bytes. */
 function bytesOf(message: ModelRequest["messages"][number]): number {
-  return Buffer.byteLength(JSON.stringify(message))
+  return Buffer.byteLength(JSON.stringify(message) ?? "")
 }

@@ -14,6 +14,7 @@
  */
 import { type Block, hasBreakpoint, isText, toBlocks, withoutBreakpoint } from "../../messages/blocks.ts"
 import type { ModelRequest, ToolDefinition } from "../../messages/request.ts"
+import { isAsReceived } from "../../messages/usable.ts"
 
 export interface BreakpointOptions {
   /** Default true. */
@@ -116,7 +117,7 @@ function lastPlace(messages: readonly Message[], before = messages.length): Plac
 
 function isMarkable(block: Block): boolean {
   if (isText(block)) return block.text !== ""
-  return MARKABLE.has(block.type) || block.type.endsWith("_tool_result")
+  return MARKABLE.has(block.type) || (block.type.endsWith("_tool_result") && !isAsReceived(block))
 }
 
 function markPlaces(messages: readonly Message[], places: readonly Place[]): Message[] {

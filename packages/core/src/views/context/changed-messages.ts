@@ -17,6 +17,12 @@ export function withoutUsage(message: Message): Message {
   return { ...message, message: rest }
 }
 
+/** Without the blocks at these places. */
+export function withoutBlocks(message: Message, places: ReadonlySet<number>): Message {
+  if (message.type !== "assistant" || places.size === 0) return message
+  return { ...message, message: { ...message.message, content: blocksOf(message).filter((_, at) => !places.has(at)) } }
+}
+
 /** A turn that ended in thinking did not stop inside a server call. Without the thinking it must not look as if it had. */
 export function withoutThinking(message: Message): Message {
   if (message.type !== "assistant") return message

@@ -29,10 +29,11 @@ import {
   type Uuid,
 } from "../../messages/messages.ts"
 import { sentBlocks } from "../../messages/sent-blocks.ts"
+import { isAsReceived, repairsOf, usable } from "../../messages/usable.ts"
 import { ContextMeter, type ContextSize } from "../../tokens/context-size.ts"
 import type { CalibrationState, Estimator } from "../../tokens/estimate.ts"
 import { type CacheEditState, CacheEdits } from "./cache-edits.ts"
-import { blocksOf, mapBlocks, withoutThinking, withoutUsage } from "./changed-messages.ts"
+import { blocksOf, mapBlocks, withoutBlocks, withoutThinking, withoutUsage } from "./changed-messages.ts"
 import { CurrentPrompt, type RenderedPrompt } from "./current-prompt.ts"
 import {
   changesMessages,
@@ -113,7 +114,7 @@ export class ContextView {
 
   apply(entry: Entry): void {
     if (isDecision(entry)) this.#applyDecision(entry)
-    else if (!entry.isSidechain) this.#applyMessage(entry)
+    else if (!entry.isSidechain) this.#applyMessage(entry.isQueued ? entry : usable(entry))
   }
 
   /** The messages as they would be sent now. */
@@ -127,9 +128,20 @@ export class ContextView {
 
   /** Repairs that the view makes and the journal does not record yet. */
   unrecordedRepairs(): readonly Repair[] {
-    const repairs = [...this.#flattener.closedRepairs, ...this.#flattener.open().repairs]
+    const made = this.#messages.flatMap(repairsOf)
+    const repairs = [...made, ...this.#flattener.closedRepairs, ...this.#flattener.open().repairs]
     const unrecorded = repairs.filter((repair) => !this.#overlay.isRecorded(repair))
     return [...new Map(unrecorded.map((repair) => [`${repair.rule} ${repair.id}`, repair])).values()]
+  }
+
+  /** Blocks of responses that this version does not know and that are sent back, as repairs that would leave them out. */
+  receivedBlocks(): readonly Repair[] {
+    return this.#messages.flatMap((message) => {
+      const refused = this.#overlay.refusedBlocks(message)
+      return blocksOf(message).flatMap((block, at): Repair[] =>
+        isAsReceived(block) && !refused.has(at) ? [{ rule: "unknown-block", id: `${message.uuid}.${at}` }] : [],
+      )
+    })
   }
 
   /** As the API counted it. Before the first count it includes an estimate of system prompt, tools and preamble. */
@@ -380,7 +392,7 @@ export class ContextView {
     const message = this.#queued.get(uuid)
     if (!message) return
     this.#queued.delete(uuid)
-    this.#append({ ...message, isQueued: false })
+    this.#append(usable({ ...message, isQueued: false }))
   }
 
   #usePrompt(prompt: RenderedPrompt): void {
@@ -470,7 +482,8 @@ export class ContextView {
   #reduced(message: Message): Message {
     if (message.type === "attachment")
       return this.#overlay.isClearedMemory(message.uuid) ? renderClearedMemory(message) : message
-    return this.#overlay.isWithoutThinking(message) ? withoutThinking(message) : message
+    const taken = withoutBlocks(message, this.#overlay.refusedBlocks(message))
+    return this.#overlay.isWithoutThinking(message) ? withoutThinking(taken) : taken
   }
 
   /** Of the thinking that is sent, for a decision that may drop some of it. */

@@ -33,6 +33,13 @@ function clearedBy(edit: unknown): number {
 export const clearsResults = (edit: unknown): boolean =>
   String((edit as { type?: unknown } | null)?.type).startsWith("clear_tool_uses")
 
+/** Blocks that a response brought are no longer sent, because the API refused them. */
+const leavesOutBlocks = (decision: DecisionEntry): boolean =>
+  decision.subtype === "repaired" && decision.repairs.some(({ rule }) => rule === "unknown-block")
+
 /** Whether a decision changes which blocks there are, and not only how a block is shown. */
 export const changesMessages = (decision: DecisionEntry): boolean =>
-  dropsThinking(decision) || decision.subtype === "cache-edits-dropped" || clearedMemories(decision).length > 0
+  dropsThinking(decision) ||
+  leavesOutBlocks(decision) ||
+  decision.subtype === "cache-edits-dropped" ||
+  clearedMemories(decision).length > 0

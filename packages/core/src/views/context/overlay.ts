@@ -39,6 +39,8 @@ interface PlacedMedia {
   readonly inner: number | undefined
 }
 
+const NONE: ReadonlySet<number> = new Set()
+
 export class Overlay {
   readonly #cleared = new Set<string>()
   readonly #clearedMemories = new Set<Uuid>()
@@ -61,6 +63,13 @@ export class Overlay {
 
   isRecorded(repair: Repair): boolean {
     return this.#recorded.has(repairKey(repair))
+  }
+
+  /** The places of blocks that the API refused although a response had brought them. */
+  refusedBlocks(message: Message): ReadonlySet<number> {
+    const received: unknown = message.type === "assistant" ? message.asReceived : undefined
+    if (!Array.isArray(received)) return NONE
+    return new Set(received.filter((at) => this.isRecorded({ rule: "unknown-block", id: `${message.uuid}.${at}` })))
   }
 
   isWithoutThinking(message: Message): boolean {
@@ -191,7 +200,11 @@ export class Overlay {
     const names = new Set(kept.flatMap(namesIn))
     for (const decided of [this.#cleared, this.#persisted, this.#empty, this.#sent, this.#answered])
       for (const id of decided.keys()) if (!names.has(id)) decided.delete(id)
-    for (const key of this.#recorded) if (!names.has(repairedId(key))) this.#recorded.delete(key)
+    for (const key of this.#recorded) {
+      const id = repairedId(key)
+      // the repair of one block names its message and its place in it
+      if (!names.has(id) && !names.has(id.split(".")[0]!)) this.#recorded.delete(key)
+    }
   }
 
   /** The block as it is sent. */

@@ -68,7 +68,7 @@ export function renderPersisted(
     ...(tail === "" ? [] : ["Its end:", tail]),
     "</persisted-output>",
   ]
-  return { ...result, content: lines.join("\n") }
+  return { ...result, content: lines.join("\n").toWellFormed() } // a preview may end inside a character
 }
 
 function otherKinds(result: ToolResult): string {
