@@ -87,6 +87,8 @@ const SHAPES: Readonly<Record<AttachmentKind, FieldShapes>> = {
   },
   plan_file: file,
   plan_mode: { active: flag, path: maybe(text()) },
+  permission_mode: { mode: text(), before: maybe(text()) },
+  date: { date: text() },
   skill_content: { name: text(), content: text() },
   skill_listing: { skills: listed },
   agent_status: {

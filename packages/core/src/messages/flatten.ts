@@ -20,6 +20,7 @@ import {
   withoutBreakpoint,
 } from "./blocks.ts"
 import { type AssistantMessage, isSentToModel, type Message, type UserMessage } from "./messages.ts"
+import type { Repair, RepairRule } from "./repair.ts"
 import { isKnownType } from "./shapes/block-shapes.ts"
 import { isAsReceived, isSetAside, repairsOf, usable } from "./usable.ts"
 
@@ -31,30 +32,7 @@ export interface FlatMessage {
   readonly content: readonly Block[]
 }
 
-/** A change that makes the request valid. `id` names the tool call or message it concerns. */
-export interface Repair {
-  readonly rule: RepairRule
-  readonly id: string
-}
-
-export type RepairRule =
-  | "unanswered-tool-use" // got a synthetic error result
-  | "orphan-tool-result" // answers no call: dropped
-  | "malformed-block" // not a block that the API accepts: set aside, recalled by its handle
-  | "unknown-field" // a field that the API does not accept: left out
-  | "half-character" // a text was cut inside a character: U+FFFD takes its place
-  | "mislabelled-image" // sent with the media type that its bytes show
-  | "malformed-tool-use" // the API does not accept its name, id or input: dropped
-  | "duplicate-tool-use" // the id was used before: the later call is dropped
-  | "duplicate-tool-result" // the first result counts
-  | "late-tool-result" // an earlier request answered the call synthetically: that answer stays
-  | "unanswered-server-tool" // a server call cut off before its result: dropped
-  | "orphan-server-result" // dropped
-  | "empty-text" // the API rejects empty text: dropped
-  | "trailing-thinking" // only thinking, with nothing after it: left out, and never sent later
-  | "unsigned-thinking" // cut off during streaming, or from another provider: dropped
-  | "unknown-block" // a type that this version does not know, and no response brought or the API refused: left out
-  | "starts-with-assistant" // got a first user message
+export type { Repair, RepairRule } from "./repair.ts"
 
 export interface Flattened {
   readonly messages: readonly FlatMessage[]

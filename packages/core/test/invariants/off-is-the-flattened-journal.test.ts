@@ -4,8 +4,8 @@ import { expect, test } from "vitest"
 import type { Conversation } from "../../src/conversation/conversation.ts"
 import { isThinking, toBlocks } from "../../src/messages/blocks.ts"
 import { Flattener } from "../../src/messages/flatten.ts"
-import { usable } from "../../src/messages/usable.ts"
 import type { AssistantMessage } from "../../src/messages/messages.ts"
+import { usable } from "../../src/messages/usable.ts"
 import { openTestConversation } from "../open.ts"
 import { fuzz } from "../runs.ts"
 import { conversations, newPlayer, play } from "../steps.ts"
@@ -25,7 +25,8 @@ test("invariant 6, FLG-3: with STRATA_OFF the messages of a request are the flat
         const flattener = new Flattener({ answeredSynthetically: answered })
         const leftOut = await thinkingLeftOut(chat)
         for await (const entry of chat.entries()) {
-          if (entry.type === "assistant" && leftOut.has(entry.message.id!)) flattener.add(withoutThinking(usable(entry)))
+          if (entry.type === "assistant" && leftOut.has(entry.message.id!))
+            flattener.add(withoutThinking(usable(entry) as typeof entry))
           else if (entry.type !== "strata") flattener.add(usable(entry))
           else if (entry.subtype === "repaired") {
             for (const { rule, id } of entry.repairs) if (rule === "unanswered-tool-use") answered.add(id)
