@@ -8,6 +8,7 @@ import {
   codingTools,
   defaultRoot,
   fileStore,
+  JournalOpenError,
   leftOutSentences,
   mcpServers,
   openAgentWith,
@@ -158,7 +159,7 @@ function modeOf({ asked, resumed, configured }: ModeChoice): Pick<AgentOptions, 
 
 /** For a directory that cannot be written: says what it is for and how to choose another. */
 function explained(error: unknown, root: string): unknown {
-  const { code, path } = error as NodeJS.ErrnoException
+  const { code, path } = (error instanceof JournalOpenError ? error.cause : error) as NodeJS.ErrnoException
   if (code === undefined || !path?.startsWith(root)) return error
   return new Error(
     `Strata keeps conversations in ${root}, but cannot use ${path} (${code}). Nothing was sent. Set STRATA_HOME to another directory.`,

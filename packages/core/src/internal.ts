@@ -12,7 +12,14 @@ export type { QueryEnd, QueryEvent } from "./agent/query-events.ts"
 export { withSideEvents } from "./agent/side-events.ts"
 export { suggestedRules } from "./agent/suggested-rules.ts"
 export { manualClock } from "./base/clock.ts"
-export { CompactionFailedError, ImportError, reasonOf, SettingsError, StrataError } from "./base/errors.ts"
+export {
+  CompactionFailedError,
+  ImportError,
+  JournalOpenError,
+  reasonOf,
+  SettingsError,
+  StrataError,
+} from "./base/errors.ts"
 export { escaped } from "./base/escaped-text.ts"
 export { FIGURES, type FigureName, SWITCHES, type SwitchName } from "./base/flag-names.ts"
 export { createFlags } from "./base/flags.ts"
@@ -51,11 +58,12 @@ export { importTranscript } from "./import/import-file.ts"
 export type { ImportedConversation, ImportReport } from "./import/importer.ts"
 export { writeImported } from "./import/into-journal.ts"
 export { mainPath } from "./import/main-path.ts"
+export type { DamagedLine } from "./journal/damage.ts"
 export { type DecisionEntry, type Draft, type Entry, isDecision, isMessage } from "./journal/entries.ts"
 export { fileStore } from "./journal/file/file-store.ts"
 export { defaultRoot, projectDirectory } from "./journal/file/layout.ts"
-export { decodeLine, isWhole } from "./journal/line.ts"
 export { memoryStore } from "./journal/memory-store.ts"
+export { isJournal, readJournalBytes } from "./journal/read-bytes.ts"
 export type { ConversationListing, FlushMode, OpeningReport, Store } from "./journal/store.ts"
 export { toolResultStorage } from "./layers/1-tool-results/tool-result-storage.ts"
 export { microcompaction } from "./layers/2-microcompact/microcompaction.ts"

@@ -2,21 +2,22 @@
 import { readFile } from "node:fs/promises"
 import { basename } from "node:path"
 import {
-  decodeLine,
   type Entry,
   ImportError,
   type ImportedConversation,
   type ImportReport,
   importTranscript,
   isDecision,
+  isJournal,
   isMessage,
   isOnPath,
-  isWhole,
   Links,
   mainPath,
+  readJournalBytes,
   reasonOf,
 } from "@strata/core/internal"
 import { UsageError } from "../command.ts"
+import { damageSentences } from "../opening.ts"
 
 export interface Transcript {
   readonly file: string
@@ -33,12 +34,11 @@ export interface Transcript {
 }
 
 const JOURNAL_FORMAT = "strata"
-const LINE_END = 0x0a
 
 /** The conversations in a file: one, for most formats. */
 export async function readTranscripts(file: string): Promise<readonly Transcript[]> {
   const bytes = await readBytes(file)
-  if (isWhole(firstLine(bytes))) return [fromJournal(file, bytes)]
+  if (isJournal(bytes)) return [fromJournal(file, bytes)]
   return importTranscript({ name: basename(file), text: bytes.toString("utf8") }).map((found) =>
     fromImport(file, found),
   )
@@ -56,11 +56,6 @@ async function readBytes(file: string): Promise<Buffer> {
   }
 }
 
-function firstLine(bytes: Buffer): Buffer {
-  const end = bytes.indexOf(LINE_END)
-  return bytes.subarray(0, end < 0 ? bytes.length : end)
-}
-
 function fromImport(file: string, imported: ImportedConversation): Transcript {
   const { messages, system: _system, tools: _tools, ...about } = imported
   const entries = mainPath(messages)
@@ -71,14 +66,9 @@ function fromImport(file: string, imported: ImportedConversation): Transcript {
 function fromJournal(file: string, bytes: Buffer): Transcript {
   const understood: Record<string, number> = {}
   const notUnderstood: Record<string, number> = {}
-  const all: Entry[] = []
-  for (const line of linesOf(bytes)) {
-    const decoded = decodeLine(line)
-    if (decoded.state === "whole") all.push(decoded.entry)
-    const counts = decoded.state === "whole" ? understood : notUnderstood
-    const kind = decoded.state === "whole" ? kindOf(decoded.entry) : decoded.why
-    counts[kind] = (counts[kind] ?? 0) + 1
-  }
+  const { entries: all, damaged, ...found } = readJournalBytes(bytes)
+  for (const entry of all) understood[kindOf(entry)] = (understood[kindOf(entry)] ?? 0) + 1
+  for (const { why } of damaged) notUnderstood[why] = (notUnderstood[why] ?? 0) + 1
   const links = new Links()
   for (const entry of all) links.add(entry)
   const path = links.path()
@@ -98,19 +88,13 @@ function fromJournal(file: string, bytes: Buffer): Transcript {
       lines: sum(understood) + sum(notUnderstood),
       understood,
       notUnderstood,
-      notes: abandoned > 0 ? [`messages on abandoned branches: ${abandoned}`] : [],
+      notes: [
+        ...(abandoned > 0 ? [`messages on abandoned branches: ${abandoned}`] : []),
+        ...damageSentences({ damagedLines: damaged, damagedCount: damaged.length, ...found }),
+      ],
     },
     entries,
     aside,
-  }
-}
-
-function* linesOf(bytes: Buffer): Generator<Buffer> {
-  for (let start = 0; start < bytes.length; ) {
-    const end = bytes.indexOf(LINE_END, start)
-    const stop = end < 0 ? bytes.length : end
-    if (stop > start) yield bytes.subarray(start, stop)
-    start = stop + 1
   }
 }
 

@@ -79,6 +79,36 @@ export class JournalWriteError extends StrataError {
   }
 }
 
+/** A conversation's files cannot be opened: the disk is full or read-only, or something else is in their place. */
+export class JournalOpenError extends StrataError {
+  override readonly name = "JournalOpenError"
+
+  constructor({ path, access, cause }: { path: string; access: "read" | "write"; cause: unknown }) {
+    const what = access === "write" ? "for writing" : "for reading"
+    super(
+      `${path} cannot be opened ${what} (${openingReason(cause)}). ${access === "write" ? "No entry was added, and everything already there is kept. Free some disk space, check the permissions, or choose another directory with STRATA_HOME or the option `dir`." : "Nothing was changed. Check the path and the permissions."}`,
+      { cause },
+    )
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EROFS: "the disk is read-only",
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota is used up",
+  EFBIG: "the file may not grow",
+  ENOTDIR: "a file is where a directory should be",
+  EEXIST: "a file is where a directory should be",
+  EISDIR: "a directory is where a file should be",
+}
+
+function openingReason(cause: unknown): string {
+  const reason = reasonOf(cause)
+  return REASONS[reason] === undefined ? reason : `${REASONS[reason]}, ${reason}`
+}
+
 /** A file that is not a transcript in the expected format. */
 export class ImportError extends StrataError {
   override readonly name = "ImportError"

@@ -28,6 +28,7 @@ export class PromptKeeper {
   /** Whether the wanted prompt was compared with the one in the journal. */
   #isSettled = false
   #afterBoundary = false
+  #isGapAnswered = false
 
   constructor(parts: PromptKeeperParts) {
     this.#parts = parts
@@ -42,6 +43,7 @@ export class PromptKeeper {
   /** After a rewind, another prompt may be the current one. */
   compareAgain(): void {
     this.#isSettled = false
+    this.#isGapAnswered = false
   }
 
   async use(prompt: Prompt): Promise<void> {
@@ -52,6 +54,7 @@ export class PromptKeeper {
   async settle(): Promise<void> {
     if (this.#isSettled) return
     const { refresh, record } = this.#parts
+    await this.#answerGap()
     if (this.#afterBoundary && refresh) this.#prompt = { ...this.#prompt, ...(await refresh()) }
     const why = this.#afterBoundary ? "boundary" : "changed"
     await this.#render(record.views.context.prompt ? why : "start")
@@ -73,6 +76,14 @@ export class PromptKeeper {
     const [entry] = await record.append([{ type: "strata", subtype: "prompt-rendered", why, ...rendered }])
     await record.append([record.sessionFacts({ prompt: entry!.uuid })])
     if (current) await this.#dropThinking()
+  }
+
+  /** Thinking is bound to what comes before it. Where a damaged line took something away, the API would refuse the thinking after it. */
+  async #answerGap(): Promise<void> {
+    const { record, boundThinking } = this.#parts
+    if (this.#isGapAnswered || !boundThinking || !record.journal.opening.hasNewGap) return
+    this.#isGapAnswered = true
+    await record.append([{ type: "strata", subtype: "thinking-dropped", why: "something before it is damaged" }])
   }
 
   async #dropThinking(): Promise<void> {

@@ -5,6 +5,7 @@
 import type { Clock } from "../base/clock.ts"
 import { Events } from "../base/events.ts"
 import type { Ids } from "../base/ids.ts"
+import { describeDamage } from "../journal/damage.ts"
 import {
   type DecisionDraft,
   type DecisionOf,
@@ -46,6 +47,8 @@ export class ConversationRecord {
     this.ids = ids
     this.#session = session
     this.#views = views
+    // what opening found is in `opened`; this is what a later reading finds
+    journal.onDamage?.((found) => this.events.emit("notice", { message: describeDamage(found, journal.location) }))
   }
 
   /** The current views. A rewind replaces them. */

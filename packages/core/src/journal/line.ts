@@ -10,6 +10,7 @@ import { hasExactInput, parseExact, stringifyExact } from "../messages/exact-jso
 import type { Entry } from "./entries.ts"
 
 const SUM_FIELD = ',"sum":"'
+const OPENING = 0x7b // {
 const SUM_LENGTH = 8 // crc32 in hex
 const TAIL_LENGTH = SUM_FIELD.length + SUM_LENGTH + '"}'.length
 
@@ -35,30 +36,111 @@ export function decodeLine(line: Buffer): DecodedLine {
   try {
     const spelledExactly = text.slice(0, 200).includes(',"exact":true,')
     const { exact: _, ...entry } = (spelledExactly ? parseExact(text) : JSON.parse(text)) as Entry & { exact?: true }
-    return { state: "whole", entry: entry as Entry }
+    return isEntry(entry) ? { state: "whole", entry } : { state: "damaged", why: "it is not an entry of a journal" }
   } catch {
     return { state: "damaged", why: "not JSON, although the checksum matches" }
   }
 }
 
+/** The least that every reader of an entry relies on. */
+function isEntry(value: unknown): value is Entry {
+  const { uuid, parentUuid, timestamp, type, subtype, message, attachment } = value as Record<string, unknown>
+  if (typeof uuid !== "string" || typeof timestamp !== "string") return false
+  if (parentUuid !== null && parentUuid !== undefined && typeof parentUuid !== "string") return false
+  if (type === "strata") return typeof subtype === "string"
+  if (type === "attachment") return typeof (attachment as { type?: unknown } | null)?.type === "string"
+  if (type !== "user" && type !== "assistant") return typeof type === "string"
+  const content = (message as { content?: unknown } | null)?.content
+  return typeof content === "string" || Array.isArray(content)
+}
+
 /** Whether the bytes are one unchanged line. Much cheaper than decoding it. */
 export function isWhole(line: Buffer): boolean {
   const sumAt = line.length - TAIL_LENGTH
-  if (sumAt < 1 || line[0] !== 0x7b || line.toString("latin1", sumAt, sumAt + SUM_FIELD.length) !== SUM_FIELD)
+  if (sumAt < 1 || line[0] !== OPENING || line.toString("latin1", sumAt, sumAt + SUM_FIELD.length) !== SUM_FIELD)
     return false
   const stated = line.toString("latin1", sumAt + SUM_FIELD.length, line.length - 2)
   return stated === checksum(line.subarray(0, sumAt))
 }
 
+/** The checksum that a whole line ends with. */
+export const statedSum = (line: Buffer): string =>
+  line.toString("latin1", line.length - 2 - SUM_LENGTH, line.length - 2)
+
 const checksum = (bytes: Buffer) => crc32(bytes).toString(16).padStart(SUM_LENGTH, "0")
 
-/** Reads the fields that the index needs from the front of a line, without parsing the rest. */
-export function peekLine(line: Buffer): { uuid: string; isBoundary: boolean } | undefined {
-  const front = line.toString("latin1", 0, Math.min(line.length, 400))
-  const match = /^\{"uuid":"([^"\\]+)","parentUuid":(?:null|"[^"\\]*"),"type":"([^"\\]+)"/.exec(front)
+/** The fields at the front of a line. */
+export interface LineFront {
+  readonly uuid: string
+  readonly parentUuid: string | null
+  readonly type: string
+  readonly subtype?: string
+}
+
+const FRONT_LENGTH = 900 // bytes: two ids of the greatest length, a type and a subtype
+const FRONT = /^\{"uuid":"([^"\\]+)","parentUuid":(?:null|"([^"\\]*)"),"type":"([^"\\]+)"(?:,"subtype":"([^"\\]+)")?/
+
+/** Reads the front of a line without parsing the rest. Of a damaged line it is only a hint. */
+export function peekLine(line: Buffer): LineFront | undefined {
+  const match = FRONT.exec(line.toString("latin1", 0, Math.min(line.length, FRONT_LENGTH)))
   if (!match) return undefined
-  const isSystem = match[2] === "system"
-  return { uuid: match[1]!, isBoundary: isSystem && /,"subtype":"compact_boundary"/.test(front) }
+  const [, uuid, parentUuid = null, type, subtype] = match
+  return { uuid: uuid!, parentUuid, type: type!, ...(subtype === undefined ? {} : { subtype }) }
+}
+
+/** A piece of a raw line: a whole line, or bytes that cannot be read. */
+export interface LinePiece {
+  readonly start: number
+  readonly bytes: Buffer
+  readonly isWhole: boolean
+}
+
+const SUM_END = /,"sum":"[0-9a-f]{8}"\}/g
+const MOST_TRIES = 64 // of each search: content can look like the end of a line
+
+/**
+ * Takes apart a raw line that is not whole. If a line end was lost, there are two lines in it, with one changed byte or an unfinished
+ * write between them. Only pieces at the beginning and at the end count: inside a line, content could pose as one.
+ */
+export function piecesOf(raw: Buffer): readonly LinePiece[] {
+  if (isWhole(raw)) return [{ start: 0, bytes: raw, isWhole: true }]
+  const pieces: LinePiece[] = []
+  let start = 0
+  for (;;) {
+    const length = wholeAtFront(raw.subarray(start))
+    if (length === undefined) break
+    pieces.push({ start, bytes: raw.subarray(start, start + length), isWhole: true })
+    start += length
+    if (raw[start] !== OPENING) start++ // the changed line end
+  }
+  if (start >= raw.length) return pieces
+  const rest = raw.subarray(start)
+  const last = wholeAtEnd(rest)
+  if (last === undefined) return [...pieces, { start, bytes: rest, isWhole: false }]
+  return [
+    ...pieces,
+    { start, bytes: rest.subarray(0, last), isWhole: false },
+    { start: start + last, bytes: rest.subarray(last), isWhole: true },
+  ]
+}
+
+function wholeAtFront(raw: Buffer): number | undefined {
+  if (raw[0] !== OPENING || !raw.includes(SUM_FIELD)) return undefined
+  let tries = 0
+  for (const { index } of raw.toString("latin1").matchAll(SUM_END)) {
+    if (tries++ === MOST_TRIES) return undefined
+    const end = index + TAIL_LENGTH
+    if (decodeLine(raw.subarray(0, end)).state === "whole") return end
+  }
+  return undefined
+}
+
+function wholeAtEnd(raw: Buffer): number | undefined {
+  const START = '{"uuid":"'
+  let tries = 0
+  for (let at = raw.indexOf(START, 1); at > 0 && tries++ < MOST_TRIES; at = raw.indexOf(START, at + 1))
+    if (decodeLine(raw.subarray(at)).state === "whole") return at
+  return undefined
 }
 
 function blocksOf(entry: Extract<Entry, { type: "assistant" | "user" }>): readonly Block[] {

@@ -4,13 +4,27 @@ import { checkedId } from "../base/ids.ts"
 import { type Entry, isBoundaryEntry } from "./entries.ts"
 import { decodeLine, encodeLine } from "./line.ts"
 import { listingFacts } from "./listing.ts"
-import type { Journal, JournalAddress, Store } from "./store.ts"
+import type { Journal, JournalAddress, OpeningReport, Store } from "./store.ts"
 
 interface Kept {
   readonly lines: Buffer[]
   readonly blobs: Map<string, Buffer>
   checkpoint: string | undefined
   open: boolean
+}
+
+const NOTHING_FOUND: OpeningReport = {
+  created: false,
+  tookOverLock: false,
+  tornBytes: 0,
+  damagedLines: [],
+  damagedCount: 0,
+  repeatedLines: 0,
+  bridged: 0,
+  restored: 0,
+  hasNewGap: false,
+  index: "used",
+  checkpoint: "unread",
 }
 
 export function memoryStore(): Store {
@@ -62,7 +76,7 @@ function memoryJournal(
   return {
     address,
     location: `memory:${address.project}/${address.id}`,
-    opening: { created, tookOverLock: false, tornBytes: 0, damagedLines: [], index: "used" },
+    opening: { ...NOTHING_FOUND, created },
 
     async append(entries) {
       if (closed || !writable) throw new ClosedError()

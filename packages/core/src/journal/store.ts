@@ -1,4 +1,5 @@
 /** Where conversations are kept. `Store` is a port: callers do not change when another implementation takes the file store's place. */
+import type { DamagedLine, DamageFound } from "./damage.ts"
 import type { DecisionOf, Entry } from "./entries.ts"
 
 export interface Store {
@@ -29,6 +30,8 @@ export interface ConversationListing {
   readonly facts?: Omit<DecisionOf<"session">, "subtype">
   /** The first line of the person's first message, where there is no title. */
   readonly firstWords?: string
+  /** Damage that was found on the way, or why it cannot be opened, as sentences. */
+  readonly problem?: string
 }
 
 /** The record of one conversation. Entries can be added and read, never changed. */
@@ -38,8 +41,10 @@ export interface Journal {
   readonly location: string
   /** The file for session notes, if the store keeps files. */
   readonly notesPath?: string
-  /** What opening found and repaired. */
+  /** What opening found and repaired, and what reading has found since. */
   readonly opening: OpeningReport
+  /** Calls back for damage that is found from now on, once for each reading. */
+  onDamage?(listener: (found: DamageFound) => void): void
   /** Resolves when the entries are written (and flushed, in mode `always`). Writes all of them or none. */
   append(entries: readonly Entry[]): Promise<void>
   /** Flushes everything appended so far, unless the mode is `never`. */
@@ -77,10 +82,22 @@ export interface OpeningReport {
   readonly tookOverLock: boolean
   /** Bytes of an unfinished last line. They are copied to `setAside`. */
   readonly tornBytes: number
-  /** Lines that changed after they were written. They are copied to `setAside` and skipped. */
-  readonly damagedLines: readonly { readonly offset: number; readonly bytes: number; readonly why: string }[]
+  /** Places that changed after they were written: the first 100 that were read so far. Their lines are skipped, and the path goes on after them. */
+  readonly damagedLines: readonly DamagedLine[]
+  /** How many such places were read so far. */
+  readonly damagedCount: number
+  /** Lines left out because an earlier one has the same uuid: a journal that was written twice. */
+  readonly repeatedLines: number
+  /** Entries that follow a lost line and were joined to the message before it. */
+  readonly bridged: number
+  /** Boundaries that were rebuilt from the lines after them. */
+  readonly restored: number
+  /** Whether something was lost that no decision in the journal takes into account yet. */
+  readonly hasNewGap: boolean
   readonly index: "used" | "extended" | "rebuilt"
-  /** The file that the bytes above were copied to. */
+  /** `damaged`: it did not match its checksum, so everything was read from the journal. */
+  readonly checkpoint: "unread" | "used" | "absent" | "damaged"
+  /** The file that damaged bytes were copied to. The journal keeps them too, except for an unfinished last line. */
   readonly setAside?: string
 }
 

@@ -3,6 +3,7 @@
  * branch stays in the journal. The path leads from the first message to the newest one.
  */
 
+import { isPartOfCompaction } from "../journal/bridge.ts"
 import { type BoundaryEntry, type Entry, isBoundaryEntry, isDecision } from "../journal/entries.ts"
 import type { Uuid } from "../messages/messages.ts"
 
@@ -68,12 +69,6 @@ export class Links {
 
 /** Our boundaries list the known tools. For those of other programs there is no telling whether something is missing. */
 const isOurs = ({ compactMetadata }: BoundaryEntry) => compactMetadata?.toolsDiscovered !== undefined
-
-/** What comes between a boundary and the `compacted` decision that ends the batch. */
-function isPartOfCompaction(entry: Entry): boolean {
-  if (isDecision(entry)) return entry.subtype === "session" || entry.subtype === "thinking-dropped"
-  return entry.type === "attachment" || (entry.type === "user" && entry.isCompactSummary === true)
-}
 
 /** Whether an entry is on the path. A decision is on it if the message it was made at is. */
 export function isOnPath(entry: Entry, path: ReadonlySet<Uuid>): boolean {

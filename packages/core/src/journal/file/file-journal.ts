@@ -1,15 +1,19 @@
 /** A journal in a file. One writer appends batches in order; each batch is written whole or rolled back. */
-import { type FileHandle, lstat, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { type FileHandle, lstat, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { ClosedError, InvalidIdError, JournalWriteError } from "../../base/errors.ts"
 import { isSafeId } from "../../base/ids.ts"
+import { Bridge } from "../bridge.ts"
 import { type Entry, isBoundaryEntry } from "../entries.ts"
 import { decodeLine, encodeLine } from "../line.ts"
 import type { BlobReceipt, FlushMode, Journal, JournalAddress, OpeningReport, Segment } from "../store.ts"
-import { type IndexFile, type LineKind, readBytes } from "./index-file.ts"
-import { DIRECTORY_MODE, FILE_MODE, type JournalPaths } from "./layout.ts"
+import { readSummed, summed } from "./checkpoint-file.ts"
+import type { DamageListener, DamageLog } from "./damage-log.ts"
+import { type IndexFile, type IndexSurvey, type LineKind, type LineRecord, readBytes } from "./index-file.ts"
+import { FILE_MODE, type JournalPaths } from "./layout.ts"
 import type { FileLock } from "./lock.ts"
-import { scanLines } from "./scan.ts"
+import { makeDirectory } from "./make-directory.ts"
+import { readLines } from "./read-lines.ts"
 
 export interface FileJournalParts {
   readonly address: JournalAddress
@@ -19,7 +23,8 @@ export interface FileJournalParts {
   readonly flush: FlushMode
   readonly size: number
   readonly index: IndexFile
-  readonly opening: OpeningReport
+  readonly damage: DamageLog
+  readonly opening: Pick<OpeningReport, "created" | "tookOverLock" | "tornBytes" | "index">
 }
 
 interface Batch {
@@ -32,7 +37,11 @@ export class FileJournal implements Journal {
   readonly address: JournalAddress
   readonly location: string
   readonly notesPath: string
-  readonly opening: OpeningReport
+  readonly #opening: FileJournalParts["opening"]
+  readonly #damage: DamageLog
+  readonly #repeated = new Set<number>()
+  readonly #found = { bridged: 0, restored: 0, hasNewGap: false }
+  #checkpoint: OpeningReport["checkpoint"] = "unread"
   readonly #paths: JournalPaths
   readonly #handle: FileHandle
   readonly #lock: FileLock | undefined
@@ -42,6 +51,9 @@ export class FileJournal implements Journal {
   #waiting: Batch[] = []
   #writing: Promise<void> | undefined
   #unsynced = false
+  #survey: IndexSurvey | undefined
+  /** Some lines are not where the index says. */
+  #isIndexWrong = false
   /** A failed write may have left some of its bytes in the file. */
   #hasTornEnd = false
   #closed = false
@@ -50,13 +62,34 @@ export class FileJournal implements Journal {
     this.address = parts.address
     this.location = parts.paths.journal
     this.notesPath = parts.paths.notes
-    this.opening = parts.opening
+    this.#opening = parts.opening
+    this.#damage = parts.damage
     this.#paths = parts.paths
     this.#handle = parts.handle
     this.#lock = parts.lock
     this.#flush = parts.flush
     this.#index = parts.index
     this.#size = parts.size
+  }
+
+  get opening(): OpeningReport {
+    const { places, count, setAside } = this.#damage
+    const { bridged, restored, hasNewGap } = this.#found
+    return {
+      ...this.#opening,
+      damagedLines: places,
+      damagedCount: count,
+      repeatedLines: this.#repeated.size,
+      bridged,
+      restored,
+      hasNewGap,
+      checkpoint: this.#checkpoint,
+      ...(setAside === undefined ? {} : { setAside }),
+    }
+  }
+
+  onDamage(listener: DamageListener): void {
+    this.#damage.listen(listener)
   }
 
   append(entries: readonly Entry[]): Promise<void> {
@@ -84,46 +117,47 @@ export class FileJournal implements Journal {
   }
 
   async tail(): Promise<Segment> {
-    const boundary = this.#index.lastBoundary
-    return this.#segment(boundary ?? 0, this.#size)
+    await this.#writing
+    return this.#segment(this.#index.lastBoundary ?? 0, this.#index.count)
   }
 
   async before(segment: Segment): Promise<Segment | undefined> {
     this.#mustBeOpen()
     if (segment.start === 0) return undefined
-    const previous = await this.#index.record(segment.start - 1)
-    const first = await this.#index.record(segment.start)
-    return this.#segment(previous?.lastBoundary ?? 0, first!.offset)
+    return this.#segment(await this.#boundaryBefore(segment.start), segment.start)
   }
 
   async *entries(): AsyncGenerator<Entry> {
-    yield* this.#decoded(0, this.#size)
+    this.#mustBeOpen()
+    await this.#writing
+    yield* this.#read(0, this.#index.count)
   }
 
   async find(uuid: string): Promise<Entry | undefined> {
     this.#mustBeOpen()
-    const record = await this.#index.find(uuid)
-    if (!record || record.kind === "damaged") return undefined
-    const decoded = decodeLine(await readBytes(this.#handle, record.offset, record.length))
-    return decoded.state === "whole" && decoded.entry.uuid === uuid ? decoded.entry : undefined
+    for await (const { record, number } of this.#index.find(uuid)) {
+      const found = await this.#lineAt(record, number)
+      if (found?.uuid === uuid) return found
+    }
+    return this.#findUnindexed(uuid)
   }
 
   async readCheckpoint(): Promise<unknown> {
-    try {
-      return JSON.parse(await readFile(this.#paths.checkpoint, "utf8")) as unknown
-    } catch {
-      return undefined // absent or damaged: the journal has everything to rebuild it
-    }
+    const bytes = await readFile(this.#paths.checkpoint).catch(() => undefined)
+    const read = bytes === undefined ? ({ state: "absent" } as const) : readSummed(bytes)
+    this.#checkpoint = read.state
+    return read.state === "used" ? read.value : undefined
   }
 
   async writeCheckpoint(value: unknown): Promise<void> {
-    await writeWhole(this.#paths.checkpoint, JSON.stringify(value))
+    if (this.#lock === undefined) return // a reader changes nothing
+    await writeWhole(this.#paths.checkpoint, summed(value))
   }
 
   async writeBlob(name: string, data: string | Uint8Array): Promise<BlobReceipt> {
     const path = this.#blobPath(name)
     try {
-      await mkdir(this.#paths.blobs, { recursive: true, mode: DIRECTORY_MODE })
+      await makeDirectory(this.#paths.blobs)
       for (const directory of [dirname(this.#paths.blobs), this.#paths.blobs]) await mustNotBeLink(directory)
       await writeWhole(path, data)
     } catch (error) {
@@ -147,6 +181,8 @@ export class FileJournal implements Journal {
     } finally {
       await this.#index.close()
       await this.#handle.close()
+      // the next opening builds it again
+      if (this.#isIndexWrong && this.#lock) await rm(this.#paths.index, { force: true })
       await this.#lock?.release()
     }
   }
@@ -196,19 +232,67 @@ export class FileJournal implements Journal {
 
   async #segment(start: number, end: number): Promise<Segment> {
     this.#mustBeOpen()
-    const first = await this.#index.record(start)
     const entries: Entry[] = []
-    for await (const entry of this.#decoded(first?.offset ?? 0, end)) entries.push(entry)
+    for await (const entry of this.#read(start, end)) entries.push(entry)
     return { entries, start }
   }
 
-  async *#decoded(start: number, end: number): AsyncGenerator<Entry> {
-    this.#mustBeOpen()
-    await this.#writing
-    for await (const { bytes } of scanLines(this.#handle, start, end)) {
-      const decoded = decodeLine(bytes)
-      if (decoded.state === "whole") yield decoded.entry
+  /** The entries of some lines. Damage among them is reported, set aside and bridged. */
+  async *#read(from: number, to: number): AsyncGenerator<Entry> {
+    const bridge = new Bridge({ isFromStart: from === 0 })
+    const lines = readLines({ handle: this.#handle, index: this.#index, from, to, size: this.#size })
+    for await (const line of lines) {
+      if (line.state === "whole") {
+        if (line.isUnindexed) this.#isIndexWrong = true
+        yield* bridge.take(line.entry)
+      } else if (line.state === "repeated") this.#repeated.add(line.offset)
+      else {
+        this.#damage.add(line.state === "lost" ? line.lost : line.at, line.content)
+        if (this.#damage.isFull) await this.#damage.write()
+        if (line.state === "lost") yield* bridge.lose(line.lost)
+      }
     }
+    yield* bridge.end()
+    await this.#damage.report()
+    this.#note(bridge)
+  }
+
+  /** The same lines may be read again, so the largest figures count. */
+  #note({ bridged, restored, isUnanswered }: Bridge): void {
+    const found = this.#found
+    found.bridged = Math.max(found.bridged, bridged)
+    found.restored = Math.max(found.restored, restored)
+    found.hasNewGap = isUnanswered
+  }
+
+  /** The entry at a place of the index. Damage there is reported. */
+  async #lineAt({ offset, length }: LineRecord, number: number): Promise<Entry | undefined> {
+    const bytes = await readBytes(this.#handle, offset, length)
+    const decoded = decodeLine(bytes)
+    if (decoded.state === "whole") return decoded.entry
+    this.#damage.add({ line: number + 1, offset, bytes: length, why: decoded.why, isLost: true }, bytes)
+    await this.#damage.report()
+    return undefined
+  }
+
+  /** The index does not know the uuid. It may have lost some lines, or the line was damaged before it was indexed. */
+  async #findUnindexed(uuid: string): Promise<Entry | undefined> {
+    this.#survey ??= await this.#index.survey()
+    for (const { record, number } of this.#survey.damaged) await this.#lineAt(record, number)
+    if (this.#survey.isSound) return undefined
+    this.#isIndexWrong = true
+    let found: Entry | undefined
+    for await (const entry of this.entries()) if (entry.uuid === uuid) found = entry
+    return found
+  }
+
+  /** The record number of the boundary that a stretch before this one begins with. */
+  async #boundaryBefore(number: number): Promise<number> {
+    for (let before = number - 1; before >= 0; before--) {
+      const record = await this.#index.record(before)
+      if (record) return record.lastBoundary ?? 0
+    }
+    return 0
   }
 
   /** A name is an id with an optional extension. */

@@ -2,8 +2,9 @@
 import { access, readdir, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { type Clock, systemClock } from "../../base/clock.ts"
-import { ConversationNotFoundError } from "../../base/errors.ts"
+import { ConversationNotFoundError, JournalOpenError } from "../../base/errors.ts"
 import { isSafeId } from "../../base/ids.ts"
+import { describeDamage } from "../damage.ts"
 import { listingFacts } from "../listing.ts"
 import type { ConversationListing, FlushMode, Store } from "../store.ts"
 import type { FileJournal } from "./file-journal.ts"
@@ -29,7 +30,8 @@ export function fileStore({ root, flush = "turn", clock = systemClock }: FileSto
       const directory = projectDirectory(root, project)
       const names = await readdir(directory).catch(() => [] as string[])
       const ids = names.filter((name) => name.endsWith(".jsonl")).map((name) => name.slice(0, -".jsonl".length))
-      const listings = await Promise.all(ids.filter(isSafeId).map((id) => listingOf(root, { project, id }, directory)))
+      const listed = await Promise.all(ids.filter(isSafeId).map((id) => listingOf(root, { project, id }, directory)))
+      const listings = listed.filter((listing) => listing !== undefined)
       return listings.sort((a, b) => b.touched.localeCompare(a.touched))
     },
   }
@@ -52,17 +54,31 @@ async function listingOf(
   root: string,
   address: { project: string; id: string },
   directory: string,
-): Promise<ConversationListing> {
-  const file = await stat(join(directory, `${address.id}.jsonl`))
-  const journal = await openLazily({ root, address, access: "read", flush: "never", now: "" })
+): Promise<ConversationListing | undefined> {
+  const file = await stat(join(directory, `${address.id}.jsonl`)).catch(() => undefined)
+  if (!file?.isFile()) return undefined
+  const listing = { id: address.id, bytes: file.size, touched: file.mtime.toISOString() }
   try {
-    return {
-      id: address.id,
-      bytes: file.size,
-      touched: file.mtime.toISOString(),
-      ...(await listingFacts(journal)),
-    }
+    return { ...listing, ...(await factsOf({ root, address, access: "read", flush: "never", now: "" })) }
+  } catch (error) {
+    if (error instanceof JournalOpenError) return { ...listing, problem: error.message } // the others are listed all the same
+    throw error
+  }
+}
+
+async function factsOf(options: OpenFileJournal): Promise<Partial<ConversationListing>> {
+  const journal = await openLazily(options)
+  try {
+    const facts = await listingFacts(journal)
+    const problem = damageFound(journal)
+    return { ...facts, ...(problem === undefined ? {} : { problem }) }
   } finally {
     await journal.close()
   }
+}
+
+function damageFound({ opening, location }: FileJournal): string | undefined {
+  const { damagedLines, damagedCount: count } = opening
+  const [first] = damagedLines
+  return first && describeDamage({ first, count }, location)
 }

@@ -4,18 +4,34 @@
  *
  *   uuid 16 | offset 8 | length 4 | kind 4 | last boundary 4 | crc32 4
  */
-import { hash } from "node:crypto"
 import { type FileHandle, open } from "node:fs/promises"
 import { crc32 } from "node:zlib"
+import { KEY_BYTES, keyOf } from "../line-key.ts"
 
 const RECORD_BYTES = 40
 const SUMMED_BYTES = 36
 const NO_BOUNDARY = 0xffffffff
+const CHUNK_RECORDS = 25_000 // 1 MB at a time
 
-export type LineKind = "entry" | "boundary" | "damaged"
-const KINDS: readonly LineKind[] = ["entry", "boundary", "damaged"]
+/** `damaged`: it could not be read when it was indexed. `repeated`: an earlier line has the same uuid. */
+export type LineKind = "entry" | "boundary" | "damaged" | "repeated"
+const KINDS: readonly LineKind[] = ["entry", "boundary", "damaged", "repeated"]
+
+export interface NewLine {
+  readonly uuid: string
+  readonly offset: number
+  readonly length: number
+  readonly kind: LineKind
+}
+
+export interface IndexSurvey {
+  readonly isSound: boolean
+  readonly damaged: readonly { readonly record: LineRecord; readonly number: number }[]
+}
 
 export interface LineRecord {
+  /** The key of its uuid, in hex. */
+  readonly key: string
   /** Byte offset in the journal file. The length excludes the line end. */
   readonly offset: number
   readonly length: number
@@ -51,28 +67,15 @@ export class IndexFile {
   /** Opens the index and keeps the records that are within the first `journalBytes` of the journal. */
   static async open(path: string, journalBytes: number, options: { readonly readOnly: boolean }): Promise<IndexFile> {
     const { readOnly } = options
-    const handle = await open(path, readOnly ? "r" : "a+").catch((error: NodeJS.ErrnoException) => {
-      if (readOnly && error.code === "ENOENT") return undefined
+    const handle = await open(path, readOnly ? "r" : "a+").catch((error: unknown) => {
+      if (readOnly) return undefined // it does without
       throw error
     })
     if (handle === undefined) return new IndexFile(handle, { count: 0, last: undefined, readOnly })
     const { size } = await handle.stat()
-    let count = Math.floor(size / RECORD_BYTES)
-    let last: LineRecord | undefined
-    for (; count > 0; count--) {
-      last = await readRecord(handle, count - 1)
-      if (last && last.offset + last.length + 1 <= journalBytes) break
-      last = undefined
-    }
+    const { count, last } = await lastUsable(handle, Math.floor(size / RECORD_BYTES), journalBytes)
     if (!readOnly && count * RECORD_BYTES !== size) await handle.truncate(count * RECORD_BYTES)
     return new IndexFile(handle, { count, last, readOnly })
-  }
-
-  /** Whether the newest record is for the line with this uuid. */
-  async fits(uuid: string): Promise<boolean> {
-    if (this.#count === 0 || this.#handle === undefined) return false
-    const bytes = await readBytes(this.#handle, (this.#count - 1) * RECORD_BYTES, RECORD_BYTES)
-    return bytes.subarray(0, 16).equals(keyOf(uuid))
   }
 
   get count(): number {
@@ -88,7 +91,7 @@ export class IndexFile {
     return this.#lastBoundary
   }
 
-  async add(lines: readonly { uuid: string; offset: number; length: number; kind: LineKind }[]): Promise<void> {
+  async add(lines: readonly NewLine[]): Promise<void> {
     const bytes = Buffer.alloc(lines.length * RECORD_BYTES)
     let count = this.#count
     let lastBoundary = this.#lastBoundary
@@ -121,20 +124,50 @@ export class IndexFile {
     return parseRecord(await this.#bytes(number, 1))
   }
 
-  /** The newest line with this uuid. */
-  async find(uuid: string): Promise<LineRecord | undefined> {
+  /** Records from `first` on. One that does not match its checksum is `undefined`. */
+  async records(first: number, count: number): Promise<readonly (LineRecord | undefined)[]> {
+    const bytes = await this.#bytes(first, count)
+    return Array.from({ length: count }, (_, at) =>
+      parseRecord(bytes.subarray(at * RECORD_BYTES, (at + 1) * RECORD_BYTES)),
+    )
+  }
+
+  /** The lines with this uuid, newest first, each with its record number. */
+  async *find(uuid: string): AsyncGenerator<{ readonly record: LineRecord; readonly number: number }> {
     const key = keyOf(uuid)
-    const CHUNK_RECORDS = 25_000 // 1 MB at a time, newest first
     for (let end = this.#count; end > 0; end -= CHUNK_RECORDS) {
       const start = Math.max(0, end - CHUNK_RECORDS)
       const chunk = await this.#bytes(start, end - start)
       for (let at = chunk.lastIndexOf(key); at >= 0; at = at === 0 ? -1 : chunk.lastIndexOf(key, at - 1)) {
         if (at % RECORD_BYTES !== 0) continue
         const record = parseRecord(chunk.subarray(at, at + RECORD_BYTES))
-        if (record) return record
+        if (record) yield { record, number: start + at / RECORD_BYTES }
       }
     }
-    return undefined
+  }
+
+  /** Whether every record matches its checksum, and which lines were damaged when they were indexed. */
+  async survey(): Promise<IndexSurvey> {
+    const damaged: { record: LineRecord; number: number }[] = []
+    let isSound = true
+    for (let first = 0; first < this.#count; first += CHUNK_RECORDS) {
+      const records = await this.records(first, Math.min(CHUNK_RECORDS, this.#count - first))
+      for (const [at, record] of records.entries()) {
+        if (record === undefined) isSound = false
+        else if (record.kind === "damaged") damaged.push({ record, number: first + at })
+      }
+    }
+    return { isSound, damaged }
+  }
+
+  /** The keys of all lines. */
+  async keys(): Promise<Set<string>> {
+    const keys = new Set<string>()
+    for (let first = 0; first < this.#count; first += CHUNK_RECORDS) {
+      const bytes = await this.#bytes(first, Math.min(CHUNK_RECORDS, this.#count - first))
+      for (let at = 0; at < bytes.length; at += RECORD_BYTES) keys.add(bytes.toString("hex", at, at + KEY_BYTES))
+    }
+    return keys
   }
 
   async close(): Promise<void> {
@@ -151,12 +184,24 @@ export class IndexFile {
   }
 }
 
-function keyOf(uuid: string): Buffer {
-  const hex = uuid.replaceAll("-", "")
-  return /^[0-9a-f]{32}$/.test(hex) ? Buffer.from(hex, "hex") : hash("sha256", uuid, "buffer").subarray(0, 16)
+/** The newest record that is whole and within the journal. Everything after it is forgotten and read from the journal again. */
+async function lastUsable(
+  handle: FileHandle,
+  filed: number,
+  journalBytes: number,
+): Promise<{ count: number; last: LineRecord | undefined }> {
+  for (let end = filed; end > 0; end -= CHUNK_RECORDS) {
+    const start = Math.max(0, end - CHUNK_RECORDS)
+    const chunk = await readBytes(handle, start * RECORD_BYTES, (end - start) * RECORD_BYTES)
+    for (let at = chunk.length - RECORD_BYTES; at >= 0; at -= RECORD_BYTES) {
+      const last = parseRecord(chunk.subarray(at, at + RECORD_BYTES))
+      if (last && last.offset + last.length + 1 <= journalBytes) return { count: start + at / RECORD_BYTES + 1, last }
+    }
+  }
+  return { count: 0, last: undefined }
 }
 
-function writeRecord(into: Buffer, line: LineRecord & { uuid: string }): void {
+function writeRecord(into: Buffer, line: NewLine & Pick<LineRecord, "lastBoundary">): void {
   keyOf(line.uuid).copy(into, 0)
   into.writeBigUInt64LE(BigInt(line.offset), 16)
   into.writeUInt32LE(line.length, 24)
@@ -172,6 +217,7 @@ function parseRecord(bytes: Buffer): LineRecord | undefined {
   const kind = KINDS[bytes.readUInt32LE(28)]
   if (kind === undefined) return undefined
   return {
+    key: bytes.toString("hex", 0, KEY_BYTES),
     offset: Number(bytes.readBigUInt64LE(16)),
     length: bytes.readUInt32LE(24),
     kind,
@@ -179,13 +225,9 @@ function parseRecord(bytes: Buffer): LineRecord | undefined {
   }
 }
 
-async function readRecord(handle: FileHandle, number: number): Promise<LineRecord | undefined> {
-  return parseRecord(await readBytes(handle, number * RECORD_BYTES, RECORD_BYTES))
-}
-
 /** The bytes of a range. Fewer only at the end of the file. */
 export async function readBytes(handle: FileHandle, position: number, length: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(length)
+  const bytes = Buffer.allocUnsafe(length)
   let done = 0
   while (done < length) {
     const { bytesRead } = await handle.read(bytes, done, length - done, position + done)

@@ -6,7 +6,7 @@
  * slept would lose a lock it still holds. That is why this one is our own.
  */
 import { randomUUID } from "node:crypto"
-import { link, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { link, lstat, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { hostname } from "node:os"
 
 export interface LockOwner {
@@ -36,8 +36,8 @@ export async function acquireLock(path: string, since: string): Promise<LockAtte
   }
   // a finished file is linked into place, so that no process ever sees a lock without an owner
   const own = `${path}.${owner.token.slice(0, 8)}` // shortened: together with the longest id it must fit into a file name
-  await writeFile(own, JSON.stringify(owner))
   try {
+    await writeFile(own, JSON.stringify(owner))
     if (await linked(own, path)) return { state: "acquired", lock: lockAt(path, owner.token) }
     const holder = await ownerOf(path)
     if (holder === undefined) return await acquireLock(path, since) // it was released in the meantime
@@ -85,13 +85,40 @@ async function linked(from: string, to: string): Promise<boolean> {
   }
 }
 
+const LONGEST_LOCK = 4_096 // bytes; ours have about 200
+
+/** Anything but a file in the lock's place cannot be taken over safely, so it is an error. */
 async function ownerOf(path: string): Promise<LockOwner | undefined> {
+  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined
+    throw error
+  })
+  if (found === undefined) return undefined
+  if (!found.isFile()) throw new Error(`${path} is not a file. Remove it if no process uses the conversation`)
+  if (found.size > LONGEST_LOCK) return NO_OWNER
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined
+    throw error
+  })
+  return text === undefined ? undefined : readOwner(text)
+}
+
+/** Not our lock, or damaged: no owner can be found, so treat it as dead. */
+const NO_OWNER: LockOwner = { pid: 0, host: hostname(), since: "an unknown time", started: "", token: "" }
+
+function readOwner(text: string): LockOwner {
   try {
-    return JSON.parse(await readFile(path, "utf8")) as LockOwner
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined
-    // not our lock, or damaged: no owner can be found, so treat it as dead
-    return { pid: 0, host: hostname(), since: "an unknown time", started: "", token: "" }
+    const { pid, host, since, started, token } = (JSON.parse(text) ?? {}) as Partial<Record<keyof LockOwner, unknown>>
+    if (!Number.isSafeInteger(pid) || typeof host !== "string" || typeof token !== "string") return NO_OWNER
+    return {
+      pid: pid as number,
+      host,
+      since: typeof since === "string" ? since : NO_OWNER.since,
+      started: typeof started === "string" ? started : "",
+      token,
+    }
+  } catch {
+    return NO_OWNER
   }
 }
 

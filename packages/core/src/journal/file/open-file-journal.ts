@@ -1,13 +1,16 @@
 /** Opens a journal: takes the lock, reads the index, and repairs only what a crash left. Damaged lines are set aside, not lost. */
-import { type FileHandle, mkdir, open, rm, writeFile } from "node:fs/promises"
-import { ConversationLockedError } from "../../base/errors.ts"
-import { isBoundaryEntry } from "../entries.ts"
-import { decodeLine, isWhole, peekLine } from "../line.ts"
-import type { FlushMode, JournalAddress, OpeningReport } from "../store.ts"
+import { type FileHandle, open, rm, stat } from "node:fs/promises"
+import { ConversationLockedError, JournalOpenError, StrataError } from "../../base/errors.ts"
+import { SUM_DIFFERS } from "../damage.ts"
+import { decodeLine, isWhole, type LineFront, type LinePiece, peekLine, piecesOf, statedSum } from "../line.ts"
+import { damagedId, keyOf } from "../line-key.ts"
+import type { FlushMode, JournalAddress } from "../store.ts"
+import { DamageLog } from "./damage-log.ts"
 import { FileJournal } from "./file-journal.ts"
-import { IndexFile, type LineKind, readBytes } from "./index-file.ts"
-import { DIRECTORY_MODE, FILE_MODE, type JournalPaths, journalPaths } from "./layout.ts"
+import { IndexFile, type NewLine, readBytes } from "./index-file.ts"
+import { FILE_MODE, type JournalPaths, journalPaths } from "./layout.ts"
 import { acquireLock, type FileLock } from "./lock.ts"
+import { makeDirectory } from "./make-directory.ts"
 import { scanLines } from "./scan.ts"
 
 export interface OpenFileJournal {
@@ -20,13 +23,24 @@ export interface OpenFileJournal {
 }
 
 export async function openFileJournal(options: OpenFileJournal): Promise<FileJournal> {
+  const { access } = options
   const paths = journalPaths(options.root, options.address)
+  try {
+    return await opened(options, paths)
+  } catch (cause) {
+    if (cause instanceof StrataError) throw cause
+    const { path = paths.journal } = cause as NodeJS.ErrnoException
+    throw new JournalOpenError({ path, access, cause })
+  }
+}
+
+async function opened(options: OpenFileJournal, paths: JournalPaths): Promise<FileJournal> {
   const readOnly = options.access === "read"
-  if (!readOnly) await mkdir(paths.directory, { recursive: true, mode: DIRECTORY_MODE })
+  if (!readOnly) await makeDirectory(paths.directory)
   const { lock, tookOverLock } = readOnly ? { lock: undefined, tookOverLock: false } : await lockFor(paths, options)
   let handle: FileHandle | undefined
   try {
-    handle = await open(paths.journal, readOnly ? "r" : "a+", FILE_MODE)
+    handle = await openFile(paths.journal, readOnly)
     const { size } = await handle.stat()
     const recovered = await recover({ handle, paths, size, readOnly })
     return new FileJournal({
@@ -37,6 +51,7 @@ export async function openFileJournal(options: OpenFileJournal): Promise<FileJou
       flush: options.flush,
       size: recovered.size,
       index: recovered.index,
+      damage: recovered.damage,
       opening: { ...recovered.report, created: size === 0 && !readOnly, tookOverLock },
     })
   } catch (error) {
@@ -44,6 +59,13 @@ export async function openFileJournal(options: OpenFileJournal): Promise<FileJou
     await lock?.release()
     throw error
   }
+}
+
+/** Opening a pipe or a device in the journal's place would wait for ever. */
+async function openFile(path: string, readOnly: boolean): Promise<FileHandle> {
+  const found = await stat(path).catch(() => undefined)
+  if (found && !found.isFile()) throw Object.assign(new Error(`${path} is not a file`), { path })
+  return open(path, readOnly ? "r" : "a+", FILE_MODE)
 }
 
 async function lockFor(
@@ -64,6 +86,7 @@ interface Recovery {
 
 /** Brings the index up to date by checking every line that it does not know yet. */
 async function recover({ handle, paths, size, readOnly }: Recovery) {
+  const damage = new DamageLog(paths.setAside, readOnly)
   let index = await IndexFile.open(paths.index, size, { readOnly })
   const found = index.count
   if (found > 0 && !(await indexFits(index, handle))) {
@@ -72,75 +95,146 @@ async function recover({ handle, paths, size, readOnly }: Recovery) {
     index = await IndexFile.open(readOnly ? `${paths.index}.none` : paths.index, 0, { readOnly })
   }
   const used = index.count
-  const aside = new SetAside(paths.setAside, readOnly)
-  const damagedLines: { offset: number; bytes: number; why: string }[] = []
-  let tornBytes = 0
-  let end = index.end
-  let batch: { uuid: string; offset: number; length: number; kind: LineKind }[] = []
+  const added = await indexRest({ handle, index, size, damage })
+  await damage.report()
+  const end = readOnly ? added.end : await endLastLine(handle, added)
+  const how = index.count === used && used === found ? "used" : used === 0 && end > 0 ? "rebuilt" : "extended"
+  return { index, size: end, damage, report: { tornBytes: added.tornBytes, index: how } as const }
+}
 
-  for await (const { offset, bytes, ended } of scanLines(handle, index.end, size)) {
-    if (!isWhole(bytes)) {
-      await aside.keep(offset, bytes)
-      if (!ended) {
-        tornBytes = bytes.length
-        break
-      }
-      damagedLines.push({ offset, bytes: bytes.length, why: "the checksum does not match" })
-      batch.push({ uuid: `damaged:${offset}`, offset, length: bytes.length, kind: "damaged" })
-    } else {
-      batch.push({ ...identify(bytes), offset, length: bytes.length })
-      // a whole line without its line end counts as written; the next one must not be fused with it
-      if (!ended && !readOnly) await handle.appendFile("\n")
+interface Indexing {
+  readonly handle: FileHandle
+  readonly index: IndexFile
+  readonly size: number
+  readonly damage: DamageLog
+}
+
+interface Indexed {
+  /** The end of what was indexed. */
+  readonly end: number
+  readonly tornBytes: number
+}
+
+const BATCH_LINES = 10_000
+
+async function indexRest({ handle, index, size, damage }: Indexing): Promise<Indexed> {
+  let end = index.end
+  let tornBytes = 0
+  let batch: NewLine[] = []
+  const written = new WrittenLines(handle, index)
+  for await (const { offset, bytes, ended, next } of scanLines(handle, index.end, size)) {
+    const pieces = piecesOf(bytes)
+    const last = pieces.at(-1)
+    if (!ended && last && !last.isWhole) {
+      tornBytes = last.bytes.length
+      damage.keep(offset + last.start, last.bytes)
     }
-    end = offset + bytes.length + 1
-    if (batch.length >= 10_000) {
-      await index.add(batch)
-      batch = []
+    for (const [at, piece] of (tornBytes > 0 ? pieces.slice(0, -1) : pieces).entries()) {
+      const number = index.count + batch.length
+      const start = offset + piece.start
+      const followedAt = pieces[at + 1]?.start ?? next - offset
+      const length = piece.isWhole ? piece.bytes.length : followedAt - piece.start - 1
+      if (!piece.isWhole && piece.bytes.length > 0)
+        damage.add(
+          { line: number + 1, offset: start, bytes: piece.bytes.length, why: SUM_DIFFERS, isLost: true },
+          piece.bytes,
+        )
+      batch.push({ ...(await identify(piece, start, written)), offset: start, length })
     }
+    end = tornBytes > 0 ? offset + last!.start : next
+    if (damage.isFull) await damage.write()
+    if (batch.length < BATCH_LINES) continue
+    await index.add(batch)
+    batch = []
   }
   if (batch.length > 0) await index.add(batch)
-  if (tornBytes > 0 && !readOnly) await handle.truncate(end)
-
-  const report: Omit<OpeningReport, "created" | "tookOverLock"> = {
-    tornBytes,
-    damagedLines,
-    index: index.count === used && used === found ? "used" : used === 0 && end > 0 ? "rebuilt" : "extended",
-    ...(aside.used ? { setAside: paths.setAside } : {}),
-  }
-  return { index, size: end, report }
+  return { end, tornBytes }
 }
 
+const LINE_END = 0x0a
+
+/** Leaves the file so that the next line begins after a line end. An unfinished line was copied and is cut off. Returns the size. */
+async function endLastLine(handle: FileHandle, { end, tornBytes }: Indexed): Promise<number> {
+  if (tornBytes > 0) await handle.truncate(end)
+  const { size } = await handle.stat()
+  const [last] = size === 0 ? [LINE_END] : await readBytes(handle, size - 1, 1)
+  if (last === LINE_END) return size
+  await handle.appendFile("\n")
+  return size + 1
+}
+
+const RECORDS_TO_TRY = 16
+const RECORDS_AT_ONCE = 5_000
+
+/** Whether one of the newest lines is where the index says. The last one alone may be damaged. */
 async function indexFits(index: IndexFile, handle: FileHandle): Promise<boolean> {
-  const last = await index.record(index.count - 1)
-  if (!last) return false
-  if (last.kind === "damaged") return true
-  const line = await readBytes(handle, last.offset, last.length)
-  return isWhole(line) && index.fits(identify(line).uuid)
+  let tries = 0
+  for (let end = index.count; end > 0; end -= RECORDS_AT_ONCE) {
+    const start = Math.max(0, end - RECORDS_AT_ONCE)
+    for (const record of (await index.records(start, end - start)).toReversed()) {
+      if (!record || record.kind === "damaged") continue
+      if (tries++ === RECORDS_TO_TRY) return false
+      const line = await readBytes(handle, record.offset, record.length)
+      const front = isWhole(line) ? frontOf(line) : undefined
+      if (front) return keyOf(front.uuid).toString("hex") === record.key
+    }
+  }
+  return tries === 0
 }
 
-function identify(line: Buffer): { uuid: string; kind: LineKind } {
-  const peeked = peekLine(line)
-  if (peeked) return { uuid: peeked.uuid, kind: peeked.isBoundary ? "boundary" : "entry" }
+/** What the index keeps of a line. A repeated boundary does not count as one. */
+async function identify(
+  { bytes, isWhole: whole }: LinePiece,
+  offset: number,
+  written: WrittenLines,
+): Promise<Pick<NewLine, "uuid" | "kind">> {
+  const front = whole ? frontOf(bytes) : peekLine(bytes)
+  const isBoundary = front?.type === "system" && front.subtype === "compact_boundary"
+  if (!front) return { uuid: damagedId(offset), kind: "damaged" }
+  const { uuid } = front
+  if (!whole) return { uuid, kind: isBoundary ? "boundary" : "damaged" }
+  if (await written.has(uuid, statedSum(bytes))) return { uuid, kind: "repeated" }
+  return { uuid, kind: isBoundary ? "boundary" : "entry" }
+}
+
+/** The lines before the one that is being indexed. A journal that was appended to itself has every line twice. */
+class WrittenLines {
+  readonly #handle: FileHandle
+  readonly #index: IndexFile
+  readonly #end: number
+  readonly #sums = new Map<string, string>()
+  #keys: Set<string> | undefined
+
+  constructor(handle: FileHandle, index: IndexFile) {
+    this.#handle = handle
+    this.#index = index
+    this.#end = index.end
+  }
+
+  /** Whether the same line was seen before. From now on it was. */
+  async has(uuid: string, sum: string): Promise<boolean> {
+    const key = keyOf(uuid).toString("hex")
+    this.#keys ??= await this.#index.keys()
+    if (this.#keys.delete(key)) await this.#readIndexed()
+    if (this.#sums.get(key) === sum) return true
+    this.#sums.set(key, sum)
+    return false
+  }
+
+  /** Reads the sums of the lines that were indexed earlier, all at once. */
+  async #readIndexed(): Promise<void> {
+    this.#keys = new Set()
+    for await (const { bytes } of scanLines(this.#handle, 0, this.#end)) {
+      const front = peekLine(bytes)
+      if (front) this.#sums.set(keyOf(front.uuid).toString("hex"), statedSum(bytes))
+    }
+  }
+}
+
+/** Of a line that is whole but may have been written by another program, with its fields in another order. */
+function frontOf(line: Buffer): LineFront | undefined {
+  const front = peekLine(line)
+  if (front) return front
   const decoded = decodeLine(line)
-  if (decoded.state === "damaged") return { uuid: "", kind: "damaged" }
-  return { uuid: decoded.entry.uuid, kind: isBoundaryEntry(decoded.entry) ? "boundary" : "entry" }
-}
-
-/** Copies unreadable bytes to a file of their own before anything else happens to them. */
-class SetAside {
-  readonly #path: string
-  readonly #readOnly: boolean
-  used = false
-
-  constructor(path: string, readOnly: boolean) {
-    this.#path = path
-    this.#readOnly = readOnly
-  }
-
-  async keep(offset: number, bytes: Buffer): Promise<void> {
-    if (this.#readOnly) return
-    const record = { offset, length: bytes.length, base64: bytes.toString("base64") }
-    await writeFile(this.#path, `${JSON.stringify(record)}\n`, { flag: "a", mode: FILE_MODE })
-    this.used = true
-  }
+  return decoded.state === "whole" ? decoded.entry : undefined
 }

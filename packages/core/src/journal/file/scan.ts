@@ -6,16 +6,21 @@ export interface RawLine {
   readonly offset: number
   /** Without the line end. */
   readonly bytes: Buffer
-  /** Whether a line end follows. Only the last line of a file can lack it. */
+  /** False for a last line without a line end. */
   readonly ended: boolean
+  /** Where the next line begins, or would begin. */
+  readonly next: number
 }
 
 const CHUNK_BYTES = 1 << 20
 const LINE_END = 0x0a
+/** A longer line is given in parts. No entry comes near: a request has at most 32 MB. */
+const LONGEST_LINE = 1 << 28
 
 /** Lines from `start` to `end`. The bytes of a line are valid until you ask for the next one. */
 export async function* scanLines(handle: FileHandle, start: number, end: number): AsyncGenerator<RawLine> {
   let pending: Buffer[] = []
+  let pendingBytes = 0
   let offset = start
   for (let position = start; position < end; ) {
     const chunk = await readBytes(handle, position, Math.min(CHUNK_BYTES, end - position))
@@ -24,13 +29,22 @@ export async function* scanLines(handle: FileHandle, start: number, end: number)
     for (let at = chunk.indexOf(LINE_END); at >= 0; at = chunk.indexOf(LINE_END, from)) {
       const part = chunk.subarray(from, at)
       const bytes = pending.length === 0 ? part : Buffer.concat([...pending, part])
-      yield { offset, bytes, ended: true }
+      yield { offset, bytes, ended: true, next: offset + bytes.length + 1 }
       pending = []
+      pendingBytes = 0
       offset += bytes.length + 1
       from = at + 1
     }
     if (from < chunk.length) pending.push(chunk.subarray(from))
+    pendingBytes += chunk.length - from
     position += chunk.length
+    if (pendingBytes < LONGEST_LINE || position >= end) continue
+    yield { offset, bytes: Buffer.concat(pending), ended: true, next: offset + pendingBytes }
+    pending = []
+    offset += pendingBytes
+    pendingBytes = 0
   }
-  if (pending.length > 0) yield { offset, bytes: Buffer.concat(pending), ended: false }
+  if (pending.length === 0) return
+  const bytes = Buffer.concat(pending)
+  yield { offset, bytes, ended: false, next: offset + bytes.length + 1 }
 }

@@ -27,6 +27,7 @@ export async function notesOfBranch({ views, journal, now, signal }: LayerContex
   const { kept, inFile } = views.notes
   if (!inFile || keptName(text) === kept) return { state: "in-file", text }
   if (keptName(text) !== inFile.kept) return { state: "edited" }
-  const own = kept === undefined ? undefined : await journal.readBlob(kept)
-  return { state: "kept", ...(own ? { text: own.toString() } : {}) }
+  const own = kept === undefined ? undefined : (await journal.readBlob(kept))?.toString()
+  // the name is a hash of the text, so a damaged copy shows
+  return { state: "kept", ...(own !== undefined && keptName(own) === kept ? { text: own } : {}) }
 }

@@ -1,0 +1,178 @@
+/**
+ * Reads lines of a journal file at the places that its index names. The index has a checksum of its own, so one changed byte cannot move
+ * the lines around it: a lost line end fuses nothing, and a new one splits nothing. Where index and file disagree, the bytes between are
+ * searched for lines.
+ */
+import type { FileHandle } from "node:fs/promises"
+import { END_CHANGED, type FoundLine, lostLine, SUM_DIFFERS } from "../damage.ts"
+import { decodeLine, piecesOf } from "../line.ts"
+import { type IndexFile, type LineRecord, readBytes } from "./index-file.ts"
+import { scanLines } from "./scan.ts"
+
+export interface ReadLines {
+  readonly handle: FileHandle
+  readonly index: IndexFile
+  /** The record numbers of the first line and of the line after the last. */
+  readonly from: number
+  readonly to: number
+  /** The size of the journal. */
+  readonly size: number
+}
+
+const RECORDS_AT_ONCE = 5_000 // 200 KB of the index
+const WINDOW_BYTES = 1 << 20
+const LINE_END = 0x0a
+
+interface Doubtful {
+  readonly record: LineRecord
+  readonly number: number
+}
+
+export async function* readLines({ handle, index, from, to, size }: ReadLines): AsyncGenerator<FoundLine> {
+  const file = new Window(handle)
+  const stretch = { start: await startOf(index, from), line: from + 1, doubtful: [] as Doubtful[] }
+  const upTo = (end: number) => gap({ handle, file, ...stretch, end })
+  for (let first = from; first < to; first += RECORDS_AT_ONCE) {
+    const records = await index.records(first, Math.min(RECORDS_AT_ONCE, to - first))
+    for (const [at, record] of records.entries()) {
+      const previous = stretch.doubtful.at(-1)?.record
+      const position = previous ? previous.offset + previous.length + 1 : stretch.start
+      if (!record || record.offset + 1 < position || record.offset + record.length > size) continue
+      const number = first + at
+      if (record.kind === "repeated") {
+        yield* upTo(record.offset)
+        yield { state: "repeated", offset: record.offset }
+      } else {
+        const bytes = await file.bytes(record.offset, record.length)
+        const decoded = decodeLine(bytes)
+        if (decoded.state === "damaged") {
+          stretch.doubtful.push({ record, number })
+          continue
+        }
+        yield* upTo(record.offset)
+        yield { state: "whole", entry: decoded.entry }
+        const end = record.offset + record.length
+        const after = end < size ? await file.bytes(end, 1) : undefined
+        if (after?.length === 1 && after[0] !== LINE_END)
+          yield {
+            state: "end-changed",
+            at: { line: number + 1, offset: end, bytes: 1, why: END_CHANGED, isLost: false },
+            content: Buffer.from(after),
+          }
+      }
+      stretch.start = record.offset + record.length + 1
+      stretch.line = number + 2
+      stretch.doubtful = []
+    }
+  }
+  const next = to < index.count ? await index.record(to) : undefined
+  yield* upTo(next?.offset ?? size)
+}
+
+/** Where a line begins: its own record says so, or the end of the one before it. */
+async function startOf(index: IndexFile, number: number): Promise<number> {
+  if (number === 0) return 0
+  const own = await index.record(number)
+  if (own) return own.offset
+  for (let before = number - 1; before >= 0; before--) {
+    const record = await index.record(before)
+    if (record) return record.offset + record.length + 1
+  }
+  return 0
+}
+
+interface GapRange {
+  readonly handle: FileHandle
+  readonly file: Window
+  readonly start: number
+  readonly end: number
+  /** The number of its first line. */
+  readonly line: number
+  /** Records of lines in the gap, which are damaged or somewhere else. */
+  readonly doubtful: readonly Doubtful[]
+}
+
+async function* gap(range: GapRange): AsyncGenerator<FoundLine> {
+  if (range.start >= range.end) return
+  if (range.doubtful.length === 0 || (await hasWholeLine(range))) yield* searched(range)
+  else yield* recorded(range)
+}
+
+async function hasWholeLine({ handle, start, end }: GapRange): Promise<boolean> {
+  for await (const { bytes } of scanLines(handle, start, end))
+    if (piecesOf(bytes).some(({ isWhole }) => isWhole)) return true
+  return false
+}
+
+/** The index no longer fits, so lines are where line ends are. */
+async function* searched({ handle, start, end, line }: GapRange): AsyncGenerator<FoundLine> {
+  let number = line
+  for await (const { offset, bytes } of scanLines(handle, start, end)) {
+    for (const piece of piecesOf(bytes)) {
+      if (piece.bytes.length === 0) continue
+      const at = {
+        line: number,
+        offset: offset + piece.start,
+        bytes: piece.bytes.length,
+        why: SUM_DIFFERS,
+        isLost: true,
+      }
+      const decoded = decodeLine(piece.bytes)
+      if (decoded.state === "whole") yield { state: "whole", entry: decoded.entry, isUnindexed: true }
+      else yield { state: "lost", lost: lostLine({ ...at, why: decoded.why }, piece.bytes), content: piece.bytes }
+    }
+    number++
+  }
+}
+
+/** The index says what was where. */
+async function* recorded({ file, start, end, line, doubtful }: GapRange): AsyncGenerator<FoundLine> {
+  let position = start
+  for (const { record, number } of doubtful) {
+    if (record.offset > position) yield* between({ file, start: position, end: record.offset, line: number })
+    const { offset, length, key, kind } = record
+    const bytes = await file.bytes(offset, length)
+    const decoded = decodeLine(bytes)
+    const why = decoded.state === "damaged" ? decoded.why : SUM_DIFFERS
+    const known = kind === "entry" || kind === "boundary" ? { key, kind } : {}
+    const lost = { ...lostLine({ line: number + 1, offset, bytes: length, why, isLost: true }, bytes), ...known }
+    yield { state: "lost", lost, content: bytes }
+    position = offset + length + 1
+  }
+  if (end > position) yield* between({ file, start: position, end, line })
+}
+
+/** Bytes that no record has. Line ends do not count: one may have been added to keep two lines apart. */
+async function* between(range: {
+  readonly file: Window
+  readonly start: number
+  readonly end: number
+  readonly line: number
+}): AsyncGenerator<FoundLine> {
+  const { file, start, end, line } = range
+  const bytes = await file.bytes(start, end - start)
+  if (bytes.every((byte) => byte === LINE_END)) return
+  const lost = { line, offset: start, bytes: bytes.length, why: SUM_DIFFERS, isLost: true }
+  yield { state: "lost", lost, content: bytes }
+}
+
+/** Reads ahead, because most lines are small and follow one another. The bytes are valid until the next call. */
+class Window {
+  readonly #handle: FileHandle
+  #start = 0
+  #bytes: Buffer = Buffer.alloc(0)
+
+  constructor(handle: FileHandle) {
+    this.#handle = handle
+  }
+
+  async bytes(offset: number, length: number): Promise<Buffer> {
+    const from = offset - this.#start
+    if (from < 0 || from + length > this.#bytes.length) {
+      this.#bytes = await readBytes(this.#handle, offset, Math.max(length + 1, WINDOW_BYTES))
+      this.#start = offset
+      return this.#bytes.subarray(0, length)
+    }
+    return this.#bytes.subarray(from, from + length)
+  }
+}

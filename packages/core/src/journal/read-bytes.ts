@@ -1,0 +1,59 @@
+/** Reads a journal that is in memory, without its index: what a reader of single files needs. Damage is bridged as in a file. */
+import { Bridge } from "./bridge.ts"
+import { type DamagedLine, lostLine } from "./damage.ts"
+import type { Entry } from "./entries.ts"
+import { decodeLine, isWhole, piecesOf, statedSum } from "./line.ts"
+
+export interface JournalBytes {
+  readonly entries: readonly Entry[]
+  readonly damaged: readonly DamagedLine[]
+  /** Lines left out because the same line comes earlier. */
+  readonly repeated: number
+  readonly bridged: number
+  readonly restored: number
+}
+
+const LINE_END = 0x0a
+
+/** Whether any line has a checksum that matches. Other programs' transcripts have none. */
+export function isJournal(bytes: Buffer): boolean {
+  for (const { line } of linesOf(bytes)) if (isWhole(line)) return true
+  return false
+}
+
+export function readJournalBytes(bytes: Buffer): JournalBytes {
+  const bridge = new Bridge({ isFromStart: true })
+  const entries: Entry[] = []
+  const damaged: DamagedLine[] = []
+  const seen = new Set<string>()
+  let repeated = 0
+  let number = 0
+  for (const { line, offset } of linesOf(bytes)) {
+    number++
+    for (const piece of piecesOf(line)) {
+      const decoded = decodeLine(piece.bytes)
+      if (decoded.state === "damaged") {
+        const { why } = decoded
+        const at = { line: number, offset: offset + piece.start, bytes: piece.bytes.length, why, isLost: true }
+        damaged.push(at)
+        entries.push(...bridge.lose(lostLine(at, piece.bytes)))
+        continue
+      }
+      const key = `${decoded.entry.uuid} ${statedSum(piece.bytes)}`
+      if (seen.has(key)) repeated++
+      else entries.push(...bridge.take(decoded.entry))
+      seen.add(key)
+    }
+  }
+  entries.push(...bridge.end())
+  return { entries, damaged, repeated, bridged: bridge.bridged, restored: bridge.restored }
+}
+
+function* linesOf(bytes: Buffer): Generator<{ readonly line: Buffer; readonly offset: number }> {
+  for (let start = 0; start < bytes.length; ) {
+    const found = bytes.indexOf(LINE_END, start)
+    const end = found < 0 ? bytes.length : found
+    if (end > start) yield { line: bytes.subarray(start, end), offset: start }
+    start = end + 1
+  }
+}
