@@ -1,6 +1,6 @@
 /** Compacting in the chat, in a real terminal, over HTTP against the simulator. One terminal is enough: keys are tried in all of them elsewhere. */
 import { describe, expect, test } from "vitest"
-import { type ChatOptions, RESTS, startChat } from "./chatting.ts"
+import { type ChatOptions, RESTS, startChat, TAKES_KEYS } from "./chatting.ts"
 import { TERMINALS } from "./terminal.ts"
 import { calls, HALTING } from "./workbench.ts"
 
@@ -98,6 +98,7 @@ describe.concurrent.each(TERMINALS.slice(0, 1))("the chat in $name", ({ open }) 
     terminal.type("Write and read")
     terminal.press("enter")
     await terminal.sees("don't ask again")
+    await terminal.sees(TAKES_KEYS)
     terminal.type("a")
     await terminal.sees("Read twice.")
     await terminal.sees(RESTS)

@@ -1,8 +1,8 @@
 /** `strata chat` in a real terminal, over HTTP against the simulator. */
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { type ChatOptions, RESTS, startChat } from "./chatting.ts"
+import { type ChatOptions, RESTS, startChat, TAKES_KEYS } from "./chatting.ts"
 import { TERMINALS } from "./terminal.ts"
 import { calls, HALTING, type Workbench, workbench } from "./workbench.ts"
 
@@ -39,7 +39,8 @@ describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
     await first.sees(/● Read notes\.txt ok/)
     await first.sees("Write needs permission")
     await first.sees("+hello again")
-    await first.sees(/a Yes, and don't ask again for Write\([\s\S]*\*\)/)
+    await first.sees(/a Yes, and don't ask again in this conversation\s+│?\s+Write\([\s\S]*\*\)/)
+    await first.sees(TAKES_KEYS)
     first.type("y")
     await first.sees(/● Write create copy\.txt ok/)
     await first.sees("I have made a copy.")
@@ -98,6 +99,7 @@ describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
     terminal.type("Push")
     terminal.press("enter")
     await terminal.sees("Bash(git push:*)")
+    await terminal.sees(TAKES_KEYS)
     terminal.type("n")
     await terminal.sees("Enter sends, Esc goes back")
     terminal.type("not on a Friday")
@@ -105,6 +107,26 @@ describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
     terminal.press("enter")
     await terminal.sees("the user said no: not on a Friday")
     await terminal.sees("I was told:")
+  })
+
+  test("PERM-5: a command of 3,000 characters in one line can be read to its end before it is allowed", async () => {
+    const command = `touch ${Array.from({ length: 300 }, (_, i) => `file-${i}`).join(" ")} && touch the-end`
+    await using at = await started({ turns: [calls({ Bash: { command } }), "Touched."] })
+    const { bench, terminal } = at
+    terminal.type("Touch them")
+    terminal.press("enter")
+    await terminal.sees("Run this command?")
+    await terminal.sees("touch file-0 file-1")
+    await terminal.sees(/↓ \d+ lines below: PgDn or Space shows them/)
+    await terminal.sees(TAKES_KEYS)
+    expect(terminal.screen()).not.toContain("the-end")
+    for (const last of ["file-190", "the-end"]) {
+      terminal.press("page-down")
+      await terminal.sees(last)
+    }
+    terminal.type("y")
+    await terminal.sees("Touched.")
+    expect(existsSync(join(bench.project, "the-end"))).toBe(true)
   })
 
   test("questions of the agent, todos, a plan that is approved", async () => {
@@ -122,10 +144,12 @@ describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
     terminal.press("enter")
     await terminal.sees("Which colour?")
     await terminal.sees("2 Green")
+    await terminal.sees(TAKES_KEYS)
     terminal.type("2")
     await terminal.sees("Go ahead with this plan?")
     await terminal.sees("1. Buy paint")
     await terminal.sees("· plan ·")
+    await terminal.sees(TAKES_KEYS)
     terminal.type("y")
     await terminal.sees("It will be painted.")
     await terminal.sees("· accept-edits ·")
@@ -149,6 +173,7 @@ describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
     terminal.type("/rewind")
     terminal.press("enter")
     await terminal.sees(/> 1 Say two \((?:just now|\d+ \w+ ago)\)/)
+    await terminal.sees(TAKES_KEYS)
     terminal.press("enter")
     await terminal.sees("The journal keeps everything after it.")
     await terminal.sees(/────\s+> Say two/)
@@ -162,6 +187,7 @@ describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
     terminal.type("/resume")
     terminal.press("enter")
     await terminal.sees(/> 1 Say one \((?:just now|\d+ \w+ ago), claude-opus-5-5\)/)
+    await terminal.sees(TAKES_KEYS)
     terminal.press("enter")
     await terminal.sees(/── Say one \([0-9a-f]{8}\) ──/)
     await terminal.sees("3 turns")

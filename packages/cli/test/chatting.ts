@@ -5,6 +5,9 @@ import { type WorkbenchOptions, workbench } from "./workbench.ts"
 /** The input line is empty and the agent rests: after the last rule come only the prompt and the status. */
 export const RESTS = /─{40}\s+>\s+claude-opus-5-5[^─]*$/
 
+/** A question has been on the screen long enough to take keys. */
+export const TAKES_KEYS = "Enter or a key chooses"
+
 export interface ChatOptions extends WorkbenchOptions {
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>

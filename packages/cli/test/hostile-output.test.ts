@@ -4,7 +4,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { startChat } from "./chatting.ts"
+import { startChat, TAKES_KEYS } from "./chatting.ts"
 import { hasPseudoTerminal, openPty } from "./terminal.ts"
 import { calls, type Ended, workbench } from "./workbench.ts"
 
@@ -117,7 +117,7 @@ test.skipIf(!hasPseudoTerminal)("PERM-5 the chat: answers, tools, dialogs, title
   terminal.paste(HOSTILE)
   await terminal.sees("finish")
   terminal.press("enter")
-  await terminal.sees("Enter or a key chooses")
+  await terminal.sees(TAKES_KEYS)
   terminal.type("y")
   await terminal.sees("THE END")
   terminal.type("/title")

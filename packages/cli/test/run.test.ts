@@ -64,6 +64,7 @@ test("PERM-1: without a person, ask means no, and it is said clearly", async () 
   const { code, stderr } = await bench.strata(["run", "Write a file."]).ended
   expect(stderr).toContain("denied, because Write needs permission, and there is no one to ask")
   expect(stderr).toContain("Allow such calls with --mode or --allow.")
+  expect(stderr).toMatch(/These rules would allow them: --allow 'Write\(.*\)'\n/)
   expect(existsSync(join(bench.project, "new.txt"))).toBe(false)
   expect(code).toBe(0)
 })
@@ -102,39 +103,6 @@ test("errors, refusals and wrong command lines have codes of their own", async (
   const keyless = await bench.strata(["run", "Hello."], { env: { ANTHROPIC_BASE_URL: "" } }).ended
   expect(keyless).toMatchObject({ code: 3, stderr: expect.stringContaining("ANTHROPIC_API_KEY") })
   expect(keyless.stderr).toContain("strata demo")
-})
-
-describe("LOOP-6: a model that never gets to an answer ends with a sentence and a code", () => {
-  const NEVER = "Everything so far is kept"
-
-  test("it pauses for ever", async () => {
-    const paused: ScriptedTurn = { content: [], stopReason: "pause_turn" }
-    await using bench = await workbench({ turns: Array.from({ length: 20 }, () => paused) })
-    const { code, stderr } = await bench.strata(["run", "Search."]).ended
-    expect(stderr).toContain("Stopped: no progress. The model paused 3 times in a row without anything new.")
-    expect(stderr).toContain(NEVER)
-    expect(code).toBe(8)
-    expect(bench.sim.log).toHaveLength(3)
-  })
-
-  test("its answer has no end: the beginning is kept", async () => {
-    await using bench = await workbench({
-      turns: ["x", "Better."],
-      faults: [{ nth: 1, fault: { kind: "endless", what: "text" } }],
-    })
-    const { code, stderr } = await bench.strata(["run", "Talk."]).ended
-    expect(stderr).toMatch(/did not end and was cut off: it passed [\d,]+ characters/)
-    expect(code).toBe(1)
-    expect(await bench.strata(["run", "--continue", "And?"]).ended).toMatchObject({ code: 0, stdout: "Better.\n" })
-  })
-
-  test("its stream stalls: the shortest limit there is, three attempts", async () => {
-    await using bench = await workbench({ turns: ["words ".repeat(50)], faults: [{ fault: { kind: "stall" } }] })
-    const { code, stderr } = await bench.strata(["run", "Talk."], { env: { STRATA_STREAM_IDLE: "1" } }).ended
-    expect(stderr).toMatch(/sent nothing for 1 seconds? in the middle of an answer after 3 attempts/)
-    expect(code).toBe(1)
-    expect(bench.sim.log).toHaveLength(3)
-  })
 })
 
 test("--continue and --resume go on in a new process", async () => {

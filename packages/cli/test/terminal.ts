@@ -43,6 +43,7 @@ const KEYS = {
   "shift-tab": { tmux: "BTab", bytes: "\u001b[Z" },
   "alt-enter": { tmux: "M-Enter", bytes: "\u001b\r" },
   up: { tmux: "Up", bytes: "\u001b[A" },
+  "page-down": { tmux: "PageDown", bytes: "\u001b[6~" },
 } as const
 
 export const hasPseudoTerminal = spawnSync("python3", ["--version"]).status === 0

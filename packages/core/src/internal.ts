@@ -3,7 +3,7 @@
  * Names in here change without notice. Programs use `@strata/core`.
  */
 
-export type { PermissionRequest } from "./agent/admit-call.ts"
+export { NO_ONE_TO_ASK, type PermissionRequest } from "./agent/admit-call.ts"
 export { Agent } from "./agent/agent.ts"
 export { openAgent, openAgentWith } from "./agent/open-agent.ts"
 export type { AgentOptions, AskOptions } from "./agent/options.ts"

@@ -42,7 +42,7 @@ export async function createMessage(c: SimulatorContext, simulation: Simulation,
     clock: simulation.clock,
     signal,
     cutSocket: () => cutSocket(c),
-    hold: () => hold(simulation, signal),
+    hold: () => whileHeld(simulation, (ms) => simulation.clock.sleep(ms, signal)),
   }
   await strike(prompt, conditions)
 
@@ -103,12 +103,14 @@ async function strike({ request: { body }, inputTokens }: Prompt, { fault, clock
   if (error) throw error
 }
 
-/** Waits until the client leaves or the simulator closes. */
-async function hold(simulation: Simulation, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return
+/** Counts the requests that a fault keeps waiting for ever. */
+async function whileHeld(simulation: Simulation, sleep: (ms: number) => Promise<void>): Promise<void> {
   simulation.held++
-  await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }))
-  simulation.held--
+  try {
+    await sleep(Number.MAX_SAFE_INTEGER)
+  } finally {
+    simulation.held--
+  }
 }
 
 async function cutSocket(c: SimulatorContext) {

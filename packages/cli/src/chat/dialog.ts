@@ -9,17 +9,48 @@ export interface Dialog {
   readonly title: string
   /** The reason for the question. */
   readonly why?: string
+  /** More to know before answering, a line each. */
+  readonly notes?: readonly DialogNote[]
   /** What to look at before answering: a diff, a plan, a command. */
-  readonly body?: { readonly form: "diff" | "markdown" | "text"; readonly text: string }
+  readonly body?: DialogBody
+  /** The first row of the body on the screen. Default: 0. */
+  readonly top?: number
+  /** The tool call it is about. While the dialog shows it, the conversation does not. */
+  readonly call?: string
   readonly options: readonly DialogOption[]
   readonly selected: number
   /** The person is typing a reply for the selected option. */
   readonly reply?: Editor
 }
 
+/** A question before it is asked. */
+export type DialogDraft = Omit<Dialog, "id" | "selected" | "from"> & Partial<Pick<Dialog, "selected" | "from">>
+
+export interface DialogNote {
+  readonly text: string
+  readonly tone: "plain" | "warning"
+}
+
+export interface DialogBody {
+  readonly form: "diff" | "markdown" | "text"
+  readonly text: string
+  /** Parts of the text that deserve a look. */
+  readonly marks?: readonly BodyMark[]
+}
+
+/** `start` and `end` are offsets into the text. */
+export interface BodyMark {
+  readonly kind: string
+  readonly start: number
+  readonly end: number
+}
+
 export interface DialogOption {
   readonly label: string
+  /** A few words after the label. */
   readonly hint?: string
+  /** A sentence below the label, never cut. */
+  readonly about?: string
   /** The key that chooses it. */
   readonly letter?: string
   /** Choosing it asks for a typed reply. */

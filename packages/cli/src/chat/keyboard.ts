@@ -2,27 +2,49 @@
 import type { PermissionMode } from "@strata/core/internal"
 import type { Chat } from "./chat.ts"
 import type { Dialog } from "./dialog.ts"
+import { turned, type Window } from "./dialog-layout.ts"
 import { editorAfter } from "./editing.ts"
 import { EMPTY_EDITOR, editorWith, insert } from "./editor.ts"
 import type { Intent } from "./keys.ts"
 
 const CYCLED_MODES: readonly PermissionMode[] = ["ask", "accept-edits", "plan"] // bypass needs its name typed
 
-export function press(chat: Chat, intent: Intent): void {
-  const { dialogs, isLeaving } = chat.store.snapshot()
+export function press(chat: Chat, intent: Intent, window: Window): void {
+  const { dialogs, ready, isLeaving } = chat.store.snapshot()
   if (isLeaving && intent.type !== "interrupt") chat.store.dispatch({ type: "leaving", isLeaving: false })
-  if (dialogs[0]) answer(chat, { dialog: dialogs[0], intent })
-  else act(chat, intent)
+  const [dialog] = dialogs
+  if (dialog && dialog.id === ready) {
+    answer(chat, { dialog, intent, window })
+    return
+  }
+  act(chat, intent) // a question that is not on the screen yet, or came while the person types, takes no keys
+  if (dialog) chat.store.postpone(dialog.id)
 }
 
-function answer(chat: Chat, { dialog, intent }: { readonly dialog: Dialog; readonly intent: Intent }): void {
+interface KeyInDialog {
+  readonly dialog: Dialog
+  readonly intent: Intent
+  readonly window: Window
+}
+
+function answer(chat: Chat, { dialog, intent, window }: KeyInDialog): void {
   if (intent.type === "expand" && dialog.body) {
     chat.print(dialog.title, dialog.body.text.split("\n"))
+    return
+  }
+  const direction = dialog.reply ? undefined : pageDirection(intent)
+  if (direction) {
+    chat.store.dispatch({ type: "dialog", dialog: turned(dialog, { direction, window }) })
     return
   }
   const given = chat.store.pressInDialog(dialog, intent)
   // dismissing the agent's question stops it
   if (given?.type === "dismissed" && dialog.from === "agent") chat.interrupt()
+}
+
+function pageDirection(intent: Intent): "up" | "down" | undefined {
+  if (intent.type === "page-up") return "up"
+  return intent.type === "page-down" || (intent.type === "insert" && intent.text === " ") ? "down" : undefined
 }
 
 function act(chat: Chat, intent: Intent): void {

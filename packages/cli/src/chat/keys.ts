@@ -8,7 +8,7 @@ export type Intent =
   /** Text and Enter in one piece, as fast typing or another program sends them. */
   | { readonly type: "submit"; readonly text?: string }
   | { readonly type: "newline" }
-  | { readonly type: "up" | "down" }
+  | { readonly type: "up" | "down" | "page-up" | "page-down" }
   | { readonly type: "escape" | "interrupt" | "leave" }
   | { readonly type: "next-mode" | "expand" | "complete" }
 
@@ -19,6 +19,7 @@ export const KEYS: readonly (readonly [keys: string, meaning: string])[] = [
   ["Esc", "interrupt the agent"],
   ["Shift-Tab", "switch the permission mode"],
   ["Ctrl-O", "show the last folded item in full"],
+  ["PgUp, PgDn, Space", "page through what a question shows"],
   ["Tab", "complete a command"],
   ["Ctrl-C twice, Ctrl-D", "exit"],
 ]
@@ -70,6 +71,8 @@ export function intentOf(input: string, key: Key): Intent | undefined {
   if (key.tab) return key.shift ? { type: "next-mode" } : { type: "complete" }
   if (key.upArrow) return { type: "up" }
   if (key.downArrow) return { type: "down" }
+  if (key.pageUp) return { type: "page-up" }
+  if (key.pageDown) return { type: "page-down" }
   const edited = editOf(key)
   if (edited) return { type: "edit", edit: edited }
   if (key.ctrl) return CONTROL[input]

@@ -1,11 +1,10 @@
 /** The person at the terminal: answers the agent's questions through dialogs. */
-import type { PermissionRequest } from "@strata/core/internal"
-import { callWords } from "../display/tool-calls.ts"
-import type { Person } from "../session.ts"
-import type { Dialog, DialogAnswer, DialogOption } from "./dialog.ts"
-import { rulesFor } from "./permission-rules.ts"
 
-export type DialogDraft = Omit<Dialog, "id" | "selected" | "from"> & Partial<Pick<Dialog, "selected" | "from">>
+import { offeredRules } from "../permission-rules.ts"
+import type { Person } from "../session.ts"
+import type { DialogAnswer, DialogDraft, DialogOption } from "./dialog.ts"
+import { NO, permissionDialog, permissionOptions, YES } from "./permission-dialog.ts"
+
 export type Ask = (dialog: DialogDraft) => Promise<DialogAnswer>
 
 export interface PersonParts {
@@ -19,8 +18,8 @@ export function personAt({ project, allow, ...parts }: PersonParts): Required<Pe
   const ask: Ask = (dialog) => parts.ask({ ...dialog, from: "agent" })
   return {
     async askPermission(request) {
-      const rules = rulesFor(request, project)
-      const answer = await ask(permissionDialog(request, rules))
+      const rules = offeredRules(request, project)
+      const answer = await ask(permissionDialog({ request, rules, project }))
       if (answer.type === "dismissed") return { allowed: false }
       const chosen = permissionOptions(rules)[answer.index]
       if (chosen === NO) return { allowed: false, ...(answer.reply === undefined ? {} : { remark: answer.reply }) }
@@ -52,27 +51,7 @@ export function personAt({ project, allow, ...parts }: PersonParts): Required<Pe
   }
 }
 
-const YES: DialogOption = { label: "Yes", letter: "y" }
-const NO: DialogOption = { label: "No (say why)", letter: "n", asksReply: "optional" }
-
 const PLAN_OPTIONS: readonly DialogOption[] = [
   { label: "Yes, and accept edits in the project", letter: "y" },
   { label: "No, keep planning (say what to change)", letter: "n", asksReply: "optional" },
 ]
-
-function permissionOptions(rules: readonly string[]): readonly DialogOption[] {
-  if (rules.length === 0) return [YES, NO]
-  return [YES, { label: `Yes, and don't ask again for ${rules.join(", ")}`, letter: "a" }, NO]
-}
-
-function permissionDialog({ tool, question, why }: PermissionRequest, rules: readonly string[]): DialogDraft {
-  const { summary, preview, kind } = question
-  return {
-    title: callWords(tool, summary),
-    ...(preview === undefined
-      ? {}
-      : { body: { form: kind === "write" ? ("diff" as const) : ("text" as const), text: preview } }),
-    options: permissionOptions(rules),
-    why,
-  }
-}

@@ -26,6 +26,8 @@ export type Action =
   /** The first dialog changed. */
   | { readonly type: "dialog"; readonly dialog: Dialog }
   | { readonly type: "answered"; readonly id: string }
+  /** The dialog takes keys from now on. */
+  | { readonly type: "ready"; readonly id: string }
   | { readonly type: "leaving"; readonly isLeaving: boolean }
 
 export function reduce(state: ChatState, action: Action): ChatState {
@@ -63,6 +65,8 @@ export function reduce(state: ChatState, action: Action): ChatState {
       return { ...state, dialogs: [action.dialog, ...state.dialogs.slice(1)] }
     case "answered":
       return { ...state, dialogs: state.dialogs.filter(({ id }) => id !== action.id) }
+    case "ready":
+      return { ...state, ready: action.id }
     case "leaving":
       return { ...state, isLeaving: action.isLeaving }
   }

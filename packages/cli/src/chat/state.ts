@@ -90,6 +90,8 @@ export interface ChatState {
   readonly history: InputHistory
   /** Open questions; the screen shows the first. */
   readonly dialogs: readonly Dialog[]
+  /** The dialog that takes keys: the first one, some time after it has appeared. */
+  readonly ready: string | undefined
   readonly queued: readonly QueuedInput[]
   readonly status: Status
   /** Ctrl-C was pressed once; the next one exits. */
@@ -104,6 +106,7 @@ export function initialState(status: Status, history: InputHistory): ChatState {
     editor: EMPTY_EDITOR,
     history,
     dialogs: [],
+    ready: undefined,
     queued: [],
     status,
     isLeaving: false,

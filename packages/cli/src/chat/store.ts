@@ -18,14 +18,30 @@ const NO_CONVERSATION: Status = {
   turns: 0,
 }
 
+/** How long the keyboard must rest before a question of the agent takes keys: what someone is typing must not answer it. */
+export const QUIET_MS = 500
+
+/** Calls back after a while; the result cancels it. */
+export type Pause = (ms: number, then: () => void) => () => void
+
+const realPause: Pause = (ms, then) => {
+  const timer = setTimeout(then, ms)
+  return () => clearTimeout(timer)
+}
+
 export class ChatStore {
   readonly #listeners = new Set<() => void>()
   readonly #answers = new Map<string, (answer: DialogAnswer) => void>()
   #state: ChatState
   #asked = 0
   #isNotifying = false
+  readonly #pause: Pause
+  #cancelPause: () => void = () => {}
+  /** The last dialog that was on the screen. */
+  #painted: string | undefined
 
-  constructor(inputs: readonly string[]) {
+  constructor(inputs: readonly string[], pause: Pause = realPause) {
+    this.#pause = pause
     this.#state = initialState(NO_CONVERSATION, historyOf(inputs))
   }
 
@@ -62,6 +78,25 @@ export class ChatStore {
     this.#answers.set(id, resolve)
     this.dispatch({ type: "asked", dialog: { selected: 0, from: "command", ...draft, id } })
     return promise
+  }
+
+  /** The dialog is on the screen. One that the person asked for takes keys at once. */
+  painted(id: string): void {
+    const [dialog] = this.#state.dialogs
+    if (dialog?.id !== id || this.#painted === id) return
+    this.#painted = id
+    if (dialog.from === "command") this.dispatch({ type: "ready", id })
+    else this.#readyWhenQuiet(id)
+  }
+
+  /** The person is still typing, so the dialog waits longer. */
+  postpone(id: string): void {
+    if (this.#painted === id) this.#readyWhenQuiet(id)
+  }
+
+  #readyWhenQuiet(id: string): void {
+    this.#cancelPause()
+    this.#cancelPause = this.#pause(QUIET_MS, () => this.dispatch({ type: "ready", id }))
   }
 
   pressInDialog(dialog: Dialog, intent: Intent): DialogAnswer | undefined {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest"
+import type { RunEnd } from "./report.ts"
 import { textReport } from "./text-report.ts"
 
 const retry = { type: "retry", attempt: 1, delayMs: 500, reason: "overloaded (529)" } as const
@@ -14,5 +15,29 @@ test("LOOP-5: what was printed is called void where something was printed, and o
     "- retrying in 500 ms: overloaded (529).\n",
     "- retrying in 500 ms: overloaded (529). Ignore the partial answer above.\n",
     "- retrying in 500 ms: overloaded (529).\n",
+  ])
+})
+
+test("PERM-5 each denied call says why, and how to allow those that only lacked a person is said once", () => {
+  const notes: string[] = []
+  const report = textReport({ print: () => {}, complain: (text) => notes.push(text) })
+  report.begin({ conversation: "c", model: "m", cwd: "/work", resumed: false })
+  const fetching = (id: string, why: string) =>
+    report.event({
+      type: "tool-denied",
+      id,
+      name: "WebFetch",
+      question: { kind: "network", summary: "fetch", subject: "https://example.com/a" },
+      why,
+    })
+  fetching("1", "WebFetch needs permission, and there is no one to ask")
+  fetching("2", "WebFetch needs permission, and there is no one to ask")
+  fetching("3", 'the rule "WebFetch" forbids it')
+  const end = { reason: "answer", text: "" } as const
+  report.end({ end, exitCode: 0, conversation: "c", dollars: 0, ledger: {} as RunEnd["ledger"] })
+  expect(notes.slice(2)).toEqual([
+    '- WebFetch fetch: denied, because the rule "WebFetch" forbids it\n',
+    "2 calls were denied, because strata run cannot ask. Allow such calls with --mode or --allow.\n",
+    "These rules would allow them: --allow 'WebFetch(domain:example.com)'\n",
   ])
 })

@@ -1,11 +1,12 @@
 /** A run for people: the answer on standard output as it streams, one line per tool call and notice on standard error. */
-import type { QueryEvent } from "@strata/core/internal"
+import { NO_ONE_TO_ASK, type QueryEvent } from "@strata/core/internal"
 import { attachmentWords } from "../display/attachments.ts"
 import { compactedSentence, planLines } from "../display/compaction.ts"
 import { counted, duration } from "../display/numbers.ts"
 import { callWords, resultSummary } from "../display/tool-calls.ts"
 import { printable } from "../display/visible.ts"
 import { sentenceOf } from "../exit-codes.ts"
+import { offeredRules } from "../permission-rules.ts"
 import type { Report, RunEnd } from "./report.ts"
 
 const PLAN_COLUMNS = 80
@@ -19,6 +20,7 @@ export interface Outputs {
 export function textReport({ print, complain }: Outputs): Report {
   const calls = new ToolLines()
   const compactions = new CompactionLines()
+  let project = ""
   let isLineOpen = false
   /** Part of an unfinished answer has been printed. */
   let hasBegun = false
@@ -33,7 +35,9 @@ export function textReport({ print, complain }: Outputs): Report {
     complain(`${text}\n`)
   }
   return {
-    begin: () => {},
+    begin: ({ cwd }) => {
+      project = cwd
+    },
     event(event) {
       if (event.type === "text") {
         hasBegun ||= event.text !== ""
@@ -49,7 +53,7 @@ export function textReport({ print, complain }: Outputs): Report {
       say(`${planLines(plan, PLAN_COLUMNS).join("\n")}\n`)
     },
     end(end) {
-      for (const line of closingLines(end, calls.denied)) note(line)
+      for (const line of closingLines(end, deniedLines(calls.denied, project))) note(line)
     },
   }
 }
@@ -57,16 +61,16 @@ export function textReport({ print, complain }: Outputs): Report {
 /** One line per tool call, when it ends. */
 class ToolLines {
   readonly #summaries = new Map<string, string>()
-  readonly #denied = new Set<string>()
+  readonly #denied = new Map<string, DeniedCall>()
 
-  get denied(): number {
-    return this.#denied.size
+  get denied(): readonly DeniedCall[] {
+    return [...this.#denied.values()]
   }
 
   lineOf(event: QueryEvent): string | undefined {
     if (event.type === "tool-start") this.#summaries.set(event.id, event.summary)
     if (event.type === "tool-denied") {
-      this.#denied.add(event.id)
+      this.#denied.set(event.id, event)
       return `${callWords(event.name, event.question.summary)}: denied, because ${event.why}`
     }
     if (event.type !== "tool-result" || this.#denied.has(event.id)) return undefined
@@ -104,14 +108,28 @@ function lineOf(event: QueryEvent): string | undefined {
   }
 }
 
-function closingLines({ end, exitCode, conversation }: RunEnd, denied: number): readonly string[] {
+type DeniedCall = Extract<QueryEvent, { type: "tool-denied" }>
+
+/** How to allow the calls that only lacked a person to ask. Each denied call has its own line with the reason. */
+function deniedLines(denied: readonly DeniedCall[], project: string): readonly string[] {
+  const asked = denied.filter(({ why }) => why.endsWith(NO_ONE_TO_ASK))
+  if (asked.length === 0) return []
+  const rules = asked.flatMap(({ name, question }) => offeredRules({ tool: name, question }, project))
+  const options = [...new Set(rules)].map((rule) => `--allow ${quoted(rule)}`)
+  return [
+    `${counted(asked.length, "call was", "calls were")} denied, because strata run cannot ask. Allow such calls with --mode or --allow.`,
+    ...(options.length === 0 ? [] : [`These rules would allow them: ${options.join(" ")}`]),
+  ].map(printable)
+}
+
+/** For a shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+function closingLines({ end, exitCode, conversation }: RunEnd, denied: readonly string[]): readonly string[] {
   const sentence = sentenceOf(end)
-  const calls = counted(denied, "call was", "calls were")
   return [
     ...(sentence === undefined ? [] : [sentence]),
-    ...(denied === 0
-      ? []
-      : [`${calls} denied, because strata run cannot ask. Allow such calls with --mode or --allow.`]),
+    ...denied,
     ...(exitCode === 0 ? [] : [`To continue: strata run --resume ${conversation} "…"`]),
   ]
 }

@@ -10,6 +10,9 @@ import type { PermissionQuestion } from "../tools/tool.ts"
 import type { HookOutcome, RunHooks } from "./hooks.ts"
 import { type Judgement, judge, type PermissionPolicy } from "./permissions.ts"
 
+/** How a refusal ends that a rule or a person could have turned into a yes. */
+export const NO_ONE_TO_ASK = "there is no one to ask"
+
 export interface PermissionRequest {
   readonly id: string
   readonly tool: string
@@ -93,7 +96,7 @@ async function question(candidate: Candidate, { why, judgement }: Doubt, gate: G
 
 async function person(candidate: Candidate, why: string, { askPermission, signal }: Gate): Promise<Candidate> {
   const { call, tool, question: asked } = candidate.request
-  if (!askPermission) return { ...candidate, refused: `${why}, and there is no one to ask` }
+  if (!askPermission) return { ...candidate, refused: `${why}, and ${NO_ONE_TO_ASK}` }
   const answer = await orInterrupted(signal, async () =>
     askPermission({ id: call.id, tool: tool.name, question: asked, why }),
   )

@@ -300,20 +300,6 @@ describe("how a fork ends", () => {
     expect(readFileSync(join(at, "new.txt"), "utf8")).toBe("made")
   })
 
-  test("LOOP-6 at a pause without content, which would only repeat itself", async () => {
-    const { model } = answering()
-    let requests = 0
-    const pausing: Model = {
-      ...model,
-      async *stream() {
-        yield { type: "response", response: responseWith([], "pause_turn", ++requests) }
-      },
-    }
-    const outcome = await runFork(parentFor(pausing, plain()), { ...everything, directive, signal: never })
-    expect(outcome).toMatchObject({ ended: "answer", text: "", turns: 1 })
-    expect(requests).toBe(1)
-  })
-
   test("with the failure, and everything that was paid for", async () => {
     const boom = new Error("boom")
     const { model } = answering([call("Read", { file_path: "x" })], boom)

@@ -11,8 +11,6 @@ export interface FailureDetails {
   readonly provider: string
   /** HTTP status, where there was an answer. */
   readonly status?: number | undefined
-  /** The provider's name for the kind of failure, such as `invalid_request_error`. */
-  readonly type?: string | undefined
   /** The provider's own words. */
   readonly said?: string | undefined
   readonly requestId?: string | undefined
@@ -31,19 +29,16 @@ export class ModelError extends StrataError {
   override readonly name: string = "ModelError"
   readonly provider: string
   readonly status: number | undefined
-  /** The provider's name for the kind of failure. */
-  readonly type: string | undefined
   /** The provider's own words, without keys. */
   readonly said: string | undefined
   /** What the provider's support asks for. */
   readonly requestId: string | undefined
   readonly attempts: number
 
-  constructor(message: string, { provider, status, type, said, requestId, attempts = 1 }: FailureDetails) {
+  constructor(message: string, { provider, status, said, requestId, attempts = 1 }: FailureDetails) {
     super(redact(message))
     this.provider = provider
     this.status = status
-    this.type = type
     this.said = said === undefined ? undefined : redact(said)
     this.requestId = requestId
     this.attempts = attempts
@@ -205,8 +200,7 @@ export class StalledError extends PassingModelError {
     { stall, ms, characters }: { readonly stall: Stall; readonly ms: number; readonly characters: number },
     details: PassingDetails,
   ) {
-    const count = Math.round(ms / 1000)
-    const seconds = count === 1 ? "1 second" : `${grouped(count)} seconds`
+    const seconds = `${grouped(Math.round(ms / 1000))} seconds`
     const happened = {
       "no-answer": `did not begin to answer within ${seconds}`,
       idle: `sent nothing for ${seconds} in the middle of an answer`,

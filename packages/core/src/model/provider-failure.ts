@@ -68,9 +68,9 @@ const KIND_OF_TYPE: Readonly<Record<string, FailureKind>> = {
 }
 
 export function modelErrorFrom(failure: ProviderFailure, { provider, attempts, secrets }: FailureContext): ModelError {
-  const { status, type, requestId } = failure
+  const { status, requestId } = failure
   const said = readable(redact(failure.said, secrets))
-  const details = { provider, status, type, said, requestId, attempts }
+  const details = { provider, status, said, requestId, attempts }
   const passing = { ...details, ...retryAdvice(failure) }
   const kind = kindOf(failure)
   const tooLong =

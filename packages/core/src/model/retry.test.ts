@@ -8,7 +8,6 @@ import {
   OverloadedError,
   PromptTooLongError,
   RateLimitedError,
-  StalledError,
 } from "./errors.ts"
 import type { ModelEvent } from "./model.ts"
 import { planRetry, type RetryOptions, withRetries } from "./retry.ts"
@@ -49,15 +48,6 @@ describe("LOOP-5 the policy", () => {
     expect(plan(overloaded, 3, { maxAttempts: 3 })).toEqual({ step: "give-up" })
     expect(plan(overloaded, 2, { maxWaitMs: 1400, waitedMs: 500 })).toEqual({ step: "give-up" })
     expect(plan(overloaded, 2, { maxWaitMs: 1500, waitedMs: 500 })).toMatchObject({ delayMs: 1000 })
-  })
-
-  test("a stall is tried three times, and no attempt begins after half an hour", () => {
-    const stalled = new StalledError({ stall: "idle", ms: 90_000, characters: 7 }, { provider })
-    const after = (failed: { stalls?: number; elapsedMs?: number }) =>
-      planRetry({ error: stalled, attempt: 2, waitedMs: 0, ...failed }, { random: () => 0 })
-    expect(after({ stalls: 2 })).toMatchObject({ step: "retry", reason: "stalled for 90 seconds" })
-    expect(after({ stalls: 3 })).toEqual({ step: "give-up" })
-    expect(after({ elapsedMs: 30 * 60_000 })).toEqual({ step: "give-up" })
   })
 
   test("a delay is never longer than the time left, nor shorter than three quarters of its step", () => {

@@ -1,6 +1,6 @@
 /** The whole screen, from the top: conversation, work line, question or input line, status line. */
-import { Box, useInput, usePaste, useWindowSize } from "ink"
-import { type ReactNode, useSyncExternalStore } from "react"
+import { Box, useApp, useInput, usePaste, useWindowSize } from "ink"
+import { type ReactNode, useEffect, useSyncExternalStore } from "react"
 import { firstLine } from "../../display/text.ts"
 import type { Chat } from "../chat.ts"
 import { press } from "../keyboard.ts"
@@ -18,13 +18,21 @@ import { WorkLine } from "./work-line.ts"
 
 const ROWS_AROUND = 8 // work line, input with its borders, status line, and a row to spare: a frame as high as the window would scroll
 const ROWS_BESIDE_DIALOG = 16 // the same with a question and its choices
+const ROWS_ABOVE_BODY = 3
 
 export function App({ chat }: { readonly chat: Chat }): ReactNode {
+  const window = useWindowSize()
+  const { waitUntilRenderFlush } = useApp()
+  const state = useSyncExternalStore(chat.store.subscribe, chat.store.snapshot)
+  const question = state.dialogs[0]?.id
   useInput((input, key) => {
-    for (const intent of intentsOf(input, key)) press(chat, intent)
+    for (const intent of intentsOf(input, key)) press(chat, intent, window)
   })
-  usePaste((text) => press(chat, { type: "insert", text: withPlainEnds(text) }))
-  return h(Screen, { state: useSyncExternalStore(chat.store.subscribe, chat.store.snapshot) })
+  usePaste((text) => press(chat, { type: "insert", text: withPlainEnds(text) }, window))
+  useEffect(() => {
+    if (question !== undefined) void waitUntilRenderFlush().then(() => chat.store.painted(question))
+  }, [chat, question, waitUntilRenderFlush])
+  return h(Screen, { state })
 }
 
 export function Screen({ state }: { readonly state: ChatState }): ReactNode {
@@ -34,11 +42,16 @@ export function Screen({ state }: { readonly state: ChatState }): ReactNode {
   const screen = h(
     Box,
     { flexDirection: "column", width: columns },
-    h(Transcript, { items: state.items, showing: state.showing, rows: Math.max(3, dialog?.body ? 4 : rows - around) }),
+    h(Transcript, {
+      items: state.items,
+      asked: dialog?.call,
+      showing: state.showing,
+      rows: dialog?.body ? ROWS_ABOVE_BODY : Math.max(ROWS_ABOVE_BODY, rows - around),
+    }),
     dialog ? null : h(WorkLine, { work: state.work }),
     h(QueuedLines, { queued: state.queued }),
     dialog
-      ? h(DialogBox, { dialog, rows: rows - around })
+      ? h(DialogBox, { dialog, rows, isReady: state.ready === dialog.id })
       : h(InputBox, { editor: state.editor, placeholder: placeholderFor(state) }),
     h(StatusLine, { status: state.status, queued: state.queued.length, isLeaving: state.isLeaving }),
   )

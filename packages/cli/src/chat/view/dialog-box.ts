@@ -1,42 +1,53 @@
-/** A question to the person: the subject, the choices, a line for a typed reply. */
+/** A question to the person: the subject, the choices, a line for a typed reply. What does not fit is paged through. */
 import { Box } from "ink"
 import type { ReactNode } from "react"
-import type { Dialog, DialogOption } from "../dialog.ts"
+import { counted } from "../../display/numbers.ts"
+import type { Dialog } from "../dialog.ts"
+import {
+  type BodyPage,
+  FRAME_COLUMNS,
+  layoutOf,
+  OPTION_COLUMNS,
+  type OptionRows,
+  type ShownRow,
+} from "../dialog-layout.ts"
+import { useColumns } from "./columns.ts"
 import { h } from "./element.ts"
 import { EditorLines, PROMPT_COLUMNS } from "./input-box.ts"
-import { MarkdownView } from "./markdown-view.ts"
+import { MarkdownRow } from "./markdown-view.ts"
 import { Text } from "./text.ts"
 import { type Theme, useTheme } from "./theme.ts"
 
-const FRAME_COLUMNS = 2 // a bar on the left and a space
-const MOST_OPTIONS = 10 // rows; more are scrolled through
+export interface DialogBoxProps {
+  readonly dialog: Dialog
+  /** Rows of the window. */
+  readonly rows: number
+  /** It takes keys. */
+  readonly isReady: boolean
+}
 
-export function DialogBox({ dialog, rows }: { readonly dialog: Dialog; readonly rows: number }): ReactNode {
+export function DialogBox({ dialog, rows, isReady }: DialogBoxProps): ReactNode {
   const theme = useTheme()
-  const { title, why, body, options, selected, reply } = dialog
-  const first = Math.max(0, Math.min(selected - MOST_OPTIONS + 2, options.length - MOST_OPTIONS))
+  const { title, why, notes, body, options } = layoutOf(dialog, { columns: useColumns(), rows })
   return h(
     Box,
     { ...BAR, flexDirection: "column", paddingLeft: 1, marginTop: 1, flexShrink: 0, ...colourOf(theme) },
-    h(Text, { bold: true }, title),
-    why === undefined ? null : h(Text, theme.quiet, why),
-    body ? h(Body, { body, rows }) : null,
-    options.length === 1 && reply
-      ? null
-      : options
-          .slice(first, first + MOST_OPTIONS)
-          .map((option, i) =>
-            h(OptionLine, { key: first + i, option, index: first + i, isSelected: first + i === selected }),
-          ),
-    reply
+    title.map((text, i) => h(Row, { key: `title ${i}` }, h(Text, { bold: true }, text))),
+    why.map((text, i) => h(Row, { key: `why ${i}` }, h(Text, theme.quiet, text))),
+    notes.map(({ text, tone }, i) =>
+      h(Row, { key: `note ${i}` }, h(Text, tone === "warning" ? theme.warning : theme.quiet, text)),
+    ),
+    body ? h(Body, { body }) : null,
+    options.map((shown) => h(OptionView, { key: shown.index, shown, isSelected: shown.index === dialog.selected })),
+    dialog.reply
       ? h(
           Box,
           null,
           h(Text, theme.accent, "> "),
-          h(EditorLines, { editor: reply, inset: FRAME_COLUMNS + PROMPT_COLUMNS }),
+          h(EditorLines, { editor: dialog.reply, inset: FRAME_COLUMNS + PROMPT_COLUMNS }),
         )
       : null,
-    h(Text, theme.quiet, hintFor(dialog)),
+    h(Text, theme.quiet, isReady ? hintFor(dialog) : NOT_YET),
   )
 }
 
@@ -44,45 +55,63 @@ export function DialogBox({ dialog, rows }: { readonly dialog: Dialog; readonly 
 const BAR = { borderStyle: "single", borderTop: false, borderRight: false, borderBottom: false } as const
 const colourOf = ({ accent }: Theme) => (accent.color === undefined ? {} : { borderColor: accent.color })
 
+const NOT_YET = "Takes keys in a moment; until then they go to the input line"
+
 function hintFor({ reply, body, options }: Dialog): string {
   if (reply) return options.length > 1 ? "Enter sends, Esc goes back" : "Enter sends, Esc cancels"
   return `Enter or a key chooses, Esc cancels${body ? ", Ctrl-O shows everything" : ""}`
 }
 
-function Body({
-  body: { form, text },
-  rows,
-}: {
-  readonly body: NonNullable<Dialog["body"]>
-  readonly rows: number
-}): ReactNode {
-  const content =
-    form === "markdown"
-      ? h(MarkdownView, { text, inset: FRAME_COLUMNS })
-      : text.split("\n").map((line, i) => h(BodyLine, { key: i, line, isDiff: form === "diff" }))
-  return h(Box, { flexDirection: "column", marginY: 1, maxHeight: Math.max(3, rows), overflow: "hidden" }, content)
+function Row({ children }: { readonly children?: ReactNode }): ReactNode {
+  return h(Box, { flexShrink: 0 }, children)
 }
 
-function BodyLine({ line, isDiff }: { readonly line: string; readonly isDiff: boolean }): ReactNode {
+function Body({ body: { rows, above, below } }: { readonly body: BodyPage }): ReactNode {
+  const { accent } = useTheme()
+  return h(
+    Box,
+    { flexDirection: "column", marginY: 1, flexShrink: 0 },
+    above > 0 ? h(Row, null, h(Text, accent, `↑ ${counted(above, "line")} above: PgUp shows them`)) : null,
+    rows.map((shown, i) => h(Row, { key: i }, h(BodyRowView, { shown }))),
+    below > 0 ? h(Row, null, h(Text, accent, `↓ ${counted(below, "line")} below: PgDn or Space shows them`)) : null,
+  )
+}
+
+function BodyRowView({ shown }: { readonly shown: ShownRow }): ReactNode {
   const theme = useTheme()
-  const colour = !isDiff ? {} : line.startsWith("+") ? theme.added : line.startsWith("-") ? theme.removed : theme.quiet
-  return h(Box, { flexShrink: 0 }, h(Text, { ...colour, wrap: "truncate-end" }, line.replaceAll("\t", "  ") || " "))
+  if (shown.form === "markdown") return h(MarkdownRow, { row: shown.row, theme })
+  const { spans, tone } = shown.row
+  const colour = tone === "plain" ? {} : theme[tone]
+  const marked = { ...theme.warning, bold: true }
+  if (spans.length === 0) return h(Text, null, " ")
+  return h(
+    Text,
+    { ...colour, wrap: "hard" },
+    spans.map((span, i) =>
+      h(Text, { key: i, ...(span.tone === "marked" ? marked : span.tone === "quiet" ? theme.quiet : {}) }, span.text),
+    ),
+  )
 }
 
-interface OptionLineProps {
-  readonly option: DialogOption
-  readonly index: number
+interface OptionViewProps {
+  readonly shown: OptionRows
   readonly isSelected: boolean
 }
 
-function OptionLine({ option: { label, hint, letter }, index, isSelected }: OptionLineProps): ReactNode {
+function OptionView({ shown: { option, index, about }, isSelected }: OptionViewProps): ReactNode {
   const theme = useTheme()
+  const { label, hint, letter } = option
   const key = letter ?? (index < 9 ? `${index + 1}` : " ")
   return h(
     Box,
-    { gap: 1 },
-    h(Box, { flexShrink: 0 }, h(Text, isSelected ? theme.accent : {}, `${isSelected ? ">" : " "} ${key}`)),
-    h(Text, { bold: isSelected, wrap: "truncate-end" }, label),
-    hint === undefined ? null : h(Text, { ...theme.quiet, wrap: "truncate-end" }, `(${hint})`),
+    { flexDirection: "column", flexShrink: 0 },
+    h(
+      Box,
+      { gap: 1 },
+      h(Box, { flexShrink: 0 }, h(Text, isSelected ? theme.accent : {}, `${isSelected ? ">" : " "} ${key}`)),
+      h(Text, { bold: isSelected, wrap: "truncate-end" }, label),
+      hint === undefined ? null : h(Text, { ...theme.quiet, wrap: "truncate-end" }, `(${hint})`),
+    ),
+    about.map((text, i) => h(Row, { key: i }, h(Text, theme.quiet, `${" ".repeat(OPTION_COLUMNS)}${text}`))),
   )
 }

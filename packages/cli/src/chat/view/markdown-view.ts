@@ -1,16 +1,12 @@
 /** Markdown on the screen. Wrapped lines keep their indentation or quote mark. */
 import { Box } from "ink"
 import { memo, type ReactNode } from "react"
-import { widthOf } from "../../display/text.ts"
-import { type MarkdownLine, parseMarkdown, type Span } from "../markdown.ts"
-import { wrapSpans } from "../wrap.ts"
+import type { MarkdownLine, Span } from "../markdown.ts"
+import { markdownRows } from "../markdown-rows.ts"
 import { useColumns } from "./columns.ts"
 import { h } from "./element.ts"
 import { Text } from "./text.ts"
 import { type Theme, useTheme } from "./theme.ts"
-
-const RULE = "─".repeat(20)
-const NARROWEST = 10 // columns for text, however deep the list
 
 export interface MarkdownViewProps {
   readonly text: string
@@ -21,31 +17,28 @@ export interface MarkdownViewProps {
 export const MarkdownView = memo(function MarkdownView({ text, inset = 0 }: MarkdownViewProps): ReactNode {
   const theme = useTheme()
   const columns = useColumns() - inset
-  const lines = parseMarkdown(text).map((line, i) => h(LineView, { key: i, line, theme, columns }))
-  return h(Box, { flexDirection: "column", flexShrink: 0 }, lines)
+  const rows = markdownRows(text, columns).map((row, i) => h(MarkdownRow, { key: i, row, theme }))
+  return h(Box, { flexDirection: "column", flexShrink: 0 }, rows)
 })
 
-interface LineViewProps {
-  readonly line: MarkdownLine
+export function MarkdownRow({
+  row: { form, lead, spans },
+  theme,
+}: {
+  readonly row: MarkdownLine
   readonly theme: Theme
-  readonly columns: number
-}
-
-function LineView({ line, theme, columns }: LineViewProps): ReactNode {
-  const { form, lead, spans } = line
-  if (form === "rule") return h(Text, theme.quiet, RULE)
-  const style = form === "heading" ? { bold: true } : form === "code" ? theme.code : form === "quote" ? theme.quiet : {}
-  const rows = wrapSpans(spans, Math.max(NARROWEST, columns - widthOf(lead)))
-  const leadWhereWrapped = form === "quote" ? lead : " ".repeat(widthOf(lead))
-  return rows.map((row, i) =>
-    h(
-      Text,
-      { key: i, wrap: "truncate-end" },
-      h(Text, theme.quiet, i === 0 ? lead : leadWhereWrapped),
-      h(Text, style, row.length === 0 ? " " : row.map((span, j) => h(SpanView, { key: j, span, theme }))),
-    ),
+}): ReactNode {
+  const style =
+    form === "heading" ? { bold: true } : form === "code" ? theme.code : QUIET_FORMS.has(form) ? theme.quiet : {}
+  return h(
+    Text,
+    { wrap: "truncate-end" },
+    h(Text, theme.quiet, lead),
+    h(Text, style, spans.length === 0 ? " " : spans.map((span, i) => h(SpanView, { key: i, span, theme }))),
   )
 }
+
+const QUIET_FORMS: ReadonlySet<MarkdownLine["form"]> = new Set(["quote", "rule"])
 
 function SpanView({ span: { text, style }, theme }: { readonly span: Span; readonly theme: Theme }): ReactNode {
   if (style === undefined) return h(Text, null, text)

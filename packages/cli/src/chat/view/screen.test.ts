@@ -2,6 +2,7 @@
 
 import { PassThrough } from "node:stream"
 import { stripVTControlCharacters } from "node:util"
+import fc from "fast-check"
 import { render, renderToString } from "ink"
 import { expect, test } from "vitest"
 import { editorWith } from "../editor.ts"
@@ -73,6 +74,7 @@ It is here.
 
 test("a permission question with its diff and choices", () => {
   const shown = screen({
+    ready: "1",
     dialogs: [
       {
         id: "1",
@@ -104,6 +106,74 @@ test("a permission question with its diff and choices", () => {
     "│ Enter sends, Esc goes back",
     " claude-opus-5-5 · ask · ██████░░ 75% left · $0.0123 · 3 turns",
   ])
+})
+
+test("PERM-5 a command that waits for permission is shown once: in the dialog, not in the conversation too", () => {
+  const line = `npm test ${"word ".repeat(60)}> out`
+  const shown = screen({
+    items: [{ kind: "tool", id: "call", name: "Bash", summary: line.slice(0, 20) }],
+    dialogs: [
+      {
+        id: "1",
+        from: "agent",
+        title: "Run this command?",
+        call: "call",
+        body: { form: "text", text: line, marks: [{ kind: "redirection", start: 309, end: 314 }] },
+        options: [{ label: "Yes", letter: "y" }],
+        selected: 0,
+      },
+    ],
+  })
+  expect(shown.split("npm test")).toHaveLength(2)
+  expect(shown.split("word")).toHaveLength(61)
+  expect(shown).toContain("^^^^^ redirection")
+})
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the screen's own sequences
+const COLOURS = /\u001b\[\d+m/g
+
+test("PERM-5 property: whatever the texts hold, the screen's own sequences are the only ones", () => {
+  const hostile = fc.string({
+    unit: fc.oneof(
+      fc.constantFrom("\u001b", "[", "]", "2J", "\u009b", "\r", "\n", "\u0007", "\u202e"),
+      fc.string({ unit: "binary", minLength: 1, maxLength: 1 }),
+    ),
+    maxLength: 40,
+  })
+  fc.assert(
+    fc.property(hostile, (text) => {
+      const state: ChatState = {
+        ...STATE,
+        status: { ...STATE.status, model: text },
+        items: [
+          ...(["heading", "user", "answer", "thinking"] as const).map((kind) => ({ kind, text })),
+          { kind: "notice", tone: "error", text },
+          { kind: "panel", title: text, lines: [text] },
+          { kind: "compaction", summary: text, restored: [text], outcome: { route: text, tokensAfter: 1 } },
+          { kind: "tool", id: "1", name: text, summary: text, progress: text },
+        ],
+        editor: editorWith(text),
+        queued: [{ uuid: "q", text }],
+        work: { type: "retrying", since: 0, until: 0, attempt: 1, reason: text },
+      }
+      const body = { form: "text", text } as const
+      const dialog = {
+        id: "1",
+        from: "agent",
+        title: text,
+        why: text,
+        notes: [{ text, tone: "plain" }],
+        body,
+        selected: 0,
+      } as const
+      const options = [{ label: text, hint: text, about: text, letter: "y" }]
+      for (const dialogs of [[], [{ ...dialog, options, reply: editorWith(text) }]])
+        expect(renderToString(h(Screen, { state: { ...state, dialogs } })).replaceAll(COLOURS, "")).not.toMatch(
+          /(?!\n)[\p{Cc}\p{Bidi_Control}]/u,
+        )
+    }),
+    { numRuns: 30 },
+  )
 })
 
 test("a retry counts down and says why", () => {

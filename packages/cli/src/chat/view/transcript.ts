@@ -11,11 +11,13 @@ import { ItemView } from "./item-view.ts"
 export interface TranscriptProps {
   readonly items: readonly Item[]
   readonly showing: number
+  /** The call that a dialog asks about. The dialog shows it, so the conversation does not. */
+  readonly asked?: string | undefined
   /** The most rows for items that still change. */
   readonly rows: number
 }
 
-export function Transcript({ items, showing, rows }: TranscriptProps): ReactNode {
+export function Transcript({ items, showing, asked, rows }: TranscriptProps): ReactNode {
   const settled = settledItems(items)
   const open = items.slice(settled)
   return h(
@@ -29,7 +31,11 @@ export function Transcript({ items, showing, rows }: TranscriptProps): ReactNode
     h(
       Box,
       { flexDirection: "column", maxHeight: rows, overflow: "hidden", justifyContent: "flex-end" },
-      open.map((item, i) => h(ItemView, { key: settled + i, item, previous: items[settled + i - 1] })),
+      open.map((item, i) =>
+        item.kind === "tool" && item.id === asked
+          ? null
+          : h(ItemView, { key: settled + i, item, previous: items[settled + i - 1] }),
+      ),
     ),
   )
 }

@@ -1,6 +1,5 @@
 /** The translation both ways, with model objects of each version that say what they were asked and answer with given parts. */
 import { describe, expect, test } from "vitest"
-import { manualClock } from "../../base/clock.ts"
 import type { Block } from "../../messages/blocks.ts"
 import type { ModelRequest } from "../../messages/request.ts"
 import type { ModelResponse } from "../model.ts"
@@ -296,65 +295,5 @@ describe("an answer of the AI SDK", () => {
       for await (const _ of aiSdkModel(deaf).stream(HELLO, { signal: stop.signal })) setImmediate(() => stop.abort())
     }
     await expect(consume()).rejects.toMatchObject({ name: "ModelAbortedError" })
-  })
-})
-
-describe("LOOP-5 a provider that stalls or never ends, and ignores its signal", () => {
-  /** Sends the parts, then what `next` gives; `undefined` waits for ever. */
-  function streaming(parts: readonly object[], next: () => object | undefined, starts = true) {
-    let held = 0
-    const model = {
-      ...fakeModel([]).languageModel,
-      doStream() {
-        if (!starts) {
-          held++
-          return new Promise(() => undefined)
-        }
-        const left = [...parts]
-        const stream = new ReadableStream({
-          pull(controller) {
-            const part = left.shift() ?? next()
-            if (part) return controller.enqueue(part)
-            held++
-            return new Promise(() => undefined)
-          },
-        })
-        return Promise.resolve({ stream })
-      },
-    } as unknown as AiSdkLanguageModel
-    return { model, isHeld: () => held > 0 }
-  }
-  const text = (delta: string) => ({ type: "text-delta", id: "1", delta })
-
-  async function outcomeOf({ model, isHeld }: ReturnType<typeof streaming>) {
-    const clock = manualClock()
-    const tick = setInterval(() => isHeld() && clock.advance(30_000), 1)
-    const retries: string[] = []
-    try {
-      for await (const event of aiSdkModel(model, { clock, delay: async () => {} }).stream(HELLO))
-        if (event.type === "retry") retries.push(event.reason)
-      return { retries }
-    } catch (error) {
-      return { retries, error }
-    } finally {
-      clearInterval(tick)
-    }
-  }
-
-  test("it never begins", async () => {
-    const { error, retries } = await outcomeOf(streaming([], () => undefined, false))
-    expect(error).toMatchObject({ name: "StalledError", stall: "no-answer", attempts: 3 })
-    expect(retries).toHaveLength(2)
-  })
-
-  test("it stops in the middle", async () => {
-    const { error } = await outcomeOf(streaming([text("some words")], () => undefined))
-    expect(error).toMatchObject({ name: "StalledError", stall: "no-content", characters: 10, attempts: 3 })
-  })
-
-  test("it goes on without an end", async () => {
-    const { error, retries } = await outcomeOf(streaming([], () => text("x".repeat(1_000))))
-    expect(error).toMatchObject({ name: "EndlessAnswerError", size: { what: "characters" } })
-    expect(retries).toEqual([])
   })
 })

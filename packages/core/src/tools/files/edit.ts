@@ -2,7 +2,7 @@
 import { z } from "zod/v4"
 import type { Tool, ToolContext } from "../tool.ts"
 import { readTextIfPresent, type TextFile } from "./file-content.ts"
-import { diffOf } from "./file-diff.ts"
+import { wholeDiffOf } from "./file-diff.ts"
 import { FileError, nothingOnFileError } from "./file-error.ts"
 import { inTurn } from "./file-turns.ts"
 import { refuseUnlessKnown, storeText } from "./known-file.ts"
@@ -13,7 +13,6 @@ import { missingFile, resolveTarget, shortPath, type Target } from "./paths.ts"
 import { canHold, type Decoded } from "./text-encoding.ts"
 import { type Replaced, replaceText } from "./text-replacement.ts"
 
-const PREVIEW_DIFF_LINES = 400
 const SNIPPET_CONTEXT_LINES = 3
 const MOST_SNIPPETS = 3
 const MOST_SNIPPET_LINES = 40
@@ -142,7 +141,7 @@ async function previewOf({ target, input, context }: Planned): Promise<string | 
   if (!before && input.old_string !== "") return undefined
   if (before) refuseSenseless({ target, before, input })
   const after = before ? replacedIn({ target, before, input }).text : input.new_string
-  return diffOf({ before: before?.text ?? "", after, mostLines: PREVIEW_DIFF_LINES })
+  return wholeDiffOf({ before: before?.text ?? "", after })
 }
 
 const tellOfNewFile = ({ given }: Target, { text }: Edited) => `Created ${given} (${countLines(text)}).`

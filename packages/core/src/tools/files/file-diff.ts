@@ -1,4 +1,4 @@
-/** A short unified diff of two texts. */
+/** Unified diffs of two texts: short for the model, whole for a person who decides. */
 import { structuredPatch } from "diff"
 import { countLines, withPlainEnds } from "./line-endings.ts"
 import { shortenLine } from "./numbered-lines.ts"
@@ -17,14 +17,33 @@ export interface TextChange {
 /** The hunks without a file header. Empty if only line endings differ. */
 export function diffOf({ before, after, mostLines }: TextChange): string {
   const [old, fresh] = [withPlainEnds(before), withPlainEnds(after)]
-  const patch = structuredPatch("", "", old, fresh, "", "", { context: CONTEXT_LINES, timeout: DIFF_MS })
-  if (patch === undefined) {
+  const hunks = hunksOf(old, fresh)
+  if (hunks === undefined) {
     return `[too different for a diff: ${countLines(old)} before, ${countLines(fresh)} after]`
   }
-  const lines = patch.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
-    `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
-    ...lines.map((line) => shortenLine(line, MOST_DIFF_CHARACTERS_PER_LINE)),
-  ])
+  const lines = hunks.map((line) => shortenLine(line, MOST_DIFF_CHARACTERS_PER_LINE))
   const rest = lines.length - mostLines
   return rest > 0 ? [...lines.slice(0, mostLines), `[${rest} more lines of diff]`].join("\n") : lines.join("\n")
 }
+
+/** Everything that changes, for a person who decides about it. Nothing is cut or left out. */
+export function wholeDiffOf({ before, after }: Pick<TextChange, "before" | "after">): string {
+  const [old, fresh] = [withPlainEnds(before), withPlainEnds(after)]
+  return (hunksOf(old, fresh) ?? [...signed("-", old), ...signed("+", fresh)]).join("\n")
+}
+
+function hunksOf(old: string, fresh: string): readonly string[] | undefined {
+  const patch = structuredPatch("", "", old, fresh, "", "", { context: CONTEXT_LINES, timeout: DIFF_MS })
+  return patch?.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+    `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
+    ...lines,
+  ])
+}
+
+const signed = (sign: string, text: string): readonly string[] =>
+  text === ""
+    ? []
+    : text
+        .replace(/\n$/, "")
+        .split("\n")
+        .map((line) => sign + line)

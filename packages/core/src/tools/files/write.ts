@@ -2,7 +2,7 @@
 import { z } from "zod/v4"
 import type { Tool } from "../tool.ts"
 import { readTextIfPresent, type TextFile } from "./file-content.ts"
-import { diffOf } from "./file-diff.ts"
+import { diffOf, wholeDiffOf } from "./file-diff.ts"
 import { nothingOnFileError } from "./file-error.ts"
 import { inTurn } from "./file-turns.ts"
 import { refuseUnlessKnown, storeText } from "./known-file.ts"
@@ -11,7 +11,6 @@ import { resolveTarget, shortPath } from "./paths.ts"
 import { canHold, type Decoded } from "./text-encoding.ts"
 
 const RESULT_DIFF_LINES = 40
-const PREVIEW_DIFF_LINES = 400
 const BYTE_ORDER_MARK = "\ufeff"
 
 const inputSchema = z.object({
@@ -38,7 +37,7 @@ export const write: Tool<WriteInput> = {
       kind: "write",
       summary: before ? `write ${name}` : `create ${name}`,
       paths: [target.path],
-      preview: diffOf({ before: before?.text ?? "", after: input.content, mostLines: PREVIEW_DIFF_LINES }),
+      preview: wholeDiffOf({ before: before?.text ?? "", after: input.content }),
     }
   },
 

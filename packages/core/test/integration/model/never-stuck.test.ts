@@ -246,10 +246,6 @@ describe("LOOP-5 a refusal keeps the API's words", () => {
     expect(error).toBeInstanceOf(kind)
     const words = message.replace(/sk-ant\S+/, "[key removed]")
     expect((error as Error).message).toContain(words)
-    expect(error).toMatchObject({
-      status: 400,
-      type: "invalid_request_error",
-      requestId: expect.stringMatching(/^req_/),
-    })
+    expect(error).toMatchObject({ status: 400, requestId: expect.stringMatching(/^req_/) })
   })
 })

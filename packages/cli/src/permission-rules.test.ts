@@ -1,10 +1,10 @@
 import { judge, type PermissionQuestion } from "@strata/core/internal"
 import { expect, test } from "vitest"
-import { rulesFor } from "./permission-rules.ts"
+import { offeredRules, ruleMeaning } from "./permission-rules.ts"
 
 const PROJECT = "/work/project"
 const rules = (tool: string, question: Omit<PermissionQuestion, "summary">) =>
-  rulesFor({ id: "1", tool, why: "", question: { summary: "", ...question } }, PROJECT)
+  offeredRules({ tool, question: { summary: "", ...question } }, PROJECT)
 const command = (subject: string) => rules("Bash", { kind: "execute", subject })
 
 test.each([
@@ -27,6 +27,22 @@ test("a page is allowed with its host", () => {
   ])
 })
 
+test("PERM-5 no rule is offered that a person would not write", () => {
+  expect(command(`rm ${"x".repeat(200)}`)).toEqual([])
+  expect(command("a && b && c && d")).toEqual([])
+})
+
+test.each([
+  ["Bash(npm test:*)", 'every command that starts with "npm test"'],
+  ["Bash(rm -rf build)", "exactly this command"],
+  ["WebFetch(domain:example.com)", "every page of example.com"],
+  ["Write(src/**)", "Write for every file below src"],
+  ["Edit(/etc/hosts)", "Edit for /etc/hosts only"],
+  ["mcp__db", "every call of mcp__db, with any input"],
+])("PERM-5 what a rule allows is said exactly: %s", (rule, meaning) => {
+  expect(ruleMeaning(rule)).toBe(meaning)
+})
+
 test("the rules that are offered allow the very call they were offered for", () => {
   const questions: readonly (readonly [string, PermissionQuestion])[] = [
     ["Bash", { kind: "execute", summary: "", subject: "npm test && rm -rf build" }],
@@ -35,7 +51,7 @@ test("the rules that are offered allow the very call they were offered for", () 
     ["mcp__files__read", { kind: "other", summary: "" }],
   ]
   for (const [tool, question] of questions) {
-    const allow = rulesFor({ id: "1", tool, why: "", question }, PROJECT)
+    const allow = offeredRules({ tool, question }, PROJECT)
     const policy = { mode: "ask", allow, ask: [], deny: [], project: PROJECT, kept: [] } as const
     expect(judge({ tool, isReadOnly: false, question }, policy).verdict).toBe("allow")
   }

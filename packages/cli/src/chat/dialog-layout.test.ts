@@ -1,0 +1,47 @@
+import { expect, test } from "vitest"
+import type { Dialog } from "./dialog.ts"
+import { layoutOf, turned } from "./dialog-layout.ts"
+
+const WINDOW = { columns: 80, rows: 30 }
+const command = Array.from({ length: 100 }, (_, i) => `echo ${i}`)
+const dialog: Dialog = {
+  id: "1",
+  from: "agent",
+  title: "Run this command?",
+  body: { form: "text", text: command.join("\n") },
+  options: [{ label: "Yes" }, { label: "No" }],
+  selected: 0,
+}
+
+/** The lines on the screen. */
+function shown(at: Dialog): readonly string[] {
+  const rows = layoutOf(at, WINDOW).body?.rows ?? []
+  return rows.flatMap((row) => (row.form === "plain" ? [row.row.spans.map(({ text }) => text).join("")] : []))
+}
+
+test("PERM-5 page after page shows every line of a long command, and says how many are left", () => {
+  const seen = new Set<string>()
+  let at = dialog
+  for (let page = 0; page < 20; page++) {
+    const body = layoutOf(at, WINDOW).body!
+    expect(body.above + body.rows.length + body.below).toBe(command.length)
+    for (const line of shown(at)) seen.add(line)
+    at = turned(at, { direction: "down", window: WINDOW })
+  }
+  expect([...seen]).toEqual(command)
+  expect(layoutOf(at, WINDOW).body?.below).toBe(0)
+  const back = turned(at, { direction: "up", window: WINDOW })
+  expect(back.top).toBeLessThan(at.top!)
+})
+
+test("PERM-5 a dialog fits the window, however long its rule and its notes are", () => {
+  const long: Dialog = {
+    ...dialog,
+    options: [{ label: "Yes" }, { label: "Always", about: "word ".repeat(60) }, { label: "No" }],
+    notes: [{ text: "word ".repeat(40), tone: "warning" }],
+  }
+  const { title, notes, body, options } = layoutOf(long, WINDOW)
+  expect(options[1]!.about.length).toBeGreaterThan(3)
+  const about = options.reduce((sum, option) => sum + option.about.length, 0)
+  expect(title.length + notes.length + options.length + about + body!.rows.length).toBeLessThan(WINDOW.rows - 6)
+})

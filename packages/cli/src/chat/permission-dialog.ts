@@ -1,0 +1,102 @@
+/**
+ * The question about a tool call: everything that would happen, shown once. A command in full with what is unusual in it marked, the
+ * whole diff of an edit, the address of a page as it is resolved, the whole input of other tools.
+ */
+import { isAbsolute, relative } from "node:path"
+import type { PermissionRequest, UnusualKind } from "@strata/core/internal"
+import { callWords } from "../display/tool-calls.ts"
+import { ruleMeaning } from "../permission-rules.ts"
+import type { DialogBody, DialogDraft, DialogNote, DialogOption } from "./dialog.ts"
+
+export const YES: DialogOption = { label: "Yes", letter: "y" }
+export const NO: DialogOption = { label: "No (say why)", letter: "n", asksReply: "optional" }
+
+export interface PermissionSubject {
+  readonly request: PermissionRequest
+  /** The rules that "don't ask again" would add. */
+  readonly rules: readonly string[]
+  readonly project: string
+}
+
+export function permissionDialog({ request, rules, project }: PermissionSubject): DialogDraft {
+  const { id, tool, question, why } = request
+  const { kind, subject, paths = [], preview, summary } = question
+  const about = { options: permissionOptions(rules), why, call: id }
+  if (subject !== undefined && kind !== "network") return { ...about, ...commandParts(request, subject) }
+  if (subject !== undefined) return { ...about, ...addressParts(request, subject) }
+  const form = kind === "write" ? ("diff" as const) : ("text" as const)
+  return {
+    ...about,
+    title: paths.length > 0 ? callWords(tool, summary) : `Call ${tool}?`,
+    notes: paths.map((path) => fileNote(path, project)),
+    body: { form, text: preview ?? summary },
+  }
+}
+
+export function permissionOptions(rules: readonly string[]): readonly DialogOption[] {
+  if (rules.length === 0) return [YES, NO]
+  const meaning = rules.map((rule) => `${rule} allows ${ruleMeaning(rule)}.`).join(" ")
+  return [YES, { label: "Yes, and don't ask again in this conversation", letter: "a", about: meaning }, NO]
+}
+
+/** What each kind of unusual part does, for the legend. */
+const UNUSUAL: Readonly<Record<UnusualKind, string>> = {
+  substitution: "runs another command and uses its output",
+  redirection: "reads or writes a file",
+  "here-document": "gives text to a program as its input",
+  background: "goes on running by itself",
+  escape: "writes characters in another form",
+  "control character": "a character that controls terminals",
+  "invisible character": "a character that cannot be seen",
+  "look-alike character": "a letter that looks like another one",
+}
+
+type DialogParts = Pick<DialogDraft, "title" | "notes" | "body">
+
+function commandParts({ tool, question }: PermissionRequest, line: string): DialogParts {
+  const { command, preview } = question
+  const marks = command?.unusual ?? []
+  const kinds = [...new Set(marks.map(({ kind }) => kind))]
+  const description = preview?.endsWith(line) ? preview.slice(0, -line.length).trim() : ""
+  const notes: readonly DialogNote[] = [
+    ...(description === "" ? [] : [{ text: `The model describes it as: ${description}`, tone: "plain" as const }]),
+    ...(command?.unknown ?? []).map((text) => ({ text: `! ${text}`, tone: "warning" as const })),
+    ...kinds.map((kind) => ({ text: `! ${kind}: ${UNUSUAL[kind]}`, tone: "warning" as const })),
+  ]
+  return {
+    title: tool === "Bash" ? "Run this command?" : `Run this with ${tool}?`,
+    notes,
+    body: { form: "text", text: line, marks },
+  }
+}
+
+/** The host as it is resolved, which letters of other scripts can hide. */
+function addressParts({ tool }: PermissionRequest, address: string): DialogParts {
+  const host = URL.canParse(address) ? new URL(address).host : undefined
+  const isPlain = host === undefined || address.toLowerCase().includes(`//${host}`)
+  const notes: readonly DialogNote[] =
+    host === undefined
+      ? []
+      : [
+          { text: `Host: ${host}`, tone: "plain" },
+          ...(isPlain ? [] : [{ text: "! The address spells its host in another way", tone: "warning" as const }]),
+          ...(host.split(".").some((label) => label.startsWith("xn--"))
+            ? [
+                {
+                  text: "! The host has letters of other scripts, which can look like those of another host",
+                  tone: "warning" as const,
+                },
+              ]
+            : []),
+        ]
+  const body: DialogBody = { form: "text", text: address }
+  return { title: tool === "WebFetch" ? "Fetch this page?" : `Call ${tool} with this address?`, notes, body }
+}
+
+function fileNote(path: string, project: string): DialogNote {
+  const inside = relative(project, path)
+  const isInside = inside !== "" && inside !== ".." && !inside.startsWith("../") && !isAbsolute(inside)
+  return isInside
+    ? { text: `File: ${path}`, tone: "plain" }
+    : { text: `! File: ${path} (outside the project)`, tone: "warning" }
+}
