@@ -15,7 +15,7 @@ export interface ProjectPart {
   readonly what: string
   /** Environment variables or headers of an MCP server. */
   readonly variables?: Readonly<Record<string, string>>
-  /** The person's own variables that a hook gets although they look like secrets. */
+  /** The person's own variables that a hook or server gets by name. They may be keys. */
   readonly secrets?: readonly string[]
   /** The file that says so. */
   readonly source: string
@@ -54,8 +54,18 @@ function serverPart(name: string, server: Settings["mcpServers"][string]): Omit<
     "url" in server
       ? [server.url, server.headers]
       : [[server.command, ...(server.args ?? [])].map(asWord).join(" "), server.env]
-  return { kind: "MCP server", name, what, ...(variables === undefined ? {} : { variables }) }
+  const secrets = [what, ...Object.values(variables ?? {})].flatMap(namesIn)
+  return {
+    kind: "MCP server",
+    name,
+    what,
+    ...(variables === undefined ? {} : { variables }),
+    ...(secrets.length === 0 ? {} : { secrets: [...new Set(secrets)] }),
+  }
 }
+
+/** A server's configuration takes the person's variables as `${NAME}` or `${NAME:-default}`. */
+const namesIn = (text: string): string[] => [...text.matchAll(/\$\{([A-Za-z_]\w*)/g)].map(([, name]) => name!)
 
 /** An argument with spaces or quotes is quoted, so that it reads as one word. */
 const asWord = (text: string): string => (/^[^\s"'\\]+$/.test(text) ? text : JSON.stringify(text))
@@ -90,7 +100,7 @@ export function partTitle({ kind, name, matcher }: ProjectPart): string {
   return escaped([kind, name].filter(Boolean).join(" "))
 }
 
-/** What it runs with: `NAME=value` for each variable or header of a server, `your NAME` for each variable a hook gets. */
+/** What it runs with: `NAME=value` for each variable or header of a server, `your NAME` for each of the person's own. */
 export const partVariables = (
   { variables = {}, secrets = [] }: ProjectPart,
   { values = false }: PartTextOptions = {},

@@ -52,7 +52,10 @@ const trustFile = () => join(home(), "trust", readdirSync(join(home(), "trust"))
 const PRICE = { input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 }
 const EVERYTHING = {
   hooks: { PreToolUse: [{ command: "./check", matcher: "Bash" }], Stop: [{ command: "x", passEnv: ["API_KEY"] }] },
-  mcpServers: { db: { command: "db-mcp", args: ["a b"], env: { KEY: "k" } }, web: { url: "https://x.test/mcp" } },
+  mcpServers: {
+    db: { command: "db-mcp", args: ["a b"], env: { KEY: "k" } },
+    web: { url: `https://x.test/\${API_KEY:-none}` },
+  },
   permissions: { mode: "bypass", allow: ["Bash"] },
   models: { "claude-x": { price: PRICE } },
   figures: { "instructions-limit": 1_000_000 },
@@ -75,7 +78,7 @@ describe("PERM-3 what a project's settings may decide", () => {
       "hook on PreToolUse for Bash: ./check",
       "hook on Stop: x with your API_KEY",
       'MCP server db: db-mcp "a b" with KEY=(hidden)',
-      "MCP server web: https://x.test/mcp",
+      `MCP server web: https://x.test/\${API_KEY:-none} with your API_KEY`,
       "permission mode: bypass",
       "allow rule: Bash",
       `setting models.claude-x: ${JSON.stringify({ price: PRICE })}`,
