@@ -5,6 +5,7 @@ import type { Todo } from "../messages/attachments.ts"
 import type { ReadState, SharedToolContext } from "../tools/tool.ts"
 import type { AgentOptions } from "./options.ts"
 import type { PermissionPolicy } from "./permissions.ts"
+import { Refusals } from "./refusals.ts"
 
 export interface AgentStateParts {
   readonly policy: PermissionPolicy
@@ -22,6 +23,7 @@ export class AgentState {
   policy: PermissionPolicy
   directory: string
   todos: readonly Todo[] = []
+  readonly refusals = new Refusals()
   readonly toolContext: SharedToolContext
   readonly #recordMode: AgentStateParts["recordMode"]
 

@@ -134,6 +134,7 @@ export class Agent implements AsyncDisposable {
         telemetry,
         context: state.toolContext,
         policy: () => state.policy,
+        refusals: state.refusals,
         now: () => clock.now().getTime(),
         ...(askPermission ? { askPermission } : {}),
       },

@@ -30,6 +30,7 @@ import { openingMode } from "./opening-mode.ts"
 import { type AgentOptions, checkAgentOptions } from "./options.ts"
 import { isInside, judge, type PermissionPolicy, type Request } from "./permissions.ts"
 import { repositoryRoot } from "./repository.ts"
+import { ruleProblems } from "./rules.ts"
 import { codingPrompt } from "./system-prompt.ts"
 import { loadTrusted } from "./trust.ts"
 
@@ -191,6 +192,8 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
     configured: settings.permissions.mode,
     canAsk: askPermission !== undefined,
   })
+  const { allow, ask, deny } = state.policy
+  const unusable = ruleProblems([...allow, ...ask, ...deny], toolset.tools)
   const telemetry = createTelemetry({ exportContent: settings.exportContent })
   const agent = new Agent({
     conversation,
@@ -203,7 +206,7 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
     telemetry,
     askPermission,
     closing,
-    leftOut: () => [...problems, ...instructions.problems, ...(problem === undefined ? [] : [problem])],
+    leftOut: () => [...problems, ...unusable, ...instructions.problems, ...(problem === undefined ? [] : [problem])],
   })
   try {
     await state.setMode(mode)
@@ -216,7 +219,7 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
 }
 
 /** The mode is set once the journal is open. */
-function policyOf({ settings, cwd, root }: Ground): PermissionPolicy {
+function policyOf({ settings, cwd, root, env }: Ground): PermissionPolicy {
   const { allow = [], ask = [], deny = [] } = settings.permissions
   return {
     mode: "ask",
@@ -224,6 +227,7 @@ function policyOf({ settings, cwd, root }: Ground): PermissionPolicy {
     project: cwd,
     kept: [root],
     readable: [join(projectDirectory(root, projectName(cwd)), "tool-results")],
+    ...(env.HOME ? { home: env.HOME } : {}),
   }
 }
 

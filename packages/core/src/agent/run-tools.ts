@@ -20,11 +20,13 @@ import {
 } from "./admit-call.ts"
 import { judge } from "./permissions.ts"
 import type { QueryEvent } from "./query-events.ts"
+import type { Refusals } from "./refusals.ts"
 
 export interface ToolRun extends Omit<Gate, "notice"> {
   readonly tools: readonly Tool[]
   readonly context: SharedToolContext
   readonly telemetry: Telemetry
+  readonly refusals: Refusals
   readonly conversation: string
   readonly now: () => number
 }
@@ -113,7 +115,10 @@ async function runWithEvents(prepared: PreparedCall, run: ToolRun, round: Round)
   const outcome = await runCall(prepared, {
     context: {
       ...run.context,
-      judgeStep: (step) => judge({ tool: name, isReadOnly: true, question: step }, run.policy()),
+      judgeStep: (step) => {
+        const judgement = judge({ tool: name, isReadOnly: true, question: step }, run.policy())
+        return { ...judgement, byRule: judgement.verdict === "ask" && judgement.onlyPerson === true }
+      },
     },
     signal: run.signal,
     interrupted: INTERRUPTED,
@@ -126,8 +131,10 @@ async function runWithEvents(prepared: PreparedCall, run: ToolRun, round: Round)
       if (stop !== undefined) round.stop(stop)
       if (refused !== undefined) {
         emit({ type: "tool-denied", id, name, question: request.question, why: refused })
-        return { state: "refused", why: refused, attachments: notes }
+        const advice = run.refusals.refused(name, refused)
+        return { state: "refused", why: advice === undefined ? refused : `${refused}\n${advice}`, attachments: notes }
       }
+      run.refusals.allowed()
       const mustWait = given.isReadOnly && !request.isReadOnly
       return {
         state: "admitted",

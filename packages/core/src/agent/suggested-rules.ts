@@ -3,7 +3,7 @@
  * a directory, a host. Where a rule would allow anything, none is suggested.
  */
 import { dirname, relative } from "node:path"
-import type { SimpleCommand } from "../tools/shell/command/facts.ts"
+import type { CommandFacts, SimpleCommand } from "../tools/shell/command/facts.ts"
 import type { PermissionQuestion } from "../tools/tool.ts"
 import { isInside } from "./permission-policy.ts"
 
@@ -18,13 +18,13 @@ const WITH_SUBCOMMANDS =
 /** Of these the third word says what runs: `npm run build`, `docker compose up`. */
 const WITH_TWO_SUBCOMMANDS =
   listed(`npm run, pnpm run, yarn run, bun run, deno task, docker compose, git stash, git remote, git worktree,
-  git submodule, gh pr, gh issue, gh run, go tool`)
+  git submodule, gh pr, gh issue, gh run, go tool, npm exec, pnpm exec, pnpm dlx, yarn dlx, uv run,
+  poetry run, bundle exec`)
 /** What runs other programs or code given to it. A rule for how such a line begins would allow anything. */
 const RUNS_ANYTHING =
   listed(`bash, sh, dash, zsh, ksh, fish, eval, exec, source, ., env, xargs, sudo, doas, su, ssh, nohup, command,
   builtin, time, timeout, nice, ionice, stdbuf, setsid, watch, parallel, find, fd, awk, gawk, python, python3, node, ruby, perl, php, lua,
-  osascript, powershell, pwsh, busybox, chroot, strace, npx, bunx, uvx, pipx, npm exec, pnpm exec, pnpm dlx, yarn dlx, uv run,
-  poetry run, bundle exec, docker run, docker exec`)
+  osascript, powershell, pwsh, busybox, chroot, strace, docker run, docker exec`)
 /** What deletes or overwrites: allowed once, not for any argument. */
 const DESTROYS = listed("rm, rmdir, dd, shred, mkfs, truncate, chmod, chown, kill, pkill, killall")
 
@@ -36,7 +36,7 @@ export interface SuggestionRequest {
 /** Empty where no narrow rule exists. */
 export function suggestedRules({ tool, question }: SuggestionRequest, project: string): readonly string[] {
   const { kind, subject, paths = [], command } = question
-  if (command) return commandRules(tool, command.commands)
+  if (command) return commandRules(tool, command, project)
   if (kind === "execute") return []
   if (kind === "network")
     return subject !== undefined && URL.canParse(subject) ? [`${tool}(domain:${new URL(subject).hostname})`] : []
@@ -51,12 +51,19 @@ function placeOf(path: string, project: string): string {
   return directory === "." ? `./${relative(project, path)}` : `${directory}/**`
 }
 
-function commandRules(tool: string, commands: readonly SimpleCommand[]): readonly string[] {
-  const asked = commands.filter((command) => !command.isReadOnly)
+function commandRules(tool: string, { commands, redirections }: CommandFacts, project: string): readonly string[] {
+  const asked = commands.filter(({ isReadOnly, isGuess }) => !isReadOnly && !isGuess)
   const patterns = asked.map(patternFor)
-  if (patterns.some((pattern) => pattern === undefined)) return []
-  return [...new Set(patterns.map((pattern) => `${tool}(${pattern})`))]
+  const written = redirections.writes.map(({ path }) => (path === undefined ? undefined : filePattern(path, project)))
+  if ([...patterns, ...written].some((pattern) => pattern === undefined)) return []
+  return [
+    ...new Set([...patterns.map((pattern) => `${tool}(${pattern})`), ...written.map((pattern) => `Edit(${pattern})`)]),
+  ]
 }
+
+/** A redirection is allowed for its file alone. */
+const filePattern = (path: string, project: string): string =>
+  isInside(path, project) ? `./${relative(project, path)}` : path
 
 function patternFor({ words, changesEnvironment }: SimpleCommand): string | undefined {
   const known = words.indexOf(undefined)

@@ -103,6 +103,8 @@ export interface StepJudgement {
   readonly verdict: "allow" | "ask" | "deny"
   /** Part of a sentence: `the rule "…" forbids it`. */
   readonly why: string
+  /** A rule of the person's says so, not only the mode. */
+  readonly byRule?: boolean
 }
 
 /** The part of a context that is the same for all calls of a conversation. */

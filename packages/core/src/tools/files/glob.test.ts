@@ -89,3 +89,11 @@ describe("PERM-2 Glob stays where it was allowed to search", () => {
     expect(isReadOnly(glob, { pattern: "*" })).toBe(true)
   })
 })
+
+test("PERM-4 Glob leaves out files that a rule for Read denies, and says how many", async () => {
+  const { context } = tree("a.ts", ".env", "src/.env")
+  const judgeStep = ({ paths }: { readonly paths?: readonly string[] }) =>
+    ({ verdict: paths?.[0]?.endsWith(".env") ? "deny" : "allow", why: "" }) as const
+  const found = textIn(await call(glob, { pattern: "**/*" }, { ...context, judgeStep }))
+  expect(found.split("\n")).toEqual(["a.ts", "[2 files were left out: permission rules say so.]"])
+})

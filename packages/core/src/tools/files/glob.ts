@@ -6,6 +6,7 @@ import { z } from "zod/v4"
 import type { Tool, ToolContext } from "../tool.ts"
 import { FileError } from "./file-error.ts"
 import { VisibleFiles } from "./git-ignore.ts"
+import { LeftOut } from "./left-out.ts"
 import { newestFirst } from "./newest-first.ts"
 import { resolveTarget, shortPath, statTarget, type Target } from "./paths.ts"
 
@@ -53,7 +54,9 @@ export const glob: Tool<GlobInput> = {
       signal: AbortSignal.any([context.signal, tooLong]),
     })
     context.signal.throwIfAborted()
-    return { content: describeFound({ found: await newestFirst(found), input, context, isPartial: tooLong.aborted }) }
+    const leftOut = new LeftOut(context)
+    const shown = await newestFirst(found.filter((path) => !leftOut.has(path)))
+    return { content: describeFound({ found: shown, input, context, leftOut, isPartial: tooLong.aborted }) }
   },
 }
 
@@ -93,9 +96,10 @@ interface Findings {
   readonly input: GlobInput
   readonly context: ToolContext
   readonly isPartial: boolean
+  readonly leftOut: LeftOut
 }
 
-function describeFound({ found, input, context, isPartial }: Findings): string {
+function describeFound({ found, input, context, isPartial, leftOut }: Findings): string {
   const directory = context.directory.get()
   const notes = [
     ...(found.length > MOST_FILES
@@ -104,6 +108,7 @@ function describeFound({ found, input, context, isPartial }: Findings): string {
     ...(isPartial
       ? [`[The search was stopped after ${SEARCH_MS / 1_000} s: there may be more. Search in a smaller directory.]`]
       : []),
+    ...leftOut.notes(),
   ]
   if (found.length === 0) {
     return [`No files match ${input.pattern}. (Files that git ignores and node_modules are left out.)`, ...notes].join(

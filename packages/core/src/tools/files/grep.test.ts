@@ -203,3 +203,19 @@ describe("PERM-2 Grep stays where it was allowed to search", () => {
     expect(isReadOnly(grep, { pattern: "x" })).toBe(true)
   })
 })
+
+test("PERM-4 Grep leaves out files that a rule for Read denies or asks about, and says how many", async () => {
+  const { at, context } = tree({ "a.ts": "alpha\n", ".env": "KEY=alpha\n", "b:1:x.env": "alpha\n" })
+  const judgeStep = ({ paths }: { readonly paths?: readonly string[] }) =>
+    paths?.[0]?.endsWith(".env")
+      ? { verdict: "ask" as const, why: "", byRule: true }
+      : { verdict: "ask" as const, why: "" }
+  for (const output_mode of ["files", "content", "count"]) {
+    const found = textIn(
+      await call(grep, { pattern: "alpha", output_mode, "-C": 1, path: at }, { ...context, judgeStep }),
+    )
+    expect(found).toMatch(/^a\.ts/)
+    expect(found).toContain("[2 files were left out: permission rules say so.]")
+    expect(found).not.toContain(".env")
+  }
+})

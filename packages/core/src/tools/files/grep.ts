@@ -4,6 +4,7 @@ import { z } from "zod/v4"
 import type { Tool } from "../tool.ts"
 import { FileError } from "./file-error.ts"
 import { NEVER_ENTERED } from "./git-ignore.ts"
+import { LeftOut } from "./left-out.ts"
 import { newestFirst } from "./newest-first.ts"
 import { resolveTarget, shortPath, statTarget } from "./paths.ts"
 import { type RipgrepOutput, runRipgrep } from "./ripgrep.ts"
@@ -76,6 +77,7 @@ export function createGrep({
       }
       const mode = input.output_mode ?? "files"
       const mostLines = input.head_limit ?? DEFAULT_LINES
+      const leftOut = new LeftOut(context)
       const output = await runRipgrep({
         program: program ?? (await import("@vscode/ripgrep")).rgPath,
         args: [...argumentsFor(input), "--", root.path],
@@ -87,11 +89,12 @@ export function createGrep({
           mode === "files"
             ? { lines: MOST_FILES_SORTED, characters: Infinity }
             : { lines: mostLines, characters: MOST_CHARACTERS },
+        skip: (line) => line !== BETWEEN_GROUPS && leftOut.has(line.split("\0", 1)[0]!),
       })
       if (output.problem !== undefined && output.lines.length === 0) throw problemWith(input, output.problem)
-      const lines = mode === "files" ? await newestFirst(output.lines) : output.lines
-      const shown = lines.slice(0, mostLines).map((line) => fromDirectory(line, directory))
-      return { content: describeFound({ shown, found: lines.length, output, mode, timeoutMs }) }
+      const lines = mode === "files" ? await newestFirst(output.lines) : betweenGroups(output.lines)
+      const shown = lines.slice(0, mostLines).map((line) => fromDirectory(withSeparator(line), directory))
+      return { content: describeFound({ shown, found: lines.length, output, mode, timeoutMs, leftOut }) }
     },
   }
 }
@@ -114,6 +117,7 @@ function argumentsFor(input: GrepInput): readonly string[] {
     "--engine=auto",
     `--max-columns=${MOST_COLUMNS}`,
     "--max-columns-preview",
+    ...(mode === "files" ? [] : ["--null"]),
     ...(mode === "files" ? ["--files-with-matches"] : mode === "count" ? ["--count"] : []),
     ...(isContent ? [input["-n"] === false ? "--no-line-number" : "--line-number"] : []),
     ...[...number("-C"), ...number("-A"), ...number("-B")],
@@ -125,6 +129,18 @@ function argumentsFor(input: GrepInput): readonly string[] {
     `--regexp=${input.pattern}`,
   ]
 }
+
+const BETWEEN_GROUPS = "--"
+
+/** Separators only between groups: those of files that were left out go too. */
+const betweenGroups = (lines: readonly string[]): readonly string[] =>
+  lines
+    .filter((line, at) => line !== BETWEEN_GROUPS || ![undefined, BETWEEN_GROUPS].includes(lines[at + 1]))
+    .filter((line, at) => at > 0 || line !== BETWEEN_GROUPS)
+
+/** A zero byte ends the path, so that no path can be taken for another. The model sees what ripgrep prints otherwise. */
+const withSeparator = (line: string): string =>
+  line.replace(/\0(?=(?:\d+([:-]))?)/, (_, after: string | undefined) => after ?? ":")
 
 /** Every line starts with an absolute path, except the separators between groups. */
 function fromDirectory(line: string, directory: string): string {
@@ -149,9 +165,10 @@ interface Findings {
   readonly output: RipgrepOutput
   readonly mode: "files" | "content" | "count"
   readonly timeoutMs: number
+  readonly leftOut: LeftOut
 }
 
-function describeFound({ shown, found, output, mode, timeoutMs }: Findings): string {
+function describeFound({ shown, found, output, mode, timeoutMs, leftOut }: Findings): string {
   const what = mode === "content" ? "lines" : "files"
   const isCut = found > shown.length || output.stopped === "enough"
   const notes = [
@@ -159,6 +176,7 @@ function describeFound({ shown, found, output, mode, timeoutMs }: Findings): str
     ...(output.stopped === "time"
       ? [`[The search was stopped after ${timeoutMs / 1_000} s: there may be more. Narrow it.]`]
       : []),
+    ...leftOut.notes(),
   ]
   return [...(shown.length > 0 ? shown : ["No matches."]), ...notes].join("\n")
 }

@@ -15,6 +15,8 @@ export interface RipgrepRun {
   readonly timeoutMs: number
   /** It is stopped after this many lines or characters. */
   readonly most: { readonly lines: number; readonly characters: number }
+  /** Lines to leave out. They do not count. */
+  readonly skip?: (line: string) => boolean
 }
 
 export interface RipgrepOutput {
@@ -29,7 +31,7 @@ const MOST_PROBLEM_CHARACTERS = 2_000
 const EXIT_PROBLEM = 2
 
 export async function runRipgrep(run: RipgrepRun): Promise<RipgrepOutput> {
-  const { program, args, cwd, env, signal, timeoutMs, most } = run
+  const { program, args, cwd, env, signal, timeoutMs } = run
   signal.throwIfAborted()
   const tooLong = AbortSignal.timeout(timeoutMs)
   const stop = AbortSignal.any([signal, tooLong])
@@ -44,7 +46,7 @@ export async function runRipgrep(run: RipgrepRun): Promise<RipgrepOutput> {
     child.on("error", reject).on("close", resolve)
   })
   try {
-    const [{ lines, isEnough }, code] = await Promise.all([takeLines(child, most), ended])
+    const [{ lines, isEnough }, code] = await Promise.all([takeLines(child, run), ended])
     signal.throwIfAborted()
     if (isEnough) return { lines, stopped: "enough" }
     if (tooLong.aborted) return { lines, stopped: "time" }
@@ -54,10 +56,11 @@ export async function runRipgrep(run: RipgrepRun): Promise<RipgrepOutput> {
   }
 }
 
-async function takeLines(child: ChildProcessByStdio<null, Readable, Readable>, most: RipgrepRun["most"]) {
+async function takeLines(child: ChildProcessByStdio<null, Readable, Readable>, { most, skip }: RipgrepRun) {
   const lines: string[] = []
   let characters = 0
   for await (const line of createInterface({ input: child.stdout, crlfDelay: Number.POSITIVE_INFINITY })) {
+    if (skip?.(line)) continue
     if (lines.length === most.lines || characters + line.length > most.characters) {
       child.kill("SIGKILL")
       child.stdout.destroy() // an unread pipe would keep it from ending
