@@ -13,15 +13,22 @@ import {
 } from "../messages/blocks.ts"
 import { withExactInput } from "../messages/exact-json.ts"
 import type { Usage } from "../messages/messages.ts"
+import { flawOf } from "../messages/shapes/block-shapes.ts"
 import { asFields, type Fields, fieldsAt, parseFields, textAt } from "./foreign-json.ts"
 
 /**
  * Content of the Messages API, unchanged. A block that no request can carry comes along: the view sets it aside. `undefined` if it is not a
- * list of blocks.
+ * list of blocks, or if every block lacks what it must have.
  */
 export function blocksFromApi(content: unknown): readonly Block[] | undefined {
   if (typeof content === "string") return toBlocks(content)
-  return Array.isArray(content) && content.every(isTyped) ? content : undefined
+  if (!Array.isArray(content) || !content.every(isTyped)) return undefined
+  return content.length > 0 && content.every(lacksField) ? undefined : content
+}
+
+function lacksField(block: Block): boolean {
+  const flaw = flawOf(block)
+  return flaw?.kind === "missing" && !/[.[]/.test(flaw.at) // a field of its own, not of a block inside it
 }
 
 const isTyped = (value: unknown): value is Block => textAt(asFields(value), "type") !== undefined
