@@ -206,6 +206,8 @@ sed -n 1p /etc/passwd
 sed -f a b
 sed '1r /etc/passwd' a
 git -C evil status
+git -C .. status
+git -C /etc log
 git -C bare log
 cd evil && git status
 cd evil && git diff

@@ -200,10 +200,11 @@ function inRepository(
   if (directory === undefined) return unclear("the directory it runs in")
   const set = Object.keys(env).find((name) => /^GIT_(?:DIR|WORK_TREE|COMMON_DIR|INDEX_FILE)$/.test(name) && env[name])
   if (set !== undefined) return unclear(`the repository that ${set} names`)
-  if (!disk) return judged
+  const here = { ...judged, reads: [...judged.reads, { path: directory }] }
+  if (!disk) return here
   const repository = findRepository(directory, disk)
   if (repository.state === "unknown") return unclear("the repository it works on")
-  if (repository.state === "none") return judged
+  if (repository.state === "none") return here
   if (repository.danger !== undefined) return unclear(`the repository: ${repository.danger}`)
-  return showsContent ? { ...judged, reads: [...judged.reads, { path: repository.top }] } : judged
+  return showsContent ? { ...here, reads: [...here.reads, { path: repository.top }] } : here
 }
