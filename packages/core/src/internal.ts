@@ -62,6 +62,7 @@ export type { DamagedLine } from "./journal/damage.ts"
 export { type DecisionEntry, type Draft, type Entry, isDecision, isMessage } from "./journal/entries.ts"
 export { fileStore } from "./journal/file/file-store.ts"
 export { defaultRoot, projectDirectory } from "./journal/file/layout.ts"
+export type { MemoryFiles, MemoryPlace } from "./journal/memory-files.ts"
 export { memoryStore } from "./journal/memory-store.ts"
 export { isJournal, readJournalBytes } from "./journal/read-bytes.ts"
 export type { ConversationListing, FlushMode, OpeningReport, Store } from "./journal/store.ts"
@@ -71,6 +72,21 @@ export { ROUTE_WORDS } from "./layers/4-compaction/attempt.ts"
 export { compaction } from "./layers/4-compaction/compaction.ts"
 export type { CompactionOrder, CompactionPlan, CompactionProgress, RouteName } from "./layers/compaction-order.ts"
 export type { Layer } from "./layers/layer.ts"
+export { type BankOptions, type MemoryBank, openBank } from "./memory/bank.ts"
+export {
+  isCurrent,
+  type Memory,
+  type MemoryAuthor,
+  type MemoryChange,
+  type MemoryDraft,
+  type MemoryProposal,
+  type MemoryText,
+  type MemoryType,
+  type Provenance,
+} from "./memory/memory.ts"
+export { MemoryConflictError, MemoryRefusedError } from "./memory/plan-change.ts"
+export { type ProjectIdentity, projectIdentity } from "./memory/project-identity.ts"
+export { findSecrets, maskSecrets } from "./memory/secrets/find-secrets.ts"
 export { renderAttachment, type Todo } from "./messages/attachments.ts"
 export {
   type Block,

@@ -209,6 +209,37 @@ export class ClosedError extends StrataError {
   }
 }
 
+/** A memory file changed between reading it and writing it. */
+export class MemoryChangedError extends StrataError {
+  override readonly name = "MemoryChangedError"
+  readonly paths: readonly string[]
+
+  constructor(paths: readonly string[]) {
+    super(`${paths.join(", ")} changed in the meantime, so nothing was written. Read the memory again, then try again.`)
+    this.paths = paths
+  }
+}
+
+/** A memory file that cannot be used: its name leads elsewhere, it is too large, or it is not text. */
+export class MemoryFileError extends StrataError {
+  override readonly name = "MemoryFileError"
+
+  constructor(path: string, why: string) {
+    super(`The memory file ${JSON.stringify(path.slice(0, 120))} cannot be used: ${why}. Nothing was written.`)
+  }
+}
+
+/** Another process has been writing to the memory directory for too long. */
+export class MemoryBusyError extends StrataError {
+  override readonly name = "MemoryBusyError"
+
+  constructor(location: string, owner: { readonly pid: number; readonly host: string }) {
+    super(
+      `Process ${owner.pid} on ${owner.host} is writing to ${location} and does not finish. Nothing was written. Try again, or end that process.`,
+    )
+  }
+}
+
 /** What any error says, in full. */
 export function messageOf(error: unknown): string {
   return error instanceof Error && error.message !== "" ? error.message : reasonOf(error)

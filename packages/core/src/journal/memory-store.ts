@@ -1,9 +1,12 @@
 /** A store in memory, for tests and experiments. It keeps encoded lines, as the file store does. */
+import { systemClock } from "../base/clock.ts"
 import { ClosedError, ConversationLockedError, ConversationNotFoundError } from "../base/errors.ts"
 import { checkedId } from "../base/ids.ts"
 import { type Entry, isBoundaryEntry } from "./entries.ts"
 import { decodeLine, encodeLine } from "./line.ts"
 import { listingFacts } from "./listing.ts"
+import type { MemoryFiles } from "./memory-files.ts"
+import { memoryFilesInMemory } from "./memory-files-in-memory.ts"
 import type { Journal, JournalAddress, OpeningReport, Store } from "./store.ts"
 
 interface Kept {
@@ -29,6 +32,7 @@ const NOTHING_FOUND: OpeningReport = {
 
 export function memoryStore(): Store {
   const journals = new Map<string, Kept>()
+  const memories = new Map<string, MemoryFiles>()
   return {
     description: "memory",
 
@@ -57,6 +61,13 @@ export function memoryStore(): Store {
         }
       })
       return (await Promise.all(listings)).sort((a, b) => b.touched.localeCompare(a.touched))
+    },
+
+    memories(place) {
+      const key = JSON.stringify(place, Object.keys(place).sort())
+      const files = memories.get(key) ?? memoryFilesInMemory(`memory:${key}`, () => systemClock.now())
+      memories.set(key, files)
+      return files
     },
   }
 }

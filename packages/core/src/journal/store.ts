@@ -1,6 +1,7 @@
 /** Where conversations are kept. `Store` is a port: callers do not change when another implementation takes the file store's place. */
 import type { DamagedLine, DamageFound } from "./damage.ts"
 import type { DecisionOf, Entry } from "./entries.ts"
+import type { MemoryFiles, MemoryPlace } from "./memory-files.ts"
 
 export interface Store {
   /** Where it keeps things, for messages to a person. */
@@ -9,6 +10,8 @@ export interface Store {
   open(address: JournalAddress, options: OpenJournalOptions): Promise<Journal>
   /** The conversations of a project, the most recently written first. */
   list(project: string): Promise<readonly ConversationListing[]>
+  /** The memory files of one place. A store without it works, but conversations then have no memory across each other. */
+  memories?(place: MemoryPlace): MemoryFiles
 }
 
 export interface JournalAddress {

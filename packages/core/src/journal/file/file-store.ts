@@ -8,7 +8,8 @@ import { describeDamage } from "../damage.ts"
 import { listingFacts } from "../listing.ts"
 import type { ConversationListing, FlushMode, Store } from "../store.ts"
 import type { FileJournal } from "./file-journal.ts"
-import { journalPaths, projectDirectory } from "./layout.ts"
+import { journalPaths, memoryPlaceDirectory, projectDirectory } from "./layout.ts"
+import { memoryDirectory } from "./memory-directory.ts"
 import type { OpenFileJournal } from "./open-file-journal.ts"
 
 export interface FileStoreOptions {
@@ -34,6 +35,8 @@ export function fileStore({ root, flush = "turn", clock = systemClock }: FileSto
       const listings = listed.filter((listing) => listing !== undefined)
       return listings.sort((a, b) => b.touched.localeCompare(a.touched))
     },
+
+    memories: (place) => memoryDirectory({ clock, ...memoryPlaceDirectory(root, place) }),
   }
 }
 

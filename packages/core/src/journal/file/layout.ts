@@ -2,6 +2,7 @@
 import { homedir } from "node:os"
 import { join, resolve } from "node:path"
 import { checkedId } from "../../base/ids.ts"
+import type { MemoryPlace } from "../memory-files.ts"
 import type { JournalAddress } from "../store.ts"
 
 // only the owner may read what a conversation holds
@@ -48,6 +49,22 @@ export function journalPaths(root: string, { project, id }: JournalAddress): Jou
 /** Where a project's memories are kept. */
 export function memoryDirectory(root: string, project: string): string {
   return join(projectDirectory(root, project), "memory")
+}
+
+/** The directory of a memory place, and what it must stay inside of. */
+export function memoryPlaceDirectory(root: string, place: MemoryPlace): { directory: string; inside?: string } {
+  if (!("agent" in place)) return { directory: memoryDirectory(root, place.project) }
+  const name = checkedId("agent name", place.agent)
+  switch (place.scope) {
+    case "user":
+      return { directory: join(root, "agent-memory", name) }
+    case "local":
+      return { directory: join(projectDirectory(root, place.project), "agent-memory", name) }
+    case "project": {
+      const inside = resolve(place.directory)
+      return { directory: join(inside, ".strata", "agent-memory", name), inside }
+    }
+  }
 }
 
 /** The directory for a custom notes template and prompt. */

@@ -1,0 +1,74 @@
+/**
+ * The part of the `Store` port that holds memory files: small texts under relative paths, changed several at a time.
+ * What the texts mean is the business of `memory/`.
+ */
+import { MemoryFileError } from "../base/errors.ts"
+
+/**
+ * Whose memory it is: a project's, or an agent's own in one of three scopes. `user` is for all projects, `local` for one project
+ * on this machine, and `project` is kept in the working directory, where it can be committed.
+ */
+export type MemoryPlace =
+  | { readonly project: string }
+  | { readonly agent: string; readonly scope: "user" }
+  | { readonly agent: string; readonly scope: "local"; readonly project: string }
+  | { readonly agent: string; readonly scope: "project"; readonly directory: string }
+
+export interface MemoryFiles {
+  /** For messages to a person. */
+  readonly location: string
+  /** The directory, if the store keeps files: editors and file tools work there. */
+  readonly directory?: string
+  /** The files under a folder, or all whose path has no part that starts with a dot. Sorted by path. */
+  list(under?: string): Promise<readonly MemoryFileListing[]>
+  read(path: string): Promise<string | undefined>
+  /**
+   * Makes all changes or none. After a kill in the middle, the next reader or writer completes them.
+   * Throws `MemoryChangedError` if an `expected` text is no longer there; then nothing is written.
+   */
+  install(changes: readonly MemoryFileChange[]): Promise<void>
+}
+
+export interface MemoryFileListing {
+  readonly path: string
+  /** When it was last written to, as an ISO time. */
+  readonly modified: string
+  readonly bytes: number
+  /** Differs whenever the text may differ. Opaque to callers. */
+  readonly version: string
+}
+
+export interface MemoryFileChange {
+  readonly path: string
+  /** The whole new text. `undefined` removes the file. */
+  readonly text: string | undefined
+  /** The text that must be there now; `null` if there must be no file. Left out: any. */
+  readonly expected?: string | null
+}
+
+const MOST_NAME_BYTES = 200 // file names may have 255; the rest is for endings
+const DEEPEST = 6
+
+/** Returns the path if every part of it is a plain name; throws otherwise. It then cannot lead out of the directory. */
+export function checkedMemoryPath(path: string): string {
+  const parts = path.split("/")
+  if (parts.length > DEEPEST) throw new MemoryFileError(path, `at most ${DEEPEST} folders deep is allowed`)
+  for (const part of parts) {
+    const why = problemWith(part)
+    if (why) throw new MemoryFileError(path, why)
+  }
+  return path
+}
+
+function problemWith(part: string): string | undefined {
+  if (part === "") return "it is empty, or has an empty part"
+  if (part === "." || part === "..") return "it leads to another folder"
+  if (/[\\:*?"<>|]/.test(part) || hasControl(part)) return "a name has a character that not every system allows"
+  if (/[. ]$/.test(part)) return "a name ends with a dot or a space"
+  if (/^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i.test(part)) return "Windows reserves this name"
+  if (Buffer.byteLength(part) > MOST_NAME_BYTES) return `a name has more than ${MOST_NAME_BYTES} bytes`
+  return part.isWellFormed() ? undefined : "a name is not valid text"
+}
+
+/** Control characters, and marks that change the direction of text on a screen. */
+const hasControl = (text: string) => /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u.test(text)

@@ -1,0 +1,171 @@
+/**
+ * A memory bank: the memories of one place, changed as a whole, with a history. Edits made by hand are recorded as the person's
+ * before anything else happens. No secret is written, and what a tool said never becomes a rule.
+ */
+import { type Clock, systemClock } from "../base/clock.ts"
+import { MemoryChangedError } from "../base/errors.ts"
+import type { MemoryFiles } from "../journal/memory-files.ts"
+import { commit } from "./commit.ts"
+import { INDEX_FILE } from "./file-names.ts"
+import { loadChanges, MemoryHistoryError, readCopy } from "./history.ts"
+import { type LoadedIndex, loadedIndex, updateIndex } from "./index-file.ts"
+import type { Memory, MemoryAuthor, MemoryChange, MemoryProposal, MemoryToolEdits } from "./memory.ts"
+import { planProposal } from "./plan-change.ts"
+import { planRecord } from "./plan-record.ts"
+import { planRevert } from "./plan-revert.ts"
+import { maskSecrets } from "./secrets/find-secrets.ts"
+import { type Snapshot, SnapshotReader } from "./snapshot.ts"
+
+const MOST_ATTEMPTS = 100 // each failure means that another process succeeded
+
+export interface BankOptions {
+  readonly files: MemoryFiles
+  readonly clock?: Clock
+  /** Writes nothing, not even edits made by hand into the history. */
+  readonly readOnly?: boolean
+}
+
+export interface MemoryBank {
+  /** For messages to a person. */
+  readonly location: string
+  /** The directory, if the store keeps files. */
+  readonly directory?: string
+  /** All memories, also those that are superseded, sorted by file. */
+  all(): Promise<readonly Memory[]>
+  get(file: string): Promise<Memory | undefined>
+  /** The exact text of a memory or of the index. */
+  text(file: string): Promise<string | undefined>
+  /** The index as it is loaded at the start of a conversation. */
+  index(): Promise<LoadedIndex>
+  /** Makes one change of any number of files. Nothing if everything is already as proposed. */
+  change(proposal: MemoryProposal): Promise<MemoryChange | undefined>
+  /** Takes what file tools just wrote into the history. Call it before anything else reads the bank. */
+  record(edits: MemoryToolEdits): Promise<MemoryChange | undefined>
+  /** The oldest change first. */
+  history(): Promise<readonly MemoryChange[]>
+  /** A change as a unified diff. */
+  diff(id: string): Promise<string>
+  /** Takes a change back, as a new change. Edits made since in other lines stay. */
+  revert(id: string, options?: { readonly by?: MemoryAuthor; readonly why?: string }): Promise<MemoryChange | undefined>
+  /** A text from the history, by its hash. */
+  earlierText(hash: string): Promise<string>
+  /** What is wrong with the files, one sentence each. */
+  problems(): Promise<readonly string[]>
+}
+
+export function openBank({ files, clock = systemClock, readOnly = false }: BankOptions): MemoryBank {
+  const reader = new SnapshotReader(files)
+
+  /** Repeats work that another process overtook. */
+  async function retried<T>(work: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await work()
+      } catch (error) {
+        if (!(error instanceof MemoryChangedError) || attempt >= MOST_ATTEMPTS) throw error
+      }
+    }
+  }
+
+  /** Records what file tools or people wrote. Nothing if all of it is recorded already. */
+  async function recordEdits(edits: MemoryToolEdits): Promise<MemoryChange | undefined> {
+    const snapshot = await reader.read()
+    const plan = await planRecord({ files, snapshot, edits })
+    return plan && commit({ files, reader, snapshot, plan, now: clock.now() })
+  }
+
+  const recordHandEdits = () => recordEdits({ by: "person" })
+
+  async function settled(): Promise<Snapshot> {
+    if (!readOnly) await retried(recordHandEdits)
+    return reader.read()
+  }
+
+  function mustBeWritable(): void {
+    if (readOnly)
+      throw new MemoryHistoryError(`The memory in ${files.location} is opened for reading only. Nothing was changed.`)
+  }
+
+  async function changeOf(id: string): Promise<MemoryChange> {
+    const { changes } = await loadChanges(files)
+    const change = changes.find((one) => one.id === id)
+    if (change) return change
+    throw new MemoryHistoryError(
+      `There is no change ${JSON.stringify(id.slice(0, 40))} in the history of ${files.location}, or its record is damaged. Nothing was changed. List the history to see the numbers.`,
+    )
+  }
+
+  return {
+    location: files.location,
+    ...(files.directory === undefined ? {} : { directory: files.directory }),
+
+    async all() {
+      return (await settled()).memories
+    },
+    async get(file) {
+      return (await settled()).memories.find((memory) => memory.file === file)
+    },
+    async text(file) {
+      return (await settled()).texts.get(file)
+    },
+    async index() {
+      const { texts, memories } = await settled()
+      const text = texts.get(INDEX_FILE) ?? updateIndex({ text: undefined, memories })
+      return loadedIndex(maskSecrets(text))
+    },
+
+    async change(proposal) {
+      mustBeWritable()
+      return retried(async () => {
+        await recordHandEdits()
+        const snapshot = await reader.read()
+        const now = clock.now()
+        const plan = await planProposal({ snapshot, proposal, now })
+        const { by, why, source } = proposal
+        return commit({ files, reader, snapshot, now, plan: { by, why, ...(source ? { source } : {}), ...plan } })
+      })
+    },
+
+    async record(edits) {
+      mustBeWritable()
+      // hand edits of other files are recorded with the next reading
+      const written = edits.files && { files: [...edits.files, INDEX_FILE] }
+      return retried(() => recordEdits({ ...edits, ...written }))
+    },
+
+    async history() {
+      if (!readOnly) await retried(recordHandEdits)
+      return (await loadChanges(files)).changes
+    },
+
+    async diff(id) {
+      const { createTwoFilesPatch, FILE_HEADERS_ONLY } = await import("diff")
+      const textOf = async (copy: string | undefined) => (copy === undefined ? "" : readCopy(files, copy))
+      const patches = (await changeOf(id)).files.map(async ({ path, before, after }) => {
+        const [from, to] = [before ? `a/${path}` : "/dev/null", after ? `b/${path}` : "/dev/null"]
+        const [old, fresh] = [await textOf(before), await textOf(after)]
+        return createTwoFilesPatch(from, to, old, fresh, undefined, undefined, { headerOptions: FILE_HEADERS_ONLY })
+      })
+      return (await Promise.all(patches)).join("")
+    },
+
+    async revert(id, { by = "person", why } = {}) {
+      mustBeWritable()
+      return retried(async () => {
+        await recordHandEdits()
+        const snapshot = await reader.read()
+        const change = await changeOf(id)
+        const plan = await planRevert({ files, snapshot, change })
+        const reason = why ?? `Took back change ${id}: ${change.why}`
+        return commit({ files, reader, snapshot, now: clock.now(), plan: { by, why: reason, reverts: id, ...plan } })
+      })
+    },
+
+    earlierText: (hash) => readCopy(files, hash),
+
+    async problems() {
+      const { problems } = await settled()
+      return [...problems, ...(await loadChanges(files)).problems]
+    },
+  }
+}

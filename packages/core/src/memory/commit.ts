@@ -1,0 +1,113 @@
+/** Writes one planned change: the files, the index in step with them, the archive, and the history, all or nothing. */
+import type { MemoryFileChange, MemoryFiles } from "../journal/memory-files.ts"
+import { ARCHIVE, INDEX_FILE } from "./file-names.ts"
+import { hashOf, historyWrites, type RecordedFile, readCopy } from "./history.ts"
+import { updateIndex } from "./index-file.ts"
+import type { Memory, MemoryAuthor, MemoryChange, MemoryFileEdit, MemoryRefusal, Provenance } from "./memory.ts"
+import type { Edits } from "./plan-change.ts"
+import { maskSecrets } from "./secrets/find-secrets.ts"
+import { dayOf, factsOf, type Snapshot, type SnapshotReader } from "./snapshot.ts"
+
+export interface PlannedChange {
+  readonly by: MemoryAuthor
+  readonly why: string
+  readonly source?: Provenance
+  readonly reverts?: string
+  /** Texts to write by path; `null` removes. A text that is on disk already is recorded only. */
+  readonly edits: Edits
+  readonly sources?: ReadonlyMap<string, Provenance>
+  readonly masked?: readonly { readonly file: string; readonly kind: string }[]
+  readonly refused?: readonly MemoryRefusal[]
+  /** Archived copies that are no longer needed, with their texts. */
+  readonly unarchived?: ReadonlyMap<string, string>
+}
+
+export interface Commit {
+  readonly files: MemoryFiles
+  readonly reader: SnapshotReader
+  readonly snapshot: Snapshot
+  readonly plan: PlannedChange
+  readonly now: Date
+}
+
+/** Nothing if there is nothing to record. Throws `MemoryChangedError` if another process was faster. */
+export async function commit({ files, reader, snapshot, plan, now }: Commit): Promise<MemoryChange | undefined> {
+  const edits = await withIndex({ reader, snapshot, edits: plan.edits })
+  if (edits.size === 0) return undefined
+  const { head, text: headText } = snapshot.loaded
+  const recorded: Record<string, RecordedFile> = { ...head.files }
+  const changed: MemoryFileEdit[] = []
+  const writes: MemoryFileChange[] = []
+  const copies: string[] = []
+  for (const [path, text] of [...edits].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const before = head.files[path]?.copy
+    const onDisk = snapshot.texts.get(path) ?? null
+    if (text !== null || onDisk !== null) writes.push({ path, text: text ?? undefined, expected: onDisk })
+    if (text === null) {
+      delete recorded[path]
+      const lost = before === undefined || path === INDEX_FILE ? undefined : await readCopy(files, before)
+      const archived = lost === undefined ? undefined : await archivePlace(files, { path, text: lost, writes })
+      if (archived) writes.push({ path: archived, text: lost })
+      changed.push({ path, ...(before ? { before } : {}), ...(archived ? { archived } : {}) })
+      continue
+    }
+    const copy = maskSecrets(text)
+    copies.push(copy)
+    const facts = factsOf(snapshot, path)
+    const source = plan.sources?.get(path) ?? (head.files[path] ? facts.source : (plan.source ?? facts.source))
+    const created = head.files[path]?.created ?? (facts.created || dayOf(now.toISOString()))
+    recorded[path] = { hash: hashOf(text), copy: hashOf(copy), created, source }
+    changed.push({ path, ...(before ? { before } : {}), after: hashOf(copy) })
+  }
+  for (const [path, text] of plan.unarchived ?? []) writes.push({ path, text: undefined, expected: text })
+  const last = head.last + 1
+  const change: MemoryChange = {
+    id: String(last),
+    at: now.toISOString(),
+    by: plan.by,
+    why: maskSecrets(plan.why),
+    ...(plan.source ? { source: plan.source } : {}),
+    files: changed,
+    ...(plan.reverts === undefined ? {} : { reverts: plan.reverts }),
+    ...(plan.masked && plan.masked.length > 0 ? { masked: plan.masked } : {}),
+    ...(plan.refused && plan.refused.length > 0 ? { refused: plan.refused } : {}),
+  }
+  const history = historyWrites({ change, head: { last, files: recorded }, headText, copies })
+  await files.install([...writes, ...history])
+  return change
+}
+
+/** The edits and what they mean for the index. */
+async function withIndex(options: { reader: SnapshotReader; snapshot: Snapshot; edits: Edits }): Promise<Edits> {
+  const { reader, snapshot, edits } = options
+  const texts = new Map(snapshot.texts)
+  for (const [path, text] of edits) {
+    if (text === null) texts.delete(path)
+    else texts.set(path, text)
+  }
+  const current = texts.get(INDEX_FILE)
+  const memories = (await reader.parse({ ...snapshot, texts })).map(({ memory }) => memory)
+  const before = new Map(snapshot.memories.map((memory) => [memory.file, memory]))
+  const renewed = memories.filter((memory) => isRenewed(before.get(memory.file), memory)).map(({ file }) => file)
+  const gone = Object.keys(snapshot.loaded.head.files).filter((path) => !texts.has(path))
+  const updated = updateIndex({ text: current, memories, renewed: new Set(renewed), gone: new Set(gone) })
+  if (updated === (current ?? "")) return edits
+  return new Map([...edits, [INDEX_FILE, updated]])
+}
+
+const isRenewed = (before: Memory | undefined, after: Memory): boolean =>
+  before !== undefined &&
+  (before.name !== after.name || before.description !== after.description || before.failed !== after.failed)
+
+/** A free place in the archive, or the one that already has this text. */
+async function archivePlace(
+  files: MemoryFiles,
+  { path, text, writes }: { path: string; text: string; writes: readonly MemoryFileChange[] },
+): Promise<string> {
+  for (let count = 1; ; count++) {
+    const place = `${ARCHIVE}/${count === 1 ? path : path.replace(/\.md$/i, `-${count}.md`)}`
+    const planned = writes.find((write) => write.path === place)
+    const there = planned ? planned.text : await files.read(place).catch(() => null)
+    if (there === undefined || there === text) return place
+  }
+}

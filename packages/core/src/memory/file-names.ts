@@ -1,0 +1,57 @@
+/** File names of memories: made from their names in any script, never from ids or paths given from outside. */
+
+import { MemoryFileError } from "../base/errors.ts"
+import { checkedMemoryPath } from "../journal/memory-files.ts"
+
+export const INDEX_FILE = "MEMORY.md"
+export const ARCHIVE = "archive"
+const LOGS = "logs" // daily logs, which consolidation reads
+const MOST_SLUG_BYTES = 120
+
+/** Whether a file is a memory. The index, the archive, the logs and hidden files are not. */
+export function isTopicFile(path: string): boolean {
+  const parts = path.split("/")
+  return (
+    path.toLowerCase().endsWith(".md") &&
+    path.toLowerCase() !== INDEX_FILE.toLowerCase() &&
+    parts[0] !== ARCHIVE &&
+    parts[0] !== LOGS &&
+    !parts.some((part) => part.startsWith("."))
+  )
+}
+
+/** Returns the path if a memory may be written there; throws otherwise. */
+export function checkedTopicFile(path: string): string {
+  checkedMemoryPath(path)
+  if (!isTopicFile(path))
+    throw new MemoryFileError(
+      path,
+      `a memory is a file that ends in .md, outside ${ARCHIVE}/ and ${LOGS}/, and not the index`,
+    )
+  return path
+}
+
+/** A free file name for a memory's name. File systems that ignore case see the same name. */
+export function fileNameFor(name: string, taken: Iterable<string>): string {
+  const used = new Set([...taken].map((path) => path.toLowerCase()))
+  const slug = slugOf(name)
+  for (let count = 1; ; count++) {
+    const file = `${slug}${count === 1 ? "" : `-${count}`}.md`
+    if (!used.has(file.toLowerCase()) && isTopicFile(file)) return file
+  }
+}
+
+function slugOf(name: string): string {
+  const words = name
+    .normalize("NFC")
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, "-")
+    .replace(/^-+|-+$/g, "")
+  let slug = ""
+  for (const character of words) {
+    if (Buffer.byteLength(slug + character) > MOST_SLUG_BYTES) break
+    slug += character
+  }
+  if (slug === "" || slug === "memory") return "note" // memory.md would be the index where case does not count
+  return /^(?:con|prn|aux|nul|com\d|lpt\d)$/.test(slug) ? `${slug}-note` : slug.replace(/-+$/, "")
+}

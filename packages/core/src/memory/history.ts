@@ -1,0 +1,141 @@
+/**
+ * The history of a memory directory: one file per change, copies of the texts by hash, and a head that says what was recorded
+ * last. Nothing in it is ever rewritten except the head, which can be rebuilt from the changes.
+ */
+import { hash } from "node:crypto"
+import { reasonOf, StrataError } from "../base/errors.ts"
+import type { MemoryFileChange, MemoryFiles } from "../journal/memory-files.ts"
+import type { MemoryChange, Provenance } from "./memory.ts"
+
+const CHANGES = ".history/changes"
+const TEXTS = ".history/texts"
+const HEAD = ".history/head.json"
+const ID_DIGITS = 6
+
+/** What was recorded last about one file. */
+export interface RecordedFile {
+  /** Of the text on disk. */
+  readonly hash: string
+  /** Of the copy in the history. It differs from `hash` if the copy has secrets removed. */
+  readonly copy: string
+  readonly created: string
+  readonly source: Provenance
+}
+
+export interface Head {
+  readonly last: number
+  readonly files: Readonly<Record<string, RecordedFile>>
+}
+
+export interface LoadedHead {
+  readonly head: Head
+  /** The file's text, to be sure that it is unchanged when the next one is written. */
+  readonly text: string | null
+  readonly problems: readonly string[]
+}
+
+export class MemoryHistoryError extends StrataError {
+  override readonly name = "MemoryHistoryError"
+}
+
+export const hashOf = (text: string): string => hash("sha256", text, "hex")
+
+/** Differs after every recorded change. */
+export const readHeadText = async (files: MemoryFiles): Promise<string | null> => (await files.read(HEAD)) ?? null
+
+export async function loadHead(files: MemoryFiles): Promise<LoadedHead> {
+  const text = await readHeadText(files)
+  if (text === null && (await files.list(CHANGES)).length === 0)
+    return { head: { last: 0, files: {} }, text, problems: [] }
+  const head = text === null ? undefined : unsealed<Head>(text)
+  if (head) return { head, text, problems: [] }
+  const rebuilt = await rebuiltHead(files)
+  return { head: rebuilt, text, problems: ["The head of the history was damaged and is rebuilt from the changes."] }
+}
+
+/** What the changes say about each file. */
+async function rebuiltHead(files: MemoryFiles): Promise<Head> {
+  const { changes } = await loadChanges(files)
+  const ids = (await files.list(CHANGES)).map(({ path }) => idIn(path))
+  const recorded = new Map<string, RecordedFile>()
+  for (const change of changes) {
+    for (const { path, after } of change.files) {
+      const known = recorded.get(path)
+      const source = change.source ?? known?.source ?? { saidBy: "user" as const }
+      if (after === undefined) recorded.delete(path)
+      else recorded.set(path, { hash: after, copy: after, created: known?.created ?? change.at, source })
+    }
+  }
+  return { last: Math.max(0, ...ids), files: Object.fromEntries(recorded) }
+}
+
+export interface LoadedChanges {
+  /** The oldest first. */
+  readonly changes: readonly MemoryChange[]
+  /** One sentence for each damaged file. */
+  readonly problems: readonly string[]
+}
+
+export async function loadChanges(files: MemoryFiles): Promise<LoadedChanges> {
+  const listed = (await files.list(CHANGES)).filter(({ path }) => idIn(path) > 0)
+  const read = await Promise.all(
+    listed.map(async ({ path }) => {
+      const text = await files.read(path).catch((error: unknown) => reasonOf(error))
+      const change = text === undefined ? undefined : unsealed<MemoryChange>(text)
+      return change ?? `Change ${idIn(path)} in the history is damaged (${path}). The others are complete.`
+    }),
+  )
+  return {
+    changes: read.filter((item) => typeof item !== "string").sort((a, b) => Number(a.id) - Number(b.id)),
+    problems: read.filter((item) => typeof item === "string"),
+  }
+}
+
+/** Reads a copy. Throws if it is missing or damaged. */
+export async function readCopy(files: MemoryFiles, copy: string): Promise<string> {
+  const text = /^[0-9a-f]{64}$/.test(copy) ? await files.read(textPath(copy)) : undefined
+  if (text === undefined || hashOf(text) !== copy)
+    throw new MemoryHistoryError(
+      `The history's copy ${copy.slice(0, 12)} is missing or damaged in ${files.location}. Nothing was changed. Other changes can still be shown and reverted.`,
+    )
+  return text
+}
+
+export interface HistoryWrite {
+  readonly change: MemoryChange
+  readonly head: Head
+  readonly headText: string | null
+  /** The texts that the change names. */
+  readonly copies: readonly string[]
+}
+
+/** The files to write for a change. They fail if another process recorded a change first. */
+export function historyWrites({ change, head, headText, copies }: HistoryWrite): readonly MemoryFileChange[] {
+  return [
+    ...[...new Set(copies)].map((text) => ({ path: textPath(hashOf(text)), text })),
+    { path: changePath(Number(change.id)), text: sealed(change), expected: null },
+    { path: HEAD, text: sealed(head), expected: headText },
+  ]
+}
+
+const textPath = (copy: string) => `${TEXTS}/${copy}.md`
+const changePath = (id: number) => `${CHANGES}/${String(id).padStart(ID_DIGITS, "0")}.json`
+
+function idIn(path: string): number {
+  return Number(/(\d+)\.json$/.exec(path)?.[1] ?? 0)
+}
+
+/** JSON with a checksum, so that a torn or edited file is recognised. */
+function sealed(value: object): string {
+  const text = JSON.stringify(value)
+  return `${JSON.stringify({ sum: hashOf(text).slice(0, 16), value }, undefined, 1)}\n`
+}
+
+function unsealed<T extends object>(text: string): T | undefined {
+  try {
+    const { sum, value } = JSON.parse(text) as { sum: string; value: T }
+    return hashOf(JSON.stringify(value)).slice(0, 16) === sum ? value : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * `MEMORY.md`: one line per memory, a link and a hook. It follows the memories; lines written by hand stay. What is loaded is cut
+ * to a limit, and the last line then says so.
+ */
+import { grouped } from "../base/grouped.ts"
+import { INDEX_FILE } from "./file-names.ts"
+import { isCurrent, type Memory } from "./memory.ts"
+import { cut } from "./topic-file.ts"
+
+export const MOST_INDEX_LINES = 200
+export const MOST_INDEX_BYTES = 25_000
+const MOST_LINE_CHARACTERS = 150
+
+export interface LoadedIndex {
+  readonly text: string
+  readonly isCut: boolean
+}
+
+/** The line for one memory. */
+export function indexLine({ file, name, description, failed }: Memory): string {
+  const label = name.replace(/[[\]\\]/g, "\\$&")
+  const target = /[\s()<>]/.test(file) ? `<${file.replace(/[<>]/g, "")}>` : file
+  const link = `- [${cut(label, 60)}](${target})`
+  const room = MOST_LINE_CHARACTERS - [...link].length - 2
+  const hook = `${failed ? "(did not work) " : ""}${description}`.replace(/\s+/g, " ").trim()
+  return hook === "" || room < 10 ? link : `${link}: ${cut(hook, room)}`
+}
+
+export interface IndexUpdate {
+  /** The index as it is. */
+  readonly text: string | undefined
+  readonly memories: readonly Memory[]
+  /** Files whose name or description changed: their lines are written again. */
+  readonly renewed?: ReadonlySet<string>
+  /** Files that were memories and no longer exist: their lines go. */
+  readonly gone?: ReadonlySet<string>
+}
+
+/** The index in step with the memories. New lines come first: if the list is too long, the oldest are cut. */
+export function updateIndex({ text = "", memories, renewed, gone }: IndexUpdate): string {
+  const newline = text.includes("\r\n") ? "\r\n" : "\n"
+  const current = new Map(memories.filter(isCurrent).map((memory) => [memory.file, memory]))
+  const known = new Set(memories.map(({ file }) => file))
+  const listed = new Set<string>()
+  const kept = text
+    .split(/\r?\n/)
+    .map((line) => {
+      const file = linkedFile(line)
+      if (file === undefined) return line
+      const memory = current.get(file)
+      if (!memory) return known.has(file) || gone?.has(file) ? undefined : line
+      if (listed.has(file)) return undefined
+      listed.add(file)
+      return renewed?.has(file) ? indexLine(memory) : line
+    })
+    .filter((line) => line !== undefined)
+  const added = [...current.values()].filter(({ file }) => !listed.has(file)).map(indexLine)
+  const first = kept.findIndex((line) => linkedFile(line) !== undefined)
+  const at = first >= 0 ? first : endOfText(kept)
+  const lines = [...kept.slice(0, at), ...added, ...kept.slice(at)]
+  const joined = lines.join(newline)
+  return joined === "" || joined.endsWith(newline) ? joined : joined + newline
+}
+
+/** The file that an index line links to, if it is one: a list item that begins with a link to a markdown file. */
+export function linkedFile(line: string): string | undefined {
+  const match = /^\s*[-*+]\s+(?:\*\*)?\[(?:[^\]\\]|\\.)*\]\((?:<([^<>]+)>|([^()\s]+))\)/.exec(line)
+  const target = match?.[1] ?? match?.[2]
+  if (!target || !/\.md$/i.test(target) || /^[a-z][a-z+.-]*:/i.test(target)) return undefined
+  try {
+    return decodeURI(target).replace(/^\.\//, "")
+  } catch {
+    return target
+  }
+}
+
+function endOfText(lines: readonly string[]): number {
+  let at = lines.length
+  while (at > 0 && lines[at - 1]!.trim() === "") at--
+  return at
+}
+
+/** The part of the index that is loaded: at most 200 lines and 25 KB, the warning included. */
+export function loadedIndex(text: string): LoadedIndex {
+  const plain = text
+    .replace(/^\uFEFF/, "")
+    .replaceAll("\r\n", "\n")
+    .trimEnd()
+  const lines = plain === "" ? [] : plain.split("\n")
+  const bytes = Buffer.byteLength(plain)
+  if (lines.length <= MOST_INDEX_LINES && bytes <= MOST_INDEX_BYTES) return { text: plain, isCut: false }
+  const warning = `[${INDEX_FILE} is too long: it has ${grouped(lines.length)} lines and ${grouped(bytes)} bytes. Only the beginning is shown here, at most ${MOST_INDEX_LINES} lines and ${grouped(MOST_INDEX_BYTES)} bytes. The rest is in the file.]`
+  const room = MOST_INDEX_BYTES - Buffer.byteLength(warning) - 1
+  const shown: string[] = []
+  let used = 0
+  for (const line of lines.slice(0, MOST_INDEX_LINES - 1)) {
+    const size = Buffer.byteLength(line) + 1
+    if (used + size > room) {
+      if (shown.length === 0) shown.push(firstBytes(line, room - 1))
+      break
+    }
+    shown.push(line)
+    used += size
+  }
+  return { text: [...shown, warning].join("\n"), isCut: true }
+}
+
+function firstBytes(text: string, most: number): string {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+  return decoder.decode(Buffer.from(text).subarray(0, most), { stream: true }) // leaves out a cut character
+}

@@ -1,0 +1,114 @@
+/** What a memory is, and what a change to the memories is. Everything in memory files is plain text that people can edit. */
+
+/** `user`: who they are. `feedback`: how they want to work. `project`: what the code does not say. `reference`: where things are. */
+export const MEMORY_TYPES = ["user", "feedback", "project", "reference"] as const
+export type MemoryType = (typeof MEMORY_TYPES)[number]
+
+export const SPEAKERS = ["user", "agent", "tool"] as const
+export type Speaker = (typeof SPEAKERS)[number]
+
+/** Where a memory comes from. A hand edit has no conversation. */
+export interface Provenance {
+  readonly saidBy: Speaker
+  readonly conversation?: string
+  readonly message?: string
+}
+
+/** What a memory rests on: someone said it, the agent saw it, or the agent concluded it. */
+export const BASES = ["said", "seen", "concluded"] as const
+export type Basis = (typeof BASES)[number]
+
+export interface Memory {
+  /** The path in the memory directory, such as `release-process.md`. It identifies the memory. */
+  readonly file: string
+  readonly name: string
+  /** One line: when this memory matters. */
+  readonly description: string
+  readonly type: MemoryType
+  /** ISO date, or ISO time if the file has one. */
+  readonly created: string
+  /** When it was last found to be true. */
+  readonly confirmed: string
+  readonly source: Provenance
+  readonly basis: Basis
+  /** It was tried and did not work. */
+  readonly failed?: true
+  /** Files of the memories that this one replaces. */
+  readonly supersedes?: readonly string[]
+  /** The file of the memory that replaces this one. Set: the memory is no longer current. */
+  readonly supersededBy?: string
+  readonly body: string
+}
+
+/** A memory to write. What is left out keeps its value, or gets its default in a new file. */
+export interface MemoryDraft extends Partial<Omit<Memory, "name" | "body" | "supersededBy">> {
+  readonly name: string
+  readonly body: string
+}
+
+/** A whole file to write, with its frontmatter. */
+export interface MemoryText {
+  readonly file: string
+  readonly text: string
+}
+
+export type MemoryAuthor = "person" | "agent" | "extraction" | "dream"
+
+export interface MemoryProposal {
+  readonly by: MemoryAuthor
+  /** One sentence for the history. */
+  readonly why: string
+  /** Applies to every memory in the proposal. A memory that names a less trusted source keeps that one. */
+  readonly source?: Provenance
+  readonly puts?: readonly (MemoryDraft | MemoryText)[]
+  /** Files to move to the archive. */
+  readonly removals?: readonly string[]
+  /**
+   * The texts that the proposal started from, by file; `null` if the file did not exist. Changes made since are merged, or
+   * reported as a conflict. Without it, the proposal replaces what is there.
+   */
+  readonly base?: ReadonlyMap<string, string | null>
+}
+
+/** What file tools wrote into the directory, and on whose behalf. */
+export interface MemoryToolEdits {
+  readonly by: MemoryAuthor
+  readonly why?: string
+  readonly source?: Provenance
+  /** The files that the tools wrote. Changes to others are the person's. Default: all that changed. */
+  readonly files?: readonly string[]
+}
+
+export interface MemoryRefusal {
+  readonly file: string
+  /** The end of a sentence. */
+  readonly why: string
+}
+
+/** One entry of the history. */
+export interface MemoryChange {
+  /** A number, counted up from 1. */
+  readonly id: string
+  readonly at: string
+  readonly by: MemoryAuthor
+  readonly why: string
+  readonly source?: Provenance
+  readonly files: readonly MemoryFileEdit[]
+  /** The change that this one takes back. */
+  readonly reverts?: string
+  /** Secrets that were replaced before anything was written. */
+  readonly masked?: readonly { readonly file: string; readonly kind: string }[]
+  /** What file tools wrote and may not be stored. It was taken out again. */
+  readonly refused?: readonly MemoryRefusal[]
+}
+
+export interface MemoryFileEdit {
+  readonly path: string
+  /** The hashes of the texts before and after. Absent: no file before, or no file after. */
+  readonly before?: string
+  readonly after?: string
+  /** Where a removed file went. */
+  readonly archived?: string
+}
+
+export const isCurrent = (memory: Memory): boolean => memory.supersededBy === undefined

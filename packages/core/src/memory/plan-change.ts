@@ -1,0 +1,218 @@
+/** Turns a proposal into texts to write: drafts rendered, secrets masked, refusals found, supersession marked, changes merged. */
+import { MemoryFileError, StrataError } from "../base/errors.ts"
+import { checkedTopicFile, fileNameFor, INDEX_FILE } from "./file-names.ts"
+import { lessTrusted, refusalOf } from "./instruction-guard.ts"
+import type { Memory, MemoryDraft, MemoryProposal, MemoryRefusal, MemoryText, Provenance } from "./memory.ts"
+import { mergeTexts } from "./merge-texts.ts"
+import { findSecrets, maskSecrets } from "./secrets/find-secrets.ts"
+import { dayOf, factsOf, type Snapshot } from "./snapshot.ts"
+import { type FileFacts, parseMemory, renderMemory, usualBasis } from "./topic-file.ts"
+
+/** Memories that must not be stored. */
+export class MemoryRefusedError extends StrataError {
+  override readonly name = "MemoryRefusedError"
+  readonly refusals: readonly MemoryRefusal[]
+
+  constructor(refusals: readonly MemoryRefusal[]) {
+    const reasons = refusals.map(({ file, why }) => `${file}: ${why}`).join("; ")
+    super(`Nothing was stored. ${reasons}. Store what the tool reported as a plain fact, or leave it out.`)
+    this.refusals = refusals
+  }
+}
+
+/** The files changed since, in the same lines. */
+export class MemoryConflictError extends StrataError {
+  override readonly name = "MemoryConflictError"
+  readonly files: readonly string[]
+
+  constructor(files: readonly string[]) {
+    super(
+      `${files.join(", ")} changed since in the same lines. Nothing was written. Look at the newer change, and edit the file by hand or revert that change first.`,
+    )
+    this.files = files
+  }
+}
+
+/** Texts by path; `null` removes the file. */
+export type Edits = ReadonlyMap<string, string | null>
+
+export interface Plan {
+  readonly edits: Edits
+  readonly sources: ReadonlyMap<string, Provenance>
+  readonly masked: readonly { readonly file: string; readonly kind: string }[]
+}
+
+interface Planning {
+  readonly snapshot: Snapshot
+  readonly proposal: MemoryProposal
+  readonly today: string
+  readonly edits: Map<string, string | null>
+  readonly sources: Map<string, Provenance>
+  readonly masked: { file: string; kind: string }[]
+}
+
+export async function planProposal(options: {
+  snapshot: Snapshot
+  proposal: MemoryProposal
+  now: Date
+}): Promise<Plan> {
+  const { snapshot, proposal, now } = options
+  const planning: Planning = {
+    snapshot,
+    proposal,
+    today: dayOf(now.toISOString()),
+    edits: new Map(),
+    sources: new Map(),
+    masked: [],
+  }
+  const refusals: MemoryRefusal[] = []
+  const written: Memory[] = []
+  for (const put of proposal.puts ?? []) {
+    const memory = "text" in put ? await planText(planning, put) : await planDraft(planning, put)
+    if (!memory) continue
+    const why = refusalOf(memory)
+    if (why) refusals.push({ file: memory.file, why })
+    written.push(memory)
+  }
+  if (refusals.length > 0) throw new MemoryRefusedError(refusals)
+  for (const memory of written) await markSuperseded(planning, memory)
+  for (const file of proposal.removals ?? [])
+    if (snapshot.texts.has(checkedTopicFile(file)) && !planning.edits.has(file)) planning.edits.set(file, null)
+  const edits = await mergedWith({ edits: planning.edits, base: proposal.base, texts: snapshot.texts })
+  return { edits, sources: planning.sources, masked: planning.masked }
+}
+
+function clean(planning: Planning, file: string, text: string): string {
+  for (const { kind } of findSecrets(text)) planning.masked.push({ file, kind })
+  return maskSecrets(text)
+}
+
+/** A whole file. The index may be written like this too. */
+async function planText(planning: Planning, { file, text }: MemoryText): Promise<Memory | undefined> {
+  if (file !== INDEX_FILE) checkedTopicFile(file)
+  const masked = clean(planning, file, text)
+  planning.edits.set(file, masked)
+  if (file === INDEX_FILE) return undefined
+  const { proposal } = planning
+  const facts = factsFor(planning, file)
+  const memory = await parseMemory({ file, text: masked, facts })
+  const source = lessTrusted(memory.source, proposal.source ?? (await previousSource(planning, file)) ?? memory.source)
+  planning.sources.set(file, source)
+  if (source === memory.source) return memory
+  const corrected = { ...memory, source }
+  planning.edits.set(file, await renderMemory(corrected, { text: masked, facts }))
+  return corrected
+}
+
+async function planDraft(planning: Planning, draft: MemoryDraft): Promise<Memory> {
+  const { snapshot, proposal, today } = planning
+  const name = maskSecrets(oneLine(draft.name)) || "Note"
+  const taken = [...snapshot.listings.keys(), ...planning.edits.keys()]
+  const file = checkedTopicFile(draft.file ?? fileNameFor(name, taken))
+  const text = snapshot.texts.get(file)
+  if (text === undefined && snapshot.listings.has(file))
+    throw new MemoryFileError(file, "there is a file of that name that is not a memory")
+  const facts = factsFor(planning, file)
+  const previous = text === undefined ? undefined : await parseMemory({ file, text, facts })
+  const given = draft.source ?? proposal.source ?? previous?.source ?? facts.source
+  const source = proposal.source ? lessTrusted(given, proposal.source) : given
+  const description = draft.description ?? previous?.description ?? ""
+  const failed = draft.failed ?? (draft.body === previous?.body ? previous.failed : undefined)
+  const supersedes = draft.supersedes ?? previous?.supersedes
+  const memory: Memory = {
+    file,
+    name: clean(planning, file, oneLine(draft.name)) || name,
+    description: clean(planning, file, oneLine(description)),
+    type: draft.type ?? previous?.type ?? "project",
+    created: draft.created ?? previous?.created ?? today,
+    confirmed: draft.confirmed ?? today,
+    source,
+    basis: draft.basis ?? previous?.basis ?? usualBasis(source),
+    ...(failed ? { failed } : {}),
+    ...(supersedes && supersedes.length > 0 ? { supersedes } : {}),
+    ...(previous?.supersededBy === undefined ? {} : { supersededBy: previous.supersededBy }),
+    body: clean(
+      planning,
+      file,
+      draft.body
+        .replaceAll("\r\n", "\n")
+        .replace(/^(?:[ \t]*\n)+/, "")
+        .trimEnd(),
+    ),
+  }
+  planning.edits.set(file, await renderMemory(memory, text === undefined ? undefined : { text, facts }))
+  planning.sources.set(file, source)
+  return memory
+}
+
+const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim()
+
+function factsFor({ snapshot, proposal, today }: Planning, file: string): FileFacts {
+  if (snapshot.texts.has(file)) return factsOf(snapshot, file)
+  return { created: today, source: proposal.source ?? { saidBy: proposal.by === "person" ? "user" : "agent" } }
+}
+
+/** Without a word from the caller, rewriting a file does not make its source more trusted. */
+async function previousSource({ snapshot, proposal }: Planning, file: string): Promise<Provenance | undefined> {
+  return proposal.by === "person" ? undefined : snapshot.memories.find((memory) => memory.file === file)?.source
+}
+
+/** Marks the older memories. They stay where they are, out of the index. */
+async function markSuperseded(planning: Planning, successor: Memory): Promise<void> {
+  for (const reference of successor.supersedes ?? []) {
+    const older = planning.snapshot.memories.find(
+      ({ file, name }) => file === reference || file === `${reference}.md` || name === reference,
+    )?.file
+    if (older === undefined || older === successor.file) continue
+    await editMemory(planning, older, ({ supersedes, ...memory }) => {
+      const left = (supersedes ?? []).filter((file) => file !== successor.file)
+      return { ...memory, ...(left.length > 0 ? { supersedes: left } : {}), supersededBy: successor.file }
+    })
+  }
+  if (!successor.supersededBy || !successor.supersedes?.includes(successor.supersededBy)) return
+  // the two name each other: the one written now is the newer one
+  await editMemory(planning, successor.file, ({ supersededBy: _, ...memory }) => memory)
+}
+
+async function editMemory(planning: Planning, file: string, edit: (memory: Memory) => Memory): Promise<void> {
+  const text = planning.edits.get(file) ?? planning.snapshot.texts.get(file)
+  if (text === undefined || text === null) return
+  const facts = factsFor(planning, file)
+  const memory = edit(await parseMemory({ file, text, facts }))
+  planning.edits.set(file, await renderMemory(memory, { text, facts }))
+}
+
+/** The edits, merged with what changed since their base. Those that change nothing are left out. */
+export async function mergedWith(options: {
+  edits: Edits
+  base: ReadonlyMap<string, string | null> | undefined
+  texts: ReadonlyMap<string, string>
+}): Promise<Edits> {
+  const { edits, base, texts } = options
+  const merged = new Map<string, string | null>()
+  const conflicts: string[] = []
+  for (const [file, text] of edits) {
+    const current = texts.get(file) ?? null
+    const from = base?.get(file)
+    const result = from === undefined ? text : await mergeFile({ base: from, current, text })
+    if (result === "conflict") conflicts.push(file)
+    else if (result !== current) merged.set(file, result)
+  }
+  if (conflicts.length > 0) throw new MemoryConflictError(conflicts)
+  return merged
+}
+
+type FileText = string | null
+
+export async function mergeFile(file: {
+  base: FileText
+  current: FileText
+  text: FileText
+}): Promise<FileText | "conflict"> {
+  const { base, current, text } = file
+  if (current === base || current === text) return text
+  if (text === base) return current
+  if (base === null || current === null || text === null) return "conflict"
+  const merge = await mergeTexts({ base, ours: current, theirs: text })
+  return merge.state === "merged" ? merge.text : "conflict"
+}

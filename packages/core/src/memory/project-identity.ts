@@ -1,0 +1,103 @@
+/**
+ * Which project a directory belongs to. In git it is the repository: all its worktrees and subdirectories are one project, and
+ * two clones are two. Only files are read; git is not run.
+ */
+import { lstat, open, realpath } from "node:fs/promises"
+import { basename, dirname, isAbsolute, join, resolve } from "node:path"
+import { projectName } from "../base/ids.ts"
+
+const MOST_POINTER_BYTES = 16 * 1024 // a path and a word before it, or the config of a submodule
+
+export interface ProjectIdentity {
+  /** The main working directory of the repository, the bare repository, or the directory itself. */
+  readonly directory: string
+  /** The name of its directory in the store. */
+  readonly name: string
+}
+
+export async function projectIdentity(cwd: string): Promise<ProjectIdentity> {
+  const start = await realpath(cwd).catch(() => resolve(cwd))
+  const directory = (await repositoryAbove(start)) ?? start
+  return { directory, name: projectName(directory) }
+}
+
+async function repositoryAbove(start: string): Promise<string | undefined> {
+  for (let at = start; ; at = dirname(at)) {
+    const found = await repositoryAt(at)
+    if (found !== undefined) return found
+    if (dirname(at) === at) return undefined
+  }
+}
+
+/** The directory that identifies the repository that begins here. */
+async function repositoryAt(directory: string): Promise<string | undefined> {
+  if (await isGitDirectory(directory)) return await ownerOf(directory) // inside `.git`, or a bare repository
+  const dotGit = join(directory, ".git")
+  const facts = await lstat(dotGit).catch(() => undefined)
+  if (facts === undefined) return undefined
+  if (facts.isDirectory()) return (await isGitDirectory(dotGit)) ? directory : undefined
+  // a file, or a link: it points to the repository, which may be anyone's
+  const target = facts.isSymbolicLink() ? await realpath(dotGit).catch(() => undefined) : await pointedAt(dotGit)
+  const gitDirectory = target && (await realpath(target).catch(() => undefined))
+  if (gitDirectory === undefined) return directory
+  return (await sharedRepository(directory, gitDirectory)) ?? directory
+}
+
+/** The repository of a linked worktree, if that repository knows this worktree. */
+async function sharedRepository(directory: string, gitDirectory: string): Promise<string | undefined> {
+  const common = await firstLine(join(gitDirectory, "commondir"))
+  if (common === undefined) return undefined // a submodule, or a repository with its data elsewhere: a project of its own
+  const commonDirectory = await realpath(resolve(gitDirectory, common)).catch(() => undefined)
+  if (commonDirectory === undefined || !(await isGitDirectory(commonDirectory))) return undefined
+  if (dirname(dirname(gitDirectory)) !== commonDirectory || basename(dirname(gitDirectory)) !== "worktrees")
+    return undefined
+  const back = await firstLine(join(gitDirectory, "gitdir"))
+  if (back === undefined) return undefined
+  const pointsBack = await realpath(resolve(gitDirectory, back)).catch(() => undefined)
+  return pointsBack === join(directory, ".git") ? ownerOf(commonDirectory) : undefined
+}
+
+/**
+ * The directory a person would call the repository: the one with `.git` in it. For a submodule it is the one that the submodule
+ * is checked out in, and for a bare repository the repository itself.
+ */
+async function ownerOf(gitDirectory: string): Promise<string> {
+  if (basename(gitDirectory) === ".git") return dirname(gitDirectory)
+  const config = (await beginningOf(join(gitDirectory, "config"))) ?? ""
+  const worktree = /^\s*worktree\s*=\s*"?([^"\n\r]+)"?\s*$/m.exec(config)?.[1]?.trim()
+  const checkout = worktree && (await realpath(resolve(gitDirectory, worktree)).catch(() => undefined))
+  const pointsHere = checkout && (await pointedAt(join(checkout, ".git")))
+  const isOurs = pointsHere && (await realpath(pointsHere).catch(() => undefined)) === gitDirectory
+  return isOurs ? checkout : gitDirectory
+}
+
+async function pointedAt(dotGit: string): Promise<string | undefined> {
+  const path = /^gitdir:\s*(.+)$/.exec((await firstLine(dotGit)) ?? "")?.[1]?.trim()
+  if (path === undefined || path.includes("\0")) return undefined
+  return isAbsolute(path) ? path : resolve(dirname(dotGit), path)
+}
+
+/** Git itself looks for these three. */
+async function isGitDirectory(path: string): Promise<boolean> {
+  const facts = await Promise.all(
+    ["HEAD", "objects", "refs"].map((name) => lstat(join(path, name)).catch(() => undefined)),
+  )
+  return facts[0] !== undefined && facts[1]?.isDirectory() === true && facts[2]?.isDirectory() === true
+}
+
+const firstLine = async (path: string): Promise<string | undefined> =>
+  (await beginningOf(path))?.split(/\r?\n/, 1)[0]?.trim()
+
+async function beginningOf(path: string): Promise<string | undefined> {
+  const file = await open(path, "r").catch(() => undefined)
+  if (!file) return undefined
+  try {
+    if (!(await file.stat()).isFile()) return undefined
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(MOST_POINTER_BYTES), 0, MOST_POINTER_BYTES, 0)
+    return buffer.toString("utf8", 0, bytesRead)
+  } catch {
+    return undefined
+  } finally {
+    await file.close()
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * Topic files: one memory as markdown with frontmatter. Reading accepts what people and other programs write; rendering changes
+ * only what differs, so comments, unknown keys and line endings stay.
+ */
+import { basename } from "node:path/posix"
+import type { Document } from "yaml"
+import { BASES, type Basis, MEMORY_TYPES, type Memory, type Provenance, SPEAKERS } from "./memory.ts"
+
+/** What a file does not say itself. */
+export interface FileFacts {
+  /** ISO time or date. */
+  readonly created: string
+  readonly confirmed?: string
+  readonly source: Provenance
+}
+
+const MOST_NAME_CHARACTERS = 120
+
+export async function parseMemory({
+  file,
+  text,
+  facts,
+}: {
+  readonly file: string
+  readonly text: string
+  readonly facts: FileFacts
+}): Promise<Memory> {
+  const { values, body } = await splitFile(text)
+  const source = readSource(values.source) ?? facts.source
+  const created = readTime(values.created) ?? facts.created
+  const supersedes = fileList(values.supersedes)
+  const supersededBy = fileList(values["superseded-by"])[0]
+  return {
+    file,
+    name: oneLine(values.name) || firstHeading(body) || basename(file, ".md"),
+    description: oneLine(values.description) || firstSentence(body),
+    type: oneOf(MEMORY_TYPES, values.type) ?? "project",
+    created,
+    confirmed: readTime(values.confirmed) ?? facts.confirmed ?? created,
+    source,
+    basis: oneOf(BASES, values.basis) ?? usualBasis(source),
+    ...(values.failed === true ? { failed: true as const } : {}),
+    ...(supersedes.length > 0 ? { supersedes } : {}),
+    ...(supersededBy === undefined ? {} : { supersededBy }),
+    body,
+  }
+}
+
+/** The file's text for a memory. With `previous`, the parts that the memory does not change stay as they are. */
+export async function renderMemory(memory: Memory, previous?: { text: string; facts: FileFacts }): Promise<string> {
+  const { Document, isMap } = await import("yaml")
+  const old = previous && (await splitFile(previous.text))
+  const before = previous && (await parseMemory({ file: memory.file, text: previous.text, facts: previous.facts }))
+  const document: Document = old?.document && isMap(old.document.contents) ? old.document : new Document({})
+  const hasDocument = old?.document !== undefined
+  const fields = fieldsOf(memory)
+  const oldFields = before && fieldsOf(before)
+  let isChanged = false
+  for (const [key, value] of Object.entries(fields)) {
+    if (hasDocument && oldFields && isSame(oldFields[key], value)) continue
+    isChanged = true
+    if (value === undefined) document.delete(key)
+    else document.set(key, document.createNode(value))
+  }
+  const isBodyChanged = before?.body !== memory.body
+  if (previous && old && hasDocument && !isChanged && !isBodyChanged) return previous.text
+  const newline = old?.newline ?? "\n"
+  const head = isChanged || !old ? `---\n${document.toString({ lineWidth: 0 })}---\n` : old.head
+  const tail = isBodyChanged || !old ? `\n${memory.body}${memory.body === "" ? "" : "\n"}` : old.tail
+  const joined = old && !hasDocument ? `${head}\n${tail.replace(/^\n+/, "")}` : head + tail
+  return (old?.mark ?? "") + joined.replaceAll("\r\n", "\n").replaceAll("\n", newline)
+}
+
+interface SplitFile {
+  /** The byte order mark, if there is one. */
+  readonly mark: string
+  readonly newline: "\n" | "\r\n"
+  readonly document?: Document
+  readonly values: Readonly<Record<string, unknown>>
+  /** The frontmatter with its fences, and everything after it. Line ends are plain. */
+  readonly head: string
+  readonly tail: string
+  readonly body: string
+}
+
+async function splitFile(text: string): Promise<SplitFile> {
+  const mark = text.startsWith("\uFEFF") ? "\uFEFF" : ""
+  const newline = /^[^\n]*\r\n/.test(text) ? "\r\n" : "\n"
+  const plain = text.slice(mark.length).replaceAll("\r\n", "\n")
+  const match = /^---[ \t]*\n(?:([\s\S]*?)\n)?---[ \t]*(?:\n|$)/.exec(plain)
+  const { isMap, parseDocument } = await import("yaml")
+  const document = match ? parseDocument(match[1] ?? "", { prettyErrors: false, uniqueKeys: false }) : undefined
+  const isFrontmatter = document && document.errors.length === 0 && (isMap(document.contents) || !document.contents)
+  if (!match || !isFrontmatter) return { mark, newline, values: {}, head: "", tail: plain, body: trimmed(plain) }
+  const tail = plain.slice(match[0].length)
+  return { mark, newline, document, values: valuesOf(document), head: match[0], tail, body: trimmed(tail) }
+}
+
+function valuesOf(document: Document): Readonly<Record<string, unknown>> {
+  try {
+    return (document.toJS({ maxAliasCount: 20 }) ?? {}) as Record<string, unknown> // aliases can multiply without end
+  } catch {
+    return {}
+  }
+}
+
+/** Blank lines around the body and spaces at its end do not count. */
+const trimmed = (text: string): string => text.replace(/^(?:[ \t]*\n)+/, "").trimEnd()
+
+function fieldsOf(memory: Memory): Readonly<Record<string, unknown>> {
+  const { saidBy, conversation, message } = memory.source
+  return {
+    name: memory.name,
+    description: memory.description,
+    type: memory.type,
+    created: memory.created,
+    confirmed: memory.confirmed,
+    source: {
+      "said-by": saidBy,
+      ...(conversation === undefined ? {} : { conversation }),
+      ...(message === undefined ? {} : { message }),
+    },
+    basis: memory.basis,
+    failed: memory.failed,
+    supersedes: memory.supersedes,
+    "superseded-by": memory.supersededBy,
+  }
+}
+
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
+
+function readSource(given: unknown): Provenance | undefined {
+  if (typeof given !== "object" || given === null) {
+    const saidBy = oneOf(SPEAKERS, given)
+    return saidBy && { saidBy }
+  }
+  const { conversation, message, ...rest } = given as Record<string, unknown>
+  const saidBy = oneOf(SPEAKERS, rest["said-by"] ?? rest.saidBy)
+  if (!saidBy) return undefined
+  return {
+    saidBy,
+    ...(typeof conversation === "string" ? { conversation } : {}),
+    ...(typeof message === "string" ? { message } : {}),
+  }
+}
+
+export const usualBasis = ({ saidBy }: Provenance): Basis =>
+  saidBy === "user" ? "said" : saidBy === "tool" ? "seen" : "concluded"
+
+function oneOf<T extends string>(allowed: readonly T[], given: unknown): T | undefined {
+  return allowed.find((value) => value === given)
+}
+
+function readTime(given: unknown): string | undefined {
+  return typeof given === "string" && !Number.isNaN(Date.parse(given)) ? given : undefined
+}
+
+function fileList(given: unknown): readonly string[] {
+  const list = Array.isArray(given) ? given : given === undefined || given === null ? [] : [given]
+  return list.filter((item) => typeof item === "string" && item.trim() !== "").map((item: string) => item.trim())
+}
+
+function oneLine(given: unknown): string {
+  return typeof given === "string" || typeof given === "number" ? String(given).replace(/\s+/g, " ").trim() : ""
+}
+
+function firstHeading(body: string): string | undefined {
+  const heading = /^#{1,6}[ \t]+(.+?)[ \t#]*$/m.exec(body)?.[1]
+  return heading && cut(oneLine(heading), MOST_NAME_CHARACTERS)
+}
+
+function firstSentence(body: string): string {
+  const line = body.split("\n").find((text) => text.trim() !== "" && !text.startsWith("#"))
+  return cut(oneLine(line?.replace(/^[\s>*+-]+/, "") ?? ""), MOST_NAME_CHARACTERS)
+}
+
+/** At most this many characters, never half of one. */
+export function cut(text: string, most: number): string {
+  const characters = [...text]
+  return characters.length <= most
+    ? text
+    : `${characters
+        .slice(0, most - 1)
+        .join("")
+        .trimEnd()}…`
+}
