@@ -91,7 +91,7 @@ describe.concurrent.each(TERMINALS.slice(0, 1))("the chat in $name", ({ open }) 
     await using at = await started({
       ...WITHOUT_NOTES,
       args: [],
-      turns: [write("a.txt"), READ, READ, "Read twice.", SUMMARY, write("b.txt"), "Here."],
+      turns: [write("src/a.txt"), READ, READ, "Read twice.", SUMMARY, write("src/b.txt"), "Here."],
       files: { ...LONG, ".strata/settings.json": JSON.stringify({ models: SMALL }) },
     })
     const { terminal } = at

@@ -39,7 +39,7 @@ describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
     await first.sees(/● Read notes\.txt ok/)
     await first.sees("Write needs permission")
     await first.sees("+hello again")
-    await first.sees(/a Yes, and don't ask again in this conversation\s+│?\s+Write\([\s\S]*\*\)/)
+    await first.sees(/a Yes, and don't ask again in this conversation\s+│?\s+Write\(\.\/copy\.txt\)/)
     await first.sees(TAKES_KEYS)
     first.type("y")
     await first.sees(/● Write create copy\.txt ok/)
