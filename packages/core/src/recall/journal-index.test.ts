@@ -1,0 +1,179 @@
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { expect, onTestFinished, test } from "vitest"
+import { conversation } from "../../test/builders.ts"
+import { temporaryRoot } from "../../test/journal-files.ts"
+import { seededIds } from "../base/ids.ts"
+import type { Entry } from "../journal/entries.ts"
+import { fileStore } from "../journal/file/file-store.ts"
+import { projectDirectory } from "../journal/file/layout.ts"
+import { encodeLine } from "../journal/line.ts"
+import { JournalIndex } from "./journal-index.ts"
+
+const NOW = new Date("2026-03-10T12:00:00Z")
+const PROJECT = "p"
+
+async function project() {
+  const { root, remove } = await temporaryRoot()
+  onTestFinished(remove)
+  const write = async (id: string, entries: readonly Entry[]) => {
+    const journal = await fileStore({ root, flush: "never" }).open(
+      { project: PROJECT, id },
+      { access: "write", create: true },
+    )
+    await journal.append(entries)
+    await journal.close()
+  }
+  const open = (mask?: (text: string) => string) => {
+    const index = new JournalIndex({ root, project: PROJECT, ...(mask ? { mask } : {}) })
+    onTestFinished(() => index.close())
+    return index
+  }
+  const directory = projectDirectory(root, PROJECT)
+  return { write, open, directory, file: join(directory, "recall.sqlite") }
+}
+
+const ids = seededIds("journal-index")
+const said = (text: string): Entry => ({ ...conversation().user(text).messages[0]!, uuid: ids.uuid() })
+/** Without the neighbours, which search finds too. */
+async function texts(index: JournalIndex, text: string): Promise<readonly string[]> {
+  const found = await index.search({ text, now: NOW, weights: { before: [0, 0], after: [0, 0] } })
+  return found.map((passage) => passage.text)
+}
+
+test("BEY-5 finds what the person and the assistant wrote, with its place", async () => {
+  const { write, open } = await project()
+  const { messages } = conversation().user("Where is the staging server?").say("Staging is on port 7071 of host heron.")
+  await write("c1", messages)
+  const found = await open().search({ text: "port of the staging server", now: NOW })
+  expect(found.find(({ speaker }) => speaker === "assistant")).toMatchObject({
+    conversation: "c1",
+    message: messages[1]!.uuid,
+    time: "2026-01-01T00:00:00.000Z",
+    text: "Staging is on port 7071 of host heron.",
+  })
+})
+
+test("BEY-5 thinking, tool results, summaries and internal messages are not indexed", async () => {
+  const { write, open, file } = await project()
+  await write(
+    "c1",
+    conversation()
+      .respond([{ type: "thinking", thinking: "pondering walrus", signature: "s" }])
+      .call("Read", { file_path: "walrus" })
+      .result("walrus content")
+      .user("walrus summary", { isCompactSummary: true })
+      .user("walrus reminder", { isMeta: true }).messages,
+  )
+  const index = open()
+  expect(await texts(index, "walrus")).toEqual([])
+  index.close()
+  expect(readFileSync(file).includes("walrus")).toBe(false)
+})
+
+test("BEY-5 masks secrets before they are stored", async () => {
+  const { write, open, file } = await project()
+  await write("c1", [said("the token is hunter2 for the wiki")])
+  const index = open((text) => text.replaceAll("hunter2", "[secret]"))
+  expect(await texts(index, "wiki token")).toEqual(["the token is [secret] for the wiki"])
+  index.close()
+  expect(readFileSync(file).includes("hunter2")).toBe(false)
+})
+
+test("BEY-5 reads only what is new, also after it was opened again", async () => {
+  const { write, open } = await project()
+  const read: string[] = []
+  const mask = (text: string) => {
+    read.push(text)
+    return text
+  }
+  await write("c1", [said("alpha")])
+  const first = open(mask)
+  await first.update()
+  first.close()
+  await write("c1", [said("beta")])
+  const second = open(mask)
+  expect(await texts(second, "beta")).toEqual(["beta"])
+  expect(await texts(second, "alpha")).toEqual(["alpha"])
+  expect(read).toEqual(["alpha", "beta"])
+})
+
+test("BEY-5 a line that is still being written is read when it is whole", async () => {
+  const { write, open, directory } = await project()
+  await write("c1", [said("alpha")])
+  const path = join(directory, "c1.jsonl")
+  const line = encodeLine(said("beta"))
+  writeFileSync(path, line.subarray(0, 50), { flag: "a" })
+  const index = open()
+  expect(await texts(index, "beta")).toEqual([])
+  writeFileSync(path, line.subarray(50), { flag: "a" })
+  expect(await texts(index, "beta")).toEqual(["beta"])
+})
+
+test("BEY-5 a deleted journal leaves the index, a replaced one is read again", async () => {
+  const { write, open, directory, file } = await project()
+  await write("c1", [said("alpha walrus")])
+  await write("c2", [said("beta")])
+  const index = open()
+  await index.update()
+  rmSync(join(directory, "c1.jsonl"))
+  writeFileSync(join(directory, "c2.jsonl"), Buffer.concat(["gamma", "delta"].map((text) => encodeLine(said(text)))))
+  expect(await Promise.all(["alpha", "beta", "gamma"].map((word) => texts(index, word)))).toEqual([[], [], ["gamma"]])
+  index.close()
+  expect(readFileSync(file).includes("walrus")).toBe(false)
+})
+
+test("BEY-5 an index that is damaged or from another version is built again", async () => {
+  const { write, open, file } = await project()
+  await write("c1", [said("alpha")])
+  const broken = [
+    () => writeFileSync(file, "this is no database, and longer than its header: ".repeat(50)),
+    () => withDatabase(file, "PRAGMA user_version = 99"),
+    () => withDatabase(file, "DROP TABLE totals"),
+  ]
+  for (const breaks of broken) {
+    const before = open()
+    await before.update()
+    before.close()
+    breaks()
+    expect(await texts(open(), "alpha")).toEqual(["alpha"])
+  }
+})
+
+test("BEY-5 an index that cannot be written is kept in memory", async () => {
+  const { write, open, file } = await project()
+  await write("c1", [said("alpha")])
+  mkdirSync(file)
+  expect(await texts(open(), "alpha")).toEqual(["alpha"])
+})
+
+test("BEY-5 two processes fill one index without doubling anything", async () => {
+  const { write, open } = await project()
+  await write(
+    "c1",
+    Array.from({ length: 30 }, (_, at) => said(`alpha ${at}`)),
+  )
+  const [one, two] = [open(), open()]
+  await Promise.all([one.update(), two.update()])
+  await write("c1", [said("omega")])
+  expect(await Promise.all([texts(one, "omega"), texts(two, "omega")])).toEqual([["omega"], ["omega"]])
+})
+
+test("BEY-5 only the owner can read the index", async () => {
+  const { write, open, file } = await project()
+  await write("c1", [said("alpha")])
+  await open().update()
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+})
+
+test("BEY-5 a project without conversations has nothing to find", async () => {
+  const { open } = await project()
+  expect(await texts(open(), "alpha")).toEqual([])
+})
+
+function withDatabase(file: string, sql: string): void {
+  const database = new DatabaseSync(file)
+  database.exec(sql)
+  database.close()
+}

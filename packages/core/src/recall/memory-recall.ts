@@ -1,0 +1,122 @@
+/**
+ * Chooses what to attach to a person's message: memories first, then passages of past conversations. Works offline. Chooses nothing where
+ * nothing fits. The caller attaches the choice and excludes it from then on.
+ */
+import type { FoundInConversation } from "./journal-index.ts"
+import { MemorySearch, type SearchableMemory } from "./memory-search.ts"
+import type { Passage } from "./passage.ts"
+import type { Question } from "./ranking.ts"
+
+const DEFAULT_LIMIT = 5
+/** Passages are there to fill a gap. What was worth keeping is in memories. */
+const MOST_PASSAGES = 2
+/** A passage was never meant to be kept, so it has to fit better than a memory: the share of the question that it covers. */
+const LEAST_PASSAGE_COVERAGE = 0.5
+const PASSAGES_LOOKED_AT = 20
+const DAY = 86_400_000
+
+export interface MemoryRecallOptions<M extends RecallableMemory> {
+  readonly bank?: { all(): Promise<readonly M[]> }
+  readonly journals?: { search(question: Question): Promise<readonly FoundInConversation[]> }
+}
+
+export interface RecallQuestion {
+  /** The person's message. */
+  readonly text: string
+  /** Earlier messages of the conversation, the newest last. They help to choose. */
+  readonly context?: readonly string[]
+  readonly now: Date
+  /** The most memories and passages together. Default: 5. */
+  readonly limit?: number
+  readonly exclude?: {
+    /** Files of memories, such as those already attached and the rules that are always in context. */
+    readonly memories?: ReadonlySet<string>
+    /** Conversations, such as the current one. */
+    readonly conversations?: ReadonlySet<string>
+    /** Uuids of messages already attached. */
+    readonly messages?: ReadonlySet<string>
+  }
+}
+
+export interface RecallableMemory extends SearchableMemory {
+  readonly source?: { readonly message?: string }
+}
+
+interface Choice {
+  /** The words of the message that matched. */
+  readonly words: readonly string[]
+  /** Days since the memory was confirmed, or since the message was written. */
+  readonly ageDays: number
+}
+
+export type Recalled<M extends RecallableMemory> =
+  | (Choice & { readonly kind: "memory"; readonly memory: M })
+  | (Choice & { readonly kind: "conversation"; readonly passage: FoundInConversation })
+
+/** Keeps the index of memories between two messages, so that a message costs what changed. */
+export class MemoryRecall<M extends RecallableMemory> {
+  readonly #options: MemoryRecallOptions<M>
+  readonly #search = new MemorySearch<M>()
+
+  constructor(options: MemoryRecallOptions<M>) {
+    this.#options = options
+  }
+
+  async recall({ limit = DEFAULT_LIMIT, exclude = {}, ...question }: RecallQuestion): Promise<readonly Recalled<M>[]> {
+    const all = (await this.#options.bank?.all()) ?? []
+    this.#search.update(all)
+    const memories = this.#search
+      .search({ ...question, limit: Number.POSITIVE_INFINITY })
+      .filter(({ memory }) => !exclude.memories?.has(memory.file))
+      .slice(0, limit)
+      .map(({ memory, words }) => ({
+        kind: "memory" as const,
+        memory,
+        words,
+        ageDays: daysSince(memory.confirmed, question.now),
+      }))
+    const { retired } = this.#search
+    const chosen = new Set(memories.map(({ memory }) => memory.file))
+    const known = messagesOf(all.filter(({ file }) => retired.has(file) || chosen.has(file)))
+    const passages = await this.#passages(question, Math.min(MOST_PASSAGES, limit - memories.length), {
+      conversations: exclude.conversations ?? new Set(),
+      messages: new Set([...known, ...(exclude.messages ?? [])]),
+    })
+    return [...memories, ...passages]
+  }
+
+  close(): void {
+    this.#search.close()
+  }
+
+  /** At most one passage of each conversation. */
+  async #passages(
+    question: Question,
+    places: number,
+    exclude: { readonly conversations: ReadonlySet<string>; readonly messages: ReadonlySet<string> },
+  ): Promise<readonly Recalled<M>[]> {
+    const { journals } = this.#options
+    if (!journals || places <= 0) return []
+    const prior = ({ source }: Passage) => (exclude.conversations.has(source) ? 0 : 1)
+    const found = await journals.search({ ...question, prior, limit: PASSAGES_LOOKED_AT })
+    const fitting = found.filter(
+      ({ coverage, message }) => coverage >= LEAST_PASSAGE_COVERAGE && !exclude.messages.has(message),
+    )
+    return [...Map.groupBy(fitting, ({ conversation }) => conversation).values()].slice(0, places).map(([passage]) => ({
+      kind: "conversation",
+      passage: passage!,
+      words: passage!.words,
+      ageDays: daysSince(passage!.time, question.now),
+    }))
+  }
+}
+
+/** Messages that memories come from: a replaced fact must not return through its conversation, nor a chosen one twice. */
+function messagesOf(memories: readonly RecallableMemory[]): ReadonlySet<string> {
+  return new Set(memories.flatMap(({ source }) => source?.message ?? []))
+}
+
+function daysSince(time: string, now: Date): number {
+  const days = Math.floor((now.getTime() - Date.parse(time)) / DAY)
+  return Number.isNaN(days) ? 0 : Math.max(0, days)
+}
