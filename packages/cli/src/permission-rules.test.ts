@@ -33,7 +33,8 @@ test("a page is allowed with its host", () => {
 test("PERM-5 no rule is offered that a person would not write", () => {
   expect(command(`rm ${"x".repeat(200)}`)).toEqual([])
   expect(command("a && b && c && d")).toEqual([])
-  expect(command("npm test > ~/.bashrc")).toEqual([]) // it would ask again all the same
+  expect(command("npm test > $FILE")).toEqual([]) // it would ask again all the same
+  expect(command("npm test > ~/.bashrc")).toEqual([]) // a file that runs code later always asks
 })
 
 test.each([

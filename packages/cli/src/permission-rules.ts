@@ -4,22 +4,26 @@ import { judge, type PermissionRequest, suggestedRules } from "@strata/core/inte
 const MOST_CHARACTERS = 80 // of a rule: a person would not write a longer one
 const MOST_RULES = 3 // more are a list that no one checks
 
+type Judgement = ReturnType<typeof judge>
 type Asked = Pick<PermissionRequest, "tool" | "question">
 
 /** Empty where no rule is narrow and short, or where it would ask again all the same: then there is only yes or no. */
 export function offeredRules(request: Asked, project: string): readonly string[] {
   const rules = suggestedRules(request, project)
   const isShort = rules.length <= MOST_RULES && rules.every((rule) => rule.length <= MOST_CHARACTERS)
-  return isShort && wouldAllow(rules, { request, project }) ? rules : []
+  if (!isShort || isOnlyForPerson(judged([], { request, project }))) return []
+  return judged(rules, { request, project }).verdict === "allow" ? rules : []
 }
 
-function wouldAllow(
+function judged(
   allow: readonly string[],
   { request, project }: { readonly request: Asked; readonly project: string },
-): boolean {
-  const policy = { mode: "ask", allow, ask: [], deny: [], project, kept: [] } as const
-  return judge({ ...request, isReadOnly: false }, policy).verdict === "allow"
+): Judgement {
+  return judge({ ...request, isReadOnly: false }, { mode: "ask", allow, ask: [], deny: [], project, kept: [] })
 }
+
+/** Each such call is a decision of its own: a file that runs code later. */
+const isOnlyForPerson = (judgement: Judgement): boolean => judgement.verdict === "ask" && judgement.onlyPerson === true
 
 /** What a rule allows, as the end of a sentence. */
 export function ruleMeaning(rule: string): string {
