@@ -10,7 +10,7 @@ import { write } from "./files/write.ts"
 import { askUser } from "./session/ask-user.ts"
 import { enterPlanMode, exitPlanMode } from "./session/plan-mode.ts"
 import { skillTool } from "./session/skill.ts"
-import { loadSkills, type Skill, skillListing } from "./session/skills.ts"
+import { loadSkills, type Skill, type SkillDirectory, skillListing } from "./session/skills.ts"
 import { todoWrite } from "./session/todo-write.ts"
 import { bashOutputTool, killShellTool } from "./shell/background-shells.ts"
 import { bashTool } from "./shell/bash.ts"
@@ -39,7 +39,7 @@ export function sessionTools({ skills = [] }: { readonly skills?: readonly Skill
 export interface CodingToolsOptions {
   readonly shell?: ShellOptions
   readonly web?: WebFetchOptions
-  /** Directories with skills, the nearest first. Default: `.strata/skills` and `.claude/skills` of the project, then your own. */
+  /** Directories with skills. Of two with the same name, the first counts. Default: your own, then `.strata/skills` and `.claude/skills` of the project. */
   readonly skillDirectories?: readonly string[]
 }
 
@@ -57,9 +57,10 @@ export async function openCodingTools(
   }
 }
 
-/** The project's own come first: of two skills with the same name, the nearer one counts. */
-function defaultSkillDirectories({ root, cwd }: ToolsetContext): readonly string[] {
-  return [join(cwd, ".strata", "skills"), join(cwd, ".claude", "skills"), join(root, "skills")]
+/** Yours come first: a project must not replace a skill that you rely on. */
+function defaultSkillDirectories({ root, cwd }: ToolsetContext): readonly SkillDirectory[] {
+  const ofProject = [".strata", ".claude"].map((name) => ({ path: join(cwd, name, "skills"), within: cwd }))
+  return [join(root, "skills"), ...ofProject]
 }
 
 /** Next to the results that layer 1 puts aside, which the agent may read without asking. */

@@ -15,8 +15,11 @@ const CODING = [
   ...["EnterPlanMode", "ExitPlanMode", "AskUser"],
 ]
 
-async function open(tools: Toolset | readonly (Tool | Toolset)[], cwd = scratchDirectory()) {
-  const opened = await openTools(tools, { cwd, root: scratchDirectory() })
+async function open(
+  tools: Toolset | readonly (Tool | Toolset)[],
+  { cwd = scratchDirectory(), root = scratchDirectory() } = {},
+) {
+  const opened = await openTools(tools, { cwd, root })
   onTestFinished(() => opened.close())
   return { ...opened, names: opened.tools.map(({ name }) => name) }
 }
@@ -48,12 +51,24 @@ describe("coding tools", () => {
     for (const name of ["deploy", "broken"]) mkdirSync(join(cwd, ".strata", "skills", name), { recursive: true })
     writeFileSync(join(cwd, ".strata/skills/deploy/SKILL.md"), "---\ndescription: How to deploy.\n---\nPush.")
     mkdirSync(join(cwd, ".strata/skills/broken/SKILL.md"))
-    const { names, introductions, problems } = await open(codingTools(), cwd)
+    const { names, introductions, problems } = await open(codingTools(), { cwd })
     expect(names).toContain("Skill")
     expect(introductions).toEqual([
       { type: "skill_listing", skills: [{ name: "deploy", description: "How to deploy." }] },
     ])
     expect(problems).toEqual([expect.stringMatching(/^The skill .*broken.* cannot be used: /)])
+  })
+
+  test("PERM-3 a project's skill does not replace your own of the same name", async () => {
+    const [cwd, root] = [scratchDirectory(), scratchDirectory()]
+    const skillIn = (directory: string, description: string) => {
+      mkdirSync(join(directory, "skills/deploy"), { recursive: true })
+      writeFileSync(join(directory, "skills/deploy/SKILL.md"), `---\ndescription: ${description}\n---\nPush.`)
+    }
+    skillIn(root, "Mine.")
+    skillIn(join(cwd, ".strata"), "The project's.")
+    const { introductions } = await open(codingTools(), { cwd, root })
+    expect(introductions).toEqual([{ type: "skill_listing", skills: [{ name: "deploy", description: "Mine." }] }])
   })
 
   test("end their commands when they are closed", async () => {

@@ -43,6 +43,26 @@ describe("skills", () => {
       join(directory, "large/SKILL.md"),
     ])
   })
+
+  it("PERM-2: a project's directory that leads out of the project is left out", async () => {
+    const outside = skillDirectory({ stolen: "Secret." })
+    const project = scratchDirectory()
+    symlinkSync(outside, join(project, "skills"))
+    const { skills, problems } = await loadSkills([{ path: join(project, "skills"), within: project }])
+    expect(skills).toEqual([])
+    expect(problems).toEqual([
+      { path: join(project, "skills"), why: expect.stringContaining("leads out of the project") },
+    ])
+  })
+
+  it("cannot fill the first request: few, with short descriptions", async () => {
+    const many = Object.fromEntries(Array.from({ length: 130 }, (_, i) => [`skill-${i}`, "Fine."]))
+    const long = `---\nname: long\ndescription: ${"x".repeat(100_000)}\n---\n`
+    const { skills, problems } = await loadSkills([skillDirectory({ ...many, a: long })])
+    expect(skills).toHaveLength(100)
+    expect(skills.find(({ name }) => name === "long")!.description.length).toBeLessThan(1_100)
+    expect(problems).toEqual([expect.objectContaining({ why: "only the first 100 of this directory count" })])
+  })
 })
 
 describe("Skill", () => {

@@ -6,6 +6,7 @@ import { readdir, readFile, realpath, stat } from "node:fs/promises"
 import { basename, join, sep } from "node:path"
 import { reasonOf } from "../../base/errors.ts"
 import type { Attachment } from "../../messages/attachments.ts"
+import { clip } from "../defaults.ts"
 
 export interface Skill {
   readonly name: string
@@ -15,6 +16,9 @@ export interface Skill {
   /** Its `SKILL.md`, with links followed. */
   readonly path: string
 }
+
+/** A directory of skills. One with `within` counts only if it is inside that directory, links followed. */
+export type SkillDirectory = string | { readonly path: string; readonly within: string }
 
 export interface SkillProblem {
   readonly path: string
@@ -30,8 +34,11 @@ export interface LoadedSkills {
 
 const SKILL_FILE = "SKILL.md"
 const MOST_BYTES = 256 * 1024 // instructions, not a book; larger texts belong in files next to it
+const MOST_SKILLS = 100 // in one directory: each is listed in the first request
+const NAME_CHARACTERS = 100
+const DESCRIPTION_CHARACTERS = 1_024 // as much as the format of skills allows
 
-export async function loadSkills(directories: readonly string[]): Promise<LoadedSkills> {
+export async function loadSkills(directories: readonly SkillDirectory[]): Promise<LoadedSkills> {
   const found = (await Promise.all(directories.map(skillsIn))).flat()
   const skills = new Map<string, Skill>()
   const problems: SkillProblem[] = []
@@ -52,16 +59,24 @@ export async function readSkill({ path, directory }: Skill): Promise<string> {
   return split(await readInside(path, directory)).body.trim()
 }
 
-async function skillsIn(directory: string): Promise<readonly (Skill | SkillProblem)[]> {
+async function skillsIn(given: SkillDirectory): Promise<readonly (Skill | SkillProblem)[]> {
+  const { path: directory, within } = typeof given === "string" ? { path: given, within: undefined } : given
   let root: string
   let names: readonly string[]
   try {
     root = await realpath(directory)
+    if (within !== undefined && !root.startsWith((await realpath(within)) + sep))
+      return [{ path: directory, why: `the directory leads out of the project, to ${root}` }]
     names = (await readdir(root)).sort()
   } catch (error) {
     return isMissing(error) ? [] : [{ path: directory, why: reasonOf(error) }]
   }
-  return (await Promise.all(names.map((name) => skillAt(join(root, name))))).flat()
+  const skills = await Promise.all(names.slice(0, MOST_SKILLS).map((name) => skillAt(join(root, name))))
+  const isCut = names.length > MOST_SKILLS
+  return [
+    ...skills.flat(),
+    ...(isCut ? [{ path: directory, why: `only the first ${MOST_SKILLS} of this directory count` }] : []),
+  ]
 }
 
 async function skillAt(directory: string): Promise<readonly (Skill | SkillProblem)[]> {
@@ -90,8 +105,10 @@ async function describe(text: string): Promise<{ readonly name?: string; readonl
   const given: unknown = parse(frontmatter)
   const { name, description } = (given ?? {}) as { name?: unknown; description?: unknown }
   return {
-    ...(typeof name === "string" && name.trim() !== "" ? { name: name.trim() } : {}),
-    ...(typeof description === "string" ? { description: description.replace(/\s+/g, " ").trim() } : {}),
+    ...(typeof name === "string" && name.trim() !== "" ? { name: name.trim().slice(0, NAME_CHARACTERS) } : {}),
+    ...(typeof description === "string"
+      ? { description: clip(description.replace(/\s+/g, " ").trim(), DESCRIPTION_CHARACTERS) }
+      : {}),
   }
 }
 

@@ -209,9 +209,9 @@ export class Evaluation {
         this.#loop(node, scope, (copy) => this.#statements(node.body.commands, copy, marks))
         return undefined
       case "Case":
-        this.#inWord(node.word, scope, marks)
+        this.#compared(node.word, scope, marks)
         for (const item of node.items) {
-          for (const pattern of item.pattern) this.#inWord(pattern, scope, marks)
+          for (const pattern of item.pattern) this.#compared(pattern, scope, marks)
           inside(item.body.commands)
         }
         return undefined
@@ -329,6 +329,15 @@ export class Evaluation {
     forEachChild(node, (child) => this.#inWord(child, { ...scope, depth: scope.depth + 1 }, marks))
   }
 
+  /** What a word is compared with tells its value, piece by piece. */
+  #compared(word: Word, scope: Scope, marks: boolean): void {
+    this.#inWord(word, scope, marks)
+    for (const part of word.parts ?? []) {
+      if (part.type === "ExtendedGlob" && part.text.includes("$")) this.#checkShown({ text: undefined })
+      else if (part.type !== "Glob") this.#checkShown(fieldOf(part, this.#surroundings(scope)))
+    }
+  }
+
   #checkParameter({ operation, prefix, index, text }: Extract<SyntaxNode, { type: "ParameterExpansion" }>): void {
     const isEvaluated =
       operation?.type === "Transform" || operation?.type === "Unknown" || operation?.type === "Slice" || prefix === "!"
@@ -355,7 +364,7 @@ export class Evaluation {
       this.#inWord(node.operand, scope, marks)
       this.#judgeTest([known(node.operator), expandToOne(node.operand, this.#surroundings(scope))], scope)
     } else if (node.type === "TestBinary") {
-      for (const side of [node.left, node.right]) this.#inWord(side, scope, marks)
+      for (const side of [node.left, node.right]) this.#compared(side, scope, marks)
       const isNumeric = /^-(?:eq|ne|lt|le|gt|ge)$/.test(node.operator)
       const sides = [node.left, node.right].map((side) =>
         isPattern(side) ? known("x") : expandToOne(side, this.#surroundings(scope)),

@@ -139,7 +139,7 @@ export function find(args: readonly Field[], place: Place): FindRun {
     } else if (FIND_TESTS[name] === undefined) why ??= `the option ${name}`
     else {
       rest.splice(0, FIND_TESTS[name])
-      if (["-printf", "-ls", "-print0"].includes(name)) isPlain = false
+      if (["-printf", "-ls"].includes(name)) isPlain = false
     }
   }
   if (why !== undefined) return isUnclear(why)
@@ -196,10 +196,10 @@ const fd: Judge = (args, place) => {
   })
 }
 
-/** Switches that stop at errors or show what runs. Without any, `set` prints all variables. */
+/** Switches that stop at errors. `-x` prints every word with its variables filled in. Without any, `set` prints all variables. */
 const set: Judge = (args) => {
   const words = args.map(({ text }) => text ?? "?").join(" ")
-  return /^(?:[-+](?:[eux]+|[eu]*o (?:pipefail|errexit|nounset))(?: |$))+$/.test(words)
+  return /^(?:[-+](?:[eu]+|[eu]*o (?:pipefail|errexit|nounset))(?: |$))+$/.test(words)
     ? readOnly()
     : unclear("it may show or set variables")
 }
