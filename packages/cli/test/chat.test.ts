@@ -195,7 +195,7 @@ describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
 
   test("many lines pasted stay one input, and come back with the up key", async () => {
     await using at = await started({
-      turns: [({ request }) => `${request.messages[0]!.content.at(-1)!.text!.split("\n").length} lines`],
+      turns: [({ request }) => `${request.messages[0]!.content[0]!.text!.split("\n").length} lines`],
     })
     const { terminal } = at
     terminal.paste("one\ntwo\nthree")

@@ -31,7 +31,7 @@ test("the answer goes to standard output, tool calls to standard error", async (
 
 test("the task is read from standard input", async () => {
   await using bench = await workbench({
-    turns: [({ request }) => `You said: ${request.messages.at(-1)!.content.at(-1)!.text}`],
+    turns: [({ request }) => `You said: ${request.messages[0]!.content[0]!.text}`],
   })
   expect(await bench.strata(["run"], { stdin: "a piped task\n" }).ended).toMatchObject({
     code: 0,
@@ -211,10 +211,10 @@ describe("/compact", () => {
       }
     await using bench = await workbench({ turns: [...READS, heard(SUMMARY), heard("The ports.")], files: LONG })
     const run = (...args: readonly string[]) => bench.strata(["run", ...args], { env: NO_NOTES }).ended
-    await run("Read the log.", "--mode", "bypass")
+    await run("Read the log.", "--allow", "Bash")
     const planned = await run("--continue", "/compact --dry-run keep the ports")
     expect(planned).toMatchObject({ code: 0, stderr: "" })
-    expect(planned.stdout).toMatch(/^summarise +4 messages, about [\d,]+ tokens$/m)
+    expect(planned.stdout).toMatch(/^summarise +5 messages, about [\d,]+ tokens$/m)
     expect(planned.stdout).toMatch(/^tokens +[\d,]+ now, about [\d,]+ afterwards$/m)
     expect(planned.stdout).toMatch(/^cost +about \$0\.\d+ for the summary$/m)
     expect(planned.stdout).toMatch(/^routes, in order +by the model, from its cache; by the model$/m)

