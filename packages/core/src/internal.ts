@@ -73,6 +73,7 @@ export { compaction } from "./layers/4-compaction/compaction.ts"
 export type { CompactionOrder, CompactionPlan, CompactionProgress, RouteName } from "./layers/compaction-order.ts"
 export type { Layer } from "./layers/layer.ts"
 export { type BankOptions, type MemoryBank, openBank } from "./memory/bank.ts"
+export { type Claim, claimsOf } from "./memory/claims.ts"
 export {
   isCurrent,
   type Memory,

@@ -3,6 +3,7 @@ import type { MemoryFileChange, MemoryFiles } from "../journal/memory-files.ts"
 import { ARCHIVE, INDEX_FILE } from "./file-names.ts"
 import { hashOf, historyWrites, type RecordedFile, readCopy } from "./history.ts"
 import { updateIndex } from "./index-file.ts"
+import { maskFile } from "./masked-file.ts"
 import type { Memory, MemoryAuthor, MemoryChange, MemoryFileEdit, MemoryRefusal, Provenance } from "./memory.ts"
 import type { Edits } from "./plan-change.ts"
 import { maskSecrets } from "./secrets/find-secrets.ts"
@@ -51,9 +52,9 @@ export async function commit({ files, reader, snapshot, plan, now }: Commit): Pr
       changed.push({ path, ...(before ? { before } : {}), ...(archived ? { archived } : {}) })
       continue
     }
-    const copy = maskSecrets(text)
-    copies.push(copy)
     const facts = factsOf(snapshot, path)
+    const { text: copy } = await maskFile({ file: path, text, facts })
+    copies.push(copy)
     const source = plan.sources?.get(path) ?? (head.files[path] ? facts.source : (plan.source ?? facts.source))
     const created = head.files[path]?.created ?? (facts.created || dayOf(now.toISOString()))
     recorded[path] = { hash: hashOf(text), copy: hashOf(copy), created, source }

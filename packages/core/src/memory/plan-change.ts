@@ -2,6 +2,7 @@
 import { MemoryFileError, StrataError } from "../base/errors.ts"
 import { checkedTopicFile, fileNameFor, INDEX_FILE } from "./file-names.ts"
 import { lessTrusted, refusalOf } from "./instruction-guard.ts"
+import { maskFile } from "./masked-file.ts"
 import type { Memory, MemoryDraft, MemoryProposal, MemoryRefusal, MemoryText, Provenance } from "./memory.ts"
 import { mergeTexts } from "./merge-texts.ts"
 import { findSecrets, maskSecrets } from "./secrets/find-secrets.ts"
@@ -90,11 +91,12 @@ function clean(planning: Planning, file: string, text: string): string {
 /** A whole file. The index may be written like this too. */
 async function planText(planning: Planning, { file, text }: MemoryText): Promise<Memory | undefined> {
   if (file !== INDEX_FILE) checkedTopicFile(file)
-  const masked = clean(planning, file, text)
-  planning.edits.set(file, masked)
-  if (file === INDEX_FILE) return undefined
   const { proposal } = planning
   const facts = factsFor(planning, file)
+  const { text: masked, kinds } = await maskFile({ file, text, facts })
+  planning.masked.push(...kinds.map((kind) => ({ file, kind })))
+  planning.edits.set(file, masked)
+  if (file === INDEX_FILE) return undefined
   const memory = await parseMemory({ file, text: masked, facts })
   const source = lessTrusted(memory.source, proposal.source ?? (await previousSource(planning, file)) ?? memory.source)
   planning.sources.set(file, source)

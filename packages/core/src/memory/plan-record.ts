@@ -4,8 +4,8 @@ import type { PlannedChange } from "./commit.ts"
 import { INDEX_FILE } from "./file-names.ts"
 import { hashOf, readCopy } from "./history.ts"
 import { lessTrusted, refusalOf } from "./instruction-guard.ts"
+import { maskFile } from "./masked-file.ts"
 import type { MemoryRefusal, MemoryToolEdits, Provenance } from "./memory.ts"
-import { findSecrets, maskSecrets } from "./secrets/find-secrets.ts"
 import { factsOf, type Snapshot } from "./snapshot.ts"
 import { parseMemory, renderMemory } from "./topic-file.ts"
 
@@ -52,11 +52,11 @@ async function checkedEdits(
       texts.set(file, null)
       continue
     }
-    const text = maskSecrets(written)
-    masked.push(...findSecrets(written).map(({ kind }) => ({ file, kind })))
+    const facts = factsOf(snapshot, file)
+    const { text, kinds } = await maskFile({ file, text: written, facts })
+    masked.push(...kinds.map((kind) => ({ file, kind })))
     texts.set(file, text)
     if (file === INDEX_FILE) continue
-    const facts = factsOf(snapshot, file)
     const recorded = snapshot.loaded.head.files[file]
     const usual = edits.source ?? recorded?.source ?? { saidBy: "agent" }
     const known = { created: facts.created, source: usual }

@@ -3,6 +3,7 @@
  * only what differs, so comments, unknown keys and line endings stay.
  */
 import { basename } from "node:path/posix"
+import { isDeepStrictEqual as isSame } from "node:util"
 import type { Document } from "yaml"
 import { BASES, type Basis, MEMORY_TYPES, type Memory, type Provenance, SPEAKERS } from "./memory.ts"
 
@@ -51,6 +52,7 @@ export async function renderMemory(memory: Memory, previous?: { text: string; fa
   const { Document, isMap } = await import("yaml")
   const old = previous && (await splitFile(previous.text))
   const before = previous && (await parseMemory({ file: memory.file, text: previous.text, facts: previous.facts }))
+  if (previous && before && isSame(before, memory)) return previous.text
   const document: Document = old?.document && isMap(old.document.contents) ? old.document : new Document({})
   const hasDocument = old?.document !== undefined
   const fields = fieldsOf(memory)
@@ -63,13 +65,14 @@ export async function renderMemory(memory: Memory, previous?: { text: string; fa
     else document.set(key, document.createNode(value))
   }
   const isBodyChanged = before?.body !== memory.body
-  if (previous && old && hasDocument && !isChanged && !isBodyChanged) return previous.text
   const newline = old?.newline ?? "\n"
   const head = isChanged || !old ? `---\n${document.toString({ lineWidth: 0 })}---\n` : old.head
   const tail = isBodyChanged || !old ? `\n${memory.body}${memory.body === "" ? "" : "\n"}` : old.tail
   const joined = old && !hasDocument ? `${head}\n${tail.replace(/^\n+/, "")}` : head + tail
   return (old?.mark ?? "") + joined.replaceAll("\r\n", "\n").replaceAll("\n", newline)
 }
+
+export const hasFrontmatter = async (text: string): Promise<boolean> => (await splitFile(text)).document !== undefined
 
 interface SplitFile {
   /** The byte order mark, if there is one. */
@@ -126,8 +129,6 @@ function fieldsOf(memory: Memory): Readonly<Record<string, unknown>> {
     "superseded-by": memory.supersededBy,
   }
 }
-
-const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 function readSource(given: unknown): Provenance | undefined {
   if (typeof given !== "object" || given === null) {

@@ -54,7 +54,7 @@ export function memoryDirectory(root: string, project: string): string {
 /** The directory of a memory place, and what it must stay inside of. */
 export function memoryPlaceDirectory(root: string, place: MemoryPlace): { directory: string; inside?: string } {
   if (!("agent" in place)) return { directory: memoryDirectory(root, place.project) }
-  const name = checkedId("agent name", place.agent)
+  const name = checkedId("name for an agent", place.agent)
   switch (place.scope) {
     case "user":
       return { directory: join(root, "agent-memory", name) }

@@ -1,5 +1,7 @@
 /** Finds secrets in a text, so that none is ever written to memory. */
-import { SECRET_RULES } from "./secret-rules.ts"
+import { KNOWN_FORMS } from "./known-forms.ts"
+import { NAMED_SECRETS } from "./named-secrets.ts"
+import type { SecretRule } from "./secret-rule.ts"
 
 export interface FoundSecret {
   readonly at: number
@@ -7,35 +9,65 @@ export interface FoundSecret {
   readonly kind: string
 }
 
+const WORDS_AFTER = 40 // characters that a rule may look at after the value
+
 /** The secrets in a text, first to last, without overlaps. */
 export function findSecrets(text: string): readonly FoundSecret[] {
-  const found = SECRET_RULES.flatMap(({ kind, pattern, isSecret }) =>
-    [...text.matchAll(pattern)].flatMap((match) => {
-      const value = match.groups?.secret ?? match[0]
-      const at = match.groups?.secret === undefined ? match.index : match.index + match[0].lastIndexOf(value)
-      return isSecret && !isSecret(value, match[0]) ? [] : [{ at, length: value.length, kind }]
-    }),
-  )
-  const sorted = found.sort((a, b) => a.at - b.at || b.length - a.length)
+  const { visible, positions } = withoutInvisible(withoutMasks(text))
+  const found = [...KNOWN_FORMS, ...NAMED_SECRETS].flatMap((rule) => matchesOf(rule, visible))
   const kept: FoundSecret[] = []
-  for (const secret of sorted) {
+  for (const secret of found.sort((a, b) => a.at - b.at || b.length - a.length)) {
     const last = kept.at(-1)
+    const end = secret.at + secret.length
     const lastEnd = last ? last.at + last.length : 0
     if (!last || secret.at >= lastEnd) kept.push(secret)
-    else if (secret.at + secret.length > lastEnd)
-      kept[kept.length - 1] = { ...last, length: secret.at + secret.length - last.at }
+    else if (end > lastEnd) kept[kept.length - 1] = { ...last, length: end - last.at }
   }
-  return kept
+  if (!positions) return kept
+  return kept.map(({ at, length, kind }) => {
+    const start = positions[at]!
+    return { at: start, length: positions[at + length - 1]! + 1 - start, kind }
+  })
 }
 
 /** The text with each secret replaced by a note that says what kind it was. */
 export function maskSecrets(text: string): string {
-  const found = findSecrets(text)
   let at = 0
   let masked = ""
-  for (const secret of found) {
+  for (const secret of findSecrets(text)) {
     masked += `${text.slice(at, secret.at)}[secret removed: ${secret.kind}]`
     at = secret.at + secret.length
   }
   return masked + text.slice(at)
+}
+
+function matchesOf({ kind, pattern, isSecret }: SecretRule, text: string): readonly FoundSecret[] {
+  return [...text.matchAll(pattern)].flatMap((match) => {
+    const group = ["quoted", "fancy", "bare", "secret"].find((name) => match.groups?.[name] !== undefined)
+    const [start, end] = group === undefined ? match.indices![0]! : match.indices!.groups![group]!
+    const isQuoted = group === "quoted" || group === "fancy"
+    const given = text.slice(start, end)
+    const value = group === "bare" ? given.replace(/[.!?)\]}>*_:]+$/, "") : given
+    if (value === "" || given.startsWith("[[")) return []
+    const after = text.slice(start + value.length, end + WORDS_AFTER)
+    if (isSecret && !isSecret({ value, isQuoted, after })) return []
+    return [{ at: start, length: value.length, kind }]
+  })
+}
+
+/** What was masked before is no value and no name of one. */
+const withoutMasks = (text: string): string =>
+  text.replace(/\[secret removed: [^\]\n]{1,40}\]/g, (mask) => "[".repeat(mask.length))
+
+/** Invisible characters could split a secret in two. */
+function withoutInvisible(text: string): { visible: string; positions?: readonly number[] } {
+  if (!/\p{Cf}/u.test(text)) return { visible: text }
+  const positions: number[] = []
+  let visible = ""
+  for (let at = 0; at < text.length; at++) {
+    if (/\p{Cf}/u.test(text[at]!)) continue
+    visible += text[at]
+    positions.push(at)
+  }
+  return { visible, positions }
 }

@@ -1,0 +1,179 @@
+import { spawn } from "node:child_process"
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { expect, onTestFinished, test } from "vitest"
+import { temporaryRoot } from "../../../test/journal-files.ts"
+import { systemClock } from "../../base/clock.ts"
+import { MemoryChangedError, MemoryFileError } from "../../base/errors.ts"
+import { memoryStore } from "../memory-store.ts"
+import { fileStore } from "./file-store.ts"
+import { memoryDirectory } from "./memory-directory.ts"
+
+const WRITER = fileURLToPath(new URL("../../../test/memory/install-writer.ts", import.meta.url))
+const STEPS_OF_AN_INSTALL = 7 // locked, checked, intended, three files, completed
+
+async function temporaryMemories() {
+  const { root, remove } = await temporaryRoot()
+  onTestFinished(remove)
+  const files = fileStore({ root }).memories!({ project: "p" })
+  return { root, files, directory: files.directory! }
+}
+
+for (const [kind, open] of [
+  ["on disk", async () => (await temporaryMemories()).files],
+  ["in memory", async () => memoryStore().memories!({ project: "p" })],
+] as const) {
+  test(`BEY-9 memory files ${kind} change all at once, or not at all if a text is no longer the expected one`, async () => {
+    const files = await open()
+    expect([await files.list(), await files.read("a.md")]).toEqual([[], undefined])
+    await files.install([
+      { path: "名前.md", text: "\uFEFFmit BOM\r\n", expected: null },
+      { path: "sub/b.md", text: "b" },
+      { path: ".history/x.json", text: "{}" },
+    ])
+    expect(await files.read("名前.md")).toBe("\uFEFFmit BOM\r\n")
+    expect((await files.list()).map(({ path, bytes }) => [path, bytes])).toEqual([
+      ["sub/b.md", 1],
+      ["名前.md", 12],
+    ])
+    expect((await files.list(".history")).map(({ path }) => path)).toEqual([".history/x.json"])
+    const stale = files.install([
+      { path: "new.md", text: "n" },
+      { path: "sub/b.md", text: "c", expected: "other" },
+    ])
+    await expect(stale).rejects.toThrow(MemoryChangedError)
+    expect(await files.read("new.md")).toBeUndefined()
+    const versions = async () => (await files.list()).map(({ version }) => version)
+    const before = await versions()
+    await files.install([{ path: "sub/b.md", text: "d", expected: "b" }])
+    expect((await versions())[0]).not.toBe(before[0])
+    await files.install([{ path: "sub/b.md", text: undefined, expected: "d" }])
+    expect(await files.read("sub/b.md")).toBeUndefined()
+  })
+
+  test(`BEY-9 no path leads out of the memory files ${kind}`, async () => {
+    const files = await open()
+    const outside = [
+      "",
+      ".",
+      "..",
+      "../x.md",
+      "a/../../x.md",
+      "/etc/passwd",
+      "a//b.md",
+      "a\\..\\x.md",
+      "c:x.md",
+      "x\0.md",
+      "nul.md",
+      "x.md ",
+      "\u202Etxt.md",
+      `${"x".repeat(300)}.md`,
+    ]
+    for (const path of outside) {
+      await expect(files.read(path)).rejects.toThrow(MemoryFileError)
+      await expect(files.install([{ path, text: "x" }])).rejects.toThrow(MemoryFileError)
+    }
+  })
+}
+
+test("BEY-9 a process killed at any step leaves the files unchanged or completely changed", {
+  timeout: 240_000,
+}, async () => {
+  for (let stopAt = 0; stopAt < 2 * STEPS_OF_AN_INSTALL; stopAt++) {
+    const { files, directory } = await temporaryMemories()
+    const acknowledged = await runUntilKilled([directory, String(stopAt)])
+    const [a, b, c] = [await files.read("a.md"), await files.read("b.md"), await files.read("sub/c.md")]
+    const round = Number(a?.split(" ")[1] ?? 0)
+    expect(round).toBeGreaterThanOrEqual(acknowledged)
+    expect([a, b, c]).toEqual(
+      round === 0
+        ? [undefined, undefined, undefined]
+        : [`a ${round}`, round % 2 === 0 ? undefined : `b ${round}`, `c ${round}`],
+    )
+    await files.install([{ path: "a.md", text: "next" }]) // the lock of the dead process is taken over
+    expect((await readdir(directory)).filter((name) => /intent|lock|draft/.test(name))).toEqual([])
+  }
+})
+
+function runUntilKilled(args: readonly string[]): Promise<number> {
+  const child = spawn(process.execPath, [WRITER, ...args], { stdio: ["ignore", "pipe", "inherit"] })
+  let output = ""
+  child.stdout.on("data", (data: Buffer) => {
+    output += data.toString()
+  })
+  return new Promise((resolve, reject) => {
+    child.on("error", reject)
+    child.on("close", (_code, signal) => {
+      if (signal === "SIGKILL") resolve(Number(output.trim().split("\n").at(-1) ?? 0))
+      else reject(new Error(`the writer ended by itself (${signal})`))
+    })
+  })
+}
+
+test("BEY-9 what someone saved over a half-finished change goes to the archive", async () => {
+  const { files, directory } = await temporaryMemories()
+  await files.install([{ path: "a.md", text: "before" }])
+  await files.install([{ path: "a.md", text: "by hand" }])
+  await runUntilKilled([directory, "2"]) // the intent is written, no file yet
+  await writeFile(join(directory, "a.md"), "saved since")
+  expect(await files.read("a.md")).toBe("a 1")
+  const [name] = await readdir(join(directory, "archive"))
+  expect(await readFile(join(directory, "archive", name!), "utf8")).toBe("saved since")
+})
+
+test("BEY-9 a damaged intent is set aside and changes nothing", async () => {
+  const { files, directory } = await temporaryMemories()
+  await files.install([{ path: "a.md", text: "a" }])
+  for (const intent of ['{"changes":[{"path":"a.md","before":"a","text":"evil"}],"sum":"0"}', "{", "[]"]) {
+    await writeFile(join(directory, ".intent.json"), intent)
+    expect(await files.read("a.md")).toBe("a")
+  }
+  expect((await readdir(directory)).filter((name) => name.endsWith(".damaged"))).toHaveLength(3)
+})
+
+test("BEY-9 links inside the directory are not followed, neither to read nor to write", async () => {
+  const { root, files, directory } = await temporaryMemories()
+  await files.install([{ path: "a.md", text: "a" }])
+  await mkdir(join(root, "outside"))
+  await writeFile(join(root, "outside", "x.md"), "outside")
+  await symlink(join(root, "outside", "x.md"), join(directory, "x.md"))
+  await symlink(join(root, "outside"), join(directory, "folder"))
+  expect((await files.list()).map(({ path }) => path)).toEqual(["a.md"])
+  for (const path of ["x.md", "folder/x.md", "folder/new.md"]) {
+    await expect(files.read(path)).rejects.toThrow("it is a link")
+    await expect(files.install([{ path, text: "y" }])).rejects.toThrow("it is a link")
+  }
+  expect(await readdir(join(root, "outside"))).toEqual(["x.md"])
+})
+
+test("L7-7 an agent's memory has one directory per scope, and the one in the project cannot lead out of it", async () => {
+  const { root } = await temporaryMemories()
+  const project = join(root, "work")
+  await mkdir(project)
+  const store = fileStore({ root: join(root, "home") })
+  const directories = [
+    store.memories!({ agent: "reviewer", scope: "user" }),
+    store.memories!({ agent: "reviewer", scope: "local", project: "p" }),
+    store.memories!({ agent: "reviewer", scope: "project", directory: project }),
+  ].map(({ directory }) => directory)
+  expect(directories).toEqual([
+    join(root, "home/agent-memory/reviewer"),
+    join(root, "home/projects/p/agent-memory/reviewer"),
+    join(project, ".strata/agent-memory/reviewer"),
+  ])
+  for (const agent of ["../x", "a/b", ""])
+    expect(() => store.memories!({ agent, scope: "user" })).toThrow("cannot be used as a name for an agent")
+  await symlink(join(root, "home"), join(project, ".strata"))
+  const files = store.memories!({ agent: "reviewer", scope: "project", directory: project })
+  await mkdir(join(root, "home"))
+  await expect(files.read("a.md")).rejects.toThrow("it leads out of")
+  await expect(files.install([{ path: "a.md", text: "x" }])).rejects.toThrow("it leads out of")
+})
+
+test("BEY-9 too large a text is refused, and one with half a character", async () => {
+  const { root } = await temporaryMemories()
+  const files = memoryDirectory({ directory: join(root, "m"), clock: systemClock })
+  await expect(files.install([{ path: "a.md", text: "x".repeat(5_000_000) }])).rejects.toThrow("more than")
+  await expect(files.install([{ path: "a.md", text: "\ud800" }])).rejects.toThrow("half a character")
+})

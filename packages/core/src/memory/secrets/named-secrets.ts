@@ -1,0 +1,74 @@
+/** Secrets that are recognised by the name before them: in assignments, in configuration files, in options and in sentences. */
+import type { FoundValue, SecretRule } from "./secret-rule.ts"
+import { isPassword, looksRandom } from "./secret-values.ts"
+
+/** Any value is a secret, also a short word. */
+const STRONG =
+  "pass(?:word|wd|phrase|code|wort)|pass[ _-]phrase|kennwort|\\bpwd|contraseña|contrasena|mot de passe|senha|wachtwoord|пароль|密码|密碼|口令|パスワード"
+/** A value is a secret only if it looks random. */
+const WEAK =
+  "secret|token|api[ _-]?keys?|api[ _-]?schlüssel|access[ _-]?key(?:[ _-]?id)?|private[ _-]?key|(?:encryption|signing|master|license|licence|account|shared|client|service|deploy|session)[ _-]?key|client[ _-]?key[ _-]?data|credentials?|connection[ _-]?string|_auth(?:token)?|\\bauth(?:orization)?|x-api-key|zugangsschlüssel|令牌|密钥"
+
+const OPEN = "(?:[\"'`“„«‹*_(]{0,4})"
+const VALUE = `(?:(?<mark>["'\`])(?<quoted>[^\\n]{1,300}?)\\k<mark>|[“„«](?<fancy>[^”“»\\n]{1,300})[”“»]|(?<bare>[^\\s"'\`“”„«»,;|]{1,300}))`
+const EQUALS = "[\"'`]?(?:\\*\\*|__|\\])?\\s{0,10}(?:=>|:=|=|:|：|＝)\\s{0,10}(?:\\*\\*|__)?\\s{0,10}"
+/** "for the staging server", "of user bob". */
+const WHOSE = "(?:\\s+(?:for|of|to|on|at|in|für|von|vom|zum|zur|der|des|auf|para|pour|de)\\s[^.!?:=\\n]{1,60}?)?"
+const IS =
+  "(?:\\s+(?:is|was|are|remains|became|lautet|ist|war|heißt|heisst|es|est|é)(?:\\s+(?:now|still|just|simply|set\\s+to|jetzt|nun))?\\s*:?\\s+|\\s*(?:是|为|為|は)\\s*[:：]?\\s*)"
+
+const named = (names: string, rest: string) => new RegExp(`(?:${names})${rest}${VALUE}`, "dgiu")
+
+const random = ({ value }: FoundValue) => looksRandom(value)
+
+export const NAMED_SECRETS: readonly SecretRule[] = [
+  // DB_PASSWORD=…, "password": "…", password => …, **Password:** …
+  { kind: "password", pattern: named(STRONG, `[\\w.-]{0,30}${WHOSE}${EQUALS}${OPEN}??`), isSecret: isPassword },
+  { kind: "key or token", pattern: named(WEAK, `[\\w.-]{0,30}${WHOSE}${EQUALS}${OPEN}??`), isSecret: random },
+  // the password for staging is …
+  { kind: "password", pattern: named(STRONG, `s?${WHOSE}${IS}${OPEN}??`), isSecret: isPassword },
+  { kind: "key or token", pattern: named(WEAK, `s?${WHOSE}${IS}${OPEN}??`), isSecret: random },
+  // --password …, | password | … |, password hunter2
+  { kind: "password", pattern: named(`--?(?:${STRONG}|pass)`, "[\\s=]{1,3}"), isSecret: isPassword },
+  { kind: "key or token", pattern: named(`--?[\\w-]{0,20}(?:${WEAK})`, "[\\s=]{1,3}"), isSecret: random },
+  { kind: "password", pattern: named(STRONG, "\\s{0,20}\\|\\s{0,20}"), isSecret: isPassword },
+  { kind: "key or token", pattern: named(WEAK, "\\s{0,20}\\|\\s{0,20}"), isSecret: random },
+  {
+    kind: "password",
+    pattern: named(`${STRONG}|\\bpw`, "\\s+"),
+    isSecret: ({ value, after, isQuoted }) =>
+      /\d/.test(value) &&
+      /\p{L}/u.test(value) &&
+      !/^(?:sha|md|bcrypt|argon|scrypt|pbkdf|v\d|utf|base|oauth|rfc|http)/i.test(value)
+        ? value.length >= 6 && isPassword({ value, after, isQuoted })
+        : false,
+  },
+  {
+    kind: "key or token",
+    pattern: named(WEAK, "\\s+"),
+    isSecret: ({ value }) => value.length >= 20 && /\d/.test(value) && looksRandom(value),
+  },
+  // use hunter2 as the password
+  {
+    kind: "password",
+    pattern: new RegExp(
+      `\\b(?:use|enter|type|try|with|nimm|verwende|benutze)\\s+(?:["'\`“„](?<quoted>[^"'\`”“\\n]{1,200})["'\`”“]|(?<bare>[^\\s"'\`]{3,200}))\\s+(?:as|als)\\s+(?:the\\s+|a\\s+|my\\s+|our\\s+|your\\s+|das\\s+)?(?:\\w+\\s+)?(?:${STRONG}|pin\\b)`,
+      "dgiu",
+    ),
+    isSecret: ({ value, isQuoted }) => isPassword({ value, isQuoted, after: "" }),
+  },
+  {
+    kind: "PIN",
+    pattern:
+      /\b(?:pin|puk|tan|cvv|cvc|otp|2fa|mfa)(?:[ -]?(?:code|number|nummer))?(?:\s+(?:for|of|to|für|zum|zur)\s[^.!?:=\n]{1,40}?)?(?:\s+(?:is|was|lautet|ist)\s+|\s*[:=]\s*)["'`]?(?<bare>\d{3,10})\b/dgi,
+    isSecret: ({ after }) => !/^\s*(?:digits?|characters?|stellen|stellig|to|or|-)/i.test(after),
+  },
+  // the login is admin / hunter2
+  {
+    kind: "password",
+    pattern:
+      /\b(?:log[- ]?in|credentials?|creds|account|zugangsdaten|logindaten|anmeldedaten)\b[^.\n]{0,40}?(?:\bis\b|\bare\b|\bsind\b|\blauten\b|\bwith\b|\bas\b|:)\s*["'`]?[\w.@+-]{2,60}["'`]?\s?[/:|]\s?["'`]?(?<bare>[^\s"'`/]{4,200})/dgi,
+    isSecret: ({ value, isQuoted }) =>
+      /[\d\W]/.test(value) && /\p{L}/u.test(value) && isPassword({ value, isQuoted, after: "" }),
+  },
+]

@@ -1,0 +1,21 @@
+/** Installs changes of three files and ends itself, with no chance to clean up, at a given step of the given install. */
+import { systemClock } from "../../src/base/clock.ts"
+import { memoryDirectory } from "../../src/journal/file/memory-directory.ts"
+
+const [directory, stopAt] = [process.argv[2]!, Number(process.argv[3])]
+let steps = 0
+const files = memoryDirectory({
+  directory,
+  clock: systemClock,
+  atStep() {
+    if (steps++ === stopAt) process.kill(process.pid, "SIGKILL")
+  },
+})
+for (let round = 1; ; round++) {
+  await files.install([
+    { path: "a.md", text: `a ${round}` },
+    { path: "b.md", text: round % 2 === 0 ? undefined : `b ${round}` },
+    { path: "sub/c.md", text: `c ${round}` },
+  ])
+  process.stdout.write(`${round}\n`)
+}
