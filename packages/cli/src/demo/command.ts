@@ -7,6 +7,7 @@ import { readArguments } from "../arguments.ts"
 import type { Call, Run, Values } from "../command.ts"
 import { DEMO } from "../descriptions.ts"
 import type { Terminal } from "../display/terminal.ts"
+import { EXIT, exitCodeOf, sentenceOf } from "../exit-codes.ts"
 import { interruptible } from "../run/interruption.ts"
 import { CHECKOUT_NAME, repositoryToShow } from "./repository.ts"
 import { type DemoScreen, openScreen } from "./screen.ts"
@@ -150,9 +151,14 @@ function readingOf({ conversation: chat }: Agent): Reading {
   }
 }
 
-function exitCode(end: QueryEnd, complain: (sentence: string) => void): number {
-  if (end.reason === "aborted") complain("Stopped. The scratch copy is removed.")
-  if (end.reason === "error") complain(end.message)
-  if (end.reason === "error") return 1
-  return end.reason === "aborted" ? INTERRUPTED : 0
+/** The turns of the demo are its length, so reaching them is its end. */
+export function exitCode(end: QueryEnd, complain: (sentence: string) => void): number {
+  if (end.reason === "max-turns") return EXIT.answer
+  if (end.reason === "aborted") {
+    complain("Stopped. The scratch copy is removed.")
+    return INTERRUPTED
+  }
+  const sentence = sentenceOf(end)
+  if (sentence !== undefined) complain(sentence)
+  return exitCodeOf(end)
 }

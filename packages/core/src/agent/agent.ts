@@ -127,7 +127,10 @@ export class Agent implements AsyncDisposable {
     return query(prompt, {
       conversation: this.conversation,
       model,
-      attachmentsFor: (touched) => instructions.due(touched),
+      attachmentsFor: async (touched) => {
+        const attachments = await instructions.due(touched)
+        return { attachments, problems: instructions.newProblems() }
+      },
       tools: {
         tools: toolset.tools,
         runHooks,

@@ -1,9 +1,10 @@
 /** What instruction files may not do: read outside the project, pass the rules, or keep the opening busy. */
 import { execFileSync } from "node:child_process"
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { ask, calling, scene } from "../../test/scripted-agent.ts"
+import { ask, calling, resultsIn, scene } from "../../test/scripted-agent.ts"
+import { edit } from "../tools/files/edit.ts"
 import { read } from "../tools/files/read.ts"
 import { MOST_CHARACTERS, MOST_IMPORTS } from "./instruction-source.ts"
 import { repositoryRoot } from "./repository.ts"
@@ -142,4 +143,47 @@ describe("NEST-4 limits", () => {
     await ask(await open([calling("Read", { file_path: "db/deep/a.sql" }), "Done."]), "go")
     for (const text of ["Rule A.", "Rule B.", "Rule C."]) expect(sent()).toContain(text)
   })
+})
+
+describe("NEST-1 an attached instruction file counts as read", () => {
+  const touchAndEdit = (path: string) => [
+    calling("Read", { file_path: "lib/a.ts" }),
+    calling("Edit", { file_path: path, old_string: "tabs", new_string: "spaces" }),
+    calling("Read", { file_path: path }),
+    "Done.",
+  ]
+
+  test("when all of it is shown: Edit needs no other Read, and a Read is still answered in full", async () => {
+    const { cwd, put, open } = place()
+    put("project/lib/AGENTS.md", "Use tabs.\n\n")
+    put("project/lib/a.ts", "x")
+    const agent = await open(touchAndEdit("lib/AGENTS.md"), { tools: [read, edit], mode: "accept-edits" })
+    const results = resultsIn(await ask(agent, "go"))
+    expect(readFileSync(join(cwd, "lib/AGENTS.md"), "utf8")).toBe("Use spaces.\n\n")
+    expect(results[2]).toContain("Use spaces.")
+  })
+
+  test.each([
+    ["cut", "Use tabs.\n".repeat(20_000)],
+    ["filled in with an import", "Use tabs. @more.md"],
+    ["shown without its frontmatter", "---\npaths: 'lib/**'\n---\nUse tabs."],
+  ])("not when it is %s", async (_, text) => {
+    const { put, open } = place()
+    put("project/lib/AGENTS.md", text)
+    put("project/lib/more.md", "More.")
+    put("project/lib/a.ts", "x")
+    const agent = await open(touchAndEdit("lib/AGENTS.md"), { tools: [read, edit], mode: "accept-edits" })
+    expect(resultsIn(await ask(agent, "go"))[1]).toContain("has not been read")
+  })
+})
+
+test("NEST-3 what is left out after the opening is reported once, as a notice", async () => {
+  const { put, open } = place()
+  put("secret.md", "SECRET")
+  put("project/lib/AGENTS.md", "Mine. @../../secret.md")
+  for (const name of ["a.ts", "b.ts"]) put(`project/lib/${name}`, "x")
+  const turns = ["a.ts", "b.ts"].map((name) => calling("Read", { file_path: `lib/${name}` }))
+  const events = await ask(await open([...turns, "Done."]), "go")
+  const notices = events.flatMap((event) => (event.type === "notice" ? [event.message] : []))
+  expect(notices).toEqual([expect.stringMatching(/AGENTS\.md imports .*secret\.md, which is outside the project/)])
 })

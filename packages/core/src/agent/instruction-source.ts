@@ -26,7 +26,9 @@ export interface SourceOptions {
 /** Whose file it is. The person's own may name any file; a project's files stay inside the project. */
 export type Owner = "person" | "project"
 
-export type Source = { readonly path: string; readonly text: string; readonly isCut: boolean } | undefined
+export type Source =
+  | { readonly path: string; readonly text: string; readonly isCut: boolean; readonly modifiedMs: number }
+  | undefined
 
 export class InstructionSource {
   readonly #options: SourceOptions
@@ -79,12 +81,13 @@ export class InstructionSource {
       // a FIFO would otherwise wait for a writer for ever
       const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
       try {
-        if (!(await file.stat()).isFile()) return this.#leaveOut(`${name}, which is not a regular file`)
+        const stats = await file.stat()
+        if (!stats.isFile()) return this.#leaveOut(`${name}, which is not a regular file`)
         const { buffer, bytesRead } = await file.read(Buffer.alloc(MOST_BYTES + 1), 0, MOST_BYTES + 1, 0)
         const bytes = buffer.subarray(0, Math.min(bytesRead, MOST_BYTES))
         const text = textOf(bytes)
         if (text === undefined) return this.#leaveOut(`${name}, which is not UTF-8 text`)
-        return { path, text, isCut: bytesRead > MOST_BYTES }
+        return { path, text, isCut: bytesRead > MOST_BYTES, modifiedMs: stats.mtimeMs }
       } finally {
         await file.close()
       }

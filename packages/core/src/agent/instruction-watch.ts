@@ -34,10 +34,12 @@ export class InstructionWatch {
   #texts: Readonly<Record<string, string>>
 
   readonly #problems: Set<string>
+  readonly #reported: Set<string>
 
   private constructor(options: InstructionOptions, problems: Set<string>, files: readonly InstructionFile[]) {
     this.#options = options
     this.#problems = problems
+    this.#reported = new Set(problems)
     this.#known = knownFrom(files)
     this.#texts = textsFrom(files)
   }
@@ -51,6 +53,13 @@ export class InstructionWatch {
   /** What was left out, for the person. Each is named once. */
   get problems(): readonly string[] {
     return [...this.#problems]
+  }
+
+  /** What was left out since the last call. */
+  newProblems(): readonly string[] {
+    const found = this.problems.filter((problem) => !this.#reported.has(problem))
+    for (const problem of found) this.#reported.add(problem)
+    return found
   }
 
   get texts(): Readonly<Record<string, string>> {
@@ -90,10 +99,13 @@ export class InstructionWatch {
     for (const file of fresh) this.#touched.add(file)
     const found = await this.#look(touched)
     const relevant = found.filter((file) => file.paths === undefined || this.#isTouched(file, fresh))
-    const contents = new Map(relevant.map(({ path, content }) => [path, content]))
-    const due = [...contents].filter(([path, content]) => this.#known.get(path) !== content)
-    for (const [path, content] of due) this.#known.set(path, content)
-    return withinLimit(due)
+    const files = new Map(relevant.map((file) => [file.path, file]))
+    const due = [...files.values()].filter(({ path, content }) => this.#known.get(path) !== content)
+    for (const { path, content } of due) this.#known.set(path, content)
+    const attachments = withinLimit(due)
+    for (const [i, { shown, content }] of due.entries())
+      if (shown && attachments[i]!.content === content) this.#options.onShown?.(shown)
+    return attachments
   }
 
   async #look(touched: readonly string[]): Promise<readonly InstructionFile[]> {
@@ -125,10 +137,12 @@ export class InstructionWatch {
 
 const knownFrom = (files: readonly InstructionFile[]) => new Map(files.map(({ path, content }) => [path, content]))
 
+type NestedMemory = Extract<Attachment, { type: "nested_memory" }>
+
 /** All that is attached at once shares one limit. */
-function withinLimit(due: readonly (readonly [string, string])[]): readonly Attachment[] {
+function withinLimit(due: readonly InstructionFile[]): readonly NestedMemory[] {
   let left = MOST_CHARACTERS
-  return due.map(([path, content]) => {
+  return due.map(({ path, content }) => {
     const shown = cutToLimit(content, { path, limit: Math.max(left, 0), more: false })
     left -= content.length
     return { type: "nested_memory", path, content: shown }

@@ -15,6 +15,15 @@ export interface InstructionFile {
   readonly base: string
   /** Globs of the files it applies to. Absent: all files. */
   readonly paths?: readonly string[]
+  /** The file on disk, if `content` shows all of it and nothing else. */
+  readonly shown?: ShownFile
+}
+
+export interface ShownFile {
+  /** With links followed. */
+  readonly path: string
+  readonly text: string
+  readonly modifiedMs: number
 }
 
 const FILE_NAMES = ["AGENTS.md", "CLAUDE.md"]
@@ -31,6 +40,8 @@ export interface InstructionOptions extends SourceOptions {
   readonly cwd: string
   /** What `~` means in an import. Default: the directory above `home`. */
   readonly userHome?: string
+  /** Called for each file that is attached as it is on disk. */
+  readonly onShown?: (file: ShownFile) => void
 }
 
 /** Reads each directory once, however many files in it were touched. */
@@ -114,7 +125,9 @@ async function load(path: string, loading: Loading): Promise<InstructionFile | u
   const { body, paths } = await splitFrontmatter(read.text)
   const filled = await withImports(body, { ...loading, path, top: path, depth: 0, seen: new Set([read.path]) })
   const content = cutToLimit(filled.trim(), { path, limit: MOST_CHARACTERS, more: read.isCut })
-  return content === "" ? undefined : { path, content, base: loading.base, ...(paths ? { paths } : {}) }
+  if (content === "") return undefined
+  const shown = !read.isCut && content === read.text.trim() ? { shown: read } : {}
+  return { path, content, base: loading.base, ...(paths ? { paths } : {}), ...shown }
 }
 
 interface SplitText {

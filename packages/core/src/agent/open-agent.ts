@@ -121,6 +121,10 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
     project: await repositoryRoot(cwd),
     cwd,
     ...(env.HOME ? { userHome: env.HOME } : {}),
+    onShown: ({ path, text, modifiedMs }) => {
+      if (reads.get(path)?.content !== text)
+        reads.set(path, { content: text, modifiedMs, at: clock.now().toISOString() })
+    },
     // rules that deny or ask count in every mode; where a file may be, the owner of the import decides
     mayRead: (path) => judge(readingOf(path), { ...policy, mode: "ask", readable: ["/"] }).verdict === "allow",
   })

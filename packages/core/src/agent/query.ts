@@ -41,7 +41,13 @@ export interface QueryOptions {
   /** Why a hook does not let this session work. The query then ends at once. */
   readonly stopped?: string
   /** What the round has made relevant: instruction files near the files it touched, and those that changed. */
-  readonly attachmentsFor: (touched: readonly string[]) => Promise<readonly Attachment[]>
+  readonly attachmentsFor: (touched: readonly string[]) => Promise<Relevant>
+}
+
+export interface Relevant {
+  readonly attachments: readonly Attachment[]
+  /** Sentences for the person about what was left out. */
+  readonly problems: readonly string[]
 }
 
 const CUT_OFF: ReadonlySet<string> = new Set(["max_tokens", "model_context_window_exceeded"])
@@ -141,7 +147,7 @@ async function* submit(prompt: Content, options: QueryOptions): AsyncGenerator<Q
   yield { type: "user", uuid, text, queued: false }
   for (const { hook, text: said } of outcome.contexts)
     await options.conversation.attach({ type: "hook_output", hook, content: said })
-  yield* attach(await options.attachmentsFor([]), options.conversation)
+  yield* attachRelevant([], options)
   return undefined
 }
 
@@ -259,7 +265,7 @@ async function* work(calls: readonly ToolUse[], options: QueryOptions): AsyncGen
   const said = remarks.map((text) => ({ type: "text" as const, text }))
   await chat.add({ role: "user", content: [...(results as Block[]), ...said] })
   yield* attach(attachments, chat)
-  if (!signal.aborted) yield* attach(await options.attachmentsFor(touched), chat)
+  if (!signal.aborted) yield* attachRelevant(touched, options)
   return { results, stopped }
 }
 
@@ -267,6 +273,12 @@ const hookCall = (about: Readonly<Record<string, unknown>>, { signal }: QueryOpt
   about,
   ...(signal ? { signal } : {}),
 })
+
+async function* attachRelevant(touched: readonly string[], options: QueryOptions): AsyncGenerator<QueryEvent, void> {
+  const { attachments, problems } = await options.attachmentsFor(touched)
+  for (const message of problems) yield { type: "notice", message }
+  yield* attach(attachments, options.conversation)
+}
 
 async function* attach(attachments: readonly Attachment[], chat: Conversation): AsyncGenerator<QueryEvent, void> {
   for (const attachment of attachments) {
