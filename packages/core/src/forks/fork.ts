@@ -6,16 +6,15 @@
  * const outcome = await runFork(parent, { directive: "Say what is being done, in five words.", allows: () => "no tools", maxTurns: 1, signal })
  * ```
  */
-import { type Block, isText, isToolUse, isWellFormedCall, textOf } from "../messages/blocks.ts"
 import type { ModelRequest } from "../messages/request.ts"
-import { ModelAbortedError } from "../model/errors.ts"
-import type { Model, ModelResponse, StreamOptions } from "../model/model.ts"
+import type { Model } from "../model/model.ts"
 import type { StreamLimits } from "../model/stream-limits.ts"
 import type { ReadState, Tool } from "../tools/tool.ts"
 import { assertNotForked } from "./fork-marker.ts"
 import { forkMessages } from "./fork-messages.ts"
 import { cloneSurroundings, type ToolSurroundings } from "./fork-state.ts"
-import { type Allows, runForkCalls } from "./fork-tools.ts"
+import type { Allows } from "./fork-tools.ts"
+import { runTurns, type TurnsOutcome } from "./turns.ts"
 
 export interface ForkParent {
   readonly model: Model
@@ -44,16 +43,7 @@ export interface ForkOptions {
   readonly onText?: (text: string) => void
 }
 
-export interface ForkOutcome {
-  readonly ended: "answer" | "turn-limit" | "aborted" | "refusal" | "failed"
-  /** The text of its last answer. */
-  readonly text: string
-  /** All of them cost money, however the fork ended. */
-  readonly responses: readonly ModelResponse[]
-  readonly turns: number
-  /** The error, if it failed. */
-  readonly error?: unknown
-}
+export type ForkOutcome = TurnsOutcome
 
 /** Rejects only with a `ForkedForkError`, if called from inside a fork. */
 export async function runFork(parent: ForkParent, options: ForkOptions): Promise<ForkOutcome> {
@@ -66,56 +56,9 @@ export async function runFork(parent: ForkParent, options: ForkOptions): Promise
     sharedMessages: beginning.shared,
     ...(options.limits ? { limits: options.limits } : {}),
   }
-  const messages = [...beginning.messages]
-  const responses: ModelResponse[] = []
-  const end = (ended: ForkOutcome["ended"], error?: unknown): ForkOutcome => ({
-    ended,
-    text: textOf((responses.at(-1)?.content ?? []) as readonly Block[]),
-    responses,
-    turns: responses.length,
-    ...(error === undefined ? {} : { error }),
-  })
-
-  try {
-    while (responses.length < maxTurns) {
-      if (signal.aborted) return end("aborted")
-      const request = { ...parent.request, messages: [...messages] }
-      const response = await ask(parent.model, { request, onText: options.onText, stream: { ...caching, signal } })
-      responses.push(response)
-      const content = sendable(response.content as readonly Block[])
-      const calls = content.filter(isToolUse)
-      if (response.stop_reason === "refusal") return end("refusal")
-      const isPaused = response.stop_reason === "pause_turn" && content.length > 0 // an empty pause would repeat itself
-      if (calls.length === 0 && !isPaused) return end("answer")
-      messages.push({ role: "assistant", content })
-      if (calls.length === 0) continue // the server paused its own work and will continue it
-      const results = await runForkCalls(calls, { tools: parent.tools, context, allows, signal })
-      messages.push({ role: "user", content: [...results] })
-    }
-    return end(signal.aborted ? "aborted" : "turn-limit")
-  } catch (error) {
-    return signal.aborted || error instanceof ModelAbortedError ? end("aborted") : end("failed", error)
-  }
-}
-
-interface AskInput {
-  readonly request: ModelRequest
-  readonly onText: ForkOptions["onText"]
-  readonly stream: StreamOptions
-}
-
-async function ask(model: Model, { request, onText, stream }: AskInput): Promise<ModelResponse> {
-  for await (const event of model.stream(request, stream)) {
-    if (event.type === "text") onText?.(event.text)
-    if (event.type === "response") return event.response
-  }
-  throw new Error("The model ended its stream without a response.")
-}
-
-/** The blocks of an answer that the API accepts back. */
-function sendable(content: readonly Block[]): Block[] {
-  return content.filter((block) => {
-    if (isText(block)) return block.text.trim() !== ""
-    return !isToolUse(block) || isWellFormedCall(block)
+  return runTurns({
+    ...{ model: parent.model, tools: parent.tools, context, allows, maxTurns, signal, stream: caching },
+    request: { ...parent.request, messages: beginning.messages },
+    ...(options.onText ? { onText: options.onText } : {}),
   })
 }

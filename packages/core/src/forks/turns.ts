@@ -1,0 +1,100 @@
+/** Turns of a small conversation without a journal: asks the model, runs the calls it makes, and asks again, up to a limit. */
+import { type Block, isText, isToolUse, isWellFormedCall, type ToolResult, textOf } from "../messages/blocks.ts"
+import type { ModelRequest } from "../messages/request.ts"
+import { ModelAbortedError } from "../model/errors.ts"
+import type { Model, ModelResponse, StreamOptions } from "../model/model.ts"
+import type { SharedToolContext, Tool } from "../tools/tool.ts"
+import { type Allows, runForkCalls } from "./fork-tools.ts"
+
+export interface TurnsOptions {
+  readonly model: Model
+  /** The first request. */
+  readonly request: ModelRequest
+  readonly tools: readonly Tool[]
+  readonly context: SharedToolContext
+  /** Asked before every call. */
+  readonly allows: Allows
+  /** The most requests to the model. The calls of the last answer still run. */
+  readonly maxTurns: number
+  readonly signal: AbortSignal
+  readonly stream?: Omit<StreamOptions, "signal">
+  /** Gets the text as it is streamed. */
+  readonly onText?: (text: string) => void
+  /** Gets each answer, before its calls run. */
+  readonly onAnswer?: (content: readonly Block[], response: ModelResponse) => void
+  /** Gets the results of an answer's calls. */
+  readonly onResults?: (results: readonly ToolResult[]) => void
+}
+
+export interface TurnsOutcome {
+  readonly ended: "answer" | "turn-limit" | "aborted" | "refusal" | "failed"
+  /** The text of its last answer. */
+  readonly text: string
+  /** All of them cost money, however it ended. */
+  readonly responses: readonly ModelResponse[]
+  readonly turns: number
+  /** The error, if it failed. */
+  readonly error?: unknown
+}
+
+/** Never rejects. */
+export async function runTurns(options: TurnsOptions): Promise<TurnsOutcome> {
+  const { model, request, tools, context, allows, maxTurns, signal } = options
+  const messages = [...request.messages]
+  const responses: ModelResponse[] = []
+  const end = (ended: TurnsOutcome["ended"], error?: unknown): TurnsOutcome => ({
+    ended,
+    text: textOf((responses.at(-1)?.content ?? []) as readonly Block[]),
+    responses,
+    turns: responses.length,
+    ...(error === undefined ? {} : { error }),
+  })
+
+  try {
+    while (responses.length < maxTurns) {
+      if (signal.aborted) return end("aborted")
+      const response = await ask(model, {
+        request: { ...request, messages: [...messages] },
+        onText: options.onText,
+        stream: { ...options.stream, signal },
+      })
+      responses.push(response)
+      const content = sendable(response.content as readonly Block[])
+      const calls = content.filter(isToolUse)
+      options.onAnswer?.(content, response)
+      if (response.stop_reason === "refusal") return end("refusal")
+      const isPaused = response.stop_reason === "pause_turn" && content.length > 0 // an empty pause would repeat itself
+      if (calls.length === 0 && !isPaused) return end("answer")
+      messages.push({ role: "assistant", content })
+      if (calls.length === 0) continue // the server paused its own work and will continue it
+      const results = await runForkCalls(calls, { tools, context, allows, signal })
+      options.onResults?.(results)
+      messages.push({ role: "user", content: [...results] })
+    }
+    return end(signal.aborted ? "aborted" : "turn-limit")
+  } catch (error) {
+    return signal.aborted || error instanceof ModelAbortedError ? end("aborted") : end("failed", error)
+  }
+}
+
+interface AskInput {
+  readonly request: ModelRequest
+  readonly onText: TurnsOptions["onText"]
+  readonly stream: StreamOptions
+}
+
+async function ask(model: Model, { request, onText, stream }: AskInput): Promise<ModelResponse> {
+  for await (const event of model.stream(request, stream)) {
+    if (event.type === "text") onText?.(event.text)
+    if (event.type === "response") return event.response
+  }
+  throw new Error("The model ended its stream without a response.")
+}
+
+/** The blocks of an answer that the API accepts back. */
+function sendable(content: readonly Block[]): Block[] {
+  return content.filter((block) => {
+    if (isText(block)) return block.text.trim() !== ""
+    return !isToolUse(block) || isWellFormedCall(block)
+  })
+}
