@@ -1,0 +1,152 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { readFileSync, statSync, utimesSync, writeFileSync } from "node:fs"
+import { mkdir } from "node:fs/promises"
+import { join } from "node:path"
+import { text } from "node:stream/consumers"
+import { fileURLToPath } from "node:url"
+import { describe, expect, test } from "vitest"
+import { scratchDirectory } from "../../../test/tool-context.ts"
+import { manualClock, systemClock } from "../../base/clock.ts"
+import { acquireConsolidationLock, LOCK_FILE, type LockPlace, readConsolidationLock } from "./consolidate-lock.ts"
+import { machineProcesses } from "./owner-process.ts"
+
+const RACER = fileURLToPath(new URL("../../../test/lock-racer.ts", import.meta.url))
+const RACERS = 8
+const ATTEMPTS = process.env.FUZZ_RUNS ? 1_000 : 60
+const HOUR = 60 * 60_000
+const EARLIER = new Date("2026-01-01T08:00:00.000Z")
+
+const fileIn = (directory: string) => join(directory, LOCK_FILE)
+const contentOf = (directory: string) => readFileSync(fileIn(directory), "utf8")
+const timeOf = (directory: string) => statSync(fileIn(directory)).mtime
+
+async function acquired(place: LockPlace) {
+  const attempt = await acquireConsolidationLock(place)
+  if (attempt.state === "held") throw new Error(`held by ${attempt.by}`)
+  return attempt.lock
+}
+
+/** A memory directory, consolidated at that time. */
+function consolidated(at = EARLIER, pid = "") {
+  const directory = scratchDirectory()
+  writeFileSync(fileIn(directory), pid)
+  utimesSync(fileIn(directory), at, at)
+  return directory
+}
+
+describe("L6-2 the lock of a consolidation", () => {
+  test("L6-2 its text is the pid while it is held, and its mtime is always the time of the last consolidation", async () => {
+    const directory = scratchDirectory()
+    const clock = manualClock("2026-03-01T00:00:00.000Z")
+    const first = await acquired({ directory, clock })
+    expect(contentOf(directory)).toBe(String(process.pid))
+    expect(first.last).toBeUndefined()
+    expect(await readConsolidationLock({ directory, clock })).toEqual({ heldBy: process.pid })
+    await first.release("success")
+    expect(contentOf(directory)).toBe("")
+    expect(timeOf(directory)).toEqual(clock.now())
+
+    const done = clock.now()
+    clock.advance(25 * HOUR)
+    const second = await acquired({ directory, clock })
+    expect(second.last).toEqual(done)
+    expect(timeOf(directory)).toEqual(done)
+    await second.release("failure")
+    expect(contentOf(directory)).toBe("")
+    expect(timeOf(directory)).toEqual(done)
+  })
+
+  test("L6-2 a second one in the same process does not get it, and a late release changes nothing", async () => {
+    const directory = scratchDirectory()
+    const lock = await acquired({ directory, clock: systemClock })
+    expect(await acquireConsolidationLock({ directory, clock: systemClock })).toEqual({
+      state: "held",
+      by: process.pid,
+    })
+    await lock.release("failure")
+    const next = await acquired({ directory, clock: systemClock })
+    await lock.release("success")
+    expect(contentOf(directory)).toBe(String(process.pid))
+    await next.release("failure")
+  })
+
+  test.each([
+    ["an empty file", ""],
+    ["a dead process", String(2 ** 22 - 3)],
+    ["text that names no process", "not a pid"],
+    ["a pid of this process that it did not write", String(process.pid)],
+    ["a long text", "9".repeat(5_000)],
+  ])("L6-2 %s does not hold it", async (_, content) => {
+    const directory = consolidated(EARLIER, content)
+    const lock = await acquired({ directory, clock: systemClock })
+    expect(lock.last).toEqual(EARLIER)
+    await lock.release("failure")
+    expect(timeOf(directory)).toEqual(EARLIER)
+  })
+
+  test("L6-2 a live process holds it; after 60 minutes only if it is the one that wrote its pid", async () => {
+    const sleeper = spawn("sleep", ["60"])
+    const exit = once(sleeper, "exit")
+    const directory = consolidated(EARLIER, String(sleeper.pid))
+    const written = Math.ceil(statSync(fileIn(directory)).ctimeMs)
+    const at = (ms: number, began: number) =>
+      readConsolidationLock({
+        directory,
+        clock: manualClock(new Date(written + ms)),
+        processes: { ...machineProcesses, startedAt: async () => new Date(began) },
+      })
+    expect(await at(59 * 60_000, written + HOUR)).toMatchObject({ heldBy: sleeper.pid })
+    expect(await at(HOUR, written - 1_000)).toMatchObject({ heldBy: sleeper.pid })
+    expect(await at(HOUR, written + 10_000)).toEqual({ last: EARLIER })
+    sleeper.kill()
+    await exit
+    expect(await at(0, written)).toEqual({ last: EARLIER })
+  })
+
+  test("L6-2 the OS says when a process began", async () => {
+    const began = (await machineProcesses.startedAt(process.pid))!.getTime()
+    expect(Math.abs(Date.now() - 1_000 * process.uptime() - began)).toBeLessThan(3_000)
+    expect(await machineProcesses.isAlive(process.pid)).toBe(true)
+    expect(await machineProcesses.isAlive(0)).toBe(false)
+  })
+
+  test(`L6-2 ${RACERS} processes race ${ATTEMPTS} times each: there are never two holders`, {
+    timeout: 600_000,
+  }, async () => {
+    const directory = join(scratchDirectory(), "memory")
+    await mkdir(directory)
+    const racers = Array.from({ length: RACERS }, () =>
+      spawn(process.execPath, [RACER, "race", directory, String(ATTEMPTS)], { stdio: ["ignore", "pipe", "inherit"] }),
+    )
+    const outputs = await Promise.all(racers.map((racer) => text(racer.stdout)))
+    expect(outputs.join("")).not.toContain("two holders")
+    const wins = outputs.map((output) => Number(/won (\d+)/.exec(output)?.[1]))
+    expect(Math.min(...wins)).toBeGreaterThanOrEqual(0)
+    expect(wins.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(RACERS)
+    expect(contentOf(directory)).toBe("")
+  })
+
+  test.each(["guarded", "drafted", "written", "acquired", "released"])(
+    "L6-2 a holder killed at the step %s is taken over, and the earlier mtime is there",
+    { timeout: 60_000 },
+    async (step) => {
+      const directory = consolidated()
+      const victim = spawn(process.execPath, [RACER, "stop", directory, step], { stdio: ["ignore", "pipe", "inherit"] })
+      const exit = once(victim, "exit")
+      await once(victim.stdout, "data")
+      if (step === "written" || step === "acquired") {
+        expect(contentOf(directory)).toBe(String(victim.pid))
+        expect((await acquireConsolidationLock({ directory, clock: systemClock })).state).toBe("held")
+      }
+      victim.kill("SIGKILL")
+      expect(await exit).toEqual([null, "SIGKILL"])
+      expect(timeOf(directory)).toEqual(EARLIER)
+      const lock = await acquired({ directory, clock: systemClock })
+      expect(lock.last).toEqual(EARLIER)
+      await lock.release("failure")
+      expect(timeOf(directory)).toEqual(EARLIER)
+      expect(contentOf(directory)).toBe("")
+    },
+  )
+})
