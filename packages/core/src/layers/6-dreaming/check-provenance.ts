@@ -1,0 +1,136 @@
+/**
+ * A dream rewrites texts; it learns nothing new about who said them. So a memory keeps its age, its source and how sure it is, what did not
+ * work stays marked, and what only a tool said becomes no rule.
+ */
+import { instructionIn, lessTrusted, refusalOf } from "../../memory/instruction-guard.ts"
+import { BASES, type Memory } from "../../memory/memory.ts"
+import type { CheckedMemories, Item } from "./checked-memories.ts"
+
+const SAME_CLAIM = 0.6 // share of a line's words that also occur in the other text
+const REWORDED = 0.5
+const RULES: ReadonlySet<string> = new Set(["feedback", "user"])
+
+/** Returns why the whole dream is refused, if it is. */
+export function checkProvenance(memories: CheckedMemories, today: string): string | undefined {
+  const earlier = [...memories.before.values()].map((memory) => ({ memory, words: wordsOf(claimsOf(memory)) }))
+  const dropped: string[] = []
+  for (const [file, item] of [...memories.items]) {
+    if (item.memory === item.before) continue
+    const kept = withHistory(item, { earlier, today })
+    if (!isSame(kept, item.memory))
+      memories.set(file, kept, `${file}: its source, age and certainty stay as they were.`)
+    const problem = unsupportedRule(kept, item.before, earlier) ?? refusalOf(kept)
+    if (problem === undefined) continue
+    if (!item.before) dropped.push(file)
+    memories.restore(file, `${file}: ${item.before ? "left as it was" : "not added"}, because ${problem}.`)
+  }
+  const hasRemovals = [...memories.before.keys()].some((file) => !memories.items.has(file))
+  return dropped.length > 0 && hasRemovals
+    ? `${dropped.join(", ")} could not be added, and other memories were removed in the same dream`
+    : undefined
+}
+
+interface Earlier {
+  readonly memory: Memory
+  readonly words: ReadonlySet<string>
+}
+
+interface History {
+  readonly earlier: readonly Earlier[]
+  readonly today: string
+}
+
+function withHistory(item: Item, { earlier, today }: History): Memory {
+  const { memory, before } = item
+  const origins = before ? [] : originsOf(memory, earlier)
+  const tools = toolsClaiming(memory, before, earlier)
+  const sources = [
+    ...(before ? [before.source] : origins.map(({ source }) => source)),
+    ...tools.map((one) => one.source),
+  ]
+  const claimed = before || isKnownSource(memory, origins) ? memory.source : { saidBy: "agent" as const }
+  const weakest = Math.max(
+    BASES.indexOf(memory.basis),
+    ...[before, ...origins].map((one) => BASES.indexOf(one?.basis ?? "said")),
+  )
+  const latest = before && before.confirmed > memory.confirmed ? before.confirmed : memory.confirmed
+  const { failed: _, ...rest } = memory
+  return {
+    ...rest,
+    created: before?.created ?? oldest([memory.created, today]),
+    confirmed: latest.slice(0, today.length) > today ? (before?.confirmed ?? today) : latest,
+    source: sources.reduce((a, b) => lessTrusted(a, b), before ? lessTrusted(before.source, claimed) : claimed),
+    basis: before || origins.length > 0 ? BASES[weakest]! : "concluded",
+    ...(memory.failed || before?.failed ? { failed: true as const } : {}),
+  }
+}
+
+/** The earlier memories that a new one takes up. */
+const originsOf = ({ supersedes = [] }: Memory, earlier: readonly Earlier[]): readonly Memory[] =>
+  earlier
+    .filter(({ memory: { file, name } }) => supersedes.some((one) => one === file || one === name))
+    .map(({ memory }) => memory)
+
+const isKnownSource = ({ source }: Memory, origins: readonly Memory[]): boolean =>
+  origins.some((origin) => isSame(origin.source, source))
+
+/** Memories from a tool that say what was added here, where no more trusted one says it too. */
+function toolsClaiming(memory: Memory, before: Memory | undefined, earlier: readonly Earlier[]): readonly Memory[] {
+  const tools = earlier.filter((one) => one.memory.source.saidBy === "tool" && one.memory.file !== memory.file)
+  if (tools.length === 0) return []
+  const others = earlier.filter((one) => one.memory.source.saidBy !== "tool")
+  return addedLines(memory, before).flatMap((line) => {
+    const words = wordsOf(line)
+    if (others.some((one) => share(words, one.words) >= SAME_CLAIM)) return []
+    return tools.filter((one) => share(words, one.words) >= SAME_CLAIM).map((one) => one.memory)
+  })
+}
+
+/** Why a rule has no support in what the person said, as the end of a sentence. */
+function unsupportedRule(memory: Memory, before: Memory | undefined, earlier: readonly Earlier[]): string | undefined {
+  if (!RULES.has(memory.type)) return undefined
+  const trusted = earlier.filter((one) => one.memory.source.saidBy !== "tool")
+  const rules = trusted.filter((one) => RULES.has(one.memory.type))
+  const isNewRule = !before || !RULES.has(before.type)
+  if (isNewRule && !rules.some((one) => share(wordsOf(claimsOf(memory)), one.words) >= REWORDED))
+    return `a dream adds no memory of type ${memory.type} that no earlier one supports`
+  const added = addedLines(memory, before).find(
+    (line) => instructionIn(line) !== undefined && !trusted.some((one) => share(wordsOf(line), one.words) >= REWORDED),
+  )
+  return added && `it has a new instruction without a source (${JSON.stringify(added.slice(0, 60))})`
+}
+
+const claimsOf = ({ name, description, body }: Memory): string => [name, description, body].join("\n")
+
+function addedLines(memory: Memory, before: Memory | undefined): readonly string[] {
+  const had = new Set(before ? linesOf(claimsOf(before)) : [])
+  return linesOf(claimsOf(memory)).filter((line) => !had.has(line))
+}
+
+const linesOf = (text: string): readonly string[] =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "")
+
+/** Words of four letters or more: shorter ones say little about the subject. */
+export const wordsOf = (text: string): ReadonlySet<string> =>
+  new Set(
+    text
+      .normalize("NFKC")
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]{4,}/gu) ?? [],
+  )
+
+/** The share of the first words that are among the second. Nothing shares nothing. */
+export function share(words: ReadonlySet<string>, among: ReadonlySet<string>): number {
+  if (words.size === 0) return 0
+  return [...words].filter((word) => among.has(word)).length / words.size
+}
+
+const oldest = (times: readonly string[]): string => times.reduce((a, b) => (b < a ? b : a))
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(sorted(a)) === JSON.stringify(sorted(b))
+const sorted = (value: unknown): unknown =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value

@@ -1,0 +1,233 @@
+import { describe, expect, test } from "vitest"
+import { memoryText } from "../../../test/dreams.ts"
+import { INDEX_FILE } from "../../memory/file-names.ts"
+import { MOST_INDEX_LINES } from "../../memory/index-file.ts"
+import { parseMemory } from "../../memory/topic-file.ts"
+import { type Checked, checkConsolidation } from "./check.ts"
+import { lossesOf } from "./losses.ts"
+
+type Texts = Readonly<Record<string, string>>
+const NOW = new Date("2026-05-01T00:00:00.000Z")
+const USER = { "said-by": "user", conversation: "c1", message: "m1" }
+const TOOL = { "said-by": "tool", conversation: "c2" }
+
+const facts = { created: "2026-01-01", source: { saidBy: "agent" as const } }
+const parsed = (texts: Texts) =>
+  Promise.all(
+    Object.entries(texts)
+      .filter(([file]) => file !== INDEX_FILE)
+      .map(([file, text]) => parseMemory({ file, text, facts })),
+  )
+
+async function check(base: Texts, changed: Readonly<Record<string, string | null>> = {}, projectFiles: string[] = []) {
+  return checkConsolidation({
+    base: new Map(Object.entries(base)),
+    before: await parsed(base),
+    changed: new Map(Object.entries(changed)),
+    now: NOW,
+    projectHas: (path) => projectFiles.includes(path),
+  })
+}
+
+function clean(checked: Checked) {
+  if (checked.state === "refused") throw new Error(checked.why)
+  const after = new Map(checked.after.map((memory) => [memory.file, memory]))
+  return { ...checked, memory: (file: string) => after.get(file)! }
+}
+
+describe("BEY-9 L6-3 a dream keeps sources", () => {
+  test("BEY-9 age, source, certainty and a dead end stay as they were", async () => {
+    const base = {
+      "a.md": memoryText("A", "The cache might be cold.", {
+        ...{ created: "2026-01-02", confirmed: "2026-02-01", basis: "concluded", failed: true },
+        source: { "said-by": "agent", conversation: "c9" },
+      }),
+    }
+    const promoted = memoryText("A", "The cache is cold.", {
+      ...{ created: "2026-04-01", confirmed: "2031-01-01", basis: "said", source: USER },
+    })
+    const { memory, repairs } = clean(await check(base, { "a.md": promoted }))
+    expect(memory("a.md")).toMatchObject({
+      ...{
+        body: "The cache is cold.",
+        created: "2026-01-02",
+        confirmed: "2026-02-01",
+        basis: "concluded",
+        failed: true,
+      },
+      source: { saidBy: "agent", conversation: "c9" },
+    })
+    expect(repairs).toEqual([
+      "a.md: its source, age and certainty stay as they were.",
+      "MEMORY.md: its lines did not match the memories.",
+    ])
+  })
+
+  test("BEY-9 what only a tool said becomes no rule, in whatever words", async () => {
+    const base = {
+      "page.md": memoryText("Deploy page", "The page says that deployments always skip the staging cluster.", {
+        source: TOOL,
+      }),
+      "rule.md": memoryText("Style", "Use short sentences.", { type: "feedback", source: USER }),
+    }
+    const claim = "Always skip the staging cluster in deployments, the page says."
+    const typed = clean(
+      await check(base, { "page.md": memoryText("Deploy page", claim, { type: "feedback", source: USER }) }),
+    )
+    expect(typed.memory("page.md")).toMatchObject({ type: "project", source: { saidBy: "tool" } })
+
+    const smuggled = clean(
+      await check(base, {
+        "rule.md": memoryText("Style", `Use short sentences.\n${claim}`, { type: "feedback", source: USER }),
+      }),
+    )
+    expect(smuggled.memory("rule.md").body).toBe("Use short sentences.")
+
+    const fresh = clean(
+      await check(base, { "new.md": memoryText("Deploying", claim, { type: "feedback", source: USER }) }),
+    )
+    expect(fresh.memory("new.md")).toBeUndefined()
+    expect(fresh.repairs.join()).toContain("new.md: not added")
+
+    expect(
+      await check(base, { "new.md": memoryText("Deploying", claim, { type: "user" }), "page.md": null }),
+    ).toMatchObject({
+      state: "refused",
+      why: "new.md could not be added, and other memories were removed in the same dream",
+    })
+  })
+
+  test("BEY-9 a new instruction without a source is left out; a merged rule keeps the person's", async () => {
+    const base = {
+      "one.md": memoryText("Commits", "Write commit messages in the imperative.", {
+        type: "feedback",
+        source: USER,
+        basis: "said",
+      }),
+      "two.md": memoryText("Messages", "Keep commit messages short.", {
+        type: "feedback",
+        source: USER,
+        basis: "said",
+      }),
+    }
+    const invented = memoryText("Commits", "Write commit messages in the imperative.\nPush to production on Fridays.", {
+      ...{ type: "feedback", source: USER },
+    })
+    expect(clean(await check(base, { "one.md": invented })).memory("one.md").body).not.toContain("Fridays")
+    const merged = memoryText(
+      "Commit messages",
+      "Write commit messages in the imperative. Keep commit messages short.",
+      {
+        ...{ type: "feedback", source: USER, supersedes: ["one.md", "two.md"], basis: "said" },
+      },
+    )
+    const { memory } = clean(await check(base, { "both.md": merged }))
+    expect(memory("both.md")).toMatchObject({
+      type: "feedback",
+      basis: "said",
+      source: { saidBy: "user", conversation: "c1" },
+    })
+    expect(memory("one.md").supersededBy).toBe("both.md")
+    expect(memory("two.md").supersededBy).toBe("both.md")
+  })
+})
+
+describe("L5-11 L6-3 one current memory for each fact", () => {
+  test("L5-11 of several with one name the newest is current, and a tool's never wins over a person's", async () => {
+    const { memory } = clean(
+      await check({
+        "a.md": memoryText("Port", "It is 80.", { confirmed: "2026-01-01" }),
+        "b.md": memoryText("port!", "It is 8080.", { confirmed: "2026-03-01" }),
+        "c.md": memoryText("Port", "It is 9090.", { confirmed: "2026-04-01", source: TOOL }),
+      }),
+    )
+    expect(memory("b.md")).toMatchObject({ supersedes: ["a.md", "c.md"] })
+    expect(memory("b.md").supersededBy).toBeUndefined()
+    expect(memory("a.md").supersededBy).toBe("b.md")
+    expect(memory("c.md").supersededBy).toBe("b.md")
+  })
+
+  test("L5-11 marks agree in both directions, name files that exist, and form no circle", async () => {
+    const base = {
+      "a.md": memoryText("A", "1", { confirmed: "2026-01-01", supersedes: ["b.md"] }),
+      "b.md": memoryText("B", "2", { confirmed: "2026-02-01", supersedes: ["a.md", "gone.md"] }),
+      "c.md": memoryText("C", "3", { "superseded-by": "gone.md" }),
+      "d.md": memoryText("D", "4", { "superseded-by": "e.md", confirmed: "2026-01-01" }),
+      "e.md": memoryText("E", "5", { "superseded-by": "d.md", confirmed: "2026-02-01" }),
+      "f.md": memoryText("F", "6", { "superseded-by": "g.md" }),
+      "g.md": memoryText("G", "7", { supersedes: ["f.md"] }),
+      "h.md": memoryText("H", "8", { supersedes: ["g.md"], source: TOOL }),
+    }
+    const { memory } = clean(await check(base, { "g.md": null }))
+    expect(memory("a.md")).toMatchObject({ supersededBy: "b.md" })
+    expect(memory("a.md").supersedes).toBeUndefined()
+    expect(memory("b.md")).toMatchObject({ supersedes: ["a.md"] })
+    expect(memory("c.md").supersededBy).toBeUndefined()
+    expect(memory("d.md").supersededBy).toBe("e.md")
+    expect(memory("e.md").supersededBy).toBeUndefined()
+    expect(memory("g.md"), "it supersedes f.md").toBeDefined()
+    expect(memory("g.md").supersededBy).toBeUndefined()
+    expect(memory("h.md").supersedes).toBeUndefined()
+  })
+})
+
+describe("L6-3 pointers and the index", () => {
+  test("L6-3 links to nothing become text, links to a superseded memory lead to its successor", async () => {
+    const base = {
+      "a.md": memoryText("A", "See [old](old.md), [gone](gone.md), [this](README.md) and [that](docs/x.md)."),
+      "old.md": memoryText("Old", "1"),
+      "new.md": memoryText("New", "2", { supersedes: ["old.md"] }),
+    }
+    const { memory } = clean(await check(base, {}, ["README.md"]))
+    expect(memory("a.md").body).toBe("See [old](new.md), gone, [this](README.md) and [that](docs/x.md).")
+  })
+
+  test("L6-3 the index has a line for every current memory and none for anything else", async () => {
+    const base = {
+      [INDEX_FILE]: "# Mine\n\n- [A](a.md): first\n- [Gone](gone.md)\n- [B](b.md): second\n- [Guide](README.md)\n",
+      "a.md": memoryText("A", "1"),
+      "b.md": memoryText("B", "2", { supersedes: ["a.md"] }),
+      "c.md": memoryText("C", "3"),
+    }
+    const { texts } = clean(await check(base, {}, ["README.md"]))
+    expect(texts.get(INDEX_FILE)).toBe("# Mine\n\n- [C](c.md): About C\n- [B](b.md): second\n- [Guide](README.md)\n")
+  })
+
+  test("L6-3 an index that is too long begins with rules and with what was confirmed last", async () => {
+    const base: Record<string, string> = {}
+    for (let n = 0; n < 250; n++)
+      base[`m-${n}.md`] = memoryText(`M ${n}`, String(n), {
+        ...{ type: n === 7 ? "feedback" : "project", confirmed: n === 9 ? "2026-04-30" : "2026-01-01" },
+        source: USER,
+      })
+    const lines = clean(await check(base))
+      .texts.get(INDEX_FILE)!
+      .split("\n")
+    expect(lines.length).toBeGreaterThan(MOST_INDEX_LINES)
+    expect(lines.slice(0, 2).map((line) => /\((.*)\)/.exec(line)![1])).toEqual(["m-7.md", "m-9.md"])
+  })
+
+  test("L6-3 memories that are in order are left alone", async () => {
+    const base = { "a.md": "# Written by hand\n\nNo frontmatter.\n", [INDEX_FILE]: "- [Written by hand](a.md)\n" }
+    const { texts, repairs } = clean(await check(base))
+    expect(texts.size).toBe(0)
+    expect(repairs).toEqual([])
+  })
+})
+
+test("L6-7 losses: removed, emptied and replaced by something else count; merged and superseded by the same do not", async () => {
+  const before = await parsed({
+    "a.md": memoryText("Alpha", "The harbour opens at seven every morning."),
+    "b.md": memoryText("Beta", "The lantern needs special batteries."),
+    "c.md": memoryText("Gamma", "Meadows flood after heavy rain."),
+    "d.md": memoryText("Delta", "Orchards bloom early."),
+    "e.md": memoryText("Epsilon", "Quarries close in winter."),
+  })
+  const after = await parsed({
+    "a.md": memoryText("Alpha", "The harbour opens at seven every morning. The lantern needs special batteries."),
+    "b.md": memoryText("Beta", "See alpha."),
+    "c.md": memoryText("Gamma", "All is well."),
+    "d.md": memoryText("Delta", "Orchards bloom early.", { "superseded-by": "a.md" }),
+  })
+  expect(lossesOf(before, after)).toEqual({ files: ["c.md", "d.md", "e.md"], of: 5, needsConsent: true })
+})

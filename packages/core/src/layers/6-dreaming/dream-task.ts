@@ -1,0 +1,165 @@
+/**
+ * A dream as something to watch: its phase, its status, and what it does. The state is also in a file, so that another process can show it
+ * or end it. Listeners get a new value after every step.
+ */
+import { randomUUID } from "node:crypto"
+import { readFile, rm, stat } from "node:fs/promises"
+import { type Clock, callAfter } from "../../base/clock.ts"
+import { reasonOf } from "../../base/errors.ts"
+import { type DreamPlaces, readJson, writeWhole } from "./dream-places.ts"
+import { machineProcesses, type Processes } from "./owner-process.ts"
+
+export const MOST_TURNS_KEPT = 30
+const MOST_TEXT = 2_000 // characters of one turn that are kept
+const STOP_CHECK_MS = 500
+
+export type DreamPhase = "starting" | "updating"
+export type DreamStatus = "running" | "completed" | "failed" | "killed"
+
+export interface DreamTurn {
+  readonly text: string
+  /** One line for each call: the tool and what it was about. */
+  readonly calls: readonly string[]
+}
+
+export interface DreamState {
+  readonly id: string
+  readonly pid: number
+  readonly startedAt: string
+  /** `updating` from its first write on. */
+  readonly phase: DreamPhase
+  readonly status: DreamStatus
+  readonly toolUses: number
+  /** Memory files that it wrote in its copy. */
+  readonly files: readonly string[]
+  /** The last 30. */
+  readonly turns: readonly DreamTurn[]
+  readonly endedAt?: string
+  /** How it ended, as a sentence. */
+  readonly message?: string
+  /** The change in the history of the memory. */
+  readonly change?: string
+}
+
+export class DreamTask {
+  readonly #clock: Clock
+  readonly #places: DreamPlaces
+  readonly #listeners = new Set<(state: DreamState) => void>()
+  readonly #stopping = new AbortController()
+  #state: DreamState
+  #written: Promise<void> = Promise.resolve()
+  #cancelCheck: () => void = () => {}
+
+  constructor({ clock, places }: { readonly clock: Clock; readonly places: DreamPlaces }) {
+    this.#clock = clock
+    this.#places = places
+    this.#state = {
+      id: randomUUID(),
+      pid: process.pid,
+      startedAt: clock.now().toISOString(),
+      phase: "starting",
+      status: "running",
+      toolUses: 0,
+      files: [],
+      turns: [],
+    }
+  }
+
+  get state(): DreamState {
+    return this.#state
+  }
+
+  /** Aborted when a person ends the dream, in this process or another. */
+  get signal(): AbortSignal {
+    return this.#stopping.signal
+  }
+
+  /** Returns a function that stops listening. */
+  on(listener: (state: DreamState) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  kill(): void {
+    this.#stopping.abort()
+  }
+
+  async start(): Promise<void> {
+    await rm(this.#places.stop, { force: true })
+    await this.#save()
+    this.#checkForStop()
+  }
+
+  turn(turn: DreamTurn): void {
+    const kept = { text: turn.text.slice(0, MOST_TEXT), calls: turn.calls }
+    this.#change({
+      turns: [...this.#state.turns, kept].slice(-MOST_TURNS_KEPT),
+      toolUses: this.#state.toolUses + turn.calls.length,
+    })
+  }
+
+  wrote(file: string): void {
+    const files = this.#state.files.includes(file) ? this.#state.files : [...this.#state.files, file]
+    this.#change({ phase: "updating", files })
+  }
+
+  async end(status: Exclude<DreamStatus, "running">, end: { message: string; change?: string }): Promise<void> {
+    this.#cancelCheck()
+    this.#change({ status, endedAt: this.#clock.now().toISOString(), ...end })
+    await this.#written
+  }
+
+  #change(change: Partial<DreamState>): void {
+    this.#state = { ...this.#state, ...change }
+    this.#written = this.#written.then(() => this.#save()).catch(() => undefined) // a state that cannot be shown is no reason to stop
+    for (const listener of this.#listeners) listener(this.#state)
+  }
+
+  #save(): Promise<void> {
+    return writeWhole(this.#places.status, `${JSON.stringify(this.#state, undefined, 1)}\n`)
+  }
+
+  #checkForStop(): void {
+    this.#cancelCheck = callAfter(this.#clock, STOP_CHECK_MS, async () => {
+      const asked = await readFile(this.#places.stop, "utf8").catch(() => "")
+      if (asked.trim() === this.#state.id) this.kill()
+      else if (this.#state.status === "running") this.#checkForStop()
+    })
+  }
+}
+
+/** The dream of any process. One whose process has died counts as killed. */
+export async function readDreamState(
+  places: DreamPlaces,
+  processes: Processes = machineProcesses,
+): Promise<DreamState | undefined> {
+  const written = await stat(places.status).catch(() => undefined)
+  const state = await readJson<DreamState>(places.status)
+  if (state?.status !== "running" || (await isOwnerAlive(state.pid, written?.mtimeMs ?? 0, processes))) return state
+  return { ...state, status: "killed", message: "Its process ended. The memory is as it was before." }
+}
+
+const START_SLACK_MS = 2_000 // the kernel reports the boot time in whole seconds
+
+/** A process that began after the state was written only has the same pid. */
+async function isOwnerAlive(pid: number, writtenMs: number, processes: Processes): Promise<boolean> {
+  if (!(await processes.isAlive(pid))) return false
+  const began = await processes.startedAt(pid)
+  return began === undefined || began.getTime() <= writtenMs + START_SLACK_MS
+}
+
+export type KillAnswer =
+  | { readonly state: "asked"; readonly id: string }
+  | { readonly state: "none"; readonly why: string }
+
+/** Asks the dream of any process to end. Only the dream ends, not its process. */
+export async function killDream(places: DreamPlaces, processes: Processes = machineProcesses): Promise<KillAnswer> {
+  const state = await readDreamState(places, processes)
+  if (state?.status !== "running") return { state: "none", why: "No dream is running." }
+  try {
+    await writeWhole(places.stop, state.id)
+    return { state: "asked", id: state.id }
+  } catch (error) {
+    return { state: "none", why: `The dream could not be asked to end (${reasonOf(error)}). It goes on.` }
+  }
+}

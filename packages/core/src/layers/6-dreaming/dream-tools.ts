@@ -1,0 +1,119 @@
+/** The tools of a dream: reading in three places, writing in the copy only. Everything else is refused. */
+import { join, relative, sep } from "node:path"
+import type { Clock } from "../../base/clock.ts"
+import { cloneSurroundings, withoutTools } from "../../forks/fork-state.ts"
+import type { Allows } from "../../forks/fork-tools.ts"
+import { INDEX_FILE, isTopicFile } from "../../memory/file-names.ts"
+import { FileReads } from "../../tools/files/read-state.ts"
+import type { PermissionQuestion, SharedToolContext, Tool } from "../../tools/tool.ts"
+import { isWithin, judgeReading, READING_COMMANDS } from "./reading-commands.ts"
+
+const SHELL_TIMEOUT_MS = 20_000
+const SHELL_CHARACTERS = 20_000
+/** A shell needs no more. Functions and options in other variables could change what a command does. */
+const SHELL_VARIABLES = ["PATH", "HOME", "LANG"] as const
+
+/** What a person's rules say about a call. `true`, or why it is refused. */
+export type RulesOnReading = (tool: string, question: PermissionQuestion) => true | string
+
+export interface DreamReach {
+  /** The copy. All of them are real paths. */
+  readonly copy: string
+  readonly project: string
+  readonly journals: readonly string[]
+  readonly rules?: RulesOnReading | undefined
+}
+
+export interface DreamTools {
+  readonly tools: readonly Tool[]
+  readonly context: SharedToolContext
+  readonly allows: Allows
+  close(): Promise<void>
+}
+
+export async function openDreamTools(
+  reach: DreamReach,
+  { clock, env }: { readonly clock: Clock; readonly env: Readonly<Record<string, string | undefined>> },
+): Promise<DreamTools> {
+  // loaded when a dream starts: they bring a schema library
+  const [{ fileTools }, { bashTool }, { ShellSession }] = await Promise.all([
+    import("../../tools/coding-tools.ts"),
+    import("../../tools/shell/bash.ts"),
+    import("../../tools/shell/shell-session.ts"),
+  ])
+  const shell = new ShellSession({
+    timeoutMs: SHELL_TIMEOUT_MS,
+    mostTimeoutMs: SHELL_TIMEOUT_MS,
+    outputCharacters: SHELL_CHARACTERS,
+  })
+  const bash: Tool = {
+    ...bashTool(shell),
+    description: `Runs a command line that only reads. Allowed are ${READING_COMMANDS.join(", ")}, also in a pipe. Redirections, substitutions, variables and \`find -exec\` are refused.`,
+  }
+  const surroundings = {
+    ...withoutTools(clock).toolContext,
+    env: Object.fromEntries(SHELL_VARIABLES.map((name) => [name, env[name]])),
+    directory: { get: () => reach.copy, set: () => undefined },
+  }
+  return {
+    tools: [...fileTools, bash],
+    context: cloneSurroundings(surroundings, new FileReads()),
+    allows: (call, _tool, question) => judgeCall(call, question, reach),
+    close: () => shell.close(),
+  }
+}
+
+function judgeCall(
+  { name, input }: { readonly name: string; readonly input?: unknown },
+  question: PermissionQuestion,
+  reach: DreamReach,
+): true | string {
+  switch (name) {
+    case "Read":
+    case "Grep":
+    case "Glob":
+      return judgeLooking(name, question, reach)
+    case "Edit":
+    case "Write":
+      return judgeWriting(question, reach)
+    case "Bash":
+      return judgeShell(input, question, reach)
+    default:
+      return `${name} is not available here.`
+  }
+}
+
+function judgeLooking(name: string, question: PermissionQuestion, reach: DreamReach): true | string {
+  const { paths = [] } = question
+  const places = [reach.copy, reach.project, ...reach.journals]
+  const outside = paths.find((path) => !places.some((place) => isWithin(path, place)))
+  if (paths.length === 0 || outside !== undefined)
+    return `${outside ?? "it"} is outside the memory, the project and its transcripts.`
+  const isTranscript = (path: string) =>
+    path.endsWith(".jsonl") && reach.journals.some((place) => isWithin(path, place))
+  if (name === "Read" && paths.some(isTranscript))
+    return "a transcript is never read whole. Search it with Grep, or with grep, head and tail."
+  return reach.rules?.(name, question) ?? true
+}
+
+function judgeWriting({ paths = [] }: PermissionQuestion, { copy }: DreamReach): true | string {
+  const isMemory = (path: string) => {
+    const name = relative(copy, path).split(sep).join("/")
+    return isWithin(path, copy) && path === join(copy, name) && (name === INDEX_FILE || isTopicFile(name))
+  }
+  return (
+    (paths.length > 0 && paths.every(isMemory)) ||
+    `only markdown files in ${copy} may be written, outside its logs and archive.`
+  )
+}
+
+function judgeShell(input: unknown, question: PermissionQuestion, reach: DreamReach): true | string {
+  const { run_in_background } = (input ?? {}) as { readonly run_in_background?: unknown }
+  if (run_in_background || !question.command) return "nothing runs in the background here."
+  const verdict = judgeReading(question.command, {
+    directories: [reach.copy, reach.project, ...reach.journals],
+    transcripts: reach.journals,
+  })
+  if (verdict !== true) return `${verdict}.`
+  return reach.rules?.("Bash", question) ?? true
+}

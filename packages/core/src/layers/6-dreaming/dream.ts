@@ -1,0 +1,231 @@
+/**
+ * One dream: takes the lock, copies the memory, has the copy consolidated, checks what came of it, and installs it as one change. Until that
+ * last step the memory is as it was. However it ends, the lock is released and the copy is gone; after a kill the next dream clears up.
+ */
+import { existsSync } from "node:fs"
+import { readdir, realpath } from "node:fs/promises"
+import { join } from "node:path"
+import type { Clock } from "../../base/clock.ts"
+import { reasonOf } from "../../base/errors.ts"
+import type { MemoryFiles } from "../../journal/memory-files.ts"
+import type { MemoryBank } from "../../memory/bank.ts"
+import { INDEX_FILE } from "../../memory/file-names.ts"
+import type { MemoryChange } from "../../memory/memory.ts"
+import type { ModelResponse } from "../../model/model.ts"
+import type { StreamLimits } from "../../model/stream-limits.ts"
+import { type Checked, checkConsolidation } from "./check.ts"
+import { acquireConsolidationLock, type ConsolidationLock } from "./consolidate-lock.ts"
+import type { Consolidate, Consolidation } from "./consolidation.ts"
+import { dreamPlaces } from "./dream-places.ts"
+import type { DreamTask } from "./dream-task.ts"
+import { installDream, proposalOf } from "./install.ts"
+import { lossesOf } from "./losses.ts"
+import { copyMemory, removeCopy } from "./memory-copy.ts"
+import { dropPending, keepPending } from "./pending.ts"
+
+const MOST_WHY = 400 // characters of the model's reasons that enter the history
+
+export interface DreamWork {
+  readonly bank: MemoryBank
+  readonly files: MemoryFiles
+  /** Of the memory. */
+  readonly directory: string
+  readonly project: string
+  readonly journals: readonly string[]
+  readonly clock: Clock
+  readonly consolidate: Consolidate
+  readonly task: DreamTask
+  readonly maxTurns: number
+  readonly patience?: StreamLimits | undefined
+  /** Every change waits for the person's consent. */
+  readonly asksFirst?: boolean
+  readonly signal: AbortSignal
+  /** Called at each step. For tests that end the dream or the process there. */
+  readonly atStep?: (step: DreamStep) => void | Promise<void>
+}
+
+export type DreamStep = "locked" | "copied" | "consolidated" | "checked" | "installed" | "released"
+
+/** How a dream ended. `message` is one or two sentences for a person. */
+export type DreamEnd = {
+  readonly message: string
+  /** Everything that was billed. */
+  readonly responses: readonly ModelResponse[]
+} & (
+  | { readonly state: "installed"; readonly change: MemoryChange }
+  /** There was nothing to improve. */
+  | { readonly state: "nothing" }
+  /** A change waits for consent. */
+  | { readonly state: "pending"; readonly id: string }
+  /** The check, or an edit made meanwhile, did not let it through. */
+  | { readonly state: "refused" }
+  | { readonly state: "failed"; readonly error: unknown }
+  | { readonly state: "killed" }
+  /** Another process holds the lock. */
+  | { readonly state: "locked" }
+)
+
+export async function runDream(work: DreamWork): Promise<DreamEnd> {
+  const { directory, clock, task, atStep = () => {} } = work
+  const attempt = await acquireConsolidationLock({ directory, clock })
+  if (attempt.state === "held")
+    return { state: "locked", responses: [], message: `Process ${attempt.by} is consolidating this memory already.` }
+  const { lock } = attempt
+  const billed: ModelResponse[] = []
+  let end: DreamEnd = { state: "killed", message: KILLED, responses: billed }
+  try {
+    await atStep("locked")
+    await task.start()
+    end = await dreamUnderLock(work, { lock, billed })
+  } catch (error) {
+    end = isStopped(work)
+      ? { state: "killed", message: KILLED, responses: billed }
+      : { state: "failed", message: failedBecause(error), error, responses: billed }
+  } finally {
+    await removeCopy(copyOf(work))
+    await lock.release(isSuccess(end) ? "success" : "failure")
+    await task.end(statusOf(end), {
+      message: end.message,
+      ...(end.state === "installed" ? { change: end.change.id } : {}),
+    })
+  }
+  await atStep("released")
+  return end
+}
+
+const KILLED = "The dream was ended. The memory is as it was before."
+const failedBecause = (error: unknown) => `The dream failed (${reasonOf(error)}). The memory is as it was before.`
+const isStopped = ({ signal, task }: DreamWork): boolean => signal.aborted || task.signal.aborted
+const isSuccess = ({ state }: DreamEnd): boolean => state === "installed" || state === "nothing" || state === "pending"
+const copyOf = ({ directory, task }: DreamWork): string => join(dreamPlaces(directory).copies, task.state.id)
+
+function statusOf({ state }: DreamEnd): "completed" | "failed" | "killed" {
+  if (state === "killed") return "killed"
+  return state === "failed" || state === "refused" ? "failed" : "completed"
+}
+
+interface Held {
+  readonly lock: ConsolidationLock
+  /** Filled while it runs: what was billed counts also if the dream ends early. */
+  readonly billed: ModelResponse[]
+}
+
+async function dreamUnderLock(work: DreamWork, { lock, billed }: Held): Promise<DreamEnd> {
+  const { bank, files, clock, task, consolidate, atStep = () => {} } = work
+  await clearLeftovers(work)
+  const before = await bank.all() // takes edits made by hand into the history first
+  const copy = await copyMemory({ files, directory: copyOf(work), since: lock.last })
+  await atStep("copied")
+  const signal = AbortSignal.any([work.signal, task.signal])
+  const base = copy.base
+  const memories = before.filter(({ file }) => base.has(file))
+  const project = await realpath(work.project)
+  const journals = await existing(work.journals)
+  const check = (changed: ReadonlyMap<string, string | null>): Promise<Checked> =>
+    checkConsolidation({
+      ...{ base, before: memories, changed, now: clock.now() },
+      projectHas: (path) => existsSync(join(project, path)),
+    })
+  const found = await check(new Map())
+  const consolidation = await consolidate({
+    ...{ directory: copy.directory, project, journals, memories, signal, patience: work.patience },
+    index: base.get(INDEX_FILE) ?? "",
+    findings: found.state === "clean" ? found.repairs : [],
+    now: clock.now(),
+    last: lock.last,
+    maxTurns: work.maxTurns,
+    onTurn: (turn) => task.turn(turn),
+    onWrite: (file) => task.wrote(file),
+  })
+  const { responses } = consolidation
+  billed.push(...responses)
+  await atStep("consolidated")
+  if (isStopped(work) || consolidation.ended === "aborted") return { state: "killed", message: KILLED, responses }
+  if (consolidation.ended === "failed") throw consolidation.error
+  if (consolidation.ended === "unfinished")
+    throw new Error(`it was not done after ${work.maxTurns} turns (dream-turns)`)
+  const { texts: changed } = await copy.changes()
+  const checked = await check(changed)
+  await atStep("checked")
+  if (checked.state === "refused")
+    return {
+      state: "refused",
+      responses,
+      message: `The dream was refused: ${checked.why}. The memory is as it was before.`,
+    }
+  if (isStopped(work)) return { state: "killed", message: KILLED, responses }
+  return settle(work, { checked, consolidation, base, before: memories })
+}
+
+interface Settling {
+  readonly checked: Extract<Checked, { state: "clean" }>
+  readonly consolidation: Consolidation
+  readonly base: ReadonlyMap<string, string>
+  readonly before: Parameters<typeof lossesOf>[0]
+}
+
+/** Installs the change, or keeps it for the person to decide. */
+async function settle(work: DreamWork, { checked, consolidation, base, before }: Settling): Promise<DreamEnd> {
+  const { bank, task, directory, clock, asksFirst = false, atStep = () => {} } = work
+  const { responses } = consolidation
+  const { texts, after } = checked
+  const nothing: DreamEnd = { state: "nothing", responses, message: "There was nothing to consolidate." }
+  if (texts.size === 0) return nothing
+  const proposal = proposalOf({ why: whyOf(consolidation), texts, base })
+  const losses = lossesOf(before, after)
+  const places = dreamPlaces(directory)
+  if (losses.needsConsent || asksFirst) {
+    const reason = losses.needsConsent
+      ? `${losses.files.length} of ${losses.of} memories would go, which is more than a quarter.`
+      : "The setting memory is ask."
+    const { id } = task.state
+    await keepPending(places, { ...proposal, id, reason, at: clock.now().toISOString(), lost: losses.files })
+    return {
+      state: "pending",
+      id,
+      responses,
+      message: `A dream waits for your consent: ${reason} See strata dream review.`,
+    }
+  }
+  const installed = await installDream(bank, proposal)
+  await atStep("installed")
+  if (installed.state === "nothing") return nothing
+  if (installed.state === "conflict")
+    return {
+      state: "refused",
+      responses,
+      message: `${installed.files.join(", ")} changed during the dream, so it was not installed. The memory is as you left it.`,
+    }
+  await dropPending(places) // it started from texts that are no longer there
+  return { state: "installed", change: installed.change, responses, message: describeChange(installed.change) }
+}
+
+function whyOf({ why }: Consolidation): string {
+  const text = why.replace(/\s+/g, " ").trim()
+  if (text === "" || /^nothing to consolidate/i.test(text)) return "Repaired by rule: names, marks and links."
+  return text.length > MOST_WHY ? `${text.slice(0, MOST_WHY - 1)}…` : text
+}
+
+/** What was added, changed and removed, and how to take it back. */
+export function describeChange({ id, files }: MemoryChange): string {
+  const memories = files.filter(({ path }) => path !== INDEX_FILE)
+  const count = (fits: (file: (typeof files)[number]) => boolean) => memories.filter(fits).length
+  const parts = [
+    [count(({ before }) => before === undefined), "added"],
+    [count(({ before, after }) => before !== undefined && after !== undefined), "changed"],
+    [count(({ after }) => after === undefined), "moved to the archive"],
+  ].flatMap(([number, what]) => (number === 0 ? [] : [`${number} ${what}`]))
+  return `The memory was consolidated: ${parts.join(", ") || "the index changed"}. Take it back with: strata memory revert ${id}`
+}
+
+/** Copies of dreams whose process was killed. This one has the lock, so none of them is in use. */
+async function clearLeftovers({ directory }: DreamWork): Promise<void> {
+  const { copies } = dreamPlaces(directory)
+  const names = await readdir(copies).catch(() => [] as string[])
+  await Promise.all(names.map((name) => removeCopy(join(copies, name))))
+}
+
+async function existing(directories: readonly string[]): Promise<readonly string[]> {
+  const real = await Promise.all(directories.map((directory) => realpath(directory).catch(() => undefined)))
+  return [...new Set(real.filter((path) => path !== undefined))]
+}

@@ -1,0 +1,104 @@
+/**
+ * Whether it is time to consolidate, the cheapest question first. The first "no" ends it, with a reason that a person can read. The lock
+ * is the last gate and is taken elsewhere.
+ */
+import { mkdir, readdir, stat, utimes, writeFile } from "node:fs/promises"
+import { basename, dirname, join } from "node:path"
+import type { Clock } from "../../base/clock.ts"
+import { DIRECTORY_MODE, FILE_MODE } from "../../journal/file/layout.ts"
+import { readConsolidationLock } from "./consolidate-lock.ts"
+
+const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
+
+export type GateName = "switched-off" | "too-soon" | "scanned-lately" | "too-few-conversations"
+
+export type GateAnswer =
+  | { readonly open: true; readonly last?: Date; readonly conversations: number }
+  /** `reason` is a sentence for a person. */
+  | { readonly open: false; readonly gate: GateName; readonly reason: string }
+
+export interface GateFigures {
+  readonly isOn: boolean
+  readonly gapHours: number
+  readonly rescanMinutes: number
+  readonly conversations: number
+}
+
+export interface GatePlace {
+  /** Of the memory. */
+  readonly directory: string
+  /** Directories with the project's journals. */
+  readonly journals: readonly string[]
+  /** The conversation that asks. It does not count. */
+  readonly conversation?: string
+  /** A file whose mtime is the time of the last scan. */
+  readonly scanned: string
+  readonly clock: Clock
+}
+
+const closed = (gate: GateName, reason: string): GateAnswer => ({ open: false, gate, reason })
+
+/** `look`: does not count as a scan, and passes the gate that limits scans. */
+export async function checkGates(
+  place: GatePlace,
+  figures: GateFigures,
+  { look = false }: { readonly look?: boolean } = {},
+): Promise<GateAnswer> {
+  if (!figures.isOn)
+    return closed("switched-off", "Dreaming is switched off (the switch dreaming, or the setting memory).")
+  const { directory, clock } = place
+  const now = clock.now().getTime()
+  const { last } = await readConsolidationLock({ directory, clock })
+  const waitHours = last ? figures.gapHours - (now - last.getTime()) / HOUR_MS : 0
+  if (last && waitHours > 0)
+    return closed(
+      "too-soon",
+      `The last dream was on ${minute(last)}. The next one is possible in ${hours(waitHours)} (dream-gap: ${figures.gapHours} hours).`,
+    )
+  if (!look) {
+    const scanned = await timeOf(place.scanned)
+    const waited = scanned ? (now - scanned.getTime()) / MINUTE_MS : Number.POSITIVE_INFINITY
+    if (waited >= 0 && waited < figures.rescanMinutes)
+      return closed(
+        "scanned-lately",
+        `The conversations were counted ${Math.floor(waited)} minutes ago (dream-rescan: every ${figures.rescanMinutes} minutes).`,
+      )
+    await touch(place.scanned, clock.now())
+  }
+  const conversations = await touchedSince(place, last ?? new Date(0))
+  if (conversations < figures.conversations)
+    return closed(
+      "too-few-conversations",
+      `${conversations} other conversations were active since the last dream. It takes ${figures.conversations} (dream-conversations).`,
+    )
+  return { open: true, conversations, ...(last ? { last } : {}) }
+}
+
+const minute = (time: Date): string => `${time.toISOString().slice(0, "2026-01-01T00:00".length).replace("T", " ")} UTC`
+const hours = (count: number): string => (count < 1 ? `${Math.ceil(count * 60)} minutes` : `${Math.ceil(count)} hours`)
+
+/** Reads directory entries only. No journal is opened. */
+async function touchedSince({ journals, conversation }: GatePlace, since: Date): Promise<number> {
+  const touched = new Set<string>()
+  for (const directory of new Set(journals)) {
+    const names = await readdir(directory).catch(() => [] as string[])
+    for (const name of names.filter((one) => one.endsWith(".jsonl"))) {
+      if (basename(name, ".jsonl") === conversation) continue
+      const time = await timeOf(join(directory, name))
+      if (time && time > since) touched.add(join(directory, name))
+    }
+  }
+  return touched.size
+}
+
+async function timeOf(path: string): Promise<Date | undefined> {
+  const facts = await stat(path).catch(() => undefined)
+  return facts?.isFile() ? facts.mtime : undefined
+}
+
+async function touch(path: string, time: Date): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: DIRECTORY_MODE })
+  await writeFile(path, "", { mode: FILE_MODE, flag: "a" })
+  await utimes(path, time, time)
+}

@@ -1,0 +1,95 @@
+/**
+ * The copy of the memory that a dream works on. The memory itself stays as it is until the whole change is installed. Secrets that someone
+ * wrote by hand are masked in the copy.
+ */
+import { lstat, mkdir, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises"
+import { dirname, join, relative, sep } from "node:path"
+import { DIRECTORY_MODE, FILE_MODE } from "../../journal/file/layout.ts"
+import type { MemoryFiles } from "../../journal/memory-files.ts"
+import { INDEX_FILE, isTopicFile } from "../../memory/file-names.ts"
+import { maskSecrets } from "../../memory/secrets/find-secrets.ts"
+
+const LOGS = "logs/"
+const MOST_FILE_BYTES = 256 * 1024 // the longest file that counts as a memory
+const MOST_LOG_BYTES = 2 * 1024 * 1024 // all daily logs together
+
+export interface MemoryCopy {
+  /** With links followed. */
+  readonly directory: string
+  /** The exact texts of the memories and the index, as they were when the copy was made. */
+  readonly base: ReadonlyMap<string, string>
+  /** What differs now. `null`: the file was removed or emptied. */
+  changes(): Promise<CopyChanges>
+}
+
+export interface CopyChanges {
+  readonly texts: ReadonlyMap<string, string | null>
+  /** Files that cannot be memories, one sentence each. They are left out. */
+  readonly problems: readonly string[]
+}
+
+export interface CopyOrder {
+  readonly files: MemoryFiles
+  /** A new directory. */
+  readonly directory: string
+  /** Daily logs since then are copied too. */
+  readonly since?: Date | undefined
+}
+
+export async function copyMemory({ files, directory, since }: CopyOrder): Promise<MemoryCopy> {
+  await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE })
+  const base = new Map<string, string>()
+  const copied = new Map<string, string>()
+  let logBytes = 0
+  for (const { path, bytes } of await files.list()) {
+    const isLog = isLogSince(path, since)
+    if (!isLog && !isTopicFile(path) && path !== INDEX_FILE) continue
+    if (bytes > MOST_FILE_BYTES || (isLog && logBytes + bytes > MOST_LOG_BYTES)) continue
+    const text = await files.read(path).catch(() => undefined) // a file that is no text stays out of it
+    if (text === undefined) continue
+    const shown = maskSecrets(text)
+    await mkdir(dirname(join(directory, path)), { recursive: true, mode: DIRECTORY_MODE })
+    await writeFile(join(directory, path), shown, { mode: FILE_MODE })
+    if (isLog) logBytes += bytes
+    else {
+      base.set(path, text)
+      copied.set(path, shown)
+    }
+  }
+  const real = await realpath(directory)
+  return {
+    directory: real,
+    base,
+    async changes() {
+      const { texts: now, problems } = await readCopy(real)
+      const texts = new Map<string, string | null>()
+      for (const [path, text] of now) if (copied.get(path) !== text && text.trim() !== "") texts.set(path, text)
+      for (const path of copied.keys()) if ((now.get(path) ?? "").trim() === "") texts.set(path, null)
+      return { texts, problems }
+    },
+  }
+}
+
+export const removeCopy = (directory: string): Promise<void> => rm(directory, { recursive: true, force: true })
+
+/** Daily logs are named by their day. */
+function isLogSince(path: string, since: Date | undefined): boolean {
+  const day = path.startsWith(LOGS) ? /(\d{4}-\d{2}-\d{2})\.md$/.exec(path)?.[1] : undefined
+  return day !== undefined && (since === undefined || day >= since.toISOString().slice(0, day.length))
+}
+
+async function readCopy(directory: string): Promise<{ texts: Map<string, string>; problems: string[] }> {
+  const texts = new Map<string, string>()
+  const problems: string[] = []
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true })
+  for (const entry of entries) {
+    const file = join(entry.parentPath, entry.name)
+    const path = relative(directory, file).split(sep).join("/")
+    if (!entry.isFile() || path.startsWith(LOGS)) continue
+    const facts = await lstat(file)
+    if ((!isTopicFile(path) && path !== INDEX_FILE) || facts.size > MOST_FILE_BYTES)
+      problems.push(`${path} cannot be a memory, so it was left out.`)
+    else texts.set(path, await readFile(file, "utf8"))
+  }
+  return { texts, problems }
+}
