@@ -4,22 +4,28 @@ import { isPassword, looksRandom } from "./secret-values.ts"
 
 /** Any value is a secret, also a short word. */
 const STRONG =
-  "pass(?:word|wd|phrase|code|wort)|pass[ _-]phrase|kennwort|\\bpwd|contraseña|contrasena|mot de passe|senha|wachtwoord|пароль|密码|密碼|口令|パスワード"
+  "pass(?:word|wd|phrase|code|wort)|pass[ _-]phrase|kennwort|\\bpwd|contraseña|contrasena|wi-?fi[ -]?key|wlan[ -]?(?:key|schlüssel)|mot de passe|senha|wachtwoord|пароль|密码|密碼|口令|パスワード"
 /** A value is a secret only if it looks random. */
 const WEAK =
   "secret|token|api[ _-]?keys?|api[ _-]?schlüssel|access[ _-]?key(?:[ _-]?id)?|private[ _-]?key|(?:encryption|signing|master|license|licence|account|shared|client|service|deploy|session)[ _-]?key|client[ _-]?key[ _-]?data|credentials?|connection[ _-]?string|_auth(?:token)?|\\bauth(?:orization)?|x-api-key|zugangsschlüssel|令牌|密钥"
 
 const OPEN = "(?:[\"'`“„«‹*_(]{0,4})"
-const VALUE = `(?:(?<mark>["'\`])(?<quoted>[^\\n]{1,300}?)\\k<mark>|[“„«](?<fancy>[^”“»\\n]{1,300})[”“»]|(?<bare>[^\\s"'\`“”„«»,;|]{1,300}))`
+const VALUE = `(?:(?<mark>["'\`]{1,3})(?<quoted>[^\\n]{1,300}?)\\k<mark>|[“„«](?<fancy>[^”“»\\n]{1,300})[”“»]|(?<bare>[^\\s"'\`“”„«»,;|]{1,300}))`
 const EQUALS = "[\"'`]?(?:\\*\\*|__|\\])?\\s{0,10}(?:=>|:=|=|:|：|＝)\\s{0,10}(?:\\*\\*|__)?\\s{0,10}"
 /** "for the staging server", "of user bob". */
 const WHOSE = "(?:\\s+(?:for|of|to|on|at|in|für|von|vom|zum|zur|der|des|auf|para|pour|de)\\s[^.!?:=\\n]{1,60}?)?"
 const IS =
   "(?:\\s+(?:is|was|are|remains|became|lautet|ist|war|heißt|heisst|es|est|é)(?:\\s+(?:now|still|just|simply|set\\s+to|jetzt|nun))?\\s*:?\\s+|\\s*(?:是|为|為|は)\\s*[:：]?\\s*)"
 
+/** "was changed to", ", it's", "→". */
+const BECAME =
+  "(?:(?:\\s+(?:has\\s+been|was|were|is|got|wurde))?\\s+(?:changed|set|reset|updated|rotated|switched|geändert|gesetzt)(?:\\s+from\\s+\\S+)?\\s+(?:to|auf|zu|in)\\s+|\\s+equals\\s+|,?\\s+(?:it['’]s|it\\s+is|namely|nämlich)\\s+|\\s*(?:→|->|=>)\\s*|\\s+[-–—]\\s+)"
+
 const named = (names: string, rest: string) => new RegExp(`(?:${names})${rest}${VALUE}`, "dgiu")
 
-const random = ({ value }: FoundValue) => looksRandom(value)
+const random = ({ value }: Pick<FoundValue, "value">) => looksRandom(value)
+const hasLetterAndDigit = (found: FoundValue) =>
+  /\d/.test(found.value) && /\p{L}/u.test(found.value) && found.value.length >= 4 && isPassword(found)
 
 export const NAMED_SECRETS: readonly SecretRule[] = [
   // DB_PASSWORD=…, "password": "…", password => …, **Password:** …
@@ -28,11 +34,35 @@ export const NAMED_SECRETS: readonly SecretRule[] = [
   // the password for staging is …
   { kind: "password", pattern: named(STRONG, `s?${WHOSE}${IS}${OPEN}??`), isSecret: isPassword },
   { kind: "key or token", pattern: named(WEAK, `s?${WHOSE}${IS}${OPEN}??`), isSecret: random },
+  // the password was changed to …
+  { kind: "password", pattern: named(STRONG, `s?${WHOSE}${BECAME}${OPEN}??`), isSecret: isPassword },
+  { kind: "key or token", pattern: named(WEAK, `s?${WHOSE}${BECAME}${OPEN}??`), isSecret: random },
+  { kind: "password", pattern: named(STRONG, "[^.\\n]{0,30}?\\sfrom\\s+"), isSecret: hasLetterAndDigit },
+  // pw: …, key=…, <password>…</password>, … (the password)
+  { kind: "password", pattern: named("(?<![a-z])(?:pass|pw)", `${EQUALS}${OPEN}??`), isSecret: hasLetterAndDigit },
+  {
+    kind: "key or token",
+    pattern: named("(?<![a-z])(?:key|schlüssel)", `(?:${EQUALS}|${IS})${OPEN}??`),
+    isSecret: ({ value }) => value.length >= 16 && /[a-z]/.test(value) && /[A-Z]/.test(value) && random({ value }),
+  },
+  {
+    kind: "password",
+    pattern: new RegExp(`<[\\w:-]{0,20}(?:${STRONG})>(?<secret>[^<\\s]{3,200})</`, "dgiu"),
+    isSecret: (found) => isPassword({ ...found, after: "" }),
+  },
+  {
+    kind: "password",
+    pattern: new RegExp(
+      `(?<![^\\s"'\`])(?<bare>[^\\s"'\`]{4,200})["'\`]?\\s+\\((?:the\\s|my\\s|our\\s|das\\s)?(?:${STRONG})\\)`,
+      "dgiu",
+    ),
+    isSecret: hasLetterAndDigit,
+  },
   // --password …, | password | … |, password hunter2
   { kind: "password", pattern: named(`--?(?:${STRONG}|pass)`, "[\\s=]{1,3}"), isSecret: isPassword },
   { kind: "key or token", pattern: named(`--?[\\w-]{0,20}(?:${WEAK})`, "[\\s=]{1,3}"), isSecret: random },
-  { kind: "password", pattern: named(STRONG, "\\s{0,20}\\|\\s{0,20}"), isSecret: isPassword },
-  { kind: "key or token", pattern: named(WEAK, "\\s{0,20}\\|\\s{0,20}"), isSecret: random },
+  { kind: "password", pattern: named(STRONG, "\\s{1,20}\\|\\s{1,20}"), isSecret: isPassword },
+  { kind: "key or token", pattern: named(WEAK, "\\s{1,20}\\|\\s{1,20}"), isSecret: random },
   {
     kind: "password",
     pattern: named(`${STRONG}|\\bpw`, "\\s+"),
@@ -62,6 +92,12 @@ export const NAMED_SECRETS: readonly SecretRule[] = [
     pattern:
       /\b(?:pin|puk|tan|cvv|cvc|otp|2fa|mfa)(?:[ -]?(?:code|number|nummer))?(?:\s+(?:for|of|to|für|zum|zur)\s[^.!?:=\n]{1,40}?)?(?:\s+(?:is|was|lautet|ist)\s+|\s*[:=]\s*)["'`]?(?<bare>\d{3,10})\b/dgi,
     isSecret: ({ after }) => !/^\s*(?:digits?|characters?|stellen|stellig|to|or|-)/i.test(after),
+  },
+  { kind: "PIN", pattern: /\b(?:PIN|PUK|TAN|OTP)(?:[ -]code)? (?<bare>\d{4,8})\b/dg },
+  {
+    kind: "access code",
+    pattern:
+      /\b(?:door|gate|alarm|safe|lock|entry|vault)(?:['’]s)?[ -]?(?:code|combination)\b[^.\n:=]{0,30}?(?:\bis\b|[:=])\s*(?<bare>\d[\d -]{2,14})/dgi,
   },
   // the login is admin / hunter2
   {

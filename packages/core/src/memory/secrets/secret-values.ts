@@ -5,7 +5,7 @@ export function isPlaceholder(value: string): boolean {
   return (
     /^(?:[$%<{[(]|\.{2,}|-+$|[*xX•·#?_]{3,}|\/|~|\.\/|https?:)/.test(value) ||
     /[(){}\\]|=>|\[\d*\]|::|\?\./.test(value) ||
-    /^[a-z_$][\w$]{0,24}(?:\.[a-z_$][\w$]{0,24})+$/i.test(value) || // req.body.password, secrets.yaml
+    isMember(value) ||
     /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/.test(value) || // the name of an environment variable
     /^(?:your|my|the|some|example|sample|dummy|placeholder|insert|enter)[-_]/i.test(value) ||
     /^(?:string|number|boolean|bool|str|int|any|unknown|void|object|null|undefined|none|nil|true|false|nan|optional|promise|buffer|secretstr|text|varchar|char|example|placeholder|redacted|hidden|masked|removed|n\/a|tbd|todo|yes|no|on|off)\b/i.test(
@@ -13,6 +13,10 @@ export function isPlaceholder(value: string): boolean {
     )
   )
 }
+
+/** `req.body.password`, `this.#token`, `secrets.yaml`. */
+const isMember = (value: string): boolean =>
+  /^[a-z_$][\w$]{0,24}(?:\.#?[a-z_$][\w$]{0,24})+$/i.test(value) && value.replace(/\D/g, "").length < 4
 
 const hasLetter = (value: string) => /\p{L}/u.test(value)
 const hasDigit = (value: string) => /\d/.test(value)
