@@ -2,6 +2,8 @@
 import { systemClock } from "../base/clock.ts"
 import { ClosedError, ConversationLockedError, ConversationNotFoundError } from "../base/errors.ts"
 import { checkedId } from "../base/ids.ts"
+import { Bridge } from "./bridge.ts"
+import { lostLine } from "./damage.ts"
 import { type Entry, isBoundaryEntry } from "./entries.ts"
 import { decodeLine, encodeLine } from "./line.ts"
 import { listingFacts } from "./listing.ts"
@@ -78,10 +80,22 @@ function memoryJournal(
   { created, writable }: { created: boolean; writable: boolean },
 ): Journal {
   let closed = false
-  const entriesFrom = (start: number, end: number) =>
-    kept.lines.slice(start, end).map((_, i) => entryAt(kept.lines, start + i)!)
+  /** A line that is no entry is left out, and the path leads across it, as in a file. */
+  const entriesFrom = (start: number, end: number): readonly Entry[] => {
+    const bridge = new Bridge({ isFromStart: start === 0 })
+    const read = kept.lines.slice(start, end).flatMap((line, i) => {
+      const decoded = decodeLine(line.subarray(0, -1))
+      if (decoded.state === "whole") return bridge.take(decoded.entry)
+      const at = { line: start + i + 1, offset: start + i, bytes: line.length, why: decoded.why, isLost: true }
+      return bridge.lose(lostLine(at, line))
+    })
+    return [...read, ...bridge.end()]
+  }
   const boundaryBefore = (end: number) => {
-    for (let at = end - 1; at > 0; at--) if (isBoundaryEntry(entryAt(kept.lines, at)!)) return at
+    for (let at = end - 1; at > 0; at--) {
+      const entry = entryAt(kept.lines, at)
+      if (entry && isBoundaryEntry(entry)) return at
+    }
     return 0
   }
   return {
