@@ -23,6 +23,7 @@ const { status } = spawnSync(
     "86400000",
     "packages/core/test/invariants",
     "packages/core/test/integration/core-requests.test.ts",
+    "packages/core/test/integration/validator-agrees.test.ts",
     "packages/core/test/integration/agent/malformed.test.ts",
     "packages/core/test/integration/compaction/properties",
   ],

@@ -18,7 +18,7 @@ import { ownLoopLayers } from "./default-layers.ts"
 import { messageDrafts } from "./incoming.ts"
 import { settingsOf } from "./model-settings.ts"
 import { type ConversationOptions, checkConversationOptions } from "./options.ts"
-import type { Prompt } from "./prompt.ts"
+import { checkPrompt, type Prompt } from "./prompt.ts"
 
 export async function openConversation(options: ConversationOptions): Promise<Conversation> {
   checkConversationOptions(options)
@@ -61,6 +61,8 @@ export async function openWithSettings(
   const brought = options.messages?.length ? options.messages : undefined
   if (brought) messageDrafts(brought) // refuses bad ones before a journal is there
   const prompt = await promptOf(options)
+  checkPrompt(prompt)
+  checkPrompt(firstPrompt)
   const store = options.store ?? fileStore({ root, flush: settings.values.flush, clock })
   const refusals: string[] = [...notices]
   const address = { project: projectName(cwd), id: options.id ?? ids.uuid() }

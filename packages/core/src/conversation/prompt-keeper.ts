@@ -6,7 +6,7 @@ import type { FlagReader } from "../base/flags.ts"
 import { type DecisionOf, isBoundaryEntry } from "../journal/entries.ts"
 import { isThinking } from "../messages/blocks.ts"
 import { contentOf } from "../messages/messages.ts"
-import { isSamePrompt, type Prompt, renderPrompt } from "./prompt.ts"
+import { checkPrompt, isSamePrompt, type Prompt, renderPrompt } from "./prompt.ts"
 import type { ConversationRecord } from "./record.ts"
 
 export interface PromptKeeperParts {
@@ -47,6 +47,7 @@ export class PromptKeeper {
   }
 
   async use(prompt: Prompt): Promise<void> {
+    checkPrompt(prompt)
     this.#prompt = { ...this.#prompt, ...prompt }
     await this.#render("changed")
   }
@@ -55,7 +56,11 @@ export class PromptKeeper {
     if (this.#isSettled) return
     const { refresh, record } = this.#parts
     await this.#answerGap()
-    if (this.#afterBoundary && refresh) this.#prompt = { ...this.#prompt, ...(await refresh()) }
+    if (this.#afterBoundary && refresh) {
+      const fresh = await refresh()
+      checkPrompt(fresh)
+      this.#prompt = { ...this.#prompt, ...fresh }
+    }
     const why = this.#afterBoundary ? "boundary" : "changed"
     await this.#render(record.views.context.prompt ? why : "start")
   }

@@ -1,8 +1,13 @@
 /** What surrounds the messages of every request, rendered once and then sent unchanged. */
 
+import { reasonOf } from "../base/errors.ts"
+import { InvalidOptionError } from "../base/options.ts"
 import type { DecisionOf } from "../journal/entries.ts"
 import { renderPreamble } from "../messages/preamble.ts"
-import type { SystemPrompt, ToolDefinition } from "../messages/request.ts"
+import type { ModelRequest, SystemPrompt, ToolDefinition } from "../messages/request.ts"
+import { validateRequest } from "../messages/validate/validator.ts"
+import { wellFormed } from "../messages/well-formed.ts"
+import { findModel } from "../tokens/models.ts"
 
 export interface Prompt {
   readonly system?: SystemPrompt
@@ -27,18 +32,47 @@ export function renderPrompt({ prompt, current, estimate, contextLimit }: Prompt
     prompt.context === undefined
       ? (current?.context ?? "")
       : renderPreamble({ texts: prompt.context, estimate, limit: contextLimit })
-  return asJournaled({
+  return asSent({
     system: prompt.system ?? current?.system ?? "",
     tools: prompt.tools ?? current?.tools ?? [],
     context,
   })
 }
 
+/** Throws if no request could carry the system prompt or the tools. */
+export function checkPrompt({ system = "", tools = [] }: Prompt): void {
+  const sent = readable({ system, tools })
+  const messages: ModelRequest["messages"] = [{ role: "user", content: "any" }]
+  const request = { model: "any", max_tokens: 1, messages, ...sent }
+  const found = validateRequest({ request, model: findModel(request.model).facts })
+  const flaw = found.find(({ path }) => /^(?:system|tools)\b/.test(path))
+  if (flaw) throw refused(flaw.path.startsWith("system") ? "system" : "tools", `${flaw.path}: ${flaw.message}`)
+}
+
+function readable(prompt: { readonly system: SystemPrompt; readonly tools: readonly ToolDefinition[] }) {
+  try {
+    const { system, tools } = asSent(prompt)
+    return { system, tools: [...tools] }
+  } catch (error) {
+    throw refused("tools", `it is not plain JSON (${reasonOf(error)})`)
+  }
+}
+
+const refused = (option: "system" | "tools", why: string) =>
+  new InvalidOptionError(option, `The option "${option}" cannot be used. ${why}. Nothing was changed.`)
+
 export function isSamePrompt(a: RenderedParts, b: RenderedParts): boolean {
   return bytesOf(a) === bytesOf(b)
 }
 
 const bytesOf = ({ system, tools, context }: RenderedParts) => JSON.stringify({ system, tools, context })
+
+/** White space alone is no prompt. Half a character, where a text was cut in the middle of one, is replaced: the API refuses it. */
+function asSent<T extends { readonly system?: unknown }>(parts: T): T {
+  const { system } = parts
+  const isBlank = typeof system === "string" && system.trim() === ""
+  return wellFormed(asJournaled(isBlank ? { ...parts, system: "" } : parts))
+}
 
 /** A copy, as the journal would return it. Later changes to the caller's objects do not reach a request. */
 const asJournaled = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T

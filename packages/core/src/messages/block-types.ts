@@ -8,6 +8,9 @@ export const ASSISTANT_BLOCKS: ReadonlySet<string> = new Set([
   ...["compaction", "fallback", "mcp_tool_listing"],
 ])
 
+/** In a message of the system between the others. */
+export const SYSTEM_BLOCKS: ReadonlySet<string> = new Set(["text", "tool_addition", "tool_removal"])
+
 /** Inside a tool result. */
 export const RESULT_BLOCKS: ReadonlySet<string> = new Set([...MEDIA_AND_TEXT, "tool_reference", "browser_state"])
 

@@ -87,7 +87,8 @@ export function isWellFormedCall({
   readonly input: unknown
 }): boolean {
   const isObject = typeof input === "object" && input !== null && !Array.isArray(input)
-  return typeof id === "string" && CALL_ID.test(id) && CALL_NAME.test(String(name)) && isObject
+  const isNamed = typeof name === "string" && CALL_NAME.test(name)
+  return typeof id === "string" && CALL_ID.test(id) && isNamed && isObject
 }
 
 /** Without cache breakpoints, also inside a tool result. They are set for each request; one that came with the content would stay forever. */

@@ -64,7 +64,7 @@ function isRepairable(block: { readonly type: string }, flaw: Flaw): boolean {
   const [field = ""] = /^[^.[]+/.exec(flaw.at) ?? []
   if (flaw.kind === "extra" || isOptionalField(block.type, field)) return true
   // models write calls that the API does not take back, and other providers do not sign their thinking
-  if (block.type === "tool_use") return field !== "id" || flaw.must.startsWith("a text that matches")
+  if (block.type === "tool_use") return field !== "id" || isOddId(flaw)
   if (block.type === "thinking") return field === "signature"
   return block.type === "server_tool_use" && field === "name"
 }
@@ -78,5 +78,10 @@ function resultProblem(result: Readonly<Record<string, unknown>>, path: string):
     if (problem !== undefined) return `cannot be used: ${problem}`
   }
   const flaw = flawOf({ ...result, content: "" })
-  return flaw && `${inWords(flaw)} (${path}.${flaw.at})`
+  // it answers a call that the API does not take back: the request leaves out both
+  if (flaw === undefined || isOddId(flaw)) return undefined
+  return `${inWords(flaw)} (${path}.${flaw.at})`
 }
+
+/** An id that is a text, though not one that the API takes. */
+const isOddId = ({ at, must }: Flaw) => (at === "id" || at === "tool_use_id") && must.startsWith("a text that matches")

@@ -140,7 +140,8 @@ function areSmall(content: unknown): boolean {
 
 const PDF_HEAD = 1_368 // characters of base64: the mark of a PDF is in its first 1,024 bytes
 
-const isPdf = (data: string): boolean =>
+/** Whether the first bytes say that it is a PDF. */
+export const isPdf = (data: string): boolean =>
   Buffer.from(data.slice(0, PDF_HEAD), "base64").toString("latin1").includes("%PDF-")
 
 /** Counts the page objects of a PDF. Compressed object streams hide some, so the true number may be higher. */

@@ -137,7 +137,7 @@ function usableShape(block: Fields, address: string, place: Place): unknown {
   return rightlyLabelled(inWellFormedText(current, address, place), address, place)
 }
 
-/** What the flattener repairs under its own name is no flaw here: calls that the API refuses by their names, unsigned thinking. */
+/** What the flattener repairs under its own name is no flaw here: calls with odd names or ids and their results, unsigned thinking. */
 function shapeFlaw(block: Fields): Flaw | undefined {
   const { type } = block
   if (type === "tool_use") {
@@ -145,6 +145,7 @@ function shapeFlaw(block: Fields): Flaw | undefined {
     if (typeof block.name !== "string") return wrong("a text", "name")
     return flawOf({ ...block, id: "id", name: "name" })
   }
+  if (type === "tool_result") return flawOf({ ...block, tool_use_id: "id" })
   if (type === "thinking" && typeof block.signature !== "string") return flawOf({ ...block, signature: "" })
   return flawOf(block)
 }

@@ -57,8 +57,9 @@ const web: Fields = {
   user_location: nullable(anything),
   citations: nullable(anything),
   max_content_tokens: nullable(integer({ min: 1 })),
-  response_inclusion: nullable(string()),
-  use_cache: nullable(boolean),
+  response_inclusion: optional(oneOf("full", "excluded")),
+  url_sources: nullable(anything),
+  use_cache: optional(boolean),
 }
 
 /** Tools with a date in their name. Versions differ in what they do, but are declared almost alike. */
@@ -96,6 +97,7 @@ const DATED: readonly { name: string; versions: readonly string[]; fields: Field
 const standard: Readonly<Record<string, Fields>> = Object.fromEntries([
   ["custom", custom],
   ...DATED.flatMap(({ name, versions, fields }) => versions.map((version) => [`${name}_${version}`, fields])),
+  ...["tool_search_tool_bm25", "tool_search_tool_regex"].map((name) => [name, named(name)]), // also without a date
 ])
 
 export function toolSchema(dialect: Dialect): Schema {

@@ -1,10 +1,11 @@
 /** Rules for messages, one for each thing the API rejects in them. */
-import { ASSISTANT_BLOCKS, isServerResult, USER_BLOCKS } from "../block-types.ts"
+import { ASSISTANT_BLOCKS, isServerResult, SYSTEM_BLOCKS, USER_BLOCKS } from "../block-types.ts"
 import { isWellFormedCall } from "../blocks.ts"
 import { flawOf, isKnownType } from "../shapes/block-shapes.ts"
 import { type Flaw, fields, inWords, isRecord, listOf, text, textOr, wrong } from "../shapes/shape.ts"
 import { isAsReceived } from "../usable.ts"
 import { wellFormed } from "../well-formed.ts"
+import { SYSTEM_MESSAGE } from "./request-shapes.ts"
 import {
   type CheckedBlock,
   type CheckedMessage,
@@ -39,6 +40,11 @@ const endsInServerTool = (message: CheckedMessage): boolean => {
   return SERVER_USE.test(last) || isServerResult(last)
 }
 
+const BLOCKS_OF: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ["assistant", ASSISTANT_BLOCKS],
+  ["system", SYSTEM_BLOCKS],
+])
+
 const MESSAGE = fields({ role: text(), content: textOr(listOf(() => undefined, "a text or a list of blocks")) })
 
 /** Calls have a rule of their own for their name, their id and an input that is not an object. */
@@ -71,7 +77,7 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
   {
     name: "message-shape",
     check: ({ message: { role, raw }, path }) => {
-      const flaw = role === "system" ? undefined : MESSAGE(raw)
+      const flaw = role === "system" ? SYSTEM_MESSAGE(raw) : MESSAGE(raw)
       return flaw ? [{ path, message: `the message ${inWords(flaw)}` }] : []
     },
   },
@@ -101,7 +107,7 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
   {
     name: "known-block-types",
     check: (subject) => {
-      const known = subject.message.role === "assistant" ? ASSISTANT_BLOCKS : USER_BLOCKS
+      const known = BLOCKS_OF.get(subject.message.role) ?? USER_BLOCKS
       const editsCache = subject.message.role === "user" && subject.model.accepts.cacheEditing
       return atBlocks(subject, (block) => {
         const { type } = block
@@ -278,7 +284,9 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
     name: "no-breakpoint-on-thinking",
     check: (subject) =>
       atBlocks(subject, (block) =>
-        THINKING.test(block.type) && block.cache_control ? "thinking cannot have a breakpoint" : undefined,
+        THINKING.test(block.type) && block.cache_control !== undefined
+          ? "thinking cannot have a breakpoint"
+          : undefined,
       ),
   },
   {

@@ -1,10 +1,11 @@
 /** Rules for everything in a request except its messages: fields, limits, thinking, tools, breakpoints. */
 import { MEDIA_LIMITS, REQUEST_BYTES } from "../media-limits.ts"
 import type { ModelRequest } from "../request.ts"
-import { inWords, isRecord } from "../shapes/shape.ts"
+import { type Flaw, inWords, isRecord } from "../shapes/shape.ts"
 import { wellFormed } from "../well-formed.ts"
-import { customTool, REQUEST_SHAPES } from "./request-shapes.ts"
-import type { RequestRule, Violation } from "./rule.ts"
+import { REQUEST_SHAPES } from "./request-shapes.ts"
+import { type CheckedBlock, checked, type RequestRule, type Violation } from "./rule.ts"
+import { toolFlaw } from "./tool-shapes.ts"
 
 const KNOWN_FIELDS = new Set([
   ...[
@@ -29,6 +30,24 @@ const LEAST_BUDGET = 1_024
 const toolsOf = (tools: ModelRequest["tools"]) => (Array.isArray(tools) ? tools : []).filter((tool) => isRecord(tool))
 
 const pathOf = (field: string, at: string) => (at === "" || at.startsWith("[") ? `${field}${at}` : `${field}.${at}`)
+
+/** The path names the field already. */
+function atItsPath(flaw: Flaw): string {
+  if (flaw.kind === "missing") return "it is required"
+  return flaw.kind === "extra" ? "it is not a field there" : `it ${inWords({ ...flaw, at: "" })}`
+}
+
+/** The block that automatic caching marks: the last one that can have a breakpoint. */
+function lastMarkable({ system, messages }: ModelRequest): CheckedBlock | undefined {
+  const lists = [{ content: system }, ...(Array.isArray(messages) ? messages : [])]
+  for (const raw of lists.toReversed()) {
+    const last = checked(raw).content.findLast(
+      ({ type, text }) => !/^(?:redacted_)?thinking$/.test(type) && !(type === "text" && text === ""),
+    )
+    if (last) return last
+  }
+  return undefined
+}
 
 const rule = (
   name: string,
@@ -70,7 +89,7 @@ export const REQUEST_RULES: readonly RequestRule[] = [
       Object.entries(REQUEST_SHAPES).flatMap(([field, shape]) => {
         const value = (request as unknown as Readonly<Record<string, unknown>>)[field]
         const flaw = value === undefined ? undefined : shape(value)
-        return flaw ? [{ path: pathOf(field, flaw.at), message: `it ${inWords({ ...flaw, at: "" })}` }] : []
+        return flaw ? [{ path: pathOf(field, flaw.at), message: atItsPath(flaw) }] : []
       }),
   },
   rule("has-messages", ({ request }) =>
@@ -103,7 +122,7 @@ export const REQUEST_RULES: readonly RequestRule[] = [
       : undefined,
   ),
   rule("system-text-not-empty", ({ request: { system } }) => {
-    const texts = Array.isArray(system) ? system.map((block) => block?.text) : []
+    const texts = Array.isArray(system) ? system.map((block) => block?.text) : system === "" ? [] : [system]
     return texts.every((text) => typeof text !== "string" || text.trim() !== "")
       ? undefined
       : ["system", "a text must contain more than white space"]
@@ -122,16 +141,17 @@ export const REQUEST_RULES: readonly RequestRule[] = [
     name: "tools-have-schemas",
     check: ({ request: { tools = [] } }) =>
       toolsOf(tools).flatMap((tool, i) => {
-        const isOurs = !("type" in tool) || tool.type === undefined || tool.type === "custom"
+        const isOurs = !("type" in tool) || tool.type == null || tool.type === "custom"
         return isOurs && !("input_schema" in tool) ? [{ path: `tools.${i}`, message: "input_schema is required" }] : []
       }),
   },
   {
     name: "tool-shapes",
     check: ({ request: { tools } }) =>
-      toolsOf(tools).flatMap((tool, i) => {
-        const flaw = "input_schema" in tool ? customTool(tool) : undefined
-        return flaw ? [{ path: `tools.${i}`, message: `the tool ${inWords(flaw)}` }] : []
+      (Array.isArray(tools) ? tools : []).flatMap((tool: unknown, i) => {
+        const flaw = toolFlaw(tool)
+        const hasOwnRule = flaw?.kind === "missing" && flaw.at === "input_schema"
+        return flaw && !hasOwnRule ? [{ path: `tools.${i}`, message: `the tool ${inWords(flaw)}` }] : []
       }),
   },
   rule("unique-tool-names", ({ request: { tools } }) => {
@@ -181,22 +201,25 @@ export const REQUEST_RULES: readonly RequestRule[] = [
       ? ["tool_choice", `${model.id} does not support forced tool use`]
       : undefined
   }),
-  rule("readable-images", ({ images }) => {
+  rule("readable-images", ({ media: { images } }) => {
     const bad = images.find(({ side, isRightlyLabelled }) => side === undefined || !isRightlyLabelled)
     return bad && [bad.path, bad.side === undefined ? "the image cannot be read" : "the image has another media type"]
   }),
-  rule("image-bytes", ({ images }) => {
+  rule("readable-documents", ({ media: { unreadable } }) =>
+    unreadable[0] === undefined ? undefined : [unreadable[0], "the document is not a PDF that can be read"],
+  ),
+  rule("image-bytes", ({ media: { images } }) => {
     const large = images.find(({ bytes }) => bytes > MEDIA_LIMITS.imageBytes)
     return large && [large.path, `${large.bytes} bytes, more than the ${MEDIA_LIMITS.imageBytes} of an image`]
   }),
-  rule("image-pixels", ({ images }) => {
+  rule("image-pixels", ({ media: { images } }) => {
     const limit = images.length > MEDIA_LIMITS.manyImages ? MEDIA_LIMITS.manyImagesPixels : MEDIA_LIMITS.imagePixels
     const large = images.find(({ side = 0 }) => side > limit)
     return large && [large.path, `${large.side} pixels on a side, more than ${limit}`]
   }),
-  rule("image-count", ({ images }) =>
-    images.length > MEDIA_LIMITS.imagesPerRequest
-      ? ["messages", `${images.length} images, more than ${MEDIA_LIMITS.imagesPerRequest}`]
+  rule("image-count", ({ media: { imageCount } }) =>
+    imageCount > MEDIA_LIMITS.imagesPerRequest
+      ? ["messages", `${imageCount} images, more than ${MEDIA_LIMITS.imagesPerRequest}`]
       : undefined,
   ),
   rule("whole-characters-in-prompt", ({ request: { system, tools } }) =>
@@ -212,7 +235,11 @@ export const REQUEST_RULES: readonly RequestRule[] = [
   }),
   rule("breakpoint-ttl-order", ({ breakpoints }) => {
     const firstShort = breakpoints.findIndex(({ ttl }) => ttl === "5m")
-    const late = breakpoints.find(({ ttl }, i) => ttl === "1h" && firstShort >= 0 && i > firstShort)
+    const isInside = (path: string) =>
+      breakpoints.some((outer) => outer.ttl === "5m" && path.startsWith(`${outer.path}.`))
+    const late = breakpoints.find(
+      ({ ttl, path }, i) => ttl === "1h" && ((firstShort >= 0 && i > firstShort) || isInside(path)),
+    )
     return late && [late.path, "a breakpoint of 1h cannot come after one of 5m"]
   }),
   rule("automatic-breakpoint-comes-last", ({ breakpoints, request }) =>
@@ -220,6 +247,13 @@ export const REQUEST_RULES: readonly RequestRule[] = [
       ? ["cache_control", "a breakpoint of 1h cannot come after one of 5m"]
       : undefined,
   ),
+  rule("automatic-breakpoint-agrees", ({ request }) => {
+    const automatic = request.cache_control
+    const mark = lastMarkable(request)?.cache_control
+    return automatic && mark && (mark.ttl ?? "5m") !== (automatic.ttl ?? "5m")
+      ? ["cache_control", "the last block has a breakpoint with another ttl"]
+      : undefined
+  }),
   rule("no-breakpoint-on-empty-text", ({ breakpoints }) => {
     const empty = breakpoints.find(({ onEmptyText }) => onEmptyText)
     return empty && [empty.path, "an empty text cannot have a breakpoint"]

@@ -14,7 +14,6 @@ import {
   text,
   textOr,
   whole,
-  wrong,
 } from "../shapes/shape.ts"
 
 const systemText = tagged({
@@ -23,12 +22,15 @@ const systemText = tagged({
 const parallel = { disable_parallel_tool_use: maybe(flag) }
 const shown = { display: orNull(oneOf("summarized", "omitted", "updates")), block_binding: orNull(record) }
 
+const effort = orNull(oneOf("low", "medium", "high", "xhigh", "max"))
+const container = textOr(fields({ id: orNull(text()), skills: orNull(listOf(json)) }))
+
 export const REQUEST_SHAPES: Readonly<Record<string, Shape>> = {
   model: text({ least: 1, most: 256 }),
   messages: listOf(() => undefined),
   max_tokens: whole(0),
   system: textOr(listOf(systemText)),
-  tools: listOf((tool) => (typeof tool === "object" && tool !== null ? undefined : wrong("a tool"))),
+  tools: listOf(() => undefined), // each has a rule of its own
   tool_choice: tagged({ auto: parallel, any: parallel, tool: { name: text(), ...parallel }, none: {} }),
   thinking: tagged({
     enabled: { budget_tokens: whole(), ...shown },
@@ -41,25 +43,21 @@ export const REQUEST_SHAPES: Readonly<Record<string, Shape>> = {
   metadata: fields({ user_id: orNull(text({ most: 512 })) }),
   service_tier: oneOf("auto", "standard_only"),
   cache_control: cacheControl.optional,
+  output_config: fields({
+    effort,
+    format: orNull(tagged({ json_schema: { schema: record } })),
+    task_budget: orNull(tagged({ tokens: { total: whole(1), remaining: orNull(whole(0)) } })),
+  }),
+  container: orNull(container).optional,
+  diagnostics: orNull(fields({ previous_message_id: orNull(text()) })).optional,
+  inference_geo: orNull(text()).optional,
+  speed: orNull(oneOf("standard", "fast")).optional,
 }
 
-const schema: Shape = (value) => {
-  const flaw = record(value)
-  if (flaw) return flaw
-  const { type } = value as { readonly type?: unknown }
-  return type === "object" ? undefined : wrong('"object"', "type")
-}
-
-/** A tool that your program runs. Tools of the server are left to the API. */
-export const customTool = fields({
-  type: orNull(oneOf("custom")),
-  name: text({ pattern: /^[A-Za-z0-9_-]{1,128}$/ }),
-  description: maybe(text()),
-  input_schema: schema,
-  eager_input_streaming: orNull(flag),
-  allowed_callers: maybe(listOf(text())),
-  cache_control: cacheControl,
-  defer_loading: maybe(flag),
-  strict: maybe(flag),
-  input_examples: maybe(listOf(record)),
+/** A message of the system between the others. */
+export const SYSTEM_MESSAGE = fields({
+  role: oneOf("system"),
+  content: maybe(textOr(listOf(json, "a text or a list of blocks"))),
+  clear_at: orNull(oneOf("next_user_message", "never")),
+  output_config: orNull(fields({ effort })),
 })

@@ -40,7 +40,17 @@ export interface RequestSubject {
   /** The size of the messages in bytes. */
   readonly messageBytes: number
   readonly breakpoints: readonly Breakpoint[]
+  readonly media: CheckedMedia
+}
+
+/** The images and documents in the messages. */
+export interface CheckedMedia {
+  /** In base64. */
   readonly images: readonly CheckedImage[]
+  /** All images, also those that the request only refers to. */
+  readonly imageCount: number
+  /** The paths of documents in base64 that are not PDFs. */
+  readonly unreadable: readonly string[]
 }
 
 /** An image in base64 anywhere in the messages. */

@@ -21,6 +21,10 @@ const HI = user(text("hi"))
 const HO = assistant(text("ho"))
 const BREAKPOINT = { cache_control: { type: "ephemeral" } }
 const LONG_BREAKPOINT = { cache_control: { type: "ephemeral", ttl: "1h" } }
+const pdf = (file: string) => ({
+  type: "document",
+  source: { type: "base64", media_type: "application/pdf", data: Buffer.from(file).toString("base64") },
+})
 const TOOL = { name: "Read", input_schema: { type: "object" } }
 
 const DOCUMENT = { type: "document", source: { type: "text", media_type: "text/plain", data: "d" } }
@@ -257,6 +261,11 @@ const CASES: Readonly<Record<string, Case>> = {
     broken: messages(user(png({ label: "image/jpeg" }))),
     path: "messages.0.content.0",
   },
+  "readable-documents": {
+    valid: messages(user(pdf("%PDF-1.4"))),
+    broken: messages(user(pdf("no PDF"))),
+    path: "messages.0.content.0",
+  },
   "image-bytes": {
     valid: messages(user(png({ bytes: 3_900_000 }))),
     broken: messages(user(png({ bytes: 4_000_000 }))),
@@ -279,6 +288,11 @@ const CASES: Readonly<Record<string, Case>> = {
       cache_control: { type: "ephemeral", ttl: "1h" },
       ...messages(user(text("a", BREAKPOINT), text("b"))),
     },
+    path: "cache_control",
+  },
+  "automatic-breakpoint-agrees": {
+    valid: { cache_control: { type: "ephemeral" }, ...messages(user(text("a", BREAKPOINT))) },
+    broken: { cache_control: { type: "ephemeral" }, ...messages(user(text("a", LONG_BREAKPOINT))) },
     path: "cache_control",
   },
   "message-shape": {

@@ -4,6 +4,7 @@
  */
 import { InvalidRequestError } from "../../base/errors.ts"
 import { readImageSize } from "../image-size.ts"
+import { isPdf } from "../media.ts"
 import type { ModelRequest } from "../request.ts"
 import { MESSAGE_RULES } from "./message-rules.ts"
 import { REQUEST_RULES } from "./request-rules.ts"
@@ -11,6 +12,7 @@ import {
   type Breakpoint,
   type CheckedBlock,
   type CheckedImage,
+  type CheckedMedia,
   checked,
   type ModelRules,
   type Violation,
@@ -39,7 +41,7 @@ interface Progress {
   messages: number
   readonly usedIds: Set<string>
   readonly breakpoints: Breakpoint[]
-  readonly images: CheckedImage[]
+  readonly media: CheckedMedia[]
   readonly violations: Violation[]
   bytes: number
 }
@@ -48,7 +50,7 @@ const noProgress = (): Progress => ({
   messages: 0,
   usedIds: new Set(),
   breakpoints: [],
-  images: [],
+  media: [],
   violations: [],
   bytes: 0,
 })
@@ -80,7 +82,7 @@ export class RequestValidator {
       request,
       model,
       breakpoints,
-      images: media === "unchecked" ? [] : [...this.#done.images, ...rest.images],
+      media: together(media === "unchecked" ? [] : [...this.#done.media, ...rest.media]),
       messageBytes: rest.bytes,
       ...(inputTokens === undefined ? {} : { inputTokens }),
     }
@@ -118,32 +120,44 @@ function look(
   for (const [at, block] of message.content.entries()) {
     if (block.type === "tool_use") progress.usedIds.add(String(block.id))
     progress.breakpoints.push(...breakpointsOf(block, `${subject.path}.content.${at}`))
-    progress.images.push(...imagesOf(block, `${subject.path}.content.${at}`))
+    const media = mediaOf(block, `${subject.path}.content.${at}`)
+    if (media.imageCount > 0 || media.unreadable.length > 0) progress.media.push(media)
   }
   progress.messages++
   progress.bytes += bytesOf(raw)
 }
 
-/** Also those inside results and documents. */
-function imagesOf(block: CheckedBlock, path: string): CheckedImage[] {
-  const { type, source, content } = (block ?? {}) as CheckedBlock
-  const inner = type === "document" ? (source as { content?: unknown } | undefined)?.content : content
-  const field = type === "document" ? "source.content" : "content"
-  const nested = Array.isArray(inner)
-    ? inner.flatMap((item: CheckedBlock, i) => imagesOf(item, `${path}.${field}.${i}`))
-    : []
-  const { type: kind, data, media_type } = (source ?? {}) as { type?: unknown; data?: unknown; media_type?: unknown }
-  if (type !== "image" || kind !== "base64" || typeof data !== "string") return nested
+/** Also of the blocks inside results and documents. */
+function mediaOf(block: CheckedBlock, path: string): CheckedMedia {
+  const { field, items } = nestedIn(block ?? {})
+  const nested = items.map((item, i) => mediaOf(item, `${path}.${field}.${i}`))
+  const { type, source } = block ?? {}
+  const { type: kind, data, media_type } = (source ?? {}) as Readonly<Record<string, unknown>>
+  const isEmbedded = kind === "base64" && typeof data === "string"
+  const own = {
+    imageCount: type === "image" ? 1 : 0,
+    images: type === "image" && isEmbedded ? [checkedImage(data, media_type, path)] : [],
+    unreadable: type === "document" && isEmbedded && !isPdf(data) ? [path] : [],
+  }
+  return nested.length === 0 ? own : together([own, ...nested])
+}
+
+function checkedImage(data: string, mediaType: unknown, path: string): CheckedImage {
   const size = readImageSize(data)
   const side = size && Math.min(size.width, size.height) > 0 ? Math.max(size.width, size.height) : undefined
-  return [{ path, bytes: data.length, side, isRightlyLabelled: size?.mediaType === media_type }]
+  return { path, bytes: data.length, side, isRightlyLabelled: size?.mediaType === mediaType }
 }
+
+const together = (all: readonly CheckedMedia[]): CheckedMedia => ({
+  images: all.flatMap(({ images }) => images),
+  imageCount: all.reduce((sum, { imageCount }) => sum + imageCount, 0),
+  unreadable: all.flatMap(({ unreadable }) => unreadable),
+})
 
 function breakpointsOf(block: CheckedBlock, path: string): Breakpoint[] {
   if (typeof block !== "object" || block === null) return []
-  const inner = Array.isArray(block.content)
-    ? (block.content as CheckedBlock[]).flatMap((item, i) => breakpointsOf(item, `${path}.content.${i}`))
-    : []
+  const { field, items } = nestedIn(block)
+  const inner = items.flatMap((item, i) => breakpointsOf(item, `${path}.${field}.${i}`))
   if (!block.cache_control) return inner
   return [
     ...inner,
@@ -151,13 +165,18 @@ function breakpointsOf(block: CheckedBlock, path: string): Breakpoint[] {
   ]
 }
 
+/** The blocks inside a block, and the field that has them. */
+function nestedIn({ type, content, source }: CheckedBlock): { field: string; items: readonly CheckedBlock[] } {
+  const isDocument = type === "document"
+  const inner = isDocument ? (source as { content?: unknown } | null | undefined)?.content : content
+  return { field: isDocument ? "source.content" : "content", items: Array.isArray(inner) ? inner : [] }
+}
+
 /** Breakpoints on tools and system prompt. They come before those on messages. */
-function fixedBreakpoints({ tools = [], system }: ModelRequest): Breakpoint[] {
-  const blocks = typeof system === "string" || system === undefined ? [] : system
-  return [
-    ...tools.flatMap((tool, i) => breakpointsOf(tool as unknown as CheckedBlock, `tools.${i}`)),
-    ...blocks.flatMap((block, i) => breakpointsOf(block as CheckedBlock, `system.${i}`)),
-  ]
+function fixedBreakpoints({ tools, system }: ModelRequest): Breakpoint[] {
+  const marks = (list: unknown, path: string) =>
+    (Array.isArray(list) ? list : []).flatMap((item: CheckedBlock, i) => breakpointsOf(item, `${path}.${i}`))
+  return [...marks(tools, "tools"), ...marks(system, "system")]
 }
 
 /** The size of a message in a request body, in UTF-8 bytes. */
