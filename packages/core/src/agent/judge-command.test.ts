@@ -309,7 +309,7 @@ tail -f /etc/passwd
 python -v
 bash -v
 yarn --version
-cargo --version
+cargo +nightly --version
 npm run build
 npm install
 ln -s /etc x && cat x/passwd

@@ -2,8 +2,10 @@
  * Judges a command line as parsed: every command in it by the rules for the tool, every file it reads and writes by the rules for Read and
  * Edit. What is only known when it runs cannot pass a rule that denies or asks.
  */
+import { join } from "node:path"
 import { Disk } from "../tools/shell/command/disk.ts"
 import type { CommandFacts, FileUse, SimpleCommand } from "../tools/shell/command/facts.ts"
+import { trackedIn } from "../tools/shell/command/git-config.ts"
 import { pathFits } from "./path-rules.ts"
 import {
   allow,
@@ -120,7 +122,7 @@ function matchOf(rule: Rule, { tool, facts }: CommandRequest, policy: Permission
   }
   const isReading = rule.tool === "Read"
   if (!isReading && !coversWriting(rule, { by: "Write", strict: true })) return undefined
-  const uses = isReading ? allReads(facts) : allWrites(facts)
+  const uses = isReading ? allReads(facts).filter(({ isListed }) => !isListed) : allWrites(facts)
   if (rule.pattern === undefined) return uses.length > 0 ? certain : undefined
   const fits = (path: string) => pathFits(rule.pattern!, path, { ...placeOf(policy), strict: true })
   if ([...uses, ...possibleUses(facts)].some(({ path }) => path !== undefined && fits(path))) return certain
@@ -131,9 +133,18 @@ function matchOf(rule: Rule, { tool, facts }: CommandRequest, policy: Permission
 }
 
 /** Why something below a directory may be what the rule is about. */
-function matchBelow({ path, isTree, skipsHidden }: FileUse, fits: (path: string) => boolean): string | undefined {
-  if (!isTree || path === undefined) return undefined
+function matchBelow(use: FileUse, fits: (path: string) => boolean): string | undefined {
+  const { path, isTree, skipsHidden, tracked } = use
+  if (path === undefined) return undefined
   const disk = new Disk()
+  if (tracked) {
+    const entries = trackedIn(tracked.index, disk)
+    if (!entries) return "it shows files that git tracks, and they are not known"
+    const paths = entries.map((entry) => join(tracked.top, entry.path))
+    const shown = paths.find((at) => isInside(at, path) && fits(at))
+    return shown === undefined ? undefined : `it may show ${shown}`
+  }
+  if (!isTree) return undefined
   const pending = [path]
   for (let directory = pending.pop(); directory !== undefined; directory = pending.pop()) {
     for (const entry of disk.list(directory) ?? []) {

@@ -70,7 +70,7 @@ function unreadable(line: string): CommandFacts {
 }
 
 function distinct(uses: readonly FileUse[]): readonly FileUse[] {
-  return [...new Map(uses.map((use) => [`${use.isTree}${use.path}`, use])).values()]
+  return [...new Map(uses.map((use) => [`${use.isTree}${use.isListed}${use.path}`, use])).values()]
 }
 
 /** Every file it reads or writes, as far as known. */

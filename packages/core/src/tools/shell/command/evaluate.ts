@@ -16,7 +16,7 @@ import type { Disk } from "./disk.ts"
 import type { FileUse, SimpleCommand, UnusualKind, UnusualPart } from "./facts.ts"
 import { expandToOne, expandWord, type Field, fieldOf, known, type Surroundings, type Variable } from "./fields.ts"
 import { type Invocation, judgeInvocation } from "./invocation.ts"
-import { filesOf, type Place } from "./judged.ts"
+import { filesOf, type Place, type PrintedPaths } from "./judged.ts"
 import { test } from "./plain-readers.ts"
 import { type Assigned, environmentVariable, isHarmlessAssignment, isHarmlessPrefix } from "./variables.ts"
 
@@ -27,6 +27,8 @@ const MOST_REASONS = 20
 /** The parser needs time for every opening sign times the length of the line. This takes it less than half a second. */
 const MOST_WORK = 4_000_000
 const MOST_CHARACTERS = 64_000
+
+const SETS_MEANING = "It sets a variable that programs or the shell obey."
 
 export interface LineSurroundings {
   /** With links followed. */
@@ -46,7 +48,7 @@ interface Scope {
 }
 
 /** What a command gets from the pipe before it. */
-type Piped = { readonly paths?: readonly string[] | undefined } | undefined
+type Piped = { readonly paths?: PrintedPaths | undefined } | undefined
 
 export class Evaluation {
   readonly commands: SimpleCommand[] = []
@@ -205,7 +207,10 @@ export class Evaluation {
       case "Select":
       case "ArithmeticFor":
         if (node.type === "ArithmeticFor") this.#arithmetic(node, scope, marks)
-        else for (const word of node.wordlist ?? []) this.#inWord(word, scope, marks)
+        else {
+          for (const word of node.wordlist ?? []) this.#inWord(word, scope, marks)
+          this.#checkSet(node.name.value)
+        }
         this.#loop(node, scope, (copy) => this.#statements(node.body.commands, copy, marks))
         return undefined
       case "Case":
@@ -270,6 +275,7 @@ export class Evaluation {
     for (const word of node.wordlist ?? []) this.#inWord(word, scope, marks)
     const fields = (node.wordlist ?? []).flatMap((word) => expandWord(word, this.#surroundings(scope)))
     const name = node.name.value
+    this.#checkSet(name)
     const isSetInside = [...countAssignments(node.body).keys()].some((set) => set === name || set === "*")
     const isKnown = node.wordlist !== undefined && fields.length <= MOST_ROUNDS && !isSetInside
     const isPrintable = fields.every((field) => field.text !== undefined || field.isPrintable)
@@ -285,6 +291,11 @@ export class Evaluation {
     scope.variables.set(name, { text: undefined, isPrintable })
   }
 
+  /** A variable that gets a value in passing: in a loop, or as a default. */
+  #checkSet(name: string): void {
+    if (!isHarmlessAssignment({ name, value: undefined }, this.#around.env)) this.#hidden(SETS_MEANING, [])
+  }
+
   #surroundings(scope: Scope): Surroundings {
     const { disk, home, env } = this.#around
     return {
@@ -295,6 +306,7 @@ export class Evaluation {
         if (name === "PWD") return { text: undefined, isPrintable: true }
         return scope.variables.get(name) ?? environmentVariable(name, env)
       },
+      onListed: (path) => this.reads.push({ path, isListed: true }),
     }
   }
 
@@ -338,7 +350,9 @@ export class Evaluation {
     }
   }
 
-  #checkParameter({ operation, prefix, index, text }: Extract<SyntaxNode, { type: "ParameterExpansion" }>): void {
+  #checkParameter(node: Extract<SyntaxNode, { type: "ParameterExpansion" }>): void {
+    const { operation, prefix, index, text, parameter } = node
+    if (operation?.type === "Default" && operation.operator.endsWith("=")) this.#checkSet(parameter)
     const isEvaluated =
       operation?.type === "Transform" || operation?.type === "Unknown" || operation?.type === "Slice" || prefix === "!"
     const isCounted = index !== undefined && !/^(?:\d+|[@*])$/.test(index.value)
@@ -440,7 +454,7 @@ export class Evaluation {
         })
       }
       if (!assigned.every((variable) => isHarmlessAssignment(variable, this.#around.env)))
-        this.#hidden("It sets a variable that programs or the shell obey.", [])
+        this.#hidden(SETS_MEANING, [])
       return undefined
     }
     const words = [node.name, ...node.args]
@@ -504,9 +518,17 @@ export class Evaluation {
     }
     for (const script of outcome.scripts) this.#text(script, scope)
     for (const inner of outcome.inner) {
-      const at = { ...scope, depth: scope.depth + 1, ...(inner.directory ? { directory: inner.directory.path } : {}) }
+      const at: Scope = {
+        ...scope,
+        depth: scope.depth + 1,
+        ...(inner.directory ? { directory: inner.directory.path } : {}),
+      }
       const changesEnvironment = invocation.changesEnvironment || inner.changesEnvironment
       this.#invoke({ ...invocation, fields: inner.fields, changesEnvironment }, at, piped)
+      if (inner.isSameShell) {
+        scope.directory = at.directory
+        scope.isLinked = at.isLinked ?? false
+      }
     }
     return { paths: outcome.prints }
   }

@@ -41,6 +41,10 @@ export interface FileUse {
   readonly isTree?: boolean
   /** Below the path it leaves out names that start with a dot. */
   readonly skipsHidden?: boolean
+  /** The content of the files below the path that git tracks. */
+  readonly tracked?: { readonly top: string; readonly index: string }
+  /** Only names in it are looked at, because a pattern is matched there. */
+  readonly isListed?: boolean
 }
 
 export type UnusualKind =

@@ -26,10 +26,12 @@ export interface Surroundings {
   readonly disk: Disk | undefined
   readonly home: string | undefined
   readonly variable: (name: string) => Variable
+  /** A file pattern is matched in this directory. */
+  readonly onListed?: (directory: string) => void
 }
 
 type Piece =
-  | { readonly kind: "text"; readonly text: string; readonly isQuoted: boolean }
+  | { readonly kind: "text"; readonly text: string; readonly isQuoted: boolean; readonly mayHaveTilde?: boolean }
   | { readonly kind: "variable"; readonly name: string; readonly isQuoted: boolean }
   /** Part of a file pattern. Without a `source`, what it matches cannot be known. */
   | { readonly kind: "glob"; readonly text: string; readonly source: string | undefined }
@@ -60,7 +62,7 @@ export function fieldOf(part: WordPart, surroundings: Surroundings): Field {
 }
 
 function alternativesOf(word: Word): readonly (readonly Piece[])[] {
-  if (!word.parts) return [[{ kind: "text", text: word.value, isQuoted: word.text !== word.value }]]
+  if (!word.parts) return [[literal(word)]]
   let alternatives: readonly (readonly Piece[])[] = [[]]
   for (const part of word.parts) {
     const choices = part.type === "BraceExpansion" ? bracesOf(part.text).map((piece) => [piece]) : [piecesOf(part)]
@@ -68,6 +70,12 @@ function alternativesOf(word: Word): readonly (readonly Piece[])[] {
     if (alternatives.length > MOST_FIELDS) return [[LATER]]
   }
   return alternatives
+}
+
+/** Text without quotes around it. A backslash counts as quoting all of it. */
+function literal({ text, value }: { readonly text: string; readonly value: string }): Piece {
+  const mayHaveTilde = /:~/.test(text) || (text !== value && /=~/.test(text))
+  return { kind: "text", text: value, isQuoted: text !== value, ...(mayHaveTilde ? { mayHaveTilde } : {}) }
 }
 
 const LATER: Piece = { kind: "unknown", isPrintable: true }
@@ -87,7 +95,7 @@ function bracesOf(text: string): readonly Piece[] {
 function piecesOf(part: WordPart, isQuoted = false): readonly Piece[] {
   switch (part.type) {
     case "Literal":
-      return [{ kind: "text", text: part.value, isQuoted: isQuoted || part.text !== part.value }]
+      return isQuoted ? [{ kind: "text", text: part.value, isQuoted }] : [literal(part)]
     case "SingleQuoted":
     case "AnsiCQuoted":
       return [{ kind: "text", text: part.value, isQuoted: true }]
@@ -130,8 +138,9 @@ function substituted(piece: Piece, { variable }: Surroundings): Piece {
   return { kind: "text", text, isQuoted: piece.isQuoted }
 }
 
-/** `~` and `~/x` at the start, also after `name=`. Other users' homes are not looked up. */
+/** `~` and `~/x` at the start, also after `name=`. Other users' homes, and what follows a colon in an assignment, are not looked up. */
 function withTilde([first, ...rest]: readonly Piece[], home: string | undefined): readonly Piece[] {
+  if ([first, ...rest].some((piece) => piece?.kind === "text" && piece.mayHaveTilde)) return [LATER]
   if (first?.kind !== "text" || first.isQuoted) return first ? [first, ...rest] : rest
   const match = /^((?:[A-Za-z_]\w*=)?)~([^/]*)(.*)$/s.exec(first.text)
   if (!match) return [first, ...rest]
@@ -155,7 +164,7 @@ function patternOf(text: string): string | undefined {
 function matchesOf(
   pieces: readonly Exclude<Piece, { kind: "unknown" } | { kind: "variable" }>[],
   text: string,
-  { directory, disk }: Surroundings,
+  { directory, disk, onListed }: Surroundings,
 ): readonly Field[] {
   let source = ""
   for (const piece of pieces) {
@@ -165,7 +174,7 @@ function matchesOf(
   if (!disk || (directory === undefined && !text.startsWith("/"))) return [unknown(true)]
   let found: readonly string[] = [text.startsWith("/") ? "/" : ""]
   for (const part of splitPattern(source)) {
-    const next = stepInto(found, { part, directory: directory ?? "/", disk })
+    const next = stepInto(found, { part, directory: directory ?? "/", disk, onListed })
     if (!next || next.length > MOST_FIELDS) return [unknown(true)]
     found = next
   }
@@ -194,10 +203,11 @@ interface Step {
   readonly part: string
   readonly directory: string
   readonly disk: Disk
+  readonly onListed: Surroundings["onListed"]
 }
 
 /** `undefined`: a directory that cannot be listed. */
-function stepInto(found: readonly string[], { part, directory, disk }: Step): readonly string[] | undefined {
+function stepInto(found: readonly string[], { part, directory, disk, onListed }: Step): readonly string[] | undefined {
   const plain = part.replace(/\\(.)/gs, "$1")
   const isPattern = /(?:^|[^\\])\[/.test(part)
   const name = new RegExp(`^${part}$`, "s")
@@ -211,6 +221,7 @@ function stepInto(found: readonly string[], { part, directory, disk }: Step): re
       continue
     }
     const real = disk.realPath(at)
+    if (real !== undefined) onListed?.(real)
     const entries = real === undefined ? undefined : disk.list(real)
     if (!entries) {
       if (disk.isExhausted || (real !== undefined && disk.kindOf(real) === "directory")) return undefined

@@ -4,7 +4,7 @@
  */
 import { dirname, join } from "node:path"
 import type { Disk } from "./disk.ts"
-import { gitlinksIn } from "./git-index.ts"
+import { entriesIn, type TrackedEntry } from "./git-index.ts"
 
 const MOST_CONFIG_BYTES = 1_000_000
 const MOST_INDEX_BYTES = 50_000_000
@@ -13,6 +13,8 @@ const MOST_REPOSITORIES = 100
 export interface Repository {
   /** Where the files are. For a bare repository, the repository itself. */
   readonly top: string
+  /** Where git keeps the list of tracked files. */
+  readonly index: string
   /** Why git could run something here, or read elsewhere. */
   readonly danger?: string
 }
@@ -37,7 +39,8 @@ export function findRepository(directory: string, disk: Disk): Found {
 
 function inspected(top: string, gitDirectory: string | undefined, disk: Disk): Found {
   const danger = dangerIn({ top, gitDirectory, disk, visited: new Set() })
-  return { state: "found", top, ...(danger === undefined ? {} : { danger }) }
+  const index = join(gitDirectory ?? top, "index")
+  return { state: "found", top, index, ...(danger === undefined ? {} : { danger }) }
 }
 
 function isRepository(path: string, disk: Disk): boolean {
@@ -101,15 +104,21 @@ function pointsBack(top: string, gitDirectory: string, disk: Disk): boolean {
   return worktree !== undefined && disk.realPath(join(gitDirectory, worktree)) === disk.realPath(top)
 }
 
+/** `undefined`: it cannot be read. */
+export function trackedIn(index: string, disk: Disk): readonly TrackedEntry[] | undefined {
+  const bytes = disk.read(index, MOST_INDEX_BYTES)
+  return bytes && entriesIn(bytes)
+}
+
 /** `git status` and `git diff` look into submodules, each with its own configuration. */
 function dangerInSubmodules({ top, gitDirectory, disk, visited }: Inspection): string | undefined {
   const index = join(gitDirectory!, "index")
   if (disk.kindOf(index) === "missing") return undefined
-  const bytes = disk.read(index, MOST_INDEX_BYTES)
-  const links = bytes && gitlinksIn(bytes)
-  if (!links) return "its index cannot be read"
-  for (const link of links) {
-    const path = disk.realPath(join(top, link))
+  const entries = trackedIn(index, disk)
+  if (!entries) return "its index cannot be read"
+  for (const link of entries) {
+    if (!link.isSubmodule) continue
+    const path = disk.realPath(join(top, link.path))
     const dotGit = path && join(path, ".git")
     const kind = dotGit ? disk.kindOf(dotGit) : "missing"
     if (!path || !dotGit || kind === "missing") continue

@@ -1,8 +1,19 @@
 /** git: which subcommands only read, with which options, and whether the repository makes git run something by itself. */
 import type { FileUse } from "./facts.ts"
-import { type Field, known } from "./fields.ts"
+import type { Field } from "./fields.ts"
 import { findRepository, isHarmlessSetting } from "./git-config.ts"
-import { filesInOptions, filesOf, has, type Judged, type Place, readOnly, resolveIn, unclear } from "./judged.ts"
+import { type GitCall, trackedReads } from "./git-content.ts"
+import {
+  filesInOptions,
+  filesOf,
+  has,
+  type Judged,
+  type Place,
+  type PrintedPaths,
+  readOnly,
+  resolveIn,
+  unclear,
+} from "./judged.ts"
 import { type OptionTable, takeApart } from "./options.ts"
 
 const DIFF_SHORT = "puswabzRMCDqBrtWc U? M? C? B? X? S: G: O< l: n: L: I: i"
@@ -69,7 +80,7 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     short: "q",
     long: "verify quiet short? abbrev-ref? symbolic symbolic-full-name all branches? tags? remotes? show-toplevel show-cdup show-prefix git-dir git-common-dir absolute-git-dir is-inside-git-dir is-inside-work-tree is-bare-repository is-shallow-repository show-object-format? show-superproject-working-tree not default: path-format: since: until: revs-only no-revs flags no-flags sq exclude:",
   },
-  shortlog: { ...LOG, short: `${LOG.short} e` },
+  shortlog: { short: "sne", long: LOG_LONG, numbers: true },
   show: LOG,
   "show-ref": { short: "hdsq", long: "head heads branches tags dereference hash? abbrev? quiet verify exists" },
   status: {
@@ -120,11 +131,8 @@ export function git(args: readonly Field[], place: Place): Judged {
   const at = { ...place, directory }
   const judged = judgeSubcommand(subcommand.text, rest, at)
   if (judged.state === "not understood" || subcommand.text === "version") return judged
-  return inRepository(judged, { place: at, showsContent: SHOW_CONTENT.has(subcommand.text) })
+  return inRepository(judged, { place: at, call: "call" in judged ? judged.call : undefined })
 }
-
-/** These show files of the whole repository, not only names. */
-const SHOW_CONTENT = new Set(["diff", "show", "diff-tree", "cat-file", "stash", "whatchanged"])
 
 /** `-c key=value`, as in a configuration file. */
 function isHarmlessPair(pair: string | undefined): boolean {
@@ -135,10 +143,14 @@ function isHarmlessPair(pair: string | undefined): boolean {
   return isHarmlessSetting(key.toLowerCase(), match[2]!)
 }
 
-function judgeSubcommand(name: string, args: readonly Field[], place: Place): Judged {
+type JudgedGit = Judged | (Extract<Judged, { state: "understood" }> & { readonly call: GitCall })
+
+function judgeSubcommand(name: string, args: readonly Field[], place: Place): JudgedGit {
   const [first, ...rest] = args
   if (name === "stash")
-    return first?.text === "list" || first?.text === "show" ? reads(LOG, rest, place) : unclear("it changes the stash")
+    return first?.text === "list" || first?.text === "show"
+      ? reads(`stash ${first.text}`, { table: LOG, args: rest, place })
+      : unclear("it changes the stash")
   if (name === "reflog" && first?.text !== undefined && !/^(?:-|show$|HEAD)/.test(first.text))
     return unclear("it may change the reflog")
   if (name === "remote") {
@@ -153,11 +165,20 @@ function judgeSubcommand(name: string, args: readonly Field[], place: Place): Ju
   if (name === "config") return config(args)
   if (Object.hasOwn(LISTING, name)) return listing(LISTING[name]!, args)
   if (!Object.hasOwn(SUBCOMMANDS, name)) return unclear(`git ${name} may change something`)
-  const hasPattern = name === "grep" && !args.some(({ text }) => /^-(?:e|f|-and|-or)/.test(text ?? ""))
-  const judged = reads(SUBCOMMANDS[name]!, args, { ...place, operandsFrom: hasPattern ? 1 : 0 })
-  return judged.state === "understood" && name === "ls-files" && place.directory !== undefined && args.length === 0
-    ? { ...judged, prints: [place.directory] }
-    : judged
+  const judged = reads(name, { table: SUBCOMMANDS[name]!, args, place })
+  if (judged.state === "not understood" || name !== "ls-files" || !("call" in judged)) return judged
+  const prints = listedFiles(judged.call, place)
+  return prints ? { ...judged, prints } : judged
+}
+
+/** A pathspec may lead out of the directory, and most options print more than paths. */
+function listedFiles({ options, operands }: GitCall, { directory }: Place): PrintedPaths | undefined {
+  const isPlain =
+    options.every(({ name }) =>
+      ["z", "c", "m", "o", "cached", "modified", "others", "exclude-standard"].includes(name),
+    ) && operands.every(({ text }) => !/^[/:]|(?:^|\/)\.\.(?:\/|$)/.test(text ?? ":"))
+  if (!isPlain || directory === undefined) return undefined
+  return { below: [directory], separator: has(options, "z") ? "null" : "newline" }
 }
 
 /** Without an option that lists, a name is created. */
@@ -175,25 +196,37 @@ function config(args: readonly Field[]): Judged {
   return isRead ? readOnly() : unclear("it may change the configuration")
 }
 
-/** Every operand may be a path, or a path in a revision: `HEAD:src/a.ts`. git diff reads files outside a repository too. */
-function reads(table: OptionTable, args: readonly Field[], place: Place & { readonly operandsFrom?: number }): Judged {
+interface Reading {
+  readonly table: OptionTable
+  readonly args: readonly Field[]
+  readonly place: Place
+}
+
+/** Every operand may be a path. git diff reads files outside a repository too. */
+function reads(subcommand: string, { table, args, place }: Reading): JudgedGit {
   const taken = takeApart(table, args)
   if (taken.state === "not understood") return unclear(taken.why)
-  const { options, operands } = taken
-  const uses: FileUse[] = [...filesInOptions(options, place).reads]
-  for (const { text } of operands.slice(place.operandsFrom ?? 0)) {
-    if (text === undefined) return unclear("a word that is only known when it runs")
-    const inRevision = /^[^:]*:(?!\/)(?:\d:)?(.+)$/s.exec(text)?.[1]
-    for (const path of [text, ...(inRevision === undefined ? [] : [inRevision])])
-      uses.push(...filesOf(known(path), place))
+  const { options, operands, beforeDashes } = taken
+  if (operands.some(({ text }) => text === undefined)) return unclear("a word that is only known when it runs")
+  const hasPattern = subcommand === "grep" && !has(options, "e", "f", "and", "or")
+  const paths = hasPattern ? operands.slice(1) : operands
+  const uses: FileUse[] = [
+    ...filesInOptions(options, place).reads,
+    ...paths.flatMap((operand) => filesOf(operand, place)),
+  ]
+  const call = {
+    subcommand,
+    options,
+    operands: paths,
+    ...(beforeDashes === undefined ? {} : { beforeDashes: Math.max(0, beforeDashes - (hasPattern ? 1 : 0)) }),
   }
-  return readOnly({ reads: uses })
+  return { ...(readOnly({ reads: uses }) as Extract<Judged, { state: "understood" }>), call }
 }
 
 /** What the repository itself brings decides: git obeys its configuration. */
 function inRepository(
   judged: Judged,
-  { place, showsContent }: { readonly place: Place; readonly showsContent: boolean },
+  { place, call }: { readonly place: Place; readonly call: GitCall | undefined },
 ): Judged {
   const { directory, disk, env } = place
   if (judged.state === "not understood") return judged
@@ -206,5 +239,5 @@ function inRepository(
   if (repository.state === "unknown") return unclear("the repository it works on")
   if (repository.state === "none") return here
   if (repository.danger !== undefined) return unclear(`the repository: ${repository.danger}`)
-  return showsContent ? { ...here, reads: [...here.reads, { path: repository.top }] } : here
+  return call ? { ...here, reads: [...here.reads, ...trackedReads(call, place, repository)] } : here
 }

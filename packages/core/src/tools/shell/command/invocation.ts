@@ -4,8 +4,8 @@ import { lookBelow } from "./below.ts"
 import type { SimpleCommand } from "./facts.ts"
 import type { Field } from "./fields.ts"
 import { git } from "./git.ts"
-import { type Judge, type Place, resolveIn } from "./judged.ts"
-import { takeApart } from "./options.ts"
+import { type Judge, type Place, type PrintedPaths, resolveIn } from "./judged.ts"
+import { type OptionTable, takeApart } from "./options.ts"
 import { PLAIN_READERS } from "./plain-readers.ts"
 import { find, SPECIAL_READERS } from "./special-readers.ts"
 import { isHarmlessAssignment, isHarmlessPrefix } from "./variables.ts"
@@ -38,18 +38,21 @@ export interface InvocationOutcome {
   /** Where the shell is afterwards. */
   readonly directory?: { readonly path: string | undefined; readonly isLinked: boolean }
   readonly makesLinks: boolean
-  readonly prints?: readonly string[] | undefined
+  readonly prints?: PrintedPaths | undefined
 }
 
 interface InnerCommand {
   readonly fields: readonly Field[]
   readonly changesEnvironment: boolean
   readonly directory?: { readonly path: string | undefined }
+  /** `command cd x` moves the shell itself. */
+  readonly isSameShell?: boolean
 }
 
 const READERS: Readonly<Record<string, Judge>> = { ...PLAIN_READERS, ...SPECIAL_READERS, git }
 /** A program called by its path is the known one only here. */
 const SYSTEM_DIRECTORIES = new Set(["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin"])
+const SAME_SHELL = new Set(["command", "builtin"])
 const MOST_GUESSES = 8
 const MOST_NAMES = 400
 
@@ -67,14 +70,28 @@ export function judgeInvocation(invocation: Invocation): InvocationOutcome {
       directory: NOWHERE,
     }
   }
-  if (isFunction) return { ...nothing, commands: [plain(invocation, true)], directory: NOWHERE }
   const program = programOf(name)
   const args = fields.slice(1)
-  return (
-    builtin(program, args, invocation) ??
-    wrapped(program, args, invocation) ??
-    byTable({ program, args, invocation, isTrusted: isTrusted(name) })
-  )
+  const outcome = isFunction
+    ? { ...nothing, commands: [plain(invocation, true)], directory: NOWHERE }
+    : (builtin(program, args, invocation) ??
+      wrapped(program, args, invocation) ??
+      byTable({ program, args, invocation, isTrusted: isTrusted(name) }))
+  if (!isFunction && !isTrusted(name)) return notReadOnly(outcome)
+  const mayShow = program !== "test" && program !== "[" && args.some(isSecret)
+  return mayShow ? notReadOnly(outcome, `${program} may show a variable of the environment.`) : outcome
+}
+
+/** A value of the environment. Programs print what they are given, be it in an error message. */
+const isSecret = ({ text, isPrintable, below }: Field): boolean => text === undefined && !isPrintable && !below
+
+/** The command itself counts as one that may do anything. What it starts is still looked at. */
+function notReadOnly(outcome: InvocationOutcome, why?: string): InvocationOutcome {
+  return {
+    ...outcome,
+    commands: outcome.commands.map((command) => (command.isGuess ? command : { ...command, isReadOnly: false })),
+    unknown: [...outcome.unknown, ...(why === undefined ? [] : [why])],
+  }
 }
 
 const programOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1)
@@ -183,9 +200,10 @@ function builtin(program: string, args: readonly Field[], invocation: Invocation
         directory: NOWHERE,
       }
     case "read":
+      return read(READ, args, invocation)
     case "mapfile":
     case "readarray":
-      return read(args, invocation)
+      return read(MAPFILE, args, invocation)
     case "trap":
       return { ...nothing, commands: [plain(invocation, false)], scripts: words.length > 1 ? [words[0]] : [] }
     case "alias":
@@ -229,8 +247,12 @@ function cd(args: readonly Field[], invocation: Invocation): InvocationOutcome {
   return { ...nothing, commands: [command], unknown, directory }
 }
 
-function read(args: readonly Field[], invocation: Invocation): InvocationOutcome {
-  const taken = takeApart({ short: "erstO a: d: i: n: N: p: t: u: c: C:" }, args)
+const READ = { short: "ers a: d: i: n: N: p: t: u:" }
+/** Not `-C`: it names a command to run. */
+const MAPFILE = { short: "t d: n: O: s: u:" }
+
+function read(table: OptionTable, args: readonly Field[], invocation: Invocation): InvocationOutcome {
+  const taken = takeApart(table, args)
   const names =
     taken.state === "understood"
       ? [
@@ -290,7 +312,11 @@ function wrapped(program: string, args: readonly Field[], invocation: Invocation
       return { ...nothing, commands: [own(false)], scripts: input ? [input.text] : isPiped || isFed ? [undefined] : [] }
     case "command": {
       const fields = found.isOpen ? opened(found.words, found.options, invocation) : found.words
-      return { ...nothing, commands: [own(found.isTransparent)], inner: [{ fields, changesEnvironment: false }] }
+      return {
+        ...nothing,
+        commands: [own(found.isTransparent)],
+        inner: [{ fields, changesEnvironment: false, isSameShell: SAME_SHELL.has(program) }],
+      }
     }
   }
 }
@@ -302,11 +328,15 @@ function opened(
   { place }: Invocation,
 ): readonly Field[] {
   const { piped, disk } = place
-  const isPlain = piped?.every((path) => {
-    const below = disk && lookBelow(path, disk)
-    return below && below.oddName === undefined
-  })
-  const added: Field = isPlain ? { text: undefined, below: piped! } : { text: undefined, isPrintable: true }
+  const splitsAt = options.some(({ name }) => name === "0" || name === "null") ? "null" : "newline"
+  const isSplitAsPrinted = piped?.separator === splitsAt && !options.some(({ name }) => /^d(?:elimiter)?$/.test(name))
+  const isPlain =
+    isSplitAsPrinted &&
+    piped.below.every((path) => {
+      const below = disk && lookBelow(path, disk)
+      return below && below.oddName === undefined
+    })
+  const added: Field = isPlain ? { text: undefined, below: piped.below } : { text: undefined, isPrintable: true }
   const replaced = options.find(({ name }) => ["I", "i", "replace"].includes(name))
   if (!replaced) return [...words, added]
   const mark = replaced.value?.text ?? "{}"

@@ -17,8 +17,14 @@ export interface Place {
   readonly disk: Disk | undefined
   readonly home: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
-  /** What the command before it in the pipe prints, if that is paths below these places. */
-  readonly piped?: readonly string[] | undefined
+  /** What the command before it in the pipe prints, if that is paths. */
+  readonly piped?: PrintedPaths | undefined
+}
+
+/** Output that is only paths below known places. */
+export interface PrintedPaths {
+  readonly below: readonly string[]
+  readonly separator: "newline" | "null"
 }
 
 export type Judged =
@@ -27,8 +33,8 @@ export type Judged =
       readonly isReadOnly: boolean
       readonly reads: readonly FileUse[]
       readonly writes: readonly FileUse[]
-      /** It prints only paths below these places, one a line. */
-      readonly prints?: readonly string[] | undefined
+      /** It prints only paths. */
+      readonly prints?: PrintedPaths | undefined
     }
   | { readonly state: "not understood"; readonly why: string }
 
@@ -37,7 +43,7 @@ export type Judge = (args: readonly Field[], place: Place) => Judged
 export interface Uses {
   readonly reads?: readonly FileUse[]
   readonly writes?: readonly FileUse[]
-  readonly prints?: readonly string[] | undefined
+  readonly prints?: PrintedPaths | undefined
 }
 
 export const readOnly = ({ reads = [], writes = [], prints }: Uses = {}): Judged => ({

@@ -23,7 +23,13 @@ export interface GivenOption {
 }
 
 export type Arguments =
-  | { readonly state: "understood"; readonly options: readonly GivenOption[]; readonly operands: readonly Field[] }
+  | {
+      readonly state: "understood"
+      readonly options: readonly GivenOption[]
+      readonly operands: readonly Field[]
+      /** How many operands come before `--`, if there is one. */
+      readonly beforeDashes?: number
+    }
   | { readonly state: "not understood"; readonly why: string }
 
 const MARKS: Readonly<Record<string, OptionKind>> = { ":": "value", "?": "optional", "<": "read", ">": "write" }
@@ -54,6 +60,7 @@ export function takeApart(table: OptionTable, fields: readonly Field[]): Argumen
   const { letters, names } = parseTable(table)
   const options: GivenOption[] = []
   const operands: Field[] = []
+  let beforeDashes: number | undefined
   const rest = [...fields]
   const give = (name: string, kind: OptionKind, attached: string | undefined): boolean => {
     if (kind === "flag") return attached === undefined && options.push({ name, kind }) > 0
@@ -70,6 +77,7 @@ export function takeApart(table: OptionTable, fields: readonly Field[]): Argumen
     }
     if (text === undefined) return { state: "not understood", why: "a word that is only known when it runs" }
     if (text === "--") {
+      beforeDashes = operands.length
       operands.push(...rest)
       break
     }
@@ -87,7 +95,7 @@ export function takeApart(table: OptionTable, fields: readonly Field[]): Argumen
       return notUnderstood(text)
     }
   }
-  return { state: "understood", options, operands }
+  return { state: "understood", options, operands, ...(beforeDashes === undefined ? {} : { beforeDashes }) }
 }
 
 type Give = (name: string, kind: OptionKind, attached: string | undefined) => boolean

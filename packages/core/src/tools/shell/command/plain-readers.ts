@@ -14,6 +14,7 @@ import {
   type Judge,
   type Judged,
   type Place,
+  type PrintedPaths,
   readOnly,
   treeOf,
   unclear,
@@ -35,6 +36,8 @@ interface Reading extends OptionTable {
   readonly namesOnly?: boolean
   readonly skipsHidden?: (options: readonly GivenOption[]) => boolean
   readonly mostOperands?: number
+  /** No word can make it do anything else, so words that are only known when it runs are fine. */
+  readonly takesAny?: boolean
   /** Lines pass through unchanged, so paths from a pipe stay paths. */
   readonly passesLines?: (options: readonly GivenOption[]) => boolean
   /** It prints paths below what it searches. */
@@ -46,7 +49,7 @@ const never = () => false
 
 export function reading(table: Reading): Judge {
   return (args, place) => {
-    const taken = takeApart(table, args)
+    const taken = takeApart(table, table.takesAny ? args.filter(({ text }) => text !== undefined) : args)
     if (taken.state === "not understood") return unclear(taken.why)
     const { options, operands } = taken
     if (operands.length > (table.mostOperands ?? Number.POSITIVE_INFINITY)) return unclear("a second file")
@@ -68,7 +71,7 @@ export function reading(table: Reading): Judge {
     }
     const found = searched.flatMap((file) => (isTree ? filesBelow(file, place, walk) : filesOf(file, place)))
     const prints =
-      files.length === 0 && place.piped && table.passesLines?.(options)
+      files.length === 0 && place.piped?.separator === "newline" && table.passesLines?.(options)
         ? place.piped
         : table.printsPaths?.(options)
           ? pathsOf(found)
@@ -82,14 +85,24 @@ function filesBelow(file: Field, place: Place, walk: Walk): readonly FileUse[] {
   return file.below || file.text === undefined || named.length === 0 ? named : treeOf(named[0]!.path, place, walk)
 }
 
-const pathsOf = (uses: readonly FileUse[]): readonly string[] | undefined => {
-  const paths = uses.map(({ path }) => path)
-  return paths.every((path) => path !== undefined) ? paths : undefined
+/** Without a file it names its input, not a path. */
+const pathsOf = (uses: readonly FileUse[]): PrintedPaths | undefined => {
+  const below = uses.map(({ path }) => path)
+  return below.length > 0 && below.every((path) => path !== undefined) ? { below, separator: "newline" } : undefined
 }
 
 const files = (short: string, long = "", more: Partial<Reading> = {}): Judge => reading({ short, long, ...more })
 const text = (short: string, long = "", more: Partial<Reading> = {}): Judge =>
   reading({ short, long, operands: "text", ...more })
+
+/** Whether all options are among these. What it prints with others is not known. */
+const only =
+  (names: string) =>
+  (options: readonly GivenOption[]): boolean =>
+    options.every(({ name }) => names.split(/\s+/).includes(name))
+/** Options that say what matches. */
+const MATCHING = `E F G P i w x e s extended-regexp fixed-strings basic-regexp perl-regexp regexp ignore-case word-regexp line-regexp
+  no-messages`
 
 const GREP: Reading = {
   short: "EFGPivwxcLloqsbHhnTUZzaIrRuyV f< e: A: B: C: m: d: D:",
@@ -103,10 +116,12 @@ const GREP: Reading = {
   isTree: (options) => has(options, "r", "R", "recursive", "dereference-recursive", "d", "directories"),
   readsHere: (options) => has(options, "r", "R", "recursive", "dereference-recursive", "d", "directories"),
   followsLinks: (options) => has(options, "R", "dereference-recursive"),
-  passesLines: (options) =>
-    !has(options, "o", "only-matching", "n", "line-number", "c", "count", "b", "byte-offset", "H", "with-filename"),
+  passesLines: only(`${MATCHING} v invert-match m max-count`),
   printsPaths: (options) =>
-    has(options, "l", "files-with-matches", "L", "files-without-match") && !has(options, "Z", "null"),
+    has(options, "l", "files-with-matches", "L", "files-without-match") &&
+    only(
+      `${MATCHING} l L files-with-matches files-without-match r R recursive include exclude exclude-dir n line-number I H`,
+    )(options),
 }
 
 const RIPGREP: Reading = {
@@ -128,7 +143,9 @@ const RIPGREP: Reading = {
   followsLinks: (options) => has(options, "L", "follow"),
   skipsHidden: (options) => !has(options, "hidden", "u", "unrestricted"),
   printsPaths: (options) =>
-    has(options, "l", "files", "files-with-matches", "files-without-match") && !has(options, "0", "null"),
+    has(options, "l", "files", "files-with-matches", "files-without-match") &&
+    only(`${MATCHING} l files files-with-matches files-without-match S smart-case g glob iglob t T type type-not hidden n line-number L
+      follow u unrestricted max-depth d no-ignore m max-count U multiline sort`)(options),
 }
 
 const CHECKSUM = files("btz", "binary text tag zero")
@@ -142,7 +159,7 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
   b2sum: CHECKSUM,
   base32: files("di w:", "decode ignore-garbage wrap:", { mostOperands: 1 }),
   base64: files("d w:", "decode ignore-garbage wrap:", { mostOperands: 1 }),
-  basename: text("a s: z", "multiple suffix: zero"),
+  basename: text("a s: z", "multiple suffix: zero", { takesAny: true }),
   break: text(""),
   cal: text("13jmy", ""),
   cat: files("AbeEnstTuv", "show-all number-nonblank show-ends number squeeze-blank show-tabs show-nonprinting"),
@@ -172,11 +189,11 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
     strip-trailing-cr text minimal horizon-lines: speed-large-files color? palette:`,
     {
       numbers: true,
-      isTree: (options) => has(options, "r", "recursive"),
-      followsLinks: (options) => has(options, "r", "recursive") && !has(options, "no-dereference"),
+      isTree: always, // of two directories it compares the files, also without -r
+      followsLinks: (options) => !has(options, "no-dereference"),
     },
   ),
-  dirname: text("z", "zero"),
+  dirname: text("z", "zero", { takesAny: true }),
   du: files(
     "0abcDhHklLmPsSx B: d: t: X<",
     `null all apparent-size block-size: bytes total dereference-args max-depth: human-readable inodes count-links dereference
@@ -202,7 +219,7 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
   groups: text(""),
   head: files(BY_SIZE, "bytes: lines: quiet silent verbose zero-terminated", {
     numbers: true,
-    passesLines: (options) => !has(options, "c", "bytes", "v"),
+    passesLines: only("n lines q quiet silent"),
   }),
   hexdump: files("bcCdovx n: s: e:", "canonical length: skip: no-squeezing"),
   hostname: flagsOnly("sfdiI", "short fqdn"),
@@ -267,16 +284,16 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
     `ignore-leading-blanks dictionary-order ignore-case general-numeric-sort ignore-nonprinting month-sort human-numeric-sort numeric-sort
     random-sort random-source< reverse sort: version-sort batch-size: check? debug key: merge output> stable buffer-size:
     field-separator: parallel: unique zero-terminated temporary-directory>`,
-    { passesLines: always },
+    { passesLines: only("b d f g h i M n R r V s u k t S") },
   ),
   stat: files("Lftxrsnq c:", "dereference file-system format: printf: terse cached:"),
   strings: files("af n: t: e: o", "all print-file-name bytes: radix: encoding:", { numbers: true }),
   sum: files("rs", "sysv"),
-  tac: files("br s:", "before regex separator:", { passesLines: always }),
+  tac: files("br s:", "before regex separator:", { passesLines: only("") }),
   tail: files(
     `${BY_SIZE} f F s:`,
     "bytes: follow? lines: max-unchanged-stats: pid: quiet silent retry sleep-interval: verbose zero-terminated",
-    { numbers: true, passesLines: (options) => !has(options, "c", "bytes", "v") },
+    { numbers: true, passesLines: only("n lines q quiet silent") },
   ),
   test: (args, place) => test(args, place),
   times: text(""),
@@ -296,7 +313,7 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
   ),
   unexpand: files("a t:", "all first-only tabs:"),
   uniq: (args, place) => uniq(args, place),
-  unzip: files("lqv", "", { mostOperands: 1 }),
+  unzip: (args, place) => unzip(args, place),
   uptime: flagsOnly("ps", "pretty since"),
   wait: text("n"),
   wc: files("cmlLw", "bytes chars lines max-line-length words total:"),
@@ -325,7 +342,21 @@ function date(args: readonly Field[]): Judged {
   return readOnly()
 }
 
-/** Without a dash, `e` shows the environment of every process. */
+/** Only a listing. Without an option it writes what is in the archive. */
+function unzip(args: readonly Field[], place: Place): Judged {
+  const taken = takeApart({ short: "lqvZ1" }, args)
+  if (taken.state === "not understood") return unclear(taken.why)
+  if (!has(taken.options, "l", "v", "Z") || taken.operands.length !== 1) return unclear("anything but a listing")
+  return readOnly({ reads: filesOf(taken.operands[0]!, place) })
+}
+
+const PS_FORMAT =
+  /^(?:(?:pid|ppid|pgid|sid|user|euser|ruser|uid|gid|group|args|cmd|comm|command|etimes?|time|stat|state|%cpu|pcpu|%mem|pmem|rss|vsz|sz|tty|tt|nice|ni|pri|l?start|psr|wchan|nlwp|lwp)(?:[=,]|$))+$/
+
+/**
+ * Without a dash, `e` shows the environment of every process. `ps` falls back to that meaning where it does not understand the words with
+ * dashes, so `-e` passes only among options that are always understood.
+ */
 function ps(args: readonly Field[]): Judged {
   const table = {
     short: "AaNdefFjlLmTwyxMHcZ C: G: g: o: p: q: s: t: u: U: O:",
@@ -335,8 +366,14 @@ function ps(args: readonly Field[]): Judged {
   const taken = takeApart(table, args)
   if (taken.state === "not understood") return unclear(taken.why)
   const formats = taken.options.filter(({ name }) => ["o", "O", "format"].includes(name))
-  if (formats.some(({ value }) => value?.text === undefined || /env/i.test(value.text)))
+  const orders = taken.options.filter(({ name }) => name === "sort")
+  const isOrdered = orders.every(({ value }) => PS_FORMAT.test((value?.text ?? "").replace(/(^|,)[-+]/g, "$1")))
+  if (!isOrdered || formats.some(({ value }) => !PS_FORMAT.test(value?.text ?? "")))
     return unclear("a format that may show the environment")
+  const isSure =
+    only("A e f F j l L T w y H o sort forest headers no-headers")(taken.options) && taken.operands.length === 0
+  if (args.some(({ text: word }) => /^-[^-]*e/.test(word ?? "")) && !isSure)
+    return unclear("options that may show the environment of processes")
   const isHarmless = taken.operands.every(
     ({ text: word }) => word !== undefined && /^(?:[aAxufjlvwrhTLmHsS]+|[\d,]+)$/.test(word),
   )
@@ -353,7 +390,8 @@ function uniq(args: readonly Field[], place: Place): Judged {
   if (taken.state === "not understood") return unclear(taken.why)
   const [input, output] = taken.operands
   const reads = input ? filesOf(input, place) : []
-  const prints = !input && !has(taken.options, "c", "count") ? place.piped : undefined
+  const prints =
+    !input && place.piped?.separator === "newline" && only("d u i")(taken.options) ? place.piped : undefined
   return output ? changing({ reads, writes: filesOf(output, place) }) : readOnly({ reads, prints })
 }
 

@@ -1,11 +1,15 @@
 /** Small programs that are given as a word: scripts of sed and awk, filters of jq. Only those that cannot write, run or read elsewhere pass. */
 
-const ADDRESS = /^(?:\d+(?:~\d+)?|\$|[+~]\d+|\/(?:[^/\\\n[]|\\.|\[\^?\]?[^\]\n]*\])*\/[IM]*)/
+/** In brackets a slash is an ordinary sign, and so is a backslash: one before the closing bracket is read in two ways, and does not pass. */
+const BRACKETS = String.raw`\[\^?\]?(?:\[:[a-z]+:\]|(?!\[[:.=])[^\]\\\n]|\\[^\]\n])*\]`
+const ADDRESS = new RegExp(String.raw`^(?:\d+(?:~\d+)?|\$|[+~]\d+|/(?:[^/\\\n[]|\\.|${BRACKETS})*/[IM]*)`)
 const SPACE = /^[\s;]*/
 /** Without text, file names or labels after them. */
 const PLAIN_COMMAND = /^(?:[pdPDnNhHgGxz=F]|[lqQ]\s*\d*)(?=\s*(?:$|[;}\n]))/
 const CASE = /^y([^\w\s\\])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1/
-const SUBSTITUTION = /^s([^\w\s\\])(?:(?!\1)[^\\]|\\[\s\S])*\1(?:(?!\1)[^\\]|\\[\s\S])*\1[gpiIm\d]*(?=\s*(?:$|[;}\n]))/
+const SUBSTITUTION = new RegExp(
+  String.raw`^s([^\w\s\\])(?:(?!\1)[^\\[]|\\[\s\S]|${BRACKETS})*\1(?:(?!\1)[^\\]|\\[\s\S])*\1[gpiIm\d]*(?=\s*(?:$|[;}\n]))`,
+)
 
 /** Prints, deletes and replaces lines, and nothing else: no `w`, `r`, `e`. */
 export function isHarmlessSed(script: string): boolean {
@@ -37,18 +41,19 @@ export function isHarmlessSed(script: string): boolean {
 
 /** Reads other files, runs programs, shows the environment, or calls what is named in a variable. */
 const AWK_REACHES_OUT =
-  /\b(?:system|getline|close|fflush|ENVIRON|PROCINFO|ARGV|ARGC|SYMTAB|FUNCTAB)\b|@|\binet\b|(?<!\|)\|(?!\|)/
+  /(?<![A-Za-z_])(?:system|getline|close|fflush|ENVIRON|PROCINFO|ARGV|ARGC|SYMTAB|FUNCTAB)\b|@|\binet\b|(?<!\|)\|(?!\|)/
 
 /** `print > "f"` writes. A comparison before the first `print` of a statement does not. */
 export function isHarmlessAwk(program: string): boolean {
   const hasRegexp = program.includes("/")
-  const bare = hasRegexp ? program : program.replace(/"(?:[^"\\]|\\.)*"/g, '""')
+  // a quote in a comment starts no string, so both are taken in order
+  const bare = hasRegexp ? program : program.replace(/"(?:[^"\\\n]|\\[\s\S])*"|#[^\n]*/g, '""')
   if (AWK_REACHES_OUT.test(bare)) return false
   return hasRegexp ? !/print[\s\S]*>/.test(bare) : !/print[^;}]*>/.test(bare)
 }
 
 /** `env` and `$ENV` show the environment; modules are files. */
 export const isHarmlessJq = (filter: string): boolean =>
-  !/(?<![.\w$])env\b|\$ENV|\$__|\b(?:import|include|modulemeta|get_search_list|input_filename|halt_error)\b/.test(
+  !/(?<![.\w$])env\b|\$\s*ENV|\$\s*__|\b(?:import|include|modulemeta|get_search_list|input_filename|halt_error)\b/.test(
     filter,
   )

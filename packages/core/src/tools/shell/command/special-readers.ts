@@ -1,4 +1,5 @@
 /** Reading commands whose arguments are a language of their own: find, sed, awk, jq, tar, npm. */
+import { dirname, join } from "node:path"
 import type { FileUse } from "./facts.ts"
 import { type Field, known } from "./fields.ts"
 import {
@@ -10,6 +11,7 @@ import {
   type Judge,
   type Judged,
   type Place,
+  type PrintedPaths,
   readOnly,
   resolveIn,
   treeOf,
@@ -115,6 +117,7 @@ export function find(args: readonly Field[], place: Place): FindRun {
   const writes: FileUse[] = []
   let why: string | undefined
   let isPlain = true
+  const outputs = new Set<string>()
   for (let word = rest.shift(); word; word = rest.shift()) {
     const name = word.text
     if (name === undefined) return isUnclear("a word that is only known when it runs")
@@ -140,10 +143,13 @@ export function find(args: readonly Field[], place: Place): FindRun {
     else {
       rest.splice(0, FIND_TESTS[name])
       if (["-printf", "-ls"].includes(name)) isPlain = false
+      if (name.startsWith("-print")) outputs.add(name)
     }
   }
   if (why !== undefined) return isUnclear(why)
-  const prints = isPlain && isKnown && !followsLinks ? (places as readonly string[]) : undefined
+  const separator = outputs.has("-print0") ? "null" : "newline"
+  const isPrinted = isPlain && isKnown && !followsLinks && outputs.size <= 1
+  const prints: PrintedPaths | undefined = isPrinted ? { below: places as readonly string[], separator } : undefined
   return { judged: writes.length > 0 ? changing({ reads, writes }) : readOnly({ reads, prints }), runs }
 }
 
@@ -204,21 +210,39 @@ const set: Judge = (args) => {
     : unclear("it may show or set variables")
 }
 
-/** Programs whose version may be asked for. Not yarn, pnpm, cargo or go: a file in the project says which version of them runs. */
+/** A file in the project may say which program runs as `cargo`, by its path. */
+const rust: Judge = (args, place) => {
+  if (!isVersion(args, ["-V"])) return unclear("anything but its version")
+  if (place.directory === undefined) return unclear("the directory it runs in")
+  for (let at = place.directory; ; at = dirname(at)) {
+    const files = ["rust-toolchain", "rust-toolchain.toml"].map((name) => join(at, name))
+    if (files.some((file) => place.disk?.kindOf(file) !== "missing" && place.disk))
+      return unclear(`the toolchain that ${at} names`)
+    if (at === dirname(at)) return readOnly()
+  }
+}
+
+/** Programs whose version may be asked for. Not yarn or pnpm: a file in the project says what runs. */
 const VERSIONED: Readonly<Record<string, Judge>> = {
   bash: versionOnly(),
   clang: versionOnly(),
+  cargo: rust,
   cmake: versionOnly(),
   docker: versionOnly("-v"),
   "g++": versionOnly(),
   gcc: versionOnly(),
+  go: (args) => (args.length === 1 && args[0]!.text === "version" ? readOnly() : unclear("anything but its version")),
   java: versionOnly("-version"),
   make: versionOnly("-v"),
   node: versionOnly("-v"),
   perl: versionOnly("-v"),
+  pip: versionOnly("-V"),
+  pip3: versionOnly("-V"),
   python: versionOnly("-V"),
   python3: versionOnly("-V"),
   ruby: versionOnly(),
+  rustc: rust,
+  uv: versionOnly("-V"),
 }
 
 export const SPECIAL_READERS: Readonly<Record<string, Judge>> = {

@@ -48,7 +48,7 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
     short: "ABbEeHknPSsVvKi C: D: g: h: p: R: r: t: T: U: u:",
     long: "askpass background preserve-env? set-home non-interactive stdin login shell user: group: host: prompt: chdir: chroot:",
   },
-  time: { short: "pvaqlV f: o>", long: "portability verbose append format: output>", isTransparent: true },
+  time: { short: "pvql f:", long: "portability verbose quiet format:", isTransparent: true },
   timeout: {
     short: "vfp k: s:",
     long: "kill-after: signal: preserve-status foreground verbose",
@@ -114,11 +114,10 @@ function shell(args: readonly Field[]): Wrapped {
     }
     if (!/^[-+]/.test(text)) break
     rest.shift()
-    if (text.startsWith("--")) {
-      if (text === "--version" || text === "--help") return { state: "none" }
-      if (/^--(?:rcfile|init-file)$/.test(text)) rest.shift()
-      continue
-    }
+    if (text === "--version" || text === "--help") return { state: "none" }
+    if (text.startsWith("--") && !/^--(?:noprofile|norc|posix|login)$/.test(text)) return { state: "not understood" }
+    if (text.startsWith("--")) continue
+    if (text.includes("i")) return { state: "not understood" } // an interactive shell runs a start file
     if (text.startsWith("-") && text.includes("c")) isScript = true
     if (/o$/i.test(text)) rest.shift()
   }
@@ -128,15 +127,18 @@ function shell(args: readonly Field[]): Wrapped {
 
 const XARGS: OptionTable = {
   short: "0rtpx d: E: I: L: n: P: s: i? l? e?",
-  long: `null delimiter: eof? replace? max-lines? max-args: max-procs: interactive no-run-if-empty max-chars: verbose exit show-limits
-    process-slot-var:`,
+  long: `null delimiter: eof? replace? max-lines? max-args: max-procs: interactive no-run-if-empty max-chars: verbose exit show-limits`,
   stops: true,
 }
+
+const ADDING = new Set("I i replace L l max-lines n max-args".split(" "))
 
 function xargs(args: readonly Field[]): Wrapped {
   const taken = takeApart(XARGS, args)
   if (taken.state === "not understood") return { state: "not understood" }
   const { options, operands } = taken
+  // of several options that say how words are added, the last one counts
+  if (options.filter(({ name }) => ADDING.has(name)).length > 1) return { state: "not understood" }
   const words = operands.length === 0 ? [{ text: "echo" }] : operands
   return { state: "command", words, isTransparent: true, isOpen: true, options }
 }
