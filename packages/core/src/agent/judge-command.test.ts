@@ -718,6 +718,13 @@ describe("PERM-2 what Strata keeps", () => {
     "node x --out=$HOME/.strata/settings.json",
     "bash -c 'echo x > ~/.strata/settings.json'",
     "ls | tee ~/.strata/x",
+    "echo x > $(echo ~/.strata/settings.json)",
+    "ln -s ~/.strata q && rm q/settings.json",
+    "pushd ~/.strata; rm settings.json",
+    "cd ~/.strata && ./run",
+    `python3 -c "open('$HOME/.strata/settings.json', 'w')"`,
+    `node -e 'fs.rmSync("$HOME/.strata")'`,
+    'awk \'{ print > "/x" }\' "$HOME"/.strata/settings.json',
   ])("%s is denied in bypass mode too", (line) => {
     expect(verdict(line, { mode: "bypass", allow: ["Bash", "Edit"] })).toBe("deny")
   })
@@ -725,6 +732,8 @@ describe("PERM-2 what Strata keeps", () => {
   test("reading there is not writing", () => {
     expect(verdict("cat ~/.strata/settings.json", { mode: "bypass" })).toBe("allow")
     expect(verdict("cat ~/.strata/settings.json")).toBe("ask")
+    expect(verdict("cp ~/.strata/settings.json b", { mode: "bypass" })).toBe("allow")
+    expect(verdict("python3 x.py ~/.strata-tools/a", { mode: "bypass" })).toBe("allow")
   })
 })
 

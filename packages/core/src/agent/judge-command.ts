@@ -34,7 +34,7 @@ export function judgeCommand(request: CommandRequest, policy: PermissionPolicy):
   const { tool, facts, isReadOnly } = request
   const kept = keptAmong(facts, policy)
   if (kept !== undefined) return deny(belongsToStrata(kept))
-  const around = aroundKept(facts, policy)
+  const around = aroundKept(facts, policy) ?? namedKept(facts, policy)
   if (around !== undefined && policy.mode === "bypass") return deny(belongsToStrata(around))
   const denied = restriction(policy.deny, request, policy)
   if (denied?.match === "certain") return deny(`the rule "${denied.rule}" forbids it`)
@@ -78,6 +78,26 @@ function aroundKept(facts: CommandFacts, { kept }: PermissionPolicy): string | u
   const trees = allWrites(facts).flatMap(({ path, isTree }) => (isTree && path !== undefined ? [path] : []))
   return kept.find((directory) => trees.some((tree) => isInside(directory, tree)))
 }
+
+/** A directory of Strata's that the line names, where not all that it writes is known. */
+function namedKept(facts: CommandFacts, policy: PermissionPolicy): string | undefined {
+  const isKnown = (command: SimpleCommand) => command.isReadOnly || command.uses.writes.length > 0
+  const areWritesKnown = allWrites(facts).every(({ path }) => path !== undefined)
+  if (facts.isReadOnly || (facts.unknown.length === 0 && areWritesKnown && facts.commands.every(isKnown)))
+    return undefined
+  const line = facts.line.replace(/["'\\]/g, "")
+  return policy.kept.find((directory) => spellingsOf(directory, policy).some((text) => names(line, text)))
+}
+
+function spellingsOf(directory: string, policy: PermissionPolicy): readonly string[] {
+  const { home } = placeOf(policy)
+  if (!isInside(directory, home)) return [directory]
+  const below = directory.slice(home.length)
+  return [directory, ...["~", "$HOME", `\${HOME}`].map((spelling) => `${spelling}${below}`)]
+}
+
+const names = (line: string, path: string): boolean =>
+  line.split(path).some((after, at) => at > 0 && !/^[\w.-]/.test(after))
 
 function setupWritten(facts: CommandFacts, policy: PermissionPolicy): string | undefined {
   const writes = allWrites(facts).flatMap(({ path, isTree }) => (path === undefined ? [] : [{ path, isTree }]))
