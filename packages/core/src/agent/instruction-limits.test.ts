@@ -145,6 +145,16 @@ describe("NEST-4 limits", () => {
   })
 })
 
+test("NEST-3 a home directory kept in git does not open itself to the projects below it", async () => {
+  const { root, put, open, sent } = place()
+  mkdirSync(join(root, ".git"))
+  put(".ssh/id", "SECRET")
+  put("project/AGENTS.md", "Mine. @../.ssh/id")
+  await ask(await open([], { env: { HOME: root } }), "go")
+  expect(sent()).toContain("Mine.")
+  expect(sent()).not.toContain("SECRET")
+})
+
 describe("NEST-1 an attached instruction file counts as read", () => {
   const touchAndEdit = (path: string) => [
     calling("Read", { file_path: "lib/a.ts" }),

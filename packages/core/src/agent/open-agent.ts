@@ -118,7 +118,7 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
   const policy = policyOf(ground)
   const instructions = await InstructionWatch.start({
     home: root,
-    project: await repositoryRoot(cwd),
+    project: await repositoryRoot(cwd, { home: env.HOME }),
     cwd,
     ...(env.HOME ? { userHome: env.HOME } : {}),
     onShown: ({ path, text, modifiedMs }) => {

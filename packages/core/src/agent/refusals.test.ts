@@ -1,4 +1,6 @@
 import { expect, test } from "vitest"
+import { ask, calling, resultsIn, scene } from "../../test/scripted-agent.ts"
+import { write } from "../tools/files/write.ts"
 import { Refusals } from "./refusals.ts"
 
 test("PERM-6 after three refusals in a row the model is asked to take another way, until a call is allowed", () => {
@@ -12,4 +14,12 @@ test("PERM-6 after three refusals in a row the model is asked to take another wa
     { tool: "Bash", why: "plan mode is on", count: 3 },
     { tool: "Edit", why: "the user said no", count: 1 },
   ])
+})
+
+test("PERM-6 in an agent: the third refusal asks for another way, an allowed call starts the count again", async () => {
+  const refused = () => calling("Write", { file_path: ".git/config", content: "x" })
+  const turns = [refused(), refused(), refused(), calling("Write", { file_path: "a.txt", content: "x" }), refused()]
+  const agent = await scene().open([...turns, "Done."], { tools: [write], mode: "accept-edits" })
+  const results = resultsIn(await ask(agent, "go"))
+  expect(results.map((text) => text.includes("in a row"))).toEqual([false, false, true, false, false])
 })

@@ -1,14 +1,20 @@
 /** Finds the repository that a directory belongs to, without running git. */
-import { stat } from "node:fs/promises"
+import { realpath, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
 
 /**
  * The nearest directory at or above `cwd` with a `.git`. A repository above `cwd` counts only if it belongs to you or to the owner of
- * `cwd`: in a shared directory such as `/tmp` anyone can put one. Without a repository it is `cwd` itself.
+ * `cwd`: in a shared directory such as `/tmp` anyone can put one. A home directory kept in git is not the project of all that is below it.
+ * Without a repository it is `cwd` itself.
  */
-export async function repositoryRoot(cwd: string): Promise<string> {
+export async function repositoryRoot(
+  cwd: string,
+  { home }: { readonly home?: string | undefined } = {},
+): Promise<string> {
   const owners = new Set([process.getuid?.(), await ownerOf(cwd)])
+  const end = home === undefined ? undefined : await realpath(home).catch(() => home)
   for (let directory = cwd; ; directory = dirname(directory)) {
+    if (directory === end) return cwd
     const owner = await ownerOf(join(directory, ".git"))
     if (owner !== undefined)
       return directory === cwd || (owners.has(owner) && owners.has(await ownerOf(directory))) ? directory : cwd
