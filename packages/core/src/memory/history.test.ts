@@ -16,7 +16,7 @@ async function bankOnDisk() {
   const { root, remove } = await temporaryRoot()
   onTestFinished(remove)
   const files = fileStore({ root }).memories!({ project: "p" })
-  return { root, files, bank: openBank({ files }), directory: files.directory! }
+  return { files, bank: openBank({ files }), directory: files.directory! }
 }
 
 type Step =
@@ -88,14 +88,20 @@ test("BEY-9 after any sequence of changes, every earlier text can be read, and t
   )
 })
 
-test("BEY-9 two processes change the same memory at once, and nothing is lost", { timeout: 120_000 }, async () => {
-  const { root, bank } = await bankOnDisk()
-  const run = (name: string) =>
-    new Promise<void>((resolve, reject) => {
-      const child = spawn(process.execPath, [WRITER, root, name, "8"], { stdio: ["ignore", "inherit", "inherit"] })
-      child.on("error", reject).on("close", (code) => (code === 0 ? resolve() : reject(new Error(`exit ${code}`))))
+/** Resolves with the signal that ended the writer. */
+function runWriter(args: readonly string[]): Promise<NodeJS.Signals | null> {
+  const child = spawn(process.execPath, [WRITER, ...args], { stdio: ["ignore", "ignore", "inherit"] })
+  return new Promise((resolve, reject) => {
+    child.on("error", reject).on("close", (code, signal) => {
+      if (code === 0 || signal === "SIGKILL") resolve(signal)
+      else reject(new Error(`the writer ended with ${code}`))
     })
-  await Promise.all([run("left"), run("right")])
+  })
+}
+
+test("BEY-9 two processes change the same memory at once, and nothing is lost", { timeout: 120_000 }, async () => {
+  const { bank, directory } = await bankOnDisk()
+  await Promise.all(["left", "right"].map((name) => runWriter([directory, name, "8"])))
   const all = await bank.all()
   expect(all).toHaveLength(16)
   expect((await bank.index()).text.split("\n")).toHaveLength(16)
@@ -190,4 +196,20 @@ test("L5-8 a bank opened for reading writes nothing", async () => {
     "reading only",
   )
   expect(await reader.history()).toHaveLength(1)
+})
+
+test("BEY-9 a bank whose writer is killed again and again has each change completely or not at all", {
+  timeout: 240_000,
+}, async () => {
+  const { bank, directory } = await bankOnDisk()
+  for (const stopAt of fc.sample(fc.nat(25), { numRuns: 6, seed: 3 })) {
+    expect(await runWriter([directory, `stops at ${stopAt}`, "10", String(stopAt)])).toBe("SIGKILL")
+    const history = await bank.history()
+    expect(history.map(({ id, by }) => `${id} ${by}`)).toEqual(history.map((_, i) => `${i + 1} agent`))
+    expect(await bank.all()).toHaveLength(history.length)
+    const index = await readFile(join(directory, "MEMORY.md"), "utf8").catch(() => "")
+    expect(index.split("\n").filter(Boolean)).toHaveLength(history.length)
+    expect(await bank.problems()).toEqual([])
+  }
+  expect((await bank.all()).length).toBeGreaterThan(2)
 })

@@ -197,8 +197,9 @@ export async function mergedWith(options: {
     const current = texts.get(file) ?? null
     const from = base?.get(file)
     const result = from === undefined ? text : await mergeFile({ base: from, current, text })
-    if (result === "conflict") conflicts.push(file)
-    else if (result !== current) merged.set(file, result)
+    if (result !== "conflict") {
+      if (result !== current) merged.set(file, result)
+    } else if (file !== INDEX_FILE) conflicts.push(file) // the index stays as it is: it follows the memories anyway
   }
   if (conflicts.length > 0) throw new MemoryConflictError(conflicts)
   return merged
@@ -206,11 +207,7 @@ export async function mergedWith(options: {
 
 type FileText = string | null
 
-export async function mergeFile(file: {
-  base: FileText
-  current: FileText
-  text: FileText
-}): Promise<FileText | "conflict"> {
+async function mergeFile(file: { base: FileText; current: FileText; text: FileText }): Promise<FileText | "conflict"> {
   const { base, current, text } = file
   if (current === base || current === text) return text
   if (text === base) return current

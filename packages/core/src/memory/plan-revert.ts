@@ -1,10 +1,9 @@
 /** Plans how to take a change back: the texts from before it, merged with what changed since. */
 import type { MemoryFiles } from "../journal/memory-files.ts"
 import type { PlannedChange } from "./commit.ts"
-import { INDEX_FILE } from "./file-names.ts"
 import { readCopy } from "./history.ts"
 import type { MemoryChange } from "./memory.ts"
-import { mergedWith, mergeFile } from "./plan-change.ts"
+import { mergedWith } from "./plan-change.ts"
 import type { Snapshot } from "./snapshot.ts"
 
 export async function planRevert(options: {
@@ -19,12 +18,6 @@ export async function planRevert(options: {
   const unarchived = new Map<string, string>()
   for (const { path, before, after, archived } of change.files) {
     const [old, fresh] = [await textOf(before), await textOf(after)]
-    if (path === INDEX_FILE) {
-      const text = await mergeFile({ base: fresh, current: snapshot.texts.get(path) ?? null, text: old })
-      // in a conflict the index stays: it follows the memories anyway
-      if (text !== "conflict" && text !== null) wanted.set(path, text)
-      continue
-    }
     wanted.set(path, old)
     base.set(path, fresh)
     if (archived !== undefined && old !== null && (await files.read(archived)) === old) unarchived.set(archived, old)

@@ -4,7 +4,7 @@ import type { MemoryFileListing, MemoryFiles } from "../journal/memory-files.ts"
 import { INDEX_FILE, isTopicFile } from "./file-names.ts"
 import { hashOf, type LoadedHead, loadHead, readHeadText } from "./history.ts"
 import type { Memory } from "./memory.ts"
-import { maskSecrets } from "./secrets/find-secrets.ts"
+import { findSecrets, maskSecrets } from "./secrets/find-secrets.ts"
 import { type FileFacts, parseMemory } from "./topic-file.ts"
 
 const MOST_MEMORY_BYTES = 256 * 1024 // the longest file that counts as a memory
@@ -109,11 +109,7 @@ export const dayOf = (time: string): string => time.slice(0, "2026-01-01".length
 
 async function parsedFile(from: { file: string; text: string; facts: FileFacts; key: string }): Promise<ParsedFile> {
   const memory = await parseMemory(from)
-  const [name, description, body] = [memory.name, memory.description, memory.body].map(maskSecrets) as [
-    string,
-    string,
-    string,
-  ]
-  const hasSecrets = name !== memory.name || description !== memory.description || body !== memory.body
-  return { key: from.key, hasSecrets, memory: hasSecrets ? { ...memory, name, description, body } : memory }
+  if (findSecrets(from.text).length === 0) return { key: from.key, hasSecrets: false, memory }
+  const [name, description, body] = [memory.name, memory.description, memory.body].map(maskSecrets)
+  return { key: from.key, hasSecrets: true, memory: { ...memory, name: name!, description: description!, body: body! } }
 }

@@ -1,9 +1,18 @@
-/** Adds memories to a bank, one change each, beside other processes that do the same. */
-import { fileStore } from "../../src/journal/file/file-store.ts"
+/** Adds memories to a bank, one change each, beside other processes that do the same. It can end itself at a step of its writing. */
+import { systemClock } from "../../src/base/clock.ts"
+import { memoryDirectory } from "../../src/journal/file/memory-directory.ts"
 import { openBank } from "../../src/memory/bank.ts"
 
-const [root, name, count] = [process.argv[2]!, process.argv[3]!, Number(process.argv[4])]
-const bank = openBank({ files: fileStore({ root }).memories!({ project: "p" }) })
+const [directory, name, count, stopAt] = [process.argv[2]!, process.argv[3]!, Number(process.argv[4]), process.argv[5]]
+let steps = 0
+const files = memoryDirectory({
+  directory,
+  clock: systemClock,
+  atStep() {
+    if (steps++ === Number(stopAt)) process.kill(process.pid, "SIGKILL")
+  },
+})
+const bank = openBank({ files })
 for (let at = 1; at <= count; at++) {
   const own = { name: `${name} ${at}`, body: `${name} wrote ${at}` }
   await bank.change({ by: "agent", why: "test", puts: [own] })

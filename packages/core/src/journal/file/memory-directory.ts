@@ -16,6 +16,7 @@ const INTENT = ".intent.json"
 const LOCK = ".lock"
 const MOST_FILE_BYTES = 4 * 1024 * 1024 // a memory has a few kilobytes; more is something else
 const MOST_FILES = 20_000
+const WRITES_AT_ONCE = 32 // each waits for the disk
 const LOCK_PATIENCE_MS = 30_000 // a change takes milliseconds
 const LOCK_RETRY_MS = 5
 
@@ -70,9 +71,9 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
   }
 
   async function carryOut({ changes }: Intent): Promise<void> {
-    for (const { path, before, text } of changes) {
-      await replace({ directory, path, before, text })
-      atStep("changed")
+    for (let at = 0; at < changes.length; at += WRITES_AT_ONCE) {
+      const some = changes.slice(at, at + WRITES_AT_ONCE)
+      await Promise.all(some.map((change) => replace({ directory, ...change }).then(() => atStep("changed"))))
     }
     await rm(intentPath, { force: true })
   }
