@@ -150,6 +150,11 @@ case sk in \${GITHUB_TOKEN%%-*}) echo yes;; esac
 [[ ghp == \${GITHUB_TOKEN%%_*}* ]] && echo yes
 [[ ghp =~ $GITHUB_TOKEN ]] && echo yes
 set -eux; true "$GITHUB_TOKEN"
+echo {$GITHUB_TOKEN,x}
+printf '%s\n' {a,"$GITHUB_TOKEN"}
+echo ~$GITHUB_TOKEN
+echo [$GITHUB_TOKEN]
+select k in $GITHUB_TOKEN; do echo; done < /dev/null
 for k in $ANTHROPIC_API_KEY; do echo $k; done
 x=$ANTHROPIC_API_KEY; echo $x
 (( \${#GITHUB_TOKEN} > 3 )) && echo "\${GITHUB_TOKEN@Q}"

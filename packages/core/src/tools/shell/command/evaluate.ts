@@ -208,7 +208,7 @@ export class Evaluation {
       case "ArithmeticFor":
         if (node.type === "ArithmeticFor") this.#arithmetic(node, scope, marks)
         else {
-          for (const word of node.wordlist ?? []) this.#inWord(word, scope, marks)
+          for (const word of node.wordlist ?? []) this.#compared(word, scope, marks) // the menu shows them
           this.#checkSet(node.name.value)
         }
         this.#loop(node, scope, (copy) => this.#statements(node.body.commands, copy, marks))
@@ -345,8 +345,8 @@ export class Evaluation {
   #compared(word: Word, scope: Scope, marks: boolean): void {
     this.#inWord(word, scope, marks)
     for (const part of word.parts ?? []) {
-      if (part.type === "ExtendedGlob" && part.text.includes("$")) this.#checkShown({ text: undefined })
-      else if (part.type !== "Glob") this.#checkShown(fieldOf(part, this.#surroundings(scope)))
+      const isPattern = part.type === "Glob" || part.type === "ExtendedGlob"
+      if (!isPattern || part.text.includes("$")) this.#checkShown(fieldOf(part, this.#surroundings(scope)))
     }
   }
 

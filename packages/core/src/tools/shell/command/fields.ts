@@ -79,6 +79,10 @@ function literal({ text, value }: { readonly text: string; readonly value: strin
 }
 
 const LATER: Piece = { kind: "unknown", isPrintable: true }
+/** It may hold a variable of the environment, which may be a secret. */
+const HIDDEN: Piece = { kind: "unknown", isPrintable: false }
+/** Inside braces and patterns, which are not taken apart. */
+const hasVariable = (text: string): boolean => text.includes("$")
 
 /** Only lists of plain words and ranges of numbers are expanded. */
 function bracesOf(text: string): readonly Piece[] {
@@ -87,7 +91,7 @@ function bracesOf(text: string): readonly Piece[] {
   if (list) return list[1]!.split(",").map(plain)
   const range = /^\{(0|[1-9]\d{0,3})\.\.(0|[1-9]\d{0,3})\}$/.exec(text)
   const [from, to] = [Number(range?.[1]), Number(range?.[2])]
-  if (!range || Math.abs(to - from) > MOST_IN_RANGE) return [LATER]
+  if (!range || Math.abs(to - from) > MOST_IN_RANGE) return [hasVariable(text) ? HIDDEN : LATER]
   const step = Math.sign(to - from) || 1
   return Array.from({ length: Math.abs(to - from) + 1 }, (_, i) => plain(String(from + i * step)))
 }
@@ -103,17 +107,17 @@ function piecesOf(part: WordPart, isQuoted = false): readonly Piece[] {
     case "LocaleString":
       return [{ kind: "text", text: "", isQuoted: true }, ...part.parts.flatMap((inner) => piecesOf(inner, true))]
     case "Glob":
-      return [{ kind: "glob", text: part.text, source: patternOf(part.text) }]
+      return [hasVariable(part.text) ? HIDDEN : { kind: "glob", text: part.text, source: patternOf(part.text) }]
     case "SimpleExpansion":
       return [{ kind: "variable", name: part.text.slice(1), isQuoted }]
     case "ParameterExpansion":
       return part.operation || part.prefix || part.index
-        ? [{ kind: "unknown", isPrintable: false }]
+        ? [HIDDEN]
         : [{ kind: "variable", name: part.parameter, isQuoted }]
     case "ProcessSubstitution":
       return [{ kind: "text", text: "/dev/fd/63", isQuoted: true }]
     case "ExtendedGlob": // off in bash -c unless a line turns it on
-      return [{ kind: "glob", text: part.text, source: undefined }]
+      return [hasVariable(part.text) ? HIDDEN : { kind: "glob", text: part.text, source: undefined }]
     default:
       return [LATER]
   }
@@ -139,14 +143,15 @@ function substituted(piece: Piece, { variable }: Surroundings): Piece {
 }
 
 /** `~` and `~/x` at the start, also after `name=`. Other users' homes, and what follows a colon in an assignment, are not looked up. */
-function withTilde([first, ...rest]: readonly Piece[], home: string | undefined): readonly Piece[] {
-  if ([first, ...rest].some((piece) => piece?.kind === "text" && piece.mayHaveTilde)) return [LATER]
+function withTilde(pieces: readonly Piece[], home: string | undefined): readonly Piece[] {
+  if (pieces.some((piece) => piece.kind === "text" && piece.mayHaveTilde)) return [LATER, ...pieces]
+  const [first, ...rest] = pieces
   if (first?.kind !== "text" || first.isQuoted) return first ? [first, ...rest] : rest
   const match = /^((?:[A-Za-z_]\w*=)?)~([^/]*)(.*)$/s.exec(first.text)
   if (!match) return [first, ...rest]
   const [, before = "", user, after = ""] = match
   const isOwn = user === "" && (after !== "" || rest.length === 0)
-  if (!isOwn || home === undefined) return [LATER]
+  if (!isOwn || home === undefined) return [LATER, ...rest]
   return [{ kind: "text", text: `${before}${home}${after}`, isQuoted: false }, ...rest]
 }
 
