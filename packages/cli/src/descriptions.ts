@@ -88,6 +88,40 @@ export const CONFIG = describe({
   ],
 })
 
+export const MEMORY = describe({
+  name: "memory",
+  about: "see, search, change and undo what a project remembers",
+  more: [
+    "A project is its repository: every worktree and subdirectory has the same memory. Memories are plain files that any editor can change.",
+    "NAME is a memory's file or name, or the start of it. Without an action, the command lists the memories.",
+  ],
+  operands: { value: "[ACTION]", least: 0, most: Number.POSITIVE_INFINITY },
+  options: {
+    all: { kind: "flag", about: "list: also memories that newer ones replaced" },
+    yes: { kind: "flag", about: "revert without a question; for scripts" },
+    json: { kind: "flag", about: "print as JSON: list, show, history and search" },
+  },
+  sections: [
+    {
+      title: "Actions",
+      rows: [
+        ["list", "every memory with its type, age and source"],
+        ["show NAME", "one memory in full, and where it came from"],
+        ["edit NAME", "change it in your $EDITOR"],
+        ["forget NAME", "move it to the archive"],
+        ["history [ID]", "every change, or one as a diff"],
+        ["revert ID", "show a change and take it back"],
+        ["search WORDS…", "find memories and passages of past conversations"],
+      ],
+    },
+  ],
+  examples: [
+    ["strata memory", "what this project remembers, and since when"],
+    ["strata memory search release notes", "memories first, then past conversations"],
+    ["strata memory revert 12", "take back one change of the history"],
+  ],
+})
+
 export const TRUST = describe({
   name: "trust",
   about: "see what a project's settings would run, and trust them or not",

@@ -17,6 +17,7 @@ it("lists every command with an example", () => {
       chat     talk to an agent that works in this directory
       run      give the agent one task and print its answer; for scripts
       inspect  see where a conversation's context and money went
+      memory   see, search, change and undo what a project remembers
       config   list every setting, its value and where the value comes from
       trust    see what a project's settings would run, and trust them or not
       sim      start a local server that speaks the Messages API, for tests
@@ -32,6 +33,8 @@ it("lists every command with an example", () => {
       strata run "What does this project do?"      print the answer
       strata inspect ~/.claude/projects/*/*.jsonl  one report per file, then a table
                                                    of all
+      strata memory                                what this project remembers, and
+                                                   since when
       strata config                                the settings for this directory
       strata trust                                 look at this directory's
                                                    settings, then decide

@@ -76,6 +76,7 @@ export { type BankOptions, type MemoryBank, openBank } from "./memory/bank.ts"
 export { type Claim, claimsOf } from "./memory/claims.ts"
 export {
   isCurrent,
+  MEMORY_TYPES,
   type Memory,
   type MemoryAuthor,
   type MemoryChange,
@@ -119,6 +120,7 @@ export type { ModelRequest } from "./messages/request.ts"
 export { sentBlocks } from "./messages/sent-blocks.ts"
 export { anthropicModel } from "./model/anthropic/anthropic.ts"
 export type { Model } from "./model/model.ts"
+export type { FoundInConversation } from "./recall/journal-index.ts"
 export { POLICIES, type Policy, STRATA } from "./replay/policies.ts"
 export { type Replay, type ReplayedAction, type ReplayReport, replay } from "./replay/replay.ts"
 export { type Accounting, account } from "./tokens/accounting.ts"
@@ -147,3 +149,12 @@ export { isOnPath, Links } from "./views/path.ts"
 export { type Artifacts, artifacts, commandOf } from "./views/record/artifacts.ts"
 export { standingRules } from "./views/record/standing-rules.ts"
 export { Views } from "./views/views.ts"
+
+/** Search in memories and past conversations. It needs SQLite, so it is loaded on demand. */
+export async function loadSearch() {
+  const [{ JournalIndex }, { MemorySearch }] = await Promise.all([
+    import("./recall/journal-index.ts"),
+    import("./recall/memory-search.ts"),
+  ])
+  return { JournalIndex, MemorySearch }
+}

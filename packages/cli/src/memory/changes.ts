@@ -1,0 +1,78 @@
+/** Commands that change memory: `edit`, `forget` and `revert`. Each is one change of the person, and can be taken back. */
+import type { MemoryBank, MemoryChange } from "@strata/core/internal"
+import { type Call, UsageError } from "../command.ts"
+import type { Terminal } from "../display/terminal.ts"
+import { printable } from "../display/visible.ts"
+import { askForWord } from "../trust/question.ts"
+import { editMemory } from "./edit.ts"
+import { namedMemory } from "./named.ts"
+import { changeWords, diffLines } from "./page.ts"
+import { authorWords, minuteOf } from "./words.ts"
+
+const DONE = 0
+const NOT_DONE = 1
+
+interface Changing {
+  readonly bank: MemoryBank
+  readonly terminal: Terminal
+}
+
+const takeBack = ({ id }: MemoryChange): string => `Take it back with: strata memory revert ${id}\n`
+
+export async function edit(name: string, { bank, terminal, env }: Changing & Pick<Call, "env">): Promise<number> {
+  const memory = namedMemory(await bank.all(), name)
+  const edited = await editMemory({ bank, memory, env })
+  if (edited.state === "given-up") {
+    terminal.complain(`${edited.why} Nothing was changed.\n`)
+    return NOT_DONE
+  }
+  if (edited.state === "unchanged") terminal.print("Nothing was changed.\n")
+  else {
+    const kinds = edited.change.masked?.map(({ kind }) => kind) ?? []
+    if (kinds.length > 0) terminal.complain(`Memory keeps no secrets. Removed from your text: ${kinds.join(", ")}.\n`)
+    terminal.print(`${printable(memory.file)} is changed. ${takeBack(edited.change)}`)
+  }
+  return DONE
+}
+
+export async function forget(name: string, { bank, terminal }: Changing): Promise<number> {
+  const memory = namedMemory(await bank.all(), name)
+  const change = await bank.change({ by: "person", why: "Forgotten on request", removals: [memory.file] })
+  if (!change) throw new UsageError(`${memory.file} is gone already.`)
+  const archived = change.files.find(({ path }) => path === memory.file)?.archived
+  terminal.print(`"${printable(memory.name)}" is forgotten.`)
+  terminal.print(archived === undefined ? " " : ` The text is kept in ${printable(`${bank.location}/${archived}`)}\n`)
+  terminal.print(takeBack(change))
+  return DONE
+}
+
+export async function revert(id: string, { bank, terminal, isSure }: Changing & { readonly isSure: boolean }) {
+  const change = await changeOf(bank, id)
+  showChange(change, { diff: await bank.diff(change.id), terminal })
+  if (!isSure && !isAtTerminal())
+    throw new UsageError(`strata memory revert asks at a terminal. In scripts, use: strata memory revert ${id} --yes`)
+  const answer = isSure ? "yes" : await askForWord("\nTake this change back? yes or no: ", ["yes", "no"])
+  if (answer !== "yes") {
+    terminal.print("Nothing was changed.\n")
+    return NOT_DONE
+  }
+  const reverted = await bank.revert(change.id)
+  if (!reverted) terminal.print("Everything is as it was before that change already. Nothing was changed.\n")
+  else terminal.print(`Change ${change.id} is taken back. ${takeBack(reverted)}`)
+  return DONE
+}
+
+export async function changeOf(bank: MemoryBank, id: string): Promise<MemoryChange> {
+  const change = (await bank.history()).find((one) => one.id === id)
+  if (change) return change
+  throw new UsageError(`There is no change ${id} in this project's memory. "strata memory history" lists them.`)
+}
+
+export function showChange(change: MemoryChange, { diff, terminal }: { diff: string; terminal: Terminal }): void {
+  const { style } = terminal
+  const title = `Change ${change.id}, ${minuteOf(change.at)} UTC, by ${authorWords(change.by)}`
+  const lines = [style.bold(title), printable(changeWords(change)), "", ...diffLines(diff, terminal)]
+  terminal.print(`${lines.join("\n")}\n`)
+}
+
+const isAtTerminal = (): boolean => process.stdin.isTTY === true && process.stdout.isTTY === true

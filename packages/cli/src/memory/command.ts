@@ -1,0 +1,88 @@
+/** `strata memory`: what is remembered across the conversations of a project, where it came from, and how to change it. */
+import { readArguments } from "../arguments.ts"
+import { type Run, UsageError } from "../command.ts"
+import { MEMORY } from "../descriptions.ts"
+import { visibleJson } from "../display/visible.ts"
+import { nearestTo } from "../suggestion.ts"
+import { changeOf, edit, forget, revert, showChange } from "./changes.ts"
+import { namedMemory } from "./named.ts"
+import { historyPage, inOrder, listPage, memoryPage } from "./page.ts"
+import { openMemoryPlace } from "./place.ts"
+import { searchMemory, searchPage } from "./search.ts"
+
+const DONE = 0
+
+/** What each action takes after its name: the least and the most arguments, and their placeholder. */
+const ACTIONS = {
+  list: [0, 0, ""],
+  show: [1, 1, "NAME"],
+  edit: [1, 1, "NAME"],
+  forget: [1, 1, "NAME"],
+  history: [0, 1, "[ID]"],
+  revert: [1, 1, "ID"],
+  search: [1, Number.POSITIVE_INFINITY, "WORDS…"],
+} as const satisfies Record<string, readonly [least: number, most: number, value: string]>
+
+type Action = keyof typeof ACTIONS
+
+const WITHOUT_JSON: ReadonlySet<Action> = new Set(["edit", "forget", "revert"])
+
+export const run: Run = async ({ args, cwd, env, terminal }) => {
+  const { values, operands } = readArguments(MEMORY, args)
+  const { action, given } = chosen(operands)
+  if (values.json && WITHOUT_JSON.has(action)) throw new UsageError(`strata memory ${action} has no --json.`)
+  const place = await openMemoryPlace({ cwd, env })
+  const { bank } = place
+  const { location } = bank
+  const look = { style: terminal.style, columns: terminal.columns, now: new Date() }
+  const show = (value: unknown, page: () => readonly string[]) => {
+    terminal.print(`${values.json ? visibleJson(value, 2) : page().join("\n")}\n`)
+    return DONE
+  }
+  for (const problem of await bank.problems()) terminal.complain(`${problem}\n`)
+  switch (action) {
+    case "list": {
+      const memories = inOrder(await bank.all())
+      return show({ location, memories }, () => listPage({ memories, location, all: values.all }, look))
+    }
+    case "show": {
+      const memory = namedMemory(await bank.all(), given[0]!)
+      return show(memory, () => memoryPage(memory, { ...look, location }))
+    }
+    case "history": {
+      if (given[0] === undefined) {
+        const changes = await bank.history()
+        return show({ location, changes }, () => historyPage(changes, look))
+      }
+      const change = await changeOf(bank, given[0])
+      const diff = await bank.diff(change.id)
+      if (values.json) return show({ ...change, diff }, () => [])
+      showChange(change, { diff, terminal })
+      return DONE
+    }
+    case "search": {
+      const found = await searchMemory(place, given.join(" "))
+      return show(found, () => searchPage(found, look))
+    }
+    case "edit":
+      return edit(given[0]!, { bank, terminal, env })
+    case "forget":
+      return forget(given[0]!, { bank, terminal })
+    case "revert":
+      return revert(given[0]!, { bank, terminal, isSure: values.yes })
+  }
+}
+
+function chosen([name = "list", ...given]: readonly string[]): { action: Action; given: readonly string[] } {
+  const names = Object.keys(ACTIONS) as Action[]
+  const action = names.find((one) => one === name)
+  if (action === undefined) {
+    const near = nearestTo(name, names)
+    const hint = near === undefined ? `The actions are ${names.join(", ")}.` : `Did you mean "strata memory ${near}"?`
+    throw new UsageError(`strata memory has no action ${name}. ${hint}`)
+  }
+  const [least, most, value] = ACTIONS[action]
+  if (given.length >= least && given.length <= most) return { action, given }
+  const usage = `strata memory ${action}${value === "" ? "" : ` ${value}`}`
+  throw new UsageError(`Use it like this: ${usage}. "strata memory --help" shows more.`)
+}

@@ -1,0 +1,24 @@
+/** Finds the memory that a person names: by its file, its name, or the start of one of them. */
+import type { Memory } from "@strata/core/internal"
+import { UsageError } from "../command.ts"
+import { nearestTo } from "../suggestion.ts"
+import { stemOf } from "./words.ts"
+
+export function namedMemory(memories: readonly Memory[], typed: string): Memory {
+  const wanted = typed.toLowerCase()
+  const namesOf = ({ file, name }: Memory) => [file, stemOf(file), name].map((one) => one.toLowerCase())
+  const exact = memories.filter((memory) => namesOf(memory).includes(wanted))
+  const fitting =
+    exact.length > 0 ? exact : memories.filter((memory) => namesOf(memory).some((one) => one.startsWith(wanted)))
+  if (fitting.length === 1) return fitting[0]!
+  if (fitting.length > 1) {
+    const names = fitting.map(({ file }) => file).join(", ")
+    throw new UsageError(`${fitting.length} memories fit "${typed}": ${names}. Type the file name.`)
+  }
+  const near = nearestTo(
+    wanted,
+    memories.map(({ file }) => stemOf(file)),
+  )
+  const hint = near === undefined ? '"strata memory" lists them.' : `Did you mean ${near}?`
+  throw new UsageError(`There is no memory "${typed}" in this project. ${hint}`)
+}

@@ -1,0 +1,141 @@
+/** The pages of `strata memory`: the list, one memory, the history. Lines for a terminal; nothing in them can control it. */
+import { isCurrent, MEMORY_TYPES, type Memory, type MemoryChange } from "@strata/core/internal"
+import { counted } from "../display/numbers.ts"
+import { table } from "../display/table.ts"
+import type { Style } from "../display/terminal.ts"
+import { indented, wrapped } from "../display/text.ts"
+import { printable, visible } from "../display/visible.ts"
+import { ageWords, authorWords, editedWords, minuteOf, sourceWords, stemOf } from "./words.ts"
+
+const WIDEST = 110
+
+export interface Look {
+  readonly style: Style
+  readonly columns: number
+  readonly now: Date
+}
+
+/** Rules and preferences first, and in each type what was confirmed last. */
+export const inOrder = (memories: readonly Memory[]): readonly Memory[] =>
+  memories.toSorted(
+    (a, b) =>
+      MEMORY_TYPES.indexOf(a.type) - MEMORY_TYPES.indexOf(b.type) ||
+      compare(b.confirmed, a.confirmed) ||
+      compare(a.file, b.file),
+  )
+
+export interface ListPage {
+  readonly memories: readonly Memory[]
+  readonly location: string
+  /** Also those that others replaced. */
+  readonly all: boolean
+}
+
+export function listPage({ memories, location, all }: ListPage, look: Look): readonly string[] {
+  const { style } = look
+  const where = printable(location)
+  if (memories.length === 0) return [`This project has no memories yet. They are kept in ${where}`]
+  const current = inOrder(memories.filter(isCurrent))
+  const replaced = inOrder(memories.filter((memory) => !isCurrent(memory)))
+  const hidden = all ? 0 : replaced.length
+  return [
+    `${style.bold(counted(current.length, "memory", "memories"))} in ${where}`,
+    "",
+    ...memoryRows(all ? [...current, ...replaced] : current, look),
+    ...(hidden === 0 ? [] : ["", style.dim(`${counted(hidden, "replaced one")} not shown; --all lists them.`)]),
+  ]
+}
+
+export function memoryRows(memories: readonly Memory[], { style, columns, now }: Look): readonly string[] {
+  const width = Math.min(columns, WIDEST)
+  const lines = table({
+    width,
+    columns: [{ title: "name", gives: "end" }, { title: "type" }, { title: "confirmed" }, { title: "source" }],
+    rows: memories.map((memory) => [
+      printable(stemOf(memory.file)),
+      memory.type,
+      ageWords(memory.confirmed, now),
+      sourceWords(memory),
+    ]),
+    titles: style.dim,
+  })
+  const [titles, ...first] = lines
+  return [
+    titles!,
+    ...memories.flatMap((memory, at) => [
+      first[at]!,
+      ...indented(wrapped(aboutWords(memory), width - 6), 6).map(style.dim),
+    ]),
+  ]
+}
+
+function aboutWords({ description, failed, supersededBy }: Memory): string {
+  const replaced = supersededBy === undefined ? "" : `Replaced by ${stemOf(supersededBy)}. `
+  return printable(`${replaced}${failed ? "Did not work: " : ""}${description}`)
+}
+
+export function memoryPage(memory: Memory, { style, columns, now, location }: Look & { location: string }) {
+  const { file, name, description, type, created, confirmed, source, failed, supersedes, supersededBy, body } = memory
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ["about", description],
+    ["type", type],
+    ["created", created],
+    ["confirmed", `${confirmed} (${ageWords(confirmed, now)})`],
+    ["source", sourceWords(memory)],
+    ["conversation", source.conversation],
+    ["message", source.message],
+    ["outcome", failed && "it was tried and did not work"],
+    ["replaces", supersedes?.join(", ")],
+    ["replaced by", supersededBy],
+    ["file", `${location}/${file}`],
+  ]
+  return [
+    style.bold(printable(name)),
+    ...table({
+      width: Math.min(columns, WIDEST),
+      columns: [{ title: "" }, { title: "", gives: "wrap" }],
+      rows: facts.flatMap(([key, value]) => (value ? [[key, printable(value)]] : [])),
+    }),
+    "",
+    visible(body),
+  ]
+}
+
+export function historyPage(changes: readonly MemoryChange[], { style, columns }: Look): readonly string[] {
+  if (changes.length === 0) return ["Nothing has changed in this project's memory yet."]
+  return [
+    ...table({
+      width: Math.min(columns, WIDEST),
+      columns: [
+        { title: "id", align: "right" },
+        { title: "when (UTC)" },
+        { title: "by" },
+        { title: "what and why", gives: "wrap" },
+      ],
+      rows: changes
+        .toReversed()
+        .map((change) => [change.id, minuteOf(change.at), authorWords(change.by), printable(changeWords(change))]),
+      titles: style.dim,
+    }),
+    "",
+    style.dim('"strata memory history ID" shows a change as a diff. "strata memory revert ID" takes it back.'),
+  ]
+}
+
+export function changeWords(change: MemoryChange): string {
+  const masked = change.masked?.length ? ` ${counted(change.masked.length, "secret was", "secrets were")} removed.` : ""
+  return `${editedWords(change)}. ${change.why.replace(/[.\s]*$/, ".")}${masked}`
+}
+
+/** A unified diff, in colours where there are some. */
+export const diffLines = (diff: string, { style }: Pick<Look, "style">): readonly string[] =>
+  visible(diff)
+    .trimEnd()
+    .split("\n")
+    .map((line) => {
+      if (/^(?:\+\+\+|---|@@)/.test(line)) return style.dim(line)
+      if (line.startsWith("+")) return style.green(line)
+      return line.startsWith("-") ? style.red(line) : line
+    })
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

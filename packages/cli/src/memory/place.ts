@@ -1,0 +1,30 @@
+/** The memory of the project that a directory belongs to: the same from every worktree and subdirectory of a repository. */
+import { realpath } from "node:fs/promises"
+import {
+  defaultRoot,
+  fileStore,
+  type MemoryBank,
+  openBank,
+  type ProjectIdentity,
+  projectIdentity,
+  projectName,
+  type Store,
+} from "@strata/core/internal"
+import type { Call } from "../command.ts"
+
+export interface MemoryPlace {
+  readonly root: string
+  readonly store: Store
+  readonly identity: ProjectIdentity
+  readonly bank: MemoryBank
+  /** Names of the project's directories in the store that may have conversations. */
+  readonly projects: readonly string[]
+}
+
+export async function openMemoryPlace({ cwd, env }: Pick<Call, "cwd" | "env">): Promise<MemoryPlace> {
+  const root = defaultRoot(env)
+  const store = fileStore({ root })
+  const identity = await projectIdentity(cwd)
+  const bank = openBank({ files: store.memories!({ project: identity.name }) })
+  return { root, store, identity, bank, projects: [...new Set([projectName(await realpath(cwd)), identity.name])] }
+}

@@ -1,0 +1,51 @@
+/** How memories and their changes read on every screen. Pure. */
+import type { Memory, MemoryAuthor, MemoryChange } from "@strata/core/internal"
+
+const DAY = 86_400_000
+const INDEX = "MEMORY.md"
+
+/** `release-process` for `release-process.md`: what a person types. */
+export const stemOf = (file: string): string => file.replace(/\.md$/i, "")
+
+/** Whole days, because most memories have a date and no time. */
+export function ageWords(time: string, now: Date): string {
+  const days = Math.max(0, Math.floor((now.getTime() - Date.parse(time)) / DAY))
+  if (Number.isNaN(days)) return "unknown"
+  if (days < 2) return days === 0 ? "today" : "yesterday"
+  if (days < 60) return `${days} days ago`
+  return days < 730 ? `${Math.floor(days / 30)} months ago` : `${Math.floor(days / 365)} years ago`
+}
+
+/** Who it comes from, as a sentence without a full stop. */
+export function sourceWords({ source, basis }: Pick<Memory, "source" | "basis">): string {
+  if (source.saidBy === "tool") return "seen in a tool's output"
+  if (source.saidBy === "user") return source.conversation === undefined ? "you wrote it" : "you said it"
+  return basis === "seen" ? "the agent saw it" : "the agent concluded it"
+}
+
+const AUTHORS: Readonly<Record<MemoryAuthor, string>> = {
+  person: "you",
+  agent: "the agent",
+  extraction: "after a query",
+  dream: "a dream",
+}
+
+export const authorWords = (by: MemoryAuthor): string => AUTHORS[by]
+
+/** `added a.md; removed b.md`. The index follows the memories, so it is named only where it changed alone. */
+export function editedWords({ files }: Pick<MemoryChange, "files">): string {
+  const memories = files.filter(({ path }) => path !== INDEX)
+  const kinds = Map.groupBy(memories.length > 0 ? memories : files, ({ before, after }) => {
+    if (before === undefined) return "added"
+    return after === undefined ? "removed" : "changed"
+  })
+  return ["added", "changed", "removed"]
+    .flatMap((kind) => {
+      const paths = kinds.get(kind as "added")?.map(({ path }) => path)
+      return paths ? [`${kind} ${paths.join(", ")}`] : []
+    })
+    .join("; ")
+}
+
+/** `2026-03-01 10:00` in UTC. */
+export const minuteOf = (time: string): string => time.slice(0, 16).replace("T", " ")
