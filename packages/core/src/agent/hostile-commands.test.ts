@@ -172,6 +172,20 @@ printf '%s' other/link/*`)
     expect(unasked(lines)).toEqual([])
   })
 
+  test("a line that goes on in the next one is read as bash joins it", () => {
+    const lines = [
+      "cat ~\\\n/f",
+      "cat x:\\\n~/f",
+      "echo $\\\nSECRET",
+      'echo "$\\\nSECRET"',
+      "cat <<E\n$\\\nSECRET\nE",
+      "P\\\nATH=bin; ls",
+      "cat .\\\n./outside/f",
+    ]
+    expect(unasked(lines)).toEqual([])
+    expect(verdict("ls src \\\n  docs")).toBe("allow")
+  })
+
   test("a toolchain file of the project decides what cargo is", () => {
     expect(verdict("cargo --version")).toBe("allow")
     expect(verdict("cd rust && cargo --version")).toBe("ask")

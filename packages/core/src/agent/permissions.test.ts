@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
+import { commandShape } from "../tools/shell/command/command-facts.ts"
 import type { PermissionQuestion } from "../tools/tool.ts"
-import { type Judgement, judge, type PermissionPolicy, simpleCommands } from "./permissions.ts"
+import { type Judgement, judge, type PermissionPolicy } from "./permissions.ts"
 
 const policy = (change: Partial<PermissionPolicy> = {}): PermissionPolicy => ({
   mode: "ask",
@@ -166,5 +167,6 @@ describe("PERM-2 what the system keeps", () => {
 })
 
 test("a command line is taken apart where it runs several commands", () => {
-  expect(simpleCommands("a b && c || d; e | f & g\nh")).toEqual(["a b", "c", "d", "e", "f", "g", "h"])
+  const { commands } = commandShape("a b && c || d; e | f & g\nh")
+  expect(commands.map(({ words }) => words.join(" "))).toEqual(["a b", "c", "d", "e", "f", "g", "h"])
 })

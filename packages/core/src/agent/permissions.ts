@@ -2,7 +2,7 @@
  * Judges what a call may do, by the mode, the rules and the call. Paths are absolute, with symlinks followed. Deny wins over everything,
  * and no tool can write the files that Strata keeps. Command lines are judged as parsed, in judge-command.ts.
  */
-import { commandFacts, commandShape } from "../tools/shell/command/command-facts.ts"
+import { commandFacts } from "../tools/shell/command/command-facts.ts"
 import { urlFits } from "../tools/web/hosts.ts"
 import { judgeCommand } from "./judge-command.ts"
 import { pathFits } from "./path-rules.ts"
@@ -94,11 +94,4 @@ function findRule(
   const found = subjects.map((subject) => fitting.find((rule) => fits(rule, subject)))
   const isFound = strict ? found.some((rule) => rule) : found.every((rule) => rule)
   return isFound ? found.find((rule) => rule)?.text : undefined
-}
-
-/** The commands that a line runs, in order, with `…` for words that are only known when it runs. */
-export function simpleCommands(line: string): readonly string[] {
-  return commandShape(line).commands.flatMap(({ words, isGuess }) =>
-    isGuess ? [] : [words.map((word) => word ?? "…").join(" ")],
-  )
 }

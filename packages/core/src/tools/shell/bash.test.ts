@@ -158,15 +158,33 @@ describe("Bash", () => {
     writeFileSync(join(at, "secret"), "")
     symlinkSync(join(at, "secret"), join(at, "harmless"))
     const context = testContext({ at })
-    expect(await bash.question!({ command: "rm -rf build" }, context)).toMatchObject({
+    const line = { redirections: { reads: [], writes: [] }, unknown: [], unusual: [] }
+    const plain = { names: [], changesEnvironment: false }
+    const removed = { reads: [], writes: [{ path: join(at, "build"), isTree: true }] }
+    expect(await bash.question!({ command: "rm -rf build" }, context)).toEqual({
       kind: "execute",
       summary: "rm -rf build",
       subject: "rm -rf build",
       paths: [join(at, "build")],
+      command: {
+        ...line,
+        line: "rm -rf build",
+        commands: [{ ...plain, words: ["rm", "-rf", "build"], isReadOnly: false, uses: removed }],
+        isReadOnly: false,
+      },
     })
-    expect(await bash.question!({ command: "cat ./harmless" }, context)).toMatchObject({
+    const shown = { reads: [{ path: join(at, "secret") }], writes: [] }
+    expect(await bash.question!({ command: "cat ./harmless" }, context)).toEqual({
       kind: "read",
+      summary: "cat ./harmless",
+      subject: "cat ./harmless",
       paths: [join(at, "secret")],
+      command: {
+        ...line,
+        line: "cat ./harmless",
+        commands: [{ ...plain, words: ["cat", "./harmless"], isReadOnly: true, uses: shown }],
+        isReadOnly: true,
+      },
     })
     expect(isReadOnly(bash, { command: "cat harmless" })).toBe(true)
     expect(isReadOnly(bash, { command: "cat harmless", run_in_background: true })).toBe(false)

@@ -109,6 +109,8 @@ export class Evaluation {
       this.#hidden("It is too long to look at.")
       return undefined
     }
+    // bash joins such lines before it looks for expansions, the parser after it
+    if (/\$\\\n/.test(text)) this.#hidden("It breaks a line after a dollar sign.")
     return parse(text)
   }
 

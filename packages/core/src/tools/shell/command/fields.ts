@@ -72,10 +72,12 @@ function alternativesOf(word: Word): readonly (readonly Piece[])[] {
   return alternatives
 }
 
-/** Text without quotes around it. A backslash counts as quoting all of it. */
+/** Text without quotes around it. A backslash counts as quoting all of it, unless it only continues the line. */
 function literal({ text, value }: { readonly text: string; readonly value: string }): Piece {
-  const mayHaveTilde = /:~/.test(text) || (text !== value && /=~/.test(text))
-  return { kind: "text", text: value, isQuoted: text !== value, ...(mayHaveTilde ? { mayHaveTilde } : {}) }
+  const joined = text.replaceAll("\\\n", "")
+  const isQuoted = joined !== value
+  const mayHaveTilde = /:~/.test(joined) || (isQuoted && /=~/.test(joined))
+  return { kind: "text", text: value, isQuoted, ...(mayHaveTilde ? { mayHaveTilde } : {}) }
 }
 
 const LATER: Piece = { kind: "unknown", isPrintable: true }

@@ -101,10 +101,16 @@ describe("read-only commands (PERM-1: what plan mode lets through)", () => {
       "| tee ",
       "&& rm ",
       "$FILE",
+      "&",
+      "$(",
+      "`",
+      "(",
+      "<(",
+      "<> ",
     )
     fc.assert(
       fc.property(fc.string(), operator, fc.string(), (before, mark, after) => {
-        expect(isReadOnlyCommand(`ls ${before.replace(/[^\w ]/g, "")} ${mark}x${after}`)).toBe(false)
+        expect(isReadOnlyCommand(`ls ${before.replace(/['"#\\]/g, "")} ${mark}x${after}`)).toBe(false)
       }),
     )
   })
