@@ -24,6 +24,7 @@ const { status } = spawnSync(
     "packages/core/test/invariants",
     "packages/core/test/integration/core-requests.test.ts",
     "packages/core/test/integration/validator-agrees.test.ts",
+    "packages/core/test/integration/malformed-decisions.test.ts",
     "packages/core/test/integration/agent/malformed.test.ts",
     "packages/core/test/integration/compaction/properties",
   ],

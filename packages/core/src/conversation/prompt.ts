@@ -4,10 +4,9 @@ import { reasonOf } from "../base/errors.ts"
 import { InvalidOptionError } from "../base/options.ts"
 import type { DecisionOf } from "../journal/entries.ts"
 import { renderPreamble } from "../messages/preamble.ts"
-import type { ModelRequest, SystemPrompt, ToolDefinition } from "../messages/request.ts"
-import { validateRequest } from "../messages/validate/validator.ts"
+import type { SystemPrompt, ToolDefinition } from "../messages/request.ts"
+import { promptProblem } from "../messages/validate/prompt-problem.ts"
 import { wellFormed } from "../messages/well-formed.ts"
-import { findModel } from "../tokens/models.ts"
 
 export interface Prompt {
   readonly system?: SystemPrompt
@@ -41,18 +40,13 @@ export function renderPrompt({ prompt, current, estimate, contextLimit }: Prompt
 
 /** Throws if no request could carry the system prompt or the tools. */
 export function checkPrompt({ system = "", tools = [] }: Prompt): void {
-  const sent = readable({ system, tools })
-  const messages: ModelRequest["messages"] = [{ role: "user", content: "any" }]
-  const request = { model: "any", max_tokens: 1, messages, ...sent }
-  const found = validateRequest({ request, model: findModel(request.model).facts })
-  const flaw = found.find(({ path }) => /^(?:system|tools)\b/.test(path))
+  const flaw = promptProblem(readable({ system, tools }))
   if (flaw) throw refused(flaw.path.startsWith("system") ? "system" : "tools", `${flaw.path}: ${flaw.message}`)
 }
 
 function readable(prompt: { readonly system: SystemPrompt; readonly tools: readonly ToolDefinition[] }) {
   try {
-    const { system, tools } = asSent(prompt)
-    return { system, tools: [...tools] }
+    return asSent(prompt)
   } catch (error) {
     throw refused("tools", `it is not plain JSON (${reasonOf(error)})`)
   }

@@ -7,6 +7,7 @@
 import { crc32 } from "node:zlib"
 import type { Block } from "../messages/blocks.ts"
 import { hasExactInput, parseExact, stringifyExact } from "../messages/exact-json.ts"
+import { decisionFlaw } from "./decision-shapes.ts"
 import type { Entry } from "./entries.ts"
 
 const SUM_FIELD = ',"sum":"'
@@ -47,7 +48,7 @@ function isEntry(value: unknown): value is Entry {
   const { uuid, parentUuid, timestamp, type, subtype, message, attachment } = value as Record<string, unknown>
   if (typeof uuid !== "string" || typeof timestamp !== "string") return false
   if (parentUuid !== null && parentUuid !== undefined && typeof parentUuid !== "string") return false
-  if (type === "strata") return typeof subtype === "string"
+  if (type === "strata") return typeof subtype === "string" && decisionFlaw(subtype, value) === undefined
   if (type === "attachment") return typeof (attachment as { type?: unknown } | null)?.type === "string"
   if (type !== "user" && type !== "assistant") return typeof type === "string"
   const content = (message as { content?: unknown } | null)?.content

@@ -1,0 +1,70 @@
+/**
+ * What readers of a decision rely on, for each kind. A line without it is left out and reported like a damaged one. Kinds that are not
+ * listed come from a newer version: they are kept, and readers pass over them.
+ */
+import {
+  type FieldShapes,
+  type Flaw,
+  fields,
+  json,
+  listOf,
+  maybe,
+  type Shape,
+  text,
+  wrong,
+} from "../messages/shapes/shape.ts"
+import { promptProblem } from "../messages/validate/prompt-problem.ts"
+import { wellFormed } from "../messages/well-formed.ts"
+
+const count: Shape = (value) =>
+  typeof value === "number" && Number.isFinite(value) && value >= 0 ? undefined : wrong("a number of at least 0")
+const texts = listOf(text())
+const effect = maybe(fields({ saves: count, rewrites: count, spares: maybe(text()) }, "open"))
+
+const open = (shape: FieldShapes): Shape => fields(shape, "open")
+
+const promptFields = open({ system: json, tools: listOf(json), context: text() })
+
+/** Half characters are replaced before a prompt is sent. */
+const prompt: Shape = (value) => {
+  const flaw = promptFields(value)
+  if (flaw) return flaw
+  const problem = promptProblem(wellFormed(value) as { readonly system: unknown; readonly tools: unknown })
+  return problem && wrong("a prompt that can be sent", problem.path)
+}
+
+const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
+  ["session", open({ model: text(), cwd: text(), title: maybe(text()), mode: maybe(text()), prompt: maybe(text()) })],
+  ["prompt-rendered", prompt],
+  ["repaired", open({ repairs: listOf(open({ rule: text(), id: text() })) })],
+  ["media-withheld", open({ blocks: listOf(open({ address: text(), why: text() })) })],
+  [
+    "tool-result-persisted",
+    open({
+      toolUseId: text(),
+      path: text(),
+      bytes: count,
+      head: count,
+      tail: count,
+      shape: maybe(text()),
+      media: maybe(listOf(open({ path: text(), mediaType: text(), bytes: count }))),
+      effect,
+    }),
+  ],
+  ["tool-result-empty", open({ toolUseId: text(), tool: text() })],
+  ["tool-results-sent", open({ toolUseIds: texts })],
+  ["tool-results-cleared", open({ toolUseIds: texts, why: text(), attachments: maybe(texts), effect })],
+  ["server-edited", open({ edits: listOf(json), keptFrom: maybe(text()) })],
+  [
+    "notes-updated",
+    open({ throughUuid: text(), path: text(), tokens: count, contextTokens: count, kept: maybe(text()) }),
+  ],
+  ["compacted", open({ boundary: text(), kept: texts, tokensBefore: count, tokensAfter: count })],
+  ["spent", open({ purpose: text(), model: text(), responseId: text() })],
+  ["undone", open({ decision: text() })],
+  ["delivered", open({ queued: text() })],
+  ["branched", open({ from: open({ conversation: text(), uuid: text() }) })],
+])
+
+/** What a decision lacks that its readers rely on. */
+export const decisionFlaw = (subtype: string, decision: unknown): Flaw | undefined => SHAPES.get(subtype)?.(decision)
