@@ -16,7 +16,7 @@ import {
   type ToolUse,
   textOf,
 } from "../messages/blocks.ts"
-import { PromptTooLongError } from "../model/errors.ts"
+import { InvalidModelRequestError, PromptTooLongError } from "../model/errors.ts"
 import { refusesMedia } from "../model/media-refusals.ts"
 import type { Model, ModelResponse } from "../model/model.ts"
 import { keptCharacters, limitsFrom } from "../model/stream-limits.ts"
@@ -152,8 +152,8 @@ async function* submit(prompt: Content, options: QueryOptions): AsyncGenerator<Q
 }
 
 /**
- * A request that the API refuses is changed and sent again where that can help: compacted once if it is too long, and without images and
- * documents if it cannot use them. The caller sees the refusal only if that fails.
+ * A request that the API refuses is changed and sent again where that can help: compacted once if it is too long, without images and
+ * documents if it cannot use them, without blocks of unknown types. The caller sees the refusal only if that fails.
  */
 async function* ask(options: QueryOptions, turn: number): AsyncGenerator<QueryEvent, ModelResponse | "aborted"> {
   const { conversation: chat, signal } = options
@@ -171,6 +171,10 @@ async function* ask(options: QueryOptions, turn: number): AsyncGenerator<QueryEv
         const message = await withhold(chat, withholdings)
         if (message === undefined) throw error
         yield { type: "notice", message: `${message} The API said: "${error.said}"` }
+      } else if (error instanceof InvalidModelRequestError) {
+        const count = await chat.leaveOutReceived()
+        if (count === 0) throw error
+        yield { type: "notice", message: `${leftOut(count)} The API said: "${error.said}"` }
       } else throw error
     }
   }
@@ -183,6 +187,9 @@ async function compactAfter(refusal: PromptTooLongError, { conversation: chat, s
     throw refusal // the layer has reported why compacting did not help
   }
 }
+
+const leftOut = (count: number) =>
+  `The API refused the request. ${count === 1 ? "1 block" : `${count} blocks`} of a type that this version does not know ${count === 1 ? "is" : "are"} left out.`
 
 /** Leaves out more images and documents than before. `undefined` where none is left. */
 async function withhold(chat: Conversation, left: ("new" | "all")[]): Promise<string | undefined> {

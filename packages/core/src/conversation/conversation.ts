@@ -307,6 +307,23 @@ export class Conversation implements AsyncDisposable {
     })
   }
 
+  /** @internal Leaves out the blocks that a response brought and this version does not know. Resolves with how many. */
+  leaveOutReceived(): Promise<number> {
+    return this.#inOrder(async () => {
+      const repairs = this.views.context.receivedBlocks()
+      if (repairs.length === 0 || this.#parts.settings.values.off) return 0
+      const why = "the API refused a block before it"
+      await this.#record.append([
+        { type: "strata", subtype: "repaired", repairs },
+        ...(this.#model.facts.accepts.boundThinking
+          ? [{ type: "strata" as const, subtype: "thinking-dropped" as const, why }]
+          : []),
+      ])
+      this.#record.events.emit("repaired", { repairs })
+      return repairs.length
+    })
+  }
+
   /** Uses another system prompt, tool list or context from the next request on. The change is recorded and costs the server's cache. */
   usePrompt(prompt: Prompt): Promise<void> {
     return this.#inOrder(() => this.#prompt.use(prompt))
