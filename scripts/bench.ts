@@ -12,6 +12,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   import: "packages/core/bench/import.ts",
   sim: "packages/sim/bench/requests.ts",
   policies: "packages/lab/bench/policies.ts",
+  recall: "packages/lab/bench/recall.ts",
 }
 
 const names = process.argv.slice(2).filter((word) => !word.startsWith("--"))

@@ -47,28 +47,34 @@ export interface Weights {
   /** BM25: how much a long passage is held back. */
   readonly b: number
   readonly title: number
-  /** How much a word counts that is one or two passages earlier or later. */
+  /** How much the score of the passage one or two places earlier or later counts. */
   readonly before: readonly [number, number]
   readonly after: readonly [number, number]
+  /** The same for the passage before, if it asks something: then this one may answer it. */
+  readonly reply: number
   readonly context: number
+  /** The rest are factors for a passage that has the property, in full. */
   readonly source: number
+  readonly speaker: number
   readonly time: number
   readonly recency: number
-  /** A passage that covers less of the question is about something else. */
+  /** If no passage covers this much of the question, nothing is found. */
   readonly leastCoverage: number
 }
 
 export const WEIGHTS: Weights = {
   k1: 1.2,
   b: 0.6,
-  title: 1,
-  before: [0.5, 0.2],
+  title: 2,
+  before: [0.3, 0.1],
   after: [0.3, 0.1],
+  reply: 0.8,
   context: 0.15,
-  source: 0.6,
-  time: 1.5,
-  recency: 0.1,
-  leastCoverage: 0.34,
+  source: 1.6,
+  speaker: 2,
+  time: 2,
+  recency: 1.1,
+  leastCoverage: 0.3,
 }
 
 const RECENCY_DAYS = 90
@@ -97,45 +103,96 @@ export function rankPassages(question: Question, collection: Collection): readon
       .slice(0, ENOUGH_TERMS),
   )
   if (whole === 0) return []
-  return [...Map.groupBy(collection.passages, ({ source }) => source).values()]
+  const found = [...Map.groupBy(collection.passages, ({ source }) => source).values()]
     .flatMap((passages) => {
-      const at = new Map(passages.map((passage) => [passage.position, countsOf(passage, weights)]))
-      const sourceCoverage =
-        sum(
-          asked.filter(({ stem }) => [...at.values()].some((counts) => counts.has(stem))).map(({ weight }) => weight),
-        ) / whole
+      const matches = new Map(
+        passages.map((passage) => [passage.position, matchOf(passage, { wanted, collection, weights })]),
+      )
+      const inSource = shareOf(asked, [...matches.values()], whole)
       return passages.map((passage): Found => {
-        const length = 1 - weights.b + (weights.b * passage.terms.length) / (collection.averageLength || 1)
-        const matched = wanted
-          .map((term) => ({ ...term, frequency: frequencyAround(at, passage.position, term.stem, weights) }))
-          .filter(({ frequency }) => frequency > 0)
-        const bm25 = sum(
-          matched.map(
-            ({ weight, frequency }) => (weight * frequency * (weights.k1 + 1)) / (frequency + weights.k1 * length),
-          ),
-        )
-        const hit = matched.filter(({ isAsked }) => isAsked)
+        const around = neighboursOf(passage.position, matches, weights)
+        const hit = asked.filter(({ stem }) => around.some(({ match }) => match.stems.has(stem)))
         const factors = [
-          1 + weights.source * sourceCoverage,
-          time && isDuring(passage, time) ? weights.time : 1,
-          1 + weights.recency * freshness(passage, question.now),
+          graded(weights.source, inSource),
+          graded(weights.speaker, isSpeaker(passage, asked) ? 1 : 0),
+          graded(weights.time, time && isDuring(passage, time) ? 1 : 0),
+          graded(weights.recency, freshness(passage, question.now)),
           question.prior?.(passage) ?? 1,
         ]
         return {
           passage: withoutTerms(passage),
-          score: factors.reduce((product, factor) => product * factor, bm25),
+          score: factors.reduce(
+            (product, factor) => product * factor,
+            sum(around.map(({ match, weight }) => weight * match.score)),
+          ),
           coverage: Math.min(1, sum(hit.map(({ weight }) => weight)) / whole),
           words: hit.map(({ word }) => word),
         }
       })
     })
-    .filter(({ score, coverage }) => score > 0 && coverage >= weights.leastCoverage)
+    .filter(({ score }) => score > 0)
     .sort(
       (a, b) =>
         b.score - a.score || compare(a.passage.source, b.passage.source) || a.passage.position - b.passage.position,
     )
-    .slice(0, question.limit ?? 10)
+  // a question of several parts has its answers in several passages, so only the best one has to cover enough
+  return found.some(({ coverage }) => coverage >= weights.leastCoverage) ? found.slice(0, question.limit ?? 10) : []
 }
+
+interface Match {
+  readonly score: number
+  readonly stems: ReadonlySet<string>
+  readonly isQuestion: boolean
+}
+
+interface Matching {
+  readonly wanted: readonly Wanted[]
+  readonly collection: Collection
+  readonly weights: Weights
+}
+
+/** BM25 of one passage. */
+function matchOf({ text, terms, titleTerms }: Indexed, { wanted, collection, weights }: Matching): Match {
+  const counts = new Map<string, number>()
+  for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1)
+  for (const term of titleTerms) counts.set(term, (counts.get(term) ?? 0) + weights.title)
+  const length = 1 - weights.b + (weights.b * terms.length) / (collection.averageLength || 1)
+  const matched = wanted.filter(({ stem }) => counts.has(stem))
+  const score = sum(
+    matched.map(({ stem, weight }) => {
+      const frequency = counts.get(stem)!
+      return (weight * frequency * (weights.k1 + 1)) / (frequency + weights.k1 * length)
+    }),
+  )
+  return { score, stems: new Set(matched.map(({ stem }) => stem)), isQuestion: /[?？]/.test(text) }
+}
+
+/** The passage itself and those around it that match something, each with its weight. */
+function neighboursOf(position: number, matches: ReadonlyMap<number, Match>, { before, after, reply }: Weights) {
+  const asksBefore = matches.get(position - 1)?.isQuestion ?? false
+  const weights = [
+    [-2, before[1]],
+    [-1, asksBefore ? reply : before[0]],
+    [0, 1],
+    [1, after[0]],
+    [2, after[1]],
+  ] as const
+  return weights.flatMap(([step, weight]) => {
+    const match = matches.get(position + step)
+    return match && match.score > 0 && weight > 0 ? [{ match, weight }] : []
+  })
+}
+
+function shareOf(asked: readonly Wanted[], matches: readonly Match[], whole: number): number {
+  const found = asked.filter(({ stem }) => matches.some(({ stems }) => stems.has(stem)))
+  return Math.min(1, sum(found.map(({ weight }) => weight)) / whole)
+}
+
+const isSpeaker = ({ speaker }: Passage, asked: readonly Wanted[]) =>
+  speaker !== undefined && asked.some(({ word }) => word === speaker.toLowerCase())
+
+/** 1 where the share is 0, the factor where it is 1. */
+const graded = (factor: number, share: number) => 1 + (factor - 1) * share
 
 interface Circumstances {
   readonly collection: Collection
@@ -162,26 +219,6 @@ function wantedTerms(
       .filter(([stem]) => !isAsked.has(stem))
       .map(([stem, word]) => ({ stem, word, weight: weights.context * rarity(stem), isAsked: false })),
   ]
-}
-
-type Counts = ReadonlyMap<string, number>
-
-function countsOf({ terms, titleTerms }: Indexed, { title }: Weights): Counts {
-  const counts = new Map<string, number>()
-  for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1)
-  for (const term of titleTerms) counts.set(term, (counts.get(term) ?? 0) + title)
-  return counts
-}
-
-function frequencyAround(
-  at: ReadonlyMap<number, Counts>,
-  position: number,
-  stem: string,
-  { before, after }: Weights,
-): number {
-  const has = (step: number) => (at.get(position + step)?.has(stem) ? 1 : 0)
-  const own = at.get(position)!.get(stem) ?? 0
-  return own + before[0] * has(-1) + before[1] * has(-2) + after[0] * has(1) + after[1] * has(2)
 }
 
 function isDuring({ time }: Passage, { from, to }: TimeSpan): boolean {

@@ -2,7 +2,7 @@
  * A full-text index of passages: turns of past conversations, or memories. SQLite finds candidates; `rankPassages` orders them. The index
  * holds nothing that cannot be rebuilt. Adding costs what is new.
  */
-import { DatabaseSync, type StatementSync } from "node:sqlite"
+import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { timeNamedIn } from "./named-time.ts"
 import type { Passage } from "./passage.ts"
 import { type Found, type Indexed, type Question, rankPassages } from "./ranking.ts"
@@ -58,7 +58,9 @@ export class TextIndex {
 
   /** `path`: a file, or `:memory:`. */
   constructor(path: string) {
-    this.#db = new DatabaseSync(path, { timeout: BUSY_MILLISECONDS })
+    // loaded with the first index: most imports of the library never search
+    const sqlite = process.getBuiltinModule("node:sqlite")
+    this.#db = new sqlite.DatabaseSync(path, { timeout: BUSY_MILLISECONDS })
     try {
       this.#db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON;")
       if (this.#version() !== VERSION)

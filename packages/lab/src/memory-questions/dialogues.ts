@@ -1,8 +1,14 @@
 /**
- * Long dialogues over months between two people, and questions about them with the turns that hold the answer. Made from a seed, so that
- * everyone measures the same. Also unanswerable questions: about things that only the other person said, or that no one did.
+ * Long dialogues over a year, and questions about them with the turns that hold the answer. Made from a seed, so that everyone measures the
+ * same. Half of the answers share words with the question, a third do so only through the turn before, the rest say it in other words.
  */
-import { FACT_KINDS, type FactKind, SMALL_TALK } from "./fact-kinds.ts"
+import { chatter, DETAILS, EVERYDAY_TALK, PROJECT_TALK, REPLIES } from "./kinds/chatter.ts"
+import { EVERYDAY_CHOSEN } from "./kinds/everyday-chosen.ts"
+import { EVERYDAY_HELD_OUT } from "./kinds/everyday-held-out.ts"
+import type { FactKind } from "./kinds/fact-kind.ts"
+import { COMPONENTS_CHOSEN, PROJECT_CHOSEN } from "./kinds/project-chosen.ts"
+import { COMPONENTS_HELD_OUT, PROJECT_HELD_OUT } from "./kinds/project-held-out.ts"
+import { randomFrom } from "./random.ts"
 
 export interface Turn {
   readonly session: number
@@ -11,156 +17,307 @@ export interface Turn {
   readonly time: string
 }
 
-export interface MemoryQuestion {
+export type QuestionKind = "direct" | "time" | "two-hop" | "said-of-another" | "never-said" | "unrelated"
+
+export interface AskedQuestion {
   readonly text: string
-  readonly kind: "direct" | "time" | "two-hop" | "unanswerable"
-  /** Positions in `turns`. */
+  readonly kind: QuestionKind
+  /** Positions in `turns`. Empty: unanswerable. */
   readonly evidence: readonly number[]
 }
 
 export interface Dialogue {
   readonly turns: readonly Turn[]
-  readonly questions: readonly MemoryQuestion[]
+  readonly questions: readonly AskedQuestion[]
+  /** When the questions are asked. */
+  readonly now: Date
 }
 
-export interface DialogueSize {
+export interface DialogueOptions {
+  readonly seed: number
+  readonly about: "everyday" | "project"
+  /** `chosen`: weights were chosen on it. `held-out` shares no kind of fact, component or person with it. */
+  readonly part: "chosen" | "held-out"
+  readonly sessions?: number
+  readonly turnsPerSession?: number
+}
+
+const PEOPLE = {
+  chosen: ["Marta", "Jonas", "Priya", "Tomek", "Aisha", "Declan"],
+  "held-out": ["Yuki", "Renata", "Olu", "Saskia", "Hamid", "Brigid"],
+}
+const KINDS = {
+  everyday: { chosen: EVERYDAY_CHOSEN, "held-out": EVERYDAY_HELD_OUT },
+  project: { chosen: PROJECT_CHOSEN, "held-out": PROJECT_HELD_OUT },
+}
+const COMPONENTS = { chosen: COMPONENTS_CHOSEN, "held-out": COMPONENTS_HELD_OUT }
+const MONTHS = "January,February,March,April,May,June,July,August,September,October,November,December".split(",")
+const DAY = 86_400_000
+const BEGIN = Date.UTC(2025, 0, 6)
+const DAYS_BETWEEN = 13
+/** How often an answer shares words with its question, and how often only the turn before does. */
+const SAID_SHARE = 0.5
+const ASKED_SHARE = 0.33
+/** How often the other one says something about the fact. */
+const FOLLOW_SHARE = 0.6
+/** How often a circumstance came up with a fact, and how often the question names it. */
+const DETAIL_SHARE = 0.6
+const DETAIL_ASKED_SHARE = 0.7
+const PASSING_SHARE = 0.08
+const REPLY_SHARE = 0.15
+const NEVER_SAID_KINDS = 2
+const KINDS_PER_SUBJECT = { everyday: 8, project: 5 }
+const COMPONENTS_IN_DIALOGUE = 6
+const SAID_TWICE = 6
+const TWO_HOPS = 4
+const UNRELATED = 6
+
+/** What a fact is about. A person says it; a component is named. */
+interface Subject {
+  readonly speaker?: string
+  readonly written: string
+  readonly asked: string
+}
+
+interface Fact {
+  readonly subject: Subject
+  readonly kind: FactKind
+  readonly value: string
+  /** A circumstance that came up with it, such as "after the storm". */
+  readonly detail: string | undefined
+  readonly session: number
+}
+
+/** `words`: how it was said, or asked for. */
+type Placed = Fact & { readonly at: number; readonly words: string }
+
+export function makeDialogue({ seed, about, part, sessions = 28, turnsPerSession = 26 }: DialogueOptions): Dialogue {
+  const random = randomFrom(seed)
+  const people = [random.shuffled(PEOPLE[part])[0]!, about === "project" ? "assistant" : ""]
+  if (about === "everyday") people[1] = random.pick(PEOPLE[part].filter((name) => name !== people[0]))
+  const subjects: readonly Subject[] =
+    about === "everyday"
+      ? people.map((name) => ({ speaker: name, written: name, asked: name }))
+      : random
+          .shuffled(COMPONENTS[part])
+          .slice(0, COMPONENTS_IN_DIALOGUE)
+          .map(([written, asked]) => ({ written, asked }))
+  const pool = random.shuffled(KINDS[about][part])
+  const details = DETAILS[about][part].split("; ")
+  const facts = factsAbout({
+    random,
+    subjects,
+    details,
+    kinds: pool.slice(NEVER_SAID_KINDS),
+    perSubject: KINDS_PER_SUBJECT[about],
+    sessions,
+  })
+  const { turns, placed } = talk({ random, people, facts, pool, about, sessions, turnsPerSession })
+  const now = new Date(Date.parse(turns.at(-1)!.time) + DAY)
+  const questions = questionsAbout({ random, placed, subjects, pool, turns, now })
+  return { turns, now, questions: [...questions, ...unrelated(random, about, part)] }
+}
+
+/** Questions about things that belong to other dialogues. */
+function unrelated(
+  random: Random,
+  about: DialogueOptions["about"],
+  part: DialogueOptions["part"],
+): readonly AskedQuestion[] {
+  const [kinds, subjects] =
+    about === "everyday"
+      ? [KINDS.project[part], COMPONENTS[part].map(([, asked]) => asked)]
+      : [KINDS.everyday[part], PEOPLE[part === "chosen" ? "held-out" : "chosen"]]
+  return random
+    .shuffled(kinds)
+    .slice(0, UNRELATED)
+    .map((kind) => ({
+      text: random.pick(kind.questions).replaceAll("{p}", random.pick(subjects)),
+      kind: "unrelated" as const,
+      evidence: [],
+    }))
+}
+
+type Random = ReturnType<typeof randomFrom>
+
+interface Telling {
+  readonly random: Random
+  readonly subjects: readonly Subject[]
+  readonly kinds: readonly FactKind[]
+  readonly details: readonly string[]
+  readonly perSubject: number
+  readonly sessions: number
+}
+
+/** Some facts are said a second time, months later, with another value. */
+function factsAbout({ random, subjects, kinds, details, perSubject, sessions }: Telling): readonly Fact[] {
+  const detail = () => (random.next() < DETAIL_SHARE ? random.pick(details) : undefined)
+  const once = subjects.flatMap((subject) =>
+    random
+      .shuffled(kinds)
+      .slice(0, perSubject)
+      .map((kind) => ({
+        subject,
+        kind,
+        value: random.pick(kind.values),
+        detail: detail(),
+        session: random.below(sessions),
+      })),
+  )
+  const again = random
+    .shuffled(once)
+    .slice(0, SAID_TWICE)
+    .map((fact) => ({
+      ...fact,
+      detail: detail(),
+      value: random.pick(fact.kind.values.filter((value) => value !== fact.value)),
+      session: (fact.session + Math.floor(sessions / 3) + random.below(Math.floor(sessions / 3))) % sessions,
+    }))
+  return [...once, ...again]
+}
+
+interface Talking {
+  readonly random: Random
+  readonly people: readonly string[]
+  readonly facts: readonly Fact[]
+  readonly pool: readonly FactKind[]
+  readonly about: "everyday" | "project"
   readonly sessions: number
   readonly turnsPerSession: number
 }
 
-const NAMES = [
-  "Marta",
-  "Jonas",
-  "Priya",
-  "Tomek",
-  "Aisha",
-  "Declan",
-  "Yuki",
-  "Renata",
-  "Olu",
-  "Saskia",
-  "Hamid",
-  "Brigid",
-]
-const MONTHS = [
-  "January",
-  "February",
-  "March",
-  "April",
-  "May",
-  "June",
-  "July",
-  "August",
-  "September",
-  "October",
-  "November",
-  "December",
-]
-const DAY = 86_400_000
-
-export function makeDialogue(seed: number, { sessions, turnsPerSession }: DialogueSize): Dialogue {
-  const random = seeded(seed)
-  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!
-  const people = shuffled(NAMES, random).slice(0, 2) as [string, string]
-  const told = shuffled(
-    people.flatMap((person) =>
-      shuffled(FACT_KINDS, random)
-        .slice(0, 14)
-        .map((kind) => ({ person, kind, value: pick(kind.values) })),
-    ),
-    random,
-  )
+function talk({ random, people, facts, pool, about, sessions, turnsPerSession }: Talking) {
   const turns: Turn[] = []
-  const placed: { person: string; kind: FactKind; value: string; at: number; date: Date }[] = []
-  const begin = Date.UTC(2025, 0, 6)
+  const placed: Placed[] = []
+  const other = (name: string) => people.find((person) => person !== name)!
+  const aside = () => chatter(about === "everyday" ? EVERYDAY_TALK : PROJECT_TALK, random.pick)
+  const idle = () => {
+    const chance = random.next()
+    const passing = () => random.pick(random.pick(pool).passing)
+    return chance < PASSING_SHARE
+      ? `${passing()} ${aside()}`
+      : chance < PASSING_SHARE + REPLY_SHARE
+        ? random.pick(REPLIES)
+        : aside()
+  }
   for (let session = 0; session < sessions; session++) {
-    const date = new Date(begin + session * 12 * DAY + Math.floor(random() * 5) * DAY)
-    const facts = told.slice(
-      Math.floor((session * told.length) / sessions),
-      Math.floor(((session + 1) * told.length) / sessions),
-    )
+    const start = BEGIN + (session * DAYS_BETWEEN + random.below(4)) * DAY + random.below(8) * 3_600_000
+    const first = turns.length
     const say = (speaker: string, text: string) => {
-      turns.push({ session, speaker, text, time: new Date(date.getTime() + turns.length * 20_000).toISOString() })
-      return turns.length - 1
+      const time = new Date(start + (turns.length - first) * 40_000).toISOString()
+      return turns.push({ session, speaker, text, time }) - 1
     }
-    const chat = (count: number) => {
-      for (let i = 0; i < count; i++) say(people[i % 2]!, pick(SMALL_TALK))
+    const between = (count: number) => {
+      for (let i = 0; i < count; i++) say(other(turns.at(-1)?.speaker ?? people[1]!), idle())
     }
-    const rest = Math.max(0, turnsPerSession - facts.length * 2)
-    for (const { person, kind, value } of facts) {
-      chat(Math.floor(rest / (facts.length + 1)))
-      say(people.find((other) => other !== person)!, pick(kind.cues))
-      placed.push({ person, kind, value, at: say(person, pick(kind.tellings).replace("{v}", value)), date })
+    const tell = (fact: Fact) => {
+      const speaker = fact.subject.speaker ?? random.pick(people)
+      const filled = (text: string) => text.replaceAll("{p}", fact.subject.written).replaceAll("{v}", fact.value)
+      const nearby = fact.detail === undefined ? "" : ` It was ${fact.detail}.`
+      const isLater = random.next() < 0.5
+      const now = isLater ? "" : nearby
+      const chance = random.next()
+      let words: string
+      if (chance >= SAID_SHARE && chance < SAID_SHARE + ASKED_SHARE) {
+        const [cue, reply] = random.pick(fact.kind.asked)
+        words = cue
+        say(other(speaker), filled(cue))
+        placed.push({ ...fact, words, at: say(speaker, filled(reply) + now) })
+      } else {
+        words = random.pick(chance < SAID_SHARE ? fact.kind.said : fact.kind.otherwise)
+        if (turns.at(-1)?.speaker === speaker) say(other(speaker), idle())
+        placed.push({
+          ...fact,
+          words,
+          at: say(speaker, random.next() < 0.5 ? `${filled(words)}${now} ${aside()}` : filled(words) + now),
+        })
+      }
+      if (random.next() < FOLLOW_SHARE) say(other(speaker), random.pick(fact.kind.follow))
+      if (isLater && nearby !== "") say(speaker, `${nearby.trim()} ${aside()}`)
     }
-    chat(turnsPerSession - (turns.length % turnsPerSession || turnsPerSession))
+    say(people[0]!, `Hi ${people[1]}! ${aside()}`)
+    const now = facts.filter((fact) => fact.session === session)
+    const gap = Math.floor((turnsPerSession - 2 * now.length) / (now.length + 1))
+    for (const fact of now) {
+      between(Math.max(1, gap + random.below(3) - 1))
+      tell(fact)
+    }
+    between(Math.max(1, first + turnsPerSession - turns.length))
   }
-  const asked = (text: string, person: string) => text.replaceAll("{p}", person)
-  const direct = placed.map(({ person, kind, at }) => ({
-    text: asked(pick(kind.questions), person),
-    kind: "direct" as const,
-    evidence: [at],
-  }))
-  const timed = shuffled(placed, random)
-    .slice(0, 8)
-    .map(({ person, date, at }) => ({
-      text: `What did ${person} talk about in ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}?`,
-      kind: "time" as const,
-      evidence: placed
-        .filter(
-          (other) =>
-            other.person === person &&
-            other.date.getUTCMonth() === date.getUTCMonth() &&
-            other.date.getUTCFullYear() === date.getUTCFullYear(),
-        )
-        .map((other) => other.at)
-        .concat(at),
-    }))
-  const pairs = FACT_KINDS.flatMap((kind) => {
-    const both = placed.filter((fact) => fact.kind === kind)
-    return both.length === 2
-      ? [
-          {
-            text: asked(pick(kind.questions), `${people[0]} and ${people[1]}`),
-            kind: "two-hop" as const,
-            evidence: both.map(({ at }) => at),
-          },
-        ]
-      : []
+  return { turns, placed }
+}
+
+interface Asking {
+  readonly random: Random
+  readonly placed: readonly Placed[]
+  readonly subjects: readonly Subject[]
+  readonly pool: readonly FactKind[]
+  readonly turns: readonly Turn[]
+  readonly now: Date
+}
+
+function questionsAbout({ random, placed, subjects, pool, turns, now }: Asking): readonly AskedQuestion[] {
+  const ask = (kind: FactKind, subject: Subject, words = "") =>
+    random.pick(questionsNear(words, kind)).replaceAll("{p}", subject.asked)
+  const known = [...Map.groupBy(placed, ({ subject, kind }) => `${subject.asked} ${kind.name}`).values()]
+  const direct = known.map((facts) => {
+    const { kind, subject, words, detail, at } = facts[0]!
+    const text = ask(kind, subject, words)
+    if (detail === undefined || random.next() >= DETAIL_ASKED_SHARE)
+      return { text, kind: "direct" as const, evidence: facts.map((fact) => fact.at) }
+    return { text: text.replace("?", ` ${detail}?`), kind: "direct" as const, evidence: [at] }
   })
-  const missing = people.flatMap((person) =>
-    FACT_KINDS.filter((kind) => !placed.some((fact) => fact.kind === kind)).map((kind) => ({
-      text: asked(pick(kind.questions), person),
-      kind: "unanswerable" as const,
-      evidence: [],
-    })),
+  const timed = known
+    .filter((facts) => facts.length > 1)
+    .flat()
+    .map(({ kind, subject, at, words }) => ({
+      text: ask(kind, subject, words).replace(
+        "?",
+        ` ${timeWords(new Date(turns[at]!.time), now, random.next() < 0.5)}?`,
+      ),
+      kind: "time" as const,
+      evidence: [at],
+    }))
+  const hops = subjects.flatMap((subject) => {
+    const own = random.shuffled(placed.filter((fact) => fact.subject === subject))
+    return own.slice(0, -1).flatMap((one, i) => {
+      const two = own[i + 1]!
+      return one.kind === two.kind
+        ? []
+        : [
+            {
+              text: `Which came first for ${subject.asked}: ${one.kind.topic} or ${two.kind.topic}?`,
+              kind: "two-hop" as const,
+              evidence: [one.at, two.at],
+            },
+          ]
+    })
+  })
+  const unknown = subjects.flatMap((subject) =>
+    pool
+      .filter((kind) => !placed.some((fact) => fact.subject === subject && fact.kind === kind))
+      .map((kind) => ({
+        text: ask(kind, subject),
+        kind: placed.some((fact) => fact.kind === kind) ? ("said-of-another" as const) : ("never-said" as const),
+        evidence: [],
+      })),
   )
-  const foreign = [
-    "What rocket engine did {p} test?",
-    "Which court did {p} testify in?",
-    "How much did {p}'s cryptocurrency lose?",
-    "Who painted the fresco {p} restored?",
-    "What is {p}'s blood type?",
-    "Which glacier did {p} photograph?",
-  ].map((text) => ({ text: asked(text, pick(people)), kind: "unanswerable" as const, evidence: [] }))
-  return { turns, questions: [...direct, ...timed, ...pairs, ...missing, ...foreign] }
+  return [...direct, ...timed, ...random.shuffled(hops).slice(0, TWO_HOPS), ...unknown]
 }
 
-/** A small generator of numbers in [0, 1), the same for the same seed. */
-export function seeded(seed: number): () => number {
-  let state = seed >>> 0 || 1
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
+/** People ask in the words they remember, so the question is one of those that share most with what was said. */
+function questionsNear(words: string, { questions }: FactKind): readonly string[] {
+  const beginnings = (text: string) =>
+    new Set((text.toLowerCase().match(/[a-z]{4,}/g) ?? []).map((word) => word.slice(0, 5)))
+  const said = beginnings(words)
+  const shared = questions.map((question) => [...beginnings(question)].filter((word) => said.has(word)).length)
+  return questions.filter((_, at) => shared[at] === Math.max(...shared))
 }
 
-function shuffled<T>(list: readonly T[], random: () => number): readonly T[] {
-  const result = [...list]
-  for (let i = result.length - 1; i > 0; i--) {
-    const j = Math.floor(random() * (i + 1))
-    ;[result[i], result[j]] = [result[j]!, result[i]!]
-  }
-  return result
+function timeWords(at: Date, now: Date, isRelative: boolean): string {
+  if (!isRelative) return `in ${MONTHS[at.getUTCMonth()]} ${at.getUTCFullYear()}`
+  const weeks = Math.max(1, Math.round((now.getTime() - at.getTime()) / (7 * DAY)))
+  return weeks > 8
+    ? `about ${Math.round(weeks / 4.35)} months ago`
+    : `about ${weeks} ${weeks === 1 ? "week" : "weeks"} ago`
 }
