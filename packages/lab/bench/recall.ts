@@ -35,7 +35,11 @@ await inTemporaryDirectory(async (directory) => {
   const one = { source: "new", position: 0, text: "The staging server moved to port 7071.", time: now.toISOString() }
   const added = await timed(() => index.add([one]))
   index.close()
-  console.log(`${Math.round(tokens / 1_000)}K tokens in ${passages} passages, indexed in ${(building / 1_000).toFixed(1)} s`)
-  console.log(`  query: median ${milliseconds(quantile(times, 0.5))}, p95 ${milliseconds(quantile(times, 0.95))} (${QUERIES} queries)`)
+  console.log(
+    `${Math.round(tokens / 1_000)}K tokens in ${passages} passages, indexed in ${(building / 1_000).toFixed(1)} s`,
+  )
+  console.log(
+    `  query: median ${milliseconds(quantile(times, 0.5))}, p95 ${milliseconds(quantile(times, 0.95))} (${QUERIES} queries)`,
+  )
   console.log(`  adding one turn: ${milliseconds(added.ms)}`)
 })

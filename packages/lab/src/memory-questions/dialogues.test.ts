@@ -36,6 +36,11 @@ test("BEY-5 reads dialogues in the LoCoMo layout", () => {
     ],
   }
   const [dialogue] = readLocomo(JSON.stringify([sample]))
-  expect(dialogue!.turns).toEqual([{ session: 1, speaker: "Ann", text: "I adopted a cat.", time: "2023-05-08T13:56:00.000Z" }])
-  expect(dialogue!.questions.map(({ kind, evidence }) => [kind, evidence])).toEqual([["direct", [0]], ["said-of-another", []]])
+  expect(dialogue!.turns).toEqual([
+    { session: 1, speaker: "Ann", text: "I adopted a cat.", time: "2023-05-08T13:56:00.000Z" },
+  ])
+  expect(dialogue!.questions.map(({ kind, evidence }) => [kind, evidence])).toEqual([
+    ["direct", [0]],
+    ["said-of-another", []],
+  ])
 })

@@ -121,7 +121,7 @@ export const EVERYDAY_CHOSEN: readonly FactKind[] = [
     questions: ["What is the name of {p}'s brother?", "Who is {p}'s brother?"],
     said: ["My brother {v} came back for good.", "We are all proud, my brother {v} passed the bar."],
     asked: [
-      ["Was that your brother? What's his name?", "Yes, that's {v}."],
+      ["Was that your brother? What's the name?", "Yes, that's {v}."],
       ["How is your brother, the one who moved?", "{v} is fine, he's getting married!"],
     ],
     otherwise: [

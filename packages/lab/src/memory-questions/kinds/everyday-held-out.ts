@@ -125,14 +125,14 @@ export const EVERYDAY_HELD_OUT: readonly FactKind[] = [
   kind("garden", {
     topic: "planting the garden",
     questions: ["What does {p} grow in the garden?", "What did {p} plant?"],
-    said: ["I planted {v} behind the shed.", "In our garden we grow {v} this year."],
+    said: ["I planted {v} beside the shed.", "In our garden we grow {v} this year."],
     asked: [
       ["What are you growing in the garden?", "{v}, and the snails are delighted."],
       ["Did you plant anything yet?", "Only {v} so far."],
     ],
     otherwise: ["The {v} came up overnight after the rain.", "We will drown in {v} by August."],
     follow: ["A garden is so much work.", "I can't grow anything, it all dies on me."],
-    passing: ["My phone plan grows more expensive every year.", "Nobody waters the plants at the office."],
+    passing: ["My phone plan grows more expensive every year.", "No one waters the plants at the office."],
     values: "artichokes; purple carrots; hops; quinces; rhubarb",
   }),
   kind("concert", {

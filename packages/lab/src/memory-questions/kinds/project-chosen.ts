@@ -11,7 +11,7 @@ export const PROJECT_CHOSEN: readonly FactKind[] = [
       ["What port is {p} on?", "It's {v} everywhere, also locally."],
     ],
     otherwise: ["You reach {p} at localhost:{v}.", "EXPOSE {v} is in the Dockerfile of {p} now."],
-    follow: ["Fine, I'll open that port in the firewall.", "Then whoever listens there now has to move."],
+    follow: ["Fine, I'll open that port in the firewall.", "Then what listens there now has to move."],
     passing: [
       "The port to the new compiler is done.",
       "Something is listening on an open port, but it's only the debugger.",
