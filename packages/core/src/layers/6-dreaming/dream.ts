@@ -196,7 +196,7 @@ async function settle(work: DreamWork, { checked, consolidation, base, before }:
       responses,
       message: `${installed.files.join(", ")} changed during the dream, so it was not installed. The memory is as you left it.`,
     }
-  await dropPending(places) // it started from texts that are no longer there
+  await dropPending(places).catch(() => undefined) // it started from texts that are no longer there, and can still be rejected
   return { state: "installed", change: installed.change, responses, message: describeChange(installed.change) }
 }
 

@@ -1,0 +1,112 @@
+/**
+ * Invariant 7: the bytes in memory files before a dream are in the files after it or in the archive. Over random memories, random dreams
+ * that change, empty, add and supersede, edits by hand meanwhile, and dreams that are ended at a random step.
+ */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import fc from "fast-check"
+import { expect, test } from "vitest"
+import type { DreamStep } from "../../src/layers/6-dreaming/dream.ts"
+import { changing, dreamProject, FIGURES, filesBelow, memoriesIn, memoryText } from "../dreams.ts"
+import { fuzz, RUNS } from "../runs.ts"
+
+const STEPS: readonly DreamStep[] = ["locked", "copied", "consolidated", "checked", "installed", "released"]
+const names = fc.constantFrom("alpha", "beta", "gamma", "delta", "epsilon", "zeta")
+const file = names.map((name) => `${name}.md`)
+const body = fc.array(fc.constantFrom("harbour", "lantern", "meadow", "[see](beta.md)", "The port is 80.", "\n"), {
+  minLength: 1,
+  maxLength: 12,
+})
+const keys = fc.record(
+  {
+    confirmed: fc.constantFrom("2026-01-01", "2026-02-01", "2026-03-01"),
+    supersedes: fc.array(file, { maxLength: 2 }),
+    "superseded-by": file,
+    type: fc.constantFrom("project", "feedback", "user", "reference"),
+    source: fc.constantFrom({ "said-by": "user" }, { "said-by": "tool" }, { "said-by": "agent" }),
+  },
+  { requiredKeys: [] },
+)
+const text = fc.oneof(
+  fc.record({ name: names, body, keys }).map((one) => memoryText(one.name, one.body.join(" "), one.keys)),
+  body.map((lines) => lines.join("\n")), // as someone may write it by hand
+  fc.constant("---\nnot: [closed\n---\nText.\n"),
+)
+const index = fc
+  .array(fc.oneof(file, fc.constant("gone.md")), { maxLength: 5 })
+  .map((files) => files.map((one) => `- [${one}](${one})`).join("\n"))
+const texts = fc.dictionary(
+  fc.oneof({ weight: 8, arbitrary: file }, { weight: 1, arbitrary: fc.constant("MEMORY.md") }),
+  fc.oneof(text, index),
+)
+const dream = fc.record({
+  changes: fc.dictionary(file, fc.option(text, { nil: undefined, freq: 3 })),
+  byHand: fc.dictionary(file, text, { maxKeys: 1 }),
+  stopAt: fc.option(fc.constantFrom(...STEPS)),
+  accepts: fc.boolean(),
+})
+
+class Stopped extends Error {}
+
+test("L6-7 no byte of memory is lost: all of it is in the files after a dream, or in the archive", {
+  timeout: 600_000,
+}, async () => {
+  await fc.assert(
+    fc.asyncProperty(texts, fc.array(dream, { minLength: 1, maxLength: 3 }), async (start, dreams) => {
+      const root = mkdtempSync(join(tmpdir(), "strata-dreams-"))
+      try {
+        const at = dreamProject(root)
+        at.write(start)
+        await at.bank.all()
+        const seen = new Set(memoriesIn(at.everything()).values())
+        for (const { changes, byHand, stopAt, accepts } of dreams) {
+          let edited: Readonly<Record<string, string>> = {}
+          const dreaming = at.dreaming(
+            async (task) => {
+              at.write(byHand)
+              edited = byHand
+              for (const one of Object.values(byHand)) seen.add(one)
+              return changing(() => changes)(task)
+            },
+            {
+              atStep(step) {
+                if (step === stopAt) throw new Stopped(step)
+              },
+            },
+          )
+          await at.bank.all()
+          const before = at.everything()
+          const end = await dreaming.dream({ figures: FIGURES, force: true }).catch((error: unknown) => {
+            if (!(error instanceof Stopped)) throw error
+            return undefined
+          })
+          if (end?.state === "pending" && accepts) await dreaming.accept()
+          const after = at.everything()
+          if (end !== undefined && !["installed", "pending"].includes(end.state) && stopAt !== "installed")
+            expect(topicsIn(after)).toEqual(new Map([...topicsIn(before), ...Object.entries(edited)]))
+          const kept = new Set([...after].filter(([path]) => isKept(path)).map(([, one]) => one))
+          for (const one of seen) expect(kept).toContain(one)
+          for (const one of memoriesIn(after).values()) seen.add(one)
+          expect(
+            filesBelow(join(at.directory, ".."))
+              .keys()
+              .filter((path) => path.includes("copies"))
+              .toArray(),
+          ).toEqual([])
+        }
+      } finally {
+        rmSync(root, { recursive: true, force: true })
+      }
+    }),
+    { ...fuzz, numRuns: Math.ceil(RUNS / 50) }, // each writes some hundred files
+  )
+})
+
+/** The memories, the archive, and the copies of earlier texts. */
+const isKept = (path: string) =>
+  path.startsWith("archive/") || path.startsWith(".history/texts/") || (path.endsWith(".md") && !path.startsWith("."))
+
+/** The index follows edits by hand at any time. */
+const topicsIn = (all: ReadonlyMap<string, string>) =>
+  new Map([...memoriesIn(all)].filter(([path]) => path !== "MEMORY.md").sort())
