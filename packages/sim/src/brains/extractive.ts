@@ -1,9 +1,10 @@
 /**
- * The truthful answer to a request about the conversation: a summary, session notes, memories or a progress line. It
+ * The truthful answer to a request about the conversation: a summary, session notes, memories, a consolidation or a progress line. It
  * fills the sections the prompt names with text from the conversation only, so an audit must find nothing wrong.
  */
 
 import type { Answer, AnswerBlock, Brain, BrainMessage, BrainTurn } from "../brain.ts"
+import { dreamAnswer } from "./dreams.ts"
 import { type Demand, recogniseDemand } from "./extractive/demand.ts"
 import { type Section, splitDocument } from "./extractive/document.ts"
 import { type Facts, gatherFacts } from "./extractive/facts.ts"
@@ -29,6 +30,8 @@ const DOING: Readonly<Record<Role, string>> = {
 
 /** Returns `undefined` if the request continues the conversation instead of asking about it. */
 export function extractiveAnswer(turn: BrainTurn): Answer | undefined {
+  const dreamed = dreamAnswer(turn)
+  if (dreamed) return dreamed
   const demand = recogniseDemand(turn)
   if (demand === undefined) return undefined
   const facts = gatherFacts(demand.moments)

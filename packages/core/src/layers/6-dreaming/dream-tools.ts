@@ -10,6 +10,8 @@ import { isWithin, judgeReading, READING_COMMANDS } from "./reading-commands.ts"
 
 const SHELL_TIMEOUT_MS = 20_000
 const SHELL_CHARACTERS = 20_000
+/** A dream may read every memory before it changes the first. */
+const READS = { files: 20_000, characters: 64 * 1024 * 1024 }
 /** A shell needs no more. Functions and options in other variables could change what a command does. */
 const SHELL_VARIABLES = ["PATH", "HOME", "LANG"] as const
 
@@ -57,7 +59,7 @@ export async function openDreamTools(
   }
   return {
     tools: [...fileTools, bash],
-    context: cloneSurroundings(surroundings, new FileReads()),
+    context: cloneSurroundings(surroundings, new FileReads({ limits: READS })),
     allows: (call, _tool, question) => judgeCall(call, question, reach),
     close: () => shell.close(),
   }

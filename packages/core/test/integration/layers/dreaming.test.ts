@@ -1,0 +1,103 @@
+import { describe, expect, test } from "vitest"
+import { extractiveBrain } from "../../../../sim/src/brains/extractive.ts"
+import { simulator } from "../../../../sim/test/simulator.ts"
+import { consolidateWithModel } from "../../../src/layers/6-dreaming/consolidate-with-model.ts"
+import { linkedFile } from "../../../src/memory/index-file.ts"
+import { isCurrent } from "../../../src/memory/memory.ts"
+import { dreamProject, FIGURES, memoriesIn, memoryText } from "../../dreams.ts"
+import { scratchDirectory } from "../../tool-context.ts"
+import { modelAt } from "../model/model.ts"
+
+const MEMORIES = process.env.FUZZ_RUNS ? 1_000 : 300
+const order = { figures: FIGURES, force: true }
+const day = (n: number) => `2026-0${1 + (n % 4)}-${String(1 + (n % 28)).padStart(2, "0")}`
+
+async function project() {
+  const sim = await simulator({ brain: extractiveBrain() })
+  const at = dreamProject(scratchDirectory())
+  const model = await modelAt(sim)
+  const { clock } = at
+  return { ...at, sim, dreams: () => at.dreaming(consolidateWithModel({ model, clock, env: process.env })) }
+}
+
+/** Every sixth repeats the one before it, contradicts it, has its name, or points to nothing. */
+function generated(count: number): Readonly<Record<string, string>> {
+  const texts: Record<string, string> = {}
+  for (let n = 0; n < count; n++) {
+    const subject = n % 6
+    const about = n - subject
+    const [name, body] = [
+      [`Place ${n}`, `The place of part ${about} is shelf ${n}.`],
+      [`Where ${n}`, `The place of part ${about} is shelf ${n}.`], // contradicts
+      [`Again ${n}`, `Part ${about} was measured in the north hall.`],
+      [`Once more ${n}`, `Part ${about} was measured in the north hall.`], // repeats
+      [`Pointer ${about}`, `Part ${about} is described in [the list](list-${n}.md) and [here](m-${about}.md).`],
+      [`Pointer ${about}`, `Part ${about} is described in [another list](other-${n}.md).`], // has the same name
+    ][subject] as [string, string]
+    texts[`m-${n}.md`] = memoryText(name, body, { confirmed: day(n), source: { "said-by": "user" } })
+  }
+  const lines = Array.from({ length: 20 }, (_, n) => `- [Lost ${n}](lost-${n}.md)`)
+  return { ...texts, "MEMORY.md": `${lines.join("\n")}\n` }
+}
+
+describe("L6-3 dreams against the simulator", () => {
+  test("L6-3 L6-6 a contradiction, a repetition and a dead pointer are gone after one dream, and it says why", async () => {
+    const at = await project()
+    at.write({
+      "port.md": memoryText("Port", "The port is 80.", { confirmed: "2026-01-01" }),
+      "server.md": memoryText("Server", "The port is 8080.", { confirmed: "2026-03-01" }),
+      "logo.md": memoryText("Logo", "Marta draws the logo."),
+      "drawing.md": memoryText("Drawing", "Marta draws the logo.", { confirmed: "2026-02-01" }),
+      "MEMORY.md": "- [Port](port.md)\n- [Gone](gone.md)\n",
+    })
+    const dreaming = at.dreams()
+    const end = await dreaming.dream(order)
+    expect(end).toMatchObject({
+      state: "installed",
+      change: {
+        by: "dream",
+        why: "2 older memories said the same or were contradicted. Newer ones supersede them now.",
+      },
+    })
+    expect((await at.bank.get("port.md"))?.supersededBy).toBe("server.md")
+    expect(at.read("MEMORY.md")).not.toContain("gone.md")
+    expect(at.read("MEMORY.md")).not.toContain("(port.md)")
+    expect(dreaming.state).toMatchObject({ status: "completed", phase: "updating", toolUses: 6 })
+    expect(end.responses.length).toBe(3)
+    await at.sim.close()
+  })
+
+  test(`L6-3 L6-7 ${MEMORIES} memories: no contradiction, no repetition, no dead pointer is left, and nothing is gone`, {
+    timeout: 600_000,
+  }, async () => {
+    const at = await project()
+    at.write(generated(MEMORIES))
+    await at.bank.all()
+    const before = memoriesIn(at.everything())
+    const end = await at.dreams().dream(order)
+    expect(end).toMatchObject({ state: "installed" })
+    if (end.state !== "installed") return
+    const current = (await at.bank.all()).filter(isCurrent)
+    const subjects = current.flatMap(({ body }) => /^(The place of part \d+) is/.exec(body)?.[1] ?? [])
+    expect(new Set(subjects).size).toBe(subjects.length)
+    expect(new Set(current.map(({ body }) => body)).size).toBe(current.length)
+    expect(new Set(current.map(({ name }) => name)).size).toBe(current.length)
+    const files = new Set(current.map(({ file }) => file))
+    const targets = current.flatMap(({ body }) => [...body.matchAll(/\]\(([^)]+)\)/g)].map(([, file]) => file!))
+    expect(targets.filter((file) => !files.has(file))).toEqual([])
+    const lines = at
+      .read("MEMORY.md")
+      .split("\n")
+      .map(linkedFile)
+      .filter((file) => file !== undefined)
+    expect(lines.filter((file) => !files.has(file))).toEqual([])
+    expect(new Set(lines)).toEqual(files)
+    const everything = at.everything()
+    const kept = new Set(everything.values())
+    expect([...before].filter(([, text]) => !kept.has(text)).map(([file]) => file)).toEqual([])
+    expect([...before.keys()].filter((file) => !everything.has(file))).toEqual([])
+    await at.bank.revert(end.change.id)
+    expect(memoriesIn(at.everything())).toEqual(before)
+    await at.sim.close()
+  })
+})

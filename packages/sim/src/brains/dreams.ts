@@ -1,0 +1,132 @@
+/**
+ * Consolidates memory files when a request asks for it: reads them all, lets the newest of equal or contradicting memories supersede the
+ * others, and says what it did. It remembers nothing between requests; what it has read is in the request.
+ */
+import type { Answer, AnswerBlock, BrainBlock, BrainRequest, BrainTurn } from "../brain.ts"
+import { readFileText } from "./file-text.ts"
+
+const DEMAND = /^Consolidate the memory directory (\S+?)\. /
+const LISTED = /^- (\S+\.md) \(/gm
+const IS_CUT = /^… and \d+ more\.$/m
+const MOST_CALLS = 100 // of one answer
+/** "The port is 80." and "The port is 8080." are about the same thing. */
+const STATEMENT = /^((?:The|Our) .{2,80}?) (?:is|are) (.+?)\.?$/gm
+
+/** Returns `undefined` if the request asks for something else. */
+export function dreamAnswer(turn: BrainTurn): Answer | undefined {
+  const prompt = firstText(turn.request)
+  const directory = DEMAND.exec(prompt)?.[1]
+  if (directory === undefined) return undefined
+  const calls = callsIn(turn.request)
+  const call = (name: string, input: object): AnswerBlock => ({
+    ...{ type: "tool_use", id: turn.nextToolUseId(), name, input },
+  })
+  const listing = calls.find(({ name }) => name === "Bash")
+  if (IS_CUT.test(listOf(prompt)) && !listing) return { content: [call("Bash", { command: `ls ${directory}` })] }
+  const files = filesIn(prompt, listing?.result)
+  const read = new Map(calls.filter(({ name }) => name === "Read").map((made) => [made.path, made.result]))
+  const unread = files.filter((file) => !read.has(`${directory}/${file}`)).slice(0, MOST_CALLS)
+  if (unread.length > 0) return { content: unread.map((file) => call("Read", { file_path: `${directory}/${file}` })) }
+  const memories = files.flatMap((file) => memoryIn(file, read.get(`${directory}/${file}`) ?? "") ?? [])
+  const replaced = replacements(memories.filter(({ isCurrent }) => isCurrent))
+  const written = new Set(calls.filter(({ name }) => name === "Write").map(({ path }) => path))
+  const due = [...replaced].filter(([memory]) => !written.has(`${directory}/${memory.file}`)).slice(0, MOST_CALLS)
+  if (due.length === 0) return { content: [{ type: "text", text: report(replaced) }] }
+  return {
+    content: due.map(([memory, older]) =>
+      call("Write", { file_path: `${directory}/${memory.file}`, content: superseding(memory, older) }),
+    ),
+  }
+}
+
+interface Memory {
+  readonly file: string
+  readonly text: string
+  readonly body: string
+  readonly confirmed: string
+  readonly supersedes: readonly string[]
+  readonly isCurrent: boolean
+}
+
+function memoryIn(file: string, shown: string): Memory | undefined {
+  const text = readFileText(shown)?.text
+  const match = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(text ?? "")
+  if (text === undefined || !match) return undefined
+  const [, head = "", body = ""] = match
+  const value = (key: string) => new RegExp(`^${key}: *(.*)$`, "m").exec(head)?.[1] ?? ""
+  const supersedes = value("supersedes").match(/[\w.-]+\.md/g) ?? []
+  const confirmed = (value("confirmed") || value("created")).replaceAll('"', "")
+  return { ...{ file, text, confirmed, supersedes }, body: body.trim(), isCurrent: value("superseded-by") === "" }
+}
+
+/** For the newest of each group, the memories it replaces. */
+function replacements(memories: readonly Memory[]): ReadonlyMap<Memory, readonly Memory[]> {
+  const groups = Map.groupBy(
+    memories.flatMap((memory) => keysOf(memory).map((key) => ({ key, memory }))),
+    ({ key }) => key,
+  )
+  const replaced = new Map<Memory, Memory[]>()
+  const gone = new Set<Memory>()
+  for (const group of groups.values()) {
+    const [newest, ...older] = [...new Set(group.map(({ memory }) => memory))]
+      .filter((memory) => !gone.has(memory))
+      .sort((a, b) => (a.confirmed + a.file < b.confirmed + b.file ? 1 : -1))
+    if (!newest || older.length === 0) continue
+    for (const memory of older) gone.add(memory)
+    const inherited = older.flatMap((memory) => replaced.get(memory) ?? [])
+    for (const memory of older) replaced.delete(memory)
+    replaced.set(newest, [...(replaced.get(newest) ?? []), ...older, ...inherited])
+  }
+  return replaced
+}
+
+/** What a memory is about: its words, and the subject of each statement. */
+function keysOf({ body }: Memory): readonly string[] {
+  const statements = [...body.matchAll(STATEMENT)].map(([, subject]) => `about ${subject!.toLowerCase()}`)
+  return [`text ${body.toLowerCase().replace(/\s+/g, " ")}`, ...statements]
+}
+
+function superseding({ text, supersedes }: Memory, older: readonly Memory[]): string {
+  const files = [...new Set([...supersedes, ...older.map(({ file }) => file)])]
+  const plain = text.replace(/^supersedes:.*\n/m, "")
+  return plain.replace("\n---\n", `\nsupersedes: [${files.join(", ")}]\n---\n`)
+}
+
+function report(replaced: ReadonlyMap<Memory, readonly Memory[]>): string {
+  const count = [...replaced.values()].reduce((sum, older) => sum + older.length, 0)
+  if (count === 0) return "Nothing to consolidate."
+  return `${count} older memories said the same or were contradicted. Newer ones supersede them now.`
+}
+
+const firstText = ({ messages }: BrainRequest): string =>
+  messages[0]?.content.find(({ type }) => type === "text")?.text ?? ""
+const listOf = (prompt: string): string => /<memories>\n([\s\S]*?)\n<\/memories>/.exec(prompt)?.[1] ?? ""
+
+function filesIn(prompt: string, listing: string | undefined): readonly string[] {
+  const named =
+    listing === undefined ? [...listOf(prompt).matchAll(LISTED)].map(([, file]) => file!) : listing.split("\n")
+  return [...new Set(named)].filter((file) => /^[^/\s]+\.md$/.test(file) && file !== "MEMORY.md").sort()
+}
+
+interface MadeCall {
+  readonly name: string
+  readonly path: string
+  readonly result: string
+}
+
+function callsIn({ messages }: BrainRequest): readonly MadeCall[] {
+  const blocks = messages.flatMap(({ content }) => content)
+  const results = new Map(
+    blocks.filter(({ type }) => type === "tool_result").map((block) => [block.tool_use_id, resultText(block)]),
+  )
+  return blocks
+    .filter(({ type }) => type === "tool_use")
+    .map(({ name = "", id, input }) => ({
+      name,
+      path: String((input as { readonly file_path?: unknown } | undefined)?.file_path ?? ""),
+      result: results.get(id) ?? "",
+    }))
+}
+
+const resultText = ({ content }: BrainBlock): string =>
+  typeof content === "string" ? content : (content ?? []).map(({ text = "" }) => text).join("")
