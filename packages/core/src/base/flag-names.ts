@@ -34,6 +34,8 @@ export const SWITCHES = [
   flag("compact-from-notes", true, "layer 4: the notes serve as the summary"),
   flag("compact-ahead", false, "layer 4: the summary is prepared before it is needed"),
   flag("compact-reactive", true, "layer 4: a request refused as too long is compacted and sent again"),
+  flag("auto-memory", true, "layer 5: what was learned is kept for later conversations"),
+  flag("memory-recall", true, "layer 5: memories and past conversations are attached where they fit"),
 ] as const satisfies readonly Switch[]
 
 export type SwitchName = (typeof SWITCHES)[number]["name"]
@@ -83,6 +85,20 @@ export const FIGURES = [
     { value: 5, min: 0, max: 100, unit: "percent" },
     "of the conversation's spend that notes and memories may take",
   ),
+  figure(
+    "memory-daily-limit",
+    { value: 2, min: 0, max: 10_000, unit: "dollars" },
+    "what memory work of a project may cost in one day (UTC)",
+  ),
+  figure("memory-turns", count(5, 1), "requests of one extraction of memories"),
+  figure(
+    "memory-messages",
+    count(3, 1),
+    "messages without anything worth keeping after which an extraction runs anyway",
+  ),
+  figure("memory-start", tokens(1_500), "rules, preferences and the index of memories at the start"),
+  figure("memory-recall-files", count(5), "memories and passages attached to a message: at most"),
+  figure("memory-recall-limit", tokens(2_000), "size of one of them"),
   figure("keep-least", tokens(10_000), "kept verbatim at a compaction from notes: at least"),
   figure("keep-most", tokens(40_000), "kept verbatim at a compaction from notes: at most"),
   figure("keep-messages", count(5), "messages with text kept at a compaction from notes"),
@@ -112,7 +128,7 @@ export type FigureName = (typeof FIGURES)[number]["name"]
 
 /** Names that earlier versions accepted and nothing reads. Settings that still hold them are read without them. */
 export const RETIRED: Readonly<Record<"switches" | "figures" | "hooks", readonly string[]>> = {
-  switches: ["auto-memory", "dreaming", "fold", "snip"],
-  figures: ["memory-turns", "dream-gap", "dream-conversations"],
+  switches: ["dreaming", "fold", "snip"],
+  figures: ["dream-gap", "dream-conversations"],
   hooks: ["SubagentStart", "SubagentStop"],
 }

@@ -50,6 +50,8 @@ describe("FLG-1 switches", () => {
       "compaction from notes": "compact-from-notes",
       "ahead of time": "compact-ahead",
       reactive: "compact-reactive",
+      "extraction of memories": "auto-memory",
+      "recall of memories": "memory-recall",
     }
     expect(SWITCHES.map(({ name }) => name).sort()).toEqual(Object.values(NAMED).sort())
   })

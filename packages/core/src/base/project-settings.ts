@@ -4,18 +4,20 @@
  */
 import { FIGURES, type FigureName } from "./flag-names.ts"
 import type { Settings } from "./settings-schema.ts"
-import type { PermissionMode } from "./vocabulary.ts"
+import { MEMORY_MODES, type MemoryMode, type PermissionMode } from "./vocabulary.ts"
 
 type Verdict = "restricts" | "harmless" | "needs trust"
 
 /** What the person's own settings say, where a project's value is compared with it. */
 export interface PersonSettings {
   readonly mode: PermissionMode
+  readonly memory: MemoryMode
   /** Whether they set a model's price. */
   readonly hasPrices: boolean
 }
 
-export const personSettings = ({ permissions, models = {} }: Partial<Settings>): PersonSettings => ({
+export const personSettings = ({ permissions, memory = "auto", models = {} }: Partial<Settings>): PersonSettings => ({
+  memory,
   mode: permissions?.mode ?? "ask",
   hasPrices: Object.values(models).some(({ price }) => price !== undefined),
 })
@@ -40,7 +42,12 @@ const PERMISSIONS: Rules<Settings["permissions"]> = {
 }
 
 /** Limits on what the project itself may add to the context, and on money spent without a question. */
-const GUARDING: ReadonlySet<FigureName> = new Set(["instructions-limit", "background-share", "compact-failures"])
+const GUARDING: ReadonlySet<FigureName> = new Set([
+  "instructions-limit",
+  "background-share",
+  "compact-failures",
+  "memory-daily-limit",
+])
 const FIGURE_RULES = Object.fromEntries(
   FIGURES.map(({ name }) => [name, GUARDING.has(name) ? "needs trust" : "harmless"]),
 ) as Rules<Settings["figures"]>
@@ -70,6 +77,9 @@ export const PROJECT_RULES: { readonly [K in keyof Required<Settings>]: SettingR
   summariserModel: "needs trust", // it gets the whole conversation, and it costs
   models: { each: MODEL_RULE },
   exportContent: (exports) => (exports ? "needs trust" : "restricts"),
+  // a repository must not switch on what the person has restricted
+  memory: (mode, person) =>
+    MEMORY_MODES.indexOf(mode) >= MEMORY_MODES.indexOf(person.memory) ? "restricts" : "needs trust",
   permissions: { inside: PERMISSIONS },
   hooks: "needs trust",
   mcpServers: "needs trust",

@@ -1,7 +1,7 @@
 /** The schema of the settings. It has its own file so that zod is loaded only when settings are. */
 import { z } from "zod/v4"
 import { FIGURES, SWITCHES } from "./flag-names.ts"
-import { HOOK_EVENTS, isPermissionRule, PERMISSION_MODES, PERMISSION_RULE } from "./vocabulary.ts"
+import { HOOK_EVENTS, isPermissionRule, MEMORY_MODES, PERMISSION_MODES, PERMISSION_RULE } from "./vocabulary.ts"
 
 /** A key that may be missing. Its type excludes `undefined`, because `combineSettings` drops such values before it checks the rest. */
 const mayBeMissing = <T>(schema: z.ZodType<T>) => schema.optional() as unknown as MayBeMissing<T> // zod 4.3 has exactOptional
@@ -96,6 +96,8 @@ export const settingsSchema = z.strictObject({
   toolResultLimits: z.record(z.string(), z.int().min(0)),
   /** More tools that can simply be called again, so that their old results may be cleared. */
   clearableTools: z.array(z.string()),
+  /** What is kept across conversations: `auto`, `ask` before each write, `read-only`, or `off`. */
+  memory: z.enum(MEMORY_MODES),
   permissions,
   hooks: z.partialRecord(z.enum(HOOK_EVENTS), z.array(hookCommand)),
   mcpServers: z.record(z.string(), mcpServer),

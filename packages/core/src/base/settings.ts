@@ -30,6 +30,7 @@ export const DEFAULT_SETTINGS: Settings = {
   figures: {},
   toolResultLimits: {},
   clearableTools: [],
+  memory: "auto",
   permissions: {},
   hooks: {},
   mcpServers: {},
@@ -190,6 +191,7 @@ export const ENVIRONMENT: readonly EnvironmentName[] = [
   { key: "maxOutputTokens", names: ["STRATA_MAX_OUTPUT_TOKENS", "CLAUDE_CODE_MAX_OUTPUT_TOKENS"], read: asNumber },
   { key: "flush", names: ["STRATA_FLUSH"], read: asText },
   { key: "exportContent", names: ["STRATA_EXPORT_CONTENT"], read: asSwitch },
+  { key: "memory", names: ["STRATA_MEMORY"], read: asText },
 ]
 
 /** One layer for each variable, so that an error names the variable. */

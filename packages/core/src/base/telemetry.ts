@@ -32,6 +32,8 @@ export interface LayerSpan {
 export interface LayerOutcome {
   readonly tokensBefore: number
   readonly tokensAfter: number
+  /** How many of what, such as `memories.written`. */
+  readonly counts?: Readonly<Record<string, number>>
   readonly failure?: FailureReason
 }
 
@@ -74,6 +76,12 @@ export function createTelemetry({ exportContent = false }: { exportContent?: boo
       if (options.kind === SpanKind.CLIENT)
         duration.record((performance.now() - started) / 1000, metricLabels(options.attributes))
     }
+  }
+
+  /** A named event on the span, and a counter of the same name. */
+  function countEvent(span: Span, name: string, count: number): void {
+    span.addEvent(name, { count })
+    meter.createCounter(name).add(count)
   }
 
   function finishRequest(span: Span, about: RequestSpan, outcome: RequestOutcome): void {
@@ -126,8 +134,9 @@ export function createTelemetry({ exportContent = false }: { exportContent?: boo
         "strata.trigger": about.trigger,
       }
       return inSpan(`strata.layer ${about.layer}`, { kind: SpanKind.INTERNAL, attributes }, (span) =>
-        work(({ tokensBefore, tokensAfter, failure }) => {
+        work(({ tokensBefore, tokensAfter, failure, counts = {} }) => {
           span.setAttributes({ "strata.tokens.before": tokensBefore, "strata.tokens.after": tokensAfter })
+          for (const [name, count] of Object.entries(counts)) countEvent(span, `strata.${name}`, count)
           if (failure) {
             span.setStatus({ code: SpanStatusCode.ERROR })
             span.setAttribute("error.type", failure)

@@ -21,6 +21,11 @@ export const PERMISSION_MODES = ["ask", "accept-edits", "plan", "bypass"] as con
 
 export type PermissionMode = (typeof PERMISSION_MODES)[number]
 
+/** What may be kept across conversations, the widest first. `ask` shows each write first. */
+export const MEMORY_MODES = ["auto", "ask", "read-only", "off"] as const
+
+export type MemoryMode = (typeof MEMORY_MODES)[number]
+
 /** Completes the sentence "must be …". */
 export const PERMISSION_RULE = '"Tool" or "Tool(pattern)"'
 

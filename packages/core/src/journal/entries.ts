@@ -86,6 +86,29 @@ export type Decision =
       /** The name of the copy the store keeps of this version. The file itself follows the newest branch. */
       readonly kept?: string
     }
+  /** Everything up to a message was looked at for memories. */
+  | {
+      readonly subtype: "memory-extracted"
+      readonly throughUuid: Uuid
+      /** Files in the memory directory. */
+      readonly written: readonly string[]
+      /** The change in the history of the memory. */
+      readonly change?: string
+      /** How many messages of the person were there, and how often the agent had written memories itself. */
+      readonly said: number
+      readonly agentWrites: number
+      /** Why nothing was looked at. The messages count as extracted all the same. */
+      readonly skipped?: "agent-wrote"
+    }
+  /** A failed extraction. What it did not look at is looked at next time. */
+  | { readonly subtype: "memory-extraction-failed"; readonly message: string }
+  /** Memories that the agent wrote with its file tools, or that the person asked to keep. */
+  | {
+      readonly subtype: "memory-written"
+      readonly by: "agent" | "person"
+      readonly files: readonly string[]
+      readonly change?: string
+    }
   /** How the boundary before it was made. */
   | ({ readonly subtype: "compacted"; readonly boundary: Uuid; readonly kept: readonly Uuid[] } & CompactionFacts)
   /** A failed attempt that changed nothing. Three in a row stop automatic compaction. */

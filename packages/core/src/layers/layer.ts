@@ -20,6 +20,7 @@ export type LayerName =
   | "microcompact"
   | "session-memory"
   | "compaction"
+  | "auto-memory"
   | (string & Record<never, never>)
 
 /** What a layer may look at. */
@@ -54,6 +55,8 @@ export interface Outcome {
   readonly drafts: readonly Draft[]
   /** One line for the person. A function gets the tokens that the drafts saved. */
   readonly message?: string | ((effect: { readonly saved: number }) => string | undefined)
+  /** For telemetry: how many of what, such as `memories.written`. */
+  readonly counts?: Readonly<Record<string, number>>
   /** What could not be done. Each is reported; the drafts are journaled all the same. */
   readonly failures?: readonly unknown[]
   /** Runs once the drafts are in the journal and the views have followed. */

@@ -131,7 +131,10 @@ export class LayerPipeline {
       const tokensAfter = views.context.size().tokens
       await outcome.journaled?.(this.#parts.context())
       const failure = failureIn(drafts)
-      finish({ tokensBefore, tokensAfter, ...(failure ? { failure } : {}) })
+      finish({
+        ...{ tokensBefore, tokensAfter, counts: outcome.counts ?? {} },
+        ...(failure ? { failure } : {}),
+      })
       const saved = Math.max(0, tokensBefore - tokensAfter)
       this.#parts.onActed({
         layer: layer.name,

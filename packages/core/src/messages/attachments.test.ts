@@ -62,6 +62,10 @@ const EXAMPLES: Record<Attachment["type"], { attachment: Attachment; says: strin
     attachment: { type: "memory", path: "memory/db.md", content: "port 5433", age: "3 days ago" },
     says: ["3 days ago", "memory/db.md", "port 5433"],
   },
+  standing_memory: {
+    attachment: { type: "standing_memory", path: "/home/memory", content: "Use tabs.", files: ["tabs.md"] },
+    says: ["Use tabs."],
+  },
   carried_facts: {
     attachment: { type: "carried_facts", content: "## Files\n- a.ts" },
     says: ["before this point", "not a new request", "## Files\n- a.ts"],

@@ -55,12 +55,36 @@ export type Attachment = { readonly belongsTo?: string } & (
       readonly content: string
       readonly audience?: "model" | "person"
     }
-  | { readonly type: "memory"; readonly path: string; readonly content: string; readonly age?: string }
+  | RecalledMemory
+  /** What is kept across conversations, at the start: how to keep more, the user's rules and preferences, the index. */
+  | {
+      readonly type: "standing_memory"
+      readonly path: string
+      readonly content: string
+      /** The files whose text is in the content. */
+      readonly files?: readonly string[]
+    }
   /** Facts from the journal, added after a boundary. */
   | { readonly type: "carried_facts"; readonly content: string }
   /** A kind recorded by another program. `text` is what that program sent to the model, if anything. */
   | { readonly type: "foreign"; readonly kind: string; readonly data: unknown; readonly text?: string }
 )
+
+/** A memory, or a passage of an earlier conversation, that fits what the user said. */
+export interface RecalledMemory {
+  readonly type: "memory"
+  readonly path: string
+  readonly content: string
+  readonly age?: string
+  /** What it is. Default: a memory file. */
+  readonly from?: "memory" | "conversation"
+  /** Who said it, or where it comes from, as a phrase. */
+  readonly source?: string
+  /** Names in it that the code no longer has. */
+  readonly gone?: readonly string[]
+  /** Why it was attached: to this message, because of these words. Absent where the person had it saved just now. */
+  readonly why?: { readonly message: string; readonly words: readonly string[] }
+}
 
 export interface Listed {
   readonly name: string
@@ -111,7 +135,15 @@ const SHAPES: Readonly<Record<AttachmentKind, FieldShapes>> = {
   nested_memory: file,
   queued_agent_message: { from: text(), content: text() },
   hook_output: { hook: text(), content: text(), audience: maybe(oneOf("model", "person")) },
-  memory: { ...file, age: maybe(text()) },
+  memory: {
+    ...file,
+    age: maybe(text()),
+    from: maybe(oneOf("memory", "conversation")),
+    source: maybe(text()),
+    gone: maybe(listOf(text())),
+    why: maybe(fields({ message: text(), words: listOf(text()) }, "open")),
+  },
+  standing_memory: { ...file, files: maybe(listOf(text())) },
   carried_facts: { content: text() },
   foreign: { kind: text(), data: maybe(json), text: maybe(text()) },
 }
@@ -199,7 +231,9 @@ function describe(attachment: Attachment): string {
     case "hook_output":
       return attachment.audience === "person" ? "" : `Output of the hook "${attachment.hook}":\n${attachment.content}`
     case "memory":
-      return `A memory${attachment.age ? ` from ${attachment.age}` : ""} (file ${inline(attachment.path)}). It was true when it was written. Check it before you rely on it:\n${attachment.content}`
+      return memoryText(attachment)
+    case "standing_memory":
+      return attachment.content
     case "carried_facts":
       return attachment.content === ""
         ? ""
@@ -207,6 +241,17 @@ function describe(attachment: Attachment): string {
     case "foreign":
       return attachment.text ?? ""
   }
+}
+
+function memoryText({ from, path, age, source, gone = [], content }: RecalledMemory): string {
+  const isPassage = from === "conversation"
+  const what = isPassage ? "A passage of an earlier conversation" : "A memory"
+  const where = isPassage ? ` (${inline(path)})` : ` (file ${inline(path)})`
+  const origin = `${what}${age ? ` from ${age}` : ""}${where}.${source ? ` Source: ${source}.` : ""}`
+  const missing = gone.map((name) => inline(name)).join(", ")
+  const lost = gone.length > 0 ? ` The code no longer has ${missing}, so it may be out of date.` : ""
+  const advice = " It was true when it was written. Check it before you rely on it:"
+  return `${origin}${lost}${advice}\n${content}`
 }
 
 const listedLine = ({ name, description }: Listed) => (description ? `- ${name}: ${description}` : `- ${name}`)

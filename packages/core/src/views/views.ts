@@ -17,6 +17,7 @@ import { type Archive, archive } from "./record/archive.ts"
 import { type Artifacts, artifacts } from "./record/artifacts.ts"
 import { type Compactions, compactions } from "./record/compactions.ts"
 import { type Frontier, frontier } from "./record/frontier.ts"
+import { type MemoriesKept, memories } from "./record/memories.ts"
 import { type NotesTaken, notes } from "./record/notes.ts"
 import { type Words, words } from "./record/words.ts"
 
@@ -28,6 +29,7 @@ export interface ViewStates {
   archive: Archive
   compactions: Compactions
   notes: NotesTaken
+  memories: MemoriesKept
   cacheHistory: CacheHistory
 }
 
@@ -58,7 +60,7 @@ interface Checkpoint {
   readonly states: ViewStates
 }
 
-const CHECKPOINT_VERSION = 10 // increase it whenever the shape of a state changes
+const CHECKPOINT_VERSION = 11 // increase it whenever the shape of a state changes
 
 export class Views {
   readonly estimator: Estimator
@@ -70,7 +72,7 @@ export class Views {
     this.estimator = createEstimator(options.family, from?.context.calibration)
     this.context = new ContextView(this.estimator, from?.context, options)
     this.#projections = {
-      ...{ words, artifacts, frontier, archive, compactions, notes },
+      ...{ words, artifacts, frontier, archive, compactions, notes, memories },
       ledger: ledger(options.models),
       cacheHistory: cacheHistory(options.models),
     }
@@ -82,6 +84,7 @@ export class Views {
       archive: archive.start(),
       compactions: compactions.start(),
       notes: notes.start(),
+      memories: memories.start(),
       cacheHistory: this.#projections.cacheHistory.start(),
     }
   }
@@ -106,6 +109,9 @@ export class Views {
   }
   get notes(): NotesTaken {
     return this.#states.notes
+  }
+  get memories(): MemoriesKept {
+    return this.#states.memories
   }
   get cacheHistory(): CacheHistory {
     return this.#states.cacheHistory
