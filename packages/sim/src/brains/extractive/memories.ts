@@ -22,6 +22,7 @@ const MOST_MEMORIES = 4 // per extraction
 const LONGEST_HOOK = 100 // characters of an index line's hook
 const ABOUT_THE_USER = /\bI(?:['’]m| am| work| know| use)\b/
 const WHERE = /https?:\/\/\S+/
+const AS_TEXT = /^<memory file="/m // the form in which the prompt wants the files
 
 export function keepMemories(given: { turn: BrainTurn; demand: Demand; facts: Facts }): NotesStep {
   const { turn, demand, facts } = given
@@ -29,6 +30,7 @@ export function keepMemories(given: { turn: BrainTurn; demand: Demand; facts: Fa
   const folder = memoryFolder(demand.prompt)
   const toolbox = openToolbox(turn.request)
   if (memories.length === 0) return { kind: "text", text: "Nothing to remember." }
+  if (AS_TEXT.test(demand.prompt)) return { kind: "text", text: asText(memories, demand.prompt) }
   if (folder === undefined || !toolbox.offers("write")) {
     return { kind: "text", text: memories.map(({ type, words }) => `- ${type}: "${words}"`).join("\n") }
   }
@@ -48,6 +50,13 @@ export function keepMemories(given: { turn: BrainTurn; demand: Demand; facts: Fa
   )
   const calls = [...files, toolbox.call("write", { path: indexPath, content: `${lines.join("\n")}\n` })]
   return { kind: "call", calls: calls.filter((call): call is PlannedCall => call !== undefined) }
+}
+
+/** Each file between tags. One that the prompt lists already is left out. */
+function asText(memories: readonly Memory[], prompt: string): string {
+  const fresh = memories.filter(({ file }) => !prompt.includes(file))
+  if (fresh.length === 0) return "Nothing new to remember."
+  return fresh.map((memory) => `<memory file="${memory.file}">\n${render(memory)}</memory>`).join("\n\n")
 }
 
 function findMemories(facts: Facts): Memory[] {

@@ -1,0 +1,24 @@
+/** How old a memory is and who said it, in words. The words are journaled, so no later request depends on a clock. */
+import type { Provenance } from "../../memory/memory.ts"
+
+const DAY = 86_400_000
+
+export function ageOf(time: string, now: Date): string {
+  const days = Math.floor((now.getTime() - Date.parse(time)) / DAY)
+  return Number.isNaN(days) ? "of unknown age" : ageOfDays(Math.max(0, days))
+}
+
+export function ageOfDays(days: number): string {
+  if (days === 0) return "today"
+  if (days === 1) return "yesterday"
+  if (days < 60) return `${days} days ago`
+  return days < 730 ? `${Math.floor(days / 30)} months ago` : `${Math.floor(days / 365)} years ago`
+}
+
+const SPOKEN: Readonly<Record<Provenance["saidBy"], string>> = {
+  user: "said by the user",
+  agent: "concluded by the agent",
+  tool: "from a tool's output",
+}
+
+export const sourcePhrase = ({ saidBy }: Provenance): string => SPOKEN[saidBy]

@@ -1,0 +1,112 @@
+/**
+ * Layer 5: what was learned stays learned. At the end of a query a fork looks at what is new and proposes memories. Before a request the
+ * layer attaches the rules and preferences that always count, and the few memories that fit what the person just said.
+ */
+import { reasonOf } from "../../base/errors.ts"
+import type { Memory } from "../../memory/memory.ts"
+import type { Attachment } from "../../messages/attachments.ts"
+import { isHuman } from "../../messages/messages.ts"
+import type { MemoryRecall } from "../../recall/memory-recall.ts"
+import type { Layer, LayerContext, Outcome } from "../layer.ts"
+import { ExtractionQueue, type Extractor } from "./extraction-queue.ts"
+import { MemoryInView } from "./in-view.ts"
+import { recallFor } from "./recall.ts"
+import { startOf } from "./start.ts"
+
+export interface AutoMemoryOptions extends Extractor {
+  readonly recall: Pick<MemoryRecall<Memory>, "recall">
+  /** Whether the agent has file tools for the directory, to write memories or at least to read them. */
+  readonly access: "write" | "read" | "none"
+  /** The names in a memory that the code no longer has. Default: none. */
+  readonly gone?: (memory: Memory) => Promise<readonly string[]>
+}
+
+export interface AutoMemory extends Layer {
+  /** The extraction under way, until it is in the journal. It never rejects. */
+  running(): Promise<void> | undefined
+  /** Attaches a memory that the person just had saved, with the next request. */
+  attach(memory: Memory): void
+}
+
+export function autoMemory(options: AutoMemoryOptions): AutoMemory {
+  const extractions = new ExtractionQueue(options)
+  const gone = async (memory: Memory) => (await options.gone?.(memory).catch(() => [])) ?? [] // a search that fails settles nothing
+  const saved: Memory[] = []
+  let known: MemoryInView | undefined
+  let lastProblem: string | undefined
+
+  async function due(context: LayerContext): Promise<readonly Attachment[]> {
+    const { views, flags, now } = context
+    const estimate = (text: string) => Math.ceil(views.estimator.text(text))
+    const inView = known?.holdsFor(views) ? known : new MemoryInView(views)
+    known = inView
+    const attachments: Attachment[] = []
+    const attach = (attachment: Attachment) => {
+      attachments.push(attachment)
+      inView.add(attachment)
+    }
+    if (!inView.isStarted) {
+      const start = await startOf({ ...options, gone, now, limit: flags.figures["memory-start"], estimate })
+      inView.isStarted = true
+      if (start) attach(start)
+    }
+    for (const memory of saved.splice(0)) if (!inView.files.has(memory.file)) attach(justSaved(memory))
+    for (const message of views.context.sinceResponse().filter(isHuman)) {
+      if (inView.hasLooked(message.uuid)) continue
+      inView.looked(message.uuid)
+      const found = await recallFor({
+        ...{ recall: options.recall, conversation: context.conversation, message, inView, now, estimate },
+        earlier: views.words.messages.filter(({ uuid }) => uuid !== message.uuid).map(({ text }) => text),
+        limit: flags.figures["memory-recall-files"],
+        mostTokens: flags.figures["memory-recall-limit"],
+        gone,
+      })
+      for (const attachment of found) attach(attachment)
+    }
+    return attachments
+  }
+
+  return {
+    name: "auto-memory",
+    running: () => extractions.running,
+    attach: (memory) => void saved.push(memory),
+
+    async beforeRequest(context) {
+      // nothing may follow a turn that the server has paused
+      if (!context.flags.on["memory-recall"] || !context.views.context.endsWithUser) return undefined
+      try {
+        const outcome = attaching(await due(context))
+        lastProblem = undefined
+        return outcome
+      } catch (error) {
+        // a directory that cannot be read is reported once, not with every request
+        const reason = reasonOf(error)
+        const isNews = reason !== lastProblem
+        lastProblem = reason
+        return isNews ? { drafts: [], failures: [error] } : undefined
+      }
+    },
+
+    async afterQuery(context) {
+      return context.flags.on["auto-memory"] ? extractions.afterQuery(context) : undefined
+    },
+  }
+}
+
+function attaching(attachments: readonly Attachment[]): Outcome | undefined {
+  if (attachments.length === 0) return undefined
+  const recalled = attachments.flatMap((attachment) => (attachment.type === "memory" ? [attachment.path] : []))
+  return {
+    drafts: attachments.map((attachment) => ({ type: "attachment", attachment })),
+    counts: { "memories.recalled": recalled.length },
+    ...(recalled.length === 0 ? {} : { message: `Recalled: ${recalled.join(", ")}.` }),
+  }
+}
+
+const justSaved = ({ file, body }: Memory): Attachment => ({
+  type: "memory",
+  path: file,
+  content: body,
+  age: "today",
+  source: "the user had it saved just now",
+})

@@ -1,0 +1,234 @@
+/**
+ * Runs extractions, one at a time. One that becomes due during another waits for it and then looks at the newest state. A failure is
+ * reported once and recorded; what was not looked at is looked at next time.
+ */
+import { messageOf, reasonOf } from "../../base/errors.ts"
+import type { MemoryMode } from "../../base/vocabulary.ts"
+import type { DecisionDraft } from "../../journal/entries.ts"
+import type { MemoryBank } from "../../memory/bank.ts"
+import type { MemoryDraft } from "../../memory/memory.ts"
+import { MissingKeyError } from "../../model/errors.ts"
+import type { ModelResponse } from "../../model/model.ts"
+import { limitsFrom } from "../../model/stream-limits.ts"
+import { unlessInterrupted } from "../../tools/interruption.ts"
+import type { Word } from "../../views/record/words.ts"
+import { backgroundBudget } from "../background-budget.ts"
+import { type DailySpend, dollarsFor } from "../daily-limit.ts"
+import type { LayerContext, Outcome } from "../layer.ts"
+import { positionOf } from "../position.ts"
+import type { Extraction, ExtractMemories } from "./extraction.ts"
+import { type ConfirmMemory, type Kept, keepProposals } from "./keep.ts"
+import { resultTexts } from "./provenance.ts"
+import { isWorthExtracting } from "./worth.ts"
+
+export interface Extractor {
+  readonly bank: MemoryBank
+  readonly mode: Exclude<MemoryMode, "off">
+  readonly extract: ExtractMemories
+  readonly daily: DailySpend
+  /** The memory directory with its links followed, if there is one. */
+  readonly directory?: string
+  /** Shows a write and asks, where the mode is `ask`. Missing where no one can be asked. */
+  readonly confirm?: ConfirmMemory
+}
+
+const NAMED_IN_MESSAGE = 3 // memories
+
+export class ExtractionQueue {
+  readonly #options: Extractor
+  #running: Promise<void> | undefined
+  /** One that became due during another. Of several, only the newest runs. */
+  #waiting: LayerContext | undefined
+  /** How many of the person's messages the last attempt saw. A failed one is repeated when there are more. */
+  #tried = 0
+  /** No model can be asked: further attempts would fail like the first. */
+  #isOff = false
+  #lastProblem: string | undefined
+  readonly #reported = new Set<string>()
+
+  constructor(options: Extractor) {
+    this.#options = options
+  }
+
+  /** The extraction under way, until it is in the journal. It never rejects. */
+  get running(): Promise<void> | undefined {
+    return this.#running
+  }
+
+  async afterQuery(context: LayerContext): Promise<Outcome | undefined> {
+    if (this.#isOff || this.#options.mode === "read-only") return undefined
+    if (context.views.memories.agentWrites > context.views.memories.seenWrites) return skipped(context)
+    if (!this.#isDue(context) && !this.#waiting) return undefined
+    if (this.#running) this.#waiting = context
+    while (this.#running && !context.signal.aborted) await unlessInterrupted(context.signal, this.#running)
+    if (this.#waiting && this.#waiting !== context) return undefined
+    this.#waiting = undefined
+    if (context.signal.aborted || !this.#isDue(context)) return undefined
+    return this.#start(context)
+  }
+
+  #isDue(context: LayerContext): boolean {
+    const { words } = context.views
+    const isNew = words.messages.length > this.#tried
+    return isNew && isWorthExtracting(newWords(context), context.flags.figures["memory-messages"])
+  }
+
+  /** Sets `#running` before the first await: nothing may come between the check and the start. */
+  async #start(context: LayerContext): Promise<Outcome | undefined> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const end = () => {
+      if (this.#running === promise) this.#running = undefined
+      resolve()
+    }
+    this.#running = promise
+    let outcome: Outcome | undefined
+    try {
+      outcome = (await this.#isAffordable(context)) ? await this.#extract(context) : undefined
+    } catch (error) {
+      outcome = this.#failed(error, context)
+    } finally {
+      if (!outcome) end()
+    }
+    return outcome && { ...outcome, journaled: async () => end(), lost: end }
+  }
+
+  async #isAffordable(context: LayerContext): Promise<boolean> {
+    const { figures } = context.flags
+    const budget = backgroundBudget(context.views.ledger, figures["background-share"])
+    if (!budget.allowed) {
+      this.#report(context, waitsForShare(budget.taken, budget.limit))
+      return false
+    }
+    const limit = figures["memory-daily-limit"]
+    const spent = await this.#options.daily.today(context.now)
+    if (spent < limit) return true
+    this.#report(context, waitsForTomorrow(spent, limit))
+    return false
+  }
+
+  /** Each sentence once per conversation. */
+  #report(context: LayerContext, message: string): void {
+    const kind = message.slice(0, message.indexOf(":"))
+    if (this.#reported.has(kind)) return
+    this.#reported.add(kind)
+    context.progress({ phase: "message", message })
+  }
+
+  async #extract(context: LayerContext): Promise<Outcome | undefined> {
+    const { bank, mode, confirm, daily } = this.#options
+    const { views, now } = context
+    // taken at the same moment, before anything is awaited
+    const stored = views.context.storedMessages()
+    const { throughUuid, openCalls } = positionOf(stored)
+    const seen = { said: views.words.messages.length, agentWrites: views.memories.agentWrites }
+    const words = newWords(context)
+    const everything = [...views.words.messages]
+    this.#tried = seen.said
+    const [request, memories, index] = await Promise.all([context.request(), bank.all(), bank.index()])
+    const today = now.toISOString().slice(0, "YYYY-MM-DD".length)
+    const extraction = await this.#options.extract({
+      ...{ words, memories, request, openCalls, today, directory: this.#options.directory },
+      isContinued: views.memories.throughUuid !== undefined,
+      index: index.text,
+      textOf: (file) => bank.text(file),
+      location: this.#options.directory ?? bank.location,
+      estimate: (text) => Math.ceil(views.estimator.text(text)),
+      room: context.thresholds.effective - context.size.tokens,
+      maxTurns: context.flags.figures["memory-turns"],
+      patience: limitsFrom(context.flags),
+      signal: context.signal,
+    })
+    if (extraction.responses.length > 0) await daily.add(dollarsFor(extraction.responses, context.facts), now)
+    const spent = extraction.responses.map(asSpent)
+    if (extraction.ended !== "done" || throughUuid === undefined) return this.#unfinished(extraction, spent, context)
+    const evidence = { conversation: context.conversation, words: everything, results: resultTexts(stored) }
+    try {
+      const kept = await keepProposals(extraction, {
+        ...{ bank, mode, evidence, memories, today, signal: context.signal },
+        ...(confirm ? { confirm } : {}),
+      })
+      this.#lastProblem = undefined
+      return finished(kept, [...spent], { throughUuid, ...seen })
+    } catch (error) {
+      const failed = this.#failed(error, context)
+      return { ...failed, drafts: [...spent, ...(failed?.drafts ?? [])] }
+    }
+  }
+
+  /** Nothing is recorded where nothing was spent and nothing is news. */
+  #unfinished({ problem }: Extraction, spent: readonly DecisionDraft[], context: LayerContext): Outcome | undefined {
+    const failed = problem === undefined ? undefined : this.#failed(problem, context)
+    const drafts = [...spent, ...(failed?.drafts ?? [])]
+    return drafts.length + (failed?.failures?.length ?? 0) > 0 ? { ...failed, drafts } : undefined
+  }
+
+  /** The same problem again is not reported again. A conversation that was closed has no problem. */
+  #failed(error: unknown, { signal, flags }: LayerContext): Outcome | undefined {
+    if (signal.aborted) return undefined
+    if (error instanceof MissingKeyError) {
+      this.#isOff = true
+      if (flags.on.notes) return undefined // the notes say so already
+    }
+    const reason = reasonOf(error)
+    const isNews = reason !== this.#lastProblem
+    this.#lastProblem = reason
+    if (!isNews) return undefined
+    const message = messageOf(error)
+    return { drafts: [{ type: "strata", subtype: "memory-extraction-failed", message }], failures: [error] }
+  }
+}
+
+/** What the person said since the last extraction. */
+const newWords = ({ views }: LayerContext): readonly Word[] => views.words.messages.slice(views.memories.said)
+
+/** The agent wrote memories itself: what was said until now counts as looked at. */
+function skipped({ views }: LayerContext): Outcome | undefined {
+  const { throughUuid } = positionOf(views.context.storedMessages())
+  if (throughUuid === undefined) return undefined
+  const seen = { said: views.words.messages.length, agentWrites: views.memories.agentWrites }
+  const facts = { throughUuid, written: [], skipped: "agent-wrote" as const, ...seen }
+  return { drafts: [{ type: "strata", subtype: "memory-extracted", ...facts }] }
+}
+
+interface Seen {
+  readonly throughUuid: string
+  readonly said: number
+  readonly agentWrites: number
+}
+
+function finished({ change, memories, leftOut }: Kept, spent: readonly DecisionDraft[], seen: Seen): Outcome {
+  const written = memories.map(({ file }) => file!)
+  const facts = { written, ...seen, ...(change ? { change: change.id } : {}) }
+  const said = [
+    ...(memories.length > 0 ? [remembered(memories)] : []),
+    ...(leftOut.length > 0 ? [notKept(leftOut)] : []),
+  ]
+  return {
+    drafts: [...spent, { type: "strata", subtype: "memory-extracted", ...facts }],
+    counts: { "memories.written": written.length },
+    ...(said.length > 0 ? { message: said.join(" ") } : {}),
+  }
+}
+
+function remembered(memories: readonly MemoryDraft[]): string {
+  const names = memories.slice(0, NAMED_IN_MESSAGE).map(({ name }) => name)
+  const more = memories.length - names.length
+  return `Remembered: ${names.join("; ")}${more > 0 ? ` and ${more} more` : ""}.`
+}
+
+const notKept = (leftOut: readonly string[]) => `Not remembered: ${leftOut.join("; ")}.`
+
+const asSpent = ({ id, model, usage }: ModelResponse): DecisionDraft => ({
+  type: "strata",
+  subtype: "spent",
+  purpose: "memory",
+  model,
+  responseId: id,
+  usage,
+})
+
+const waitsForShare = (taken: number, limit: number) =>
+  `Memories wait: background work has taken ${Math.round(taken)}% of the conversation's cost so far, and the limit is ${limit}% (background-share).`
+
+const waitsForTomorrow = (spent: number, limit: number) =>
+  `No more memories today: memory work of this project has cost $${spent.toFixed(2)}, and the limit is $${limit} a day (memory-daily-limit).`

@@ -1,0 +1,143 @@
+/**
+ * Asks a fork of the conversation for memories. Where the conversation has our file tools, the fork reads and writes with them, and only
+ * in the memory directory. Elsewhere it answers with text.
+ */
+import { StrataError } from "../../base/errors.ts"
+import { type ForkOutcome, type ForkParent, runFork } from "../../forks/fork.ts"
+import type { ToolUse } from "../../messages/blocks.ts"
+import type { PermissionQuestion, Tool } from "../../tools/tool.ts"
+import { readAnswer } from "./answer.ts"
+import { captureFiles, nameInside } from "./captured-files.ts"
+import { type Extraction, type ExtractionTask, type ExtractMemories, nothingFound } from "./extraction.ts"
+import { memoryPrompt, type Writing } from "./prompt.ts"
+
+const NO_TOOLS = "No tools are available while memories are written. Answer with text."
+const MOST_TEXT_TURNS = 2 // one is enough unless the model calls tools first
+const WRITING: ReadonlySet<string> = new Set(["Write", "Edit"])
+const SEARCHING: ReadonlySet<string> = new Set(["Grep", "Glob"])
+/** Of existing memories, for a fork that cannot read files. The rest is only in the index. */
+const MOST_SHOWN_TOKENS = 4_000
+
+export interface MemoryForkOptions extends Omit<ForkParent, "request" | "openCalls"> {
+  /** Whether the conversation may read a file of the project without a question. Default: no file. */
+  readonly mayRead?: (path: string) => boolean
+}
+
+/** A fork's answer could not be used. */
+export class MemoryAnswerError extends StrataError {
+  override readonly name = "MemoryAnswerError"
+
+  constructor(why: string) {
+    super(`No memories were written: ${why}. The next extraction looks at the same messages again.`)
+  }
+}
+
+export function forkExtraction(options: MemoryForkOptions): ExtractMemories {
+  return async (task) => {
+    const writing = task.directory !== undefined && (await hasOurFileTools(options.tools)) ? "with-files" : "as-text"
+    const directive = await directiveFor(task, writing)
+    if (task.estimate(directive) > task.room) return nothingFound("no-room")
+    return writing === "with-files"
+      ? withFiles(options, { ...task, directive, directory: task.directory! })
+      : asText(options, { ...task, directive })
+  }
+}
+
+interface DirectedTask extends ExtractionTask {
+  readonly directive: string
+}
+
+async function directiveFor(task: ExtractionTask, writing: Writing): Promise<string> {
+  const { location, today, index, words, isContinued, maxTurns } = task
+  const since = isContinued ? words[0]?.text : undefined
+  return memoryPrompt({
+    writing,
+    location,
+    today,
+    turns: maxTurns,
+    memories: writing === "with-files" ? index : await shownMemories(task),
+    ...(since === undefined ? {} : { since }),
+  })
+}
+
+/** The index, then as many whole memories as fit, the last confirmed first. */
+async function shownMemories({ memories, index, textOf, estimate }: ExtractionTask): Promise<string> {
+  const parts = [index]
+  let room = MOST_SHOWN_TOKENS
+  for (const { file } of memories.toSorted((a, b) => (a.confirmed < b.confirmed ? 1 : -1))) {
+    const text = `<memory file=${JSON.stringify(file)}>\n${((await textOf(file)) ?? "").trimEnd()}\n</memory>`
+    room -= estimate(text)
+    if (room < 0) break
+    parts.push(text)
+  }
+  return parts.join("\n\n").trim()
+}
+
+async function withFiles(
+  options: MemoryForkOptions,
+  task: DirectedTask & { readonly directory: string },
+): Promise<Extraction> {
+  const { request, openCalls, signal, maxTurns } = task
+  const { tools, texts, base } = captureFiles(options.tools, task.directory)
+  const outcome = await runFork(
+    { ...options, tools, request, openCalls },
+    { directive: task.directive, allows: onlyMemories(task, options), maxTurns, signal, ...patienceOf(task) },
+  )
+  const { responses } = outcome
+  // what was proposed before the last turn counts, as long as the fork was not stopped
+  if (outcome.ended === "answer" || outcome.ended === "turn-limit") return { ended: "done", texts, base, responses }
+  return nothingFound(outcome.ended === "aborted" ? "aborted" : "failed", { responses, problem: problemIn(outcome) })
+}
+
+async function asText(options: MemoryForkOptions, task: DirectedTask): Promise<Extraction> {
+  const { request, openCalls, signal, directive, textOf } = task
+  const shown = new Map<string, string | null>()
+  for (const { file } of task.memories) shown.set(file, (await textOf(file)) ?? null)
+  const outcome = await runFork(
+    { ...options, request, openCalls },
+    // a second request is the exception, so a cache entry for it would rarely be read
+    { directive, allows: NO_TOOLS, maxTurns: MOST_TEXT_TURNS, signal, writesCache: false, ...patienceOf(task) },
+  )
+  const { responses } = outcome
+  if (outcome.ended === "aborted") return nothingFound("aborted", { responses })
+  if (outcome.ended !== "answer") return nothingFound("failed", { responses, problem: problemIn(outcome) })
+  const answer = readAnswer(outcome.text)
+  if (answer.state === "unusable")
+    return nothingFound("failed", { responses, problem: new MemoryAnswerError(answer.why) })
+  const base = new Map([...answer.texts.keys()].map((file) => [file, shown.get(file) ?? null]))
+  return { ended: "done", texts: answer.texts, base, responses }
+}
+
+const patienceOf = ({ patience }: ExtractionTask) => (patience ? { limits: patience } : {})
+
+function problemIn({ ended, error }: ForkOutcome): unknown {
+  return (
+    error ?? new MemoryAnswerError(ended === "refusal" ? "the model refused" : "the model did not come to an answer")
+  )
+}
+
+/** The permission question names the files that a call would touch, with links followed. */
+function onlyMemories(
+  { directory, location }: DirectedTask & { readonly directory: string },
+  options: MemoryForkOptions,
+) {
+  const mayRead = options.mayRead ?? (() => false)
+  return ({ name }: ToolUse, _tool: Tool, { paths = [] }: PermissionQuestion): true | string => {
+    const isInside = (path: string) => path === directory || nameInside(path, directory) !== undefined
+    const areInside = paths.length > 0 && paths.every(isInside)
+    if (areInside && (WRITING.has(name) || SEARCHING.has(name) || name === "Read")) return true
+    if (name === "Read" && paths.length > 0 && paths.every((path) => isInside(path) || mayRead(path))) return true
+    return `only files in ${location} may be written here, and only files of the project may be read. Write the memories, or end with an answer.`
+  }
+}
+
+/** Other tools with these names take other inputs. */
+async function hasOurFileTools(tools: readonly Tool[]): Promise<boolean> {
+  const [{ edit }, { write }] = await Promise.all([
+    import("../../tools/files/edit.ts"), // they load a schema library
+    import("../../tools/files/write.ts"),
+  ])
+  const ours = new Set<unknown>([edit.inputSchema, write.inputSchema])
+  const named = tools.filter(({ name }) => WRITING.has(name))
+  return named.length > 0 && named.every(({ inputSchema }) => ours.has(inputSchema))
+}

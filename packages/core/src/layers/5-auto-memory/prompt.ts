@@ -1,0 +1,52 @@
+/**
+ * The prompt that asks for memories, and the text that tells the agent how to keep some itself. Values are filled in as values.
+ * `rendered/` shows the whole prompt.
+ */
+import { promptText } from "../../base/prompt-file.ts"
+
+const VARIABLE = /\{\{([a-z_]+)\}\}/g
+const MOST_QUOTED = 200 // characters of the message that the range begins with
+
+const TEXTS = {
+  prompt: promptText(new URL("./prompt.md", import.meta.url)),
+  "with-files": promptText(new URL("./how-with-files.md", import.meta.url)),
+  "as-text": promptText(new URL("./how-as-text.md", import.meta.url)),
+  "how-to-remember": promptText(new URL("./how-to-remember.md", import.meta.url)),
+} as const
+
+/** How the fork writes. */
+export type Writing = "with-files" | "as-text"
+
+export interface PromptInput {
+  readonly writing: Writing
+  /** The directory, or another name of the place. */
+  readonly location: string
+  /** The user's first message that was not looked at yet. Absent: the whole conversation is new. */
+  readonly since?: string
+  /** The memories there are: the index, or their texts. */
+  readonly memories: string
+  /** YYYY-MM-DD. */
+  readonly today: string
+  readonly turns: number
+}
+
+export function memoryPrompt({ writing, location, since, memories, today, turns }: PromptInput): string {
+  const how = filled(TEXTS[writing], { location, turns: String(turns) }).trimEnd()
+  const none = memories.trim() === "" ? "(none yet)" : memories.trimEnd()
+  return filled(TEXTS.prompt, { range: rangeOf(since), how, today, memories: none }).trimEnd()
+}
+
+/** For the agent itself, at the start of a conversation. */
+export const howToRemember = (location: string): string => filled(TEXTS["how-to-remember"], { location }).trimEnd()
+
+function rangeOf(since: string | undefined): string {
+  if (since === undefined) return "the conversation above"
+  const characters = [...since.replace(/\s+/g, " ").trim()]
+  const quoted = characters.length > MOST_QUOTED ? `${characters.slice(0, MOST_QUOTED).join("")}…` : characters.join("")
+  return `the part of the conversation above that begins with the user's message ${JSON.stringify(quoted)}`
+}
+
+/** An unknown variable stays as it is. */
+function filled(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(VARIABLE, (whole, name: string) => (Object.hasOwn(values, name) ? values[name]! : whole))
+}

@@ -1,0 +1,77 @@
+/** Attaches memories and passages of past conversations that fit a message of the person: a few, each once, with age and source. */
+
+import type { Memory } from "../../memory/memory.ts"
+import { type Attachment, fenced } from "../../messages/attachments.ts"
+import { textOf } from "../../messages/blocks.ts"
+import { contentOf, type UserMessage } from "../../messages/messages.ts"
+import type { MemoryRecall, Recalled } from "../../recall/memory-recall.ts"
+import { ageOfDays, sourcePhrase } from "./age.ts"
+import { type MemoryInView, passagePath } from "./in-view.ts"
+
+const CONTEXT_MESSAGES = 5 // of the person, before the one that is answered
+
+export interface RecallInput {
+  readonly recall: Pick<MemoryRecall<Memory>, "recall">
+  readonly conversation: string
+  readonly message: UserMessage
+  /** The person's earlier messages, the newest last. */
+  readonly earlier: readonly string[]
+  readonly inView: MemoryInView
+  readonly now: Date
+  readonly limit: number
+  /** Tokens of one memory. */
+  readonly mostTokens: number
+  readonly estimate: (text: string) => number
+  /** The names in a memory that the code no longer has. */
+  readonly gone: (memory: Memory) => Promise<readonly string[]>
+}
+
+export async function recallFor(input: RecallInput): Promise<readonly Attachment[]> {
+  const { recall, message, earlier, inView, now, limit, conversation } = input
+  const text = textOf(contentOf(message))
+  if (limit === 0 || text.trim() === "") return []
+  const found = await recall.recall({
+    text,
+    context: earlier.slice(-CONTEXT_MESSAGES),
+    now,
+    limit,
+    exclude: { memories: inView.files, messages: inView.passages, conversations: new Set([conversation]) },
+  })
+  return Promise.all(found.map((one) => attachmentOf(one, input)))
+}
+
+async function attachmentOf(found: Recalled<Memory>, input: RecallInput): Promise<Attachment> {
+  const { words, ageDays } = found
+  const why = { message: input.message.uuid, words }
+  const age = ageOfDays(ageDays)
+  if (found.kind === "conversation") {
+    const { conversation, message, speaker, text } = found.passage
+    const source = speaker === "user" ? "said by the user" : "said by the agent"
+    const path = passagePath(conversation, message)
+    return { type: "memory", from: "conversation", path, content: fenced(cutTo(text, input)), age, source, why }
+  }
+  const { memory } = found
+  const gone = await input.gone(memory)
+  const title = `${memory.name}${memory.failed ? " (this was tried and did not work)" : ""}`
+  return {
+    type: "memory",
+    path: memory.file,
+    content: cutTo(`${title}\n\n${memory.body}`, input),
+    age,
+    source: sourcePhrase(memory.source),
+    ...(gone.length > 0 ? { gone } : {}),
+    why,
+  }
+}
+
+function cutTo(text: string, { mostTokens, estimate }: RecallInput): string {
+  if (estimate(text) <= mostTokens) return text
+  let low = 0
+  let high = text.length
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (estimate(text.slice(0, middle)) <= mostTokens) low = middle
+    else high = middle - 1
+  }
+  return `${text.slice(0, low).toWellFormed().trimEnd()}\n[cut here: the file has more]`
+}

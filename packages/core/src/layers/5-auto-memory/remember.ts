@@ -1,0 +1,40 @@
+/** A memory that the person asks for in so many words, for example a line that starts with `#` in the chat. */
+import { StrataError } from "../../base/errors.ts"
+import type { MemoryDraft, Provenance } from "../../memory/memory.ts"
+import { findSecrets } from "../../memory/secrets/find-secrets.ts"
+
+const MOST_NAME_WORDS = 8
+const ABOUT_THE_USER =
+  /^(?:I(?:['’]m| am| was| work| know| use| speak| live)\b|my name\b|call me\b|ich (?:bin|arbeite|heiße|kenne)\b)/i
+
+/** What the person asked to keep contains a secret, or nothing at all. */
+export class NotRememberedError extends StrataError {
+  override readonly name = "NotRememberedError"
+
+  constructor(why: string, advice: string) {
+    super(`Nothing was saved: ${why}. ${advice}`)
+  }
+}
+
+export function rememberedDraft(text: string, source: Provenance): MemoryDraft {
+  const body = text.trim()
+  if (body === "") throw new NotRememberedError("the text is empty", "Write what to remember.")
+  const [secret] = findSecrets(body)
+  if (secret) {
+    const advice = "Leave the secret out, and write where it is kept."
+    throw new NotRememberedError(`the text contains a secret (${secret.kind})`, advice)
+  }
+  const words = body.split("\n")[0]!.split(/\s+/)
+  const name = words
+    .slice(0, MOST_NAME_WORDS)
+    .join(" ")
+    .replace(/[.,;:!?]+$/, "")
+  return {
+    name,
+    description: body.split("\n")[0]!,
+    type: ABOUT_THE_USER.test(body) ? "user" : "feedback",
+    source,
+    basis: "said",
+    body,
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * The prompt for memories as a model gets it, whole. The files in `rendered/` are for reading and reviewing: after a change to the prompt,
+ * `npx vitest run packages/core/src/layers/5-auto-memory/rendered.test.ts -u` writes them again.
+ */
+import { describe, expect, test } from "vitest"
+import { howToRemember, memoryPrompt } from "./prompt.ts"
+
+const location = "/home/me/.strata/projects/app/memory"
+const today = "2026-11-15"
+const index = "- [Deploys](deploys.md): When we deploy"
+
+describe("L5-2, L5-3, L5-4 the prompt for memories, whole", () => {
+  test.each([
+    ["first", { writing: "with-files", memories: "" }],
+    ["later", { writing: "with-files", memories: index, since: "No, use tabs.\nAnd run it again." }],
+    ["as-text", { writing: "as-text", memories: index }],
+  ] as const)("%s", async (name, input) => {
+    const prompt = memoryPrompt({ ...input, location, today, turns: 5 })
+    await expect(`${prompt}\n`).toMatchFileSnapshot(`rendered/${name}.md`)
+  })
+
+  test("how the agent keeps memories itself", async () => {
+    await expect(`${howToRemember(location)}\n`).toMatchFileSnapshot("rendered/how-to-remember.md")
+  })
+
+  test("what looks like a variable in a value has no effect", () => {
+    const prompt = memoryPrompt({ writing: "as-text", memories: "{{today}} $&", location, today, turns: 5 })
+    expect(prompt).toContain("{{today}} $&")
+  })
+})

@@ -1,0 +1,102 @@
+/**
+ * What a conversation starts with: how to keep more, the person's rules and preferences in full, and the index of the other memories.
+ * All of it stays within one budget.
+ */
+
+import type { MemoryBank } from "../../memory/bank.ts"
+import { linkedFile } from "../../memory/index-file.ts"
+import { isCurrent, type Memory } from "../../memory/memory.ts"
+import { type Attachment, fenced } from "../../messages/attachments.ts"
+import { inline } from "../../messages/inline.ts"
+import { ageOf, sourcePhrase } from "./age.ts"
+import { howToRemember } from "./prompt.ts"
+
+const STANDING: ReadonlySet<string> = new Set(["feedback", "user"])
+
+export interface StartInput {
+  readonly bank: MemoryBank
+  readonly now: Date
+  /** Tokens. */
+  readonly limit: number
+  readonly estimate: (text: string) => number
+  /** Whether the agent has file tools for the directory, to write memories or at least to read them. */
+  readonly access: "write" | "read" | "none"
+  /** The names in a memory that the code no longer has. */
+  readonly gone: (memory: Memory) => Promise<readonly string[]>
+}
+
+/** Nothing where there is nothing to say. */
+export async function startOf(input: StartInput): Promise<Attachment | undefined> {
+  const { bank, limit, estimate, access } = input
+  const location = bank.directory ?? bank.location
+  const parts = access === "write" ? [howToRemember(location)] : []
+  const room = () => limit - estimate(parts.join("\n\n"))
+  const all = (await bank.all()).filter(isCurrent)
+  const rules = all.filter(({ type, source }) => STANDING.has(type) && source.saidBy !== "tool").sort(byNews)
+  const texts = await Promise.all(rules.slice(0, MOST_RULES).map((memory) => standingText(memory, input)))
+  const shown = fitting(
+    texts.map((text, at) => ({ memory: rules[at]!, text })),
+    room() - MARGIN,
+    estimate,
+  )
+  if (shown.length > 0) parts.push([STANDING_TITLE, ...shown.map(({ text }) => text)].join("\n\n"))
+  const files = shown.map(({ memory }) => memory.file)
+  const index = await otherMemories(input, new Set(files), room())
+  if (index !== undefined) parts.push(index)
+  if (parts.length === 0) return undefined
+  return { type: "standing_memory", path: location, content: parts.join("\n\n"), files }
+}
+
+const STANDING_TITLE =
+  "The user's rules and preferences, from earlier conversations. Follow them, unless the user says otherwise now:"
+const MOST_RULES = 50 // more do not fit, and each is compared with the code
+const MARGIN = 100 // tokens for titles, and for a line that says how many memories there are
+
+async function standingText(memory: Memory, { now, gone }: StartInput): Promise<string> {
+  const { name, file, body, confirmed, source } = memory
+  const missing = await gone(memory)
+  const lost =
+    missing.length > 0 ? `, may be out of date: the code no longer has ${missing.map(inline).join(", ")}` : ""
+  return `${inline(name)} (${inline(file)}, ${sourcePhrase(source)}, ${ageOf(confirmed, now)}${lost}):\n${fenced(body)}`
+}
+
+/** The index without what is shown in full. Lines that do not fit are counted. */
+async function otherMemories(
+  { bank, access, estimate }: StartInput,
+  shown: ReadonlySet<string>,
+  room: number,
+): Promise<string | undefined> {
+  const { text } = await bank.index()
+  const lines = text.split("\n").filter((line) => line.trim() !== "" && !shown.has(linkedFile(line) ?? ""))
+  if (!lines.some((line) => linkedFile(line) !== undefined)) return undefined
+  const where = bank.directory ?? bank.location
+  const title = `Other memories of this project${access === "none" ? "" : `. Read a file in ${where} when it matters`}:`
+  const first = (count: number) => {
+    const left = lines.length - count
+    const more = left === 0 ? [] : [`[${left} more ${left === 1 ? "line is" : "lines are"} in MEMORY.md there]`]
+    return [title, ...lines.slice(0, count), ...more].join("\n")
+  }
+  let count = lines.length
+  while (count > 0 && estimate(first(count)) > room) count -= Math.max(1, Math.floor(count / 20))
+  return estimate(first(count)) > room ? undefined : first(count)
+}
+
+/** The first of them that fit together. One that does not fit is passed over, so that a long one does not hide the others. */
+function fitting<T extends { readonly text: string }>(
+  parts: readonly T[],
+  room: number,
+  estimate: (text: string) => number,
+): readonly T[] {
+  let left = room
+  return parts.filter(({ text }) => {
+    const tokens = estimate(text)
+    if (tokens > left) return false
+    left -= tokens
+    return true
+  })
+}
+
+/** What was confirmed last comes first. */
+const byNews = (a: Memory, b: Memory): number => compare(b.confirmed, a.confirmed) || compare(a.file, b.file)
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
