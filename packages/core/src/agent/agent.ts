@@ -11,6 +11,7 @@ import { findModel } from "../tokens/models.ts"
 import { thresholdsFor } from "../tokens/thresholds.ts"
 import { fitsModel, type Thresholds } from "../tokens/window.ts"
 import type { OpenToolset } from "../tools/tool.ts"
+import type { AgentMemory, Remembered } from "./agent-memory.ts"
 import type { AgentState } from "./agent-state.ts"
 import { type RunHooks, reportsOf } from "./hooks.ts"
 import type { InstructionWatch } from "./instruction-watch.ts"
@@ -33,6 +34,7 @@ interface AgentParts {
   readonly conversation: Conversation
   readonly model: Model
   readonly toolset: Required<OpenToolset>
+  readonly memory: AgentMemory
   readonly state: AgentState
   readonly runHooks: RunHooks
   readonly instructions: InstructionWatch
@@ -150,6 +152,11 @@ export class Agent implements AsyncDisposable {
   /** Keeps what the user types while the agent works. It is sent with the next request. */
   enqueue(text: string): Promise<Uuid> {
     return this.conversation.enqueue(text)
+  }
+
+  /** Keeps something for later conversations at once, in the person's name. Throws if it contains a secret, or if the memory is off. */
+  remember(text: string): Promise<Remembered> {
+    return this.#parts.memory.remember(text)
   }
 
   /** Before a switch to another model: compacts with the present model if the conversation would not fit. */

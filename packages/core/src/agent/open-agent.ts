@@ -9,8 +9,11 @@ import type { EffectiveSettings, Settings } from "../base/settings.ts"
 import { createTelemetry } from "../base/telemetry.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import { defaultLayers, type LayerSurroundings } from "../conversation/default-layers.ts"
-import { openWithSettings } from "../conversation/open.ts"
+import { memoryFor, openWithSettings } from "../conversation/open.ts"
+import type { ProjectMemory } from "../conversation/project-memory.ts"
+import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot, notesConfigDirectory, projectDirectory } from "../journal/file/layout.ts"
+import type { Store } from "../journal/store.ts"
 import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
 import type { Layer } from "../layers/layer.ts"
 import { chooseModel } from "../model/choose-model.ts"
@@ -20,12 +23,14 @@ import { FileReads, forgetAll, readsInView } from "../tools/files/read-state.ts"
 import type { OpenToolset } from "../tools/tool.ts"
 import { openTools } from "../tools/toolsets.ts"
 import { Agent } from "./agent.ts"
+import { AgentMemory, confirming, memoryRights } from "./agent-memory.ts"
 import { AgentState } from "./agent-state.ts"
 import { factsDue } from "./changing-facts.ts"
 import { compactionHooks } from "./compaction-hooks.ts"
 import { commandHooks } from "./hook-command.ts"
 import { hooksOf } from "./hooks.ts"
 import { InstructionWatch } from "./instruction-watch.ts"
+import { withMemoryWrites } from "./memory-writes.ts"
 import { openingMode } from "./opening-mode.ts"
 import { type AgentOptions, checkAgentOptions } from "./options.ts"
 import { isInside, judge, type PermissionPolicy, type Request } from "./permissions.ts"
@@ -71,6 +76,8 @@ interface Ground {
   readonly settings: Settings
   readonly model: Model
   readonly summariser: Model | undefined
+  readonly store: Store
+  readonly memory: ProjectMemory | undefined
 }
 
 async function groundOf(options: AgentOptions, loaded: EffectiveSettings): Promise<Ground> {
@@ -78,6 +85,7 @@ async function groundOf(options: AgentOptions, loaded: EffectiveSettings): Promi
   const cwd = await projectAt(options.cwd ?? process.cwd())
   const root = options.dir ?? defaultRoot(env)
   const { values } = loaded
+  const store = options.store ?? fileStore({ root, flush: values.flush, clock })
   const source = { env, models: values.models }
   const model = await chooseModel({ ...source, model: options.model, client })
   // a summariser that is no id brings its own client
@@ -90,6 +98,11 @@ async function groundOf(options: AgentOptions, loaded: EffectiveSettings): Promi
     loaded,
     settings: values,
     model,
+    store,
+    memory: await memoryFor(options, {
+      ...{ store, settings: loaded, root, cwd, clock },
+      code: (await repositoryRoot(cwd)) ?? cwd,
+    }),
     summariser: summariser ? await chooseModel({ ...source, model: summariser, client: shared }) : undefined,
   }
 }
@@ -113,7 +126,7 @@ interface Assembly {
 }
 
 async function assemble({ options, ground, toolset, problems }: Assembly): Promise<Agent> {
-  const { cwd, root, env, clock, settings, model, summariser } = ground
+  const { cwd, root, env, clock, settings, model, summariser, store, memory } = ground
   const { askPermission, askPerson, approvePlan, reads = new FileReads() } = options
   const policy = policyOf(ground)
   const instructions = await InstructionWatch.start({
@@ -128,6 +141,12 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
     // rules that deny or ask count in every mode; where a file may be, the owner of the import decides
     mayRead: (path) => judge(readingOf(path), { ...policy, mode: "ask", readable: ["/"] }).verdict === "allow",
   })
+  const tools = memory?.directory
+    ? withMemoryWrites(toolset.tools, {
+        directory: memory.directory,
+        record: (files) => agentMemory.recordWrites(files),
+      })
+    : toolset.tools
   const inView = readsInView(reads, (toolUseId) => conversation.views.context.shows(toolUseId))
   const state = new AgentState({
     policy,
@@ -151,7 +170,7 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
   })
   const layers = layersOf(options, {
     model,
-    tools: toolset.tools,
+    tools,
     reads,
     readsInView: inView,
     toolContext: state.toolContext,
@@ -165,23 +184,28 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
     notesConfig: notesConfigDirectory(root),
     ...(summariser ? { summariser } : {}),
     ...(options.autonomous ? { autonomous: true } : {}),
+    ...(memory ? { memory } : {}),
+    ...(memory && askPermission ? { confirmMemory: confirming(askPermission, memory) } : {}),
+  })
+  const agentMemory = new AgentMemory({
+    ...{ memory, layers, mode: settings.memory },
+    conversation: () => conversation,
   })
   // the provider may know a model that the table does not have; the conversation takes what it says
   if (!findModel(model.name, settings.models).known) await model.learn?.().catch(() => undefined)
   const conversation: Conversation = await openWithSettings(
     {
-      ...pick(options, ["id", "mustExist", "title", "store", "ids", "flags", "system"]),
-      model,
-      cwd,
-      dir: root,
-      env,
-      clock,
-      layers,
+      ...pick(options, ["id", "mustExist", "title", "ids", "flags", "system"]),
+      ...{ model, cwd, dir: root, env, clock, store, layers },
       tools: toolset.tools,
       refreshPrompt: async () => ({ context: await instructions.renew() }),
       cacheBreakpoints: false, // the model places its own
     },
-    { settings: ground.loaded, firstPrompt: { system: systemPrompt(cwd), context: instructions.texts } },
+    {
+      settings: ground.loaded,
+      ...(memory ? { memory } : {}),
+      firstPrompt: { system: systemPrompt(cwd), context: instructions.texts },
+    },
   )
   conversation.attachWhatIsDue((context) =>
     factsDue(context, { mode: state.policy.mode, ...(options.system === undefined ? { now: clock.now() } : {}) }),
@@ -202,7 +226,8 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
   const agent = new Agent({
     conversation,
     model,
-    toolset,
+    toolset: { ...toolset, tools },
+    memory: agentMemory,
     state,
     runHooks,
     instructions,
@@ -223,13 +248,14 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
 }
 
 /** The mode is set once the journal is open. */
-function policyOf({ settings, cwd, root, env }: Ground): PermissionPolicy {
+function policyOf({ settings, cwd, root, env, memory }: Ground): PermissionPolicy {
   const { allow = [], ask = [], deny = [] } = settings.permissions
   return {
     mode: "ask",
     ...{ allow, ask, deny },
     project: cwd,
     kept: [root],
+    ...(memory ? memoryRights(memory) : {}),
     readable: [join(projectDirectory(root, projectName(cwd)), "tool-results")],
     ...(env.HOME ? { home: env.HOME } : {}),
   }

@@ -87,7 +87,7 @@ export interface AgentOptions {
   readonly summariser?: ModelChoice
   /** No one is there to answer: after a compaction the agent is asked to continue by itself. */
   readonly autonomous?: boolean
-  /** Default: layers 1 to 4, each with its switch. */
+  /** Default: layers 1 to 5, each with its switch. */
   readonly layers?: readonly Layer[] | ((surroundings: LayerSurroundings) => readonly Layer[])
   /** An OpenFeature client that drives the flags. */
   readonly flags?: FlagClient

@@ -2,6 +2,7 @@
 import { homedir } from "node:os"
 import { relative, sep } from "node:path"
 import type { PermissionMode } from "../base/vocabulary.ts"
+import { INDEX_FILE, isTopicFile } from "../memory/file-names.ts"
 import type { PermissionQuestion } from "../tools/tool.ts"
 import { pathFits } from "./path-rules.ts"
 import { parseRule, type Rule } from "./rules.ts"
@@ -19,6 +20,8 @@ export interface PermissionPolicy {
   readonly readable?: readonly string[]
   /** Directories that no tool may write to: journals, locks, memories. */
   readonly kept: readonly string[]
+  /** The memory of this project, inside what is kept: file tools may write memories there, as far as this says. */
+  readonly memory?: { readonly directory: string; readonly writes: "allow" | "ask" | "deny" }
   /** What `~` means in rules. Default: your home directory. */
   readonly home?: string
 }
@@ -45,9 +48,21 @@ export const deny = (why: string): Judgement => ({ verdict: "deny", why })
 export const isKept = (path: string, { kept }: PermissionPolicy): boolean =>
   kept.some((directory) => isInside(path, directory))
 
+/** Whether all of these are memories of this project, or its index. Its history and its archive are not. */
+export function areMemories(paths: readonly string[], { memory }: PermissionPolicy): boolean {
+  if (!memory) return false
+  return (
+    paths.length > 0 &&
+    paths.every((path) => {
+      const inside = isInside(path, memory.directory) ? relative(memory.directory, path).split(sep).join("/") : ""
+      return inside === INDEX_FILE || isTopicFile(inside)
+    })
+  )
+}
+
 /** Reading there needs no permission. */
-export const isReadable = (path: string, { project, readable = [] }: PermissionPolicy): boolean =>
-  [project, ...readable].some((place) => isInside(path, place))
+export const isReadable = (path: string, { project, readable = [], memory }: PermissionPolicy): boolean =>
+  [project, ...readable, ...(memory ? [memory.directory] : [])].some((place) => isInside(path, place))
 
 /**
  * The first file that decides which programs run, and that no rule names. A rule for a directory around it does not: who allows edits in

@@ -8,6 +8,7 @@ import { judgeCommand } from "./judge-command.ts"
 import { pathFits } from "./path-rules.ts"
 import {
   allow,
+  areMemories,
   ask,
   deny,
   isInside,
@@ -33,14 +34,20 @@ export function judge(request: Request, policy: PermissionPolicy): Judgement {
       { ...request, facts: commandFacts(question.subject, { directory: policy.project, env: {} }) },
       policy,
     )
-  const keptPath = question.kind === "write" && question.paths?.find((path) => isKept(path, policy))
+  const isMemory = question.kind === "write" && areMemories(question.paths ?? [], policy)
+  const keptPath = question.kind === "write" && !isMemory && question.paths?.find((path) => isKept(path, policy))
   if (keptPath) return deny(`${keptPath} belongs to Strata, and no tool may write it`)
   const denied = findRule(policy.deny, request, { policy, quantifier: "any" })
   if (denied) return deny(`the rule "${denied}" forbids it`)
   if (policy.mode === "plan" && !isReadOnly && question.kind !== "ask") return deny(PLANNING)
+  if (isMemory && policy.memory?.writes === "deny") return deny('the setting memory is "read-only"')
   if (policy.mode === "bypass") return allow("permissions are bypassed")
   const asked = findRule(policy.ask, request, { policy, quantifier: "any" })
   if (asked) return { ...ask(`the rule "${asked}" asks for it`), onlyPerson: true }
+  if (isMemory)
+    return policy.memory?.writes === "ask"
+      ? { ...ask('the setting memory is "ask"'), onlyPerson: true }
+      : allow("it writes a memory of this project")
   const setup = question.kind === "write" ? setupAmong(question.paths ?? [], policy) : undefined
   if (setup !== undefined) return { ...ask(`${setup} decides which programs run`), onlyPerson: true }
   const allowed = findRule(policy.allow, request, { policy, quantifier: "all" })

@@ -14,7 +14,7 @@ import type { FlagReader, Flags } from "../base/flags.ts"
 import type { Ids } from "../base/ids.ts"
 import { compactionAllowed, type EffectiveSettings } from "../base/settings.ts"
 import type { Telemetry } from "../base/telemetry.ts"
-import { type Draft, type Entry, isDecision } from "../journal/entries.ts"
+import { type DecisionOf, type Draft, type Entry, isDecision } from "../journal/entries.ts"
 import type { Journal, Store } from "../journal/store.ts"
 import type { CompactionOrder, CompactionPlan, Refusal } from "../layers/compaction-order.ts"
 import type { Layer, LayerContext } from "../layers/layer.ts"
@@ -72,6 +72,8 @@ export interface ConversationParts {
   readonly cacheBreakpoints: boolean
   /** The prompt after a boundary, if it may have changed: instruction files are read again. */
   readonly refreshPrompt: (() => Promise<Prompt>) | undefined
+  /** Called when the conversation has closed. */
+  readonly release?: () => void
   /** Flag values refused so far. Each is reported once. */
   readonly refusals: readonly string[]
 }
@@ -341,6 +343,13 @@ export class Conversation implements AsyncDisposable {
     return this.#inOrder(() => this.#record.recordSession())
   }
 
+  /** @internal Memories that the agent or the person wrote. Extraction takes this into account. */
+  noteMemories(written: Omit<DecisionOf<"memory-written">, "subtype">): Promise<void> {
+    return this.#inOrder(async () => {
+      await this.#record.append([{ type: "strata", subtype: "memory-written", ...written }])
+    })
+  }
+
   /** @internal Asked before each request for what the messages in view do not say and the model must know. */
   attachWhatIsDue(due: (context: ContextView) => readonly Attachment[]): void {
     this.#due = due
@@ -396,6 +405,7 @@ export class Conversation implements AsyncDisposable {
     this.#closing ??= this.#inOrder(async () => {
       await this.#layers.settled()
       this.#closed = true
+      this.#parts.release?.()
       await this.#record.journal.close()
     })
     return this.#closing

@@ -8,10 +8,15 @@ import { microcompaction } from "../layers/2-microcompact/microcompaction.ts"
 import { sessionMemory } from "../layers/3-session-memory/session-memory.ts"
 import { compaction } from "../layers/4-compaction/compaction.ts"
 import type { CompactionOptions } from "../layers/4-compaction/options.ts"
+import { autoMemory } from "../layers/5-auto-memory/auto-memory.ts"
+import type { ExtractMemories } from "../layers/5-auto-memory/extraction.ts"
+import { forkExtraction } from "../layers/5-auto-memory/fork-extraction.ts"
+import type { ConfirmMemory } from "../layers/5-auto-memory/keep.ts"
 import type { Layer } from "../layers/layer.ts"
 import type { Model } from "../model/model.ts"
 import { forgetCalls } from "../tools/files/read-state.ts"
-import type { ReadState } from "../tools/tool.ts"
+import type { ReadState, Tool } from "../tools/tool.ts"
+import type { ProjectMemory } from "./project-memory.ts"
 
 /** What the layers of an agent work with: its model, its tools, and its surroundings. */
 export interface LayerSurroundings
@@ -24,10 +29,27 @@ export interface LayerSurroundings
   readonly notesConfig?: string
   /** The reads that forks start with. Default: `reads`. */
   readonly readsInView?: ReadState
+  /** The memory of the project. Absent where it is off. */
+  readonly memory?: ProjectMemory
+  /** Proposes memories in place of a fork of the conversation. */
+  readonly extractMemories?: ExtractMemories
+  /** Shows a memory before it is written, and asks. Missing where no one can be asked. */
+  readonly confirmMemory?: ConfirmMemory
 }
 
 export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[] {
-  const { model, tools, reads, toolContext, notesConfig, readsInView = reads, ...rest } = surroundings
+  const {
+    model,
+    tools,
+    reads,
+    toolContext,
+    notesConfig,
+    readsInView = reads,
+    memory,
+    confirmMemory,
+    extractMemories,
+    ...rest
+  } = surroundings
   const forget = (toolUseIds: readonly string[]) => forgetCalls(reads, new Set(toolUseIds))
   const limitsItself = tools.filter((tool) => tool.limitsItself).map(({ name }) => name)
   const parent = { model, tools, reads: readsInView, toolContext }
@@ -37,7 +59,38 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
     microcompaction({ onCleared: forget }),
     notes,
     compaction({ parent, reads, notes, ...rest }),
+    ...memoryLayer(memory, {
+      access: accessOf(tools),
+      extract: extractMemories ?? forkExtraction({ ...parent, ...(rest.mayRead ? { mayRead: rest.mayRead } : {}) }),
+      ...(confirmMemory ? { confirm: confirmMemory } : {}),
+    }),
   ]
+}
+
+type MemoryParts = Pick<Parameters<typeof autoMemory>[0], "access" | "extract" | "confirm">
+
+/** It comes after compaction: what it attaches must follow a boundary made for the same request. */
+function memoryLayer(memory: ProjectMemory | undefined, parts: MemoryParts): readonly Layer[] {
+  if (!memory) return []
+  const { recall, mode, directory, ...rest } = memory
+  const isReadOnly = mode === "read-only"
+  const access = directory === undefined ? "none" : isReadOnly && parts.access === "write" ? "read" : parts.access
+  return [
+    autoMemory({
+      ...rest,
+      ...parts,
+      mode,
+      access,
+      recall: { recall },
+      ...(directory === undefined ? {} : { directory }),
+    }),
+  ]
+}
+
+/** What the agent can do in the memory directory with its own tools. */
+function accessOf(tools: readonly Tool[]): MemoryParts["access"] {
+  const has = (name: string) => tools.some((tool) => tool.name === name)
+  return has("Write") || has("Edit") ? "write" : has("Read") ? "read" : "none"
 }
 
 export interface OwnLoop {
@@ -48,11 +101,20 @@ export interface OwnLoop {
   readonly serverClears?: boolean
   /** The directory of a custom template and prompt for notes. */
   readonly notesConfig?: string
+  /** The memory of the project. Absent where it is off. */
+  readonly memory?: ProjectMemory
 }
 
 /** The layers for a loop of your own: your SDK, your tools. Notes come as text, because your tools run in your loop. */
-export function ownLoopLayers({ model, clock, serverClears = false, notesConfig }: OwnLoop): readonly Layer[] {
+export function ownLoopLayers(loop: OwnLoop): readonly Layer[] {
+  const { model, clock, serverClears = false, notesConfig, memory } = loop
   const parent = { model, ...withoutTools(clock) }
   const notes = sessionMemory({ ...parent, ...(notesConfig === undefined ? {} : { configDirectory: notesConfig }) })
-  return [toolResultStorage(), microcompaction({ serverClears }), notes, compaction({ parent, notes })]
+  return [
+    toolResultStorage(),
+    microcompaction({ serverClears }),
+    notes,
+    compaction({ parent, notes }),
+    ...memoryLayer(memory, { access: "none", extract: forkExtraction(parent) }),
+  ]
 }

@@ -1,5 +1,5 @@
 /** Opens conversations: new ones, kept ones, and branches of them. Defaults are filled in here. */
-import { systemClock } from "../base/clock.ts"
+import { type Clock, systemClock } from "../base/clock.ts"
 import { createFlags } from "../base/flags.ts"
 import { projectName, randomIds } from "../base/ids.ts"
 import { describe, InvalidOptionError } from "../base/options.ts"
@@ -7,6 +7,7 @@ import { type EffectiveSettings, loadSettings } from "../base/settings.ts"
 import { leftOutSentences } from "../base/trust.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot, notesConfigDirectory } from "../journal/file/layout.ts"
+import type { Store } from "../journal/store.ts"
 import type { ToolDefinition } from "../messages/request.ts"
 import { chooseModel } from "../model/choose-model.ts"
 import { findModel } from "../tokens/models.ts"
@@ -18,6 +19,7 @@ import { ownLoopLayers } from "./default-layers.ts"
 import { messageDrafts } from "./incoming.ts"
 import { settingsOf } from "./model-settings.ts"
 import { type ConversationOptions, checkConversationOptions } from "./options.ts"
+import { openProjectMemory, type ProjectMemory } from "./project-memory.ts"
 import { checkPrompt, type Prompt } from "./prompt.ts"
 
 export async function openConversation(options: ConversationOptions): Promise<Conversation> {
@@ -36,12 +38,14 @@ export interface Prepared {
   readonly notices?: readonly string[]
   /** For a new conversation. A resumed one keeps the prompt in its journal, so the server's cache still fits. */
   readonly firstPrompt?: Prompt
+  /** The memory that the layers were made with. It is closed with the conversation. */
+  readonly memory?: ProjectMemory
 }
 
 /** For settings that were loaded before. */
 export async function openWithSettings(
   options: ConversationOptions,
-  { settings: given, notices = [], firstPrompt = {} }: Prepared,
+  { settings: given, notices = [], firstPrompt = {}, memory: givenMemory }: Prepared,
 ): Promise<Conversation> {
   checkConversationOptions(options)
   const { clock = systemClock, ids = randomIds, env = process.env, betas = [], cacheBreakpoints = true } = options
@@ -65,6 +69,8 @@ export async function openWithSettings(
   checkPrompt(firstPrompt)
   const store = options.store ?? fileStore({ root, flush: settings.values.flush, clock })
   const refusals: string[] = [...notices]
+  const memory =
+    givenMemory ?? (options.layers ? undefined : await memoryFor(options, { store, settings, root, cwd, clock }))
   const address = { project: projectName(cwd), id: options.id ?? ids.uuid() }
   const journal = await store.open(address, { access: "write", create: !options.mustExist })
   try {
@@ -93,7 +99,13 @@ export async function openWithSettings(
       telemetry: createTelemetry({ exportContent: settings.values.exportContent }),
       clock,
       ids,
-      layers: options.layers ?? ownLoopLayers({ model, clock, serverClears, notesConfig: notesConfigDirectory(root) }),
+      layers:
+        options.layers ??
+        ownLoopLayers({
+          ...{ model, clock, serverClears, notesConfig: notesConfigDirectory(root) },
+          ...(memory ? { memory } : {}),
+        }),
+      release: () => memory?.close(),
       cacheBreakpoints,
       refreshPrompt: options.refreshPrompt,
     })
@@ -103,6 +115,24 @@ export async function openWithSettings(
     await journal.close()
     throw error
   }
+}
+
+interface MemoryGround {
+  readonly store: Store
+  readonly settings: EffectiveSettings
+  readonly root: string
+  readonly cwd: string
+  readonly clock: Clock
+  readonly code?: string
+}
+
+/** A store of your own may keep its journals anywhere, so past conversations are searched only in ours. */
+export function memoryFor(
+  options: Pick<ConversationOptions, "store">,
+  { store, settings: { values }, root, ...rest }: MemoryGround,
+): Promise<ProjectMemory | undefined> {
+  const mode = values.off ? "off" : values.memory
+  return openProjectMemory({ store, mode, ...rest, ...(options.store ? {} : { root }) })
 }
 
 const alreadyBegun = (id: string) =>

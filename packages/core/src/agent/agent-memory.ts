@@ -1,0 +1,118 @@
+/** The memory of the project in an agent's hands: its own writes, what the person asks to keep, and the questions before a write. */
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import type { MemoryMode } from "../base/vocabulary.ts"
+import type { Conversation } from "../conversation/conversation.ts"
+import type { ProjectMemory } from "../conversation/project-memory.ts"
+import type { AutoMemory } from "../layers/5-auto-memory/auto-memory.ts"
+import type { ConfirmMemory } from "../layers/5-auto-memory/keep.ts"
+import { resultTexts, sourceOf } from "../layers/5-auto-memory/provenance.ts"
+import { NotRememberedError, rememberedDraft } from "../layers/5-auto-memory/remember.ts"
+import type { Layer } from "../layers/layer.ts"
+import type { Memory } from "../memory/memory.ts"
+import { parseMemory } from "../memory/topic-file.ts"
+import { wholeDiffOf } from "../tools/files/file-diff.ts"
+import type { AgentOptions } from "./options.ts"
+import type { PermissionPolicy } from "./permission-policy.ts"
+
+export const MEMORY_TOOL = "Memory"
+
+/** What a memory mode means for the agent's own writes. */
+const VERDICTS = { auto: "allow", ask: "ask", "read-only": "deny" } as const
+
+/** The carve-out from the files that no tool may write. */
+export function memoryRights({ directory, mode }: ProjectMemory): Pick<PermissionPolicy, "memory"> {
+  return directory === undefined ? {} : { memory: { directory, writes: VERDICTS[mode] } }
+}
+
+/** Shows a memory that an extraction proposes. */
+export function confirming(
+  askPermission: NonNullable<AgentOptions["askPermission"]>,
+  { directory, bank }: ProjectMemory,
+): ConfirmMemory {
+  let count = 0
+  return async ({ file, name, before = "", after }) => {
+    const { allowed } = await askPermission({
+      id: `memory-${++count}`,
+      tool: MEMORY_TOOL,
+      question: {
+        kind: "write",
+        summary: `${before === "" ? "remember" : "change the memory"} ${name}`,
+        paths: [join(directory ?? bank.location, file)],
+        preview: wholeDiffOf({ before, after }),
+      },
+      why: 'the setting memory is "ask"',
+    })
+    return allowed
+  }
+}
+
+export interface Remembered {
+  /** The file in the memory directory. */
+  readonly file: string
+  readonly type: Memory["type"]
+  /** Where the memory is kept, for a person. */
+  readonly location: string
+}
+
+export class AgentMemory {
+  readonly #memory: ProjectMemory | undefined
+  readonly #conversation: () => Conversation
+  readonly #layer: AutoMemory | undefined
+  readonly #mode: MemoryMode
+
+  constructor(parts: {
+    readonly memory: ProjectMemory | undefined
+    readonly mode: MemoryMode
+    readonly layers: readonly Layer[]
+    readonly conversation: () => Conversation
+  }) {
+    this.#memory = parts.memory
+    this.#mode = parts.mode
+    this.#conversation = parts.conversation
+    this.#layer = parts.layers.find((layer): layer is AutoMemory => layer.name === "auto-memory")
+  }
+
+  /** Records files that the agent's tools just wrote. Resolves with what was taken out of them again, as sentences. */
+  async recordWrites(files: readonly string[]): Promise<readonly string[]> {
+    const { bank, directory } = this.#memory!
+    const conversation = this.#conversation()
+    const { views } = conversation
+    const words = views.words.messages
+    const results = resultTexts(views.context.storedMessages())
+    const remarks: string[] = []
+    for (const file of files) {
+      // not through the bank: it would take the new text for an edit of the person
+      const text = await readFile(join(directory!, file), "utf8")
+      const facts = { created: "", source: { saidBy: "agent" as const } }
+      const memory = await parseMemory({ file, text, facts })
+      const source = sourceOf(memory, { conversation: conversation.id, words, results })
+      const change = await bank.record({ by: "agent", source, files: [file] })
+      const kept = change?.files.some(({ path }) => path === file)
+      if (kept) await conversation.noteMemories({ by: "agent", files: [file], change: change!.id })
+      remarks.push(...(change?.refused ?? []).map((refusal) => `${refusal.file} was not kept: ${refusal.why}.`))
+    }
+    return remarks
+  }
+
+  /** Saves what the person asks to keep. */
+  async remember(text: string): Promise<Remembered> {
+    if (!this.#memory || this.#mode === "read-only") {
+      const why =
+        this.#mode === "auto" || this.#mode === "ask"
+          ? "this store keeps no memories"
+          : `the setting memory is "${this.#mode}"`
+      throw new NotRememberedError(why, 'Set memory to "auto" or "ask" to keep something.')
+    }
+    const { bank } = this.#memory
+    const conversation = this.#conversation()
+    const draft = rememberedDraft(text, { saidBy: "user", conversation: conversation.id })
+    const change = await bank.change({ by: "person", why: "Asked for by the user", puts: [draft] })
+    const file = change?.files.map(({ path }) => path).find((path) => path !== "MEMORY.md")
+    const memory = file === undefined ? undefined : await bank.get(file)
+    if (!memory) throw new NotRememberedError("it is there already", "Nothing more to do.")
+    await conversation.noteMemories({ by: "person", files: [memory.file], ...(change ? { change: change.id } : {}) })
+    this.#layer?.attach(memory)
+    return { file: memory.file, type: memory.type, location: bank.location }
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * The memory of a project as a conversation uses it: the bank, the search, the sum of the day. The search is loaded with the first question
+ * and never holds up a request for long.
+ */
+import { readdir } from "node:fs/promises"
+import { homedir } from "node:os"
+import type { Clock } from "../base/clock.ts"
+import { projectName } from "../base/ids.ts"
+import type { MemoryMode } from "../base/vocabulary.ts"
+import { projectDirectory } from "../journal/file/layout.ts"
+import type { Store } from "../journal/store.ts"
+import { type DailySpend, dailySpend } from "../layers/daily-limit.ts"
+import { type MemoryBank, openBank } from "../memory/bank.ts"
+import { claimsOf } from "../memory/claims.ts"
+import type { Memory } from "../memory/memory.ts"
+import { projectIdentity } from "../memory/project-identity.ts"
+import { maskSecrets } from "../memory/secrets/find-secrets.ts"
+import type { JournalIndex } from "../recall/journal-index.ts"
+import type { MemoryRecall, Recalled, RecallQuestion } from "../recall/memory-recall.ts"
+import { resolveTarget } from "../tools/files/paths.ts"
+
+/** A request does not wait longer for past conversations to be indexed. They are searched from the next message on. */
+const INDEXING_PATIENCE_MS = 2_000
+
+export interface ProjectMemory {
+  readonly mode: Exclude<MemoryMode, "off">
+  readonly bank: MemoryBank
+  readonly daily: DailySpend
+  /** The directory with its links followed, if the store keeps files. */
+  readonly directory?: string
+  /** The names in a memory that the code no longer has. */
+  readonly gone: (memory: Memory) => Promise<readonly string[]>
+  readonly recall: (question: RecallQuestion) => Promise<readonly Recalled<Memory>[]>
+  close(): void
+}
+
+export interface ProjectMemoryOptions {
+  readonly store: Store
+  readonly cwd: string
+  readonly mode: MemoryMode
+  readonly clock: Clock
+  /** The root of the code that memories name things of. Default: `cwd`. */
+  readonly code?: string
+  /** Where the journals are, if they are files. Without it, past conversations are not searched. */
+  readonly root?: string
+}
+
+/** Nothing if the memory is off, or if the store has no place for it. */
+export async function openProjectMemory(options: ProjectMemoryOptions): Promise<ProjectMemory | undefined> {
+  const { store, cwd, mode, clock, root, code = cwd } = options
+  if (mode === "off" || !store.memories) return undefined
+  const { name } = await projectIdentity(cwd)
+  const files = store.memories({ project: name })
+  const bank = openBank({ files, clock, readOnly: mode === "read-only" })
+  const directory = files.directory === undefined ? undefined : await followed(files.directory)
+  const search = searchIn(bank, root === undefined ? undefined : { root, project: projectName(cwd) })
+  return {
+    ...{ mode, bank, daily: dailySpend(files), ...search },
+    ...(directory === undefined ? {} : { directory }),
+    gone: async (memory) =>
+      (await claimsOf(memory, { directory: code })).filter(({ state }) => state === "gone").map(({ text }) => text),
+  }
+}
+
+async function followed(directory: string): Promise<string> {
+  const context = { directory: { get: () => directory, set: () => undefined }, env: { HOME: homedir() } }
+  return (await resolveTarget(directory, context)).path
+}
+
+interface Past {
+  readonly root: string
+  readonly project: string
+}
+
+interface OpenSearch {
+  readonly withPast: MemoryRecall<Memory>
+  readonly alone: MemoryRecall<Memory>
+  readonly journals: JournalIndex | undefined
+}
+
+function searchIn(bank: MemoryBank, past: Past | undefined): Pick<ProjectMemory, "recall" | "close"> {
+  let opened: Promise<OpenSearch> | undefined
+  const open = async (): Promise<OpenSearch> => {
+    const [{ MemoryRecall }, { JournalIndex }] = await Promise.all([
+      import("../recall/memory-recall.ts"), // they load SQLite
+      import("../recall/journal-index.ts"),
+    ])
+    const journals = past && new JournalIndex({ ...past, mask: maskSecrets })
+    const alone = new MemoryRecall<Memory>({ bank })
+    return { journals, alone, withPast: journals ? new MemoryRecall<Memory>({ bank, journals }) : alone }
+  }
+  return {
+    async recall(question) {
+      const others = past ? await hasOthers(past, question) : false
+      if (!others && !(await bank.all()).length) return []
+      opened ??= open()
+      const { journals, withPast, alone } = await opened
+      const isReady = others && journals !== undefined && (await within(INDEXING_PATIENCE_MS, journals.update()))
+      return (isReady ? withPast : alone).recall(question)
+    },
+    close() {
+      void opened?.then(({ withPast, alone, journals }) => {
+        for (const one of new Set([withPast, alone, journals])) one?.close()
+      })
+    },
+  }
+}
+
+/** Whether there are journals besides those left out. */
+async function hasOthers({ root, project }: Past, { exclude }: RecallQuestion): Promise<boolean> {
+  const names = await readdir(projectDirectory(root, project)).catch(() => [] as string[])
+  const left = new Set([...(exclude?.conversations ?? [])].map((id) => `${id}.jsonl`))
+  return names.some((name) => name.endsWith(".jsonl") && !left.has(name))
+}
+
+/** Whether work was done in time. If not, it continues. */
+async function within(milliseconds: number, work: Promise<void>): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => resolve(false), milliseconds)
+  const done = work.then(() => true)
+  done.catch(() => undefined)
+  return Promise.race([done, late]).finally(() => clearTimeout(timer))
+}
