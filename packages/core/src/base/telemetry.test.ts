@@ -159,6 +159,19 @@ describe("TEL-1 with the OpenTelemetry SDK", () => {
     ])
   })
 
+  test("TEL-2 what a layer counted is a named event on its span, and a counter", async () => {
+    const about = { conversation: "c1", layer: "auto-memory", trigger: "memory-extracted" }
+    const counts = { "memories.written": 2 }
+    for (let times = 0; times < 2; times++)
+      await createTelemetry().layer(about, async (finish) => finish({ tokensBefore: 10, tokensAfter: 10, counts }))
+    const events = spans.getFinishedSpans().flatMap((span) => span.events)
+    expect(events.map(({ name, attributes }) => [name, attributes])).toEqual([
+      ["strata.memories.written", { count: 2 }],
+      ["strata.memories.written", { count: 2 }],
+    ])
+    expect(await pointsOf("strata.memories.written")).toEqual([{ attributes: {}, value: 4 }])
+  })
+
   test("an action that made the context larger saved nothing", async () => {
     const about = { conversation: "c1", layer: "notes", trigger: "growth" }
     await createTelemetry().layer(about, async (finish) => finish({ tokensBefore: 10, tokensAfter: 30 }))

@@ -138,6 +138,18 @@ describe("PERM-3 what a project's settings may decide", () => {
     },
   )
 
+  test.each([
+    [undefined, "ask", "ask"],
+    [undefined, "off", "off"],
+    ["read-only", "auto", "read-only"],
+    ["off", "ask", "off"],
+    ["ask", "read-only", "read-only"],
+  ] as const)("a project may only restrict the memory: %s and %s give %s", async (own, asked, effective) => {
+    if (own) person({ memory: own })
+    project({ memory: asked })
+    expect((await load()).values.memory).toBe(effective)
+  })
+
   test("the settings of the home directory are the person's, also through a link and in the local file", async () => {
     put(join(cwd(), ".strata/settings.json"), EVERYTHING)
     local({ permissions: { allow: ["Write"] } })

@@ -30,7 +30,7 @@ export async function startOf(input: StartInput): Promise<Attachment | undefined
   const { bank, limit, estimate, access } = input
   const location = bank.directory ?? bank.location
   const parts = access === "write" ? [howToRemember(location)] : []
-  const room = () => limit - estimate(parts.join("\n\n"))
+  const room = () => limit - FRAME - estimate(parts.join("\n\n"))
   const all = (await bank.all()).filter(isCurrent)
   const rules = all.filter(({ type, source }) => STANDING.has(type) && source.saidBy !== "tool").sort(byNews)
   const texts = await Promise.all(rules.slice(0, MOST_RULES).map((memory) => standingText(memory, input)))
@@ -50,6 +50,7 @@ export async function startOf(input: StartInput): Promise<Attachment | undefined
 const STANDING_TITLE =
   "The user's rules and preferences, from earlier conversations. Follow them, unless the user says otherwise now:"
 const MOST_RULES = 50 // more do not fit, and each is compared with the code
+const FRAME = 20 // tokens around the whole
 const MARGIN = 100 // tokens for titles, and for a line that says how many memories there are
 
 async function standingText(memory: Memory, { now, gone }: StartInput): Promise<string> {

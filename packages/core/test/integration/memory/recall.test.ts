@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { describe, expect, test } from "vitest"
+import { trace } from "@opentelemetry/api"
+import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace"
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { projectName } from "../../../src/base/ids.ts"
 import { defaultLayers } from "../../../src/conversation/default-layers.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
@@ -50,7 +52,7 @@ describe("what a conversation starts with", () => {
 
   test("L5-5 rules and preferences in full, other memories as lines of the index, all within 1,500 tokens", async () => {
     const { open, requests, where } = await stage()
-    const many = Array.from({ length: 150 }, (_, at) => ({ ...PORT, name: `Service ${at}`, body: "x".repeat(500) }))
+    const many = Array.from({ length: 60 }, (_, at) => ({ ...PORT, name: `Service ${at}`, body: "x".repeat(500) }))
     await keep(where, TABS, ...many)
     const agent = await open(QUIET)
     await say(agent, "Hello")
@@ -264,4 +266,26 @@ test("L5-6 a conversation that closes during an extraction does not wait for it,
   await say(resumed, "Show the diff.")
   expect(forks.length).toBeGreaterThan(1)
   expect(everythingIn(memory)).toContain("Always use tabs.")
+})
+
+describe("TEL-2 memories written and recalled are counted", () => {
+  const exporter = new InMemorySpanExporter()
+  const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] })
+  beforeEach(() => void trace.setGlobalTracerProvider(provider))
+  afterEach(() => trace.disable())
+
+  test("TEL-2 on the span of the layer, without their content", async () => {
+    const { open } = await stage()
+    const first = await open()
+    await say(first, "Always use tabs in the importer.")
+    const second = await open()
+    await say(second, "Hello")
+    await second.remember("the importer runs at night")
+    await say(second, "Go on")
+    const spans = exporter.getFinishedSpans().filter(({ name }) => name === "strata.layer auto-memory")
+    const events = spans.flatMap((span) => span.events.map((event) => [event.name, event.attributes?.count]))
+    expect(events).toContainEqual(["strata.memories.written", 1])
+    expect(events).toContainEqual(["strata.memories.recalled", 1])
+    expect(JSON.stringify(spans.map((span) => [span.attributes, span.events]))).not.toContain("tabs")
+  })
 })
