@@ -214,7 +214,7 @@ describe("/compact", () => {
     await run("Read the log.", "--allow", "Bash")
     const planned = await run("--continue", "/compact --dry-run keep the ports")
     expect(planned).toMatchObject({ code: 0, stderr: "" })
-    expect(planned.stdout).toMatch(/^summarise +5 messages, about [\d,]+ tokens$/m)
+    expect(planned.stdout).toMatch(/^summarise +6 messages, about [\d,]+ tokens$/m)
     expect(planned.stdout).toMatch(/^tokens +[\d,]+ now, about [\d,]+ afterwards$/m)
     expect(planned.stdout).toMatch(/^cost +about \$0\.\d+ for the summary$/m)
     expect(planned.stdout).toMatch(/^routes, in order +by the model, from its cache; by the model$/m)

@@ -59,6 +59,8 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
     "notes-updated",
     open({ throughUuid: text(), path: text(), tokens: count, contextTokens: count, kept: maybe(text()) }),
   ],
+  ["memory-extracted", open({ throughUuid: text(), written: texts, said: count, agentWrites: count })],
+  ["memory-written", open({ by: text(), files: texts })],
   ["compacted", open({ boundary: text(), kept: texts, tokensBefore: count, tokensAfter: count })],
   ["spent", open({ purpose: text(), model: text(), responseId: text() })],
   ["undone", open({ decision: text() })],
