@@ -35,7 +35,10 @@ describe("strata", () => {
     [["demo", "--wndow", "5"], "strata demo has no option --wndow. Did you mean --window?\n"],
     [["--colour"], 'strata has no option --colour. "strata --help" lists the options.\n'],
     [["--halp"], "strata has no option --halp. Did you mean --help?\n"],
-    [["dance"], "strata has no command dance. The commands are demo, chat, run, inspect, memory, config, trust, sim.\n"],
+    [
+      ["dance"],
+      "strata has no command dance. The commands are demo, chat, run, inspect, memory, config, trust, sim.\n",
+    ],
     [["inspect", "nothing.jsonl"], "The file nothing.jsonl does not exist.\n"],
     [["inspect", "."], ". is a directory. Name the files in it, such as ./*.jsonl.\n"],
   ])("answers %j with a sentence and exit code 2", async (args, sentence) => {
