@@ -99,7 +99,7 @@ export const MEMORY = describe({
   options: {
     all: { kind: "flag", about: "list: also memories that newer ones replaced" },
     yes: { kind: "flag", about: "revert without a question; for scripts" },
-    json: { kind: "flag", about: "print as JSON: list, show, history and search" },
+    json: { kind: "flag", about: "print as JSON: list, show, history, search and why" },
   },
   sections: [
     {
@@ -112,6 +112,7 @@ export const MEMORY = describe({
         ["history [ID]", "every change, or one as a diff"],
         ["revert ID", "show a change and take it back"],
         ["search WORDS…", "find memories and passages of past conversations"],
+        ["why [CONVERSATION]", "which memories the newest (or this) conversation was offered, and what for"],
       ],
     },
   ],

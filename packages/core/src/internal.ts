@@ -9,6 +9,7 @@ export { openAgent, openAgentWith } from "./agent/open-agent.ts"
 export type { AgentOptions, AskOptions } from "./agent/options.ts"
 export { judge } from "./agent/permissions.ts"
 export type { QueryEnd, QueryEvent } from "./agent/query-events.ts"
+export { repositoryRoot } from "./agent/repository.ts"
 export { withSideEvents } from "./agent/side-events.ts"
 export { suggestedRules } from "./agent/suggested-rules.ts"
 export { manualClock } from "./base/clock.ts"
@@ -70,6 +71,7 @@ export { toolResultStorage } from "./layers/1-tool-results/tool-result-storage.t
 export { microcompaction } from "./layers/2-microcompact/microcompaction.ts"
 export { ROUTE_WORDS } from "./layers/4-compaction/attempt.ts"
 export { compaction } from "./layers/4-compaction/compaction.ts"
+export { ageOf } from "./layers/5-auto-memory/age.ts"
 export type { CompactionOrder, CompactionPlan, CompactionProgress, RouteName } from "./layers/compaction-order.ts"
 export type { Layer } from "./layers/layer.ts"
 export { type BankOptions, type MemoryBank, openBank } from "./memory/bank.ts"
@@ -89,7 +91,7 @@ export {
 export { MemoryConflictError, MemoryRefusedError } from "./memory/plan-change.ts"
 export { type ProjectIdentity, projectIdentity } from "./memory/project-identity.ts"
 export { findSecrets, maskSecrets } from "./memory/secrets/find-secrets.ts"
-export { renderAttachment, type Todo } from "./messages/attachments.ts"
+export { type RecalledMemory, renderAttachment, type Todo } from "./messages/attachments.ts"
 export {
   type Block,
   type Content,

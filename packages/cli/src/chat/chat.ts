@@ -2,6 +2,8 @@
 import { type Agent, type ConversationListing, type PermissionMode, textOf } from "@strata/core/internal"
 import type { CompactRequest } from "../compacting.ts"
 import { counted } from "../display/numbers.ts"
+import { type MemoryPlace, openMemoryPlace } from "../memory/place.ts"
+import { stemOf } from "../memory/words.ts"
 import { conversationsOf, type SessionInput, type Workspace } from "../session.ts"
 import { AgentWork } from "./agent-work.ts"
 import type { CommandTarget } from "./command-target.ts"
@@ -11,6 +13,7 @@ import { type HistoryFile, historyFile } from "./input-history.ts"
 import { pastItems } from "./past-items.ts"
 import type { Ask } from "./person.ts"
 import { openPersonSession, type PersonSession } from "./person-session.ts"
+import { rememberedText } from "./remembered-text.ts"
 import { findCommand } from "./slash-commands.ts"
 import { headingOf, queuedOf, statusOf } from "./snapshot.ts"
 import { ChatStore } from "./store.ts"
@@ -79,6 +82,11 @@ export class Chat implements CommandTarget {
 
   notice(text: string): void {
     this.store.say(text, "plain")
+  }
+
+  memory(): Promise<MemoryPlace> {
+    const { cwd, env } = this.#workspace
+    return openMemoryPlace({ cwd, env, readOnly: true })
   }
 
   conversations(): Promise<readonly ConversationListing[]> {
@@ -174,14 +182,21 @@ export class Chat implements CommandTarget {
     this.perform(text)
   }
 
-  /** Carries out a slash command. Anything else is sent to the agent. */
+  /** Carries out a slash command, or remembers a line that starts with `#`. Anything else is sent to the agent. */
   perform(text: string): void {
+    const remembered = rememberedText(text)
     const found = findCommand(text)
-    if (!found) this.#guard(this.#work.send(text.trim()))
+    if (remembered !== undefined) this.#guard(this.#remember(remembered))
+    else if (!found) this.#guard(this.#work.send(text.trim()))
     else if (found.type === "unknown") this.store.say(found.message, "warning")
     else if (found.command.needsRest && this.#work.isBusy)
       this.notice(`/${found.command.name} has to wait: interrupt the agent with Esc first.`)
     else this.#guard(Promise.resolve(found.command.run(this, found.argument)))
+  }
+
+  async #remember(text: string): Promise<void> {
+    const { file, location } = await this.agent.remember(text)
+    this.notice(`Remembered in ${location}/${file}. To take it back: strata memory forget ${stemOf(file)}`)
   }
 
   async #replace(input: Pick<SessionInput, "resumed" | "model">): Promise<void> {

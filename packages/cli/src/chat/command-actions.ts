@@ -12,10 +12,12 @@ import type { CompactRequest } from "../compacting.ts"
 import { planLines } from "../display/compaction.ts"
 import { timeAgo } from "../display/numbers.ts"
 import { firstLine } from "../display/text.ts"
+import { offeredIn } from "../memory/offered.ts"
 import { findById, titleFrom } from "../session.ts"
 import type { CommandTarget } from "./command-target.ts"
 import { contextLines } from "./context-panel.ts"
 import { costLines } from "./cost-panel.ts"
+import { memoryLines } from "./memory-panel.ts"
 import { notesWords } from "./memory-words.ts"
 import { PANEL_COLUMNS, todoLines } from "./panels.ts"
 import { compactionStateOf, notesStateOf } from "./snapshot.ts"
@@ -32,6 +34,13 @@ export async function showNotes(target: CommandTarget): Promise<void> {
   const text = path === undefined ? undefined : await readFile(path, "utf8").catch(() => undefined)
   if (path === undefined || text === undefined) target.notice(notesWords(notesStateOf(target.agent)))
   else target.print(path, text.trimEnd().split("\n"))
+}
+
+export async function showMemory(target: CommandTarget): Promise<void> {
+  const { bank } = await target.memory()
+  const offered = await offeredIn(target.agent.conversation.entries())
+  const memories = await bank.all()
+  target.print("Memory", memoryLines({ memories, location: bank.location, offered, now: target.now() }))
 }
 
 export function showContext(target: CommandTarget): void {

@@ -1,6 +1,7 @@
 /** What a slash command can do with the chat. */
 import type { Agent, ConversationListing, PermissionMode } from "@strata/core/internal"
 import type { CompactRequest } from "../compacting.ts"
+import type { MemoryPlace } from "../memory/place.ts"
 import type { Ask } from "./person.ts"
 
 export interface CommandTarget {
@@ -9,6 +10,8 @@ export interface CommandTarget {
   now(): Date
   print(title: string, lines: readonly string[]): void
   notice(text: string): void
+  /** The project's memory, to look at. */
+  memory(): Promise<MemoryPlace>
   conversations(): Promise<readonly ConversationListing[]>
   resume(conversation: ConversationListing): Promise<void>
   clear(): Promise<void>

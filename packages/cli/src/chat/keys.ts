@@ -15,6 +15,7 @@ export type Intent =
 export const KEYS: readonly (readonly [keys: string, meaning: string])[] = [
   ["Enter", "send, or queue while the agent works"],
   ["Alt-Enter, or \\ and Enter", "new line"],
+  ["# and text", "remember the text for later conversations"],
   ["Up, Down", "earlier inputs"],
   ["Esc", "interrupt the agent"],
   ["Shift-Tab", "switch the permission mode"],

@@ -11,6 +11,7 @@ import {
   rewind,
   showContext,
   showCost,
+  showMemory,
   showNotes,
   showTodos,
 } from "./command-actions.ts"
@@ -50,6 +51,12 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
     run: async (chat, argument) => compact(chat, readCompactRequest(argument)),
   },
   { name: "notes", usage: "/notes", about: "show the agent's notes on this conversation", run: showNotes },
+  {
+    name: "memory",
+    usage: "/memory",
+    about: "show what is remembered, and what was offered",
+    run: showMemory,
+  },
   { name: "resume", usage: "/resume [id]", about: "switch to another conversation", needsRest: true, run: resume },
   {
     name: "rewind",

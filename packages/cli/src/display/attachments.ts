@@ -5,6 +5,7 @@ const NAMES: Readonly<Record<string, string>> = {
   mcp_instructions: "instructions of the MCP server",
   nested_memory: "instructions",
   skill_listing: "list of skills",
+  standing_memory: "rules and memories",
   todo_list: "todos",
 }
 

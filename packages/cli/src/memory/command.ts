@@ -1,4 +1,5 @@
 /** `strata memory`: what is remembered across the conversations of a project, where it came from, and how to change it. */
+import { claimsOf, repositoryRoot } from "@strata/core/internal"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { MEMORY } from "../descriptions.ts"
@@ -9,6 +10,7 @@ import { namedMemory } from "./named.ts"
 import { historyPage, inOrder, listPage, memoryPage } from "./page.ts"
 import { openMemoryPlace } from "./place.ts"
 import { searchMemory, searchPage } from "./search.ts"
+import { whyOffered, whyPage } from "./why.ts"
 
 const DONE = 0
 
@@ -21,6 +23,7 @@ const ACTIONS = {
   history: [0, 1, "[ID]"],
   revert: [1, 1, "ID"],
   search: [1, Number.POSITIVE_INFINITY, "WORDS…"],
+  why: [0, 1, "[CONVERSATION]"],
 } as const satisfies Record<string, readonly [least: number, most: number, value: string]>
 
 type Action = keyof typeof ACTIONS
@@ -47,7 +50,8 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
     }
     case "show": {
       const memory = namedMemory(await bank.all(), given[0]!)
-      return show(memory, () => memoryPage(memory, { ...look, location }))
+      const claims = await claimsOf(memory, { directory: (await repositoryRoot(cwd)) ?? cwd })
+      return show({ ...memory, claims }, () => memoryPage({ memory, location, claims }, look))
     }
     case "history": {
       if (given[0] === undefined) {
@@ -63,6 +67,10 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
     case "search": {
       const found = await searchMemory(place, given.join(" "))
       return show(found, () => searchPage(found, look))
+    }
+    case "why": {
+      const found = await whyOffered(place, given[0])
+      return show(found, () => whyPage(found, look))
     }
     case "edit":
       return edit(given[0]!, { bank, terminal, env })

@@ -1,11 +1,11 @@
 /** The pages of `strata memory`: the list, one memory, the history. Lines for a terminal; nothing in them can control it. */
-import { isCurrent, MEMORY_TYPES, type Memory, type MemoryChange } from "@strata/core/internal"
+import { ageOf, type Claim, isCurrent, MEMORY_TYPES, type Memory, type MemoryChange } from "@strata/core/internal"
 import { counted } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { indented, wrapped } from "../display/text.ts"
 import { printable, visible } from "../display/visible.ts"
-import { ageWords, authorWords, editedWords, minuteOf, sourceWords, stemOf } from "./words.ts"
+import { authorWords, editedWords, minuteOf, sourceWords, stemOf } from "./words.ts"
 
 const WIDEST = 110
 
@@ -54,7 +54,7 @@ export function memoryRows(memories: readonly Memory[], { style, columns, now }:
     rows: memories.map((memory) => [
       printable(stemOf(memory.file)),
       memory.type,
-      ageWords(memory.confirmed, now),
+      ageOf(memory.confirmed, now),
       sourceWords(memory),
     ]),
     titles: style.dim,
@@ -74,17 +74,26 @@ function aboutWords({ description, failed, supersededBy }: Memory): string {
   return printable(`${replaced}${failed ? "Did not work: " : ""}${description}`)
 }
 
-export function memoryPage(memory: Memory, { style, columns, now, location }: Look & { location: string }) {
+export interface MemoryPage {
+  readonly memory: Memory
+  readonly location: string
+  /** What the memory names, looked up in the code. */
+  readonly claims: readonly Claim[]
+}
+
+export function memoryPage({ memory, location, claims }: MemoryPage, { style, columns, now }: Look): readonly string[] {
   const { file, name, description, type, created, confirmed, source, failed, supersedes, supersededBy, body } = memory
+  const gone = claims.filter(({ state }) => state === "gone").map(({ text }) => text)
   const facts: readonly (readonly [string, string | undefined])[] = [
     ["about", description],
     ["type", type],
     ["created", created],
-    ["confirmed", `${confirmed} (${ageWords(confirmed, now)})`],
+    ["confirmed", `${confirmed} (${ageOf(confirmed, now)})`],
     ["source", sourceWords(memory)],
     ["conversation", source.conversation],
     ["message", source.message],
     ["outcome", failed && "it was tried and did not work"],
+    ["out of date", gone.length === 0 ? undefined : `the code no longer has ${gone.join(", ")}`],
     ["replaces", supersedes?.join(", ")],
     ["replaced by", supersededBy],
     ["file", `${location}/${file}`],

@@ -21,10 +21,15 @@ export interface MemoryPlace {
   readonly projects: readonly string[]
 }
 
-export async function openMemoryPlace({ cwd, env }: Pick<Call, "cwd" | "env">): Promise<MemoryPlace> {
+export interface MemoryPlaceOptions extends Pick<Call, "cwd" | "env"> {
+  /** Records nothing: an agent at work records its own writes, and they must not be taken for the person's. */
+  readonly readOnly?: boolean
+}
+
+export async function openMemoryPlace({ cwd, env, readOnly = false }: MemoryPlaceOptions): Promise<MemoryPlace> {
   const root = defaultRoot(env)
   const store = fileStore({ root })
   const identity = await projectIdentity(cwd)
-  const bank = openBank({ files: store.memories!({ project: identity.name }) })
+  const bank = openBank({ files: store.memories!({ project: identity.name }), readOnly })
   return { root, store, identity, bank, projects: [...new Set([projectName(await realpath(cwd)), identity.name])] }
 }

@@ -1,10 +1,9 @@
 /** `strata memory search`: memories first, then passages of past conversations. Works offline. */
-import { type FoundInConversation, loadSearch, type Memory, maskSecrets } from "@strata/core/internal"
+import { ageOf, type FoundInConversation, loadSearch, type Memory, maskSecrets } from "@strata/core/internal"
 import { firstLine, indented } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
 import { type Look, memoryRows } from "./page.ts"
 import type { MemoryPlace } from "./place.ts"
-import { ageWords } from "./words.ts"
 
 const MOST = 10
 
@@ -43,7 +42,7 @@ export function searchPage({ memories, passages }: SearchFound, look: Look): rea
   if (memories.length + passages.length === 0) return ["Nothing in this project's memory or conversations fits."]
   const found = memories.map(({ memory }) => memory)
   const said = passages.flatMap(({ conversation, speaker, time, text }) => [
-    `  ${conversation.slice(0, 8)}  ${speaker === "user" ? "you" : "the agent"}, ${ageWords(time, now)}`,
+    `  ${conversation.slice(0, 8)}  ${speaker === "user" ? "you" : "the agent"}, ${ageOf(time, now)}`,
     ...indented([style.dim(firstLine(printable(text), columns - 6))], 6),
   ])
   return [

@@ -1,20 +1,10 @@
 /** How memories and their changes read on every screen. Pure. */
 import type { Memory, MemoryAuthor, MemoryChange } from "@strata/core/internal"
 
-const DAY = 86_400_000
 const INDEX = "MEMORY.md"
 
 /** `release-process` for `release-process.md`: what a person types. */
 export const stemOf = (file: string): string => file.replace(/\.md$/i, "")
-
-/** Whole days, because most memories have a date and no time. */
-export function ageWords(time: string, now: Date): string {
-  const days = Math.max(0, Math.floor((now.getTime() - Date.parse(time)) / DAY))
-  if (Number.isNaN(days)) return "unknown"
-  if (days < 2) return days === 0 ? "today" : "yesterday"
-  if (days < 60) return `${days} days ago`
-  return days < 730 ? `${Math.floor(days / 30)} months ago` : `${Math.floor(days / 365)} years ago`
-}
 
 /** Who it comes from, as a sentence without a full stop. */
 export function sourceWords({ source, basis }: Pick<Memory, "source" | "basis">): string {

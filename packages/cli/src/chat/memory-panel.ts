@@ -1,0 +1,50 @@
+/** `/memory`: what this project remembers, and what was offered in this conversation. Plain lines for 80 columns. */
+import { ageOf, isCurrent, type Memory } from "@strata/core/internal"
+import { counted } from "../display/numbers.ts"
+import { table } from "../display/table.ts"
+import { wrapped } from "../display/text.ts"
+import { printable } from "../display/visible.ts"
+import { type Offered, offeredLines } from "../memory/offered.ts"
+import { inOrder } from "../memory/page.ts"
+import { sourceWords, stemOf } from "../memory/words.ts"
+import { PANEL_COLUMNS } from "./panels.ts"
+
+const MOST_ROWS = 20 // the rest is for the command
+
+export interface MemoryPicture {
+  readonly memories: readonly Memory[]
+  readonly location: string
+  readonly offered: Offered
+  readonly now: Date
+}
+
+export function memoryLines({ memories, location, offered, now }: MemoryPicture): readonly string[] {
+  const current = inOrder(memories.filter(isCurrent))
+  const shown = current.slice(0, MOST_ROWS)
+  const rows = shown.map((memory) => [
+    printable(stemOf(memory.file)),
+    memory.type,
+    ageOf(memory.confirmed, now),
+    sourceWords(memory),
+  ])
+  const more = current.length - shown.length
+  return [
+    ...wrapped(
+      current.length === 0
+        ? `This project has no memories yet. They are kept in ${printable(location)}`
+        : `${counted(current.length, "memory", "memories")} in ${printable(location)}`,
+      PANEL_COLUMNS,
+    ),
+    ...table({
+      width: PANEL_COLUMNS,
+      columns: [{ title: "", gives: "end" }, { title: "" }, { title: "" }, { title: "" }],
+      rows,
+    }),
+    ...(more === 0 ? [] : [`  and ${more} more: strata memory`]),
+    "",
+    "In this conversation",
+    ...offeredLines(offered, PANEL_COLUMNS),
+    "",
+    "Start a line with # to remember it. strata memory shows, changes and undoes.",
+  ]
+}

@@ -1,0 +1,64 @@
+/** Which memories a conversation was offered, and why, read from its journal. Pure but for the reading. */
+import { contentOf, type Entry, isHuman, isMessage, type RecalledMemory, textOf } from "@strata/core/internal"
+import { firstLine, indented, wrapped } from "../display/text.ts"
+import { printable } from "../display/visible.ts"
+import { stemOf } from "./words.ts"
+
+const MESSAGE_COLUMNS = 60
+
+export interface Offered {
+  /** Files whose text was in the context from the start. */
+  readonly standing: readonly string[]
+  readonly recalled: readonly OfferedMemory[]
+}
+
+export interface OfferedMemory extends Omit<RecalledMemory, "type" | "content" | "why"> {
+  /** The words that matched. */
+  readonly words: readonly string[]
+  /** The first line of the message that it was attached to. Absent: the person had it saved just then. */
+  readonly message?: string
+}
+
+export async function offeredIn(entries: AsyncIterable<Entry>): Promise<Offered> {
+  const messages = new Map<string, string>()
+  const standing = new Set<string>()
+  const recalled: RecalledMemory[] = []
+  for await (const entry of entries) {
+    if (!isMessage(entry)) continue
+    if (isHuman(entry)) messages.set(entry.uuid, firstLine(printable(textOf(contentOf(entry))), MESSAGE_COLUMNS))
+    if (entry.type !== "attachment") continue
+    const { attachment } = entry
+    if (attachment.type === "standing_memory") for (const file of attachment.files ?? []) standing.add(file)
+    if (attachment.type === "memory") recalled.push(attachment)
+  }
+  return {
+    standing: [...standing],
+    recalled: recalled.map(({ type: _, content: __, why, ...memory }) => {
+      const message = why && messages.get(why.message)
+      return { ...memory, words: why?.words ?? [], ...(message === undefined ? {} : { message }) }
+    }),
+  }
+}
+
+/** As lines: first what is always there, then each message with what was attached to it. */
+export function offeredLines({ standing, recalled }: Offered, columns: number): readonly string[] {
+  if (standing.length + recalled.length === 0) return ["No memory was offered in this conversation."]
+  const start = `At the start, in full: ${standing.map(stemOf).join(", ")}`
+  const groups = Map.groupBy(recalled, ({ message }) => message)
+  return [
+    ...(standing.length === 0 ? [] : wrapped(printable(start), columns)),
+    ...[...groups].flatMap(([message, memories]) => [
+      message === undefined ? "Saved in this conversation:" : `For "${message}":`,
+      ...memories.flatMap((memory) => memoryLines(memory, columns)),
+    ]),
+  ]
+}
+
+function memoryLines({ path, from, age, source, gone = [], words }: OfferedMemory, columns: number): readonly string[] {
+  const name = from === "conversation" ? `a passage of conversation ${path.slice(0, 8)}` : stemOf(path)
+  const facts = [age, source].filter((fact) => fact !== undefined).join(", ")
+  const why = words.length === 0 ? "" : ` It fits the words ${words.join(", ")}.`
+  const lost = gone.length === 0 ? "" : ` The code no longer has ${gone.join(", ")}.`
+  const text = `${name}${facts === "" ? "" : ` (${facts})`}.${why}${lost}`
+  return indented(wrapped(printable(text), columns - 2), 2)
+}
