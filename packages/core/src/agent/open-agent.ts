@@ -235,7 +235,13 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
     telemetry,
     askPermission,
     closing,
-    leftOut: () => [...problems, ...unusable, ...instructions.problems, ...(problem === undefined ? [] : [problem])],
+    leftOut: () => [
+      ...problems,
+      ...unusable,
+      ...memoryProblems(ground),
+      ...instructions.problems,
+      ...(problem === undefined ? [] : [problem]),
+    ],
   })
   try {
     await state.setMode(mode)
@@ -245,6 +251,13 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
     await conversation.close()
     throw error
   }
+}
+
+/** A person who asked for a memory in so many words must know that this store has none. */
+function memoryProblems({ store, loaded, settings }: Ground): readonly string[] {
+  const isWanted = "memory" in loaded.origins && settings.memory !== "off" && !settings.off
+  if (!isWanted || store.memories) return []
+  return [`Nothing is remembered across conversations: the store (${store.description}) keeps no memories.`]
 }
 
 /** The mode is set once the journal is open. */

@@ -217,6 +217,16 @@ describe("bytes", () => {
   })
 })
 
+test("with a store that keeps no memories it says so, if you asked for a memory, and works without one", async () => {
+  const { open, where, forks } = await stage()
+  const { memories: _, ...store } = fileStore({ root: where.dir })
+  const agent = await open({ store, settings: { memory: "auto" } })
+  await say(agent, "Always use tabs.")
+  expect(agent.problems).toEqual([expect.stringMatching(/^Nothing is remembered across conversations: the store/)])
+  expect(forks).toEqual([])
+  await expect(agent.remember("use tabs")).rejects.toThrow(/this store keeps no memories/)
+})
+
 describe("agent.remember", () => {
   test("L5-8 saves a memory of the person at once, and the model knows it with the next request", async () => {
     const { open, requests, where } = await stage()
