@@ -1,9 +1,11 @@
 /** The facts about a command line: parsed once, used by rules, read-only detection and the dialog. It never throws. */
 import { homedir } from "node:os"
 import { Disk } from "./disk.ts"
-import { Evaluation, type LineSurroundings } from "./evaluate.ts"
-import type { CommandFacts, FileUse, SimpleCommand } from "./facts.ts"
+import { type CommandFacts, type FileUse, HIDDEN_COMMAND } from "./facts.ts"
+import type { Findings } from "./findings.ts"
+import type { LineSurroundings } from "./shell-state.ts"
 import { hidesCharacters, unusualCharacters } from "./unusual.ts"
+import { walkLine } from "./walk-line.ts"
 
 export interface ShellPlace {
   readonly directory: string
@@ -22,19 +24,19 @@ export function commandShape(line: string): CommandFacts {
 }
 
 function factsOf(line: string, around: LineSurroundings): CommandFacts {
-  const evaluation = new Evaluation(around)
   const characters = unusualCharacters(line)
+  let found: Findings
   try {
-    evaluation.run(line)
+    found = walkLine(line, around)
   } catch {
     return unreadable(line) // a line that defeats the parser is not judged by what it got to
   }
-  const { reads, writes, unusual } = evaluation
+  const { reads, writes, unusual } = found
   const isHiding = hidesCharacters(characters)
-  const commands = [...evaluation.commands, ...(isHiding ? [HIDDEN] : [])]
-  const unknown = [...evaluation.unknown, ...(isHiding ? ["It has characters that cannot be seen."] : [])]
+  const commands = [...found.commands, ...(isHiding ? [HIDDEN_COMMAND] : [])]
+  const unknown = [...found.unknown, ...(isHiding ? ["It has characters that cannot be seen."] : [])]
   const isReadOnly =
-    evaluation.changesNothing &&
+    found.changesNothing &&
     unknown.length === 0 &&
     commands.length > 0 &&
     writes.length === 0 &&
@@ -49,19 +51,10 @@ function factsOf(line: string, around: LineSurroundings): CommandFacts {
   }
 }
 
-/** A command that is only known when it runs. */
-const HIDDEN: SimpleCommand = {
-  words: [undefined],
-  isReadOnly: false,
-  uses: { reads: [], writes: [] },
-  names: [],
-  changesEnvironment: false,
-}
-
 function unreadable(line: string): CommandFacts {
   return {
     line,
-    commands: [HIDDEN],
+    commands: [HIDDEN_COMMAND],
     redirections: { reads: [], writes: [] },
     unknown: ["It cannot be parsed."],
     unusual: unusualCharacters(line),

@@ -29,6 +29,18 @@ export interface SimpleCommand {
   readonly isGuess?: boolean
 }
 
+/** A command of which only the words are known. */
+export const simpleCommand = (words: SimpleCommand["words"]): SimpleCommand => ({
+  words,
+  isReadOnly: false,
+  uses: { reads: [], writes: [] },
+  names: [],
+  changesEnvironment: false,
+})
+
+/** A command that is only known when it runs: any rule that denies or asks may be about it. */
+export const HIDDEN_COMMAND: SimpleCommand = simpleCommand([undefined])
+
 export interface FileUses {
   readonly reads: readonly FileUse[]
   readonly writes: readonly FileUse[]

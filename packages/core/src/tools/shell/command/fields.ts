@@ -15,6 +15,9 @@ export interface Field {
   readonly below?: readonly string[]
 }
 
+/** Its value may come from the environment, which holds secrets. */
+export const mayHoldSecret = ({ text, isPrintable }: Field): boolean => text === undefined && !isPrintable
+
 export interface Variable {
   readonly text: string | undefined
   readonly isPrintable: boolean

@@ -81,7 +81,7 @@ function dangerIn({ top, gitDirectory, disk, visited }: Inspection): string | un
     if (disk.kindOf(file) === "missing") continue
     const text = disk.read(file, MOST_CONFIG_BYTES)?.toString("utf8")
     if (text === undefined) return `${file} cannot be read`
-    const danger = dangerousSetting(text, { top, gitDirectory, common, disk })
+    const danger = dangerousSetting(text, { top, gitDirectory, disk })
     if (danger !== undefined) return `${file} sets ${danger}`
   }
   if (hasIndexHook(join(common, "hooks"), disk)) return "it has a post-index-change hook"
@@ -221,7 +221,6 @@ export function isHarmlessSetting(key: string, value: string): boolean {
 interface ConfigPlace {
   readonly top: string
   readonly gitDirectory: string
-  readonly common: string
   readonly disk: Disk
 }
 

@@ -36,11 +36,7 @@ const LOG_LONG = `oneline graph all branches? tags? remotes? glob: exclude: foll
 
 const LOG: OptionTable = { short: `${DIFF_SHORT} g E F P`, long: `${DIFF_LONG} ${LOG_LONG}`, numbers: true }
 
-interface Subcommand extends OptionTable {
-  readonly operands?: "any" | "none"
-}
-
-const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
+const SUBCOMMANDS: Readonly<Record<string, OptionTable>> = {
   blame: {
     short: "cblsteflnpw M? C? L: S<",
     long: "root incremental encoding: first-parent date: color-lines color-by-age abbrev: show-stats score-debug show-name show-number porcelain line-porcelain minimal ignore-rev: since: no-progress",
@@ -87,7 +83,7 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     short: "sbvz u?",
     long: "short branch show-stash porcelain? long verbose untracked-files? ignore-submodules? ignored? column? no-column renames no-renames find-renames?",
   },
-  version: { short: "", long: "build-options", operands: "none" },
+  version: { short: "", long: "build-options" },
   whatchanged: LOG,
 }
 

@@ -2,104 +2,14 @@
  * Commands that only read, with every option they may be given. An option that is not in the table makes the command "not understood":
  * it could write, run a program, or take its file names from a file.
  */
-
-import type { FileUse } from "./facts.ts"
-import type { Field } from "./fields.ts"
-import {
-  changing,
-  filesInOptions,
-  filesOf,
-  has,
-  here,
-  type Judge,
-  type Judged,
-  type Place,
-  type PrintedPaths,
-  readOnly,
-  treeOf,
-  unclear,
-  type Walk,
-} from "./judged.ts"
-import { type GivenOption, type OptionTable, takeApart } from "./options.ts"
-
-interface Reading extends OptionTable {
-  /** The operands: files to read, text, or a pattern and then files. */
-  readonly operands?: "files" | "text" | "pattern and files"
-  /** Options that give the pattern, so that all operands are files. */
-  readonly patternOptions?: readonly string[]
-  /** Without operands it reads the working directory. */
-  readonly readsHere?: boolean | ((options: readonly GivenOption[]) => boolean)
-  /** It reads everything below a directory. */
-  readonly isTree?: (options: readonly GivenOption[]) => boolean
-  /** It follows the links it meets below a directory. */
-  readonly followsLinks?: (options: readonly GivenOption[]) => boolean
-  readonly namesOnly?: boolean
-  readonly skipsHidden?: (options: readonly GivenOption[]) => boolean
-  readonly mostOperands?: number
-  /** No word can make it do anything else, so words that are only known when it runs are fine. */
-  readonly takesAny?: boolean
-  /** Lines pass through unchanged, so paths from a pipe stay paths. */
-  readonly passesLines?: (options: readonly GivenOption[]) => boolean
-  /** It prints paths below what it searches. */
-  readonly printsPaths?: (options: readonly GivenOption[]) => boolean
-}
+import { type Field, mayHoldSecret } from "./fields.ts"
+import { changing, filesOf, has, type Judge, type Judged, type Place, readOnly, unclear } from "./judged.ts"
+import { takeApart } from "./options.ts"
+import { files, flagsOnly, only, type Reading, reading, text } from "./reading.ts"
+import { test } from "./test-command.ts"
 
 const always = () => true
-const never = () => false
 
-export function reading(table: Reading): Judge {
-  return (args, place) => {
-    const taken = takeApart(table, table.takesAny ? args.filter(({ text }) => text !== undefined) : args)
-    if (taken.state === "not understood") return unclear(taken.why)
-    const { options, operands } = taken
-    if (operands.length > (table.mostOperands ?? Number.POSITIVE_INFINITY)) return unclear("a second file")
-    const { reads, writes } = filesInOptions(options, place)
-    if (table.operands === "text") {
-      if (operands.some(({ text, isPrintable }) => text === undefined && !isPrintable))
-        return unclear("a value of the environment")
-      return readOnly({ reads, writes })
-    }
-    const hasPattern = table.operands === "pattern and files" && !has(options, ...(table.patternOptions ?? []))
-    const files = hasPattern ? operands.slice(1) : operands
-    const readsHere = typeof table.readsHere === "function" ? table.readsHere(options) : table.readsHere
-    const searched = files.length === 0 && readsHere ? [here] : files
-    const isTree = (table.isTree ?? never)(options)
-    const walk: Walk = {
-      followsLinks: (table.followsLinks ?? never)(options),
-      namesOnly: table.namesOnly ?? false,
-      skipsHidden: (table.skipsHidden ?? never)(options),
-    }
-    const found = searched.flatMap((file) => (isTree ? filesBelow(file, place, walk) : filesOf(file, place)))
-    const prints =
-      files.length === 0 && place.piped?.separator === "newline" && table.passesLines?.(options)
-        ? place.piped
-        : table.printsPaths?.(options)
-          ? pathsOf(found)
-          : undefined
-    return readOnly({ reads: [...reads, ...found], writes, prints })
-  }
-}
-
-function filesBelow(file: Field, place: Place, walk: Walk): readonly FileUse[] {
-  const named = filesOf(file, place)
-  return file.below || file.text === undefined || named.length === 0 ? named : treeOf(named[0]!.path, place, walk)
-}
-
-/** Without a file it names its input, not a path. */
-const pathsOf = (uses: readonly FileUse[]): PrintedPaths | undefined => {
-  const below = uses.map(({ path }) => path)
-  return below.length > 0 && below.every((path) => path !== undefined) ? { below, separator: "newline" } : undefined
-}
-
-const files = (short: string, long = "", more: Partial<Reading> = {}): Judge => reading({ short, long, ...more })
-const text = (short: string, long = "", more: Partial<Reading> = {}): Judge =>
-  reading({ short, long, operands: "text", ...more })
-
-/** Whether all options are among these. What it prints with others is not known. */
-const only =
-  (names: string) =>
-  (options: readonly GivenOption[]): boolean =>
-    options.every(({ name }) => names.split(/\s+/).includes(name))
 /** Options that say what matches. */
 const MATCHING = `E F G P i w x e s extended-regexp fixed-strings basic-regexp perl-regexp regexp ignore-case word-regexp line-regexp
   no-messages`
@@ -150,7 +60,6 @@ const RIPGREP: Reading = {
 
 const CHECKSUM = files("btz", "binary text tag zero")
 const BY_SIZE = "c: n: q v z"
-const flagsOnly = (short: string, long = ""): Judge => text(short, long, { mostOperands: 0 })
 
 export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
   "[": (args, place) => test(args.at(-1)?.text === "]" ? args.slice(0, -1) : [{ text: undefined }], place),
@@ -325,8 +234,7 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
 
 /** What is printed may come from the environment, which holds secrets. */
 function print(args: readonly Field[]): Judged {
-  const isSecret = args.some(({ text: word, isPrintable }) => word === undefined && !isPrintable)
-  return isSecret ? unclear("it may print a variable of the environment") : readOnly()
+  return args.some(mayHoldSecret) ? unclear("it may print a variable of the environment") : readOnly()
 }
 
 /** Anything but a format may set the clock. `-f` and `-r` read files. */
@@ -393,23 +301,4 @@ function uniq(args: readonly Field[], place: Place): Judged {
   const prints =
     !input && place.piped?.separator === "newline" && only("d u i")(taken.options) ? place.piped : undefined
   return output ? changing({ reads, writes: filesOf(output, place) }) : readOnly({ reads, prints })
-}
-
-const FILE_TESTS = /^-[abcdefghkLpNrsStuwxOG]$/
-const TEXT_TESTS = /^(?:-[nzo]|!|\(|\)|=|==|!=|<|>|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef|a|o))$/
-
-/** `test` and `[`: what follows a file test is looked at. `-v` evaluates its operand. */
-export function test(args: readonly Field[], place: Place): Judged {
-  if (args.some(({ text: word }) => word === "-v" || word === "-R")) return unclear("a test that evaluates its operand")
-  const reads = args.flatMap((field, at) => {
-    const before = args[at - 1]?.text
-    const isOperand = before !== undefined && (FILE_TESTS.test(before) || /^-(?:nt|ot|ef)$/.test(before))
-    const comesBefore = /^-(?:nt|ot|ef)$/.test(args[at + 1]?.text ?? "")
-    return isOperand || comesBefore ? filesOf(field, place) : []
-  })
-  const isAsked = (at: number) => /^-[nz]$/.test(args[at - 1]?.text ?? "")
-  const isClear = args.every(({ text: word, isPrintable }, at) => word !== undefined || isPrintable || isAsked(at))
-  const operators = args.filter(({ text: word }) => word?.startsWith("-") && !/^-\d/.test(word))
-  const isKnown = operators.every(({ text: word }) => FILE_TESTS.test(word!) || TEXT_TESTS.test(word!))
-  return isClear && isKnown ? readOnly({ reads }) : unclear("a test with a value that is only known when it runs")
 }

@@ -1,7 +1,7 @@
 /** Reading commands whose arguments are a language of their own: find, sed, awk, jq, tar, npm. */
 import { dirname, join } from "node:path"
 import type { FileUse } from "./facts.ts"
-import { type Field, known } from "./fields.ts"
+import { type Field, known, mayHoldSecret } from "./fields.ts"
 import {
   changing,
   filesInOptions,
@@ -49,8 +49,7 @@ const awk: Judge = (args, place) => {
   const [program, ...files] = taken.operands
   if (program?.text === undefined || !isHarmlessAwk(program.text))
     return unclear("a program that may write, run or read anything")
-  if (taken.options.some(({ value }) => value && value.text === undefined && !value.isPrintable))
-    return unclear("a value of the environment")
+  if (taken.options.some(({ value }) => value && mayHoldSecret(value))) return unclear("a value of the environment")
   return readOnly({ reads: files.flatMap((file) => filesOf(file, place)) })
 }
 

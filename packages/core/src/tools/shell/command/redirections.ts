@@ -1,0 +1,57 @@
+/** What a redirection does: the file it reads or writes, or the text it gives to the command. */
+import type { Redirection } from "unbash"
+import { expandToOne, fieldOf, type Surroundings } from "./fields.ts"
+import { checkShown, runInside } from "./inside-words.ts"
+import { filesOf } from "./judged.ts"
+import type { ShellState } from "./shell-state.ts"
+
+const READS = new Set(["<", "<&", "<>"])
+const ONLY_READS = new Set(["<", "<&"])
+
+export function redirect(redirection: Redirection, shell: ShellState): void {
+  const { findings } = shell
+  if (redirection.type === "HereDoc") {
+    shell.mark("here-document", redirection)
+    for (const part of redirection.body.parts ?? []) {
+      runInside(part, shell)
+      checkShown(fieldOf(part, shell.surroundings), shell)
+    }
+    return
+  }
+  if (!redirection.target) {
+    findings.addHidden("It has a redirection without a target.")
+    return
+  }
+  runInside(redirection.target, shell)
+  const target = expandToOne(redirection.target, shell.surroundings)
+  if (redirection.type === "HereString") {
+    checkShown(target, shell)
+    shell.mark("here-document", redirection)
+    return
+  }
+  const isCopy = redirection.operator.endsWith("&") && /^(?:\d+|-|\d+-)$/.test(target.text ?? "")
+  if (isCopy) return
+  if (/^\/dev\/(?:tcp|udp)\//.test(target.text ?? "")) {
+    findings.addHidden("It opens a network connection.")
+    return
+  }
+  const uses = filesOf(target, shell.place())
+  if (uses.length > 0) shell.mark("redirection", redirection)
+  if (!ONLY_READS.has(redirection.operator)) findings.writes.push(...uses)
+  if (READS.has(redirection.operator)) findings.reads.push(...uses)
+  if (uses.some(({ path }) => path === undefined))
+    findings.addUnknown("It redirects to or from a file that is only known when it runs.")
+}
+
+/** The text that a here-document or here-string gives to the command. */
+export function inputAmong(
+  redirections: readonly Redirection[],
+  surroundings: Surroundings,
+): { readonly text: string | undefined } | undefined {
+  const given = redirections.find(({ type }) => type === "HereDoc" || type === "HereString")
+  if (given?.type === "HereString") return { text: given.target && expandToOne(given.target, surroundings).text }
+  if (given?.type !== "HereDoc") return undefined
+  const { body, delimiter } = given
+  const isPlain = delimiter?.quoted || !/[$`\\]/.test(body.text)
+  return { text: isPlain ? body.text : undefined }
+}
