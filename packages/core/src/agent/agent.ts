@@ -4,6 +4,7 @@ import { BusyError, ClosedError, CompactionFailedError } from "../base/errors.ts
 import type { Telemetry } from "../base/telemetry.ts"
 import type { PermissionMode } from "../base/vocabulary.ts"
 import type { Conversation } from "../conversation/conversation.ts"
+import type { Dreaming } from "../layers/6-dreaming/dreaming.ts"
 import type { Content } from "../messages/blocks.ts"
 import type { Uuid } from "../messages/messages.ts"
 import type { Model } from "../model/model.ts"
@@ -35,6 +36,7 @@ interface AgentParts {
   readonly model: Model
   readonly toolset: Required<OpenToolset>
   readonly memory: AgentMemory
+  readonly dreaming: Dreaming | undefined
   readonly state: AgentState
   readonly runHooks: RunHooks
   readonly instructions: InstructionWatch
@@ -152,6 +154,11 @@ export class Agent implements AsyncDisposable {
   /** Keeps what the user types while the agent works. It is sent with the next request. */
   enqueue(text: string): Promise<Uuid> {
     return this.conversation.enqueue(text)
+  }
+
+  /** Consolidates the memory, and shows a consolidation at work. Absent where the memory is off or may not be written. */
+  get dreaming(): Dreaming | undefined {
+    return this.#parts.dreaming
   }
 
   /** Keeps something for later conversations at once, in the person's name. Throws if it contains a secret, or if the memory is off. */

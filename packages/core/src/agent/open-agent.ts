@@ -10,6 +10,7 @@ import { createTelemetry } from "../base/telemetry.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import { defaultLayers, type LayerSurroundings } from "../conversation/default-layers.ts"
 import { memoryFor, openWithSettings } from "../conversation/open.ts"
+import { projectDreams } from "../conversation/project-dreams.ts"
 import type { ProjectMemory } from "../conversation/project-memory.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot, notesConfigDirectory, projectDirectory } from "../journal/file/layout.ts"
@@ -168,6 +169,16 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
     }),
     closing: closing.signal,
   })
+  const dreaming =
+    memory &&
+    projectDreams({
+      ...{ memory, project: cwd, root, clock, env, model: summariser ?? model },
+      rules: (tool, question) => {
+        const policy = { ...state.policy, mode: "ask" as const, readable: ["/"] } // where it may read is decided already
+        const { verdict, why } = judge({ tool, question, isReadOnly: true }, policy)
+        return verdict === "allow" || `${why}.`
+      },
+    })
   const layers = layersOf(options, {
     model,
     tools,
@@ -185,6 +196,7 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
     ...(summariser ? { summariser } : {}),
     ...(options.autonomous ? { autonomous: true } : {}),
     ...(memory ? { memory } : {}),
+    ...(dreaming ? { dreaming } : {}),
     ...(memory && askPermission ? { confirmMemory: confirming(askPermission, memory) } : {}),
   })
   const agentMemory = new AgentMemory({
@@ -228,6 +240,7 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
     model,
     toolset: { ...toolset, tools },
     memory: agentMemory,
+    dreaming,
     state,
     runHooks,
     instructions,

@@ -36,6 +36,7 @@ export const SWITCHES = [
   flag("compact-reactive", true, "layer 4: a request refused as too long is compacted and sent again"),
   flag("auto-memory", true, "layer 5: what was learned is kept for later conversations"),
   flag("memory-recall", true, "layer 5: memories and past conversations are attached where they fit"),
+  flag("dreaming", true, "layer 6: memories are merged and put in order in the background"),
 ] as const satisfies readonly Switch[]
 
 export type SwitchName = (typeof SWITCHES)[number]["name"]
@@ -59,6 +60,7 @@ const tokens = (value: number): Range => ({ value, min: 0, max: MILLION, unit: "
 const characters = (value: number): Range => ({ value, min: 1, max: 100 * MILLION, unit: "characters" })
 const count = (value: number, min = 0): Range => ({ value, min, max: 10_000, unit: "" })
 const minutes = (value: number, min = 0): Range => ({ value, min, max: 525_600, unit: "minutes" })
+const hours = (value: number): Range => ({ value, min: 0, max: 8_760, unit: "hours" })
 const seconds = (value: number, min = 0): Range => ({ value, min, max: 86_400, unit: "seconds" })
 
 export const FIGURES = [
@@ -99,6 +101,10 @@ export const FIGURES = [
   figure("memory-start", tokens(1_500), "rules, preferences and the index of memories at the start"),
   figure("memory-recall-files", count(5), "memories and passages attached to a message: at most"),
   figure("memory-recall-limit", tokens(2_000), "size of one of them"),
+  figure("dream-gap", hours(24), "time between two dreams"),
+  figure("dream-rescan", minutes(10), "time between two looks at how many conversations there were"),
+  figure("dream-conversations", count(5), "other conversations since the last dream that start the next one"),
+  figure("dream-turns", count(30, 1), "requests of one dream"),
   figure("keep-least", tokens(10_000), "kept verbatim at a compaction from notes: at least"),
   figure("keep-most", tokens(40_000), "kept verbatim at a compaction from notes: at most"),
   figure("keep-messages", count(5), "messages with text kept at a compaction from notes"),
@@ -128,7 +134,7 @@ export type FigureName = (typeof FIGURES)[number]["name"]
 
 /** Names that earlier versions accepted and nothing reads. Settings that still hold them are read without them. */
 export const RETIRED: Readonly<Record<"switches" | "figures" | "hooks", readonly string[]>> = {
-  switches: ["dreaming", "fold", "snip"],
-  figures: ["dream-gap", "dream-conversations"],
+  switches: ["fold", "snip"],
+  figures: [],
   hooks: ["SubagentStart", "SubagentStop"],
 }

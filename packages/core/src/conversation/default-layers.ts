@@ -12,6 +12,8 @@ import { autoMemory } from "../layers/5-auto-memory/auto-memory.ts"
 import type { ExtractMemories } from "../layers/5-auto-memory/extraction.ts"
 import { forkExtraction } from "../layers/5-auto-memory/fork-extraction.ts"
 import type { ConfirmMemory } from "../layers/5-auto-memory/keep.ts"
+import type { Dreaming } from "../layers/6-dreaming/dreaming.ts"
+import { dreamingLayer } from "../layers/6-dreaming/dreaming-layer.ts"
 import type { Layer } from "../layers/layer.ts"
 import type { Model } from "../model/model.ts"
 import { forgetCalls } from "../tools/files/read-state.ts"
@@ -33,6 +35,8 @@ export interface LayerSurroundings
   readonly memory?: ProjectMemory
   /** Proposes memories in place of a fork of the conversation. */
   readonly extractMemories?: ExtractMemories
+  /** Consolidates the memory in the background. Absent where nothing may be written. */
+  readonly dreaming?: Dreaming
   /** Shows a memory before it is written, and asks. Missing where no one can be asked. */
   readonly confirmMemory?: ConfirmMemory
 }
@@ -48,6 +52,7 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
     memory,
     confirmMemory,
     extractMemories,
+    dreaming,
     ...rest
   } = surroundings
   const forget = (toolUseIds: readonly string[]) => forgetCalls(reads, new Set(toolUseIds))
@@ -64,6 +69,7 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
       extract: extractMemories ?? forkExtraction({ ...parent, ...(rest.mayRead ? { mayRead: rest.mayRead } : {}) }),
       ...(confirmMemory ? { confirm: confirmMemory } : {}),
     }),
+    ...(dreaming ? [dreamingLayer(dreaming)] : []),
   ]
 }
 
@@ -72,7 +78,7 @@ type MemoryParts = Pick<Parameters<typeof autoMemory>[0], "access" | "extract" |
 /** It comes after compaction: what it attaches must follow a boundary made for the same request. */
 function memoryLayer(memory: ProjectMemory | undefined, parts: MemoryParts): readonly Layer[] {
   if (!memory) return []
-  const { recall, mode, directory, ...rest } = memory
+  const { recall, mode, directory, files: _, ...rest } = memory
   const isReadOnly = mode === "read-only"
   const access = directory === undefined ? "none" : isReadOnly && parts.access === "write" ? "read" : parts.access
   return [

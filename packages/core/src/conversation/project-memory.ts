@@ -8,6 +8,7 @@ import type { Clock } from "../base/clock.ts"
 import { projectName } from "../base/ids.ts"
 import type { MemoryMode } from "../base/vocabulary.ts"
 import { projectDirectory } from "../journal/file/layout.ts"
+import type { MemoryFiles } from "../journal/memory-files.ts"
 import type { Store } from "../journal/store.ts"
 import { type DailySpend, dailySpend } from "../layers/daily-limit.ts"
 import { type MemoryBank, openBank } from "../memory/bank.ts"
@@ -25,6 +26,7 @@ const INDEXING_PATIENCE_MS = 2_000
 export interface ProjectMemory {
   readonly mode: Exclude<MemoryMode, "off">
   readonly bank: MemoryBank
+  readonly files: MemoryFiles
   readonly daily: DailySpend
   /** The directory with its links followed, if the store keeps files. */
   readonly directory?: string
@@ -55,7 +57,7 @@ export async function openProjectMemory(options: ProjectMemoryOptions): Promise<
   const directory = files.directory === undefined ? undefined : await followed(files.directory)
   const search = searchIn(bank, root === undefined ? undefined : { root, project: projectName(cwd) })
   return {
-    ...{ mode, bank, daily: dailySpend(files), ...search },
+    ...{ mode, bank, files, daily: dailySpend(files), ...search },
     ...(directory === undefined ? {} : { directory }),
     gone: async (memory) =>
       (await claimsOf(memory, { directory: code })).filter(({ state }) => state === "gone").map(({ text }) => text),

@@ -21,6 +21,7 @@ export type LayerName =
   | "session-memory"
   | "compaction"
   | "auto-memory"
+  | "dreaming"
   | (string & Record<never, never>)
 
 /** What a layer may look at. */

@@ -118,16 +118,17 @@ export class LayerPipeline {
   /** Journals what a layer decided, and reports what it saved. */
   async #carryOut(layer: Layer, outcome: Outcome | undefined, seen?: Views): Promise<void> {
     for (const failure of outcome?.failures ?? []) this.#failed(layer, failure)
-    if (!outcome || outcome.drafts.length === 0) return
+    if (!outcome || (outcome.drafts.length === 0 && !outcome.counts)) return
     const { drafts, message } = outcome
     const { conversation, views } = this.#parts.context()
     const trigger = [...new Set(drafts.map((draft) => ("subtype" in draft ? draft.subtype : draft.type)))].join(" ")
     await this.#parts.telemetry.layer({ conversation, layer: layer.name, trigger }, async (finish) => {
       const tokensBefore = views.context.size().tokens
-      await this.#parts.append(drafts, seen).catch((error: unknown) => {
-        outcome.lost?.()
-        throw error
-      })
+      if (drafts.length > 0)
+        await this.#parts.append(drafts, seen).catch((error: unknown) => {
+          outcome.lost?.()
+          throw error
+        })
       const tokensAfter = views.context.size().tokens
       await outcome.journaled?.(this.#parts.context())
       const failure = failureIn(drafts)

@@ -1,0 +1,43 @@
+/** Dreams about a project's memory: for agents, and for the command that has no conversation. */
+import type { Clock } from "../base/clock.ts"
+import { projectName } from "../base/ids.ts"
+import { projectDirectory } from "../journal/file/layout.ts"
+import { consolidateWithModel } from "../layers/6-dreaming/consolidate-with-model.ts"
+import type { Consolidate } from "../layers/6-dreaming/consolidation.ts"
+import type { RulesOnReading } from "../layers/6-dreaming/dream-tools.ts"
+import { Dreaming } from "../layers/6-dreaming/dreaming.ts"
+import { dollarsFor } from "../layers/daily-limit.ts"
+import type { Model } from "../model/model.ts"
+import type { ProjectMemory } from "./project-memory.ts"
+
+export interface ProjectDreams {
+  readonly memory: ProjectMemory
+  /** The project's directory. */
+  readonly project: string
+  /** The directory that Strata keeps its files in. */
+  readonly root: string
+  readonly model: Model
+  readonly clock: Clock
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** What the person's rules say about reading. */
+  readonly rules?: RulesOnReading
+  /** Consolidates in place of the model. */
+  readonly consolidate?: Consolidate
+}
+
+/** Nothing where the memory may not be written, or where the store keeps no files: a dream works on a copy of them. */
+export function projectDreams(dreams: ProjectDreams): Dreaming | undefined {
+  const { memory, project, root, model, clock, env, rules } = dreams
+  const { bank, files, directory, daily, mode } = memory
+  if (directory === undefined || mode === "read-only") return undefined
+  return new Dreaming({
+    ...{ bank, files, directory, project, clock, asksFirst: mode === "ask" },
+    journals: [projectDirectory(root, projectName(project))],
+    consolidate: dreams.consolidate ?? consolidateWithModel({ model, clock, env, rules }),
+    daily: {
+      today: (now) => daily.today(now),
+      add: (dollars, now) => daily.add(dollars, now),
+      dollarsFor: (responses) => dollarsFor(responses, model.facts),
+    },
+  })
+}
