@@ -27,6 +27,8 @@ const { status } = spawnSync(
     "packages/core/test/integration/malformed-decisions.test.ts",
     "packages/core/test/integration/agent/malformed.test.ts",
     "packages/core/test/integration/compaction/properties",
+    "packages/core/test/integration/layers/dreaming.test.ts",
+    "packages/core/src/layers/6-dreaming/consolidate-lock.test.ts",
   ],
   {
     env,

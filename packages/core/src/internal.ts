@@ -53,6 +53,8 @@ export { grantTrust, leftOutSentences, revokeTrust, type Trust, trustOf } from "
 export { listTrust } from "./base/trust-store.ts"
 export { PERMISSION_MODES, type PermissionMode } from "./base/vocabulary.ts"
 export { Conversation } from "./conversation/conversation.ts"
+export { type ProjectDreams, projectDreams } from "./conversation/project-dreams.ts"
+export { openProjectMemory, type ProjectMemory, type ProjectMemoryOptions } from "./conversation/project-memory.ts"
 export type { ToolSurroundings } from "./forks/fork-state.ts"
 export { openConversation } from "./front-door.ts"
 export { importTranscript } from "./import/import-file.ts"
@@ -71,12 +73,9 @@ export { toolResultStorage } from "./layers/1-tool-results/tool-result-storage.t
 export { microcompaction } from "./layers/2-microcompact/microcompaction.ts"
 export { ROUTE_WORDS } from "./layers/4-compaction/attempt.ts"
 export { compaction } from "./layers/4-compaction/compaction.ts"
-
-
 export { ageOf } from "./layers/5-auto-memory/age.ts"
 export type { Extraction, ExtractionTask, ExtractMemories } from "./layers/5-auto-memory/extraction.ts"
 export { type OfferedMemory, offeredBy } from "./layers/5-auto-memory/offered.ts"
-
 
 export { type DreamEnd, describeChange } from "./layers/6-dreaming/dream.ts"
 export type { DreamState, DreamTurn, KillAnswer } from "./layers/6-dreaming/dream-task.ts"
@@ -90,7 +89,6 @@ export {
 } from "./layers/6-dreaming/dreaming.ts"
 export { dreamFigures } from "./layers/6-dreaming/dreaming-layer.ts"
 export type { PendingDream } from "./layers/6-dreaming/pending.ts"
-
 
 export type { CompactionOrder, CompactionPlan, CompactionProgress, RouteName } from "./layers/compaction-order.ts"
 export { type DailySpend, dailySpend, dollarsFor } from "./layers/daily-limit.ts"

@@ -127,8 +127,8 @@ describe("SET-1 sources", () => {
       hooks: { SubagentStart: [{ command: "x" }] },
     })
     const { values, origins } = await load({ env: { STRATA_FOLD: "1" } })
-    expect(values).toEqual({ ...DEFAULT_SETTINGS, switches: { notes: false } })
-    expect(origins).toEqual({ "switches.notes": userFile() })
+    expect(values).toEqual({ ...DEFAULT_SETTINGS, switches: { notes: false }, figures: { "dream-gap": 12 } })
+    expect(origins).toEqual({ "switches.notes": userFile(), "figures.dream-gap": userFile() })
   })
 
   test("the defaults are the same after any loading", async () => {
