@@ -129,7 +129,7 @@ interface Assembly {
 async function assemble({ options, ground, toolset, problems }: Assembly): Promise<Agent> {
   const { cwd, root, env, clock, settings, model, summariser, store, memory } = ground
   const { askPermission, askPerson, approvePlan, reads = new FileReads() } = options
-  const policy = policyOf(ground)
+  const policy = policyOf(ground, toolset.readable)
   const instructions = await InstructionWatch.start({
     home: root,
     project: await repositoryRoot(cwd, { home: env.HOME }),
@@ -232,8 +232,7 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
     configured: settings.permissions.mode,
     canAsk: askPermission !== undefined,
   })
-  const { allow, ask, deny } = state.policy
-  const unusable = ruleProblems([...allow, ...ask, ...deny], toolset.tools)
+  const unusable = ruleProblems(state.policy, toolset.tools)
   const telemetry = createTelemetry({ exportContent: settings.exportContent })
   const agent = new Agent({
     conversation,
@@ -274,7 +273,7 @@ function memoryProblems({ store, loaded, settings }: Ground): readonly string[] 
 }
 
 /** The mode is set once the journal is open. */
-function policyOf({ settings, cwd, root, env, memory }: Ground): PermissionPolicy {
+function policyOf({ settings, cwd, root, env, memory }: Ground, readable: readonly string[]): PermissionPolicy {
   const { allow = [], ask = [], deny = [] } = settings.permissions
   return {
     mode: "ask",
@@ -282,7 +281,7 @@ function policyOf({ settings, cwd, root, env, memory }: Ground): PermissionPolic
     project: cwd,
     kept: [root],
     ...(memory ? memoryRights(memory) : {}),
-    readable: [join(projectDirectory(root, projectName(cwd)), "tool-results")],
+    readable: [join(projectDirectory(root, projectName(cwd)), "tool-results"), ...readable],
     ...(env.HOME ? { home: env.HOME } : {}),
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { commandFacts } from "../tools/shell/command/command-facts.ts"
+import { urlFits } from "../tools/web/hosts.ts"
 import { pathFits } from "./path-rules.ts"
 import { judge, type PermissionPolicy } from "./permissions.ts"
 import { ruleProblems } from "./rules.ts"
@@ -62,9 +63,14 @@ describe("PERM-4 patterns for paths, as people write them", () => {
 
 test("PERM-4 a rule that can match nothing is reported", () => {
   const tools = [{ name: "weather" }]
-  const bad = ["Raed(.env)", "Bash()", "Bash(:*)", "Read(~bob/x)", "Read(../x)", "TodoWrite(x)", "Read .env", "Edit( )"]
-  expect(ruleProblems(bad, tools)).toHaveLength(bad.length)
-  expect(ruleProblems(["Raed(.env)"], tools)).toEqual([
+  const none = { allow: [], ask: [], deny: [] }
+  const bad = [
+    ...["Raed(.env)", "Bash()", "Bash(:*)", "Read(~bob/x)", "TodoWrite(x)", "Read .env", "Edit( )"],
+    ...["WebFetch(domain:)", "WebFetch(domain:*.)", "WebFetch(https://*)", "WebFetch(domain:a*.b)", "WebFetch(a b)"],
+  ]
+  for (const list of ["allow", "ask", "deny"])
+    expect(ruleProblems({ ...none, [list]: bad }, tools)).toHaveLength(bad.length)
+  expect(ruleProblems({ ...none, deny: ["Raed(.env)"], ask: ["Raed(.env)"] }, tools)).toEqual([
     'The permission rule "Raed(.env)" matches nothing: there is no tool named Raed.',
   ])
   const good = [
@@ -75,10 +81,45 @@ test("PERM-4 a rule that can match nothing is reported", () => {
     "Edit(~/x/**)",
     "mcp__db",
     "weather",
-    "WebFetch(domain:a.b)",
+    ...["WebFetch(domain:a.b)", "WebFetch(*.a.b)", "WebFetch(domain:*)", "WebFetch(https://a.b/docs/*)"],
+    ...["WebFetch(localhost:3000)", "WebFetch(::1)"],
     "*",
   ]
-  expect(ruleProblems(good, tools)).toEqual([])
+  for (const list of ["allow", "ask", "deny"]) expect(ruleProblems({ ...none, [list]: good }, tools)).toEqual([])
+})
+
+describe("PERM-4 rules that go up with .., and domains with a path", () => {
+  const none = { allow: [], ask: [], deny: [] }
+
+  test.each([
+    ["../x", "/work/x"],
+    ["./../x/**", "/work/x/y"],
+    ["src/../../x", "/work/x"],
+    ["src/../y", "/work/project/y"],
+  ])("%s denies, does not allow, and is reported only where it allows", (pattern, path) => {
+    expect(pathFits(pattern, path, { ...place, strict: true })).toBe(true)
+    expect(pathFits(pattern, path, { ...place, strict: false })).toBe(false)
+    expect(ruleProblems({ ...none, deny: [`Read(${pattern})`], ask: [`Edit(${pattern})`] }, [])).toEqual([])
+    expect(ruleProblems({ ...none, allow: [`Read(${pattern})`] }, [])).toHaveLength(1)
+  })
+
+  test("a whole path may have .. in it", () => {
+    for (const strict of [true, false]) expect(pathFits("/work/a/../x", "/work/x/y", { ...place, strict })).toBe(true)
+    expect(ruleProblems({ ...none, allow: ["Read(/work/a/../x)", "Read(~/a/../x)"] }, [])).toEqual([])
+  })
+
+  test("a directory whose name looks like a pattern", () => {
+    const odd = { project: "/work/[app]", home: undefined, strict: true }
+    expect(pathFits("src/../.env", "/work/[app]/.env", odd)).toBe(true)
+  })
+
+  test("a domain with a path covers the domain where it denies, and nothing where it allows", () => {
+    const pattern = "example.com/docs"
+    expect(urlFits("https://example.com/", { pattern, withSubdomains: true })).toBe(true)
+    expect(urlFits("https://example.com/docs", { pattern, withSubdomains: false })).toBe(false)
+    expect(ruleProblems({ ...none, allow: [`WebFetch(${pattern})`] }, [])).toHaveLength(1)
+    expect(ruleProblems({ ...none, deny: [`WebFetch(${pattern})`] }, [])).toEqual([])
+  })
 })
 
 describe("PERM-5 rules to not be asked again", () => {

@@ -26,14 +26,16 @@ function rootedForms(
   if (trimmed === "~" || trimmed.startsWith("~/"))
     return home === undefined ? [] : bothWays(join(home, trimmed.slice(1)))
   if (trimmed.startsWith("~")) return []
-  if (isAbsolute(trimmed)) return bothWays(trimmed.replace(/^\/+/, "/"))
-  if (/^\.\.(?:\/|$)/.test(trimmed)) return strict ? bothWays(resolve(project, trimmed)) : []
+  if (isAbsolute(trimmed)) return bothWays(resolve(trimmed.replace(/^\/+/, "/")))
+  if (hasParentPart(trimmed)) return strict ? bothWays(resolve(escapeGlob(project), trimmed)) : []
   const relative = trimmed.replace(/^(?:\.\/)+/, "")
   const isAnchored = trimmed.startsWith("./") || trimmed.includes("/")
   if (isAnchored && !relative.startsWith("**/")) return [`${escapeGlob(project)}/${relative}`]
   const name = relative.replace(/^(?:\*\*\/)+/, "")
   return [strict ? `/**/${name}` : `${escapeGlob(project)}/**/${name}`]
 }
+
+export const hasParentPart = (pattern: string): boolean => pattern.split("/").includes("..")
 
 function bothWays(pattern: string): readonly string[] {
   const parts = pattern.split("/")

@@ -16,7 +16,7 @@ export interface PermissionPolicy {
   readonly deny: readonly string[]
   /** The project's directory. Reading in it needs no permission. */
   readonly project: string
-  /** Other directories that need no permission to read: where this project's large results were put aside. */
+  /** Other directories that need no permission to read: this project's large results that were put aside, the person's own skills. */
   readonly readable?: readonly string[]
   /** Directories that no tool may write to: journals, locks, memories. */
   readonly kept: readonly string[]

@@ -1,6 +1,8 @@
 /** Rules as people write them: `Tool`, `Tool(pattern)`. Which calls they match, and which can match nothing. */
 import type { SimpleCommand } from "../tools/shell/command/facts.ts"
 import type { Tool } from "../tools/tool.ts"
+import { canFitUrl } from "../tools/web/hosts.ts"
+import { hasParentPart } from "./path-rules.ts"
 
 export interface Rule {
   readonly text: string
@@ -96,17 +98,31 @@ function couldStart(pattern: string, text: string): boolean {
   return fixed.startsWith(text) || text.startsWith(fixed)
 }
 
+export interface RuleLists {
+  readonly allow: readonly string[]
+  readonly ask: readonly string[]
+  readonly deny: readonly string[]
+}
+
 /** Sentences about rules that can match nothing, so that no one relies on them. */
-export function ruleProblems(rules: readonly string[], tools: readonly Pick<Tool, "name">[]): readonly string[] {
-  return [...new Set(rules)].flatMap((text) => {
-    const why = problemWith(text, tools)
-    return why === undefined ? [] : [`The permission rule "${text}" matches nothing: ${why}`]
-  })
+export function ruleProblems({ allow, ask, deny }: RuleLists, tools: readonly Pick<Tool, "name">[]): readonly string[] {
+  const sentences = (rules: readonly string[], strict: boolean) =>
+    rules.flatMap((text) => {
+      const why = problemWith(text, { tools, strict })
+      return why === undefined ? [] : [`The permission rule "${text}" matches nothing: ${why}`]
+    })
+  return [...new Set([...sentences(allow, false), ...sentences([...ask, ...deny], true)])]
 }
 
 const WITHOUT_PATTERN = new Set(["TodoWrite", "AskUser", "EnterPlanMode", "ExitPlanMode", "BashOutput", "KillShell"])
 
-function problemWith(text: string, tools: readonly Pick<Tool, "name">[]): string | undefined {
+interface RuleUse {
+  readonly tools: readonly Pick<Tool, "name">[]
+  /** It denies or asks. Such rules match more than those that allow. */
+  readonly strict: boolean
+}
+
+function problemWith(text: string, { tools, strict }: RuleUse): string | undefined {
   const match = /^([^()\s]+)(?:\((.*)\))?$/s.exec(text.trim())
   if (!match) return "it must be written as Tool or Tool(pattern)."
   const [, tool = "", pattern] = match
@@ -116,9 +132,12 @@ function problemWith(text: string, tools: readonly Pick<Tool, "name">[]): string
   if (pattern.trim() === "") return "its pattern is empty."
   if (WITHOUT_PATTERN.has(tool)) return `${tool} has nothing that a pattern could match. Write ${tool} alone.`
   if (tool === "Bash") return /^\s*:\*/.test(pattern) ? "there is no command before :*." : undefined
+  if (tool === "WebFetch" && !canFitUrl({ pattern, withSubdomains: strict }))
+    return "it is no domain and no URL. Write domain:example.com, or https://example.com/docs/*."
   if (!READING_TOOLS.has(tool) && !WRITING_TOOLS.has(tool)) return undefined
   if (/^~[^/]/.test(pattern)) return "other users' home directories are not looked up. Write the whole path."
-  if (/^\.\.(?:\/|$)/.test(pattern)) return "it leads out of the project. Write the whole path, or begin with ~/."
+  if (!strict && /^[^/~]/.test(pattern) && hasParentPart(pattern))
+    return "it goes up with .. and only rules that deny or ask may. Write the path without it."
   if (pattern.includes("\\") && !pattern.includes("/")) return "paths are written with /."
   return undefined
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import { openShellTools, sessionTools, webTools } from "./coding-tools.ts"
 import { toolDefinition } from "./definition/definition.ts"
 
-const skill = { name: "s", description: "", directory: "/s", path: "/s/SKILL.md" }
+const skill = { name: "s", description: "", directory: "/s", path: "/s/SKILL.md", isOwn: true }
 
 describe("the lists of tools", () => {
   it("CACHE-2: are always in the same order", () => {

@@ -53,6 +53,7 @@ export async function openCodingTools(
     tools: [...fileTools, ...shell.tools, ...webTools(web), ...sessionTools({ skills })],
     introductions: skills.length === 0 ? [] : [skillListing(skills)],
     problems: problems.map(({ path, why }) => `The skill ${path} cannot be used: ${why}`),
+    readable: skills.flatMap(({ directory, isOwn }) => (isOwn ? [directory] : [])),
     close: () => shell.close(),
   }
 }

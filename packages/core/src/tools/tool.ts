@@ -53,6 +53,8 @@ export interface OpenToolset {
   readonly introductions?: readonly Attachment[]
   /** For the person: what could not be opened. */
   readonly problems?: readonly string[]
+  /** Directories outside the project that need no permission to read: the person's own skills. Links are followed. */
+  readonly readable?: readonly string[]
   close(): Promise<void>
 }
 

@@ -86,6 +86,7 @@ export async function openTools(
       tools: all,
       introductions: opened.flatMap((one) => one.introductions ?? []),
       problems: opened.flatMap((one) => one.problems ?? []),
+      readable: opened.flatMap((one) => one.readable ?? []),
       close,
     }
   } catch (error) {

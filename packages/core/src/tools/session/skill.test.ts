@@ -23,6 +23,7 @@ describe("skills", () => {
     writeFileSync(join(second, "README.md"), "not a skill")
     const { skills, problems } = await loadSkills([first, join(first, "missing"), second])
     expect(problems).toEqual([])
+    expect(skills.every(({ isOwn }) => isOwn)).toBe(true)
     expect(skillListing(skills)).toEqual({
       type: "skill_listing",
       skills: [

@@ -15,6 +15,8 @@ export interface Skill {
   readonly directory: string
   /** Its `SKILL.md`, with links followed. */
   readonly path: string
+  /** The person or the program chose its directory. The others come with a project. */
+  readonly isOwn: boolean
 }
 
 /** A directory of skills. One with `within` counts only if it is inside that directory, links followed. */
@@ -71,7 +73,9 @@ async function skillsIn(given: SkillDirectory): Promise<readonly (Skill | SkillP
   } catch (error) {
     return isMissing(error) ? [] : [{ path: directory, why: reasonOf(error) }]
   }
-  const skills = await Promise.all(names.slice(0, MOST_SKILLS).map((name) => skillAt(join(root, name))))
+  const skills = await Promise.all(
+    names.slice(0, MOST_SKILLS).map((name) => skillAt(join(root, name), within === undefined)),
+  )
   const isCut = names.length > MOST_SKILLS
   return [
     ...skills.flat(),
@@ -79,12 +83,12 @@ async function skillsIn(given: SkillDirectory): Promise<readonly (Skill | SkillP
   ]
 }
 
-async function skillAt(directory: string): Promise<readonly (Skill | SkillProblem)[]> {
+async function skillAt(directory: string, isOwn: boolean): Promise<readonly (Skill | SkillProblem)[]> {
   const file = join(directory, SKILL_FILE)
   try {
     const path = await realpath(file)
     const { name = basename(directory), description = "" } = await describe(await readInside(path, directory))
-    return [{ name, description, directory, path }]
+    return [{ name, description, directory, path, isOwn }]
   } catch (error) {
     return isMissing(error) ? [] : [{ path: file, why: reasonOf(error) }]
   }

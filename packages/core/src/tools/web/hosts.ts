@@ -27,32 +27,50 @@ export interface UrlRule {
   readonly withSubdomains: boolean
 }
 
+type UrlPattern =
+  | { readonly kind: "any" }
+  | { readonly kind: "href"; readonly href: string; readonly isPrefix: boolean }
+  | { readonly kind: "domain"; readonly domain: string; readonly isWildcard: boolean }
+
 /** Whether a rule's pattern covers a URL. */
-export function urlFits(url: string, { pattern, withSubdomains }: UrlRule): boolean {
-  const bare = pattern.trim().replace(/^domain:/i, "")
-  if (bare.includes("://")) return hrefFits(url, bare)
+export function urlFits(url: string, rule: UrlRule): boolean {
+  const pattern = parsedPattern(rule)
+  if (pattern?.kind === "href") {
+    const given = hrefOf(url)
+    return pattern.isPrefix ? given?.startsWith(pattern.href) === true : given === pattern.href
+  }
   const host = hostOf(url)
-  if (host === undefined) return false
-  if (bare === "*") return true
-  const isWildcard = bare.startsWith("*.")
-  const domain = domainIn(isWildcard ? bare.slice(2) : bare)
-  if (domain === undefined) return false
+  if (host === undefined || pattern === undefined) return false
+  if (pattern.kind === "any") return true
+  const { domain, isWildcard } = pattern
   const isBelow = isIP(domain) === 0 && host.endsWith(`.${domain}`)
   if (isWildcard) return isBelow
-  return host === domain || (withSubdomains && isBelow)
+  return host === domain || (rule.withSubdomains && isBelow)
+}
+
+/** Whether there is a URL that the pattern covers. */
+export const canFitUrl = (rule: UrlRule): boolean => parsedPattern(rule) !== undefined
+
+function parsedPattern({ pattern, withSubdomains }: UrlRule): UrlPattern | undefined {
+  const bare = pattern.trim().replace(/^domain:/i, "")
+  if (bare.includes("://")) {
+    const isPrefix = bare.endsWith("*")
+    const href = hrefOf(isPrefix ? bare.slice(0, -1) : bare)
+    return href === undefined ? undefined : { kind: "href", href, isPrefix }
+  }
+  if (bare === "*") return { kind: "any" }
+  const isWildcard = bare.startsWith("*.")
+  const text = isWildcard ? bare.slice(2) : bare
+  // a path is not compared, so a rule that allows must not have one
+  if (!withSubdomains && /[/\\?#]/.test(text)) return undefined
+  const domain = domainIn(text)
+  return domain === undefined || /[*\s]/.test(domain) ? undefined : { kind: "domain", domain, isWildcard }
 }
 
 /** Read by the same parser as a URL's host, so that upper case, other scripts and dots at the end make no difference. */
 function domainIn(text: string): string | undefined {
   const needsBrackets = isIP(text) === 6
   return hostOf(`http://${needsBrackets ? `[${text}]` : text}/`)
-}
-
-function hrefFits(url: string, pattern: string): boolean {
-  const isPrefix = pattern.endsWith("*")
-  const [given, wanted] = [hrefOf(url), hrefOf(isPrefix ? pattern.slice(0, -1) : pattern)]
-  if (given === undefined || wanted === undefined) return false
-  return isPrefix ? given.startsWith(wanted) : given === wanted
 }
 
 /** Without user name and fragment: neither changes which page is fetched. */
