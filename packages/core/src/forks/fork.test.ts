@@ -112,6 +112,22 @@ describe("L7-1 a fork begins with the parent's bytes", () => {
     expect(serialiseRequest(requests[1]!).startsWith(serialiseRequest(requests[0]!).slice(0, -2))).toBe(true)
   })
 
+  test("MSG-14 a block of a newer server stays as it came", async () => {
+    const chat = await openTestConversation()
+    const zork = { type: "zork", depth: [1, { of: "it" }] }
+    await chat.add("Look.")
+    await chat.record(responseWith([zork, { type: "text", text: "So." }], "end_turn"))
+    await chat.add("And now?")
+    const request = await chat.prepare()
+    const { model, requests } = answering([call("Read", { file_path: "nowhere" })])
+    await runFork(parentFor(model, request), { ...everything, directive: "Say what is being done.", signal: never })
+    expect(requests).toHaveLength(2)
+    for (const sent of requests) {
+      expect(sent.messages[1]!.content[0]).toEqual(zork)
+      expect(validateRequest({ request: sent, model: facts })).toEqual([])
+    }
+  })
+
   test("L7-2 five at once: the same placeholder for each call, and only the directive differs", async () => {
     const { request } = await waiting()
     const { model, requests } = answering()

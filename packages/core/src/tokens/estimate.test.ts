@@ -170,3 +170,10 @@ describe("estimates", () => {
     expect(twice / once).toBeCloseTo(2, 2)
   })
 })
+
+test.each(FAMILIES)("TOK-3, MSG-14 a block of a newer server counts with all it holds: %s", (family) => {
+  const sized = (words: number) =>
+    createEstimator(family).blocks([{ type: "zork", notes: ["some words ".repeat(words)] } as never])
+  expect(sized(1_000)).toBeGreaterThan(1_500)
+  expect(sized(2_000) / sized(1_000)).toBeGreaterThan(1.8)
+})

@@ -5,6 +5,7 @@ import { image, pdf, randomConversation } from "../../../../test/summary-convers
 import type { Block } from "../../../messages/blocks.ts"
 import type { FlatMessage } from "../../../messages/flatten.ts"
 import type { ModelRequest } from "../../../messages/request.ts"
+import { usable } from "../../../messages/usable.ts"
 import { validateRequest } from "../../../messages/validate/validator.ts"
 import { findModel } from "../../../tokens/models.ts"
 import { summaryInput } from "./summary-input.ts"
@@ -144,3 +145,25 @@ const stringsOf = (value: unknown): string =>
     : typeof value === "object" && value
       ? Object.values(value).map(stringsOf).join("")
       : ""
+
+test("MSG-14 blocks of a newer server are named, and what its tools found can be read", () => {
+  const { messages } = conversation().user("a").call("Read").result("b")
+  const content = [
+    { type: "zork", depth: [1] },
+    { type: "server_tool_use", id: "srv_1", name: "zork_search", input: { q: "x" } },
+    { type: "zork_search_tool_result", tool_use_id: "srv_1", content: { hits: 2 } },
+  ]
+  const base = messages.find(({ type }) => type === "assistant")!
+  const answer = usable({
+    ...base,
+    uuid: "zorks",
+    asReceived: [0, 1, 2],
+    message: { role: "assistant", id: "msg_zorks", content },
+  } as never)
+  const last = summaryInput([...messages, answer]).at(-1)!
+  expect(last.content.map((block) => (block as { text?: string }).text)).toEqual([
+    "[zork]",
+    '[zork_search {"q":"x"}]',
+    '[zork_search_tool_result] {"hits":2}',
+  ])
+})
