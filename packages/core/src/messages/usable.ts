@@ -41,7 +41,7 @@ export function usable(message: Message): Message {
   if (known) return known
   const result = repaired(message)
   seen.set(message, result)
-  seen.set(result, result)
+  if (result !== message) seen.set(result, result)
   return result
 }
 

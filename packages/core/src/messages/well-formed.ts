@@ -2,7 +2,17 @@
 
 /** The value itself if it has none. */
 export function wellFormed<T>(value: T): T {
-  return fixed(value) as T
+  return isWellFormed(value) ? value : (fixed(value) as T)
+}
+
+/** Nearly every value is, so this is looked at first and allocates nothing but the keys. */
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === "string") return value.isWellFormed()
+  if (typeof value !== "object" || value === null) return true
+  if (Array.isArray(value)) return value.every(isWellFormed)
+  for (const key of Object.keys(value))
+    if (!key.isWellFormed() || !isWellFormed((value as Readonly<Record<string, unknown>>)[key])) return false
+  return true
 }
 
 function fixed(value: unknown): unknown {

@@ -43,21 +43,22 @@ export async function* readLines({ handle, index, from, to, size }: ReadLines): 
         yield* upTo(record.offset)
         yield { state: "repeated", offset: record.offset }
       } else {
-        const bytes = await file.bytes(record.offset, record.length)
-        const decoded = decodeLine(bytes)
+        const bytes =
+          file.known(record.offset, record.length + 1) ?? (await file.bytes(record.offset, record.length + 1))
+        const after = bytes[record.length]
+        const decoded = decodeLine(bytes.subarray(0, record.length))
         if (decoded.state === "damaged") {
           stretch.doubtful.push({ record, number })
           continue
         }
-        yield* upTo(record.offset)
+        if (stretch.start < record.offset) yield* upTo(record.offset)
         yield { state: "whole", entry: decoded.entry }
         const end = record.offset + record.length
-        const after = end < size ? await file.bytes(end, 1) : undefined
-        if (after?.length === 1 && after[0] !== LINE_END)
+        if (end < size && after !== undefined && after !== LINE_END)
           yield {
             state: "end-changed",
             at: { line: number + 1, offset: end, bytes: 1, why: END_CHANGED, isLost: false },
-            content: Buffer.from(after),
+            content: Buffer.from([after]),
           }
       }
       stretch.start = record.offset + record.length + 1
@@ -167,12 +168,16 @@ class Window {
   }
 
   async bytes(offset: number, length: number): Promise<Buffer> {
+    const known = this.known(offset, length)
+    if (known) return known
+    this.#bytes = await readBytes(this.#handle, offset, Math.max(length + 1, WINDOW_BYTES))
+    this.#start = offset
+    return this.#bytes.subarray(0, length)
+  }
+
+  /** What was read ahead. Waiting for each line would take longer than decoding it. */
+  known(offset: number, length: number): Buffer | undefined {
     const from = offset - this.#start
-    if (from < 0 || from + length > this.#bytes.length) {
-      this.#bytes = await readBytes(this.#handle, offset, Math.max(length + 1, WINDOW_BYTES))
-      this.#start = offset
-      return this.#bytes.subarray(0, length)
-    }
-    return this.#bytes.subarray(from, from + length)
+    return from < 0 || from + length > this.#bytes.length ? undefined : this.#bytes.subarray(from, from + length)
   }
 }

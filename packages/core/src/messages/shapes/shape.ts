@@ -75,6 +75,9 @@ function isDeeperThan(levels: number, value: unknown): boolean {
   return false
 }
 
+/** A list of anything. Its items have rules of their own. */
+export const list: Shape = (value) => (Array.isArray(value) ? undefined : wrong("a list"))
+
 export const listOf =
   (shape: Shape, must = "a list"): Shape =>
   (value) => {

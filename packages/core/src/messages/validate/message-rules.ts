@@ -23,10 +23,12 @@ const THINKING = /^(?:redacted_)?thinking$/
 
 /** A violation for each block for which `wrong` returns a message. */
 function atBlocks(subject: MessageSubject, wrong: (block: CheckedBlock, at: number) => string | undefined): Found[] {
-  return subject.message.content.flatMap((block, at) => {
+  const found: Found[] = []
+  for (const [at, block] of subject.message.content.entries()) {
     const message = wrong(block, at)
-    return message === undefined ? [] : [{ path: `${subject.path}.content.${at}`, message }]
-  })
+    if (message !== undefined) found.push({ path: `${subject.path}.content.${at}`, message })
+  }
+  return found
 }
 
 const usesIn = (message: CheckedMessage | undefined): CheckedBlock[] =>

@@ -60,6 +60,8 @@ const rule = (
   },
 })
 
+const aboutPrompt: typeof rule = (name, check) => ({ ...rule(name, check), isAboutPrompt: true })
+
 export const REQUEST_RULES: readonly RequestRule[] = [
   {
     name: "required-fields",
@@ -147,6 +149,7 @@ export const REQUEST_RULES: readonly RequestRule[] = [
   },
   {
     name: "tool-shapes",
+    isAboutPrompt: true,
     check: ({ request: { tools } }) =>
       (Array.isArray(tools) ? tools : []).flatMap((tool: unknown, i) => {
         const flaw = toolFlaw(tool)
@@ -154,7 +157,7 @@ export const REQUEST_RULES: readonly RequestRule[] = [
         return flaw && !hasOwnRule ? [{ path: `tools.${i}`, message: `the tool ${inWords(flaw)}` }] : []
       }),
   },
-  rule("unique-tool-names", ({ request: { tools } }) => {
+  aboutPrompt("unique-tool-names", ({ request: { tools } }) => {
     const names = toolsOf(tools).flatMap((tool) => ("name" in tool ? tool.name : []))
     const again = names.find((name, at) => names.indexOf(name) < at)
     return again === undefined ? undefined : ["tools", `two tools have the name ${again}`]
@@ -222,7 +225,7 @@ export const REQUEST_RULES: readonly RequestRule[] = [
       ? ["messages", `${imageCount} images, more than ${MEDIA_LIMITS.imagesPerRequest}`]
       : undefined,
   ),
-  rule("whole-characters-in-prompt", ({ request: { system, tools } }) =>
+  aboutPrompt("whole-characters-in-prompt", ({ request: { system, tools } }) =>
     wellFormed(system) === system && wellFormed(tools) === tools
       ? undefined
       : ["system", "a text of the prompt ends or begins in the middle of a character"],
@@ -249,8 +252,9 @@ export const REQUEST_RULES: readonly RequestRule[] = [
   ),
   rule("automatic-breakpoint-agrees", ({ request }) => {
     const automatic = request.cache_control
+    if (!automatic) return undefined
     const mark = lastMarkable(request)?.cache_control
-    return automatic && mark && (mark.ttl ?? "5m") !== (automatic.ttl ?? "5m")
+    return mark && (mark.ttl ?? "5m") !== (automatic.ttl ?? "5m")
       ? ["cache_control", "the last block has a breakpoint with another ttl"]
       : undefined
   }),

@@ -4,6 +4,7 @@ import {
   fields,
   flag,
   json,
+  list,
   listOf,
   maybe,
   oneOf,
@@ -27,10 +28,10 @@ const container = textOr(fields({ id: orNull(text()), skills: orNull(listOf(json
 
 export const REQUEST_SHAPES: Readonly<Record<string, Shape>> = {
   model: text({ least: 1, most: 256 }),
-  messages: listOf(() => undefined),
+  messages: list,
   max_tokens: whole(0),
   system: textOr(listOf(systemText)),
-  tools: listOf(() => undefined), // each has a rule of its own
+  tools: list,
   tool_choice: tagged({ auto: parallel, any: parallel, tool: { name: text(), ...parallel }, none: {} }),
   thinking: tagged({
     enabled: { budget_tokens: whole(), ...shown },

@@ -29,6 +29,8 @@ export interface Violation {
 /** A rule for everything in the request except its messages. */
 export interface RequestRule {
   readonly name: string
+  /** Its outcome depends on the system prompt and the tools alone. */
+  readonly isAboutPrompt?: true
   check(subject: RequestSubject): readonly Omit<Violation, "rule">[]
 }
 

@@ -24,7 +24,7 @@ export interface ValidationSubject {
   readonly inputTokens?: number
   /** Images and documents are left to the API. Default: they are checked too. */
   readonly media?: "unchecked"
-  /** Saves work: the first `closed` messages are the same in all requests of one `revision`. */
+  /** Saves work: the first `closed` messages are the same in all requests of one `revision`. Prompt and tools never change in place. */
   readonly settled?: { readonly closed: number; readonly revision: number }
 }
 
@@ -58,6 +58,8 @@ const noProgress = (): Progress => ({
 export class RequestValidator {
   #done = noProgress()
   #revision: number | undefined
+  /** The last system prompt and tools that were valid. */
+  #prompt: { readonly system?: unknown; readonly tools?: unknown } = {}
 
   /** Throws if the API would reject the request. */
   check(subject: ValidationSubject): void {
@@ -86,11 +88,15 @@ export class RequestValidator {
       messageBytes: rest.bytes,
       ...(inputTokens === undefined ? {} : { inputTokens }),
     }
-    return [
-      ...REQUEST_RULES.flatMap(({ name, check }) => check(requestSubject).map((found) => ({ rule: name, ...found }))),
-      ...this.#done.violations,
-      ...rest.violations,
-    ]
+    const { system, tools } = request
+    const isPromptDone = settled !== undefined && system === this.#prompt.system && tools === this.#prompt.tools
+    const found: Violation[] = []
+    for (const { name, check, isAboutPrompt } of REQUEST_RULES) {
+      if (isAboutPrompt && isPromptDone) continue
+      for (const each of check(requestSubject)) found.push({ rule: name, ...each })
+    }
+    if (found.length === 0) this.#prompt = { system, tools }
+    return [...found, ...this.#done.violations, ...rest.violations]
   }
 }
 
@@ -120,12 +126,16 @@ function look(
   for (const [at, block] of message.content.entries()) {
     if (block.type === "tool_use") progress.usedIds.add(String(block.id))
     progress.breakpoints.push(...breakpointsOf(block, `${subject.path}.content.${at}`))
+    if (!mayHoldMedia(block)) continue
     const media = mediaOf(block, `${subject.path}.content.${at}`)
     if (media.imageCount > 0 || media.unreadable.length > 0) progress.media.push(media)
   }
   progress.messages++
   progress.bytes += bytesOf(raw)
 }
+
+const mayHoldMedia = ({ type, content }: CheckedBlock): boolean =>
+  type === "image" || type === "document" || Array.isArray(content)
 
 /** Also of the blocks inside results and documents. */
 function mediaOf(block: CheckedBlock, path: string): CheckedMedia {

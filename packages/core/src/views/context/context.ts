@@ -82,6 +82,8 @@ export class ContextView {
   #flattener: Flattener
   /** Messages since the last boundary, kept ones included, in the order they are sent. */
   #messages: Message[] = []
+  /** The repairs that made these messages usable. */
+  #repairs: Repair[] = []
   #settledRevision = 0
   /** Only kept messages have come since the boundary, and a summary that follows goes before them. */
   #summaryGoesFirst = false
@@ -128,8 +130,7 @@ export class ContextView {
 
   /** Repairs that the view makes and the journal does not record yet. */
   unrecordedRepairs(): readonly Repair[] {
-    const made = this.#messages.flatMap(repairsOf)
-    const repairs = [...made, ...this.#flattener.closedRepairs, ...this.#flattener.open().repairs]
+    const repairs = [...this.#repairs, ...this.#flattener.closedRepairs, ...this.#flattener.open().repairs]
     const unrecorded = repairs.filter((repair) => !this.#overlay.isRecorded(repair))
     return [...new Map(unrecorded.map((repair) => [`${repair.rule} ${repair.id}`, repair])).values()]
   }
@@ -340,6 +341,7 @@ export class ContextView {
     this.#cacheEdits.clear()
     this.#decisions = []
     this.#messages = []
+    this.#repairs = []
     this.serverKept.forget()
     this.said.forget()
     this.#clearDerived()
@@ -352,6 +354,7 @@ export class ContextView {
     // blocks are known by identity from here on, so they get their final form first
     const placed = mapBlocks(message, withoutBreakpoint)
     this.#messages.push(placed)
+    this.#repairs.push(...repairsOf(placed))
     this.serverKept.add(placed)
     this.said.add(placed)
     this.#overlay.place(placed)
