@@ -1,6 +1,6 @@
 /** The commands of `strata`, in the order of the help. */
 import type { Command } from "./command.ts"
-import { CHAT, CONFIG, DEMO, INSPECT, MEMORY, RUN, SIM, TRUST } from "./descriptions.ts"
+import { CHAT, CONFIG, DEMO, DREAM, INSPECT, MEMORY, RUN, SIM, TRUST } from "./descriptions.ts"
 
 export const COMMANDS: readonly Command[] = [
   { ...DEMO, load: () => import("./demo/command.ts") },
@@ -16,6 +16,7 @@ export const COMMANDS: readonly Command[] = [
   },
   { ...INSPECT, load: () => import("./inspect/command.ts") },
   { ...MEMORY, load: () => import("./memory/command.ts") },
+  { ...DREAM, load: () => import("./dream/command.ts") },
   { ...CONFIG, load: () => import("./config/command.ts") },
   { ...TRUST, load: () => import("./trust/command.ts") },
   { ...SIM, forwards: true, load: () => import("./sim.ts") },

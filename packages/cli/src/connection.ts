@@ -24,6 +24,11 @@ export function connectionFrom(env: Environment): Connection | undefined {
   }
 }
 
+/** For commands that need a model's facts and never ask it. */
+export const unusedConnection: Connection = {
+  model: (name, models) => anthropicModel({ model: name, apiKey: LOCAL_KEY, models }),
+}
+
 const isAddress = (url: string): boolean => /^https?:\/\//i.test(url) && URL.canParse(url)
 
 function isLoopback(url: string): boolean {

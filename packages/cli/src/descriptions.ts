@@ -123,6 +123,38 @@ export const MEMORY = describe({
   ],
 })
 
+export const DREAM = describe({
+  name: "dream",
+  about: "consolidate what a project remembers; watch, end or review that",
+  more: [
+    "A dream merges memories, removes what is contradicted and keeps the index short. It works on a copy and becomes one change that you can revert.",
+    "Without an action, a dream starts now. Agents start one by themselves, in the background, when enough has happened.",
+  ],
+  operands: { value: "[ACTION]", least: 0, most: 1 },
+  options: {
+    model: { kind: "text", value: "NAME", about: "the model that dreams (default: STRATA_MODEL)" },
+    accept: { kind: "flag", about: "review: install the change without a question" },
+    reject: { kind: "flag", about: "review: drop the change without a question" },
+    json: { kind: "flag", about: "print as JSON: status and review" },
+  },
+  sections: [
+    {
+      title: "Actions",
+      rows: [
+        ["now", "dream, and wait for it; Ctrl-C ends it and changes nothing"],
+        ["status", "the dream that runs or the last one, and when the next may start"],
+        ["kill", "end the dream of any process; the memory stays as it was"],
+        ["review", "see a change that waits for your consent, and decide"],
+      ],
+    },
+  ],
+  examples: [
+    ["strata dream", "consolidate this project's memory now"],
+    ["strata dream status", "does one run, and what does it do?"],
+    ["strata dream review --accept", "install what waits for consent"],
+  ],
+})
+
 export const TRUST = describe({
   name: "trust",
   about: "see what a project's settings would run, and trust them or not",

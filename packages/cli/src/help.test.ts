@@ -18,6 +18,7 @@ it("lists every command with an example", () => {
       run      give the agent one task and print its answer; for scripts
       inspect  see where a conversation's context and money went
       memory   see, search, change and undo what a project remembers
+      dream    consolidate what a project remembers; watch, end or review that
       config   list every setting, its value and where the value comes from
       trust    see what a project's settings would run, and trust them or not
       sim      start a local server that speaks the Messages API, for tests
@@ -35,6 +36,8 @@ it("lists every command with an example", () => {
                                                    of all
       strata memory                                what this project remembers, and
                                                    since when
+      strata dream                                 consolidate this project's memory
+                                                   now
       strata config                                the settings for this directory
       strata trust                                 look at this directory's
                                                    settings, then decide

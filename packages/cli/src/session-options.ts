@@ -50,6 +50,10 @@ export const SESSION_OPTIONS = {
   system: { kind: "text", value: "TEXT", about: "use your own system prompt" },
 } as const satisfies Options
 
+/** The model that the option or the environment names, or the default. */
+export const modelFrom = (given: string | undefined, env: Environment): string =>
+  given ?? (env.STRATA_MODEL || DEFAULT_MODEL)
+
 export interface CommandLine<O extends Options> {
   readonly options: SessionOptions
   readonly operands: readonly string[]

@@ -12,7 +12,7 @@ export type { QueryEnd, QueryEvent } from "./agent/query-events.ts"
 export { repositoryRoot } from "./agent/repository.ts"
 export { withSideEvents } from "./agent/side-events.ts"
 export { suggestedRules } from "./agent/suggested-rules.ts"
-export { manualClock } from "./base/clock.ts"
+export { manualClock, systemClock } from "./base/clock.ts"
 export {
   CompactionFailedError,
   ImportError,
@@ -110,7 +110,7 @@ export {
 export { MemoryConflictError, MemoryRefusedError } from "./memory/plan-change.ts"
 export { type ProjectIdentity, projectIdentity } from "./memory/project-identity.ts"
 export { findSecrets, maskSecrets } from "./memory/secrets/find-secrets.ts"
-export { type RecalledMemory, renderAttachment, type Todo } from "./messages/attachments.ts"
+export { renderAttachment, type Todo } from "./messages/attachments.ts"
 export {
   type Block,
   type Content,

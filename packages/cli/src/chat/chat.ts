@@ -40,6 +40,7 @@ export class Chat implements CommandTarget {
   readonly #warned = new Set<string>()
   readonly #left = Promise.withResolvers<void>()
   #session: PersonSession
+  #stopWatching: () => void = () => {}
 
   constructor({ workspace, store, session, inputs }: ChatParts) {
     this.#workspace = workspace
@@ -133,6 +134,7 @@ export class Chat implements CommandTarget {
       this.#session = await reopen(before.name)
       throw error
     }
+    this.#watchDreams()
     this.#work.refresh()
     this.notice(`Switched from ${before.name} to ${model}.`)
     this.#warn()
@@ -216,7 +218,14 @@ export class Chat implements CommandTarget {
     }
   }
 
+  /** The status line follows the dreams of the current agent. */
+  #watchDreams(): void {
+    this.#stopWatching()
+    this.#stopWatching = this.agent.dreaming?.on(() => this.#work.refresh()) ?? (() => {})
+  }
+
   #show(): void {
+    this.#watchDreams()
     const { context, compactions } = this.agent.conversation.views
     const { tokensAfter } = compactions.last ?? {}
     const items = [

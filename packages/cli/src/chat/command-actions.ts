@@ -2,6 +2,10 @@
 import { readFile } from "node:fs/promises"
 import {
   type ConversationListing,
+  createFlags,
+  type Dreaming,
+  describeChange,
+  dreamFigures,
   MODEL_FACTS,
   PERMISSION_MODES,
   type PermissionMode,
@@ -12,6 +16,7 @@ import type { CompactRequest } from "../compacting.ts"
 import { planLines } from "../display/compaction.ts"
 import { timeAgo } from "../display/numbers.ts"
 import { firstLine } from "../display/text.ts"
+import { statusLines } from "../dream/page.ts"
 import { offeredIn } from "../memory/offered.ts"
 import { findById, titleFrom } from "../session.ts"
 import type { CommandTarget } from "./command-target.ts"
@@ -41,6 +46,50 @@ export async function showMemory(target: CommandTarget): Promise<void> {
   const offered = await offeredIn(target.agent.conversation.entries())
   const memories = await bank.all()
   target.print("Memory", memoryLines({ memories, location: bank.location, offered, now: target.now() }))
+}
+
+/** `/dream` shows what runs; `now`, `kill` and `review` act. A dream of the chat goes on in the background. */
+export async function dream(target: CommandTarget, action: string): Promise<void> {
+  const { dreaming, conversation } = target.agent
+  if (!dreaming) return target.notice('There are no dreams here: memory may not be written (the setting "memory").')
+  const figures = dreamFigures(createFlags({ settings: conversation.settings.values }).current)
+  switch (action) {
+    case "": {
+      const overview = await dreaming.overview({ figures, conversation: conversation.id })
+      return target.print("Dreams", statusLines(overview, { columns: PANEL_COLUMNS, now: target.now() }))
+    }
+    case "now":
+      target.notice("Dreaming in the background. /dream shows how far it is, and /dream kill ends it.")
+      return target.notice((await dreaming.dream({ figures, force: true, conversation: conversation.id })).message)
+    case "kill": {
+      const answer = await dreaming.killAny()
+      return target.notice(answer.state === "none" ? answer.why : "The dream was asked to end.")
+    }
+    case "review":
+      return reviewDream(target, dreaming)
+    default:
+      return target.notice(`There is no /dream ${action}. Use /dream, or now, kill or review after it.`)
+  }
+}
+
+async function reviewDream(target: CommandTarget, dreaming: Dreaming): Promise<void> {
+  const pending = await dreaming.review()
+  if (!pending) return target.notice("No dream waits for your consent.")
+  const answer = await target.ask({
+    title: `Install what the dream proposes? ${pending.reason}`,
+    body: { form: "diff", text: pending.diff },
+    options: [{ label: "Yes, install it", letter: "y" }, { label: "No, drop it", letter: "n" }, { label: "Later" }],
+  })
+  if (answer.type === "dismissed" || answer.index === 2) return target.notice("The dream still waits.")
+  if (answer.index === 1) {
+    await dreaming.reject()
+    return target.notice("The change is dropped. The memory is as it was.")
+  }
+  const installed = await dreaming.accept()
+  if (installed.state === "installed") target.notice(describeChange(installed.change))
+  else if (installed.state === "conflict")
+    target.notice(`${installed.files.join(", ")} changed since. Nothing was installed, and the dream still waits.`)
+  else target.notice("There was nothing left to change.")
 }
 
 export function showContext(target: CommandTarget): void {

@@ -6,6 +6,7 @@ import {
   chooseMode,
   chooseModel,
   compact,
+  dream,
   nameConversation,
   resume,
   rewind,
@@ -57,6 +58,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
     about: "show what is remembered, and what was offered",
     run: showMemory,
   },
+  { name: "dream", usage: "/dream [now]", about: "show the dreams; or now, kill, review", run: dream },
   { name: "resume", usage: "/resume [id]", about: "switch to another conversation", needsRest: true, run: resume },
   {
     name: "rewind",

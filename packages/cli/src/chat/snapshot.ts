@@ -11,7 +11,7 @@ import {
 import type { CompactionState, NotesState } from "./memory-words.ts"
 import type { Item, QueuedInput, Status } from "./state.ts"
 
-export function statusOf({ conversation: chat, model, mode }: Agent): Status {
+export function statusOf({ conversation: chat, model, mode, dreaming }: Agent): Status {
   const { percentLeft, state } = chat.fill()
   const { dollars, unpriced, byPurpose } = summarise(chat.views.ledger)
   return {
@@ -22,6 +22,7 @@ export function statusOf({ conversation: chat, model, mode }: Agent): Status {
     dollars,
     isPriceIncomplete: unpriced.length > 0,
     turns: byPurpose.find(({ purpose }) => purpose === "main")?.requests ?? 0,
+    ...(dreaming?.state?.status === "running" ? { dream: dreaming.state.phase } : {}),
   }
 }
 

@@ -1,5 +1,5 @@
 /** Which memories a conversation was offered, and why, read from its journal. Pure but for the reading. */
-import { contentOf, type Entry, isHuman, isMessage, type RecalledMemory, textOf } from "@strata/core/internal"
+import { contentOf, type Entry, isHuman, isMessage, type OfferedMemory, offeredBy, textOf } from "@strata/core/internal"
 import { firstLine, indented, wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
 import { stemOf } from "./words.ts"
@@ -9,33 +9,24 @@ const MESSAGE_COLUMNS = 60
 export interface Offered {
   /** Files whose text was in the context from the start. */
   readonly standing: readonly string[]
+  /** `message` is the first line of the message that it was attached to. Absent: the person had it saved just then. */
   readonly recalled: readonly OfferedMemory[]
-}
-
-export interface OfferedMemory extends Omit<RecalledMemory, "type" | "content" | "why"> {
-  /** The words that matched. */
-  readonly words: readonly string[]
-  /** The first line of the message that it was attached to. Absent: the person had it saved just then. */
-  readonly message?: string
 }
 
 export async function offeredIn(entries: AsyncIterable<Entry>): Promise<Offered> {
   const messages = new Map<string, string>()
-  const standing = new Set<string>()
-  const recalled: RecalledMemory[] = []
+  const offered: OfferedMemory[] = []
   for await (const entry of entries) {
-    if (!isMessage(entry)) continue
-    if (isHuman(entry)) messages.set(entry.uuid, firstLine(printable(textOf(contentOf(entry))), MESSAGE_COLUMNS))
-    if (entry.type !== "attachment") continue
-    const { attachment } = entry
-    if (attachment.type === "standing_memory") for (const file of attachment.files ?? []) standing.add(file)
-    if (attachment.type === "memory") recalled.push(attachment)
+    if (isMessage(entry) && isHuman(entry))
+      messages.set(entry.uuid, firstLine(printable(textOf(contentOf(entry))), MESSAGE_COLUMNS))
+    offered.push(...offeredBy(entry))
   }
+  const recalled = offered.filter(({ from }) => from !== "start")
   return {
-    standing: [...standing],
-    recalled: recalled.map(({ type: _, content: __, why, ...memory }) => {
-      const message = why && messages.get(why.message)
-      return { ...memory, words: why?.words ?? [], ...(message === undefined ? {} : { message }) }
+    standing: [...new Set(offered.filter(({ from }) => from === "start").map(({ path }) => path))],
+    recalled: recalled.map(({ message: uuid, ...memory }) => {
+      const message = uuid && messages.get(uuid)
+      return { ...memory, ...(message ? { message } : {}) }
     }),
   }
 }

@@ -1,7 +1,8 @@
 /** Which memories a conversation was offered, and why: read from its journal, for a person who asks. */
 import { type Entry, isMessage } from "../../journal/entries.ts"
+import type { RecalledMemory } from "../../messages/attachments.ts"
 
-export interface OfferedMemory {
+export interface OfferedMemory extends Pick<RecalledMemory, "age" | "source" | "gone"> {
   /** A file in the memory directory, or a conversation and a message: `conversation#message`. */
   readonly path: string
   readonly from: "start" | "memory" | "conversation"
@@ -19,6 +20,14 @@ export function offeredBy(entry: Entry): readonly OfferedMemory[] {
   if (attachment.type === "standing_memory")
     return (attachment.files ?? []).map((path) => ({ path, from: "start", at, words: [] }))
   if (attachment.type !== "memory") return []
-  const { path, from = "memory", why } = attachment
-  return [{ path, from, at, words: why?.words ?? [], ...(why ? { message: why.message } : {}) }]
+  const { path, from = "memory", age, source, gone, why } = attachment
+  return [
+    {
+      ...{ path, from, at, words: why?.words ?? [] },
+      ...(why ? { message: why.message } : {}),
+      ...(age === undefined ? {} : { age }),
+      ...(source === undefined ? {} : { source }),
+      ...(gone === undefined ? {} : { gone }),
+    },
+  ]
 }

@@ -1,0 +1,160 @@
+/** `strata dream`: consolidates a project's memory now, and watches, ends or reviews a consolidation. */
+import { type Dreamed, describeChange } from "@strata/core/internal"
+import { readArguments } from "../arguments.ts"
+import { type Run, UsageError } from "../command.ts"
+import { NO_KEY } from "../connection.ts"
+import { DREAM } from "../descriptions.ts"
+import type { Terminal } from "../display/terminal.ts"
+import { printable, visibleJson } from "../display/visible.ts"
+import { EXIT } from "../exit-codes.ts"
+import { diffLines } from "../memory/page.ts"
+import { interruptible } from "../run/interruption.ts"
+import { nearestTo } from "../suggestion.ts"
+import { askForWord } from "../trust/question.ts"
+import { progressWords, statusLines } from "./page.ts"
+import { type DreamPlace, openDreamPlace } from "./place.ts"
+
+const DONE = 0
+const NOT_DONE = 1
+const ACTIONS = ["now", "status", "kill", "review"] as const
+type Action = (typeof ACTIONS)[number]
+
+/** Ends that leave the memory as it should be. */
+const GOOD_ENDS: ReadonlySet<Dreamed["state"]> = new Set(["installed", "nothing", "pending"])
+
+export const run: Run = async ({ args, cwd, env, terminal }) => {
+  const { values, operands } = readArguments(DREAM, args)
+  const action = actionOf(operands[0])
+  if (values.accept && values.reject) throw new UsageError("Use only one of --accept and --reject.")
+  if ((values.accept || values.reject) && action !== "review")
+    throw new UsageError("--accept and --reject belong to: strata dream review")
+  const place = await openDreamPlace({ cwd, env, model: values.model })
+  try {
+    switch (action) {
+      case "now":
+        return await dreamNow(place, terminal)
+      case "status":
+        return await showStatus(place, { terminal, json: values.json })
+      case "kill":
+        return await kill(place, terminal)
+      case "review":
+        return await review(place, { terminal, json: values.json, answer: answerOf(values) })
+    }
+  } finally {
+    place.close()
+  }
+}
+
+function actionOf(name: string = "now"): Action {
+  const action = ACTIONS.find((one) => one === name)
+  if (action) return action
+  const near = nearestTo(name, ACTIONS)
+  const hint = near === undefined ? `The actions are ${ACTIONS.join(", ")}.` : `Did you mean "strata dream ${near}"?`
+  throw new UsageError(`strata dream has no action ${name}. ${hint}`)
+}
+
+const answerOf = ({ accept, reject }: { accept: boolean; reject: boolean }): "accept" | "reject" | undefined =>
+  accept ? "accept" : reject ? "reject" : undefined
+
+/** Ctrl-C ends the dream, and the memory stays as it was. */
+async function dreamNow({ dreaming, figures, isConnected }: DreamPlace, terminal: Terminal): Promise<number> {
+  if (!isConnected) {
+    terminal.complain(NO_KEY)
+    return EXIT.noKey
+  }
+  const interruption = interruptible()
+  let shown = ""
+  const stopWatching = dreaming.on((state) => {
+    const words = progressWords(state)
+    if (state.status === "running" && words !== shown) terminal.complain(`${words}\n`)
+    shown = words
+  })
+  try {
+    const end = await dreaming.dream({ figures, force: true, signal: interruption.signal })
+    const isGood = GOOD_ENDS.has(end.state)
+    const say = isGood ? terminal.print : terminal.complain
+    say(`${printable(end.message)}\n`)
+    return isGood ? DONE : NOT_DONE
+  } finally {
+    stopWatching()
+    interruption.stop()
+  }
+}
+
+interface Showing {
+  readonly terminal: Terminal
+  readonly json: boolean
+}
+
+async function showStatus({ dreaming, figures }: DreamPlace, { terminal, json }: Showing): Promise<number> {
+  const overview = await dreaming.overview({ figures })
+  const { pending, ...rest } = overview
+  const value = { ...rest, ...(pending ? { pending: { id: pending.id, at: pending.at, reason: pending.reason } } : {}) }
+  const look = { columns: terminal.columns, now: new Date() }
+  terminal.print(`${json ? visibleJson(value, 2) : statusLines(overview, look).join("\n")}\n`)
+  return DONE
+}
+
+async function kill({ dreaming }: DreamPlace, terminal: Terminal): Promise<number> {
+  const answer = await dreaming.killAny()
+  if (answer.state === "none") {
+    terminal.complain(`${answer.why}\n`)
+    return NOT_DONE
+  }
+  terminal.print("The dream was asked to end. The memory stays as it was before it.\n")
+  return DONE
+}
+
+interface Reviewing extends Showing {
+  readonly answer: "accept" | "reject" | undefined
+}
+
+async function review({ dreaming }: DreamPlace, { terminal, json, answer: given }: Reviewing): Promise<number> {
+  const pending = await dreaming.review()
+  if (!pending) {
+    terminal.print(json ? "null\n" : "No dream waits for your consent.\n")
+    return DONE
+  }
+  const { base: _, ...shown } = pending
+  if (json && given === undefined) {
+    terminal.print(`${visibleJson(shown, 2)}\n`)
+    return DONE
+  }
+  const { style } = terminal
+  const lines = [
+    style.bold(printable(pending.reason)),
+    printable(pending.why),
+    ...(pending.lost.length === 0 ? [] : [`Out of view afterwards: ${printable(pending.lost.join(", "))}`]),
+    "",
+    ...diffLines(pending.diff, terminal),
+  ]
+  terminal.print(`${lines.join("\n")}\n`)
+  const answer = given ?? (await askAtTerminal())
+  if (answer === "accept") return accept({ dreaming }, terminal)
+  if (answer === "reject") {
+    await dreaming.reject()
+    terminal.print("The change is dropped. The memory is as it was.\n")
+    return DONE
+  }
+  terminal.print("Nothing was changed. The dream still waits.\n")
+  return NOT_DONE
+}
+
+async function askAtTerminal(): Promise<"accept" | "reject" | "later" | undefined> {
+  if (process.stdin.isTTY !== true || process.stdout.isTTY !== true)
+    throw new UsageError("strata dream review asks at a terminal. In scripts, use --accept or --reject.")
+  return askForWord("\naccept, reject or later? ", ["accept", "reject", "later"])
+}
+
+async function accept({ dreaming }: Pick<DreamPlace, "dreaming">, { print, complain }: Terminal): Promise<number> {
+  const installed = await dreaming.accept()
+  if (installed.state === "conflict") {
+    const files = installed.files.map(printable).join(", ")
+    complain(`${files} changed since. Nothing was installed, and the dream still waits. Reject it, or dream again.\n`)
+    return NOT_DONE
+  }
+  print(
+    installed.state === "installed" ? `${describeChange(installed.change)}\n` : "There was nothing left to change.\n",
+  )
+  return DONE
+}

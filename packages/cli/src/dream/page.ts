@@ -1,0 +1,46 @@
+/** Dreams as lines for a person: what runs, what it did, what waits for consent, and when the next one may start. */
+import type { DreamOverview, DreamState } from "@strata/core/internal"
+import { counted, timeAgo } from "../display/numbers.ts"
+import { wrapped } from "../display/text.ts"
+import { printable } from "../display/visible.ts"
+
+const TURNS_SHOWN = 5
+
+/** `updating, 12 tool uses, 3 files` */
+export function progressWords({ phase, toolUses, files }: DreamState): string {
+  return [phase, counted(toolUses, "tool use"), counted(files.length, "file")].join(", ")
+}
+
+export interface StatusLook {
+  readonly columns: number
+  readonly now: Date
+}
+
+export function statusLines({ dream, pending, gates }: DreamOverview, { columns, now }: StatusLook): readonly string[] {
+  const sentences = [
+    dream?.status === "running" ? runningWords(dream, now) : lastWords(dream, now),
+    pending ? `A change waits for your consent: ${pending.reason} See: strata dream review` : "",
+    gates.open ? "The next dream may start after a query." : gates.reason,
+  ]
+  return [
+    ...sentences.filter(Boolean).flatMap((sentence) => wrapped(printable(sentence), columns)),
+    ...(dream?.status === "running" ? turnLines(dream, columns) : []),
+  ]
+}
+
+const runningWords = (dream: DreamState, now: Date): string =>
+  `A dream runs in process ${dream.pid}, started ${timeAgo(new Date(dream.startedAt), now)}: ${progressWords(dream)}.`
+
+function lastWords(dream: DreamState | undefined, now: Date): string {
+  if (!dream) return "No dream runs, and there has been none yet."
+  const ended = dream.endedAt === undefined ? "" : ` ${timeAgo(new Date(dream.endedAt), now)}`
+  return `No dream runs. The last one ${dream.status}${ended}. ${dream.message ?? ""}`.trim()
+}
+
+function turnLines({ turns }: DreamState, columns: number): readonly string[] {
+  return turns
+    .slice(-TURNS_SHOWN)
+    .flatMap(({ text, calls }) => [text, ...calls])
+    .filter((line) => line.trim() !== "")
+    .map((line) => `  ${wrapped(printable(line), columns - 2)[0] ?? ""}`)
+}

@@ -1,0 +1,69 @@
+/** The dreams of the project that a directory belongs to, without a conversation. */
+import { realpath } from "node:fs/promises"
+import {
+  createFlags,
+  type DreamFigures,
+  type Dreaming,
+  defaultRoot,
+  dreamFigures,
+  fileStore,
+  judge,
+  openProjectMemory,
+  projectDreams,
+  readSettings,
+  repositoryRoot,
+  systemClock,
+  trustOf,
+} from "@strata/core/internal"
+import { type Call, UsageError } from "../command.ts"
+import { type Connection, connectionFrom, unusedConnection } from "../connection.ts"
+import { modelFrom } from "../session-options.ts"
+
+export interface DreamPlace {
+  readonly dreaming: Dreaming
+  readonly figures: DreamFigures
+  /** Without a connection nothing can dream, but dreams can be watched, ended and reviewed. */
+  readonly isConnected: boolean
+  close(): void
+}
+
+export interface DreamPlaceOptions extends Pick<Call, "cwd" | "env"> {
+  readonly model?: string | undefined
+}
+
+export async function openDreamPlace({ cwd: given, env, model }: DreamPlaceOptions): Promise<DreamPlace> {
+  const root = defaultRoot(env)
+  const cwd = await realpath(given)
+  const reading = await readSettings({ home: root, cwd, env })
+  const trust = await trustOf(root, reading)
+  const { values } = reading.settings({ trusted: trust.state !== "untrusted" })
+  const memory = await openProjectMemory({
+    ...{ store: fileStore({ root }), cwd, root, clock: systemClock },
+    mode: values.off ? "off" : values.memory,
+    code: (await repositoryRoot(cwd)) ?? cwd,
+  })
+  const connection = connectionFrom(env)
+  const used: Connection = connection ?? unusedConnection
+  const { allow = [], ask = [], deny = [] } = values.permissions
+  const policy = { mode: "ask", allow, ask, deny, project: cwd, kept: [], readable: ["/"] } as const
+  const dreaming =
+    memory &&
+    projectDreams({
+      ...{ memory, project: cwd, root, env, clock: systemClock },
+      model: used.model(values.summariserModel ?? modelFrom(model, env), values.models),
+      rules: (tool, question) => {
+        const { verdict, why } = judge({ tool, question, isReadOnly: true }, policy)
+        return verdict === "allow" || `${why}.`
+      },
+    })
+  if (!dreaming) {
+    memory?.close()
+    throw new UsageError(`Memory may not be written: the setting memory is "${values.off ? "off" : values.memory}".`)
+  }
+  return {
+    dreaming,
+    figures: dreamFigures(createFlags({ settings: values }).current),
+    isConnected: connection !== undefined,
+    close: () => memory?.close(),
+  }
+}

@@ -1,0 +1,67 @@
+/** `strata dream` as a process, with the simulator as the model. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { projectIdentity } from "@strata/core/internal"
+import { type Brain, extractiveBrain, type ScriptedTurn } from "@strata/sim"
+import { expect, test } from "vitest"
+import { workbench } from "./workbench.ts"
+
+const memory = (name: string, body: string, confirmed: string) =>
+  `---\nname: ${name}\ndescription: ${body}\ntype: project\nconfirmed: ${confirmed}\n---\n\n${body}\n`
+
+async function dreamBench() {
+  const brain: Brain = extractiveBrain()
+  const turn: ScriptedTurn = (asked) => brain.answer(asked)
+  const bench = await workbench({ turns: Array.from({ length: 12 }, () => turn) })
+  const { name } = await projectIdentity(bench.project)
+  const directory = join(bench.home, "projects", name, "memory")
+  mkdirSync(directory, { recursive: true })
+  writeFileSync(join(directory, "port.md"), memory("Port", "The port is 80.", "2026-01-01"))
+  writeFileSync(join(directory, "server.md"), memory("Server", "The port is 8080.", "2026-03-01"))
+  return { bench, read: (file: string) => readFileSync(join(directory, file), "utf8") }
+}
+
+test("L6-5 L6-6 a dream now is one change that can be taken back; status and kill say what there is", async () => {
+  const { bench, read } = await dreamBench()
+  await using _ = bench
+  expect((await bench.strata(["dream", "status"]).ended).stdout).toContain("there has been none yet")
+  expect(await bench.strata(["dream", "kill"]).ended).toMatchObject({ code: 1, stderr: "No dream is running.\n" })
+  const dreamed = await bench.strata(["dream"]).ended
+  expect(dreamed).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("Take it back with: strata memory revert 2"),
+  })
+  expect(dreamed.stderr).toContain("updating")
+  expect(read("port.md")).toContain("superseded-by: server.md")
+  const { dream } = JSON.parse((await bench.strata(["dream", "status", "--json"]).ended).stdout)
+  expect(dream).toMatchObject({ status: "completed", phase: "updating", change: "2" })
+  await bench.strata(["memory", "revert", "2", "--yes"]).ended
+  expect(read("port.md")).not.toContain("superseded-by")
+})
+
+test("L6-7 in the mode ask a dream waits; review shows it, rejects or accepts it", async () => {
+  const { bench, read } = await dreamBench()
+  await using _ = bench
+  const env = { STRATA_MEMORY: "ask" }
+  const review = (...args: readonly string[]) => bench.strata(["dream", "review", ...args]).ended
+  expect((await bench.strata(["dream"], { env }).ended).stdout).toContain("waits for your consent")
+  expect(read("port.md")).not.toContain("superseded-by")
+  expect(await review()).toMatchObject({ code: 2, stderr: expect.stringContaining("--accept or --reject") })
+  expect((await review("--reject")).stdout).toContain("The change is dropped.")
+  expect((await review()).stdout).toBe("No dream waits for your consent.\n")
+  await bench.strata(["dream"], { env }).ended
+  const accepted = await review("--accept")
+  expect(accepted.stdout).toContain("+superseded-by: server.md")
+  expect(accepted.stdout).toContain("Take it back with: strata memory revert 2")
+  expect(read("port.md")).toContain("superseded-by: server.md")
+})
+
+test("mistakes get a sentence; without a key or where memory is off nothing dreams", async () => {
+  const { bench } = await dreamBench()
+  await using _ = bench
+  const ended = (args: readonly string[], env = {}) => bench.strata(["dream", ...args], { env }).ended
+  expect(await ended(["stats"])).toMatchObject({ code: 2, stderr: expect.stringContaining("Did you mean") })
+  expect(await ended(["--accept"])).toMatchObject({ code: 2, stderr: expect.stringContaining("strata dream review") })
+  expect((await ended([], { ANTHROPIC_BASE_URL: "" })).stderr).toContain("needs an API key")
+  expect(await ended([], { STRATA_MEMORY: "off" })).toMatchObject({ code: 2, stderr: expect.stringContaining('"off"') })
+})
