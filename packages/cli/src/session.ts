@@ -95,8 +95,12 @@ export interface SessionInput {
 
 export async function openSession({ workspace, person, resumed, ...wanted }: SessionInput): Promise<Session> {
   const { root, cwd, env, options, connection } = workspace
-  const rules = options.allow.length === 0 ? {} : { code: { permissions: { allow: [...options.allow] } } }
-  const reading = await readSettings({ home: root, cwd, env, ...rules })
+  const code = {
+    ...(options.allow.length === 0 ? {} : { permissions: { allow: [...options.allow] } }),
+    // a dream takes minutes, and would end with the task
+    ...(wanted.autonomous ? { switches: { dreaming: false } } : {}),
+  }
+  const reading = await readSettings({ home: root, cwd, env, code })
   const { trusted, problems: untrusted } = await trustFor(workspace, reading)
   const settings = reading.settings({ trusted })
   const { summariserModel } = settings.values

@@ -59,11 +59,24 @@ export async function run({ args, cwd, env, terminal }: Call): Promise<number> {
     const exitCode = exitCodeOf(end)
     const ledger = summarise(chat.views.ledger)
     report.end({ end, exitCode, conversation: chat.id, dollars: ledger.dollars, ledger })
+    if (end.reason === "answer") await unlessInterrupted(chat.settled(), signal)
     return exitCode
   } finally {
     await session.close()
     interruption.stop()
   }
+}
+
+const MOST_WAIT_MS = 60_000
+
+/** Memories of this task are written in the background. Closing at once would lose them until the conversation is continued. */
+async function unlessInterrupted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  const { promise: ended, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, MOST_WAIT_MS)
+  signal.addEventListener("abort", () => resolve(), { once: true })
+  if (signal.aborted) resolve()
+  await Promise.race([work, ended])
+  clearTimeout(timer)
 }
 
 const NOTHING_TO_COMPACT =
