@@ -6,6 +6,9 @@ import { dirname, join } from "node:path"
 
 export const MAIN = join(import.meta.dirname, "..", "src", "main.ts")
 
+/** Shared by all processes that tests start: each would otherwise compile the same files again. */
+export const COMPILE_CACHE = join(tmpdir(), "strata-test-compile-cache")
+
 export interface Ended {
   readonly code: number | null
   readonly stdout: string
@@ -27,6 +30,7 @@ export function emptyPlace(): Place {
     STRATA_HOME: join(root, "strata-home"),
     TMPDIR: root,
     TERM: "xterm-256color",
+    NODE_COMPILE_CACHE: COMPILE_CACHE,
   }
   return { cwd: root, env, remove: () => rmSync(root, { recursive: true, force: true }) }
 }

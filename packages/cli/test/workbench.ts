@@ -3,7 +3,6 @@ import { spawn } from "node:child_process"
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import { fileURLToPath } from "node:url"
 import {
   type AnswerBlock,
   type FaultRule,
@@ -13,8 +12,8 @@ import {
   startSimulator,
 } from "@strata/sim"
 import { haltingClock } from "./halting-clock.ts"
+import { COMPILE_CACHE, MAIN } from "./strata-process.ts"
 
-const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
 export interface Workbench extends AsyncDisposable {
   readonly sim: Simulator
@@ -76,6 +75,8 @@ export async function workbench(options: WorkbenchOptions): Promise<Workbench> {
     ANTHROPIC_BASE_URL: sim.url,
     NO_COLOR: "1",
     LANG: "C.UTF-8",
+    STRATA_AUTO_MEMORY: "0", // it would take turns out of the script
+    NODE_COMPILE_CACHE: COMPILE_CACHE,
   }
   return {
     sim,

@@ -10,7 +10,7 @@ import { fileStore } from "../../src/journal/file/file-store.ts"
 import { serialiseRequest } from "../../src/views/context/request.ts"
 import { type DecidingLayer, decidingLayer } from "../deciding-layer.ts"
 import { EDITS_CACHES, openTestConversation } from "../open.ts"
-import { fuzz } from "../runs.ts"
+import { fuzz, RUNS } from "../runs.ts"
 import { conversations, decidedConversations, newPlayer, play } from "../steps.ts"
 
 let root: string
@@ -62,7 +62,7 @@ test.concurrent.each([
         }
         await resumed.close()
       }),
-      fuzz,
+      { ...fuzz, numRuns: RUNS / 2 }, // each is opened several times, on disk
     )
   },
 )

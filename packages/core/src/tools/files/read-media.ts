@@ -15,7 +15,6 @@ export function imageBlocks({ given, bytes }: MediaFile, mediaType: ImageType): 
   const block: Block = { type: "image", source }
   const { item, refusal } = judge(block)
   const advice = "Make a smaller copy with a command, for example `magick IN -resize 1600x1600 OUT.png`, and read that."
-  if (refusal !== undefined) throw refused({ given, bytes, what: mediaType, why: refusal, advice })
   if (item.pixels === undefined) {
     throw refused({
       given,
@@ -25,6 +24,7 @@ export function imageBlocks({ given, bytes }: MediaFile, mediaType: ImageType): 
       advice: "",
     })
   }
+  if (refusal !== undefined) throw refused({ given, bytes, what: mediaType, why: refusal, advice })
   return [{ type: "text", text: `${given}: ${mediaType}, ${item.pixels.width}×${item.pixels.height} pixels` }, block]
 }
 

@@ -71,7 +71,11 @@ export const compactingAgent = (
 ) =>
   layeredAgent(sim, {
     ...options,
-    settings: { models: { [options.name ?? "claude-opus-5-5"]: { window } }, ...settings },
+    settings: {
+      models: { [options.name ?? "claude-opus-5-5"]: { window } },
+      ...settings,
+      switches: { "auto-memory": false, ...settings.switches }, // it would take turns out of the script
+    },
   })
 
 export async function entriesOf(agent: Agent): Promise<readonly Entry[]> {
