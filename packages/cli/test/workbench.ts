@@ -14,7 +14,6 @@ import {
 import { haltingClock } from "./halting-clock.ts"
 import { COMPILE_CACHE, MAIN } from "./strata-process.ts"
 
-
 export interface Workbench extends AsyncDisposable {
   readonly sim: Simulator
   readonly home: string
