@@ -14,7 +14,7 @@ export interface Flaw {
 
 export type Shape = (value: unknown) => Flaw | undefined
 
-interface Optional {
+export interface Optional {
   readonly optional: Shape
 }
 
