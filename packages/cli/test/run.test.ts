@@ -1,7 +1,7 @@
 /** `strata run` as a real process, over HTTP against the simulator. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { openConversation } from "@strata/core/internal"
+import { openConversation, projectIdentity } from "@strata/core/internal"
 import type { ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
 import { calls, HALTING, type Workbench, workbench } from "./workbench.ts"
@@ -196,6 +196,20 @@ test("LOOP-4: an interrupt in the middle of a command ends it, and every call is
 
 /** Enough for a summary to be worth it. */
 const LONG = { "log.txt": "port 8080 answers, port 9090 does not\n".repeat(700) }
+test("L5-1 what the task taught is in the memory when the program has ended", async () => {
+  const turns: ScriptedTurn[] = ["Noted."]
+  await using bench = await workbench({ turns })
+  const { name } = await projectIdentity(bench.project)
+  const file = join(bench.home, "projects", name, "memory", "package-manager.md")
+  const content =
+    "---\nname: Package manager\ndescription: Which one is used\ntype: feedback\n---\n\nAlways use pnpm.\n"
+  turns.push(calls({ Write: { file_path: file, content } }), "Done.")
+  const env = { ...NO_NOTES, STRATA_AUTO_MEMORY: "1" }
+  const { code, stdout } = await bench.strata(["run", "Always use pnpm here, never npm."], { env }).ended
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "Noted.\n" })
+  expect(readFileSync(file, "utf8")).toContain("Always use pnpm.")
+})
+
 const READS: readonly ScriptedTurn[] = [calls({ Bash: { command: "cat log.txt" } }), "I have read it."]
 const SUMMARY = `<summary>\n${"Ports 8080 and 9090 were looked at. ".repeat(60)}\n</summary>`
 const NO_NOTES = { STRATA_NOTES: "0" } // their forks would take turns of the script
