@@ -55,6 +55,6 @@ export function memoryStore(): Store {
   return {
     description: "memory",
     open: async (address, options) => (await load()).open(address, options),
-    list: async (project) => (await load()).list(project),
+    list: async (project, options) => (await load()).list(project, options),
   }
 }

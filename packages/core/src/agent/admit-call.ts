@@ -19,6 +19,8 @@ export interface PermissionRequest {
   readonly question: PermissionQuestion
   /** Why a person must decide. */
   readonly why: string
+  /** The name of the sub-agent that wants to run it. Absent for the agent itself. */
+  readonly agent?: string
 }
 
 export type PermissionAnswer = { readonly allowed: true } | { readonly allowed: false; readonly remark?: string }

@@ -128,6 +128,14 @@ export const FIGURES = [
   figure("answer-time", minutes(120, 1), "the longest time for one answer"),
   figure("pauses", count(20, 1), "pauses of the server in a row that a query continues"),
   figure("failed-rounds", count(30, 1), "rounds in a row in which every tool call failed"),
+  figure("agents-at-once", count(8, 1), "sub-agents of a conversation that work at the same time"),
+  figure("agents-per-conversation", count(200), "sub-agents that a conversation may start"),
+  figure("agent-turns", count(200, 1), "requests that a sub-agent may use for one task"),
+  figure("agent-result-limit", tokens(4_000), "how much of a sub-agent's result its parent gets"),
+  figure("agent-message-limit", characters(16_000), "size of a message between agents"),
+  figure("agent-messages-waiting", count(50, 1), "messages that may wait for one agent"),
+  figure("agent-message-hops", count(12, 1), "agents that may answer one another because of one message"),
+  figure("agent-progress", seconds(30, 1), "time between two progress lines of a background agent"),
 ] as const satisfies readonly Figure[]
 
 export type FigureName = (typeof FIGURES)[number]["name"]
@@ -136,5 +144,5 @@ export type FigureName = (typeof FIGURES)[number]["name"]
 export const RETIRED: Readonly<Record<"switches" | "figures" | "hooks", readonly string[]>> = {
   switches: ["fold", "snip"],
   figures: [],
-  hooks: ["SubagentStart", "SubagentStop"],
+  hooks: [],
 }

@@ -124,7 +124,6 @@ describe("SET-1 sources", () => {
     await write(userFile(), {
       switches: { snip: false, notes: false },
       figures: { "dream-gap": 12 },
-      hooks: { SubagentStart: [{ command: "x" }] },
     })
     const { values, origins } = await load({ env: { STRATA_FOLD: "1" } })
     expect(values).toEqual({ ...DEFAULT_SETTINGS, switches: { notes: false }, figures: { "dream-gap": 12 } })

@@ -9,6 +9,8 @@ export const HOOK_EVENTS = [
   "PostToolUse",
   "PreCompact",
   "PostCompact",
+  "SubagentStart",
+  "SubagentStop",
   "Stop",
   "PermissionRequest",
   "InstructionsLoaded",

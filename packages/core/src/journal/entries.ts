@@ -125,7 +125,13 @@ export type Decision =
       readonly model: string
       readonly responseId: string
       readonly usage: Usage
+      /** The sub-agent that asked for it. */
+      readonly agent?: string
     }
+  /** A sub-agent begins. Its own journal is kept under this one, with the same id. */
+  | ({ readonly subtype: "agent-started" } & AgentStart)
+  /** A sub-agent has ended. `summary` is one line; the result itself is in its journal. */
+  | { readonly subtype: "agent-ended"; readonly agent: string; readonly status: AgentEnding; readonly summary: string }
   | { readonly subtype: "undone"; readonly decision: Uuid }
   /** A message typed while the system was busy takes its place after the newest one. */
   | { readonly subtype: "delivered"; readonly queued: Uuid }
@@ -135,6 +141,24 @@ export type Decision =
   | { readonly subtype: "branched"; readonly from: { readonly conversation: string; readonly uuid: Uuid } }
   /** Where an imported conversation came from, and how much of it the importer understood. */
   | { readonly subtype: "imported"; readonly format: string; readonly source: string; readonly report: unknown }
+
+/** `wait`: its result is a tool result. The others work in the background; a teammate has a name and stays for more. */
+export type AgentKind = "wait" | "background" | "fork" | "teammate"
+
+export type AgentEnding = "completed" | "failed" | "killed"
+
+export interface AgentStart {
+  readonly agent: string
+  readonly name: string
+  readonly kind: AgentKind
+  /** A few words for a list. */
+  readonly description: string
+  /** The name of the definition it was made from. */
+  readonly definition?: string
+  readonly model: string
+  /** The call that started it. */
+  readonly callId: string
+}
 
 /** What a decision does to the cost, in tokens. Estimated when the decision is made. */
 export interface Effect {

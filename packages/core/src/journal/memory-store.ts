@@ -39,7 +39,7 @@ export function memoryStore(): Store {
     description: "memory",
 
     async open(address, { access, create = false }) {
-      const key = `${checkedId("project name", address.project)}/${checkedId("conversation id", address.id)}`
+      const key = `${ownerKey(address)}${checkedId("conversation id", address.id)}`
       const found = journals.get(key)
       if (!found && (!create || access === "read")) throw new ConversationNotFoundError(address.id, "memory")
       const kept = found ?? { lines: [], blobs: new Map(), checkpoint: undefined, open: false }
@@ -51,10 +51,12 @@ export function memoryStore(): Store {
       return memoryJournal(address, kept, { created: !found, writable: access === "write" })
     },
 
-    async list(project) {
-      const mine = [...journals].filter(([key]) => key.startsWith(`${project}/`))
+    async list(project, { under } = {}) {
+      const owner = under === undefined ? { project } : { project, under }
+      const start = ownerKey(owner)
+      const mine = [...journals].filter(([key]) => key.startsWith(start) && !key.slice(start.length).includes("/"))
       const listings = mine.map(async ([key, kept]) => {
-        const address = { project, id: key.slice(project.length + 1) }
+        const address = { ...owner, id: key.slice(start.length) }
         return {
           id: address.id,
           bytes: kept.lines.reduce((sum, line) => sum + line.length, 0),
@@ -73,6 +75,9 @@ export function memoryStore(): Store {
     },
   }
 }
+
+const ownerKey = ({ project, under }: Omit<JournalAddress, "id">): string =>
+  `${checkedId("project name", project)}/${under === undefined ? "" : `${checkedId("conversation id", under)}/subagents/`}`
 
 function memoryJournal(
   address: JournalAddress,
@@ -100,7 +105,7 @@ function memoryJournal(
   }
   return {
     address,
-    location: `memory:${address.project}/${address.id}`,
+    location: `memory:${ownerKey(address)}${address.id}`,
     opening: { ...NOTHING_FOUND, created },
 
     async append(entries) {

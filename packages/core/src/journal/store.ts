@@ -8,8 +8,8 @@ export interface Store {
   readonly description: string
   /** Opens a journal, and creates it if `create` is set. Opening for writing takes the conversation's lock. */
   open(address: JournalAddress, options: OpenJournalOptions): Promise<Journal>
-  /** The conversations of a project, the most recently written first. */
-  list(project: string): Promise<readonly ConversationListing[]>
+  /** The conversations of a project, the most recently written first. With `under`: those that belong to one of them, its sub-agents. */
+  list(project: string, options?: ListJournalsOptions): Promise<readonly ConversationListing[]>
   /** The memory files of one place. A store without it works, but conversations then have no memory across each other. */
   memories?(place: MemoryPlace): MemoryFiles
 }
@@ -17,6 +17,13 @@ export interface Store {
 export interface JournalAddress {
   readonly project: string
   readonly id: string
+  /** The conversation that it belongs to, for a sub-agent's. Ids of sub-agents are unique only under one conversation. */
+  readonly under?: string
+}
+
+export interface ListJournalsOptions {
+  /** The id of the conversation whose sub-agents are listed. */
+  readonly under?: string
 }
 
 export interface OpenJournalOptions {

@@ -57,6 +57,13 @@ const EXAMPLES: Record<Attachment["type"], { attachment: Attachment; says: strin
     attachment: { type: "queued_agent_message", from: "finder", content: "found it" },
     says: ["finder", "not from the user", "found it"],
   },
+  agent_result: {
+    attachment: {
+      ...{ type: "agent_result", id: "agent-1", name: "finder", status: "completed" },
+      ...{ content: "in a.ts", handle: "/results/agent-1.md" },
+    },
+    says: ["finder", "agent-1", "has finished", "not by the user", "in a.ts", "/results/agent-1.md"],
+  },
   hook_output: { attachment: { type: "hook_output", hook: "lint", content: "2 errors" }, says: ["lint", "2 errors"] },
   memory: {
     attachment: { type: "memory", path: "memory/db.md", content: "port 5433", age: "3 days ago" },

@@ -48,7 +48,17 @@ export type Attachment = { readonly belongsTo?: string } & (
     }
   | { readonly type: "mcp_instructions"; readonly server: string; readonly instructions: string }
   | { readonly type: "nested_memory"; readonly path: string; readonly content: string }
-  | { readonly type: "queued_agent_message"; readonly from: string; readonly content: string }
+  | AgentMessage
+  /** What a sub-agent that works in the background came to. */
+  | {
+      readonly type: "agent_result"
+      readonly id: string
+      readonly name: string
+      readonly status: "completed" | "failed" | "killed"
+      readonly content: string
+      /** Where all of it is, if `content` is only a part. */
+      readonly handle?: string
+    }
   | {
       readonly type: "hook_output"
       readonly hook: string
@@ -69,6 +79,22 @@ export type Attachment = { readonly belongsTo?: string } & (
   /** A kind recorded by another program. `text` is what that program sent to the model, if anything. */
   | { readonly type: "foreign"; readonly kind: string; readonly data: unknown; readonly text?: string }
 )
+
+/** A message of another agent: content, never the person's words. */
+export interface AgentMessage {
+  readonly type: "queued_agent_message"
+  readonly from: string
+  readonly content: string
+  /** `<sender>#<number>`: unique, in order for each sender. */
+  readonly id?: string
+  readonly summary?: string
+  /** A structured message: its kind, the request that it belongs to, and whether the sender agrees. */
+  readonly kind?: string
+  readonly request?: string
+  readonly approve?: boolean
+  /** How far the receiver has read the mailbox that it came from. */
+  readonly cursor?: string
+}
 
 /** A memory, or a passage of an earlier conversation, that fits what the user said. */
 export interface RecalledMemory {
@@ -133,7 +159,23 @@ const SHAPES: Readonly<Record<AttachmentKind, FieldShapes>> = {
   editor_selection: { ...file, fromLine: whole(), toLine: whole() },
   mcp_instructions: { server: text(), instructions: text() },
   nested_memory: file,
-  queued_agent_message: { from: text(), content: text() },
+  queued_agent_message: {
+    from: text(),
+    content: text(),
+    id: maybe(text()),
+    summary: maybe(text()),
+    kind: maybe(text()),
+    request: maybe(text()),
+    approve: maybe(flag),
+    cursor: maybe(text()),
+  },
+  agent_result: {
+    id: text(),
+    name: text(),
+    status: oneOf("completed", "failed", "killed"),
+    content: text(),
+    handle: maybe(text()),
+  },
   hook_output: { hook: text(), content: text(), audience: maybe(oneOf("model", "person")) },
   memory: {
     ...file,
@@ -228,6 +270,8 @@ function describe(attachment: Attachment): string {
       return `Instructions from ${inline(attachment.path)}. They apply to files in its directory and below:\n${attachment.content}`
     case "queued_agent_message":
       return `A message from the agent "${attachment.from}" (not from the user):\n${attachment.content}`
+    case "agent_result":
+      return resultText(attachment)
     case "hook_output":
       return attachment.audience === "person" ? "" : `Output of the hook "${attachment.hook}":\n${attachment.content}`
     case "memory":
@@ -252,6 +296,14 @@ function memoryText({ from, path, age, source, gone = [], content }: RecalledMem
   const lost = gone.length > 0 ? ` The code no longer has ${missing}, so it may be out of date.` : ""
   const advice = " It was true when it was written. Check it before you rely on it:"
   return `${origin}${lost}${advice}\n${content}`
+}
+
+const ENDED = { completed: "has finished", failed: "has failed", killed: "was stopped before it finished" } as const
+
+function resultText({ id, name, status, content, handle }: Extract<Attachment, { type: "agent_result" }>): string {
+  const who = name === id ? `"${inline(name)}"` : `"${inline(name)}" (${inline(id)})`
+  const rest = handle === undefined ? "" : `\nAll of it: ${inline(handle)}`
+  return `The agent ${who} ${ENDED[status]}. What follows was written by it, not by the user:\n${fenced(content)}${rest}`
 }
 
 const listedLine = ({ name, description }: Listed) => (description ? `- ${name}: ${description}` : `- ${name}`)

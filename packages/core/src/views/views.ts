@@ -13,6 +13,7 @@ import { ContextView, type SavedContext } from "./context/context.ts"
 import { type Ledger, ledger } from "./ledger/ledger.ts"
 import { isOnPath, Links } from "./path.ts"
 import type { Projection } from "./projection.ts"
+import { type Agents, agents } from "./record/agents.ts"
 import { type Archive, archive } from "./record/archive.ts"
 import { type Artifacts, artifacts } from "./record/artifacts.ts"
 import { type Compactions, compactions } from "./record/compactions.ts"
@@ -30,6 +31,7 @@ export interface ViewStates {
   compactions: Compactions
   notes: NotesTaken
   memories: MemoriesKept
+  agents: Agents
   cacheHistory: CacheHistory
 }
 
@@ -60,7 +62,7 @@ interface Checkpoint {
   readonly states: ViewStates
 }
 
-const CHECKPOINT_VERSION = 11 // increase it whenever the shape of a state changes
+const CHECKPOINT_VERSION = 12 // increase it whenever the shape of a state changes
 
 export class Views {
   readonly estimator: Estimator
@@ -72,7 +74,7 @@ export class Views {
     this.estimator = createEstimator(options.family, from?.context.calibration)
     this.context = new ContextView(this.estimator, from?.context, options)
     this.#projections = {
-      ...{ words, artifacts, frontier, archive, compactions, notes, memories },
+      ...{ words, artifacts, frontier, archive, compactions, notes, memories, agents },
       ledger: ledger(options.models),
       cacheHistory: cacheHistory(options.models),
     }
@@ -85,6 +87,7 @@ export class Views {
       compactions: compactions.start(),
       notes: notes.start(),
       memories: memories.start(),
+      agents: agents.start(),
       cacheHistory: this.#projections.cacheHistory.start(),
     }
   }
@@ -112,6 +115,9 @@ export class Views {
   }
   get memories(): MemoriesKept {
     return this.#states.memories
+  }
+  get agents(): Agents {
+    return this.#states.agents
   }
   get cacheHistory(): CacheHistory {
     return this.#states.cacheHistory

@@ -6,9 +6,9 @@ import { ConversationNotFoundError, JournalOpenError } from "../../base/errors.t
 import { isSafeId } from "../../base/ids.ts"
 import { describeDamage } from "../damage.ts"
 import { listingFacts } from "../listing.ts"
-import type { ConversationListing, FlushMode, Store } from "../store.ts"
+import type { ConversationListing, FlushMode, JournalAddress, Store } from "../store.ts"
 import type { FileJournal } from "./file-journal.ts"
-import { journalPaths, memoryPlaceDirectory, projectDirectory } from "./layout.ts"
+import { journalDirectory, journalPaths, memoryPlaceDirectory } from "./layout.ts"
 import { memoryDirectory } from "./memory-directory.ts"
 import type { OpenFileJournal } from "./open-file-journal.ts"
 
@@ -27,11 +27,12 @@ export function fileStore({ root, flush = "turn", clock = systemClock }: FileSto
       return openLazily({ root, address, access: mode, flush, now: clock.now().toISOString() })
     },
 
-    async list(project) {
-      const directory = projectDirectory(root, project)
+    async list(project, { under } = {}) {
+      const owner = under === undefined ? { project } : { project, under }
+      const directory = journalDirectory(root, owner)
       const names = await readdir(directory).catch(() => [] as string[])
       const ids = names.filter((name) => name.endsWith(".jsonl")).map((name) => name.slice(0, -".jsonl".length))
-      const listed = await Promise.all(ids.filter(isSafeId).map((id) => listingOf(root, { project, id }, directory)))
+      const listed = await Promise.all(ids.filter(isSafeId).map((id) => listingOf(root, { ...owner, id }, directory)))
       const listings = listed.filter((listing) => listing !== undefined)
       return listings.sort((a, b) => b.touched.localeCompare(a.touched))
     },
@@ -46,7 +47,7 @@ async function openLazily(options: OpenFileJournal): Promise<FileJournal> {
   return openFileJournal(options)
 }
 
-async function mustExist(root: string, address: { project: string; id: string }): Promise<void> {
+async function mustExist(root: string, address: JournalAddress): Promise<void> {
   const { journal } = journalPaths(root, address)
   await access(journal).catch(() => {
     throw new ConversationNotFoundError(address.id, root)
@@ -55,7 +56,7 @@ async function mustExist(root: string, address: { project: string; id: string })
 
 async function listingOf(
   root: string,
-  address: { project: string; id: string },
+  address: JournalAddress,
   directory: string,
 ): Promise<ConversationListing | undefined> {
   const file = await stat(join(directory, `${address.id}.jsonl`)).catch(() => undefined)

@@ -30,8 +30,14 @@ export interface JournalPaths {
   readonly notes: string
 }
 
-export function journalPaths(root: string, { project, id }: JournalAddress): JournalPaths {
+/** Where the journals of a project are, or those of the sub-agents of one conversation. */
+export function journalDirectory(root: string, { project, under }: Omit<JournalAddress, "id">): string {
   const directory = projectDirectory(root, project)
+  return under === undefined ? directory : join(directory, checkedId("conversation id", under), "subagents")
+}
+
+export function journalPaths(root: string, { project, id, under }: JournalAddress): JournalPaths {
+  const directory = journalDirectory(root, under === undefined ? { project } : { project, under })
   const name = checkedId("conversation id", id)
   const at = (extension: string) => join(directory, `${name}${extension}`)
   return {

@@ -19,6 +19,12 @@ export interface Ledger {
   /** The latest responses. The entries of one response repeat its usage, and the last entry has the whole usage. */
   readonly recent: Map<string, { readonly key: string; readonly counts: TokenCounts; readonly dollars?: number }>
   readonly savings: Savings
+  /** What each sub-agent spent, by its id and model. It is part of `lines` too. */
+  readonly agents: Map<string, AgentLine>
+}
+
+export interface AgentLine extends LedgerLine {
+  readonly agent: string
 }
 
 export interface LedgerLine {
@@ -54,7 +60,7 @@ export function ledger(overrides: Overrides = {}): Projection<Ledger> {
   return {
     name: "ledger",
     scope: "journal",
-    start: () => ({ lines: new Map(), recent: new Map(), savings: startSavings() }),
+    start: () => ({ lines: new Map(), recent: new Map(), savings: startSavings(), agents: new Map() }),
     apply(state, entry, onPath = true) {
       const bill = billOf(entry)
       if (bill) enter(state, bill, overrides)
@@ -122,6 +128,8 @@ interface Bill {
   readonly model: string
   readonly purpose: Purpose
   readonly usage: Usage
+  /** The sub-agent that asked. */
+  readonly agent?: string
   /** Absent where the response itself is not in the journal. */
   readonly entry?: AssistantMessage
 }
@@ -129,9 +137,9 @@ interface Bill {
 function billOf(entry: Entry): Bill | undefined {
   if (isDecision(entry)) {
     if (entry.subtype !== "spent") return undefined
-    const { responseId, model, purpose } = entry
+    const { responseId, model, purpose, agent } = entry
     const usage = usableUsage(entry.usage)
-    return usage && { id: responseId, model, purpose, usage }
+    return usage && { id: responseId, model, purpose, usage, ...(agent === undefined ? {} : { agent }) }
   }
   if (!isMessage(entry) || entry.type !== "assistant") return undefined
   const { id = entry.uuid, model = "unknown" } = entry.message
@@ -140,18 +148,34 @@ function billOf(entry: Entry): Bill | undefined {
   return { id, model, purpose: entry.isSidechain ? "sidechain" : "main", usage, entry }
 }
 
-function enter({ lines, recent }: Ledger, { id, model, purpose, usage }: Bill, overrides: Overrides): void {
+function enter({ lines, recent, agents }: Ledger, bill: Bill, overrides: Overrides): void {
+  const { id, model, purpose, usage, agent } = bill
   const before = recent.get(id)
   const key = before?.key ?? `${purpose} ${model}`
   const counts = tokenCounts(usage)
   const dollars = dollarsFor(usage, model, overrides)
-  const line = lines.get(key) ?? { model, purpose, requests: 0, counts: NO_TOKENS, dollars: 0 }
-  line.requests += before ? 0 : 1
-  line.counts = addCounts(line.counts, before ? subtractCounts(counts, before.counts) : counts)
-  line.dollars = addKnown(line.dollars, dollars === undefined ? undefined : dollars - (before?.dollars ?? 0))
+  const more = {
+    requests: before ? 0 : 1,
+    counts: before ? subtractCounts(counts, before.counts) : counts,
+    dollars: dollars === undefined ? undefined : dollars - (before?.dollars ?? 0),
+  }
+  const empty = { model, purpose, requests: 0, counts: NO_TOKENS, dollars: 0 }
+  const line: LedgerLine = lines.get(key) ?? { ...empty }
   lines.set(key, line)
+  add(line, more)
+  if (agent !== undefined) {
+    const own = agents.get(`${agent} ${model}`) ?? { ...empty, agent }
+    agents.set(`${agent} ${model}`, own)
+    add(own, more)
+  }
   recent.set(id, { key, counts, ...(dollars === undefined ? {} : { dollars }) })
   if (recent.size > RECENT_RESPONSES) recent.delete(recent.keys().next().value!)
+}
+
+function add(line: LedgerLine, more: Pick<LedgerLine, "requests" | "counts" | "dollars">): void {
+  line.requests += more.requests
+  line.counts = addCounts(line.counts, more.counts)
+  line.dollars = addKnown(line.dollars, more.dollars)
 }
 
 function dollarsFor(usage: Usage, model: string, overrides: Overrides): number | undefined {

@@ -4,6 +4,7 @@ import { addCounts, type TokenCounts } from "../../base/token-counts.ts"
 import { type Ledger, type LedgerLine, type Purpose, summarise } from "../ledger/ledger.ts"
 import { addKnown, type SavingLayer } from "../ledger/saving-settlement.ts"
 import { type LayerSaving, totalSaving } from "../ledger/savings-report.ts"
+import type { Agents } from "../record/agents.ts"
 
 /** Tokens by how they are billed. No token is counted twice. */
 export interface TokenReport {
@@ -35,7 +36,14 @@ export interface LedgerReport {
   readonly byPurpose: readonly (CostReport & { readonly purpose: Purpose })[]
   /** The same requests by model and purpose. */
   readonly lines: readonly (CostReport & { readonly model: string; readonly purpose: Purpose })[]
+  /** What each sub-agent cost, in the order they were started. It is part of the purpose `agent`. */
+  readonly agents: readonly AgentCost[]
   readonly saved: SavingsReport
+}
+
+export interface AgentCost extends CostReport {
+  readonly id: string
+  readonly name: string
 }
 
 export interface SavingsReport {
@@ -72,7 +80,12 @@ export interface LayerSavingReport {
   readonly comparedWith: string
 }
 
-export function ledgerReport({ ledger }: { readonly ledger: Ledger }): LedgerReport {
+export interface LedgerViews {
+  readonly ledger: Ledger
+  readonly agents: Agents
+}
+
+export function ledgerReport({ ledger, agents }: LedgerViews): LedgerReport {
   const { dollars, unpriced, requests, counts, hitRatio, byPurpose, savings } = summarise(ledger)
   const lines = [...ledger.lines.values()]
   const models = Map.groupBy(lines, ({ model }) => model)
@@ -86,6 +99,11 @@ export function ledgerReport({ ledger }: { readonly ledger: Ledger }): LedgerRep
     byModel: [...models].map(([model, own]) => ({ model, ...costReport(own) })),
     byPurpose: byPurpose.map((total) => ({ purpose: total.purpose, ...costReport([total]) })),
     lines: lines.map((line) => ({ model: line.model, purpose: line.purpose, ...costReport([line]) })),
+    agents: [...Map.groupBy(ledger.agents.values(), ({ agent }) => agent)].map(([id, own]) => ({
+      id,
+      name: agents.roster.get(id)?.name ?? id,
+      ...costReport(own),
+    })),
     saved: { ...known("dollars", saved), tokensNotSent: unsent, layers: savings.map(layerSavingReport) },
   }
 }

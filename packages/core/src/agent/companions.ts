@@ -1,0 +1,28 @@
+/**
+ * What reaches an agent from outside its loop: results and messages of other agents. The floor above provides it. The loop asks before
+ * every request and after a final answer.
+ */
+import type { Attachment } from "../messages/attachments.ts"
+
+export interface Arrival {
+  readonly attachment: Attachment
+  /** Called once the attachment is in the journal. Until then the same thing waits, and comes again with the next `take`. */
+  readonly journaled?: () => void
+}
+
+export interface Arrivals {
+  /** What waits, in order. */
+  take(): Promise<readonly Arrival[]>
+  /** Whether something waits. What other processes sent counts once it was read. */
+  readonly hasAny: boolean
+  /** Resolves with `true` when something waits, with `false` when nothing can come any more or the signal aborts. */
+  whenAny(signal: AbortSignal): Promise<boolean>
+}
+
+export interface Companions {
+  readonly arrivals: Arrivals
+  /** A query begins: its abort and its limit in dollars reach everyone who works for it. Call the result when it has ended. */
+  follow(query: { readonly signal: AbortSignal; readonly costLimit: number }): () => void
+  /** Ends everyone's work. Called before the conversation closes. */
+  close(): Promise<void>
+}
