@@ -31,12 +31,25 @@ test("L6-5 L6-6 a dream now is one change that can be taken back; status and kil
     code: 0,
     stdout: expect.stringContaining("Take it back with: strata memory revert 2"),
   })
+  expect(dreamed.stdout).toMatch(/It cost \$0\.\d+\.\n$/)
   expect(dreamed.stderr).toContain("updating")
+  const status = (await bench.strata(["dream", "status"]).ended).stdout.replaceAll(/\s+/g, " ")
+  expect(status).toMatch(/It cost (\$[\d.]+)\. .*Memory work has cost \1 today, of at most \$2\.00\./)
   expect(read("port.md")).toContain("superseded-by: server.md")
   const { dream } = JSON.parse((await bench.strata(["dream", "status", "--json"]).ended).stdout)
   expect(dream).toMatchObject({ status: "completed", phase: "updating", change: "2" })
   await bench.strata(["memory", "revert", "2", "--yes"]).ended
   expect(read("port.md")).not.toContain("superseded-by")
+})
+
+test("L5-9 the status says that the day's limit is used up, and a dream that you start runs all the same", async () => {
+  const { bench } = await dreamBench()
+  await using _ = bench
+  const env = { STRATA_MEMORY_DAILY_LIMIT: "0.000001", STRATA_DREAM_GAP: "0", STRATA_DREAM_CONVERSATIONS: "0" }
+  await bench.strata(["dream"]).ended
+  const status = (await bench.strata(["dream", "status"], { env }).ended).stdout.replaceAll(/\s+/g, " ")
+  expect(status).toContain("and the limit is $0.000001 (memory-daily-limit)")
+  expect(await bench.strata(["dream"], { env }).ended).toMatchObject({ code: 0 })
 })
 
 test("L6-7 in the mode ask a dream waits; review shows it, rejects or accepts it", async () => {

@@ -16,7 +16,7 @@ import type { CompactRequest } from "../compacting.ts"
 import { planLines } from "../display/compaction.ts"
 import { timeAgo } from "../display/numbers.ts"
 import { firstLine } from "../display/text.ts"
-import { statusLines } from "../dream/page.ts"
+import { costWords, statusLines } from "../dream/page.ts"
 import { offeredIn } from "../memory/offered.ts"
 import { findById, titleFrom } from "../session.ts"
 import type { CommandTarget } from "./command-target.ts"
@@ -58,9 +58,11 @@ export async function dream(target: CommandTarget, action: string): Promise<void
       const overview = await dreaming.overview({ figures, conversation: conversation.id })
       return target.print("Dreams", statusLines(overview, { columns: PANEL_COLUMNS, now: target.now() }))
     }
-    case "now":
+    case "now": {
       target.notice("Dreaming in the background. /dream shows how far it is, and /dream kill ends it.")
-      return target.notice((await dreaming.dream({ figures, force: true, conversation: conversation.id })).message)
+      const end = await target.agent.dream()
+      return target.notice([end?.message, costWords(dreaming.state)].filter(Boolean).join(" "))
+    }
     case "kill": {
       const answer = await dreaming.killAny()
       return target.notice(answer.state === "none" ? answer.why : "The dream was asked to end.")

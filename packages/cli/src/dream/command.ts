@@ -11,7 +11,7 @@ import { diffLines } from "../memory/page.ts"
 import { interruptible } from "../run/interruption.ts"
 import { nearestTo } from "../suggestion.ts"
 import { askForWord } from "../trust/question.ts"
-import { progressWords, statusLines } from "./page.ts"
+import { costWords, progressWords, statusLines } from "./page.ts"
 import { type DreamPlace, openDreamPlace } from "./place.ts"
 
 const DONE = 0
@@ -73,7 +73,7 @@ async function dreamNow({ dreaming, figures, isConnected }: DreamPlace, terminal
     const end = await dreaming.dream({ figures, force: true, signal: interruption.signal })
     const isGood = GOOD_ENDS.has(end.state)
     const say = isGood ? terminal.print : terminal.complain
-    say(`${printable(end.message)}\n`)
+    say(`${printable([end.message, costWords(dreaming.state)].filter(Boolean).join(" "))}\n`)
     return isGood ? DONE : NOT_DONE
   } finally {
     stopWatching()

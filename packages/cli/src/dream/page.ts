@@ -1,6 +1,6 @@
 /** Dreams as lines for a person: what runs, what it did, what waits for consent, and when the next one may start. */
 import type { DreamOverview, DreamState } from "@strata/core/internal"
-import { counted, timeAgo } from "../display/numbers.ts"
+import { counted, dollars, timeAgo } from "../display/numbers.ts"
 import { wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
 
@@ -16,11 +16,14 @@ export interface StatusLook {
   readonly now: Date
 }
 
-export function statusLines({ dream, pending, gates }: DreamOverview, { columns, now }: StatusLook): readonly string[] {
+export function statusLines(overview: DreamOverview, { columns, now }: StatusLook): readonly string[] {
+  const { dream, pending, gates, skipped, today } = overview
   const sentences = [
     dream?.status === "running" ? runningWords(dream, now) : lastWords(dream, now),
     pending ? `A change waits for your consent: ${pending.reason} See: strata dream review` : "",
+    skipped ? `A dream was skipped ${timeAgo(new Date(skipped.at), now)}. ${skipped.message}` : "",
     gates.open ? "The next dream may start after a query." : gates.reason,
+    today ? `Memory work has cost ${dollars(today.spent)} today, of at most ${dollars(today.limit)}.` : "",
   ]
   return [
     ...sentences.filter(Boolean).flatMap((sentence) => wrapped(printable(sentence), columns)),
@@ -34,8 +37,14 @@ const runningWords = (dream: DreamState, now: Date): string =>
 function lastWords(dream: DreamState | undefined, now: Date): string {
   if (!dream) return "No dream runs, and there has been none yet."
   const ended = dream.endedAt === undefined ? "" : ` ${timeAgo(new Date(dream.endedAt), now)}`
-  return `No dream runs. The last one ${dream.status}${ended}. ${dream.message ?? ""}`.trim()
+  return [`No dream runs. The last one ${dream.status}${ended}.`, dream.message, costWords(dream)]
+    .filter(Boolean)
+    .join(" ")
 }
+
+/** Empty where nothing was billed. */
+export const costWords = (dream: Pick<DreamState, "dollars"> | undefined): string =>
+  dream?.dollars ? `It cost ${dollars(dream.dollars)}.` : ""
 
 function turnLines({ turns }: DreamState, columns: number): readonly string[] {
   return turns

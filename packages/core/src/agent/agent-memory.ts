@@ -8,6 +8,8 @@ import type { AutoMemory } from "../layers/5-auto-memory/auto-memory.ts"
 import type { ConfirmMemory } from "../layers/5-auto-memory/keep.ts"
 import { resultTexts, sourceOf } from "../layers/5-auto-memory/provenance.ts"
 import { NotRememberedError, rememberedDraft } from "../layers/5-auto-memory/remember.ts"
+import type { Dreamed } from "../layers/6-dreaming/dreaming.ts"
+import type { DreamingLayer } from "../layers/6-dreaming/dreaming-layer.ts"
 import type { Layer } from "../layers/layer.ts"
 import type { Memory } from "../memory/memory.ts"
 import { parseMemory } from "../memory/topic-file.ts"
@@ -59,6 +61,7 @@ export class AgentMemory {
   readonly #memory: ProjectMemory | undefined
   readonly #conversation: () => Conversation
   readonly #layer: AutoMemory | undefined
+  readonly #dreams: DreamingLayer | undefined
   readonly #mode: MemoryMode
 
   constructor(parts: {
@@ -71,6 +74,30 @@ export class AgentMemory {
     this.#mode = parts.mode
     this.#conversation = parts.conversation
     this.#layer = parts.layers.find((layer): layer is AutoMemory => layer.name === "auto-memory")
+    this.#dreams = parts.layers.find((layer): layer is DreamingLayer => layer.name === "dreaming" && "now" in layer)
+  }
+
+  /** The extraction under way, until it is in the journal. It never rejects. */
+  get extracting(): Promise<void> | undefined {
+    return this.#layer?.running()
+  }
+
+  /** The provider refused or delayed a request because of its limits. Memory work waits for a while. */
+  quotaRefused(now: Date): void {
+    this.#memory?.quota.refused(now)
+  }
+
+  /** Consolidates the memory now. Nothing where that is not possible. */
+  async dream(): Promise<Dreamed | undefined> {
+    const layer = this.#dreams
+    if (!layer) return undefined
+    let end: Dreamed | undefined
+    await this.#conversation().act(layer, async (context) => {
+      const dreamed = await layer.now(context)
+      end = dreamed.end
+      return dreamed.outcome
+    })
+    return end
   }
 
   /** Records files that the agent's tools just wrote. Resolves with what was taken out of them again, as sentences. */

@@ -4,9 +4,10 @@ import { BusyError, ClosedError, CompactionFailedError } from "../base/errors.ts
 import type { Telemetry } from "../base/telemetry.ts"
 import type { PermissionMode } from "../base/vocabulary.ts"
 import type { Conversation } from "../conversation/conversation.ts"
-import type { Dreaming } from "../layers/6-dreaming/dreaming.ts"
+import type { Dreamed, Dreaming } from "../layers/6-dreaming/dreaming.ts"
 import type { Content } from "../messages/blocks.ts"
 import type { Uuid } from "../messages/messages.ts"
+import { isRateLimit, RateLimitedError } from "../model/errors.ts"
 import type { Model } from "../model/model.ts"
 import { findModel } from "../tokens/models.ts"
 import { thresholdsFor } from "../tokens/thresholds.ts"
@@ -120,10 +121,24 @@ export class Agent implements AsyncDisposable {
     if (this.#isWorking) throw new BusyError()
     this.#isWorking = true
     try {
-      return yield* events
+      for (;;) {
+        const { value, done } = await events.next()
+        if (done) return value
+        this.#noteQuota(value)
+        yield value
+      }
     } finally {
+      await events.return({ reason: "aborted" })
       this.#isWorking = false
     }
+  }
+
+  /** Background work waits while the provider's limits are near. */
+  #noteQuota(event: QueryEvent): void {
+    const isRefused =
+      (event.type === "retry" && isRateLimit(event.reason)) ||
+      (event.type === "error" && event.error instanceof RateLimitedError)
+    if (isRefused) this.#parts.memory.quotaRefused(this.#parts.clock.now())
   }
 
   #query(prompt: Content | undefined, options: AskOptions): AsyncGenerator<QueryEvent, QueryEnd> {
@@ -159,6 +174,16 @@ export class Agent implements AsyncDisposable {
   /** Consolidates the memory, and shows a consolidation at work. Absent where the memory is off or may not be written. */
   get dreaming(): Dreaming | undefined {
     return this.#parts.dreaming
+  }
+
+  /** Consolidates the memory now, and journals what it cost. Only another dream can prevent it. Nothing where the memory may not be written. */
+  dream(): Promise<Dreamed | undefined> {
+    return this.#parts.memory.dream()
+  }
+
+  /** The work under way that writes memories of what was just said. It never rejects. */
+  get extracting(): Promise<void> | undefined {
+    return this.#parts.memory.extracting
   }
 
   /** Keeps something for later conversations at once, in the person's name. Throws if it contains a secret, or if the memory is off. */

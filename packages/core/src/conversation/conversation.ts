@@ -17,7 +17,7 @@ import type { Telemetry } from "../base/telemetry.ts"
 import { type DecisionOf, type Draft, type Entry, isDecision } from "../journal/entries.ts"
 import type { Journal, Store } from "../journal/store.ts"
 import type { CompactionOrder, CompactionPlan, Refusal } from "../layers/compaction-order.ts"
-import type { Layer, LayerContext } from "../layers/layer.ts"
+import type { Layer, LayerContext, Outcome } from "../layers/layer.ts"
 import { LayerPipeline } from "../layers/pipeline.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import { type Block, type Content, isToolResult, isToolUse, type ToolResult } from "../messages/blocks.ts"
@@ -274,6 +274,11 @@ export class Conversation implements AsyncDisposable {
       if (!planned) throw new NoCompactionError()
       return planned
     })
+  }
+
+  /** @internal Runs work of a layer that someone asked for, and journals what it decides. */
+  act(layer: Layer, work: (context: LayerContext) => Promise<Outcome | undefined>): Promise<void> {
+    return this.#layers.act(layer, work)
   }
 
   /** Resolves when the layers have no background work left. */

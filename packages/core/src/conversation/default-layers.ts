@@ -58,7 +58,7 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
   const forget = (toolUseIds: readonly string[]) => forgetCalls(reads, new Set(toolUseIds))
   const limitsItself = tools.filter((tool) => tool.limitsItself).map(({ name }) => name)
   const parent = { model, tools, reads: readsInView, toolContext }
-  const notes = sessionMemory({ ...parent, ...(notesConfig === undefined ? {} : { configDirectory: notesConfig }) })
+  const notes = sessionMemory({ ...parent, ...notesParts(memory, notesConfig) })
   return [
     toolResultStorage({ limitsItself, onPutAside: forget }),
     microcompaction({ onCleared: forget }),
@@ -69,9 +69,15 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
       extract: extractMemories ?? forkExtraction({ ...parent, ...(rest.mayRead ? { mayRead: rest.mayRead } : {}) }),
       ...(confirmMemory ? { confirm: confirmMemory } : {}),
     }),
-    ...(dreaming ? [dreamingLayer(dreaming)] : []),
+    ...(dreaming ? [dreamingLayer(dreaming, memory?.quota)] : []),
   ]
 }
+
+/** Notes count into the sum of the day, unless nothing may be written beside the memories. */
+const notesParts = (memory: ProjectMemory | undefined, configDirectory: string | undefined) => ({
+  ...(configDirectory === undefined ? {} : { configDirectory }),
+  ...(memory && memory.mode !== "read-only" ? { daily: memory.daily } : {}),
+})
 
 type MemoryParts = Pick<Parameters<typeof autoMemory>[0], "access" | "extract" | "confirm">
 
@@ -115,7 +121,7 @@ export interface OwnLoop {
 export function ownLoopLayers(loop: OwnLoop): readonly Layer[] {
   const { model, clock, serverClears = false, notesConfig, memory } = loop
   const parent = { model, ...withoutTools(clock) }
-  const notes = sessionMemory({ ...parent, ...(notesConfig === undefined ? {} : { configDirectory: notesConfig }) })
+  const notes = sessionMemory({ ...parent, ...notesParts(memory, notesConfig) })
   return [
     toolResultStorage(),
     microcompaction({ serverClears }),

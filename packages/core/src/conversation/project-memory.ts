@@ -11,6 +11,7 @@ import { projectDirectory } from "../journal/file/layout.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
 import type { Store } from "../journal/store.ts"
 import { type DailySpend, dailySpend } from "../layers/daily-limit.ts"
+import { Quota } from "../layers/quota.ts"
 import { type MemoryBank, openBank } from "../memory/bank.ts"
 import { claimsOf } from "../memory/claims.ts"
 import type { Memory } from "../memory/memory.ts"
@@ -28,6 +29,7 @@ export interface ProjectMemory {
   readonly bank: MemoryBank
   readonly files: MemoryFiles
   readonly daily: DailySpend
+  readonly quota: Quota
   /** The directory with its links followed, if the store keeps files. */
   readonly directory?: string
   /** The names in a memory that the code no longer has. */
@@ -57,7 +59,7 @@ export async function openProjectMemory(options: ProjectMemoryOptions): Promise<
   const directory = files.directory === undefined ? undefined : await followed(files.directory)
   const search = searchIn(bank, root === undefined ? undefined : { root, project: projectName(cwd) })
   return {
-    ...{ mode, bank, files, daily: dailySpend(files), ...search },
+    ...{ mode, bank, files, daily: dailySpend(files), quota: new Quota(), ...search },
     ...(directory === undefined ? {} : { directory }),
     gone: async (memory) =>
       (await claimsOf(memory, { directory: code })).filter(({ state }) => state === "gone").map(({ text }) => text),

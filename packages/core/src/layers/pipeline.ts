@@ -95,6 +95,15 @@ export class LayerPipeline {
     }
   }
 
+  /** Runs work of a layer that someone asked for. What it decides is journaled when it is done. A failure reaches the caller. */
+  async act(layer: Layer, work: (context: LayerContext) => Promise<Outcome | undefined>): Promise<void> {
+    const context = this.#parts.context()
+    const done = work(context).then((outcome) => this.#carryOut(layer, outcome, context.views))
+    const awaited = done.catch(() => undefined).finally(() => this.#background.delete(awaited))
+    this.#background.add(awaited)
+    await done
+  }
+
   /** Resolves when nothing runs in the background any more. */
   async settled(): Promise<void> {
     while (this.#background.size > 0) await Promise.all(this.#background)

@@ -156,6 +156,11 @@ export class OverloadedError extends PassingModelError {
   }
 }
 
+const RATE_LIMIT = "rate limit"
+
+/** Whether a retry happens because of the provider's limits. */
+export const isRateLimit = (reason: string): boolean => reason.startsWith(RATE_LIMIT)
+
 /** Too many requests in too short a time. */
 export class RateLimitedError extends PassingModelError {
   override readonly name = "RateLimitedError"
@@ -167,7 +172,7 @@ export class RateLimitedError extends PassingModelError {
       `${nameOf(details)} reports that its rate limit is reached${tried(details)}${inWords(details)}. ${KEPT} Try again ${whenToTry(retryAfterMs)}.`,
       details,
     )
-    this.reason = `rate limit${statusOf(details)}`
+    this.reason = `${RATE_LIMIT}${statusOf(details)}`
   }
 }
 

@@ -5,6 +5,7 @@ import type { ModelRequest } from "../../messages/request.ts"
 import type { Model } from "../../model/model.ts"
 import type { StreamLimits } from "../../model/stream-limits.ts"
 import type { ReadState, Tool } from "../../tools/tool.ts"
+import type { DailySpend } from "../daily-limit.ts"
 import type { NotesLimits } from "./limits.ts"
 import type { NotesFile } from "./notes-file.ts"
 
@@ -17,6 +18,8 @@ export interface Extractor {
   readonly toolContext: ToolSurroundings
   /** Where a template and a prompt may replace ours. */
   readonly configDirectory?: string
+  /** What memory work of the project has cost today. Without it, there is no limit per day. */
+  readonly daily?: DailySpend
 }
 
 export interface ExtractionTask {

@@ -11,6 +11,7 @@ import { MissingKeyError } from "../../model/errors.ts"
 import { limitsFrom } from "../../model/stream-limits.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 import { type BudgetAnswer, backgroundBudget } from "../background-budget.ts"
+import { dollarsFor } from "../daily-limit.ts"
 import type { Layer, LayerContext, Outcome } from "../layer.ts"
 import { type Position, positionOf } from "../position.ts"
 import { keptName, notesOfBranch } from "./branch-notes.ts"
@@ -50,6 +51,7 @@ export function sessionMemory(options: Extractor): SessionMemory {
   /** No model can be asked: further updates would fail like the first. */
   let isOff = false
   let isWaitReported = false
+  let isDayReported = false
   /** The last failure, until an update succeeds. The same one again is not reported. */
   let lastFailure: string | undefined
 
@@ -73,6 +75,15 @@ export function sessionMemory(options: Extractor): SessionMemory {
     return budget.allowed
   }
 
+  async function isWithinDay(context: LayerContext): Promise<boolean> {
+    const limit = context.flags.figures["memory-daily-limit"]
+    const spent = await options.daily?.today(context.now).catch(() => 0) // a sum that cannot be read must not cost the notes
+    if (spent === undefined || spent < limit) return true
+    if (!isDayReported) context.progress({ phase: "message", message: waitsForTomorrow(spent, limit) })
+    isDayReported = true
+    return false
+  }
+
   /** Sets `running` before the first await: nothing may come between the check and the start. */
   async function start(context: LayerContext, figures: Figures): Promise<Outcome | undefined> {
     const position = positionOf(context.views.context.storedMessages())
@@ -86,7 +97,7 @@ export function sessionMemory(options: Extractor): SessionMemory {
     running = own
     let updated: Updated | undefined
     try {
-      updated = await update(options, { context, position, limits: figures.limits })
+      if (await isWithinDay(context)) updated = await update(options, { context, position, limits: figures.limits })
     } catch (problem) {
       if (isNews(problem, context)) throw problem
     } finally {
@@ -143,6 +154,9 @@ async function notesAsSummary(context: LayerContext, configDirectory: string | u
 const waitsFor = ({ taken, limit }: Extract<BudgetAnswer, { allowed: false }>) =>
   `The notes wait: they have taken ${Math.round(taken)}% of the conversation's cost so far, and the limit is ${limit}% (background-share).`
 
+const waitsForTomorrow = (spent: number, limit: number) =>
+  `No more notes today: memory work of this project has cost $${spent.toFixed(2)}, and the limit is $${limit} a day (memory-daily-limit).`
+
 function figuresFrom({ figures }: Flags): Figures {
   return {
     first: figures["notes-first"],
@@ -187,6 +201,8 @@ async function update(options: Extractor, { context, position, limits }: Update)
   })
   if (extraction.state === "no-room") return undefined
   const spent = spentOn(extraction)
+  const { responses } = extraction.outcome
+  if (responses.length > 0) await options.daily?.add(dollarsFor(responses, context.facts), context.now).catch(() => {})
   if (extraction.state === "noted" && throughUuid !== undefined) {
     const kept = await keep(extraction.text, journal)
     const facts = { throughUuid, path, tokens: estimate(extraction.text), contextTokens }

@@ -16,6 +16,7 @@ import { backgroundBudget } from "../background-budget.ts"
 import { type DailySpend, dollarsFor } from "../daily-limit.ts"
 import type { LayerContext, Outcome } from "../layer.ts"
 import { positionOf } from "../position.ts"
+import type { Quota } from "../quota.ts"
 import type { Extraction, ExtractMemories } from "./extraction.ts"
 import { type ConfirmMemory, type Kept, keepProposals } from "./keep.ts"
 import { resultTexts } from "./provenance.ts"
@@ -26,6 +27,7 @@ export interface Extractor {
   readonly mode: Exclude<MemoryMode, "off">
   readonly extract: ExtractMemories
   readonly daily: DailySpend
+  readonly quota?: Quota
   /** The memory directory with its links followed, if there is one. */
   readonly directory?: string
   /** Shows a write and asks, where the mode is `ask`. Missing where no one can be asked. */
@@ -58,6 +60,7 @@ export class ExtractionQueue {
   async afterQuery(context: LayerContext): Promise<Outcome | undefined> {
     if (this.#isOff || this.#options.mode === "read-only") return undefined
     if (context.views.memories.agentWrites > context.views.memories.seenWrites) return skipped(context)
+    if (context.views.context.queued.length > 0) return undefined // the person waits; the end of that query sees these messages too
     if (!this.#isDue(context) && !this.#waiting) return undefined
     if (this.#running) this.#waiting = context
     while (this.#running && !context.signal.aborted) await unlessInterrupted(context.signal, this.#running)
@@ -97,6 +100,11 @@ export class ExtractionQueue {
     const budget = backgroundBudget(context.views.ledger, figures["background-share"])
     if (!budget.allowed) {
       this.#report(context, waitsForShare(budget.taken, budget.limit))
+      return false
+    }
+    const shortage = this.#options.quota?.shortage(context.now)
+    if (shortage !== undefined) {
+      this.#report(context, `Memories wait for a while: ${shortage}. They are written after a later query.`)
       return false
     }
     const limit = figures["memory-daily-limit"]

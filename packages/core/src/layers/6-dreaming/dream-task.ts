@@ -39,6 +39,7 @@ export interface DreamState {
   readonly message?: string
   /** The change in the history of the memory. */
   readonly change?: string
+  readonly dollars?: number
 }
 
 export class DreamTask {
@@ -103,7 +104,10 @@ export class DreamTask {
     this.#change({ phase: "updating", files })
   }
 
-  async end(status: Exclude<DreamStatus, "running">, end: { message: string; change?: string }): Promise<void> {
+  async end(
+    status: Exclude<DreamStatus, "running">,
+    end: Pick<DreamState, "message" | "change" | "dollars">,
+  ): Promise<void> {
     this.#cancelCheck()
     this.#change({ status, endedAt: this.#clock.now().toISOString(), ...end })
     await this.#written

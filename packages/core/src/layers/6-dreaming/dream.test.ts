@@ -274,9 +274,19 @@ describe("L6-5 a dream can be watched", () => {
     const open = { ...FIGURES, conversations: 0 }
     expect(await dreaming.dream({ figures: open })).toMatchObject({
       gate: "daily-limit",
-      message: "The memory work of today has cost $3.00, and the limit is $2 (memory-daily-limit).",
+      message: "Memory work has cost $3.00 today, and the limit is $2 (memory-daily-limit).",
+    })
+    expect(await dreaming.overview({ figures: open })).toMatchObject({
+      dream: { dollars: 3 },
+      gates: { open: false, gate: "daily-limit" },
+      skipped: { gate: "daily-limit", at: at.clock.now().toISOString() },
+      today: { spent: 3, limit: 2 },
     })
     spent = 0
+    at.clock.advance(HOUR)
+    const hold = { gate: "waiting", message: "A message of yours was waiting for an answer." } as const
+    expect(await dreaming.dream({ figures: open, hold })).toMatchObject({ state: "skipped", ...hold })
+    expect((await dreaming.overview({ figures: open })).skipped).toMatchObject(hold)
     at.clock.advance(HOUR)
     const waiting = at.dreaming(
       changing(() => ({ "fact-1.md": "All is well.\n" })),

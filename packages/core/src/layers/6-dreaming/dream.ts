@@ -39,6 +39,8 @@ export interface DreamWork {
   readonly patience?: StreamLimits | undefined
   /** Every change waits for the person's consent. */
   readonly asksFirst?: boolean
+  /** What responses cost. */
+  readonly dollarsFor?: (responses: readonly ModelResponse[]) => number
   readonly signal: AbortSignal
   /** Called at each step. For tests that end the dream or the process there. */
   readonly atStep?: (step: DreamStep) => void | Promise<void>
@@ -86,6 +88,7 @@ export async function runDream(work: DreamWork): Promise<DreamEnd> {
     await lock.release(isSuccess(end) ? "success" : "failure")
     await task.end(statusOf(end), {
       message: end.message,
+      ...(work.dollarsFor ? { dollars: work.dollarsFor(end.responses) } : {}),
       ...(end.state === "installed" ? { change: end.change.id } : {}),
     })
   }

@@ -1,34 +1,49 @@
-/** Dreaming as a layer: after a query it looks whether it is time, and then dreams in the background. */
+/** Dreaming as a layer: after a query it looks whether it is time, and then dreams in the background. Or at once, when a person asks. */
 import type { Flags } from "../../base/flags.ts"
 import type { DecisionDraft } from "../../journal/entries.ts"
 import type { ModelResponse } from "../../model/model.ts"
 import { limitsFrom } from "../../model/stream-limits.ts"
 import { backgroundBudget } from "../background-budget.ts"
 import type { Layer, LayerContext, Outcome } from "../layer.ts"
-import type { Dreamed, DreamFigures, Dreaming } from "./dreaming.ts"
+import type { Quota } from "../quota.ts"
+import type { Dreamed, DreamFigures, Dreaming, Hold } from "./dreaming.ts"
 
 export interface DreamingLayer extends Layer {
-  readonly dreaming: Dreaming
+  /** Dreams at once. The outcome has no message: the caller reports the end. */
+  now(context: LayerContext): Promise<{ readonly end: Dreamed; readonly outcome: Outcome | undefined }>
 }
 
-export function dreamingLayer(dreaming: Dreaming): DreamingLayer {
+export function dreamingLayer(dreaming: Dreaming, quota?: Quota): DreamingLayer {
+  const orderFor = ({ flags, conversation, signal }: LayerContext) => ({
+    figures: dreamFigures(flags),
+    ...{ conversation, signal, patience: limitsFrom(flags) },
+  })
   return {
     name: "dreaming",
-    dreaming,
+
+    async now(context) {
+      const end = await dreaming.dream({ ...orderFor(context), force: true })
+      const { message: _, failures: __, ...outcome } = outcomeOf(end, context) ?? { drafts: [] }
+      return { end, outcome: outcome.drafts.length > 0 || outcome.counts ? outcome : undefined }
+    },
 
     async afterQuery(context) {
-      const { flags, views, conversation, signal } = context
-      if (!flags.on.dreaming || signal.aborted) return undefined
-      if (!backgroundBudget(views.ledger, flags.figures["background-share"]).allowed) return undefined
-      const end = await dreaming.dream({
-        figures: dreamFigures(flags),
-        conversation,
-        signal,
-        patience: limitsFrom(flags),
-      })
-      return outcomeOf(end, context)
+      if (!context.flags.on.dreaming || context.signal.aborted) return undefined
+      return outcomeOf(await dreaming.dream({ ...orderFor(context), hold: holdFor(context, quota) }), context)
     },
   }
+}
+
+/** A dream can wait: it must not take from the person's share, from a short quota, or from an answer that they wait for. */
+function holdFor({ views, flags, now }: LayerContext, quota: Quota | undefined): Hold | undefined {
+  if (views.context.queued.length > 0)
+    return { gate: "waiting", message: "A message of yours was waiting for an answer." }
+  const shortage = quota?.shortage(now)
+  if (shortage !== undefined) return { gate: "quota", message: `It waits because ${shortage}.` }
+  const budget = backgroundBudget(views.ledger, flags.figures["background-share"])
+  if (budget.allowed) return undefined
+  const taken = `Background work had taken ${Math.round(budget.taken)}% of that conversation's cost`
+  return { gate: "share", message: `${taken}, and the limit is ${budget.limit}% (background-share).` }
 }
 
 export const dreamFigures = ({ on, figures }: Flags): DreamFigures => ({

@@ -11,7 +11,7 @@ import type { StreamLimits } from "../../model/stream-limits.ts"
 import { readConsolidationLock } from "./consolidate-lock.ts"
 import type { Consolidate } from "./consolidation.ts"
 import { type DreamEnd, type DreamStep, runDream } from "./dream.ts"
-import { type DreamPlaces, dreamPlaces } from "./dream-places.ts"
+import { type DreamPlaces, dreamPlaces, readJson, writeWhole } from "./dream-places.ts"
 import { type DreamState, DreamTask, type KillAnswer, killDream, readDreamState } from "./dream-task.ts"
 import { checkGates, type GateAnswer, type GateFigures, type GateName } from "./gates.ts"
 import { type Installed, installDream } from "./install.ts"
@@ -54,8 +54,23 @@ export interface DreamOrder {
   readonly force?: boolean
   /** The conversation that it starts from. It does not count as another one. */
   readonly conversation?: string
+  /** Why it should wait although it is due, as far as the caller knows. */
+  readonly hold?: Hold | undefined
   readonly patience?: StreamLimits
   readonly signal?: AbortSignal
+}
+
+/** A reason to leave a dream that is due for later. `message` is a sentence for a person. */
+export interface Hold {
+  /** The conversation's share is used up, the provider's quota is short, or a message of the person waits. */
+  readonly gate: "share" | "quota" | "waiting"
+  readonly message: string
+}
+
+export interface SkippedDream {
+  readonly at: string
+  readonly gate: Hold["gate"] | "daily-limit"
+  readonly message: string
 }
 
 export type Dreamed =
@@ -63,7 +78,7 @@ export type Dreamed =
   /** It did not start. */
   | {
       readonly state: "skipped"
-      readonly gate: GateName | "running" | "unreviewed" | "daily-limit"
+      readonly gate: GateName | Hold["gate"] | "running" | "unreviewed"
       readonly message: string
       readonly responses: readonly []
     }
@@ -77,6 +92,10 @@ export interface DreamOverview {
   readonly pending?: PendingDream
   /** Whether one could start now. */
   readonly gates: GateAnswer
+  /** A dream that was due since the last one, and did not start. */
+  readonly skipped?: SkippedDream
+  /** Dollars. */
+  readonly today?: { readonly spent: number; readonly limit: number }
 }
 
 export class Dreaming {
@@ -126,14 +145,25 @@ export class Dreaming {
   }
 
   async overview({ figures, conversation }: Pick<DreamOrder, "figures" | "conversation">): Promise<DreamOverview> {
-    const { directory, clock } = this.#options
-    const [dream, { last }, pending, gates] = await Promise.all([
+    const { directory, clock, daily } = this.#options
+    const [dream, { last }, pending, gates, skipped, spent, usedUp] = await Promise.all([
       readDreamState(this.#places),
       readConsolidationLock({ directory, clock }),
       readPending(this.#places),
       checkGates(this.#gatePlace(conversation), figures, { look: true }),
+      readJson<SkippedDream>(this.#places.skipped),
+      daily?.today(clock.now()),
+      this.#usedUp(figures),
     ])
-    return { gates, ...(dream ? { dream } : {}), ...(last ? { last } : {}), ...(pending ? { pending } : {}) }
+    const isNews = skipped && (!dream || skipped.at > dream.startedAt)
+    return {
+      gates: gates.open && usedUp ? { open: false, gate: usedUp.gate, reason: usedUp.message } : gates,
+      ...(dream ? { dream } : {}),
+      ...(last ? { last } : {}),
+      ...(pending ? { pending } : {}),
+      ...(isNews ? { skipped } : {}),
+      ...(spent === undefined ? {} : { today: { spent, limit: figures.dailyLimit } }),
+    }
   }
 
   /** The change that waits for consent, with a diff. */
@@ -171,17 +201,26 @@ export class Dreaming {
     return [dirname(this.#options.directory), ...(this.#options.journals ?? [])]
   }
 
-  async #obstacle({ figures, force = false, conversation }: DreamOrder): Promise<Dreamed | undefined> {
+  async #obstacle({ figures, force = false, conversation, hold }: DreamOrder): Promise<Dreamed | undefined> {
     if (force) return undefined
     const gates = await checkGates(this.#gatePlace(conversation), figures)
     if (!gates.open) return skipped(gates.gate, gates.reason)
     if (await readPending(this.#places))
       return skipped("unreviewed", "The last dream waits for your consent. See strata dream review.")
+    const reason = hold ?? (await this.#usedUp(figures))
+    if (!reason) return undefined
+    const record: SkippedDream = { at: this.#options.clock.now().toISOString(), ...reason }
+    // the reason is for a person who looks; a disk that is full is no reason to fail
+    await writeWhole(this.#places.skipped, `${JSON.stringify(record)}\n`).catch(() => undefined)
+    return skipped(reason.gate, reason.message)
+  }
+
+  async #usedUp({ dailyLimit }: DreamFigures): Promise<{ gate: "daily-limit"; message: string } | undefined> {
     const { daily, clock } = this.#options
     const spent = (await daily?.today(clock.now())) ?? 0
-    if (!daily || spent < figures.dailyLimit) return undefined
-    const limit = `The memory work of today has cost $${spent.toFixed(2)}, and the limit is $${figures.dailyLimit}`
-    return skipped("daily-limit", `${limit} (memory-daily-limit).`)
+    if (!daily || spent < dailyLimit) return undefined
+    const message = `Memory work has cost $${spent.toFixed(2)} today, and the limit is $${dailyLimit} (memory-daily-limit).`
+    return { gate: "daily-limit", message }
   }
 
   async #run({ figures, patience, signal }: DreamOrder): Promise<DreamEnd> {
@@ -193,6 +232,7 @@ export class Dreaming {
     })
     const end = await runDream({
       ...{ ...work, clock, task, patience },
+      ...(daily ? { dollarsFor: (responses: readonly ModelResponse[]) => daily.dollarsFor(responses) } : {}),
       journals: this.#journals(),
       maxTurns: figures.maxTurns,
       signal: signal ?? new AbortController().signal,

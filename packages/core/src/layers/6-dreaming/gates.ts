@@ -11,7 +11,13 @@ import { readConsolidationLock } from "./consolidate-lock.ts"
 const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
 
-export type GateName = "switched-off" | "too-soon" | "scanned-lately" | "too-few-conversations"
+export type GateName =
+  | "switched-off"
+  | "too-soon"
+  | "scanned-lately"
+  | "too-few-conversations"
+  /** Memory work has cost what it may cost today. */
+  | "daily-limit"
 
 export type GateAnswer =
   | { readonly open: true; readonly last?: Date; readonly conversations: number }

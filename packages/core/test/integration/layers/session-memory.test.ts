@@ -10,7 +10,7 @@ import type { AgentOptions } from "../../../src/agent/options.ts"
 import { projectName } from "../../../src/base/ids.ts"
 import { isForked } from "../../../src/forks/fork-marker.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
-import { journalPaths, notesConfigDirectory } from "../../../src/journal/file/layout.ts"
+import { journalPaths, memoryDirectory, notesConfigDirectory } from "../../../src/journal/file/layout.ts"
 import type { Store } from "../../../src/journal/store.ts"
 import { isBareTemplate } from "../../../src/layers/3-session-memory/notes.ts"
 import { ownText } from "../../../src/layers/3-session-memory/prompt.ts"
@@ -52,7 +52,11 @@ async function notetaking({ script, onFork, where = project(), ...options }: Set
   const agent = await layeredAgent(sim, {
     ...where,
     layers: ({ notesConfig, ...parent }) => {
-      memory = sessionMemory({ ...parent, ...(notesConfig === undefined ? {} : { configDirectory: notesConfig }) })
+      memory = sessionMemory({
+        ...parent,
+        ...(notesConfig === undefined ? {} : { configDirectory: notesConfig }),
+        ...(parent.memory ? { daily: parent.memory.daily } : {}),
+      })
       return [memory]
     },
     ...options,
@@ -139,6 +143,26 @@ describe("layer 3 from end to end", () => {
       event.type === "compaction" && event.progress.phase === "message" ? event.progress.message : [],
     )
     expect(said).toEqual([expect.stringMatching(/^The notes wait: they have taken \d+%.*the limit is 5%/)])
+  })
+
+  test("L5-9 notes count into the daily limit of memory work; it stops them, and they say so once", async () => {
+    const where = project()
+    const { agent } = await notetaking({
+      where,
+      script: rounds(14, 2_000),
+      settings: { figures: { "memory-daily-limit": 0.000001 } },
+    })
+    const { events } = await ask(agent, "go")
+    await agent.conversation.settled()
+    expect(await decisions(agent, "notes-updated")).toHaveLength(1)
+    const said = events.flatMap((event) =>
+      event.type === "compaction" && event.progress.phase === "message" ? event.progress.message : [],
+    )
+    expect(said).toEqual([
+      expect.stringMatching(/^No more notes today: .* \$0\.\d\d, and the limit is \$0\.000001 a day/),
+    ])
+    const sum = readFileSync(join(memoryDirectory(where.dir, projectName(where.cwd)), ".spent.json"), "utf8")
+    expect(JSON.parse(sum).dollars).toBeGreaterThan(0)
   })
 
   test("L3-3 growth alone is not enough while the model calls tools: it takes three calls, or a turn without any", async () => {

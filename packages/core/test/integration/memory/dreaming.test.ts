@@ -1,10 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { describe, expect, test } from "vitest"
+import { trace } from "@opentelemetry/api"
+import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace"
+import { describe, expect, onTestFinished, test } from "vitest"
 import { extractiveAnswer } from "../../../../sim/src/brains/extractive.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import type { DreamState } from "../../../src/layers/6-dreaming/dream-task.ts"
-import { memoryText } from "../../dreams.ts"
+import { FIGURES, memoryText } from "../../dreams.ts"
 import { agentFor, project } from "../agent/agents.ts"
 import { memoryIn, say } from "./remembering.ts"
 
@@ -29,10 +31,13 @@ async function stage({ conversations = OTHERS }: { readonly conversations?: read
       },
     },
   })
-  const open = (settings = {}) =>
+  const open = (switches = {}, figures = {}) =>
     agentFor(sim, where, {
       clock: { now: () => new Date(sim.clock.now()) },
-      settings: { switches: { "auto-memory": false, notes: false, ...settings }, figures: { "background-share": 100 } },
+      settings: {
+        switches: { "auto-memory": false, notes: false, ...switches },
+        figures: { "background-share": 100, ...figures },
+      },
     })
   return {
     ...{ sim, where, memory, open, dreamRequests },
@@ -81,6 +86,88 @@ describe("L6-1 L6-5 an agent dreams after a query", () => {
     expect(reading.dreaming).toBeUndefined()
     await reading.close()
     await Promise.all([few.sim.close(), off.sim.close()])
+  })
+
+  test("L5-9 L6-1 a dream waits while the provider's quota is short, and the status says so", async () => {
+    const { sim, open, dreamRequests } = await stage()
+    const agent = await open()
+    const overview = () => agent.dreaming!.overview({ figures: FIGURES })
+    sim.faults.set([{ fault: { kind: "rate-limit" }, nth: 1 }])
+    await say(agent, "Hello")
+    expect(dreamRequests).toEqual([])
+    expect((await overview()).skipped).toMatchObject({
+      gate: "quota",
+      message: "It waits because the provider's rate limit was reached less than a minute ago.",
+    })
+    sim.clock.advance(11 * 60_000)
+    await say(agent, "Once more")
+    expect(dreamRequests.length).toBeGreaterThan(0)
+    const { skipped, today } = await overview()
+    expect(skipped).toBeUndefined()
+    expect(today!.spent).toBeGreaterThan(0)
+    await agent.close()
+    await sim.close()
+  })
+
+  test("L5-9 a dream waits while background work has taken its share of the conversation's cost", async () => {
+    const { sim, open, dreamRequests } = await stage()
+    const agent = await open({}, { "background-share": 0 })
+    await agent.dream() // its cost counts
+    const asked = dreamRequests.length
+    sim.clock.advance(25 * 3_600_000)
+    await say(agent, "Hello")
+    expect(dreamRequests.length).toBe(asked)
+    const { skipped } = await agent.dreaming!.overview({ figures: FIGURES })
+    expect(skipped).toMatchObject({ gate: "share", message: expect.stringMatching(/\d+% .* the limit is 0%/) })
+    await agent.close()
+    await sim.close()
+  })
+
+  test("L5-9 TEL-2 a dream that a person starts is in the ledger, in the day's sum and on a span with its outcome", async () => {
+    const exporter = new InMemorySpanExporter()
+    trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] }))
+    onTestFinished(() => trace.disable())
+    const { sim, open, memory } = await stage({ conversations: [] })
+    const agent = await open()
+    expect(await agent.dream()).toMatchObject({ state: "installed" })
+    expect([...agent.conversation.ledger().lines.values()].map(({ purpose }) => purpose)).toEqual(["memory"])
+    const { dollars } = agent.dreaming!.state!
+    expect(dollars).toBeGreaterThan(0)
+    expect(JSON.parse(readFileSync(join(memory, ".spent.json"), "utf8")).dollars).toBe(dollars)
+    await agent.dream()
+    const spans = exporter.getFinishedSpans().filter(({ name }) => name === "strata.layer dreaming")
+    const counted = spans.flatMap((span) => span.events.map(({ name, attributes }) => [name, attributes?.count]))
+    expect(counted).toEqual([
+      ["strata.dreams.installed", 1],
+      ["strata.dreams.nothing", 1],
+    ])
+    expect(JSON.stringify(spans.map((span) => [span.attributes, span.events]))).not.toContain("port")
+    await agent.close()
+    await sim.close()
+  })
+
+  test("TEL-2 dreams that start by themselves are counted by outcome: refused, failed and killed too", async () => {
+    const exporter = new InMemorySpanExporter()
+    trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] }))
+    onTestFinished(() => trace.disable())
+    const { sim, open } = await stage()
+    const agent = await open()
+    sim.faults.set([{ fault: { kind: "invalid-request", message: "no" }, nth: 2 }])
+    await say(agent, "Hello")
+    sim.clock.advance(11 * 60_000)
+    const unwatch = agent.dreaming!.on(() => agent.dreaming!.kill())
+    await say(agent, "Again")
+    unwatch()
+    sim.clock.advance(11 * 60_000)
+    await say(agent, "Once more")
+    const spans = exporter.getFinishedSpans().filter(({ name }) => name === "strata.layer dreaming")
+    expect(spans.flatMap((span) => span.events.map(({ name }) => name))).toEqual([
+      "strata.dreams.failed",
+      "strata.dreams.killed",
+      "strata.dreams.installed",
+    ])
+    await agent.close()
+    await sim.close()
   })
 
   test("L6-5 closing the agent ends the dream, and nothing half-written stays", async () => {
