@@ -184,6 +184,17 @@ test("BEY-9 what only a tool said is not stored as a rule, nor as something abou
   expect(await bank.all()).toMatchObject([{ source: { saidBy: "tool" }, basis: "seen" }])
 })
 
+test("BEY-9 L5-11 what a person wrote by hand against that rule can still be marked as superseded, and not rewritten", async () => {
+  const { bank, write } = await bankOnDisk()
+  const text = (body: string, more = "") => `---\nname: Tabs\ntype: feedback\nsource: tool\n${more}---\n\n${body}\n`
+  await write("tabs.md", text("Use tabs."))
+  const marked = text("Use tabs.", "superseded-by: spaces.md\n")
+  const put = (file: string) => bank.change({ by: "dream", why: "Marked", puts: [{ file: "tabs.md", text: file }] })
+  await put(marked)
+  expect((await bank.get("tabs.md"))?.supersededBy).toBe("spaces.md")
+  await expect(put(text("Use spaces."))).rejects.toThrow("cannot be of type feedback")
+})
+
 test("BEY-9 what file tools wrote is recorded with its source; the rest of the edits are the person's", async () => {
   const { bank, write, read } = await bankOnDisk()
   await bank.change({ by: "agent", why: "a", puts: [USES_PNPM] })

@@ -72,7 +72,7 @@ export async function planProposal(options: {
     const memory = "text" in put ? await planText(planning, put) : await planDraft(planning, put)
     if (!memory) continue
     const why = refusalOf(memory)
-    if (why) refusals.push({ file: memory.file, why })
+    if (why && !isAsBefore(memory, snapshot)) refusals.push({ file: memory.file, why })
     written.push(memory)
   }
   if (refusals.length > 0) throw new MemoryRefusedError(refusals)
@@ -81,6 +81,13 @@ export async function planProposal(options: {
     if (snapshot.texts.has(checkedTopicFile(file)) && !planning.edits.has(file)) planning.edits.set(file, null)
   const edits = await mergedWith({ edits: planning.edits, base: proposal.base, texts: snapshot.texts })
   return { edits, sources: planning.sources, masked: planning.masked }
+}
+
+/** A person may have written by hand what is refused here. A change of its marks only, such as a supersession, goes through. */
+function isAsBefore(memory: Memory, { memories }: Snapshot): boolean {
+  const before = memories.find(({ file }) => file === memory.file)
+  const judged = ({ name, description, type, body, source }: Memory) => [name, description, type, body, source.saidBy]
+  return before !== undefined && String(judged(before)) === String(judged(memory))
 }
 
 function clean(planning: Planning, file: string, text: string): string {
