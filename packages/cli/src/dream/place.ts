@@ -49,7 +49,7 @@ export async function openDreamPlace({ cwd: given, env, model }: DreamPlaceOptio
   const dreaming =
     memory &&
     projectDreams({
-      ...{ memory, project: cwd, root, env, clock: systemClock },
+      ...{ memory, project: cwd, env, clock: systemClock },
       model: used.model(values.summariserModel ?? modelFrom(model, env), values.models),
       rules: (tool, question) => {
         const { verdict, why } = judge({ tool, question, isReadOnly: true }, policy)

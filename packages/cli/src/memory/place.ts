@@ -6,8 +6,8 @@ import {
   type MemoryBank,
   openBank,
   type ProjectIdentity,
+  projectDirectories,
   projectIdentity,
-  projectName,
   type Store,
 } from "@strata/core/internal"
 import type { Call } from "../command.ts"
@@ -31,5 +31,6 @@ export async function openMemoryPlace({ cwd, env, readOnly = false }: MemoryPlac
   const store = fileStore({ root })
   const identity = await projectIdentity(cwd)
   const bank = openBank({ files: store.memories!({ project: identity.name }), readOnly })
-  return { root, store, identity, bank, projects: [...new Set([projectName(await realpath(cwd)), identity.name])] }
+  const projects = await projectDirectories({ root, identity: identity.name, cwd: await realpath(cwd) })
+  return { root, store, identity, bank, projects }
 }

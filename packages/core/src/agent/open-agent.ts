@@ -172,7 +172,7 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
   const dreaming =
     memory &&
     projectDreams({
-      ...{ memory, project: cwd, root, clock, env, model: summariser ?? model },
+      ...{ memory, project: cwd, clock, env, model: summariser ?? model },
       rules: (tool, question) => {
         const policy = { ...state.policy, mode: "ask" as const, readable: ["/"] } // where it may read is decided already
         const { verdict, why } = judge({ tool, question, isReadOnly: true }, policy)

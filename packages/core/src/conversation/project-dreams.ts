@@ -1,7 +1,5 @@
 /** Dreams about a project's memory: for agents, and for the command that has no conversation. */
 import type { Clock } from "../base/clock.ts"
-import { projectName } from "../base/ids.ts"
-import { projectDirectory } from "../journal/file/layout.ts"
 import { consolidateWithModel } from "../layers/6-dreaming/consolidate-with-model.ts"
 import type { Consolidate } from "../layers/6-dreaming/consolidation.ts"
 import type { RulesOnReading } from "../layers/6-dreaming/dream-tools.ts"
@@ -14,8 +12,6 @@ export interface ProjectDreams {
   readonly memory: ProjectMemory
   /** The project's directory. */
   readonly project: string
-  /** The directory that Strata keeps its files in. */
-  readonly root: string
   readonly model: Model
   readonly clock: Clock
   readonly env: Readonly<Record<string, string | undefined>>
@@ -27,12 +23,12 @@ export interface ProjectDreams {
 
 /** Nothing where the memory may not be written, or where the store keeps no files: a dream works on a copy of them. */
 export function projectDreams(dreams: ProjectDreams): Dreaming | undefined {
-  const { memory, project, root, model, clock, env, rules } = dreams
+  const { memory, project, model, clock, env, rules } = dreams
   const { bank, files, directory, daily, mode } = memory
   if (directory === undefined || mode === "read-only") return undefined
   return new Dreaming({
     ...{ bank, files, directory, project, clock, asksFirst: mode === "ask" },
-    journals: [projectDirectory(root, projectName(project))],
+    journals: memory.journals,
     consolidate: dreams.consolidate ?? consolidateWithModel({ model, clock, env, rules }),
     daily: {
       today: (now) => daily.today(now),

@@ -5,7 +5,6 @@
 import { readdir } from "node:fs/promises"
 import { homedir } from "node:os"
 import type { Clock } from "../base/clock.ts"
-import { projectName } from "../base/ids.ts"
 import type { MemoryMode } from "../base/vocabulary.ts"
 import { projectDirectory } from "../journal/file/layout.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
@@ -17,9 +16,11 @@ import { claimsOf } from "../memory/claims.ts"
 import type { Memory } from "../memory/memory.ts"
 import { projectIdentity } from "../memory/project-identity.ts"
 import { maskSecrets } from "../memory/secrets/find-secrets.ts"
-import type { JournalIndex } from "../recall/journal-index.ts"
+import type { FoundInConversation, JournalIndex } from "../recall/journal-index.ts"
 import type { MemoryRecall, Recalled, RecallQuestion } from "../recall/memory-recall.ts"
+import type { Question } from "../recall/ranking.ts"
 import { resolveTarget } from "../tools/files/paths.ts"
+import { noteDirectory, projectDirectories } from "./project-directories.ts"
 
 /** A request does not wait longer for past conversations to be indexed. They are searched from the next message on. */
 const INDEXING_PATIENCE_MS = 2_000
@@ -35,6 +36,8 @@ export interface ProjectMemory {
   /** The names in a memory that the code no longer has. */
   readonly gone: (memory: Memory) => Promise<readonly string[]>
   readonly recall: (question: RecallQuestion) => Promise<readonly Recalled<Memory>[]>
+  /** Directories with conversations of the project: of all its worktrees and subdirectories. None if the store keeps no files. */
+  readonly journals: () => Promise<readonly string[]>
   close(): void
 }
 
@@ -57,10 +60,15 @@ export async function openProjectMemory(options: ProjectMemoryOptions): Promise<
   const files = store.memories({ project: name })
   const bank = openBank({ files, clock, readOnly: mode === "read-only" })
   const directory = files.directory === undefined ? undefined : await followed(files.directory)
-  const search = searchIn(bank, root === undefined ? undefined : { root, project: projectName(cwd) })
+  const ground = root === undefined ? undefined : { root, identity: name, cwd }
+  // what is not noted is not found from other worktrees, and nothing else is lost
+  if (ground && mode !== "read-only") await noteDirectory(ground).catch(() => undefined)
+  const projects = async () => (ground ? projectDirectories(ground) : [])
+  const search = searchIn(bank, root === undefined ? undefined : { root, projects })
   return {
     ...{ mode, bank, files, daily: dailySpend(files), quota: new Quota(), ...search },
     ...(directory === undefined ? {} : { directory }),
+    journals: async () => (await projects()).map((project) => projectDirectory(root!, project)),
     gone: async (memory) =>
       (await claimsOf(memory, { directory: code })).filter(({ state }) => state === "gone").map(({ text }) => text),
   }
@@ -73,13 +81,14 @@ async function followed(directory: string): Promise<string> {
 
 interface Past {
   readonly root: string
-  readonly project: string
+  /** The project's directories in the store. */
+  readonly projects: () => Promise<readonly string[]>
 }
 
 interface OpenSearch {
   readonly withPast: MemoryRecall<Memory>
   readonly alone: MemoryRecall<Memory>
-  readonly journals: JournalIndex | undefined
+  readonly journals: readonly JournalIndex[]
 }
 
 function searchIn(bank: MemoryBank, past: Past | undefined): Pick<ProjectMemory, "recall" | "close"> {
@@ -89,9 +98,11 @@ function searchIn(bank: MemoryBank, past: Past | undefined): Pick<ProjectMemory,
       import("../recall/memory-recall.ts"), // they load SQLite
       import("../recall/journal-index.ts"),
     ])
-    const journals = past && new JournalIndex({ ...past, mask: maskSecrets })
+    const projects = (await past?.projects()) ?? []
+    const journals = projects.map((project) => new JournalIndex({ root: past!.root, project, mask: maskSecrets }))
     const alone = new MemoryRecall<Memory>({ bank })
-    return { journals, alone, withPast: journals ? new MemoryRecall<Memory>({ bank, journals }) : alone }
+    const withPast = journals.length === 0 ? alone : new MemoryRecall<Memory>({ bank, journals: together(journals) })
+    return { journals, alone, withPast }
   }
   return {
     async recall(question) {
@@ -99,22 +110,39 @@ function searchIn(bank: MemoryBank, past: Past | undefined): Pick<ProjectMemory,
       if (!others && !(await bank.all()).length) return []
       opened ??= open()
       const { journals, withPast, alone } = await opened
-      const isReady = others && journals !== undefined && (await within(INDEXING_PATIENCE_MS, journals.update()))
+      const isReady = others && (await within(INDEXING_PATIENCE_MS, updated(journals)))
       return (isReady ? withPast : alone).recall(question)
     },
     close() {
       void opened?.then(({ withPast, alone, journals }) => {
-        for (const one of new Set([withPast, alone, journals])) one?.close()
+        for (const one of new Set([withPast, alone, ...journals])) one.close()
       })
     },
   }
 }
 
+/** One after the other: each is a file, and most have nothing new. */
+async function updated(journals: readonly JournalIndex[]): Promise<void> {
+  for (const index of journals) await index.update()
+}
+
+/** Several indexes as one: the best of all. */
+const together = (journals: readonly JournalIndex[]) => ({
+  async search(question: Question): Promise<readonly FoundInConversation[]> {
+    const found = []
+    for (const index of journals) found.push(...(await index.search(question)))
+    return found.sort((a, b) => b.score - a.score).slice(0, question.limit)
+  },
+})
+
 /** Whether there are journals besides those left out. */
-async function hasOthers({ root, project }: Past, { exclude }: RecallQuestion): Promise<boolean> {
-  const names = await readdir(projectDirectory(root, project)).catch(() => [] as string[])
+async function hasOthers({ root, projects }: Past, { exclude }: RecallQuestion): Promise<boolean> {
   const left = new Set([...(exclude?.conversations ?? [])].map((id) => `${id}.jsonl`))
-  return names.some((name) => name.endsWith(".jsonl") && !left.has(name))
+  for (const project of await projects()) {
+    const names = await readdir(projectDirectory(root, project)).catch(() => [] as string[])
+    if (names.some((name) => name.endsWith(".jsonl") && !left.has(name))) return true
+  }
+  return false
 }
 
 /** Whether work was done in time. If not, it continues. */

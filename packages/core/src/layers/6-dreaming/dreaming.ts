@@ -25,7 +25,7 @@ export interface DreamingOptions {
   /** The project's directory. */
   readonly project: string
   /** Directories with the project's journals, besides the one that the memory is in. */
-  readonly journals?: readonly string[]
+  readonly journals?: () => Promise<readonly string[]>
   readonly clock: Clock
   readonly consolidate: Consolidate
   /** What memory work has cost today, over all processes. Absent: there is no daily limit. */
@@ -150,7 +150,7 @@ export class Dreaming {
       readDreamState(this.#places),
       readConsolidationLock({ directory, clock }),
       readPending(this.#places),
-      checkGates(this.#gatePlace(conversation), figures, { look: true }),
+      this.#gatePlace(conversation).then((place) => checkGates(place, figures, { look: true })),
       readJson<SkippedDream>(this.#places.skipped),
       daily?.today(clock.now()),
       this.#usedUp(figures),
@@ -188,22 +188,22 @@ export class Dreaming {
     return pending !== undefined
   }
 
-  #gatePlace(conversation: string | undefined) {
+  async #gatePlace(conversation: string | undefined) {
     const { directory, clock } = this.#options
     return {
-      ...{ directory, clock, journals: this.#journals(), scanned: this.#places.scanned },
+      ...{ directory, clock, journals: await this.#journals(), scanned: this.#places.scanned },
       ...(conversation === undefined ? {} : { conversation }),
     }
   }
 
   /** The main working directory's journals are beside the memory. */
-  #journals(): readonly string[] {
-    return [dirname(this.#options.directory), ...(this.#options.journals ?? [])]
+  async #journals(): Promise<readonly string[]> {
+    return [dirname(this.#options.directory), ...((await this.#options.journals?.()) ?? [])]
   }
 
   async #obstacle({ figures, force = false, conversation, hold }: DreamOrder): Promise<Dreamed | undefined> {
     if (force) return undefined
-    const gates = await checkGates(this.#gatePlace(conversation), figures)
+    const gates = await checkGates(await this.#gatePlace(conversation), figures)
     if (!gates.open) return skipped(gates.gate, gates.reason)
     if (await readPending(this.#places))
       return skipped("unreviewed", "The last dream waits for your consent. See strata dream review.")
@@ -233,7 +233,7 @@ export class Dreaming {
     const end = await runDream({
       ...{ ...work, clock, task, patience },
       ...(daily ? { dollarsFor: (responses: readonly ModelResponse[]) => daily.dollarsFor(responses) } : {}),
-      journals: this.#journals(),
+      journals: await this.#journals(),
       maxTurns: figures.maxTurns,
       signal: signal ?? new AbortController().signal,
     })
