@@ -9,7 +9,6 @@ export { openAgent, openAgentWith } from "./agent/open-agent.ts"
 export type { AgentOptions, AskOptions } from "./agent/options.ts"
 export { judge } from "./agent/permissions.ts"
 export type { QueryEnd, QueryEvent } from "./agent/query-events.ts"
-export { repositoryRoot } from "./agent/repository.ts"
 export { withSideEvents } from "./agent/side-events.ts"
 export { suggestedRules } from "./agent/suggested-rules.ts"
 export { manualClock, systemClock } from "./base/clock.ts"
@@ -39,6 +38,7 @@ export {
 } from "./base/numbers.ts"
 export { type ProjectPart, partText, partTitle, partVariables } from "./base/project-parts.ts"
 export { promptText } from "./base/prompt-file.ts"
+export { repositoryRoot } from "./base/repository.ts"
 export {
   DEFAULT_SETTINGS,
   ENVIRONMENT,

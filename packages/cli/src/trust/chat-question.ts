@@ -11,6 +11,8 @@ const CHOICES = `
 
 trust, without or quit? `
 
+const AGENT_LINES = 12 // an agent's file can fill several screens
+
 /** The decision for this session: `undefined` if there is nothing to decide, `"quit"` to leave. */
 export async function decideTrust(
   { root, cwd, env, decision }: Workspace,
@@ -21,7 +23,7 @@ export async function decideTrust(
   const trust = await trustOf(root, reading)
   if (trust.state !== "untrusted") return undefined
   const { fingerprint } = reading
-  explain({ reading, trust, terminal })
+  explain({ reading, trust, terminal, agentLines: AGENT_LINES })
   const answer = await askForWord(CHOICES, ["trust", "without", "quit"])
   if (answer === undefined || answer === "quit") {
     terminal.print("Nothing was started.\n")

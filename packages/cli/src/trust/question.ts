@@ -1,8 +1,8 @@
 /** Asks the person whether a project's settings may run programs and widen rights. Only whole words typed at a terminal count. */
 import { createInterface } from "node:readline/promises"
-import { escaped, grantTrust, type SettingsReading, type Trust } from "@strata/core/internal"
+import { escaped, grantTrust, type ProjectPart, type SettingsReading, type Trust } from "@strata/core/internal"
 import type { Terminal } from "../display/terminal.ts"
-import { dayOf, partLines } from "./page.ts"
+import { dayOf, type PartsLook, partLines } from "./page.ts"
 
 export interface TrustQuestion {
   readonly reading: SettingsReading
@@ -16,20 +16,33 @@ export function explain({
   trust,
   terminal,
   values = true,
-}: TrustQuestion & { readonly values?: boolean }): void {
+  agentLines,
+}: TrustQuestion & Partial<Pick<PartsLook, "values" | "agentLines">>): void {
   const { style, print } = terminal
   const { earlier, fresh, problem } = trust
   const changed = earlier !== undefined && `They have changed since you trusted them on ${dayOf(earlier)}.`
   const lines = [
-    style.bold("The settings of this project run programs or widen what the agent may do:"),
+    style.bold(titleOf(reading.parts)),
     escaped(reading.directory),
     "",
-    ...partLines(reading.parts, { style, values, ...(earlier === undefined ? {} : { fresh }) }),
+    ...partLines(reading.parts, {
+      ...{ style, values },
+      ...(earlier === undefined ? {} : { fresh }),
+      ...(agentLines === undefined ? {} : { agentLines }),
+    }),
     "",
     ...[changed, problem].filter((line) => typeof line === "string"),
     "Commands run as you, on this machine. Trust them only if you know where this project comes from.",
   ]
   print(`${lines.join("\n")}\n`)
+}
+
+function titleOf(parts: readonly ProjectPart[]): string {
+  const isOfAgents = ({ kind }: ProjectPart) => kind === "agent" || kind === "agent memory"
+  if (parts.every(isOfAgents)) return "This project brings agents with their own instructions and tools:"
+  if (parts.some(isOfAgents))
+    return "This project runs programs, widens what the agent may do, or brings agents of its own:"
+  return "The settings of this project run programs or widen what the agent may do:"
 }
 
 /** The word chosen; `undefined` if the terminal is closed. A word typed ahead by chance is not taken for an answer. */

@@ -4,10 +4,10 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { ask, calling, resultsIn, scene } from "../../test/scripted-agent.ts"
+import { repositoryRoot } from "../base/repository.ts"
 import { edit } from "../tools/files/edit.ts"
 import { read } from "../tools/files/read.ts"
 import { MOST_CHARACTERS, MOST_IMPORTS } from "./instruction-source.ts"
-import { repositoryRoot } from "./repository.ts"
 
 function place() {
   const made = scene()

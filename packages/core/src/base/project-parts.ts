@@ -1,17 +1,18 @@
 /** What needs trust in a project's settings, as a list that a person can read, and its fingerprint. */
 import { hash } from "node:crypto"
 import { basename } from "node:path"
+import type { AgentFile } from "./agent-files.ts"
 import { escaped } from "./escaped-text.ts"
 import type { Settings } from "./settings-schema.ts"
 
-/** One thing that a project's settings would run, widen or send, as plain data. */
+/** One thing that a project would run, widen, send or say to a model, as plain data. */
 export interface ProjectPart {
-  readonly kind: "hook" | "MCP server" | "allow rule" | "mode" | "setting"
-  /** The event of a hook, the name of a server or setting. */
+  readonly kind: "hook" | "MCP server" | "allow rule" | "mode" | "setting" | "agent" | "agent memory"
+  /** The event of a hook, the name of a server or setting, the file of an agent. */
   readonly name?: string
   /** The tools or sources a hook runs for, as a regular expression. */
   readonly matcher?: string
-  /** The command, the URL, the rule or the value, verbatim. */
+  /** The command, the URL, the rule, the value or the whole file of an agent, verbatim. */
   readonly what: string
   /** Environment variables or headers of an MCP server. */
   readonly variables?: Readonly<Record<string, string>>
@@ -35,6 +36,20 @@ export function partsOf(source: string, values: Partial<Settings>): readonly Pro
   ]
   return parts.map((part) => ({ ...part, source }))
 }
+
+export const agentPart = ({ name, text, path }: AgentFile): ProjectPart => ({
+  kind: "agent",
+  name,
+  what: text,
+  source: path,
+})
+
+/** Its contents change with every run of an agent, so they are no part of the fingerprint. */
+export const memoryPart = (directory: string): ProjectPart => ({
+  kind: "agent memory",
+  what: "what agents of this project remember; they read it when they start",
+  source: directory,
+})
 
 type HookCommand = NonNullable<Settings["hooks"]["Stop"]>[number]
 
@@ -70,9 +85,17 @@ const namesIn = (text: string): string[] => [...text.matchAll(/\$\{([A-Za-z_]\w*
 /** An argument with spaces or quotes is quoted, so that it reads as one word. */
 const asWord = (text: string): string => (/^[^\s"'\\]+$/.test(text) ? text : JSON.stringify(text))
 
-/** Files by their name and what needs trust in them: equal texts mean equal settings. */
-export function fingerprintOf(files: readonly { readonly source: string; readonly needsTrust: Partial<Settings> }[]) {
-  return hashOf(files.map(({ source, needsTrust }) => [basename(source), needsTrust]))
+export interface Fingerprinted {
+  /** Files by their name, and what needs trust in them. */
+  readonly settings: readonly { readonly source: string; readonly needsTrust: Partial<Settings> }[]
+  readonly agents: readonly AgentFile[]
+}
+
+/** Equal texts mean equal settings and equal agents. */
+export function fingerprintOf({ settings, agents }: Fingerprinted): string {
+  const ofSettings = settings.map(({ source, needsTrust }) => [basename(source), needsTrust])
+  if (agents.length === 0) return hashOf(ofSettings)
+  return hashOf({ settings: ofSettings, agents: agents.map(({ name, text }) => [name, text]) })
 }
 
 /** To recognise a part that was trusted before. */
@@ -109,8 +132,9 @@ export const partVariables = (
   ...secrets.map((name) => escaped(`your ${name}`)),
 ]
 
-/** A part as one line without control characters: `hook on SessionStart: ./prepare.sh`. Never cut. */
+/** A part as one line without control characters: `hook on SessionStart: ./prepare.sh`. Never cut. An agent is named, without its text. */
 export function partText(part: ProjectPart, options: PartTextOptions = {}): string {
+  if (part.kind === "agent") return partTitle(part)
   const variables = partVariables(part, options)
   const more = variables.length === 0 ? "" : ` with ${variables.join(", ")}`
   return `${partTitle(part)}: ${escaped(part.what)}${more}`

@@ -3,11 +3,14 @@
  * The schema checks every value, and the effective settings know where each value came from.
  * What the project's files would run or widen counts only if a person trusted it. Importing this module reads nothing.
  */
+import { lstat } from "node:fs/promises"
 import { join } from "node:path"
+import { type AgentFiles, projectAgentFiles } from "./agent-files.ts"
 import { SettingsError, type SettingsProblem } from "./errors.ts"
 import { FIGURES, SWITCHES } from "./flag-names.ts"
-import { fingerprintOf, type ProjectPart, partsOf } from "./project-parts.ts"
+import { agentPart, fingerprintOf, memoryPart, type ProjectPart, partsOf } from "./project-parts.ts"
 import { personSettings, splitByTrust } from "./project-settings.ts"
+import { repositoryRoot } from "./repository.ts"
 import { withoutRetired } from "./retired-settings.ts"
 import { readSettingsFile } from "./settings-files.ts"
 import { problemsOf } from "./settings-problems.ts"
@@ -42,6 +45,8 @@ export interface EffectiveSettings {
   readonly origins: Readonly<Record<string, string>>
   /** What the project's files say and no person trusted, so it does not count. Absent if there is nothing. */
   readonly leftOut?: readonly ProjectPart[]
+  /** The project's agent definitions, exactly as they were trusted. Absent if nothing counts. */
+  readonly agents?: AgentFiles
 }
 
 export type SettingsInput = Partial<Settings>
@@ -82,17 +87,32 @@ export async function readSettings({ home, cwd, env, code = {} }: SettingsSource
   const person = personSettings(layers[0]!.values)
   const split = new Map(fromProject.map((layer) => [layer, splitByTrust(layer.values, person)]))
   const needing = [...split].map(([{ source }, { needsTrust }]) => ({ source, needsTrust }))
-  const parts = needing.flatMap(({ source, needsTrust }) => partsOf(source, needsTrust))
+  const agents = await projectAgentFiles({ root: home, home: env.HOME, cwd })
+  const parts = [
+    ...needing.flatMap(({ source, needsTrust }) => partsOf(source, needsTrust)),
+    ...agents.files.map(agentPart),
+    ...(await memoryParts(await repositoryRoot(cwd, { home: env.HOME }), home)),
+  ]
+  const hasAgents = agents.files.length + agents.problems.length > 0
   return {
     directory: await followed(cwd),
     parts,
-    fingerprint: fingerprintOf(needing),
+    fingerprint: fingerprintOf({ settings: needing, agents: agents.files }),
     settings: ({ trusted }) => {
       const counting = layers.map((layer) => ({ ...layer, values: split.get(layer)?.counts ?? layer.values }))
       const settings = merged(trusted ? layers : counting)
-      return trusted || parts.length === 0 ? settings : { ...settings, leftOut: parts }
+      if (trusted) return hasAgents ? { ...settings, agents } : settings
+      return parts.length === 0 ? settings : { ...settings, leftOut: parts }
     },
   }
+}
+
+/** A repository can bring memories for an agent of yours. */
+async function memoryParts(project: string, home: string): Promise<readonly ProjectPart[]> {
+  const directory = join(project, ".strata", "agent-memory")
+  const isOwn = (await followed(directory)) === (await followed(join(home, "agent-memory")))
+  const isThere = !isOwn && (await lstat(directory).catch(() => undefined)) !== undefined
+  return isThere ? [memoryPart(directory)] : []
 }
 
 const layerFrom = async (file: string): Promise<SettingsLayer> => ({

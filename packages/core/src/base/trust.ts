@@ -3,6 +3,7 @@ import { realpath } from "node:fs/promises"
 import { basename, dirname, join, resolve } from "node:path"
 import type { Clock } from "./clock.ts"
 import { systemClock } from "./clock.ts"
+import { escaped } from "./escaped-text.ts"
 import { type ProjectPart, partFingerprint, partText } from "./project-parts.ts"
 import { readTrust, removeTrust, writeTrust } from "./trust-store.ts"
 
@@ -62,11 +63,20 @@ export async function followed(path: string): Promise<string> {
   return realpath(path).catch(() => resolve(path))
 }
 
-/** A sentence for each part that does not count. */
+/** A sentence for each part that does not count, and one for all agents. */
 export function leftOutSentences(parts: readonly ProjectPart[]): readonly string[] {
-  return parts.map(
-    (part) => `Left out, because this project is not trusted: ${partText(part)} (${shortPath(part.source)}).`,
-  )
+  const leftOut = (what: string) => `Left out, because this project is not trusted: ${what}.`
+  const agents = parts.filter(({ kind }) => kind === "agent").map(({ name = "" }) => escaped(name))
+  const more = agents.length > AGENTS_NAMED ? [`${agents.length - AGENTS_NAMED} more`] : []
+  const named = [...agents.slice(0, AGENTS_NAMED), ...more].join(", ")
+  return [
+    ...parts
+      .filter(({ kind }) => kind !== "agent")
+      .map((part) => leftOut(`${partText(part)} (${shortPath(part.source)})`)),
+    ...(agents.length === 0 ? [] : [leftOut(`the agent${agents.length === 1 ? "" : "s"} in ${named}`)]),
+  ]
 }
+
+const AGENTS_NAMED = 10
 
 const shortPath = (file: string): string => join(basename(dirname(file)), basename(file))

@@ -1,22 +1,35 @@
-/** What an agent definition says: who the agent is, what it may use, and with which model. */
+/** What an agent is: when to use it, its instructions, and what it may use. Given in code or read from a markdown file. */
 
 export interface AgentDefinition {
   readonly name: string
   /** For the model that chooses an agent: when to use it. */
   readonly description: string
-  /** The agent's system prompt. */
+  /** Its instructions. */
   readonly prompt: string
-  /** The tools it gets. Default: all of its parent's except Agent. */
+  /** The tools it may use. Default: all of its parent's, except starting agents. */
   readonly tools?: readonly string[]
+  /** Tools it may not use, whatever `tools` says. */
   readonly disallowedTools?: readonly string[]
+  /** `sonnet`, `opus`, `haiku` or a model id. Default: its parent's model. */
   readonly model?: string
-  /** Where it keeps memories of its own. Default: it keeps none. */
-  readonly memory?: "user" | "project" | "local"
-  /** Requests for one task. */
+  /** A memory of its own: for all projects, in the repository, or for this project on this machine. Default: none. */
+  readonly memory?: MemoryScope
   readonly maxTurns?: number
+  /** Run it in the background unless the call says otherwise. */
   readonly background?: boolean
-  /** It works on a copy of the repository. */
+  /** Give it a git worktree of its own. */
   readonly isolation?: "worktree"
-  /** The file that it comes from. */
+  /** The file it was read from, for a person. */
   readonly source?: string
 }
+
+export type MemoryScope = (typeof MEMORY_SCOPES)[number]
+export const MEMORY_SCOPES = ["user", "project", "local"] as const
+
+/** A name becomes a directory name, so it must be one on every system. Windows reserves the second list. */
+const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
+const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)$/i
+
+export const NAME_RULE = 'only letters, digits, "-" and "_" are allowed, a letter first, at most 64 characters'
+
+export const isAgentName = (name: string): boolean => NAME.test(name) && !RESERVED.test(name)
