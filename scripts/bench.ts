@@ -8,6 +8,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   turn: "packages/core/bench/turn.ts",
   survey: "packages/core/bench/survey.ts",
   journal: "packages/core/bench/journal.ts",
+  mailbox: "packages/core/bench/mailbox.ts",
   estimator: "packages/core/bench/estimator.ts",
   import: "packages/core/bench/import.ts",
   sim: "packages/sim/bench/requests.ts",

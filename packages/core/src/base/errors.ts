@@ -240,6 +240,50 @@ export class MemoryBusyError extends StrataError {
   }
 }
 
+/** A lock that is held for a moment at a time is not given back. */
+export class LockBusyError extends StrataError {
+  override readonly name = "LockBusyError"
+
+  constructor(path: string, owner: { readonly pid: number; readonly host: string }) {
+    super(
+      `Process ${owner.pid} on ${owner.host} holds ${path} and does not give it back. Nothing was written. Try again, or end that process.`,
+    )
+  }
+}
+
+/** A message that a team's mailbox does not take. */
+export class MailboxMessageError extends StrataError {
+  override readonly name = "MailboxMessageError"
+
+  constructor(why: string) {
+    super(`The message was not sent: ${why}.`)
+  }
+}
+
+/** A receiver has not read its earlier messages yet. */
+export class MailboxFullError extends StrataError {
+  override readonly name = "MailboxFullError"
+  readonly receiver: string
+
+  constructor(receiver: string, waiting: number) {
+    super(
+      `The message was not sent: ${waiting} messages already wait for "${receiver}". Wait until it has read them, or put what you have to say into one message.`,
+    )
+    this.receiver = receiver
+  }
+}
+
+/** Two members of a team cannot have the same name. */
+export class MemberNameTakenError extends StrataError {
+  override readonly name = "MemberNameTakenError"
+
+  constructor(member: string, pid: number) {
+    super(
+      `The team already has a member named "${member}", in process ${pid}. Nothing was changed. Choose another name, or end that process.`,
+    )
+  }
+}
+
 /** What any error says, in full. */
 export function messageOf(error: unknown): string {
   return error instanceof Error && error.message !== "" ? error.message : reasonOf(error)

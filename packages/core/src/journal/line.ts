@@ -26,14 +26,22 @@ export function encodeLine(entry: Entry): Buffer {
   // the fields that the index needs come first, so that it can read them without parsing the line
   const front = "subtype" in entry ? { uuid, parentUuid, type, subtype: entry.subtype } : { uuid, parentUuid, type }
   const json = exact ? stringifyExact({ ...front, exact, ...rest }) : JSON.stringify({ ...front, ...rest })
+  return withSum(json)
+}
+
+/** The line for a JSON object: its checksum becomes the last field. */
+export function withSum(json: string): Buffer {
   const open = json.slice(0, -1)
   return Buffer.from(`${open}${SUM_FIELD}${checksum(Buffer.from(open))}"}\n`)
 }
 
+/** The JSON object of a whole line. */
+export const withoutSum = (line: Buffer): string => `${line.toString("utf8", 0, line.length - TAIL_LENGTH)}}`
+
 /** Decodes a line without its line end. */
 export function decodeLine(line: Buffer): DecodedLine {
   if (!isWhole(line)) return { state: "damaged", why: "the checksum does not match" }
-  const text = `${line.toString("utf8", 0, line.length - TAIL_LENGTH)}}`
+  const text = withoutSum(line)
   try {
     const spelledExactly = text.slice(0, 200).includes(',"exact":true,')
     const { exact: _, ...entry } = (spelledExactly ? parseExact(text) : JSON.parse(text)) as Entry & { exact?: true }

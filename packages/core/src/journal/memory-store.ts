@@ -7,6 +7,8 @@ import { lostLine } from "./damage.ts"
 import { type Entry, isBoundaryEntry } from "./entries.ts"
 import { decodeLine, encodeLine } from "./line.ts"
 import { listingFacts } from "./listing.ts"
+import type { Mailbox } from "./mailbox.ts"
+import { mailboxInMemory } from "./mailbox-in-memory.ts"
 import type { MemoryFiles } from "./memory-files.ts"
 import { memoryFilesInMemory } from "./memory-files-in-memory.ts"
 import type { Journal, JournalAddress, OpeningReport, Store } from "./store.ts"
@@ -35,6 +37,7 @@ const NOTHING_FOUND: OpeningReport = {
 export function memoryStore(): Store {
   const journals = new Map<string, Kept>()
   const memories = new Map<string, MemoryFiles>()
+  const mailboxes = new Map<string, Mailbox>()
   return {
     description: "memory",
 
@@ -72,6 +75,13 @@ export function memoryStore(): Store {
       const files = memories.get(key) ?? memoryFilesInMemory(`memory:${key}`, () => systemClock.now())
       memories.set(key, files)
       return files
+    },
+
+    mailboxes({ project, team }) {
+      const key = `${checkedId("project name", project)}/${checkedId("team name", team)}`
+      const mailbox = mailboxes.get(key) ?? mailboxInMemory(`memory:${key}`)
+      mailboxes.set(key, mailbox)
+      return mailbox
     },
   }
 }

@@ -1,6 +1,7 @@
 /** Where conversations are kept. `Store` is a port: callers do not change when another implementation takes the file store's place. */
 import type { DamagedLine, DamageFound } from "./damage.ts"
 import type { DecisionOf, Entry } from "./entries.ts"
+import type { Mailbox, TeamAddress } from "./mailbox.ts"
 import type { MemoryFiles, MemoryPlace } from "./memory-files.ts"
 
 export interface Store {
@@ -12,6 +13,8 @@ export interface Store {
   list(project: string, options?: ListJournalsOptions): Promise<readonly ConversationListing[]>
   /** The memory files of one place. A store without it works, but conversations then have no memory across each other. */
   memories?(place: MemoryPlace): MemoryFiles
+  /** Messages between the processes of a team. A store without it works, but then a team is one process. */
+  mailboxes?(team: TeamAddress): Mailbox
 }
 
 export interface JournalAddress {

@@ -8,7 +8,8 @@ import { describeDamage } from "../damage.ts"
 import { listingFacts } from "../listing.ts"
 import type { ConversationListing, FlushMode, JournalAddress, Store } from "../store.ts"
 import type { FileJournal } from "./file-journal.ts"
-import { journalDirectory, journalPaths, memoryPlaceDirectory } from "./layout.ts"
+import { journalDirectory, journalPaths, memoryPlaceDirectory, teamDirectory } from "./layout.ts"
+import { MailboxDirectory } from "./mailbox-directory.ts"
 import { memoryDirectory } from "./memory-directory.ts"
 import type { OpenFileJournal } from "./open-file-journal.ts"
 
@@ -38,6 +39,8 @@ export function fileStore({ root, flush = "turn", clock = systemClock }: FileSto
     },
 
     memories: (place) => memoryDirectory({ clock, ...memoryPlaceDirectory(root, place) }),
+
+    mailboxes: (team) => new MailboxDirectory({ directory: teamDirectory(root, team), flush, clock }),
   }
 }
 

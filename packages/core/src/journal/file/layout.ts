@@ -2,6 +2,7 @@
 import { homedir } from "node:os"
 import { join, resolve } from "node:path"
 import { checkedId } from "../../base/ids.ts"
+import type { TeamAddress } from "../mailbox.ts"
 import type { MemoryPlace } from "../memory-files.ts"
 import type { JournalAddress } from "../store.ts"
 
@@ -76,4 +77,9 @@ export function memoryPlaceDirectory(root: string, place: MemoryPlace): { direct
 /** The directory for a custom notes template and prompt. */
 export function notesConfigDirectory(root: string): string {
   return join(root, "config", "session-memory")
+}
+
+/** Where the members of a team keep their messages to each other. */
+export function teamDirectory(root: string, { project, team }: TeamAddress): string {
+  return join(projectDirectory(root, project), "teams", checkedId("team name", team))
 }

@@ -27,15 +27,9 @@ export interface FileLock {
 }
 
 export async function acquireLock(path: string, since: string): Promise<LockAttempt> {
-  const owner: LockOwner = {
-    pid: process.pid,
-    host: hostname(),
-    since,
-    started: await startOf(process.pid),
-    token: randomUUID(),
-  }
+  const owner = await thisProcess(since)
   // a finished file is linked into place, so that no process ever sees a lock without an owner
-  const own = `${path}.${owner.token.slice(0, 8)}` // shortened: together with the longest id it must fit into a file name
+  const own = ownFile(path, owner)
   try {
     await writeFile(own, JSON.stringify(owner))
     if (await linked(own, path)) return { state: "acquired", lock: lockAt(path, owner.token) }
@@ -48,11 +42,24 @@ export async function acquireLock(path: string, since: string): Promise<LockAtte
   }
 }
 
+/** This process as an owner, with a new token. */
+export async function thisProcess(since: string): Promise<LockOwner> {
+  return { pid: process.pid, host: hostname(), since, started: await startOf(process.pid), token: randomUUID() }
+}
+
+/** The token is shortened: together with the longest id it must fit into a file name. */
+export const ownFile = (path: string, { token }: LockOwner): string => `${path}.${token.slice(0, 8)}`
+
 /**
  * Only the holder of the takeover lock may replace a dead owner's lock, and only while that owner still holds it. The takeover
  * lock works like any other, so the next process can take over from one that dies in the middle.
  */
-async function takeOver(step: { path: string; own: string; owner: LockOwner; dead: LockOwner }): Promise<LockAttempt> {
+export async function takeOver(step: {
+  path: string
+  own: string
+  owner: LockOwner
+  dead: LockOwner
+}): Promise<LockAttempt> {
   const { path, own, owner, dead } = step
   const claim = await acquireLock(`${path}.takeover`, owner.since)
   if (claim.state === "held") return { state: "held", by: claim.by }
@@ -88,7 +95,7 @@ async function linked(from: string, to: string): Promise<boolean> {
 const LONGEST_LOCK = 4_096 // bytes; ours have about 200
 
 /** Anything but a file in the lock's place cannot be taken over safely, so it is an error. */
-async function ownerOf(path: string): Promise<LockOwner | undefined> {
+export async function ownerOf(path: string): Promise<LockOwner | undefined> {
   const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined
     throw error
@@ -122,7 +129,7 @@ function readOwner(text: string): LockOwner {
   }
 }
 
-async function isAlive(owner: LockOwner): Promise<boolean> {
+export async function isAlive(owner: Pick<LockOwner, "pid" | "host" | "started">): Promise<boolean> {
   if (owner.host !== hostname()) return true // another machine cannot be checked from here
   if (owner.pid <= 0) return false
   try {

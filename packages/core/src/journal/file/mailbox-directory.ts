@@ -1,0 +1,253 @@
+/**
+ * A team's mailbox on the local disk, for several processes at once. Sends that wait at the same time share one locked write.
+ * A process killed at any moment leaves whole messages and nothing else.
+ */
+import { fdatasync, watch } from "node:fs"
+import { join } from "node:path"
+import { setTimeout as wait } from "node:timers/promises"
+import { promisify } from "node:util"
+import type { Clock } from "../../base/clock.ts"
+import {
+  ClosedError,
+  JournalWriteError,
+  MailboxFullError,
+  MemberNameTakenError,
+  StrataError,
+} from "../../base/errors.ts"
+import { checkedId } from "../../base/ids.ts"
+import type {
+  Mailbox,
+  MailboxCursor,
+  MailboxDraft,
+  MailboxMessage,
+  MailboxReading,
+  Membership,
+  SendLimits,
+  TeamMember,
+} from "../mailbox.ts"
+import { checkedDraft } from "../mailbox-line.ts"
+import type { FlushMode } from "../store.ts"
+import { isAlive, thisProcess } from "./lock.ts"
+import { hasMore, LogWriter, placeOf, readLog, removeSegmentsBefore } from "./mailbox-log.ts"
+import { type MemberFile, membersIn, readMember, writeMember } from "./mailbox-members.ts"
+import { RepeatedLock } from "./repeated-lock.ts"
+
+const SEGMENT_BYTES = 1024 * 1024 // about 5,000 messages; a new process reads what no member has passed
+const LOOK_AGAIN_MS = 200 // where the system does not say that a file has changed
+const DEAD_MEMBER_MS = 7 * 24 * 60 * 60 * 1000 // so long, the messages of a killed member wait for it to be resumed
+
+export interface MailboxDirectoryOptions {
+  readonly directory: string
+  readonly flush: FlushMode
+  readonly clock: Clock
+  /** A segment of this size is followed by a new one. */
+  readonly segmentBytes?: number
+}
+
+interface Waiting {
+  readonly draft: MailboxDraft
+  readonly limits: SendLimits
+  readonly resolve: (message: MailboxMessage) => void
+  readonly reject: (error: unknown) => void
+}
+
+export class MailboxDirectory implements Mailbox {
+  readonly location: string
+  readonly #flush: FlushMode
+  readonly #clock: Clock
+  readonly #lock: RepeatedLock
+  readonly #log: LogWriter
+  readonly #joined = new Map<string, MemberFile>()
+  #waiting: Waiting[] = []
+  #writing: Promise<void> | undefined
+  #closed = false
+
+  constructor({ directory, flush, clock, segmentBytes = SEGMENT_BYTES }: MailboxDirectoryOptions) {
+    this.location = directory
+    this.#flush = flush
+    this.#clock = clock
+    this.#lock = new RepeatedLock(join(directory, "lock"), () => clock.now().toISOString())
+    this.#log = new LogWriter({ directory, segmentBytes, flush })
+  }
+
+  async send(draft: MailboxDraft, limits: SendLimits = {}): Promise<MailboxMessage> {
+    checkedDraft(draft)
+    if (this.#closed) throw new ClosedError()
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ draft, limits, resolve, reject })
+      this.#writing ??= this.#writeWaiting()
+    })
+  }
+
+  last(from: string): Promise<number> {
+    return this.#locked(() => {
+      this.#log.catchUp()
+      return this.#log.last(from)
+    })
+  }
+
+  async read(after: MailboxCursor | undefined, member?: string): Promise<MailboxReading> {
+    if (member !== undefined && after !== undefined) await this.#passed(member, after)
+    const reading = await this.#read(after)
+    return { messages: reading.messages, cursor: reading.cursor, problems: reading.problems }
+  }
+
+  async arrival(after: MailboxCursor | undefined, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const changed = this.#change(signal) // before the look, so that nothing arrives unseen in between
+      try {
+        if (await hasMore(this.location, after)) return
+        await changed.happened
+      } finally {
+        changed.stop()
+      }
+    }
+  }
+
+  async join({ name, conversation }: TeamMember): Promise<Membership> {
+    checkedId("name for an agent", name)
+    const { pid, host, started, token } = await thisProcess("")
+    const before = await this.#locked(async () => {
+      const found = readMember(this.location, name)
+      if (found && !found.hasLeft && (await isAlive(found))) throw new MemberNameTakenError(name, found.pid)
+      const cursor = found?.cursor === undefined ? {} : { cursor: found.cursor }
+      const member = { name, conversation, pid, host, started, token, ...cursor, hasLeft: false }
+      await writeMember(this.location, member)
+      this.#joined.set(name, member)
+      return found
+    })
+    return {
+      ...(before?.cursor === undefined ? {} : { cursor: before.cursor }),
+      leave: (cursor) => this.#leave(name, cursor),
+    }
+  }
+
+  async members(): Promise<readonly TeamMember[]> {
+    const found = await membersIn(this.location)
+    return found.filter(({ isRunning }) => isRunning).map(({ name, conversation }) => ({ name, conversation }))
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    await this.#writing
+    await this.#lock.close()
+    this.#log.close()
+  }
+
+  /** Damage and an unfinished line are looked at again under the lock, because a write may be under way. */
+  async #read(after: MailboxCursor | undefined): Promise<MailboxReading> {
+    const reading = await readLog(this.location, after)
+    if (!reading.hasOpenEnd && reading.problems.length === 0) return reading
+    return this.#locked(() => {
+      this.#log.catchUp()
+      return readLog(this.location, after)
+    })
+  }
+
+  async #writeWaiting(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      let taken: readonly Waiting[] = []
+      try {
+        const written = await this.#locked(() => {
+          taken = this.#waiting // those that came while the lock was taken, too
+          this.#waiting = []
+          return this.#append(taken)
+        })
+        if (this.#flush === "always" && this.#log.fd !== undefined) await flushed(this.#log.fd)
+        for (const answer of written) answer()
+      } catch (error) {
+        const failed = taken.length > 0 ? taken : this.#waiting
+        if (taken.length === 0) this.#waiting = []
+        for (const { reject } of failed) reject(asWriteError(this.location, error))
+      }
+    }
+    this.#writing = undefined
+  }
+
+  /** Writes what the limits allow. Returns the answers, which are given once everything is flushed. */
+  #append(taken: readonly Waiting[]): readonly (() => void)[] {
+    this.#log.catchUp()
+    const answers: (() => void)[] = []
+    const added = new Map<string, number>()
+    const accepted = taken.filter((one) => {
+      const full = this.#fullReceiver(one, added)
+      if (full) answers.push(() => one.reject(full))
+      else for (const name of one.draft.to) added.set(name, (added.get(name) ?? 0) + 1)
+      return full === undefined
+    })
+    if (accepted.length === 0) return answers
+    const { messages, error } = this.#log.append(accepted.map(({ draft }) => draft))
+    for (const [at, { resolve, reject }] of accepted.entries()) {
+      const message = messages[at]
+      answers.push(message ? () => resolve(message) : () => reject(asWriteError(this.location, error)))
+    }
+    return answers
+  }
+
+  #fullReceiver({ draft, limits }: Waiting, added: ReadonlyMap<string, number>): MailboxFullError | undefined {
+    if (limits.waiting === undefined) return undefined
+    for (const name of draft.to) {
+      const cursor = readMember(this.location, name)?.cursor
+      const waiting =
+        this.#log.waiting(name, cursor === undefined ? undefined : placeOf(cursor)) + (added.get(name) ?? 0)
+      if (waiting >= limits.waiting) return new MailboxFullError(name, waiting)
+    }
+    return undefined
+  }
+
+  /** Notes how far a member got. Segments that all have passed are removed. */
+  async #passed(name: string, cursor: MailboxCursor): Promise<void> {
+    const member = this.#joined.get(name)
+    if (!member || member.cursor === cursor) return
+    const segment = (at: MailboxCursor | undefined) => (at === undefined ? 0 : placeOf(at).segment)
+    const isFurther = segment(cursor) > segment(member.cursor)
+    const moved = { ...member, cursor }
+    this.#joined.set(name, moved)
+    await writeMember(this.location, moved)
+    if (isFurther) await this.#locked(() => this.#removePassed())
+  }
+
+  async #removePassed(): Promise<void> {
+    const now = this.#clock.now().getTime()
+    const members = await membersIn(this.location)
+    const counted = members.filter(({ isRunning, touched }) => isRunning || now - touched.getTime() < DEAD_MEMBER_MS)
+    const reached = counted.map(({ cursor }) => (cursor === undefined ? 0 : placeOf(cursor).segment))
+    await removeSegmentsBefore(this.location, Math.min(...reached))
+  }
+
+  async #leave(name: string, cursor: MailboxCursor | undefined): Promise<void> {
+    if (cursor !== undefined) await this.#passed(name, cursor)
+    const member = this.#joined.get(name)
+    if (!member) return
+    this.#joined.delete(name)
+    await writeMember(this.location, { ...member, hasLeft: true })
+  }
+
+  async #locked<T>(work: () => T | Promise<T>): Promise<T> {
+    try {
+      return await this.#lock.hold(work)
+    } catch (error) {
+      throw asWriteError(this.location, error)
+    }
+  }
+
+  /** The next change of the directory, or a moment if the system reports none. */
+  #change(signal: AbortSignal): { readonly happened: Promise<unknown>; stop(): void } {
+    const stopped = new AbortController()
+    const either = AbortSignal.any([signal, stopped.signal])
+    const changes = Promise.withResolvers<void>()
+    try {
+      watch(this.location, { signal: either }, () => changes.resolve()).on("error", () => undefined)
+    } catch {
+      // the directory does not exist yet, or the system has no watches left: the next look comes soon
+    }
+    const soon = wait(LOOK_AGAIN_MS, undefined, { signal: either }).catch(() => undefined)
+    return { happened: Promise.race([changes.promise, soon]), stop: () => stopped.abort() }
+  }
+}
+
+const flushed = promisify(fdatasync)
+
+const asWriteError = (path: string, error: unknown): unknown =>
+  error instanceof StrataError ? error : new JournalWriteError(path, error)

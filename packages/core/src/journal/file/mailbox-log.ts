@@ -1,0 +1,312 @@
+/**
+ * The log of a team on disk: numbered segments of lines. Writers hold the team's lock; readers need none, because a line counts
+ * only with its line end. Each segment begins with the sequences given before it, so older ones can be removed.
+ */
+import {
+  closeSync,
+  constants,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readdirSync,
+  readSync,
+  writeSync,
+} from "node:fs"
+import { open, readdir, rm } from "node:fs/promises"
+import { join } from "node:path"
+import { InvalidIdError } from "../../base/errors.ts"
+import type { MailboxCursor, MailboxDraft, MailboxMessage, MailboxReading } from "../mailbox.ts"
+import { decodeMailboxLine, encodeHeader, encodeMessage, holdsWhole, piecesIn } from "../mailbox-line.ts"
+import type { FlushMode } from "../store.ts"
+import { FILE_MODE } from "./layout.ts"
+
+const LINE_END = 0x0a
+const SEGMENT_NAME = /^(\d{8})\.log$/
+
+export interface Place {
+  readonly segment: number
+  readonly offset: number
+}
+
+export const cursorAt = ({ segment, offset }: Place): MailboxCursor => `${segment}:${offset}`
+
+export function placeOf(cursor: MailboxCursor): Place {
+  const [, segment, offset] = /^(\d{1,8}):(\d{1,15})$/.exec(cursor) ?? []
+  if (segment === undefined) throw new InvalidIdError("place in a mailbox", cursor)
+  return { segment: Number(segment), offset: Number(offset) }
+}
+
+export const isAfter = (a: Place, b: Place): boolean =>
+  a.segment === b.segment ? a.offset > b.offset : a.segment > b.segment
+
+export const segmentPath = (directory: string, segment: number): string =>
+  join(directory, `${String(segment).padStart(8, "0")}.log`)
+
+const numbersIn = (names: readonly string[]): readonly number[] =>
+  names
+    .flatMap((name) => SEGMENT_NAME.exec(name)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => a - b)
+
+export async function segmentsIn(directory: string): Promise<readonly number[]> {
+  const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return []
+    throw error
+  })
+  return numbersIn(names)
+}
+
+export interface LogReading extends MailboxReading {
+  /** The last line has no end: a write is under way, or a writer was killed. */
+  readonly hasOpenEnd: boolean
+}
+
+/** Reads everything after a cursor. Costs what is new. */
+export async function readLog(directory: string, after: MailboxCursor | undefined): Promise<LogReading> {
+  const segments = await segmentsIn(directory) // before the segments are read: all but the last are complete
+  const from = after === undefined ? { segment: segments[0] ?? 1, offset: 0 } : placeOf(after)
+  const reading = { messages: [] as MailboxMessage[], problems: [] as string[], hasOpenEnd: false }
+  const first = segments[0] ?? from.segment
+  if (from.segment < first)
+    reading.problems.push(
+      `The messages before segment ${first} of ${directory} were removed before they were read here.`,
+    )
+  let place: Place = from
+  for (const segment of segments.filter((number) => number >= from.segment)) {
+    const start = segment === from.segment ? from.offset : 0
+    const path = segmentPath(directory, segment)
+    const { bytes, open: openBytes } = await linesFrom(path, start)
+    for (const { start: at, next, line } of piecesIn(bytes)) {
+      const cursor = cursorAt({ segment, offset: start + next })
+      if (line.state === "message") reading.messages.push({ ...line.message, cursor })
+      else if (line.state === "damaged")
+        reading.problems.push(
+          `A message in ${path} is damaged and was skipped: ${next - at} bytes at offset ${start + at}. All others were read.`,
+        )
+    }
+    place = { segment, offset: start + bytes.length }
+    reading.hasOpenEnd = openBytes > 0
+  }
+  return { ...reading, cursor: cursorAt(place) }
+}
+
+/** Whether there is something after a cursor. */
+export async function hasMore(directory: string, after: MailboxCursor | undefined): Promise<boolean> {
+  const { messages, problems } = await readLog(directory, after)
+  return messages.length > 0 || problems.length > 0
+}
+
+async function linesFrom(path: string, start: number): Promise<{ bytes: Buffer; open: number }> {
+  const handle = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined // removed in the meantime
+    throw error
+  })
+  if (!handle) return { bytes: Buffer.alloc(0), open: 0 }
+  try {
+    const { size } = await handle.stat()
+    const all = Buffer.alloc(Math.max(0, size - start))
+    const { bytesRead } = await handle.read(all, 0, all.length, start)
+    const end = all.subarray(0, bytesRead).lastIndexOf(LINE_END) + 1
+    return { bytes: all.subarray(0, end), open: bytesRead - end }
+  } finally {
+    await handle.close()
+  }
+}
+
+/** What was written, in the order of the drafts. After a failure the rest has the error. */
+export interface Written {
+  readonly messages: readonly MailboxMessage[]
+  readonly error?: unknown
+}
+
+/** The writer's side. Every method is called under the team's lock, and none waits: the lock is given back within a millisecond. */
+export class LogWriter {
+  readonly #directory: string
+  readonly #segmentBytes: number
+  readonly #flush: FlushMode
+  #end: { readonly fd: number; readonly segment: number; offset: number } | undefined
+  /** The last sequence of each sender, and how many damaged lines came before it. */
+  #senders = new Map<string, { readonly sequence: number; readonly damaged: number }>()
+  /** Where the newest messages of each receiver are. */
+  #receivers = new Map<string, Place[]>()
+  #damaged = 0
+
+  constructor(options: { readonly directory: string; readonly segmentBytes: number; readonly flush: FlushMode }) {
+    this.#directory = options.directory
+    this.#segmentBytes = options.segmentBytes
+    this.#flush = options.flush
+  }
+
+  /** A damaged line may have been the sender's, so its sequence is not given again. */
+  last(from: string): number {
+    const known = this.#senders.get(from)
+    return known ? known.sequence + this.#damaged - known.damaged : 0
+  }
+
+  /** How many messages for a receiver are after the place it has reached. */
+  waiting(receiver: string, reached: Place | undefined): number {
+    const places = this.#receivers.get(receiver) ?? []
+    if (reached === undefined) return places.length
+    const unread = places.findIndex((place) => isAfter(place, reached))
+    places.splice(0, unread < 0 ? places.length : unread)
+    return places.length
+  }
+
+  /** Reads what others wrote, and ends a line that a killed writer left open. */
+  catchUp(): void {
+    if (this.#end && fstatSync(this.#end.fd).nlink === 0) this.#forget()
+    if (!this.#end) this.#open(numbersIn(readdirSync(this.#directory))[0] ?? 1)
+    for (;;) {
+      this.#readRest()
+      const next = this.#end!.segment + 1
+      if (!this.#open(next, "existing")) break
+    }
+    if (this.#end!.offset === 0) this.#writeHeader()
+  }
+
+  /** Appends as one write. Call `catchUp` before. */
+  append(drafts: readonly MailboxDraft[]): Written {
+    if (this.#end!.offset >= this.#segmentBytes) this.#rotate()
+    const given = new Map<string, number>()
+    const lines = drafts.map((draft) => {
+      const sequence = (given.get(draft.from) ?? this.last(draft.from)) + 1
+      given.set(draft.from, sequence)
+      const message = { ...draft, sequence }
+      return { message, bytes: encodeMessage(message) }
+    })
+    const { written, error } = this.#write(Buffer.concat(lines.map(({ bytes }) => bytes)))
+    const messages: MailboxMessage[] = []
+    let used = 0
+    for (const { message, bytes } of lines) {
+      used += bytes.length
+      if (used > written) break
+      this.#end!.offset += bytes.length
+      this.#note(message)
+      messages.push({ ...message, cursor: cursorAt(this.#end!) })
+    }
+    if (error !== undefined) ftruncateSync(this.#end!.fd, this.#end!.offset) // a part of a line, which no reader has taken
+    return { messages, ...(error === undefined ? {} : { error }) }
+  }
+
+  /** The file that was written to last, to be flushed. */
+  get fd(): number | undefined {
+    return this.#end?.fd
+  }
+
+  close(): void {
+    if (this.#end && this.#flush === "turn") fdatasyncSync(this.#end.fd)
+    this.#forget()
+  }
+
+  #forget(): void {
+    if (this.#end) closeSync(this.#end.fd)
+    this.#end = undefined
+    this.#senders = new Map()
+    this.#receivers = new Map()
+    this.#damaged = 0
+  }
+
+  #open(segment: number, which: "existing" | "any" = "any"): boolean {
+    const path = segmentPath(this.#directory, segment)
+    let fd: number
+    try {
+      fd = openSync(path, which === "existing" ? APPEND_EXISTING : "a+", FILE_MODE)
+    } catch (error) {
+      if (which === "existing" && (error as NodeJS.ErrnoException).code === "ENOENT") return false
+      throw error
+    }
+    if (this.#end) closeSync(this.#end.fd)
+    this.#end = { fd, segment, offset: 0 }
+    return true
+  }
+
+  #readRest(): void {
+    const end = this.#end!
+    const { size } = fstatSync(end.fd)
+    if (size <= end.offset) {
+      end.offset = size
+      return
+    }
+    const all = Buffer.alloc(size - end.offset)
+    const bytes = all.subarray(0, readSync(end.fd, all, 0, all.length, end.offset))
+    const ended = this.#settle(bytes)
+    for (const { next, line } of piecesIn(ended)) {
+      if (line.state === "message") this.#note(line.message, { segment: end.segment, offset: end.offset + next })
+      else if (line.state === "damaged") this.#damaged++
+      else for (const [name, sequence] of Object.entries(line.header.senders)) this.#raise(name, sequence)
+    }
+    end.offset += ended.length
+  }
+
+  /** Cuts off an unfinished line, which no one was given an answer for. A line that lacks only its end gets it. */
+  #settle(bytes: Buffer): Buffer {
+    const end = bytes.lastIndexOf(LINE_END) + 1
+    if (end === bytes.length) return bytes
+    if (holdsWhole(bytes.subarray(end))) {
+      writeSync(this.#end!.fd, "\n")
+      return Buffer.concat([bytes, Buffer.of(LINE_END)])
+    }
+    ftruncateSync(this.#end!.fd, this.#end!.offset + end)
+    return bytes.subarray(0, end)
+  }
+
+  #note({ from, to, sequence }: { from: string; to: readonly string[]; sequence: number }, at?: Place): void {
+    this.#raise(from, sequence)
+    const { segment, offset } = at ?? this.#end!
+    for (const name of to) {
+      const places = this.#receivers.get(name) ?? []
+      places.push({ segment, offset })
+      if (places.length > 2 * MOST_PLACES) places.splice(0, MOST_PLACES)
+      this.#receivers.set(name, places)
+    }
+  }
+
+  #raise(name: string, sequence: number): void {
+    if (sequence >= (this.#senders.get(name)?.sequence ?? 0))
+      this.#senders.set(name, { sequence, damaged: this.#damaged })
+  }
+
+  #rotate(): void {
+    const end = this.#end!
+    if (this.#flush !== "never") fdatasyncSync(end.fd)
+    this.#open(end.segment + 1)
+    this.#writeHeader()
+  }
+
+  #writeHeader(): void {
+    const names = [...this.#senders.keys()].sort()
+    const bytes = encodeHeader(Object.fromEntries(names.map((name) => [name, this.last(name)])))
+    const { written, error } = this.#write(bytes)
+    if (error !== undefined) {
+      ftruncateSync(this.#end!.fd, 0)
+      throw error
+    }
+    this.#end!.offset = written
+  }
+
+  #write(bytes: Buffer): { written: number; error?: unknown } {
+    let written = 0
+    try {
+      while (written < bytes.length) written += writeSync(this.#end!.fd, bytes, written)
+      return { written }
+    } catch (error) {
+      return { written, error }
+    }
+  }
+}
+
+const APPEND_EXISTING = constants.O_RDWR | constants.O_APPEND
+const MOST_PLACES = 10_000 // the greatest limit of waiting messages that settings allow
+
+/** Removes the segments before a place, but never the last, and keeps one more for a reader whose last save was lost in a power cut. */
+export async function removeSegmentsBefore(directory: string, segment: number): Promise<void> {
+  const segments = await segmentsIn(directory)
+  const passed = segments.filter((number) => number < segment - 1 && number !== segments.at(-1))
+  const next = segments.find((number) => !passed.includes(number))
+  if (next === undefined || passed.length === 0) return
+  // the next one must know the sequences of those that go
+  const { bytes } = await linesFrom(segmentPath(directory, next), 0)
+  if (decodeMailboxLine(bytes.subarray(0, bytes.indexOf(LINE_END))).state !== "header") return
+  for (const number of passed) await rm(segmentPath(directory, number), { force: true })
+}

@@ -1,0 +1,78 @@
+/** The members of a team on disk: one small file per name, with the process that has it and how far it has read. */
+import { readFileSync } from "node:fs"
+import { readdir, rename, rm, stat, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { checkedId, isSafeId } from "../../base/ids.ts"
+import { fields, flag, maybe, text, whole } from "../../messages/shapes/shape.ts"
+import type { MailboxCursor, TeamMember } from "../mailbox.ts"
+import { FILE_MODE } from "./layout.ts"
+import { isAlive, type LockOwner } from "./lock.ts"
+import { makeDirectory } from "./make-directory.ts"
+
+export interface MemberFile extends TeamMember, Pick<LockOwner, "pid" | "host" | "started" | "token"> {
+  /** Everything before it is saved by the member. */
+  readonly cursor?: MailboxCursor
+  readonly hasLeft: boolean
+}
+
+const flaw = fields(
+  {
+    name: text(),
+    conversation: text(),
+    pid: whole(),
+    host: text(),
+    started: text(),
+    token: text(),
+    cursor: maybe(text({ pattern: /^\d{1,8}:\d{1,15}$/ })),
+    hasLeft: flag,
+  },
+  "open",
+)
+
+const folder = (directory: string) => join(directory, "members")
+const fileOf = (directory: string, name: string) =>
+  join(folder(directory), `${checkedId("name for an agent", name)}.json`)
+
+/** A damaged file counts as none: the name is free, and its next holder reads from the start. */
+export function readMember(directory: string, name: string): MemberFile | undefined {
+  try {
+    const value: unknown = JSON.parse(readFileSync(fileOf(directory, name), "utf8"))
+    return flaw(value) === undefined && (value as MemberFile).name === name ? (value as MemberFile) : undefined
+  } catch (error) {
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === "ENOENT") return undefined
+    throw error
+  }
+}
+
+export async function writeMember(directory: string, member: MemberFile): Promise<void> {
+  await makeDirectory(folder(directory))
+  const path = fileOf(directory, member.name)
+  const draft = `${path}.${member.token.slice(0, 8)}`
+  try {
+    await writeFile(draft, JSON.stringify(member), { mode: FILE_MODE })
+    await rename(draft, path)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  }
+}
+
+export interface FoundMember extends MemberFile {
+  readonly isRunning: boolean
+  /** When it last saved how far it has read, or joined. */
+  readonly touched: Date
+}
+
+/** All that have not left, by name. */
+export async function membersIn(directory: string): Promise<readonly FoundMember[]> {
+  const names = await readdir(folder(directory)).catch(() => [] as string[])
+  const ids = names.filter((name) => name.endsWith(".json")).map((name) => name.slice(0, -".json".length))
+  const found: FoundMember[] = []
+  for (const name of ids.filter(isSafeId).sort()) {
+    const member = readMember(directory, name)
+    const facts = await stat(fileOf(directory, name)).catch(() => undefined)
+    if (!member || !facts || member.hasLeft) continue
+    found.push({ ...member, isRunning: await isAlive(member), touched: facts.mtime })
+  }
+  return found
+}

@@ -1,0 +1,86 @@
+/** A mailbox without a disk, for tests and experiments. */
+import { InvalidIdError, MailboxFullError, MemberNameTakenError } from "../base/errors.ts"
+import { checkedId } from "../base/ids.ts"
+import type { Mailbox, MailboxCursor, MailboxMessage, TeamMember } from "./mailbox.ts"
+import { checkedDraft } from "./mailbox-line.ts"
+
+interface Seat {
+  readonly member: TeamMember
+  cursor: MailboxCursor | undefined
+  isHere: boolean
+}
+
+export function mailboxInMemory(location: string): Mailbox {
+  const log: MailboxMessage[] = []
+  const seats = new Map<string, Seat>()
+  const listeners = new Set<() => void>()
+  const last = (from: string) => log.findLast((message) => message.from === from)?.sequence ?? 0
+
+  return {
+    location,
+
+    async send(given, { waiting } = {}) {
+      const draft = checkedDraft(given)
+      for (const name of draft.to) {
+        const unread = log.slice(placeOf(seats.get(name)?.cursor)).filter(({ to }) => to.includes(name)).length
+        if (waiting !== undefined && unread >= waiting) throw new MailboxFullError(name, unread)
+      }
+      const content = structuredClone(draft.content)
+      const message = { ...draft, content, sequence: last(draft.from) + 1, cursor: String(log.length + 1) }
+      log.push(message)
+      for (const listener of [...listeners]) listener()
+      return message
+    },
+
+    async last(from) {
+      return last(from)
+    },
+
+    async read(after, member) {
+      const seat = member === undefined ? undefined : seats.get(member)
+      if (seat && after !== undefined) seat.cursor = after
+      return { messages: log.slice(placeOf(after)), cursor: String(log.length), problems: [] }
+    },
+
+    async arrival(after, signal) {
+      const start = placeOf(after)
+      if (signal.aborted || log.length > start) return
+      await new Promise<void>((resolve) => {
+        const done = () => {
+          listeners.delete(done)
+          signal.removeEventListener("abort", done)
+          resolve()
+        }
+        listeners.add(done)
+        signal.addEventListener("abort", done)
+      })
+    },
+
+    async join(member) {
+      const before = seats.get(checkedId("name for an agent", member.name))
+      if (before?.isHere) throw new MemberNameTakenError(member.name, process.pid)
+      const seat: Seat = { member, cursor: before?.cursor, isHere: true }
+      seats.set(member.name, seat)
+      return {
+        ...(before?.cursor === undefined ? {} : { cursor: before.cursor }),
+        async leave(cursor) {
+          seat.cursor = cursor ?? seat.cursor
+          seat.isHere = false
+        },
+      }
+    },
+
+    async members() {
+      const here = [...seats.values()].filter(({ isHere }) => isHere).map(({ member }) => member)
+      return here.sort((a, b) => (a.name < b.name ? -1 : 1))
+    },
+
+    async close() {},
+  }
+}
+
+function placeOf(cursor: MailboxCursor | undefined): number {
+  if (cursor === undefined) return 0
+  if (!/^\d{1,15}$/.test(cursor)) throw new InvalidIdError("place in a mailbox", cursor)
+  return Number(cursor)
+}

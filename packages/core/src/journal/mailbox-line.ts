@@ -1,0 +1,105 @@
+/** How a message is written into a team's log: one line of JSON with a checksum, like the lines of a journal. */
+import { MailboxMessageError } from "../base/errors.ts"
+import { checkedId } from "../base/ids.ts"
+import { fields, listOf, record, text, whole } from "../messages/shapes/shape.ts"
+import { isWhole, withoutSum, withSum } from "./line.ts"
+import type { MailboxDraft, MailboxMessage } from "./mailbox.ts"
+
+export type SentMessage = Omit<MailboxMessage, "cursor">
+
+/** The first line of a segment: the sequences that were given before it. */
+export interface SegmentHeader {
+  readonly mailbox: 1
+  readonly senders: Readonly<Record<string, number>>
+}
+
+export type MailboxLine =
+  | { readonly state: "message"; readonly message: SentMessage }
+  | { readonly state: "header"; readonly header: SegmentHeader }
+  | { readonly state: "damaged" }
+
+const MOST_CHARACTERS = 500_000 // of a message as JSON; those of a team have a few thousand
+const MOST_RECEIVERS = 1_000
+
+/** Returns the draft if it can be written; throws otherwise. */
+export function checkedDraft(draft: MailboxDraft): MailboxDraft {
+  checkedId("name for an agent", draft.from)
+  for (const name of draft.to) checkedId("name for an agent", name)
+  if (draft.to.length === 0) throw new MailboxMessageError("it has no receiver")
+  if (draft.to.length > MOST_RECEIVERS) throw new MailboxMessageError(`it has more than ${MOST_RECEIVERS} receivers`)
+  if (JSON.stringify(draft.content).length > MOST_CHARACTERS)
+    throw new MailboxMessageError(`it has more than ${MOST_CHARACTERS} characters`)
+  return draft
+}
+
+export const encodeMessage = ({ from, to, sequence, content }: SentMessage): Buffer =>
+  withSum(JSON.stringify({ from, to, sequence, content }))
+
+export const encodeHeader = (senders: SegmentHeader["senders"]): Buffer =>
+  withSum(JSON.stringify({ mailbox: 1, senders }))
+
+const messageFlaw = fields({ from: text(), to: listOf(text()), sequence: whole(), content: record }, "open")
+
+/** Decodes a line without its line end. */
+export function decodeMailboxLine(line: Buffer): MailboxLine {
+  if (!isWhole(line)) return { state: "damaged" }
+  try {
+    const value = JSON.parse(withoutSum(line)) as SentMessage | SegmentHeader
+    if ("mailbox" in value) return { state: "header", header: value }
+    return messageFlaw(value) === undefined ? { state: "message", message: value } : { state: "damaged" }
+  } catch {
+    return { state: "damaged" }
+  }
+}
+
+export interface FoundPiece {
+  /** Where it begins, in bytes from the start of the bytes given. */
+  readonly start: number
+  /** The first byte after it and its line end. */
+  readonly next: number
+  readonly line: MailboxLine
+}
+
+const LINE_END = 0x0a
+const LINE_CLOSE = /,"sum":"[0-9a-f]{8}"\}/g
+
+/** The lines in some bytes that end with a line end. If a line end was changed, the lines on both sides of it are still found. */
+export function* piecesIn(bytes: Buffer): Generator<FoundPiece> {
+  for (let start = 0, end = bytes.indexOf(LINE_END); end >= 0; start = end + 1, end = bytes.indexOf(LINE_END, start)) {
+    const line = decodeMailboxLine(bytes.subarray(start, end))
+    if (line.state === "damaged") yield* wholeIn(bytes.subarray(0, end + 1), start)
+    else yield { start, next: end + 1, line }
+  }
+}
+
+/** Whether some bytes without a line end hold a whole line all the same. */
+export const holdsWhole = (bytes: Buffer): boolean =>
+  [...wholeIn(Buffer.concat([bytes, Buffer.of(LINE_END)]), 0)].some(({ line }) => line.state !== "damaged")
+
+function* wholeIn(bytes: Buffer, from: number): Generator<FoundPiece> {
+  const raw = bytes.toString("latin1", from)
+  let start = from
+  for (const { index, 0: close } of raw.matchAll(LINE_CLOSE)) {
+    const end = from + index + close.length
+    const begin = wholeBegin(bytes, start, end)
+    if (begin === undefined) continue
+    if (begin > start) yield { start, next: begin, line: { state: "damaged" } }
+    yield { start: begin, next: end + 1, line: decodeMailboxLine(bytes.subarray(begin, end)) }
+    start = end + 1 // the byte in between was the line end
+  }
+  if (start < bytes.length - 1) yield { start, next: bytes.length, line: { state: "damaged" } }
+}
+
+const FRONTS = ['{"from":"', '{"mailbox":']
+const MOST_TRIES = 20
+
+/** Where a whole line begins that ends here, if there is one. */
+function wholeBegin(bytes: Buffer, start: number, end: number): number | undefined {
+  const part = bytes.subarray(start, end)
+  for (const front of FRONTS)
+    for (let at = part.indexOf(front), tries = 0; at >= 0 && tries < MOST_TRIES; at = part.indexOf(front, at + 1)) {
+      tries++
+      if (isWhole(part.subarray(at))) return start + at
+    }
+  return undefined
+}

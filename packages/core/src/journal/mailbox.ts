@@ -1,0 +1,78 @@
+/**
+ * The part of the `Store` port through which the processes of a team send each other messages: one append-only log per team.
+ * Every member reads all of it from its own cursor and takes what is for it. What a message means is the business of `team/`.
+ */
+
+export interface TeamAddress {
+  readonly project: string
+  readonly team: string
+}
+
+/** A place in the log. Opaque to callers; it fits into JSON. */
+export type MailboxCursor = string
+
+export interface MailboxDraft {
+  /** The sender's name. */
+  readonly from: string
+  /** The names of the receivers. */
+  readonly to: readonly string[]
+  readonly content: Readonly<Record<string, unknown>>
+}
+
+export interface MailboxMessage extends MailboxDraft {
+  /** Counts the messages of this sender from 1, without gaps as long as the log is undamaged. */
+  readonly sequence: number
+  /** The place right after this message. */
+  readonly cursor: MailboxCursor
+}
+
+export interface MailboxReading {
+  readonly messages: readonly MailboxMessage[]
+  /** The place after everything that was read. */
+  readonly cursor: MailboxCursor
+  /** Damage that was skipped, as sentences for a person. */
+  readonly problems: readonly string[]
+}
+
+export interface TeamMember {
+  readonly name: string
+  /** The id of its conversation. */
+  readonly conversation: string
+}
+
+export interface Membership {
+  /** How far the name was read before, by this conversation or another one. */
+  readonly cursor?: MailboxCursor
+  /** Leaves the team. The cursor says how far this member got. */
+  leave(cursor?: MailboxCursor): Promise<void>
+}
+
+export interface SendLimits {
+  /** The most messages that may wait for one receiver. More are refused with `MailboxFullError`. */
+  readonly waiting?: number
+}
+
+export interface Mailbox {
+  /** For messages to a person. */
+  readonly location: string
+  /**
+   * Resolves when the message is written (and flushed, in mode `always`): all of it or nothing. Messages of one sender are
+   * written in the order of the calls. The mailbox gives the sequence.
+   */
+  send(draft: MailboxDraft, limits?: SendLimits): Promise<MailboxMessage>
+  /** The sequence of a sender's last message, or 0. A restarted sender sees from it what it has sent. */
+  last(from: string): Promise<number>
+  /**
+   * Everything after a cursor, for all receivers. Reading changes no message: a reader saves the cursor together with what it did
+   * with the messages, so a crash in between loses and repeats nothing.
+   * A member that gives its name says that it has saved the cursor. What every member has passed may be removed.
+   */
+  read(after: MailboxCursor | undefined, member?: string): Promise<MailboxReading>
+  /** Resolves when there is something after the cursor, or when the signal aborts. */
+  arrival(after: MailboxCursor | undefined, signal: AbortSignal): Promise<void>
+  /** Joins under a name. Throws `MemberNameTakenError` while another living process or conversation has it. */
+  join(member: TeamMember): Promise<Membership>
+  /** Who is in the team, by name. A member whose process has died is left out. */
+  members(): Promise<readonly TeamMember[]>
+  close(): Promise<void>
+}

@@ -1,0 +1,24 @@
+/** What a journal says about the messages that it received. */
+import type { Journal } from "../src/journal/store.ts"
+
+export interface Received {
+  readonly count: number
+  readonly cursor: string | undefined
+  /** The sequences of each sender, in the order of arrival. */
+  readonly bySender: ReadonlyMap<string, readonly number[]>
+}
+
+export async function lastReceived(journal: Journal): Promise<Received> {
+  let count = 0
+  let cursor: string | undefined
+  const bySender = new Map<string, number[]>()
+  for await (const entry of journal.entries()) {
+    if (entry.type !== "attachment" || entry.attachment.type !== "queued_agent_message") continue
+    const { id = "", cursor: at } = entry.attachment
+    const [sender = "", sequence] = id.split("#")
+    bySender.set(sender, [...(bySender.get(sender) ?? []), Number(sequence)])
+    cursor = at
+    count++
+  }
+  return { count, cursor, bySender }
+}
