@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ["packages/*/{src,test,examples}/**/*.test.{ts,tsx}", "{scripts,examples}/**/*.test.ts"],
     setupFiles: ["scripts/test-seeds.ts"],
+    globalSetup: ["scripts/test-build/setup.ts"],
     // generous: a loaded machine is slow, a deadlock is for ever
     testTimeout: 180_000,
     hookTimeout: 60_000,

@@ -6,9 +6,9 @@ import { spawnSync } from "node:child_process"
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { loadSettings } from "@strata/core/internal"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest"
 import { type CodeBlock, codeBlocks } from "./code-blocks.ts"
-import { layOut, programFile, type Ran, runBlock } from "./run-block.ts"
+import { installPackages, layOut, programFile, type Ran, runBlock } from "./run-block.ts"
 
 const AT_ONCE = 2 // cores
 const root = join(import.meta.dirname, "../..")
@@ -24,6 +24,8 @@ describe("code blocks of the documentation", () => {
   const ran = new Map<CodeBlock, Promise<Ran>>()
 
   beforeAll(() => {
+    const bundle = inject("bundle")
+    installPackages(bundle, join(scratch, "pages"))
     for (const page of pages) layOut(directoryOf(page))
     for (const { page, plan, code } of blocks)
       if (plan.kind === "file") writeFileSync(join(directoryOf(page), plan.name), code)
@@ -31,7 +33,7 @@ describe("code blocks of the documentation", () => {
     for (let lane = 0; lane < AT_ONCE; lane++) {
       let before: Promise<unknown> = Promise.resolve()
       for (const block of runnable.filter((_, index) => index % AT_ONCE === lane)) {
-        const run = before.then(() => runBlock(block, { root, directory: directoryOf(block.page) }))
+        const run = before.then(() => runBlock(block, { bundle, directory: directoryOf(block.page) }))
         before = run.catch(() => undefined)
         ran.set(block, run)
       }
@@ -88,5 +90,5 @@ describe("code blocks of the documentation", () => {
 })
 
 function directoryOf(page: string): string {
-  return join(scratch, page.replaceAll(/\W/g, "-"))
+  return join(scratch, "pages", page.replaceAll(/\W/g, "-"))
 }

@@ -1,6 +1,6 @@
 /** Runs one code block as a stranger would: in a directory of its own, with Node and `strata` on the path, against the simulator. */
 import { execFile } from "node:child_process"
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
 import { helpfulBrain, startSimulator } from "@strata/sim"
 import type { CodeBlock } from "./code-blocks.ts"
@@ -16,7 +16,8 @@ export interface Ran {
 }
 
 export interface Place {
-  readonly root: string
+  /** Where the packages are bundled. */
+  readonly bundle: string
   /** Where it may write; has the files that earlier blocks of the page saved. */
   readonly directory: string
 }
@@ -24,18 +25,18 @@ export interface Place {
 /** Commands that would change the checkout, whose files the scratch directory is part of. */
 const CHANGES_CHECKOUT = /\b(?:npm (?:ci|i|install|publish|update)|npx|git)\b/
 
-export async function runBlock(block: CodeBlock, { root, directory }: Place): Promise<Ran> {
+export async function runBlock(block: CodeBlock, { bundle, directory }: Place): Promise<Ran> {
   if (block.language === "sh" && CHANGES_CHECKOUT.test(block.code))
     throw new Error(`${block.page}:${block.line} would change the checkout: mark it "not run", with the reason.`)
   const simulator = await startSimulator({ brain: helpfulBrain() })
   try {
     const env = {
-      PATH: [commands(root, directory), dirname(process.execPath), process.env.PATH ?? ""].join(delimiter),
+      PATH: [commands(bundle, directory), dirname(process.execPath), process.env.PATH ?? ""].join(delimiter),
       HOME: directory,
       STRATA_HOME: join(directory, "strata-home"),
       ANTHROPIC_BASE_URL: simulator.url,
       ANTHROPIC_API_KEY: "none",
-      NODE_COMPILE_CACHE: join(directory, "../compile-cache"),
+      NODE_COMPILE_CACHE: join(bundle, "compile-cache"),
       NO_COLOR: "1",
     }
     const [program, ...args] =
@@ -75,15 +76,23 @@ export function programFile({ code, plan, line }: CodeBlock, directory: string):
   return file
 }
 
+/** Programs in `directory`, and in directories inside it, import our packages from there. */
+export function installPackages(bundle: string, directory: string): void {
+  const scope = join(directory, "node_modules", "@strata")
+  if (existsSync(scope)) return
+  mkdirSync(scope, { recursive: true })
+  for (const name of ["core", "sim"]) symlinkSync(join(bundle, name), join(scope, name))
+}
+
 /** `strata` and `strata-sim` as an installation would have them. */
-function commands(root: string, directory: string): string {
+function commands(bundle: string, directory: string): string {
   const bin = join(directory, "bin")
   mkdirSync(bin, { recursive: true })
   for (const [name, file] of [
-    ["strata", "packages/cli/src/main.ts"],
-    ["strata-sim", "packages/sim/src/main.ts"],
+    ["strata", "main.js"],
+    ["strata-sim", "sim.js"],
   ] as const) {
-    writeFileSync(join(bin, name), `#!/bin/sh\nexec "${process.execPath}" "${join(root, file)}" "$@"\n`)
+    writeFileSync(join(bin, name), `#!/bin/sh\nexec "${process.execPath}" "${join(bundle, "cli/dist", file)}" "$@"\n`)
     chmodSync(join(bin, name), 0o755)
   }
   return bin

@@ -27,8 +27,8 @@ const leftovers = () => readdirSync(place.cwd).filter((name) => name.startsWith(
 function demoElsewhere({ cwd, env }: Place): (...options: readonly string[]) => Promise<Ended> {
   const cli = join(MAIN, "..", "..")
   const installed = join(cwd, "installed", "packages", "cli")
-  for (const part of ["src", "package.json"]) cpSync(join(cli, part), join(installed, part), { recursive: true })
-  symlinkSync(join(cli, "..", "..", "node_modules"), join(cwd, "installed", "node_modules"))
+  for (const part of ["dist", "package.json"]) cpSync(join(cli, part), join(installed, part), { recursive: true })
+  symlinkSync(join(import.meta.dirname, "../../../node_modules"), join(cwd, "installed", "node_modules"))
   const project = join(cwd, "project")
   for (let n = 0; n < FILES; n++) {
     const directory = join(project, "packages", `part-${n % 7}`, "src")
@@ -41,7 +41,7 @@ function demoElsewhere({ cwd, env }: Place): (...options: readonly string[]) => 
     writeFileSync(path, `${lines.join("\n")}\n`)
     utimesSync(path, 1_000 + n, 1_000 + n) // searches list the newest first
   }
-  const command = [process.execPath, join(installed, "src", "main.ts"), "demo"]
+  const command = [process.execPath, join(installed, "dist", "main.js"), "demo"]
   return (...options) => runProcess([...command, ...options], { cwd: project, env })
 }
 

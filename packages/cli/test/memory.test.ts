@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync,
 import { join } from "node:path"
 import { projectIdentity } from "@strata/core/internal"
 import { expect, test } from "vitest"
-import { emptyPlace, strata } from "./strata-process.ts"
+import { emptyPlace, MAIN, strata } from "./strata-process.ts"
 import { TERMINALS } from "./terminal.ts"
 
 const PNPM = `---
@@ -193,9 +193,8 @@ test("PERM-5 nothing in a memory controls the terminal", async () => {
 test.each(TERMINALS)("L5-8 BEY-9 revert shows the change and asks, in $name", async ({ open }) => {
   using at = await memoryPlace()
   await at.memory(["forget", "tabs"])
-  const main = join(import.meta.dirname, "..", "src", "main.ts")
   await using terminal = open({
-    command: [process.execPath, main, "memory", "revert", "2"],
+    command: [process.execPath, MAIN, "memory", "revert", "2"],
     cwd: at.project,
     env: { ...at.env, NO_COLOR: "1" },
   })

@@ -3,11 +3,16 @@ import { type SpawnOptions, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import { inject } from "vitest"
 
-export const MAIN = join(import.meta.dirname, "..", "src", "main.ts")
+/** The program bundled: it starts in a third of the time that its sources need. */
+export const MAIN = join(inject("bundle"), "cli", "dist", "main.js")
+
+/** The program as it is in the workspace. */
+export const SOURCE = join(import.meta.dirname, "..", "src", "main.ts")
 
 /** Shared by all processes that tests start: each would otherwise compile the same files again. */
-export const COMPILE_CACHE = join(tmpdir(), "strata-test-compile-cache")
+export const COMPILE_CACHE = join(inject("bundle"), "compile-cache")
 
 export interface Ended {
   readonly code: number | null

@@ -1,0 +1,82 @@
+/**
+ * Bundles the packages for the processes that tests start. Node then loads a few files instead of seven hundred, which is most of what a
+ * start costs.
+ *
+ * - `cli/dist/main.js`, `cli/dist/sim.js`: the two commands, with their libraries inside
+ * - `core/`, `sim/`: the packages as a user imports them; libraries are resolved as usual, since a user shares some of them with us
+ */
+import { cpSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { type BuildOptions, build, type Plugin } from "esbuild"
+import { withInlinedPrompts } from "../build/inline-prompts.ts"
+
+const OWN_SOURCE = /[\\/]packages[\\/](?:core|sim|cli)[\\/]src[\\/].*\.tsx?$/
+
+/** Left to Node: it finds its program by its own path, or it is an optional library that the program does not come with. */
+const NOT_BUNDLED = ["@vscode/ripgrep", "ai", "@valibot/to-json-schema", "react-devtools-core"]
+
+/** A bundled CommonJS library still requires the modules of Node. */
+const REQUIRE = `import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);`
+
+export async function bundlePackages(root: string, output: string): Promise<void> {
+  const source = (file: string) => join(root, "packages", file)
+  const shared: BuildOptions = {
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node24",
+    jsx: "automatic",
+    logLevel: "error",
+    plugins: [ownSources],
+  }
+  await Promise.all([
+    build({
+      ...shared,
+      entryPoints: { main: source("cli/src/main.ts"), sim: source("sim/src/main.ts") },
+      outdir: join(output, "cli", "dist"),
+      external: NOT_BUNDLED,
+      alias: { yaml: join(root, "node_modules/yaml/browser/index.js") }, // its ES modules: for Node it names CommonJS ones
+      banner: { js: REQUIRE },
+    }),
+    build({
+      ...shared,
+      entryPoints: {
+        "core/index": source("core/src/index.ts"),
+        "core/internal": source("core/src/internal.ts"),
+        "sim/index": source("sim/src/index.ts"),
+      },
+      outdir: output,
+      chunkNames: "chunks/[name]-[hash]",
+      plugins: [ownSources, librariesStayOutside],
+    }),
+  ])
+  cpSync(source("cli/package.json"), join(output, "cli", "package.json")) // has the version
+  describePackage(join(output, "core"), { ".": "./index.js", "./internal": "./internal.js" })
+  describePackage(join(output, "sim"), { ".": "./index.js" })
+}
+
+/** Prompts become part of the code, as in the published packages. */
+const ownSources: Plugin = {
+  name: "own sources",
+  setup({ onLoad }) {
+    onLoad({ filter: OWN_SOURCE }, ({ path }) => {
+      const code = readFileSync(path, "utf8")
+      const contents = withInlinedPrompts({ path, code }, (prompt) => readFileSync(join(dirname(path), prompt), "utf8"))
+      return { contents, loader: path.endsWith("x") ? "tsx" : "ts" }
+    })
+  },
+}
+
+const librariesStayOutside: Plugin = {
+  name: "libraries stay outside",
+  setup({ onResolve }) {
+    onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
+      kind === "entry-point" || path.startsWith("@strata/") ? undefined : { path, external: true },
+    )
+  },
+}
+
+function describePackage(directory: string, exports: Readonly<Record<string, string>>): void {
+  writeFileSync(join(directory, "package.json"), JSON.stringify({ type: "module", exports }))
+}
