@@ -2,6 +2,7 @@
  * Checks the structure of the repository.
  * - A folder of `core/src` imports only from folders below it, a package only from packages below it. Type imports count.
  * - A package imports what another one exports, by its name: no path leads into another package's sources.
+ * - The program and the simulator import no value from `@strata/core/internal`: that would load the whole library.
  * - No file imports itself in a circle.
  * - No file shared by tests sets hooks: it is loaded once, so its hooks would apply to the first test file only.
  * - Every requirement id that a file names is explained in docs/requirements.md. Comments in sources name none.
@@ -54,6 +55,11 @@ const packageOf = (file: string) => file.split(sep)[1]!
 export const deepImports = (imports: readonly Import[]): readonly Import[] =>
   imports.filter(({ from, to }) => packageOf(from) !== packageOf(to))
 
+const WHOLE_LIBRARY =
+  /^(?:import|export) (?!type )[^"]*? from "@strata\/core\/internal"|import\("@strata\/core\/internal"\)/m
+
+export const loadsWholeLibrary = (source: string): boolean => WHOLE_LIBRARY.test(source)
+
 export function findCycles(imports: readonly Import[]): readonly (readonly string[])[] {
   const targets = Map.groupBy(imports, ({ from }) => from)
   const cycles: string[][] = []
@@ -105,6 +111,9 @@ if (import.meta.main) {
   const problems = [
     ...upwardImports(imports).map(({ from, to }) => `${from} imports upwards: ${to}`),
     ...deepImports(imports).map(({ from, to }) => `${from} imports by path what another package should export: ${to}`),
+    ...files
+      .filter((file) => ["cli", "sim"].includes(packageOf(file)) && loadsWholeLibrary(read(file)))
+      .map((file) => `${file} loads all of @strata/core/internal: import values from @strata/core/internal/<file>`),
     ...findCycles(imports).map((cycle) => `import cycle: ${cycle.join(" -> ")}`),
     ...shared
       .filter((file) => setsHooks(read(file)))

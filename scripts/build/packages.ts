@@ -45,9 +45,10 @@ export function manifestFiles(root = ROOT): readonly string[] {
     .map((file) => join(root, file))
 }
 
-/** The source files a user enters by: subpaths and commands. */
+/** The source files a user enters by: subpaths and commands. What a pattern matches is reached through our other packages. */
 export function entriesOf({ exports = {}, bin = {} }: Pick<Manifest, "exports" | "bin">): readonly string[] {
-  return [...new Set([...Object.values(exports), ...Object.values(bin)])].filter((entry) => entry !== OWN_MANIFEST)
+  const all = new Set([...Object.values(exports), ...Object.values(bin)])
+  return [...all].filter((entry) => entry !== OWN_MANIFEST && !entry.includes("*"))
 }
 
 /** One sentence for each package that has another version, or asks for another version of a sibling. */

@@ -80,7 +80,9 @@ function importEverything(user: User): void {
   const specifiers = user.packages.flatMap(({ manifest, paths }) => {
     const { name, exports = {}, bin = {} } = manifest
     const commands = Object.values(bin)
-    const subpaths = Object.keys(exports).filter((subpath) => ![...commands, OWN_MANIFEST].includes(exports[subpath]!))
+    const subpaths = Object.keys(exports).filter(
+      (subpath) => ![...commands, OWN_MANIFEST].includes(exports[subpath]!) && !subpath.includes("*"),
+    )
     const files = paths.filter((path) => path.endsWith(".js") && !commands.some((command) => isFileOf(command, path)))
     return [
       ...subpaths.map((subpath) => posix.join(name, subpath)),

@@ -42,11 +42,11 @@ const withoutComments = (source: string): string =>
     .map(({ kind, text }) => (kind === "string" ? `"${text}"` : text))
     .join("")
 
-/** The entries of a package: what `exports` names, leading to TypeScript. */
+/** The entries of a package: what `exports` names, leading to TypeScript. A pattern (`./internal/*`) is no entry of its own. */
 export function entriesOf(manifest: { readonly exports?: unknown }): readonly { name: string; file: string }[] {
   const entries = typeof manifest.exports === "string" ? { ".": manifest.exports } : (manifest.exports ?? {})
   return Object.entries(entries).flatMap(([name, target]) => {
     const file = typeof target === "string" ? target : ((target as { default?: string }).default ?? "")
-    return file.endsWith(".ts") ? [{ name, file }] : []
+    return file.endsWith(".ts") && !name.includes("*") ? [{ name, file }] : []
   })
 }

@@ -1,5 +1,7 @@
 /** `/compact`, for `chat` and `run`: reads the request and reports the work with the events of a query. */
-import { type Agent, type CompactionOrder, type QueryEvent, reasonOf, withSideEvents } from "@strata/core/internal"
+import type { Agent, CompactionOrder, QueryEvent } from "@strata/core/internal"
+import { withSideEvents } from "@strata/core/internal/agent/side-events"
+import { reasonOf } from "@strata/core/internal/base/errors"
 import { UsageError } from "./command.ts"
 
 export interface CompactRequest {

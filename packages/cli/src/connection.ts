@@ -1,5 +1,6 @@
 /** Connects to the model with the key and the address from the environment. Only the model gets the key. */
-import { anthropicModel, type Model, type ModelOverride } from "@strata/core/internal"
+import type { Model, ModelOverride } from "@strata/core/internal"
+import { anthropicModel } from "@strata/core/internal/model/anthropic/anthropic"
 import { UsageError } from "./command.ts"
 import type { Environment } from "./session-options.ts"
 

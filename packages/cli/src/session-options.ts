@@ -1,5 +1,7 @@
 /** The options that `chat` and `run` share, read from the command line and the environment. Pure: opens nothing. */
-import { isSafeId, PERMISSION_MODES, type PermissionMode } from "@strata/core/internal"
+import type { PermissionMode } from "@strata/core/internal"
+import { isSafeId } from "@strata/core/internal/base/ids"
+import { PERMISSION_MODES } from "@strata/core/internal/base/vocabulary"
 import { readArguments } from "./arguments.ts"
 import { type CommandDescription, type Options, UsageError, type Values } from "./command.ts"
 

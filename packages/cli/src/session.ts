@@ -1,25 +1,16 @@
 /** A session: an agent with its tools, opened as the command line says. The one place where `chat` and `run` meet the library. */
 import { realpath, stat } from "node:fs/promises"
-import {
-  type Agent,
-  type AgentOptions,
-  type AskOptions,
-  type ConversationListing,
-  codingTools,
-  defaultRoot,
-  fileStore,
-  JournalOpenError,
-  leftOutSentences,
-  mcpServers,
-  openAgentWith,
-  projectName,
-  readSettings,
-  type SettingsReading,
-  trustOf,
-} from "@strata/core/internal"
+import type { Agent, AgentOptions, AskOptions, ConversationListing, SettingsReading } from "@strata/core/internal"
+import { JournalOpenError } from "@strata/core/internal/base/errors"
+import { projectName } from "@strata/core/internal/base/ids"
+import { readSettings } from "@strata/core/internal/base/settings"
+import { leftOutSentences, trustOf } from "@strata/core/internal/base/trust"
+import { fileStore } from "@strata/core/internal/journal/file/file-store"
+import { defaultRoot } from "@strata/core/internal/journal/file/layout"
+import { codingTools, mcpServers } from "@strata/core/internal/tools/toolsets"
 import { UsageError } from "./command.ts"
 import type { Connection } from "./connection.ts"
-import { firstLine } from "./display/text.ts"
+import { findById } from "./conversation-names.ts"
 import { openingProblems } from "./opening.ts"
 import type { Beginning, Environment, SessionOptions } from "./session-options.ts"
 
@@ -122,6 +113,7 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
         : { summariser: connection.model(summariserModel, settings.values.models) }),
       ...(options.system === undefined ? {} : { system: options.system }),
     }
+    const { openAgentWith } = await import("@strata/core/internal/agent/open-agent") // most of the library
     const agent = await openAgentWith(asked, settings)
     const problems = [...untrusted, ...openingProblems(agent.conversation.opened), ...agent.problems]
     return { agent, problems, close: () => agent.close() }
@@ -171,11 +163,6 @@ function explained(error: unknown, root: string): unknown {
   )
 }
 
-const TITLE_COLUMNS = 60
-
-/** A conversation is named after its first message until it gets a title. */
-export const titleFrom = (message: string): string => firstLine(message, TITLE_COLUMNS)
-
 /** The conversation that the command line names; `undefined` for a new one. */
 export async function findConversation(
   workspace: Workspace,
@@ -186,13 +173,4 @@ export async function findConversation(
   if (conversations.length === 0)
     throw new UsageError("This project has no conversation to continue yet. Start one without --continue and --resume.")
   return beginning.from === "id" ? findById(beginning.id, conversations) : conversations[0]
-}
-
-/** By its id, or by the start of it if no other id matches. */
-export function findById(id: string, conversations: readonly ConversationListing[]): ConversationListing {
-  const fitting = conversations.filter((conversation) => conversation.id.startsWith(id))
-  const exact = fitting.find((conversation) => conversation.id === id)
-  if (exact ?? fitting.length === 1) return exact ?? fitting[0]!
-  if (fitting.length > 1) throw new UsageError(`${fitting.length} conversations start with ${id}. Type more of the id.`)
-  throw new UsageError(`There is no conversation ${id} in this project. "strata chat --resume" lists them.`)
 }

@@ -1,6 +1,9 @@
 /**
  * `@strata/core/internal`: parts of the library for the packages beside it (the program, the simulator, the lab).
  * Names in here change without notice. Programs use `@strata/core`.
+ *
+ * Importing a value from here loads the whole library. The sources of the program and the simulator take types from here, and values
+ * from `@strata/core/internal/<folder>/<file>`, so that a command loads only what it needs.
  */
 
 export { NO_ONE_TO_ASK, type PermissionRequest } from "./agent/admit-call.ts"
@@ -143,6 +146,7 @@ export { sentBlocks } from "./messages/sent-blocks.ts"
 export { anthropicModel } from "./model/anthropic/anthropic.ts"
 export type { Model } from "./model/model.ts"
 export { type FoundInConversation, JournalIndex, type JournalIndexOptions } from "./recall/journal-index.ts"
+export { loadSearch } from "./recall/load-search.ts"
 export { MemoryRecall, type Recalled, type RecallQuestion } from "./recall/memory-recall.ts"
 export { type FoundMemory, MemorySearch, type SearchableMemory } from "./recall/memory-search.ts"
 export type { Passage } from "./recall/passage.ts"
@@ -177,12 +181,3 @@ export { isOnPath, Links } from "./views/path.ts"
 export { type Artifacts, artifacts, commandOf } from "./views/record/artifacts.ts"
 export { standingRules } from "./views/record/standing-rules.ts"
 export { Views } from "./views/views.ts"
-
-/** Search in memories and past conversations. It needs SQLite, so it is loaded on demand. */
-export async function loadSearch() {
-  const [{ JournalIndex }, { MemorySearch }] = await Promise.all([
-    import("./recall/journal-index.ts"),
-    import("./recall/memory-search.ts"),
-  ])
-  return { JournalIndex, MemorySearch }
-}

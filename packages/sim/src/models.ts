@@ -1,5 +1,7 @@
 /** The models a simulator offers, and the routes that list them. Options change or extend the models core knows. */
-import { findModel, MODEL_FACTS, type ModelFacts } from "@strata/core/internal"
+import type { ModelFacts } from "@strata/core/internal"
+import { MODEL_FACTS } from "@strata/core/internal/tokens/model-facts"
+import { findModel } from "@strata/core/internal/tokens/models"
 import { ApiError, invalidRequest } from "./api-error.ts"
 
 /** By model id: figures to change for a known model, or to set for a new one. */

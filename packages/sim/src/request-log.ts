@@ -1,6 +1,6 @@
 /** The request log: one entry per request, and the line a person reads. It contains no keys and no prompts. */
 
-import { grouped } from "@strata/core/internal"
+import { grouped } from "@strata/core/internal/base/grouped"
 
 const KEPT = 1000 // entries
 

@@ -11,7 +11,7 @@
  * Counts are cached by the hash of the content, so a request that repeats a long prefix costs only what is new.
  */
 import { hash } from "node:crypto"
-import { readImageSize } from "@strata/core/internal"
+import { readImageSize } from "@strata/core/internal/messages/image-size"
 import { countTokens, decode, encode } from "gpt-tokenizer/encoding/o200k_base"
 import type { Block, ToolParam } from "./wire.ts"
 

@@ -1,7 +1,8 @@
 /** The agent at work: starts and interrupts queries, delivers queued messages, and keeps the screen up to date meanwhile. */
 import type { Agent, QueryEvent } from "@strata/core/internal"
 import { type Compacting, type CompactingEnd, compactingEvents } from "../compacting.ts"
-import { titleFrom, type Workspace } from "../session.ts"
+import { titleFrom } from "../conversation-names.ts"
+import type { Workspace } from "../session.ts"
 import { queuedOf, statusOf } from "./snapshot.ts"
 import type { ChatStore } from "./store.ts"
 

@@ -1,5 +1,6 @@
 /** The chat between screen and agent: carries out what the person types and keeps the screen up to date. Knows nothing of ink. */
-import { type Agent, type ConversationListing, type PermissionMode, textOf } from "@strata/core/internal"
+import type { Agent, ConversationListing, PermissionMode } from "@strata/core/internal"
+import { textOf } from "@strata/core/internal/messages/blocks"
 import type { CompactRequest } from "../compacting.ts"
 import { counted } from "../display/numbers.ts"
 import { type MemoryPlace, openMemoryPlace } from "../memory/place.ts"

@@ -1,24 +1,20 @@
 /** What the slash commands do: print panels, ask which conversation, model or mode, and hand the choice to the chat. */
 import { readFile } from "node:fs/promises"
-import {
-  type ConversationListing,
-  createFlags,
-  type Dreaming,
-  describeChange,
-  dreamFigures,
-  MODEL_FACTS,
-  PERMISSION_MODES,
-  type PermissionMode,
-  repeatedReads,
-  summarise,
-} from "@strata/core/internal"
+import type { ConversationListing, Dreaming, PermissionMode } from "@strata/core/internal"
+import { createFlags } from "@strata/core/internal/base/flags"
+import { PERMISSION_MODES } from "@strata/core/internal/base/vocabulary"
+import { describeChange } from "@strata/core/internal/layers/6-dreaming/dream"
+import { dreamFigures } from "@strata/core/internal/layers/6-dreaming/dreaming-layer"
+import { MODEL_FACTS } from "@strata/core/internal/tokens/model-facts"
+import { repeatedReads } from "@strata/core/internal/tokens/repeated-reads"
+import { summarise } from "@strata/core/internal/views/ledger/ledger"
 import type { CompactRequest } from "../compacting.ts"
+import { findById, titleFrom } from "../conversation-names.ts"
 import { planLines } from "../display/compaction.ts"
 import { timeAgo } from "../display/numbers.ts"
 import { firstLine } from "../display/text.ts"
 import { costWords, statusLines } from "../dream/page.ts"
 import { offeredIn } from "../memory/offered.ts"
-import { findById, titleFrom } from "../session.ts"
 import type { CommandTarget } from "./command-target.ts"
 import { contextLines } from "./context-panel.ts"
 import { costLines } from "./cost-panel.ts"

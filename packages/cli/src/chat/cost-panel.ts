@@ -1,13 +1,7 @@
 /** `/cost`: the ledger by model and purpose, what the layers saved, what lost caches and repeated reads cost. Plain lines for 80 columns. */
-import {
-  type BreakCause,
-  type BreakTotal,
-  inputTokens,
-  type LedgerLine,
-  type LedgerSummary,
-  PURPOSE_WORDS,
-  type RepeatedReads,
-} from "@strata/core/internal"
+import type { BreakCause, BreakTotal, LedgerLine, LedgerSummary, RepeatedReads } from "@strata/core/internal"
+import { inputTokens } from "@strata/core/internal/base/token-counts"
+import { PURPOSE_WORDS } from "@strata/core/internal/views/ledger/ledger"
 import { counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
 import { cacheWords, lostCacheLines, repeatedReadLines, savedInAll, savingLines } from "../display/savings.ts"
 import { table } from "../display/table.ts"

@@ -1,5 +1,7 @@
 /** `/memory`: what this project remembers, and what was offered in this conversation. Plain lines for 80 columns. */
-import { ageOf, isCurrent, type Memory } from "@strata/core/internal"
+import type { Memory } from "@strata/core/internal"
+import { ageOf } from "@strata/core/internal/layers/5-auto-memory/age"
+import { isCurrent } from "@strata/core/internal/memory/memory"
 import { counted } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import { wrapped } from "../display/text.ts"

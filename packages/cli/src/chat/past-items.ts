@@ -1,17 +1,7 @@
 /** The screen of a resumed conversation, rebuilt from its messages. */
-import {
-  type Block,
-  contentOf,
-  isShownToPerson,
-  isText,
-  isThinking,
-  isToolResult,
-  isToolUse,
-  type Message,
-  type ToolResult,
-  textOf,
-  toBlocks,
-} from "@strata/core/internal"
+import type { Block, Message, ToolResult } from "@strata/core/internal"
+import { isText, isThinking, isToolResult, isToolUse, textOf, toBlocks } from "@strata/core/internal/messages/blocks"
+import { contentOf, isShownToPerson } from "@strata/core/internal/messages/messages"
 import { firstLine } from "../display/text.ts"
 import { resultSummary, resultText } from "../display/tool-calls.ts"
 import type { CompactionItem, Item } from "./state.ts"

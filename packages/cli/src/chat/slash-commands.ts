@@ -1,5 +1,5 @@
 /** The slash commands of the chat, as a table: `/help` prints it, Tab completes from it, typos get a suggestion from it. */
-import { PERMISSION_MODES } from "@strata/core/internal"
+import { PERMISSION_MODES } from "@strata/core/internal/base/vocabulary"
 import { readCompactRequest } from "../compacting.ts"
 import { nearestTo } from "../suggestion.ts"
 import {

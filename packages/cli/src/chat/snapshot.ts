@@ -1,13 +1,8 @@
 /** What the screen shows about a conversation besides its messages: status, queue, title, notes and compactions. */
-import {
-  type Agent,
-  FIGURES,
-  type FigureName,
-  SWITCHES,
-  type SwitchName,
-  summarise,
-  textOf,
-} from "@strata/core/internal"
+import type { Agent, FigureName, SwitchName } from "@strata/core/internal"
+import { FIGURES, SWITCHES } from "@strata/core/internal/base/flag-names"
+import { textOf } from "@strata/core/internal/messages/blocks"
+import { summarise } from "@strata/core/internal/views/ledger/ledger"
 import type { CompactionState, NotesState } from "./memory-words.ts"
 import type { Item, QueuedInput, Status } from "./state.ts"
 

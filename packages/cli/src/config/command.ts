@@ -1,5 +1,6 @@
 /** `strata config`: shows the settings for this directory, or what is wrong with them. */
-import { defaultRoot, SettingsError } from "@strata/core/internal"
+import { SettingsError } from "@strata/core/internal/base/errors"
+import { defaultRoot } from "@strata/core/internal/journal/file/layout"
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { CONFIG } from "../descriptions.ts"

@@ -1,17 +1,12 @@
 /** All settings as plain data, each with its value and origin. `strata config --json` prints it. */
 import { access } from "node:fs/promises"
 import { join } from "node:path"
-import {
-  createFlags,
-  DEFAULT_SETTINGS,
-  ENVIRONMENT,
-  FIGURES,
-  loadSettings,
-  type ProjectPart,
-  partText,
-  SWITCHES,
-  settingsSchema,
-} from "@strata/core/internal"
+import type { ProjectPart } from "@strata/core/internal"
+import { FIGURES, SWITCHES } from "@strata/core/internal/base/flag-names"
+import { createFlags } from "@strata/core/internal/base/flags"
+import { partText } from "@strata/core/internal/base/project-parts"
+import { DEFAULT_SETTINGS, ENVIRONMENT, loadSettings } from "@strata/core/internal/base/settings"
+import { settingsSchema } from "@strata/core/internal/base/settings-schema"
 
 export interface Configuration {
   readonly files: readonly SettingsFile[]

@@ -1,7 +1,8 @@
 /** `strata demo`: an agent works on a scratch copy, and the terminal shows its window fill up and empty again. */
 
 import { setTimeout as sleep } from "node:timers/promises"
-import { type Agent, type QueryEnd, type QueryEvent, summarise } from "@strata/core/internal"
+import type { Agent, QueryEnd, QueryEvent } from "@strata/core/internal"
+import { summarise } from "@strata/core/internal/views/ledger/ledger"
 import { makeScratch, type Scratch } from "@strata/sim"
 import { readArguments } from "../arguments.ts"
 import type { Call, Run, Values } from "../command.ts"

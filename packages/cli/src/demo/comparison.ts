@@ -2,7 +2,10 @@
  * The same work with and without Strata. Both sides are computed from the run: "with" is the bill in the ledger; "without" resends, in
  * every request, what was sent plus everything the layers had removed by then. Pure.
  */
-import { addCounts, costOf, findModel, inputTokens, NO_TOKENS, type TokenCounts } from "@strata/core/internal"
+import type { TokenCounts } from "@strata/core/internal"
+import { addCounts, inputTokens, NO_TOKENS } from "@strata/core/internal/base/token-counts"
+import { findModel } from "@strata/core/internal/tokens/models"
+import { costOf } from "@strata/core/internal/tokens/price"
 import { dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"

@@ -1,5 +1,5 @@
 /** The live picture: a state as lines that fit the window. Pure. */
-import { totalSaving } from "@strata/core/internal"
+import { totalSaving } from "@strata/core/internal/views/ledger/savings-report"
 import { marksBelow, sparkline, stackedBar } from "../display/bars.ts"
 import { type ContextPart, PARTS, partSign } from "../display/context-parts.ts"
 import { clockTime, dollars, grouped, percent, short } from "../display/numbers.ts"

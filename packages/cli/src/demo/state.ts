@@ -1,15 +1,15 @@
 /** What the demo shows, as a value that changes with each event. Pure: reads no clock and no conversation. */
-import {
-  type Accounting,
-  type CompactionProgress,
-  type ContextSize,
-  type Fill,
-  inputTokens,
-  type LedgerSummary,
-  type QueryEvent,
-  type Thresholds,
-  tokenCounts,
+import type {
+  Accounting,
+  CompactionProgress,
+  ContextSize,
+  Fill,
+  LedgerSummary,
+  QueryEvent,
+  Thresholds,
 } from "@strata/core/internal"
+import { inputTokens } from "@strata/core/internal/base/token-counts"
+import { tokenCounts } from "@strata/core/internal/tokens/price"
 import { attachmentWords } from "../display/attachments.ts"
 import { compactedSentence, stepWords } from "../display/compaction.ts"
 import { type ContextPart, contextParts } from "../display/context-parts.ts"

@@ -1,6 +1,6 @@
 /** What the demo prints at the end: what happened, what to try next, and the comparison with and without Strata. */
 import type { Artifacts, LedgerSummary, Purpose } from "@strata/core/internal"
-import { PURPOSE_WORDS } from "@strata/core/internal"
+import { PURPOSE_WORDS } from "@strata/core/internal/views/ledger/ledger"
 import { clockTime, counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
 import { cacheWords, LAYER_WORDS } from "../display/savings.ts"
 import { table } from "../display/table.ts"

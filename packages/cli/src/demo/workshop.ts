@@ -1,14 +1,10 @@
 /** Everything the demo runs on: a simulator on loopback, the official SDK, and an agent with the real tools in a scratch copy. */
-import {
-  type Agent,
-  anthropicModel,
-  FIGURES,
-  fileTools,
-  openAgent,
-  openShellTools,
-  type Settings,
-  todoWrite,
-} from "@strata/core/internal"
+import type { Agent, Settings } from "@strata/core/internal"
+import { openAgent } from "@strata/core/internal/agent/open-agent"
+import { FIGURES } from "@strata/core/internal/base/flag-names"
+import { anthropicModel } from "@strata/core/internal/model/anthropic/anthropic"
+import { fileTools, openShellTools } from "@strata/core/internal/tools/coding-tools"
+import { todoWrite } from "@strata/core/internal/tools/session/todo-write"
 import { type Scratch, type Simulator, startSimulator, workerBrain } from "@strata/sim"
 
 export const MODEL = "claude-opus-5-5"

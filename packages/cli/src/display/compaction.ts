@@ -1,5 +1,6 @@
 /** How a compaction reads on every screen: its progress, its result, its plan. Pure. */
-import { type CompactionPlan, type CompactionProgress, ROUTE_WORDS, type RouteName } from "@strata/core/internal"
+import type { CompactionPlan, CompactionProgress, RouteName } from "@strata/core/internal"
+import { ROUTE_WORDS } from "@strata/core/internal/layers/4-compaction/attempt"
 import { counted, dollars, grouped } from "./numbers.ts"
 import { indented, wrapped } from "./text.ts"
 

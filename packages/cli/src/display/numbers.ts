@@ -1,13 +1,13 @@
 /** How numbers, money and times read on every screen. */
+export { grouped } from "@strata/core/internal/base/grouped"
 export {
   clockTime,
   counted,
   dollars,
   dollarsOrUnknown,
   duration,
-  grouped,
   pause,
   percent,
   short,
   timeAgo,
-} from "@strata/core/internal"
+} from "@strata/core/internal/base/numbers"

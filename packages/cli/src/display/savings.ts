@@ -1,13 +1,13 @@
 /** What the layers saved, and what lost caches and repeated reads cost. Chat, demo and inspect share these lines. Pure. */
-import {
-  type BreakCause,
-  type BreakTotal,
-  type LayerSaving,
-  type LedgerSummary,
-  type RepeatedReads,
-  type TokenCounts,
-  totalSaving,
+import type {
+  BreakCause,
+  BreakTotal,
+  LayerSaving,
+  LedgerSummary,
+  RepeatedReads,
+  TokenCounts,
 } from "@strata/core/internal"
+import { totalSaving } from "@strata/core/internal/views/ledger/savings-report"
 import { CAUSES } from "./cache-breaks.ts"
 import { counted, dollars, dollarsOrUnknown, grouped, short } from "./numbers.ts"
 import { table } from "./table.ts"

@@ -1,5 +1,6 @@
 /** How tool calls and results read on every screen. */
-import { resultBlocks, type ToolResult, textOf } from "@strata/core/internal"
+import type { ToolResult } from "@strata/core/internal"
+import { resultBlocks, textOf } from "@strata/core/internal/messages/blocks"
 import { firstLine } from "./text.ts"
 
 export interface ResultSummary {

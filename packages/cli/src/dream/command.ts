@@ -1,5 +1,6 @@
 /** `strata dream`: consolidates a project's memory now, and watches, ends or reviews a consolidation. */
-import { type Dreamed, describeChange } from "@strata/core/internal"
+import type { Dreamed } from "@strata/core/internal"
+import { describeChange } from "@strata/core/internal/layers/6-dreaming/dream"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { NO_KEY } from "../connection.ts"

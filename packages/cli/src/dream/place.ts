@@ -1,20 +1,17 @@
 /** The dreams of the project that a directory belongs to, without a conversation. */
 import { realpath } from "node:fs/promises"
-import {
-  createFlags,
-  type DreamFigures,
-  type Dreaming,
-  defaultRoot,
-  dreamFigures,
-  fileStore,
-  judge,
-  openProjectMemory,
-  projectDreams,
-  readSettings,
-  repositoryRoot,
-  systemClock,
-  trustOf,
-} from "@strata/core/internal"
+import type { DreamFigures, Dreaming } from "@strata/core/internal"
+import { judge } from "@strata/core/internal/agent/permissions"
+import { systemClock } from "@strata/core/internal/base/clock"
+import { createFlags } from "@strata/core/internal/base/flags"
+import { repositoryRoot } from "@strata/core/internal/base/repository"
+import { readSettings } from "@strata/core/internal/base/settings"
+import { trustOf } from "@strata/core/internal/base/trust"
+import { projectDreams } from "@strata/core/internal/conversation/project-dreams"
+import { openProjectMemory } from "@strata/core/internal/conversation/project-memory"
+import { fileStore } from "@strata/core/internal/journal/file/file-store"
+import { defaultRoot } from "@strata/core/internal/journal/file/layout"
+import { dreamFigures } from "@strata/core/internal/layers/6-dreaming/dreaming-layer"
 import { type Call, UsageError } from "../command.ts"
 import { type Connection, connectionFrom, unusedConnection } from "../connection.ts"
 import { modelFrom } from "../session-options.ts"

@@ -1,31 +1,28 @@
 /** Everything `strata inspect` reports about a conversation, as plain data. `--json` prints it. */
-import {
-  type Accounting,
-  account,
-  accountSent,
-  addCounts,
-  type BreakCause,
-  type BreakTotal,
-  type CacheBreak,
-  findModel,
-  type ImportReport,
-  inputTokens,
-  isBoundary,
-  isMessage,
-  isSyntheticError,
-  type LayerSaving,
-  type Message,
-  NO_TOKENS,
-  type Purpose,
-  type RepeatedReads,
-  type Replay,
-  repeatedReads,
-  summarise,
-  type TokenCounts,
-  tokenCounts,
-  totalBreaks,
-  Views,
+import type {
+  Accounting,
+  BreakCause,
+  BreakTotal,
+  CacheBreak,
+  ImportReport,
+  LayerSaving,
+  Message,
+  Purpose,
+  RepeatedReads,
+  Replay,
+  TokenCounts,
 } from "@strata/core/internal"
+import { addCounts, inputTokens, NO_TOKENS } from "@strata/core/internal/base/token-counts"
+import { isMessage } from "@strata/core/internal/journal/entries"
+import { isBoundary, isSyntheticError } from "@strata/core/internal/messages/messages"
+import { account } from "@strata/core/internal/tokens/accounting"
+import { findModel } from "@strata/core/internal/tokens/models"
+import { tokenCounts } from "@strata/core/internal/tokens/price"
+import { repeatedReads } from "@strata/core/internal/tokens/repeated-reads"
+import { totalBreaks } from "@strata/core/internal/views/cache/cache-history"
+import { accountSent } from "@strata/core/internal/views/context/sent-accounting"
+import { summarise } from "@strata/core/internal/views/ledger/ledger"
+import { Views } from "@strata/core/internal/views/views"
 import { type Decided, decisionsIn } from "./decisions.ts"
 import { type FileTotal, type ToolCall, type ToolTotal, toolCalls, totalsByFile, totalsByTool } from "./tool-use.ts"
 import type { Transcript } from "./transcript.ts"

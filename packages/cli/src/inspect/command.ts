@@ -1,5 +1,5 @@
 /** `strata inspect`: reads recorded conversations and reports where their context and money went. */
-import { StrataError } from "@strata/core/internal"
+import { StrataError } from "@strata/core/internal/base/errors"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { INSPECT } from "../descriptions.ts"
@@ -37,6 +37,6 @@ export const run: Run = async ({ args, terminal }) => {
 
 /** The replay is slow and loads the layers, so it runs only on request. */
 async function withLayers(transcript: Transcript): Promise<Analysis> {
-  const { replay } = await import("@strata/core/internal")
+  const { replay } = await import("@strata/core/internal/replay/replay")
   return { ...analyse(transcript), layers: await replay(transcript) }
 }

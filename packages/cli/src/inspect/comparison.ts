@@ -1,6 +1,6 @@
 /** A table of several conversations, one line each. */
 import { basename } from "node:path"
-import { canonicalModelId } from "@strata/core/internal"
+import { canonicalModelId } from "@strata/core/internal/tokens/models"
 import { dollars, grouped, percent, short } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import { wrapped } from "../display/text.ts"

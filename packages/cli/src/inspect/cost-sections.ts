@@ -1,6 +1,6 @@
 /** The sections about size and cost over time: growth, cache, money. */
 
-import { PURPOSE_WORDS } from "@strata/core/internal"
+import { PURPOSE_WORDS } from "@strata/core/internal/views/ledger/ledger"
 import { columnChart } from "../display/bars.ts"
 import { CAUSES } from "../display/cache-breaks.ts"
 import { counted, dollars, dollarsOrUnknown, grouped, pause, percent, short } from "../display/numbers.ts"

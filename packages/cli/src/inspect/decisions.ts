@@ -1,5 +1,6 @@
 /** What the layers decided in a Strata journal, in order. Other programs' transcripts have no decisions. */
-import { type DecisionEntry, type Entry, isDecision } from "@strata/core/internal"
+import type { DecisionEntry, Entry } from "@strata/core/internal"
+import { isDecision } from "@strata/core/internal/journal/entries"
 import { counted, grouped } from "../display/numbers.ts"
 
 export interface Decided {

@@ -1,14 +1,8 @@
 /** Tokens used by tools: by tool, by file, and the largest results. */
-import {
-  type Block,
-  commandOf,
-  contentOf,
-  type Estimator,
-  isSentToModel,
-  isToolResult,
-  isToolUse,
-  type Message,
-} from "@strata/core/internal"
+import type { Block, Estimator, Message } from "@strata/core/internal"
+import { isToolResult, isToolUse } from "@strata/core/internal/messages/blocks"
+import { contentOf, isSentToModel } from "@strata/core/internal/messages/messages"
+import { commandOf } from "@strata/core/internal/views/record/artifacts"
 
 export interface ToolCall {
   readonly tool: string

@@ -1,21 +1,13 @@
 /** A recorded conversation of any program, as entries in order. Reads one file; writes nothing. */
 import { readFile } from "node:fs/promises"
 import { basename } from "node:path"
-import {
-  type Entry,
-  ImportError,
-  type ImportedConversation,
-  type ImportReport,
-  importTranscript,
-  isDecision,
-  isJournal,
-  isMessage,
-  isOnPath,
-  Links,
-  mainPath,
-  readJournalBytes,
-  reasonOf,
-} from "@strata/core/internal"
+import type { Entry, ImportedConversation, ImportReport } from "@strata/core/internal"
+import { ImportError, reasonOf } from "@strata/core/internal/base/errors"
+import { importTranscript } from "@strata/core/internal/import/import-file"
+import { mainPath } from "@strata/core/internal/import/main-path"
+import { isDecision, isMessage } from "@strata/core/internal/journal/entries"
+import { isJournal, readJournalBytes } from "@strata/core/internal/journal/read-bytes"
+import { isOnPath, Links } from "@strata/core/internal/views/path"
 import { UsageError } from "../command.ts"
 import { damageSentences } from "../opening.ts"
 

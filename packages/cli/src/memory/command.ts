@@ -1,5 +1,6 @@
 /** `strata memory`: what is remembered across the conversations of a project, where it came from, and how to change it. */
-import { claimsOf, repositoryRoot } from "@strata/core/internal"
+import { repositoryRoot } from "@strata/core/internal/base/repository"
+import { claimsOf } from "@strata/core/internal/memory/claims"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { MEMORY } from "../descriptions.ts"

@@ -1,5 +1,9 @@
 /** Which memories a conversation was offered, and why, read from its journal. Pure but for the reading. */
-import { contentOf, type Entry, isHuman, isMessage, type OfferedMemory, offeredBy, textOf } from "@strata/core/internal"
+import type { Entry, OfferedMemory } from "@strata/core/internal"
+import { isMessage } from "@strata/core/internal/journal/entries"
+import { offeredBy } from "@strata/core/internal/layers/5-auto-memory/offered"
+import { textOf } from "@strata/core/internal/messages/blocks"
+import { contentOf, isHuman } from "@strata/core/internal/messages/messages"
 import { firstLine, indented, wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
 import { stemOf } from "./words.ts"

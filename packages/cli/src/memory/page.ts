@@ -1,5 +1,7 @@
 /** The pages of `strata memory`: the list, one memory, the history. Lines for a terminal; nothing in them can control it. */
-import { ageOf, type Claim, isCurrent, MEMORY_TYPES, type Memory, type MemoryChange } from "@strata/core/internal"
+import type { Claim, Memory, MemoryChange } from "@strata/core/internal"
+import { ageOf } from "@strata/core/internal/layers/5-auto-memory/age"
+import { isCurrent, MEMORY_TYPES } from "@strata/core/internal/memory/memory"
 import { counted } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"

@@ -1,15 +1,11 @@
 /** The memory of the project that a directory belongs to: the same from every worktree and subdirectory of a repository. */
 import { realpath } from "node:fs/promises"
-import {
-  defaultRoot,
-  fileStore,
-  type MemoryBank,
-  openBank,
-  type ProjectIdentity,
-  projectDirectories,
-  projectIdentity,
-  type Store,
-} from "@strata/core/internal"
+import type { MemoryBank, ProjectIdentity, Store } from "@strata/core/internal"
+import { projectDirectories } from "@strata/core/internal/conversation/project-directories"
+import { fileStore } from "@strata/core/internal/journal/file/file-store"
+import { defaultRoot } from "@strata/core/internal/journal/file/layout"
+import { openBank } from "@strata/core/internal/memory/bank"
+import { projectIdentity } from "@strata/core/internal/memory/project-identity"
 import type { Call } from "../command.ts"
 
 export interface MemoryPlace {

@@ -1,5 +1,8 @@
 /** `strata memory search`: memories first, then passages of past conversations. Works offline. */
-import { ageOf, type FoundInConversation, loadSearch, type Memory, maskSecrets } from "@strata/core/internal"
+import type { FoundInConversation, Memory } from "@strata/core/internal"
+import { ageOf } from "@strata/core/internal/layers/5-auto-memory/age"
+import { maskSecrets } from "@strata/core/internal/memory/secrets/find-secrets"
+import { loadSearch } from "@strata/core/internal/recall/load-search"
 import { firstLine, indented } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
 import { type Look, memoryRows } from "./page.ts"

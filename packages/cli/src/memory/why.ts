@@ -1,8 +1,8 @@
 /** `strata memory why`: which memories a past conversation was offered, and what for. */
 import type { ConversationListing } from "@strata/core/internal"
 import { UsageError } from "../command.ts"
+import { findById, titleFrom } from "../conversation-names.ts"
 import { printable } from "../display/visible.ts"
-import { findById, titleFrom } from "../session.ts"
 import { type Offered, offeredIn, offeredLines } from "./offered.ts"
 import type { Look } from "./page.ts"
 import type { MemoryPlace } from "./place.ts"

@@ -3,13 +3,15 @@
  * says how it ended. A call that needs permission is denied, because no one is there to give it.
  */
 import { text as readAll } from "node:stream/consumers"
-import { type QueryEnd, type QueryEvent, summarise } from "@strata/core/internal"
+import type { QueryEnd, QueryEvent } from "@strata/core/internal"
+import { summarise } from "@strata/core/internal/views/ledger/ledger"
 import { type Call, type CommandDescription, UsageError } from "../command.ts"
 import { compactRequestIn } from "../compacting.ts"
 import { connectionFrom, NO_KEY } from "../connection.ts"
+import { titleFrom } from "../conversation-names.ts"
 import { RUN } from "../descriptions.ts"
 import { EXIT, EXIT_MEANINGS, exitCodeOf } from "../exit-codes.ts"
-import { findConversation, openSession, openWorkspace, titleFrom } from "../session.ts"
+import { findConversation, openSession, openWorkspace } from "../session.ts"
 import { readCommandLine, SESSION_OPTIONS } from "../session-options.ts"
 import { compact } from "./compact.ts"
 import { interruptible } from "./interruption.ts"

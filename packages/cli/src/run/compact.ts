@@ -1,11 +1,6 @@
 /** `strata run "/compact …"`: compacts an earlier conversation or shows the plan, with the events of a query. */
-import {
-  type Agent,
-  CompactionFailedError,
-  type CompactionPlan,
-  type QueryEnd,
-  type QueryEvent,
-} from "@strata/core/internal"
+import type { Agent, CompactionPlan, QueryEnd, QueryEvent } from "@strata/core/internal"
+import { CompactionFailedError } from "@strata/core/internal/base/errors"
 import { type CompactingEnd, type CompactRequest, compactingEvents } from "../compacting.ts"
 
 export interface CompactRun extends CompactRequest {

@@ -1,5 +1,6 @@
 /** A run for people: the answer on standard output as it streams, one line per tool call and notice on standard error. */
-import { NO_ONE_TO_ASK, type QueryEvent } from "@strata/core/internal"
+import type { QueryEvent } from "@strata/core/internal"
+import { NO_ONE_TO_ASK } from "@strata/core/internal/agent/admit-call"
 import { attachmentWords } from "../display/attachments.ts"
 import { compactedSentence, planLines } from "../display/compaction.ts"
 import { counted, duration } from "../display/numbers.ts"

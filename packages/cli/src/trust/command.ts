@@ -1,16 +1,12 @@
 /** `strata trust`: shows what a project's settings would run or widen, and trusts it, or takes that back. */
 import { realpath } from "node:fs/promises"
 import { resolve } from "node:path"
-import {
-  defaultRoot,
-  escaped,
-  listTrust,
-  readSettings,
-  revokeTrust,
-  type SettingsReading,
-  type Trust,
-  trustOf,
-} from "@strata/core/internal"
+import type { SettingsReading, Trust } from "@strata/core/internal"
+import { escaped } from "@strata/core/internal/base/escaped-text"
+import { readSettings } from "@strata/core/internal/base/settings"
+import { revokeTrust, trustOf } from "@strata/core/internal/base/trust"
+import { listTrust } from "@strata/core/internal/base/trust-store"
+import { defaultRoot } from "@strata/core/internal/journal/file/layout"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { TRUST } from "../descriptions.ts"

@@ -1,6 +1,8 @@
 /** What needs trust in a project, as lines for a person. Nothing in it can control the terminal. `strata trust` shows all of it. */
 import { basename, dirname, join } from "node:path"
-import { escaped, type ProjectPart, partTitle, partVariables } from "@strata/core/internal"
+import type { ProjectPart } from "@strata/core/internal"
+import { escaped } from "@strata/core/internal/base/escaped-text"
+import { partTitle, partVariables } from "@strata/core/internal/base/project-parts"
 import type { Style } from "../display/terminal.ts"
 
 export interface PartsLook {

@@ -1,6 +1,8 @@
 /** Asks the person whether a project's settings may run programs and widen rights. Only whole words typed at a terminal count. */
 import { createInterface } from "node:readline/promises"
-import { escaped, grantTrust, type ProjectPart, type SettingsReading, type Trust } from "@strata/core/internal"
+import type { ProjectPart, SettingsReading, Trust } from "@strata/core/internal"
+import { escaped } from "@strata/core/internal/base/escaped-text"
+import { grantTrust } from "@strata/core/internal/base/trust"
 import type { Terminal } from "../display/terminal.ts"
 import { dayOf, type PartsLook, partLines } from "./page.ts"
 

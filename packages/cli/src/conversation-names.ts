@@ -1,0 +1,18 @@
+/** What a conversation is called, and which one an id names. */
+import type { ConversationListing } from "@strata/core/internal"
+import { UsageError } from "./command.ts"
+import { firstLine } from "./display/text.ts"
+
+const TITLE_COLUMNS = 60
+
+/** A conversation is named after its first message until it gets a title. */
+export const titleFrom = (message: string): string => firstLine(message, TITLE_COLUMNS)
+
+/** By its id, or by the start of it if no other id matches. */
+export function findById(id: string, conversations: readonly ConversationListing[]): ConversationListing {
+  const fitting = conversations.filter((conversation) => conversation.id.startsWith(id))
+  const exact = fitting.find((conversation) => conversation.id === id)
+  if (exact ?? fitting.length === 1) return exact ?? fitting[0]!
+  if (fitting.length > 1) throw new UsageError(`${fitting.length} conversations start with ${id}. Type more of the id.`)
+  throw new UsageError(`There is no conversation ${id} in this project. "strata chat --resume" lists them.`)
+}
