@@ -1,9 +1,11 @@
 /** Everything `strata inspect` reports about a conversation, as plain data. `--json` prints it. */
 import type {
   Accounting,
+  AgentCost,
   BreakCause,
   BreakTotal,
   CacheBreak,
+  CostReport,
   ImportReport,
   LayerSaving,
   Message,
@@ -22,6 +24,7 @@ import { repeatedReads } from "@strata/core/internal/tokens/repeated-reads"
 import { totalBreaks } from "@strata/core/internal/views/cache/cache-history"
 import { accountSent } from "@strata/core/internal/views/context/sent-accounting"
 import { summarise } from "@strata/core/internal/views/ledger/ledger"
+import { ledgerReport } from "@strata/core/internal/views/reports/ledger-report"
 import { Views } from "@strata/core/internal/views/views"
 import { type Decided, decisionsIn } from "./decisions.ts"
 import { type FileTotal, type ToolCall, type ToolTotal, toolCalls, totalsByFile, totalsByTool } from "./tool-use.ts"
@@ -48,6 +51,7 @@ export interface Analysis {
   readonly growth: Growth
   readonly cache: CacheReport
   readonly money: MoneyReport
+  readonly agents: AgentsReport
   /** What Strata's layers decided and saved. Empty for other programs' transcripts. */
   readonly decided: readonly Decided[]
   readonly savings: readonly LayerSaving[]
@@ -82,6 +86,13 @@ export interface CacheReport {
   readonly breaks: readonly CacheBreak[]
   readonly broken: BreakTotal
   readonly byCause: Readonly<Partial<Record<BreakCause, BreakTotal>>>
+}
+
+/** The sub-agents in the order they were started. `own` and theirs add up to `all`. */
+export interface AgentsReport {
+  readonly started: readonly AgentCost[]
+  readonly own: CostReport
+  readonly all: CostReport
 }
 
 export interface MoneyReport {
@@ -128,6 +139,7 @@ export function analyse(transcript: Transcript): Analysis {
     growth: { ...course.growth(), last: accountSent(views) },
     cache: cacheOf(course.counts(), views),
     money: moneyOf(views),
+    agents: agentsOf(views),
     decided: decisionsIn(entries),
     savings: summarise(views.ledger).savings,
   }
@@ -190,6 +202,11 @@ function cacheOf(requests: readonly TokenCounts[], { cacheHistory }: Views): Cac
     broken: totalBreaks(cacheHistory),
     byCause: Object.fromEntries(cacheHistory.totals),
   }
+}
+
+function agentsOf(views: Views): AgentsReport {
+  const { agents, own, requests, tokens, dollars, unpriced } = ledgerReport(views)
+  return { started: agents, own, all: { requests, tokens, ...(unpriced.length === 0 ? { dollars } : {}) } }
 }
 
 function moneyOf(views: Views): MoneyReport {

@@ -4,6 +4,7 @@ import { counted, grouped } from "../display/numbers.ts"
 import type { Style } from "../display/terminal.ts"
 import { fitted, fittedAtEnd, indented, wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
+import { agents } from "./agents-section.ts"
 import type { Analysis } from "./analysis.ts"
 import { content, duplicates, files, results, tools } from "./content-sections.ts"
 import { cache, growth, money } from "./cost-sections.ts"
@@ -21,7 +22,7 @@ const MOST_NOTES = 8
 
 export function report(analysis: Analysis, { style, columns }: Look): readonly string[] {
   const page: Page = { analysis, style, width: Math.min(columns, WIDEST) }
-  const sections = [content, tools, files, duplicates, growth, cache, money, savings, layers, results, notes]
+  const sections = [content, tools, files, duplicates, growth, cache, money, agents, savings, layers, results, notes]
   return [...heading(page), ...sections.flatMap((section) => withGap(section(page)))]
 }
 

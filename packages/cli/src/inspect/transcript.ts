@@ -1,8 +1,10 @@
-/** A recorded conversation of any program, as entries in order. Reads one file; writes nothing. */
+/** A recorded conversation of any program, as entries in order. Reads its file and those of its sub-agents; writes nothing. */
 import { readFile } from "node:fs/promises"
 import { basename } from "node:path"
 import type { Entry, ImportedConversation, ImportReport } from "@strata/core/internal"
 import { ImportError, reasonOf } from "@strata/core/internal/base/errors"
+import { agentDecisions } from "@strata/core/internal/import/agent-decisions"
+import { companionFiles } from "@strata/core/internal/import/companion-files"
 import { importTranscript } from "@strata/core/internal/import/import-file"
 import { mainPath } from "@strata/core/internal/import/main-path"
 import { isDecision, isMessage } from "@strata/core/internal/journal/entries"
@@ -31,9 +33,9 @@ const JOURNAL_FORMAT = "strata"
 export async function readTranscripts(file: string): Promise<readonly Transcript[]> {
   const bytes = await readBytes(file)
   if (isJournal(bytes)) return [fromJournal(file, bytes)]
-  return importTranscript({ name: basename(file), text: bytes.toString("utf8") }).map((found) =>
-    fromImport(file, found),
-  )
+  const text = bytes.toString("utf8")
+  const companions = await companionFiles(file, text)
+  return importTranscript({ name: basename(file), text, companions }).map((found) => fromImport(file, found))
 }
 
 async function readBytes(file: string): Promise<Buffer> {
@@ -49,9 +51,11 @@ async function readBytes(file: string): Promise<Buffer> {
 }
 
 function fromImport(file: string, imported: ImportedConversation): Transcript {
-  const { messages, system: _system, tools: _tools, ...about } = imported
-  const entries = mainPath(messages)
-  const onPath = new Set(entries)
+  const { messages, system: _system, tools: _tools, agents = [], ...about } = imported
+  const path = mainPath(messages)
+  const onPath = new Set(path)
+  const now = messages.at(-1)?.timestamp ?? new Date(0).toISOString()
+  const entries = agentDecisions(agents, { messages: path, conversation: about.id, now })
   return { file, ...about, entries, aside: messages.filter((message) => !onPath.has(message)) }
 }
 

@@ -31,7 +31,7 @@ export interface LayerSurroundings
   readonly notesConfig?: string
   /** The reads that forks start with. Default: `reads`. */
   readonly readsInView?: ReadState
-  /** The memory of the project. Absent where it is off. */
+  /** The memory of the project, or of a sub-agent. Absent where it is off. */
   readonly memory?: ProjectMemory
   /** Proposes memories in place of a fork of the conversation. */
   readonly extractMemories?: ExtractMemories

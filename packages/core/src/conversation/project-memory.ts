@@ -1,13 +1,13 @@
 /**
- * The memory of a project as a conversation uses it: the bank, the search, the sum of the day. The search is loaded with the first question
- * and never holds up a request for long.
+ * The memory of a project, or of an agent, as a conversation uses it: the bank, the search, the sum of the day. The search is loaded with
+ * the first question and never holds up a request for long.
  */
 import { readdir } from "node:fs/promises"
 import { homedir } from "node:os"
 import type { Clock } from "../base/clock.ts"
 import type { MemoryMode } from "../base/vocabulary.ts"
 import { projectDirectory } from "../journal/file/layout.ts"
-import type { MemoryFiles } from "../journal/memory-files.ts"
+import type { MemoryFiles, MemoryPlace } from "../journal/memory-files.ts"
 import type { Store } from "../journal/store.ts"
 import { type DailySpend, dailySpend } from "../layers/daily-limit.ts"
 import { Quota } from "../layers/quota.ts"
@@ -26,6 +26,8 @@ import { noteDirectory, projectDirectories } from "./project-directories.ts"
 const INDEXING_PATIENCE_MS = 2_000
 
 export interface ProjectMemory {
+  /** An agent writes its own memory with its file tools. No fork looks for more, and it is not dreamed about. */
+  readonly owner: "project" | "agent"
   readonly mode: Exclude<MemoryMode, "off">
   readonly bank: MemoryBank
   readonly files: MemoryFiles
@@ -54,21 +56,48 @@ export interface ProjectMemoryOptions {
 
 /** Nothing if the memory is off, or if the store has no place for it. */
 export async function openProjectMemory(options: ProjectMemoryOptions): Promise<ProjectMemory | undefined> {
-  const { store, cwd, mode, clock, root, code = cwd } = options
+  const { store, cwd, mode, root } = options
   if (mode === "off" || !store.memories) return undefined
   const { name } = await projectIdentity(cwd)
-  const files = store.memories({ project: name })
-  const bank = openBank({ files, clock, readOnly: mode === "read-only" })
-  const directory = files.directory === undefined ? undefined : await followed(files.directory)
   const ground = root === undefined ? undefined : { root, identity: name, cwd }
   // what is not noted is not found from other worktrees, and nothing else is lost
   if (ground && mode !== "read-only") await noteDirectory(ground).catch(() => undefined)
   const projects = async () => (ground ? projectDirectories(ground) : [])
-  const search = searchIn(bank, root === undefined ? undefined : { root, projects })
+  return openMemory(options, {
+    owner: "project",
+    files: store.memories({ project: name }),
+    ...(root === undefined ? {} : { past: { root, projects } }),
+  })
+}
+
+export interface AgentMemoryOptions extends Omit<ProjectMemoryOptions, "root"> {
+  readonly place: Extract<MemoryPlace, { readonly agent: string }>
+}
+
+/** The memory of one agent in one scope. It does not search past conversations: those are the project's. */
+export async function openAgentMemory(options: AgentMemoryOptions): Promise<ProjectMemory | undefined> {
+  const { store, mode, place } = options
+  if (mode === "off" || !store.memories) return undefined
+  return openMemory(options, { owner: "agent", files: store.memories(place) })
+}
+
+interface MemoryParts {
+  readonly owner: ProjectMemory["owner"]
+  readonly files: MemoryFiles
+  readonly past?: Past
+}
+
+async function openMemory(
+  { mode, clock, cwd, code = cwd }: Omit<ProjectMemoryOptions, "store" | "root">,
+  { owner, files, past }: MemoryParts,
+): Promise<ProjectMemory | undefined> {
+  if (mode === "off") return undefined
+  const bank = openBank({ files, clock, readOnly: mode === "read-only" })
+  const directory = files.directory === undefined ? undefined : await followed(files.directory)
   return {
-    ...{ mode, bank, files, daily: dailySpend(files), quota: new Quota(), ...search },
+    ...{ owner, mode, bank, files, daily: dailySpend(files), quota: new Quota(), ...searchIn(bank, past) },
     ...(directory === undefined ? {} : { directory }),
-    journals: async () => (await projects()).map((project) => projectDirectory(root!, project)),
+    journals: async () => (past ? (await past.projects()).map((project) => projectDirectory(past.root, project)) : []),
     gone: async (memory) =>
       (await claimsOf(memory, { directory: code })).filter(({ state }) => state === "gone").map(({ text }) => text),
   }

@@ -7,11 +7,12 @@ import { isSafeId, uuidFrom } from "../base/ids.ts"
 import { textOf, toBlocks } from "../messages/blocks.ts"
 import { parseExact } from "../messages/exact-json.ts"
 import type { CompactMetadata, Message, SystemMessage, Usage, Uuid } from "../messages/messages.ts"
+import { AgentTrail } from "./claude-code-agents.ts"
 import { attachmentFrom } from "./claude-code-attachments.ts"
 import { InputQueue } from "./claude-code-queue.ts"
 import { blocksFromApi } from "./foreign-blocks.ts"
 import { type Fields, fieldsAt, firstFields, isTrue, jsonLines, numberAt, present, textAt } from "./foreign-json.ts"
-import type { ForeignFile, ImportedConversation, Importer } from "./importer.ts"
+import type { ForeignFile, ImportedAgent, ImportedConversation, Importer } from "./importer.ts"
 import { remarkOnBranches } from "./main-path.ts"
 import { Tally } from "./tally.ts"
 
@@ -40,7 +41,13 @@ const SYSTEM_FIELDS_KEPT = "position, subtype, text and compaction facts are kep
 export const claudeCode: Importer = {
   format: FORMAT,
   recognises: ({ text }) => firstFields(text, LINES_TO_RECOGNISE).some(isTranscriptLine),
-  read: (file) => [new Transcript().read(file)],
+  read: (file) => {
+    const conversation = new Transcript().read(file)
+    const [agent, ...others] = conversation.agents ?? []
+    // the file of a sub-agent alone is a conversation of its own
+    const isAgentFile = conversation.messages.length === 0 && agent !== undefined && others.length === 0
+    return [isAgentFile ? new Transcript({ isAgent: true }).read(file) : conversation]
+  },
 }
 
 function isTranscriptLine(line: Fields): boolean {
@@ -50,8 +57,17 @@ function isTranscriptLine(line: Fields): boolean {
   return Object.hasOwn(BOOKKEEPING, type) && ["sessionId", "leafUuid", "messageId"].some((key) => key in line)
 }
 
+interface TranscriptOptions {
+  /** The lines are a sub-agent's: those marked as a sidechain are its conversation. */
+  readonly isAgent?: boolean
+  /** Counts the lines. Default: a new one. */
+  readonly tally?: Tally
+}
+
 class Transcript {
-  readonly #tally = new Tally()
+  readonly #tally: Tally
+  readonly #isAgent: boolean
+  readonly #trail = new AgentTrail()
   readonly #messages: Message[] = []
   readonly #seen = new Set<Uuid>()
   /** Lines with a uuid that became no message. Their children get their parent. */
@@ -64,12 +80,18 @@ class Transcript {
   #cwd: string | undefined
   #model: string | undefined
 
-  read({ text }: ForeignFile): ImportedConversation {
+  constructor({ isAgent = false, tally = new Tally() }: TranscriptOptions = {}) {
+    this.#isAgent = isAgent
+    this.#tally = tally
+  }
+
+  read({ text, companions = [] }: ForeignFile): ImportedConversation {
     for (const line of jsonLines(text, parseExact)) {
       if (line.fields) this.#line(line.fields)
       else this.#tally.notJson(line)
     }
     this.#deliverQueued(this.#messages.at(-1)?.uuid ?? null)
+    const agents = this.#isAgent ? [] : this.#agents(companions)
     const [session] = this.#sessions
     if (this.#sessions.size > 1)
       this.#tally.remark(`the lines name ${this.#sessions.size} sessions; they are imported as one`)
@@ -81,11 +103,33 @@ class Transcript {
       cwd: this.#cwd,
       model: this.#model,
       messages: this.#messages,
+      agents: agents.length === 0 ? undefined : agents,
       report: this.#tally.report(),
     })
   }
 
+  #agents(companions: readonly ForeignFile[]): readonly ImportedAgent[] {
+    this.#trail.companions(companions)
+    return this.#trail.agents(this.#messages, {
+      file: (file) => new Transcript({ isAgent: true }).read(file),
+      sidechain: (lines) => new Transcript({ isAgent: true, tally: this.#tally }).#of(lines),
+      progress: (lines) => new Transcript({ isAgent: true }).#of(lines),
+    })
+  }
+
+  #of(lines: Iterable<Fields>): Pick<ImportedConversation, "messages" | "model"> {
+    for (const line of lines) this.#line(line)
+    return present({ messages: this.#messages, model: this.#model })
+  }
+
   #line(fields: Fields): void {
+    if (!this.#isAgent) {
+      if (isTrue(fields, "isSidechain") && "uuid" in fields) {
+        this.#trail.sidechain(fields)
+        return
+      }
+      this.#trail.line(fields)
+    }
     const type = textAt(fields, "type") ?? "no type"
     const session = textAt(fields, "sessionId")
     if (session !== undefined) this.#sessions.add(session)
@@ -117,7 +161,7 @@ class Transcript {
 
   /** Inserted input was sent with the next request, so it comes before the response to that request. */
   #answersQueued(message: Message): boolean {
-    if (message.type !== "assistant" || message.isSidechain) return false
+    if (message.type !== "assistant") return false
     const isNew = message.message.id !== this.#response
     this.#response = message.message.id
     return isNew
@@ -228,7 +272,6 @@ class Transcript {
       timestamp: this.#time,
       ...present({ sessionId: textAt(line, "sessionId") }),
       ...((isTrue(line, "isMeta") || isFromMachine(line)) && { isMeta: true }),
-      ...(isTrue(line, "isSidechain") && { isSidechain: true }),
       ...(isTrue(line, "isVisibleInTranscriptOnly") && { isVisibleInTranscriptOnly: true }),
     }
   }
@@ -236,6 +279,7 @@ class Transcript {
   #parent(parent: Uuid | null): Uuid | null {
     if (parent === null || this.#seen.has(parent)) return parent
     if (this.#skipped.has(parent)) return this.#skipped.get(parent)!
+    if (this.#isAgent) return null // the call that started it
     this.#tally.remark("the parent of a message is not in this file, so the message begins a new chain")
     return null
   }

@@ -8,8 +8,9 @@ import { anOption, aPort, checkOptions, type OptionRules, required } from "../ba
 import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot } from "../journal/file/layout.ts"
 import type { Store } from "../journal/store.ts"
+import { companionFiles } from "./companion-files.ts"
 import { importTranscript } from "./import-file.ts"
-import type { ImportReport } from "./importer.ts"
+import type { ImportedAgent, ImportReport } from "./importer.ts"
 import { writeImported } from "./into-journal.ts"
 
 export interface ImportOptions {
@@ -41,8 +42,19 @@ export interface ImportOutcome {
   readonly format: string
   readonly model?: string
   readonly title?: string
+  /** The sub-agents it started, in order. Each has a journal under the conversation's. */
+  readonly agents?: readonly ImportedAgentOutcome[]
   /** What the importer understood, what it did not, and what is unusual. */
   readonly report: ImportReport
+}
+
+/** What was imported of a sub-agent. `messages` is 0 if the transcript has only its result. */
+export type ImportedAgentOutcome = Pick<
+  ImportedAgent,
+  "id" | "name" | "kind" | "description" | "definition" | "model" | "status"
+> & {
+  readonly messages: number
+  readonly report?: ImportReport
 }
 
 /** Imports every conversation in a file. Rejects a file whose conversations were imported before. */
@@ -51,7 +63,8 @@ export async function importConversations(options: ImportOptions): Promise<reado
   const { file, cwd = process.cwd(), clock = systemClock, env = process.env } = options
   const store = options.store ?? fileStore({ root: options.dir ?? defaultRoot(env), clock })
   const project = projectName(cwd)
-  const imported = importTranscript({ name: basename(file), text: await readText(file) })
+  const text = await readText(file)
+  const imported = importTranscript({ name: basename(file), text, companions: await companionFiles(file, text) })
   const there = new Set((await store.list(project)).map(({ id }) => id))
   const outcomes: ImportOutcome[] = []
   for (const conversation of imported) {
@@ -68,10 +81,23 @@ export async function importConversations(options: ImportOptions): Promise<reado
       report,
       ...(model === undefined ? {} : { model }),
       ...(title === undefined ? {} : { title }),
+      ...(conversation.agents ? { agents: conversation.agents.map(outcomeOf) } : {}),
     })
   }
   return outcomes
 }
+
+const outcomeOf = ({
+  messages,
+  callId: _,
+  startedIn: _s,
+  endedIn: _e,
+  summary: _m,
+  ...agent
+}: ImportedAgent): ImportedAgentOutcome => ({
+  ...agent,
+  messages: messages.length,
+})
 
 async function readText(file: string): Promise<string> {
   try {

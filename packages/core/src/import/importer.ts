@@ -2,7 +2,8 @@
  * An importer reads another program's transcript into our messages and accounts for every line. What it does not understand is
  * counted, never dropped silently.
  */
-import type { Message } from "../messages/messages.ts"
+import type { AgentEnding, AgentKind } from "../journal/entries.ts"
+import type { Message, Uuid } from "../messages/messages.ts"
 
 export interface Importer {
   readonly format: string
@@ -14,6 +15,8 @@ export interface Importer {
 export interface ForeignFile {
   readonly name: string
   readonly text: string
+  /** Files that belong to it: the transcripts of its sub-agents, and what is known about them. */
+  readonly companions?: readonly ForeignFile[]
 }
 
 export interface ImportedConversation {
@@ -27,7 +30,31 @@ export interface ImportedConversation {
   readonly tools?: unknown
   /** In the order of the file. `parentUuid` shows the branches: see `mainPath`. */
   readonly messages: readonly Message[]
+  /** The sub-agents it started, in order. Their messages are not among its own. */
+  readonly agents?: readonly ImportedAgent[]
   readonly report: ImportReport
+}
+
+export interface ImportedAgent {
+  /** Unique in its conversation. */
+  readonly id: string
+  readonly name: string
+  readonly kind: AgentKind
+  readonly description: string
+  /** The name of its definition. */
+  readonly definition?: string
+  readonly model: string
+  /** The call that started it, and the message with that call. */
+  readonly callId: string
+  readonly startedIn?: Uuid
+  /** The message that reports its end. */
+  readonly endedIn?: Uuid
+  readonly status: AgentEnding
+  /** One line. */
+  readonly summary: string
+  readonly messages: readonly Message[]
+  /** Of its own file, if it has one. The lines of others are counted with the conversation's. */
+  readonly report?: ImportReport
 }
 
 /** Every line, or record if the format has no lines, is counted once: as understood or not. */

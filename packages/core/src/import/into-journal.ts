@@ -1,12 +1,13 @@
 /**
  * Writes an imported conversation into a journal, so that you can open, inspect and continue it like any other. Messages on the
- * main path are chained in order; abandoned branches stay where they were.
+ * main path are chained in order; abandoned branches stay where they were. Each sub-agent gets a journal under it.
  */
 import type { Clock } from "../base/clock.ts"
 import { uuidFrom } from "../base/ids.ts"
 import type { Decision, DecisionEntry, Entry } from "../journal/entries.ts"
-import type { Store } from "../journal/store.ts"
+import type { JournalAddress, Store } from "../journal/store.ts"
 import { isBoundary, type Message, type Uuid } from "../messages/messages.ts"
+import { agentDecisions } from "./agent-decisions.ts"
 import type { ImportedConversation } from "./importer.ts"
 import { mainPath } from "./main-path.ts"
 
@@ -24,9 +25,32 @@ const BATCH = 1_000 // entries written at once
 
 export async function writeImported(imported: ImportedConversation, target: ImportTarget): Promise<void> {
   const { store, project, id } = target
-  const journal = await store.open({ project, id }, { access: "write", create: true })
+  const { agents = [], format, cwd } = imported
+  for (const { id: agent, messages, model, description, report = imported.report } of agents) {
+    const own = {
+      format,
+      id: agent,
+      title: description,
+      model,
+      messages,
+      report,
+      ...(cwd === undefined ? {} : { cwd }),
+    }
+    // its own ids come from its own address: ids of agents are unique only in one conversation
+    const entries = entriesOf(own, { ...target, id: `${id}:${agent}` })
+    await write(store, { address: { project, id: agent, under: id }, entries })
+  }
+  await write(store, { address: { project, id }, entries: entriesOf(imported, target) })
+}
+
+interface Writing {
+  readonly address: JournalAddress
+  readonly entries: readonly Entry[]
+}
+
+async function write(store: Store, { address, entries }: Writing): Promise<void> {
+  const journal = await store.open(address, { access: "write", create: true })
   try {
-    const entries = entriesOf(imported, target)
     for (let at = 0; at < entries.length; at += BATCH) await journal.append(entries.slice(at, at + BATCH))
     await journal.sync()
   } finally {
@@ -40,18 +64,19 @@ function entriesOf(imported: ImportedConversation, target: ImportTarget): readon
   // other branches first, so that the newest message is on the main path
   const side = imported.messages.filter(({ uuid }) => !onMain.has(uuid))
   const newest = main.at(-1)?.uuid ?? null
+  const now = target.clock.now().toISOString()
   const decide = (name: string, decision: Decision): DecisionEntry =>
     ({
       type: "strata",
       uuid: uuidFrom(`${target.id}:${name}`),
       parentUuid: newest,
-      timestamp: target.clock.now().toISOString(),
+      timestamp: now,
       ...decision,
     }) as DecisionEntry
-  const { title, cwd = "", model = "unknown", format, report } = imported
+  const { title, cwd = "", model = "unknown", format, report, agents = [] } = imported
+  const messages = [...side, ...main]
   return [
-    ...side,
-    ...main,
+    ...(agents.length === 0 ? messages : agentDecisions(agents, { messages, conversation: target.id, now })),
     decide("session", { subtype: "session", model, cwd, ...(title === undefined ? {} : { title }) }),
     decide("imported", { subtype: "imported", format, source: target.source, report }),
   ]

@@ -131,7 +131,14 @@ export type Decision =
   /** A sub-agent begins. Its own journal is kept under this one, with the same id. */
   | ({ readonly subtype: "agent-started" } & AgentStart)
   /** A sub-agent has ended. `summary` is one line; the result itself is in its journal. */
-  | { readonly subtype: "agent-ended"; readonly agent: string; readonly status: AgentEnding; readonly summary: string }
+  | {
+      readonly subtype: "agent-ended"
+      readonly agent: string
+      readonly status: AgentEnding
+      readonly summary: string
+      /** The conversation has its result already, because it was imported with it. */
+      readonly delivered?: boolean
+    }
   | { readonly subtype: "undone"; readonly decision: Uuid }
   /** A message typed while the system was busy takes its place after the newest one. */
   | { readonly subtype: "delivered"; readonly queued: Uuid }

@@ -14,6 +14,8 @@ import { recallFor } from "./recall.ts"
 import { startOf } from "./start.ts"
 
 export interface AutoMemoryOptions extends Extractor {
+  /** Whose memory it is. An agent keeps its own by itself, so nothing is extracted for it. Default: the project's. */
+  readonly owner?: "project" | "agent"
   readonly recall: Pick<MemoryRecall<Memory>, "recall">
   /** Whether the agent has file tools for the directory, to write memories or at least to read them. */
   readonly access: "write" | "read" | "none"
@@ -88,6 +90,7 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
     },
 
     async afterQuery(context) {
+      if (options.owner === "agent") return undefined
       return context.flags.on["auto-memory"] ? extractions.afterQuery(context) : undefined
     },
   }

@@ -12,6 +12,7 @@ const TEXTS = {
   "with-files": promptText(new URL("./how-with-files.md", import.meta.url)),
   "as-text": promptText(new URL("./how-as-text.md", import.meta.url)),
   "how-to-remember": promptText(new URL("./how-to-remember.md", import.meta.url)),
+  "how-agents-remember": promptText(new URL("./how-agents-remember.md", import.meta.url)),
 } as const
 
 /** How the fork writes. */
@@ -36,8 +37,10 @@ export function memoryPrompt({ writing, location, since, memories, today, turns 
   return filled(TEXTS.prompt, { range: rangeOf(since), how, today, memories: none }).trimEnd()
 }
 
-/** For the agent itself, at the start of a conversation. */
-export const howToRemember = (location: string): string => filled(TEXTS["how-to-remember"], { location }).trimEnd()
+/** At the start of a conversation: for the memory of the project, or for an agent's own. */
+export function howToRemember(location: string, owner: "project" | "agent" = "project"): string {
+  return filled(TEXTS[owner === "agent" ? "how-agents-remember" : "how-to-remember"], { location }).trimEnd()
+}
 
 function rangeOf(since: string | undefined): string {
   if (since === undefined) return "the conversation above"

@@ -23,6 +23,11 @@ describe("L5-2, L5-3, L5-4 the prompt for memories, whole", () => {
     await expect(`${howToRemember(location)}\n`).toMatchFileSnapshot("rendered/how-to-remember.md")
   })
 
+  test("L7-7 how an agent keeps its own memory", async () => {
+    const own = "/home/me/.strata/agent-memory/reviewer"
+    await expect(`${howToRemember(own, "agent")}\n`).toMatchFileSnapshot("rendered/how-agents-remember.md")
+  })
+
   test("what looks like a variable in a value has no effect", () => {
     const prompt = memoryPrompt({ writing: "as-text", memories: "{{today}} $&", location, today, turns: 5 })
     expect(prompt).toContain("{{today}} $&")

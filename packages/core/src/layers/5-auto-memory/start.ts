@@ -15,6 +15,8 @@ const STANDING: ReadonlySet<string> = new Set(["feedback", "user"])
 
 export interface StartInput {
   readonly bank: MemoryBank
+  /** Whose memory it is. Default: the project's. */
+  readonly owner?: "project" | "agent"
   readonly now: Date
   /** Tokens. */
   readonly limit: number
@@ -27,9 +29,9 @@ export interface StartInput {
 
 /** Nothing where there is nothing to say. */
 export async function startOf(input: StartInput): Promise<Attachment | undefined> {
-  const { bank, limit, estimate, access } = input
+  const { bank, limit, estimate, access, owner = "project" } = input
   const location = bank.directory ?? bank.location
-  const parts = access === "write" ? [howToRemember(location)] : []
+  const parts = access === "write" ? [howToRemember(location, owner)] : []
   const room = () => limit - FRAME - estimate(parts.join("\n\n"))
   const all = (await bank.all()).filter(isCurrent)
   const rules = all.filter(({ type, source }) => STANDING.has(type) && source.saidBy !== "tool").sort(byNews)
@@ -39,7 +41,7 @@ export async function startOf(input: StartInput): Promise<Attachment | undefined
     room() - MARGIN,
     estimate,
   )
-  if (shown.length > 0) parts.push([STANDING_TITLE, ...shown.map(({ text }) => text)].join("\n\n"))
+  if (shown.length > 0) parts.push([STANDING_TITLES[owner], ...shown.map(({ text }) => text)].join("\n\n"))
   const files = shown.map(({ memory }) => memory.file)
   const index = await otherMemories(input, new Set(files), room())
   if (index !== undefined) parts.push(index)
@@ -47,23 +49,29 @@ export async function startOf(input: StartInput): Promise<Attachment | undefined
   return { type: "standing_memory", path: location, content: parts.join("\n\n"), files }
 }
 
-const STANDING_TITLE =
-  "The user's rules and preferences, from earlier conversations. Follow them, unless the user says otherwise now:"
+const STANDING_TITLES = {
+  project:
+    "The user's rules and preferences, from earlier conversations. Follow them, unless the user says otherwise now:",
+  // an agent's memory can come with a repository, so nothing in it counts as the user's
+  agent: "Your own notes on how to work, from earlier tasks. Your task and your instructions come first:",
+} as const
+const INDEX_TITLES = { project: "Other memories of this project", agent: "Your other memories" } as const
 const MOST_RULES = 50 // more do not fit, and each is compared with the code
 const FRAME = 20 // tokens around the whole
 const MARGIN = 100 // tokens for titles, and for a line that says how many memories there are
 
-async function standingText(memory: Memory, { now, gone }: StartInput): Promise<string> {
+async function standingText(memory: Memory, { now, gone, owner }: StartInput): Promise<string> {
   const { name, file, body, confirmed, source } = memory
+  const origin = owner === "agent" ? [inline(file)] : [inline(file), sourcePhrase(source)]
   const missing = await gone(memory)
   const lost =
     missing.length > 0 ? `, may be out of date: the code no longer has ${missing.map(inline).join(", ")}` : ""
-  return `${inline(name)} (${inline(file)}, ${sourcePhrase(source)}, ${ageOf(confirmed, now)}${lost}):\n${fenced(body)}`
+  return `${inline(name)} (${origin.join(", ")}, ${ageOf(confirmed, now)}${lost}):\n${fenced(body)}`
 }
 
 /** The index without what is shown in full. Lines that do not fit are counted. */
 async function otherMemories(
-  { bank, access, estimate }: StartInput,
+  { bank, access, estimate, owner = "project" }: StartInput,
   shown: ReadonlySet<string>,
   room: number,
 ): Promise<string | undefined> {
@@ -71,7 +79,7 @@ async function otherMemories(
   const lines = text.split("\n").filter((line) => line.trim() !== "" && !shown.has(linkedFile(line) ?? ""))
   if (!lines.some((line) => linkedFile(line) !== undefined)) return undefined
   const where = bank.directory ?? bank.location
-  const title = `Other memories of this project${access === "none" ? "" : `. Read a file in ${where} when it matters`}:`
+  const title = `${INDEX_TITLES[owner]}${access === "none" ? "" : `. Read a file in ${where} when it matters`}:`
   const first = (count: number) => {
     const left = lines.length - count
     const more = left === 0 ? [] : [`[${left} more ${left === 1 ? "line is" : "lines are"} in MEMORY.md there]`]

@@ -48,6 +48,7 @@ export const agents: Projection<Agents> = {
         const record = state.roster.get(entry.agent)
         if (record?.status === "running")
           Object.assign(record, { status: entry.status, summary: entry.summary, endedAt: entry.timestamp })
+        if (record && entry.delivered) record.isDelivered = true
       }
     } else if (entry.type === "attachment") arrived(state, entry.attachment, onPath)
     else if (entry.type === "user" && onPath && state.roster.size > 0) answered(state, entry)

@@ -1,6 +1,7 @@
 /** The ledger as a plain value: what the conversation cost, for whom, and what the layers saved. */
 
-import { addCounts, type TokenCounts } from "../../base/token-counts.ts"
+import { addCounts, NO_TOKENS, subtractCounts, type TokenCounts } from "../../base/token-counts.ts"
+import type { AgentEnding, AgentKind } from "../../journal/entries.ts"
 import { type Ledger, type LedgerLine, type Purpose, summarise } from "../ledger/ledger.ts"
 import { addKnown, type SavingLayer } from "../ledger/saving-settlement.ts"
 import { type LayerSaving, totalSaving } from "../ledger/savings-report.ts"
@@ -36,14 +37,23 @@ export interface LedgerReport {
   readonly byPurpose: readonly (CostReport & { readonly purpose: Purpose })[]
   /** The same requests by model and purpose. */
   readonly lines: readonly (CostReport & { readonly model: string; readonly purpose: Purpose })[]
-  /** What each sub-agent cost, in the order they were started. It is part of the purpose `agent`. */
+  /** Everything but the sub-agents: the conversation and its background work. */
+  readonly own: CostReport
+  /** Every sub-agent and what it cost, in the order they were started. It is part of the purpose `agent`. */
   readonly agents: readonly AgentCost[]
   readonly saved: SavingsReport
 }
 
+/** `requests` are its turns. One that spent nothing has costs of 0. */
 export interface AgentCost extends CostReport {
   readonly id: string
   readonly name: string
+  readonly kind?: AgentKind
+  /** As the journal says. An agent whose process died is still `running` there. */
+  readonly status?: "running" | AgentEnding
+  readonly description?: string
+  /** The definition it was made from. */
+  readonly definition?: string
 }
 
 export interface SavingsReport {
@@ -99,14 +109,44 @@ export function ledgerReport({ ledger, agents }: LedgerViews): LedgerReport {
     byModel: [...models].map(([model, own]) => ({ model, ...costReport(own) })),
     byPurpose: byPurpose.map((total) => ({ purpose: total.purpose, ...costReport([total]) })),
     lines: lines.map((line) => ({ model: line.model, purpose: line.purpose, ...costReport([line]) })),
-    agents: [...Map.groupBy(ledger.agents.values(), ({ agent }) => agent)].map(([id, own]) => ({
-      id,
-      name: agents.roster.get(id)?.name ?? id,
-      ...costReport(own),
-    })),
+    own: ownCost(ledger),
+    agents: agentCosts({ ledger, agents }),
     saved: { ...known("dollars", saved), tokensNotSent: unsent, layers: savings.map(layerSavingReport) },
   }
 }
+
+function agentCosts({ ledger, agents }: LedgerViews): readonly AgentCost[] {
+  const lines = Map.groupBy(ledger.agents.values(), ({ agent }) => agent)
+  const ids = new Set([...agents.roster.keys(), ...lines.keys()])
+  return [...ids].map((id) => {
+    const record = agents.roster.get(id)
+    const about = record && {
+      ...{ kind: record.kind, status: record.status, description: record.description },
+      ...(record.definition === undefined ? {} : { definition: record.definition }),
+    }
+    return { id, name: record?.name ?? id, ...about, ...costReport(lines.get(id) ?? [NOTHING_SPENT]) }
+  })
+}
+
+/** All lines, less what the agents spent of them. */
+function ownCost({ lines, agents }: Ledger): CostReport {
+  const spent = Map.groupBy(agents.values(), ({ purpose, model }) => `${purpose} ${model}`)
+  const left = [...lines].map(([key, line]) => {
+    const theirs = spent.get(key) ?? []
+    return {
+      requests: theirs.reduce((rest, { requests }) => rest - requests, line.requests),
+      counts: theirs.map(({ counts }) => counts).reduce(subtractCounts, line.counts),
+      dollars: theirs.map(({ dollars }) => dollars).reduce(subtractKnown, line.dollars),
+    }
+  })
+  const used = left.filter(({ requests }) => requests > 0)
+  return costReport(used.length === 0 ? [NOTHING_SPENT] : used)
+}
+
+const subtractKnown = (from: number | undefined, amount: number | undefined): number | undefined =>
+  from === undefined || amount === undefined ? undefined : from - amount
+
+const NOTHING_SPENT = { requests: 0, counts: NO_TOKENS, dollars: 0 }
 
 export function tokenReport({ input, output, cacheRead, cacheWrite5m, cacheWrite1h }: TokenCounts): TokenReport {
   return { input, output, cacheRead, cacheWrite: cacheWrite5m + cacheWrite1h }

@@ -1,0 +1,32 @@
+/** The files of a transcript's sub-agents, from where Claude Code keeps them: `<session>/subagents/`, or next to it in older versions. */
+import { readdir, readFile } from "node:fs/promises"
+import { basename, dirname, join } from "node:path"
+import { isSafeId } from "../base/ids.ts"
+import type { ForeignFile } from "./importer.ts"
+
+const MOST_AGENTS = 1_000
+const AGENT_ID = /"agentId":\s*"([^"]+)"/g
+
+export async function companionFiles(file: string, text: string): Promise<readonly ForeignFile[]> {
+  const folder = join(dirname(file), basename(file, ".jsonl"), "subagents")
+  const inFolder = (await readdir(folder).catch(() => [])).filter((name) =>
+    /^agent-.*\.(?:jsonl|meta\.json)$/.test(name),
+  )
+  const ids = new Set([...text.matchAll(AGENT_ID)].map(([, id]) => id!).filter(isSafeId))
+  const beside = [...ids]
+    .map((id) => `agent-${id}.jsonl`)
+    .filter((name) => name !== basename(file) && !inFolder.includes(name))
+  const paths = [
+    ...inFolder
+      .toSorted()
+      .slice(0, 2 * MOST_AGENTS)
+      .map((name) => join(folder, name)),
+    ...beside.slice(0, MOST_AGENTS).map((name) => join(dirname(file), name)),
+  ]
+  const files: ForeignFile[] = []
+  for (const path of paths) {
+    const found = await readFile(path, "utf8").catch(() => undefined)
+    if (found !== undefined) files.push({ name: basename(path), text: found })
+  }
+  return files
+}

@@ -1,0 +1,50 @@
+/**
+ * Which memory an agent has: one directory for each agent and scope, in the format of the project's memory. A memory in the repository is
+ * used only where a person trusts the project, because anyone can commit one.
+ */
+import { repositoryRoot } from "../../base/repository.ts"
+import type { EffectiveSettings } from "../../base/settings.ts"
+import type { MemoryPlace } from "../../journal/memory-files.ts"
+import type { Store } from "../../journal/store.ts"
+import { projectIdentity } from "../../memory/project-identity.ts"
+import { type AgentDefinition, isAgentName, NAME_RULE } from "./definition.ts"
+
+export type AgentMemoryPlace = Extract<MemoryPlace, { readonly agent: string }>
+
+/** Nothing: the definition asks for no memory, or memory is off. */
+export type AgentMemoryChoice =
+  | { readonly state: "nothing" }
+  | { readonly state: "place"; readonly place: AgentMemoryPlace }
+  | { readonly state: "refused"; readonly why: string }
+
+export interface AgentMemoryGround {
+  readonly store: Store
+  /** The directory of the conversation that starts the agent, also if the agent works in another worktree. */
+  readonly cwd: string
+  /** The home directory of the person. */
+  readonly home?: string | undefined
+  readonly settings: EffectiveSettings
+}
+
+export async function agentMemoryFor(
+  { name, memory: scope }: Pick<AgentDefinition, "name" | "memory">,
+  { store, cwd, home, settings }: AgentMemoryGround,
+): Promise<AgentMemoryChoice> {
+  if (scope === undefined || settings.values.off || settings.values.memory === "off") return { state: "nothing" }
+  if (!isAgentName(name)) return refused(name, `of its name: ${NAME_RULE}`)
+  if (!store.memories) return refused(name, `the store (${store.description}) keeps no memories`)
+  if (scope === "user") return { state: "place", place: { agent: name, scope } }
+  if (scope === "local")
+    return { state: "place", place: { agent: name, scope, project: (await projectIdentity(cwd)).name } }
+  if (settings.leftOut !== undefined)
+    return refused(
+      name,
+      'it is kept in the repository, and this project is not trusted. "strata trust" shows what is there',
+    )
+  return { state: "place", place: { agent: name, scope, directory: await repositoryRoot(cwd, { home }) } }
+}
+
+const refused = (name: string, why: string): AgentMemoryChoice => ({
+  state: "refused",
+  why: `The agent ${JSON.stringify(name.slice(0, 80))} works without its memory, because ${why}.`,
+})
