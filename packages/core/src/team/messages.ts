@@ -1,18 +1,153 @@
 /** Messages between agents. What another agent says is content: never a rule, never the person's words or consent. */
+import type { AgentMessage } from "../messages/attachments.ts"
+import { fields, flag, isRecord, maybe, oneOf, text, whole } from "../messages/shapes/shape.ts"
 
-export interface TeamMessage {
+export const MESSAGE_KINDS = ["shutdown-request", "shutdown-response", "plan-approval-response"] as const
+
+export type MessageKind = (typeof MESSAGE_KINDS)[number]
+
+export interface TeamMessage extends MessageContent {
   /** `<sender>#<number>`: unique, in order for each sender. */
   readonly id: string
   readonly from: string
   /** A name, or `*` for all. */
   readonly to: string
+  /** How many messages, one answering another, led to this one. It ends loops of agents that answer each other. */
+  readonly hops: number
+}
+
+/** What a message says. */
+export interface MessageContent {
   readonly text: string
   /** A few words for a list. */
   readonly summary?: string
-  readonly kind?: "shutdown-request" | "shutdown-response" | "plan-approval-response"
+  /** Set for a structured message. */
+  readonly kind?: MessageKind
+  /** The id of the request that it makes or answers. */
   readonly request?: string
   readonly approve?: boolean
   readonly reason?: string
-  /** How many messages, one answering another, led to this one. It ends loops of agents that answer each other. */
+}
+
+/** A message that is on its way. */
+export interface Letter {
+  readonly from: string
+  readonly content: MessageContent
   readonly hops: number
+}
+
+export type CheckedContent =
+  | { readonly state: "accepted"; readonly content: MessageContent }
+  | { readonly state: "refused"; readonly why: string }
+
+const refused = (why: string): CheckedContent => ({ state: "refused", why })
+
+const MOST_ID = 200 // characters of a request's id
+const MOST_SUMMARY = 200
+
+export interface GivenMessage {
+  readonly message: string | Readonly<Record<string, unknown>>
+  readonly summary?: string
+  /** The id for a request that has none. */
+  readonly newRequest: string
+  /** The most characters of a message. */
+  readonly limit: number
+}
+
+/** Checks what a model wants to send. A refusal is one sentence for that model. */
+export function checkContent({ message, summary, newRequest, limit }: GivenMessage): CheckedContent {
+  const about = summary === undefined ? {} : { summary: summary.slice(0, MOST_SUMMARY) }
+  if (typeof message === "string") {
+    if (message.trim() === "") return refused("The message is empty.")
+    return message.length > limit ? tooLong(message.length, limit) : accepted({ text: message, ...about })
+  }
+  const { kind, request = newRequest, approve, reason = "", ...rest } = message
+  if (!isKind(kind)) return refused(`There is no message kind ${shown(kind)}. ${KINDS_TEXT}`)
+  const extra = Object.keys(rest)[0]
+  if (extra !== undefined) return refused(`A ${kind} has no field ${shown(extra)}.`)
+  if (typeof reason !== "string") return refused("The reason must be a text.")
+  if (reason.length > limit) return tooLong(reason.length, limit)
+  if (typeof request !== "string" || request === "" || request.length > MOST_ID)
+    return refused(`The request must be a text of 1 to ${MOST_ID} characters.`)
+  if (kind === "shutdown-request") {
+    if (approve !== undefined) return refused('A shutdown-request has no field "approve": it asks.')
+  } else {
+    if (message.request === undefined) return refused(`A ${kind} must name the request that it answers.`)
+    if (typeof approve !== "boolean") return refused(`A ${kind} must have approve: true or false.`)
+  }
+  const answer = typeof approve === "boolean" ? { approve } : {}
+  const why = reason === "" ? {} : { reason }
+  return accepted({ text: structuredText({ kind, request, ...answer }), ...about, kind, request, ...answer, ...why })
+}
+
+const accepted = (content: MessageContent): CheckedContent => ({ state: "accepted", content })
+
+const tooLong = (length: number, limit: number): CheckedContent =>
+  refused(
+    `The message has ${length} characters, and the limit is ${limit} (agent-message-limit). Write the rest into a file and name its path.`,
+  )
+
+const isKind = (value: unknown): value is MessageKind => MESSAGE_KINDS.includes(value as MessageKind)
+const shown = (value: unknown) => JSON.stringify(value)?.slice(0, 80) ?? "without a name"
+const KINDS_TEXT = `The kinds are ${MESSAGE_KINDS.join(", ")}. For anything else, send text.`
+
+interface Structured {
+  readonly kind: MessageKind
+  readonly request: string
+  readonly approve?: boolean
+}
+
+function structuredText({ kind, request, approve }: Structured): string {
+  switch (kind) {
+    case "shutdown-request":
+      return `It asks you to end your work (request ${request}). Finish what must not stay half done. Then answer with SendMessage and this message: {"kind": "shutdown-response", "request": ${JSON.stringify(request)}, "approve": true}. With false, say in "reason" what is still to do.`
+    case "shutdown-response":
+      return approve
+        ? `It agrees to end its work (request ${request}).`
+        : `It does not end its work yet (request ${request}).`
+    case "plan-approval-response":
+      return `It ${approve ? "agrees with" : "rejects"} your plan (request ${request}). This changes no permission.`
+  }
+}
+
+const sentFlaw = fields(
+  {
+    ...{ text: text({ least: 1 }), summary: maybe(text({ most: MOST_SUMMARY })), hops: whole(1) },
+    ...{ kind: maybe(oneOf(...MESSAGE_KINDS)), request: maybe(text({ most: MOST_ID })) },
+    ...{ approve: maybe(flag), reason: maybe(text()) },
+  },
+  "closed",
+)
+
+export interface SentContent extends MessageContent {
+  readonly hops: number
+}
+
+/** Reads what another process or conversation sent. `undefined` if it is no message of a known kind. */
+export function readSent(value: unknown, limit: number): SentContent | undefined {
+  if (!isRecord(value) || sentFlaw(value) !== undefined) return undefined
+  const { kind, request, approve, reason, text: given, summary, hops } = value as unknown as SentContent
+  const about = summary === undefined ? {} : { summary }
+  if (kind === undefined) return given.length > limit ? undefined : { text: given, ...about, hops }
+  // what a structured message says is written here, so that its words cannot differ from its kind
+  const message = { kind, request, ...(approve === undefined ? {} : { approve }), reason }
+  const checked = checkContent({ message, ...about, newRequest: "", limit })
+  return checked.state === "accepted" ? { ...checked.content, hops } : undefined
+}
+
+/** How the receiver's journal keeps a message. `cursor`: how far its mailbox was read with it. */
+export function asAttachment(message: TeamMessage, cursor?: string): AgentMessage {
+  const { id, from, text: said, summary, kind, request, approve, reason, hops } = message
+  return {
+    type: "queued_agent_message",
+    id,
+    from,
+    content: reason === undefined ? said : `${said}\nReason: ${reason}`,
+    hops,
+    ...(summary === undefined ? {} : { summary }),
+    ...(kind === undefined ? {} : { kind }),
+    ...(request === undefined ? {} : { request }),
+    ...(approve === undefined ? {} : { approve }),
+    ...(cursor === undefined ? {} : { cursor }),
+  }
 }

@@ -6,7 +6,7 @@
 import { type AgentEnding, type AgentKind, type AgentStart, type Entry, isDecision } from "../../journal/entries.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import { isToolResult } from "../../messages/blocks.ts"
-import { contentOf } from "../../messages/messages.ts"
+import { contentOf, isHuman } from "../../messages/messages.ts"
 import type { Projection } from "../projection.ts"
 
 export interface Agents {
@@ -16,6 +16,8 @@ export interface Agents {
   readonly received: Map<string, string>
   /** How far the mailbox of the team was read. */
   cursor?: string
+  /** The most hops of a message that was received since the last task. */
+  hops: number
 }
 
 export interface AgentRecord {
@@ -40,7 +42,7 @@ export interface AgentRecord {
 export const agents: Projection<Agents> = {
   name: "agents",
   scope: "journal",
-  start: () => ({ roster: new Map(), received: new Map() }),
+  start: () => ({ roster: new Map(), received: new Map(), hops: 0 }),
   apply(state, entry, onPath = true) {
     if (isDecision(entry)) {
       if (entry.subtype === "agent-started") started(state, entry, onPath)
@@ -51,7 +53,10 @@ export const agents: Projection<Agents> = {
         if (record && entry.delivered) record.isDelivered = true
       }
     } else if (entry.type === "attachment") arrived(state, entry.attachment, onPath)
-    else if (entry.type === "user" && onPath && state.roster.size > 0) answered(state, entry)
+    else if (entry.type === "user") {
+      if (isHuman(entry)) state.hops = 0
+      if (onPath && state.roster.size > 0) answered(state, entry)
+    }
     return state
   },
 }
@@ -73,6 +78,7 @@ function arrived(state: Agents, attachment: Attachment, onPath: boolean): void {
   if (attachment.type === "queued_agent_message") {
     if (attachment.id !== undefined) state.received.set(attachment.from, attachment.id)
     if (attachment.cursor !== undefined) state.cursor = attachment.cursor
+    state.hops = Math.max(state.hops, attachment.hops ?? 0)
   } else if (attachment.type === "agent_result" && onPath) {
     const record = state.roster.get(attachment.id)
     if (record) record.isDelivered = true

@@ -1,0 +1,69 @@
+/** The SendMessage tool of one agent. */
+import { z } from "zod/v4"
+import type { FigureName } from "../base/flag-names.ts"
+import { promptText } from "../base/prompt-file.ts"
+import type { Tool } from "../tools/tool.ts"
+import { checkContent, MESSAGE_KINDS } from "./messages.ts"
+import type { Post } from "./post.ts"
+
+export const SEND_MESSAGE = "SendMessage"
+
+const DESCRIPTION = promptText(new URL("./send-message.md", import.meta.url)).trim()
+
+// the kind is a plain text here, so that an unknown one is refused with the list of those that exist
+const inputSchema = z.object({
+  to: z.string().min(1).describe('The receiver: a name, "*", "bridge:<conversation id>" or "uds:<path>".'),
+  message: z
+    .union([
+      z.string(),
+      z.looseObject({
+        kind: z.string().describe(`One of ${MESSAGE_KINDS.join(", ")}.`),
+        request: z.string().optional().describe("The id of the request that this answers."),
+        approve: z.boolean().optional(),
+        reason: z.string().optional(),
+      }),
+    ])
+    .describe("A text, or a structured message."),
+  summary: z.string().optional().describe("5 to 10 words for the person who watches."),
+})
+type SendMessageInput = z.infer<typeof inputSchema>
+
+export interface SendMessageParts {
+  /** The agent that has the tool. */
+  readonly from: string
+  readonly post: () => Post
+  readonly figures: () => Readonly<Record<FigureName, number>>
+  /** The most hops of a message that it received since its own task. */
+  readonly hopsReceived: () => number
+}
+
+export function sendMessageTool({ from, post, figures, hopsReceived }: SendMessageParts): Tool<SendMessageInput> {
+  return {
+    name: SEND_MESSAGE,
+    description: DESCRIPTION,
+    inputSchema,
+    limitsItself: true,
+    readOnly: true, // it changes no file, and an agent that plans may ask
+    needsApproval: false,
+    question: ({ to, summary }) => ({
+      kind: "other",
+      summary: `send a message to ${to}${summary ? `: ${summary}` : ""}`,
+    }),
+    async execute({ to, message, summary }, { toolUseId }) {
+      const checked = checkContent({
+        message,
+        ...(summary === undefined ? {} : { summary }),
+        newRequest: toolUseId,
+        limit: figures()["agent-message-limit"],
+      })
+      if (checked.state === "refused") return failed(checked.why)
+      const { content } = checked
+      const delivery = await post().send({ from, to, content, hopsReceived: hopsReceived() })
+      if (delivery.state === "refused") return failed(delivery.why)
+      const asked = content.kind === "shutdown-request" ? ` The request has the id ${content.request}.` : ""
+      return { content: `Sent to ${delivery.to.join(", ")}.${asked}` }
+    },
+  }
+}
+
+const failed = (why: string) => ({ content: `Not sent. ${why}`, isError: true })

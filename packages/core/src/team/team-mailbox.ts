@@ -1,0 +1,136 @@
+/**
+ * This process as a member of a team of several: it receives messages from the team's mailbox for its lead, and sends to the others. How
+ * far it has read is in the lead's journal, with each message, so that a crash loses and repeats none.
+ */
+import type { Arrival, Arrivals } from "../agent/companions.ts"
+import { messageOf } from "../base/errors.ts"
+import type { FigureName } from "../base/flag-names.ts"
+import type { Mailbox, MailboxCursor, MailboxMessage, Membership } from "../journal/mailbox.ts"
+import type { Delivery } from "./hub.ts"
+import { asAttachment, type Letter, readSent, type TeamMessage } from "./messages.ts"
+
+export interface TeamMailboxParts {
+  readonly mailbox: Mailbox
+  readonly team: string
+  /** The name of this process's lead in the team. */
+  readonly name: string
+  readonly conversation: string
+  readonly figures: () => Readonly<Record<FigureName, number>>
+  /** The cursor of the last message in the lead's journal. */
+  readonly journaled: () => string | undefined
+  /** Something is there to take. */
+  readonly onArrival: () => void
+  /** For the person: damage and messages of unknown kinds, which were skipped. */
+  readonly onProblem: (problem: string) => void
+}
+
+interface Received {
+  readonly message: TeamMessage
+  readonly cursor: MailboxCursor
+}
+
+export class TeamMailbox implements Pick<Arrivals, "take" | "hasAny"> {
+  readonly #parts: TeamMailboxParts
+  readonly #membership: Membership
+  readonly #closing = new AbortController()
+  /** For this member, and not in its journal yet. */
+  #waiting: Received[] = []
+  #read: MailboxCursor | undefined
+  /** Everything before it that is for this member is in its journal. */
+  #saved: MailboxCursor | undefined
+  #reading: Promise<void> = Promise.resolve()
+  readonly #watching: Promise<void>
+
+  private constructor(parts: TeamMailboxParts, membership: Membership) {
+    this.#parts = parts
+    this.#membership = membership
+    this.#saved = cursorOf(parts.team, parts.journaled()) ?? membership.cursor
+    this.#read = this.#saved
+    this.#watching = this.#watch().catch((error: unknown) => parts.onProblem(messageOf(error)))
+  }
+
+  static async join(parts: TeamMailboxParts): Promise<TeamMailbox> {
+    const membership = await parts.mailbox.join({ name: parts.name, conversation: parts.conversation })
+    return new TeamMailbox(parts, membership)
+  }
+
+  get hasAny(): boolean {
+    return this.#waiting.length > 0
+  }
+
+  /** The other members that run now. */
+  async others(): Promise<readonly string[]> {
+    const members = await this.#parts.mailbox.members()
+    return members.map(({ name }) => name).filter((name) => name !== this.#parts.name)
+  }
+
+  async send(to: readonly string[], { content, hops }: Letter): Promise<Delivery> {
+    const { mailbox, name, figures } = this.#parts
+    const draft = { from: name, to, content: { ...content, hops } }
+    await mailbox.send(draft, { waiting: figures()["agent-messages-waiting"] })
+    return { state: "delivered", to }
+  }
+
+  async take(): Promise<readonly Arrival[]> {
+    await this.#readNew()
+    return this.#waiting.map((received) => ({
+      attachment: asAttachment(received.message, cursorText(this.#parts.team, received.cursor)),
+      journaled: () => this.#wasJournaled(received),
+    }))
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#watching
+    await this.#reading
+    await this.#membership.leave(this.#saved)
+    await this.#parts.mailbox.close()
+  }
+
+  /** Reads when something arrives, so that a lead that waits wakes up. */
+  async #watch(): Promise<void> {
+    const { signal } = this.#closing
+    while (!signal.aborted) {
+      await this.#parts.mailbox.arrival(this.#read, signal)
+      if (signal.aborted) return
+      await this.#readNew()
+      if (this.hasAny) this.#parts.onArrival()
+    }
+  }
+
+  #readNew(): Promise<void> {
+    const reading = this.#reading.then(() => this.#readAfter())
+    this.#reading = reading.catch(() => undefined)
+    return reading
+  }
+
+  async #readAfter(): Promise<void> {
+    const { mailbox, name, onProblem } = this.#parts
+    const isSaved = this.#waiting.length === 0
+    const { messages, cursor, problems } = await mailbox.read(this.#read, isSaved ? name : undefined)
+    for (const problem of problems) onProblem(problem)
+    for (const message of messages.filter(({ to }) => to.includes(name))) this.#receive(message)
+    this.#read = cursor
+    if (this.#waiting.length === 0) this.#saved = cursor
+  }
+
+  #receive({ from, sequence, content, cursor }: MailboxMessage): void {
+    const { name, team, figures, onProblem } = this.#parts
+    const sent = readSent(content, figures()["agent-message-limit"])
+    if (sent) this.#waiting.push({ message: { id: `${from}#${sequence}`, from, to: name, ...sent }, cursor })
+    else onProblem(`A message from "${from}" in the team ${team} was skipped: it is of no known kind, or too long.`)
+  }
+
+  #wasJournaled(received: Received): void {
+    this.#waiting = this.#waiting.filter((other) => other !== received)
+    this.#saved = this.#waiting.length === 0 ? this.#read : received.cursor
+  }
+}
+
+/** A conversation may work in one team after another, so the team is part of the cursor in its journal. */
+const cursorText = (team: string, cursor: MailboxCursor): string => `${team}@${cursor}`
+
+function cursorOf(team: string, journaled: string | undefined): MailboxCursor | undefined {
+  const start = `${team}@`
+  return journaled?.startsWith(start) ? journaled.slice(start.length) : undefined
+}
