@@ -30,6 +30,7 @@ const WORK_WORDS: readonly { pattern: RegExp; roles: readonly Role[] }[] = [
   { pattern: /\b(?:grep(?:ping)?|search(?:es|ing)?)\b/i, roles: ["search"] },
   { pattern: /\b(?:todos?|todo lists?)\b/i, roles: ["todo"] },
 ]
+const NOTES_PLACE = /\b(?:notes|findings)\b[^.!?\n]*?\b(?:in|into|to) ((?:[\w@-]+\/)*[\w@-]+\.[a-z]{1,5})\b/i
 const PATH = /[\w@.-]*\/[\w@./-]*|\b[\w-]+\.[a-z]{1,5}\b/g
 
 /** Whether a message corrects the agent rather than giving it a new task. Its first words decide. */
@@ -41,6 +42,19 @@ export function isCorrection(message: string): boolean {
 /** Sentences that still matter later. */
 export function standingSentences(message: string): string[] {
   return sentencesOf(message).filter((sentence) => STANDING.test(sentence))
+}
+
+/** The file that the user wants notes in. */
+export interface NotesPlace {
+  readonly path: string
+  /** The user's own words. */
+  readonly words: string
+}
+
+/** The newest one counts. */
+export function findNotesPlace(said: readonly string[]): NotesPlace | undefined {
+  const words = said.flatMap(sentencesOf).findLast((sentence) => NOTES_PLACE.test(sentence))
+  return words === undefined ? undefined : { path: NOTES_PLACE.exec(words)![1]!, words }
 }
 
 export function readRules(text: string): Rule[] {

@@ -14,7 +14,7 @@ import { gatherFacts } from "./extractive/facts.ts"
 import { extractiveAnswer } from "./extractive.ts"
 import { findProblems, isRecord, sampleValue } from "./schema.ts"
 import { type PlannedCall, roleOf } from "./toolbox.ts"
-import { lookAround, orderMoves } from "./worker/moves.ts"
+import { lookAround, orderMoves, writeWhereAsked } from "./worker/moves.ts"
 import { isDone, planTodos } from "./worker/plan.ts"
 import { REFUSED, react } from "./worker/reactions.ts"
 import { observe } from "./worker/situation.ts"
@@ -48,7 +48,8 @@ function chooseStep(hand: Hand): Step | undefined {
   const { situation } = hand
   const reaction = permit(react(hand), hand)
   if (reaction !== undefined) return reaction
-  const moves = situation.calls.length === 0 ? [lookAround, ...orderMoves(hand)] : orderMoves(hand)
+  const first = situation.calls.length === 0 ? [lookAround, writeWhereAsked] : [writeWhereAsked]
+  const moves = [...first, ...orderMoves(hand)]
   const steps = moves
     .values()
     .map((move) => permit(move(hand), hand))
@@ -99,7 +100,7 @@ function speak(given: { step: Step; hand: Hand; turn: BrainTurn }): Answer {
   const thinks = dice.chance(SHARE_OF_THOUGHTS)
   if (thinks && step.thought !== "") content.push({ type: "thinking", thinking: step.thought })
   if (situation.correction !== undefined) content.push({ type: "text", text: acknowledge(hand) })
-  else if (talks && step.words !== "") content.push({ type: "text", text: step.words })
+  else if ((talks || step.isAnnounced) && step.words !== "") content.push({ type: "text", text: step.words })
   for (const { name, input } of [...(todos?.calls ?? []), ...step.calls]) {
     content.push({ type: "tool_use", id: turn.nextToolUseId(), name, input })
   }

@@ -4,11 +4,13 @@
  */
 
 import type { BrainTurn } from "../../brain.ts"
+import { standingSentences } from "../corrections.ts"
 import { hashText } from "../dice.ts"
 import { readFileText } from "../file-text.ts"
 import { openToolbox, type PlannedCall, pathOf, roleOf } from "../toolbox.ts"
 import type { Demand } from "./demand.ts"
 import type { Facts } from "./facts.ts"
+import { quotedMessages } from "./fill.ts"
 import type { NotesStep } from "./notes.ts"
 
 interface Memory {
@@ -59,19 +61,20 @@ function asText(memories: readonly Memory[], prompt: string): string {
   return fresh.map((memory) => `<memory file="${memory.file}">\n${render(memory)}</memory>`).join("\n\n")
 }
 
+/** What a summary quotes counts like what is still in view. */
 function findMemories(facts: Facts): Memory[] {
-  const sentences = facts.userMessages
+  const sentences = [...quotedMessages(facts.earlier), ...facts.userMessages]
     .flatMap((message) => message.split(/(?<=[.!?])\s+|\n+/))
     .map((words) => words.trim())
   const memories = [...new Set(sentences)].flatMap((words): Memory[] => {
-    const type = typeOf(words, facts)
+    const type = typeOf(words)
     return type === undefined ? [] : [{ type, words, file: `${type}-${slug(words)}.md` }]
   })
   return memories.slice(-MOST_MEMORIES)
 }
 
-function typeOf(sentence: string, facts: Facts): Memory["type"] | undefined {
-  if (facts.standing.includes(sentence)) return "feedback"
+function typeOf(sentence: string): Memory["type"] | undefined {
+  if (standingSentences(sentence).length > 0) return "feedback"
   if (ABOUT_THE_USER.test(sentence)) return "user"
   return WHERE.test(sentence) ? "reference" : undefined
 }

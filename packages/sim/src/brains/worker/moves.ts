@@ -5,6 +5,7 @@
 
 import { obeys } from "../corrections.ts"
 import { hashText } from "../dice.ts"
+import { callsOf, type ToolCall } from "../timeline.ts"
 import { fieldOf, type PlannedCall, pathOf, roleOf } from "../toolbox.ts"
 import { listCommand, lostPath, pickCommand, pickFailingCommand } from "./commands.ts"
 import { extensionOf, isEditable, pickWord, planEdit } from "./editing.ts"
@@ -155,15 +156,56 @@ function repeatOldEdit({ situation, dice }: Hand): Step | undefined {
   return call && editStep(call, fromRoot(path, situation.root))
 }
 
+/** Once per task, if the user named a file for notes: reads what it holds, then writes it. */
+export function writeWhereAsked(hand: Hand): Step | undefined {
+  const { situation, dice } = hand
+  const { notes, root, views, missing } = situation
+  if (notes === undefined || callsOf(situation.sinceTask).some((call) => isWriteTo(call, notes.path, root))) {
+    return undefined
+  }
+  const before = views.get(notes.path)
+  if (before === undefined && situation.files.includes(notes.path) && !missing.has(notes.path)) {
+    const others = situation.files.filter((path) => path !== notes.path && !views.has(path))
+    const paths = [notes.path, ...dice.draw(others, 2)]
+    const words = `You asked: "${notes.words}" Reading what is in ${notes.path}.`
+    const thought = `The user wants notes in ${notes.path}.`
+    const reading = step({ calls: paths.map((path) => planRead(hand, path)), thought, words })
+    return reading && { ...reading, isAnnounced: true }
+  }
+  const seen = filesSeen(situation)
+  const lines = seen.length > 0 ? seen : situation.files.slice(0, 5).map((path) => `- ${path}`)
+  const content = [before?.text.trimEnd(), notesText(hand, lines)].filter((part) => part !== undefined).join("\n\n")
+  const call = situation.toolbox.call("write", { path: fullPath(notes.path, root), content })
+  const thought = `${notes.path} is the place for notes.`
+  const writing = step({ calls: [call], thought, words: `Notes go to ${notes.path}.` })
+  return writing && { ...writing, isAnnounced: true }
+}
+
+function isWriteTo(call: ToolCall, path: string, root: string | undefined): boolean {
+  const isDone = roleOf(call.name) === "write" && call.result?.failed === false
+  return isDone && fromRoot(pathOf(call) ?? "", root) === path
+}
+
+/** A word that the files share, the task, and the files. */
+function notesText(hand: Hand, lines: readonly string[]): string {
+  return [`# ${pickWord(hand)}`, "", `For: ${hand.situation.task.split("\n")[0]}`, "", ...lines, ""].join("\n")
+}
+
+/** The files read lately, each with its first line. */
+function filesSeen({ views, notes }: Hand["situation"]): string[] {
+  return [...views]
+    .filter(([path]) => path !== notes?.path)
+    .slice(-5)
+    .map(([path, { text, firstLine }]) => `- ${path}, line ${firstLine}: ${text.split("\n")[0]!.trim()}`)
+}
+
 function writeNotes(hand: Hand): Step | undefined {
   const { situation, dice } = hand
-  const topic = pickWord(hand)
-  const seen = [...situation.views].slice(-5)
-  if (seen.length === 0) return undefined
-  const lines = seen.map(
-    ([path, { text, firstLine }]) => `- ${path}, line ${firstLine}: ${text.split("\n")[0]!.trim()}`,
-  )
-  const content = [`# ${topic}`, "", `For: ${situation.task.split("\n")[0]}`, "", ...lines, ""].join("\n")
+  if (situation.notes) return undefined
+  const lines = filesSeen(situation)
+  const content = notesText(hand, lines)
+  if (lines.length === 0) return undefined
+  const topic = content.slice("# ".length, content.indexOf("\n"))
   // A few names only, so a long conversation does not fill the disk.
   const path = fullPath(`worker-notes/${hashText(topic) % 12}-${dice.between(1, 3)}.md`, situation.root)
   const call = situation.toolbox.call("write", { path, content })

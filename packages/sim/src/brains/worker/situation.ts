@@ -4,7 +4,7 @@
  */
 
 import type { BrainRequest } from "../../brain.ts"
-import { isCorrection, type Rule, readRules } from "../corrections.ts"
+import { findNotesPlace, isCorrection, type NotesPlace, type Rule, readRules } from "../corrections.ts"
 import { splitDocument } from "../extractive/document.ts"
 import { quotedMessages } from "../extractive/fill.ts"
 import { type FileText, readFileText } from "../file-text.ts"
@@ -42,7 +42,9 @@ export interface Situation {
   readonly views: ReadonlyMap<string, FileText>
   readonly missing: ReadonlySet<string>
   readonly todos: readonly Todo[]
+  /** From this conversation, and from memories of earlier ones. */
   readonly rules: readonly Rule[]
+  readonly notes?: NotesPlace
   /** The working directory, once it is known. */
   readonly root?: string
 }
@@ -54,6 +56,9 @@ const EXTENSIONS = "ts|tsx|js|jsx|mjs|cjs|json|md|txt|py|go|rs|java|rb|c|h|cpp|c
 const LISTED = new RegExp(`^(\\.{0,2}/?[\\w@+.-]+(?:/[\\w@+.-]+)*\\.(?:${EXTENSIONS}))(?=$|[:\\s])`, "gm")
 const MENTIONED = new RegExp(`(?<![\\w/@.-])([\\w@+.-]*/[\\w@+./-]*\\.(?:${EXTENSIONS}))(?![\\w/-])`, "g")
 const TODO_LINE = /^\s*(?:[-*]|\d+\.)?\s*\[(pending|in_progress|completed| |x)\]\s*`?([^`\n]+?)`?\s*$/gim
+/** The user's rules in a notice about memories. Each is quoted between fences. */
+const REMEMBERED = /\bfrom earlier conversations\b[^\n]*:\n([\s\S]*)/i
+const FENCED = /^(`{3,})\n([\s\S]*?)\n\1$/gm
 const NOT_THERE = /no such file|not found|does not exist|enoent|cannot find/i
 
 export function observe(request: BrainRequest): Situation {
@@ -68,6 +73,8 @@ export function observe(request: BrainRequest): Situation {
   const newest = said.at(-1) ?? UNKNOWN_TASK
   const isCorrected = steps === 0 && spoken >= 0 && said.length > 1 && isCorrection(newest)
   const root = findRoot(request, moments)
+  const wanted = [...rememberedRules(moments), ...said]
+  const notes = findNotesPlace(wanted)
   return {
     toolbox: openToolbox(request),
     task: said.findLast((words) => !isCorrection(words)) ?? newest,
@@ -81,9 +88,15 @@ export function observe(request: BrainRequest): Situation {
     views: seeFiles(calls, root),
     missing: new Set(calls.filter(isMissing).map((call) => fromRoot(pathOf(call) ?? "", root))),
     todos: findTodos(moments),
-    rules: distinctRules(said),
+    rules: distinctRules(wanted),
+    ...(notes === undefined ? {} : { notes }),
     ...(root === undefined ? {} : { root }),
   }
+}
+
+function rememberedRules(moments: readonly Moment[]): string[] {
+  const notices = wordsOf(moments, "notice").map((text) => REMEMBERED.exec(text)?.[1] ?? "")
+  return notices.flatMap((text) => [...text.matchAll(FENCED)].map(([, , body]) => body!))
 }
 
 function distinctRules(said: readonly string[]): Rule[] {

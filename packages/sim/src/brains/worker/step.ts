@@ -23,6 +23,8 @@ export interface Step {
   /** Empty: no thinking. */
   readonly thought: string
   readonly words: string
+  /** Whether the words are always said. Default: in most answers. */
+  readonly isAnnounced?: boolean
   readonly calls: readonly PlannedCall[]
 }
 
