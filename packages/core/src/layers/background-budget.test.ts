@@ -9,24 +9,54 @@ const line = (purpose: Purpose, dollars: number | undefined, output = 0): Ledger
   counts: { input: 0, output, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 },
   dollars,
 })
-const ask = (lines: readonly LedgerLine[], limit = 5) =>
-  backgroundBudget({ lines: new Map(lines.map((each, i) => [`${i}`, each])) }, limit)
+const ask = (lines: readonly LedgerLine[], question: Partial<Parameters<typeof backgroundBudget>[1]> = {}) =>
+  backgroundBudget(
+    { lines: new Map(lines.map((each, i) => [`${i}`, each])) },
+    { purpose: "memory", limit: 5, ...question },
+  )
 
 describe("L5-9 what the background may take", () => {
-  test("the first piece of work is always allowed", () => {
+  test("the first piece of each kind is always allowed, also if the other kind has used everything up", () => {
     expect(ask([])).toEqual({ allowed: true })
     expect(ask([line("main", 0.01)])).toEqual({ allowed: true })
+    expect(ask([line("main", 0.01), line("notes", 0.09)])).toEqual({ allowed: true })
+    expect(ask([line("main", 0.01), line("memory", 0.09)], { purpose: "notes" })).toEqual({ allowed: true })
   })
 
-  test("the next one when the conversation has caught up: notes and memories count together, a compaction is no memory work", () => {
-    expect(ask([line("main", 0.5), line("notes", 0.5)])).toEqual({ allowed: false, taken: 50, limit: 5 })
-    expect(ask([line("main", 0.9), line("notes", 0.05), line("memory", 0.05)])).toMatchObject({ allowed: false })
-    expect(ask([line("main", 0.9), line("notes", 0.05), line("compaction", 0.05)])).toEqual({ allowed: true })
-    expect(ask([line("main", 0.5), line("notes", 0.5)], 100)).toEqual({ allowed: true })
+  test("a later one if the share holds after it, at the usual cost: notes and memories count together, a compaction is no memory work", () => {
+    expect(ask([line("main", 0.5), line("memory", 0.5)])).toMatchObject({ allowed: false, taken: 50, limit: 5 })
+    expect(ask([line("main", 0.9), line("notes", 0.05), line("memory", 0.01)])).toMatchObject({ allowed: false })
+    expect(ask([line("main", 0.9), line("compaction", 0.05), line("memory", 0.01)])).toEqual({ allowed: true })
+    expect(ask([line("main", 0.97), line("memory", 0.03)])).toMatchObject({ allowed: false, taken: 3 }) // and 8% after it
+    expect(ask([line("main", 0.5), line("memory", 0.5)], { limit: 100 })).toEqual({ allowed: true })
+  })
+
+  test("notes leave a fifth of it to memories, which are due less often", () => {
+    const lines = [line("main", 0.953), line("notes", 0.015), line("memory", 0.001)]
+    expect(ask(lines, { purpose: "notes" })).toMatchObject({ allowed: false })
+    expect(ask(lines, { purpose: "memory" })).toEqual({ allowed: true })
+  })
+
+  test("whatever the work costs, the share holds after it if each piece costs the same", () => {
+    for (const piece of [0.001, 0.02, 0.3]) {
+      const spent = { main: 0, notes: 0, memory: 0 }
+      const lines = () =>
+        (["main", "notes", "memory"] as const).flatMap((purpose) =>
+          spent[purpose] > 0 ? [{ ...line(purpose, spent[purpose]), requests: (2 * spent[purpose]) / piece }] : [],
+        )
+      for (let turn = 0; turn < 2_000; turn++) {
+        spent.main += 0.05
+        for (const purpose of ["notes", "memory"] as const)
+          if (ask(lines(), { purpose }).allowed) spent[purpose] += piece
+      }
+      const share = (spent.notes + spent.memory) / (spent.main + spent.notes + spent.memory)
+      expect(share).toBeLessThanOrEqual(0.05)
+      expect(spent.memory).toBeGreaterThan(0)
+    }
   })
 
   test("where a price is not known, tokens are weighed as usual models price them", () => {
-    expect(ask([line("main", undefined, 90), line("notes", 0.1, 10)])).toEqual({ allowed: false, taken: 10, limit: 5 })
-    expect(ask([line("main", undefined, 99), line("notes", undefined, 1)])).toEqual({ allowed: true })
+    expect(ask([line("main", undefined, 90), line("memory", 0.1, 10)])).toMatchObject({ allowed: false, taken: 10 })
+    expect(ask([line("main", undefined, 99), line("memory", undefined, 1)])).toEqual({ allowed: true })
   })
 })

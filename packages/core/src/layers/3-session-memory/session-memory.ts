@@ -67,7 +67,7 @@ export function sessionMemory(options: Extractor): SessionMemory {
   }
 
   function isAffordable(context: LayerContext, { share }: Figures): boolean {
-    const budget = backgroundBudget(context.views.ledger, share)
+    const budget = backgroundBudget(context.views.ledger, { purpose: "notes", limit: share })
     if (!budget.allowed && !isWaitReported) {
       context.progress({ phase: "message", message: waitsFor(budget) })
       isWaitReported = true
@@ -151,8 +151,8 @@ async function notesAsSummary(context: LayerContext, configDirectory: string | u
   return cutSections(text, { limit, path, estimate: (part) => views.estimator.text(part) })
 }
 
-const waitsFor = ({ taken, limit }: Extract<BudgetAnswer, { allowed: false }>) =>
-  `The notes wait: they have taken ${Math.round(taken)}% of the conversation's cost so far, and the limit is ${limit}% (background-share).`
+const waitsFor = ({ taken, next, limit }: Extract<BudgetAnswer, { allowed: false }>) =>
+  `The notes wait: they have taken ${Math.round(taken)}% of the conversation's cost so far. Another update would make it ${Math.round(next)}%, and the limit is ${limit}% (background-share), a fifth of it for memories.`
 
 const waitsForTomorrow = (spent: number, limit: number) =>
   `No more notes today: memory work of this project has cost $${spent.toFixed(2)}, and the limit is $${limit} a day (memory-daily-limit).`

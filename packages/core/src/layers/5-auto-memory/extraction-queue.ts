@@ -12,7 +12,7 @@ import type { ModelResponse } from "../../model/model.ts"
 import { limitsFrom } from "../../model/stream-limits.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 import type { Word } from "../../views/record/words.ts"
-import { backgroundBudget } from "../background-budget.ts"
+import { type BudgetAnswer, backgroundBudget } from "../background-budget.ts"
 import { type DailySpend, dollarsFor } from "../daily-limit.ts"
 import type { LayerContext, Outcome } from "../layer.ts"
 import { positionOf } from "../position.ts"
@@ -97,9 +97,9 @@ export class ExtractionQueue {
 
   async #isAffordable(context: LayerContext): Promise<boolean> {
     const { figures } = context.flags
-    const budget = backgroundBudget(context.views.ledger, figures["background-share"])
+    const budget = backgroundBudget(context.views.ledger, { purpose: "memory", limit: figures["background-share"] })
     if (!budget.allowed) {
-      this.#report(context, waitsForShare(budget.taken, budget.limit))
+      this.#report(context, waitsForShare(budget))
       return false
     }
     const shortage = this.#options.quota?.shortage(context.now)
@@ -235,8 +235,8 @@ const asSpent = ({ id, model, usage }: ModelResponse): DecisionDraft => ({
   usage,
 })
 
-const waitsForShare = (taken: number, limit: number) =>
-  `Memories wait: background work has taken ${Math.round(taken)}% of the conversation's cost so far, and the limit is ${limit}% (background-share).`
+const waitsForShare = ({ taken, next, limit }: Extract<BudgetAnswer, { allowed: false }>) =>
+  `Memories wait: background work has taken ${Math.round(taken)}% of the conversation's cost so far. Another extraction would make it ${Math.round(next)}%, and the limit is ${limit}% (background-share).`
 
 const waitsForTomorrow = (spent: number, limit: number) =>
   `No more memories today: memory work of this project has cost $${spent.toFixed(2)}, and the limit is $${limit} a day (memory-daily-limit).`

@@ -40,10 +40,11 @@ function holdFor({ views, flags, now }: LayerContext, quota: Quota | undefined):
     return { gate: "waiting", message: "A message of yours was waiting for an answer." }
   const shortage = quota?.shortage(now)
   if (shortage !== undefined) return { gate: "quota", message: `It waits because ${shortage}.` }
-  const budget = backgroundBudget(views.ledger, flags.figures["background-share"])
+  const budget = backgroundBudget(views.ledger, { purpose: "memory", limit: flags.figures["background-share"] })
   if (budget.allowed) return undefined
   const taken = `Background work had taken ${Math.round(budget.taken)}% of that conversation's cost`
-  return { gate: "share", message: `${taken}, and the limit is ${budget.limit}% (background-share).` }
+  const next = `A dream might have made it ${Math.round(budget.next)}%`
+  return { gate: "share", message: `${taken}. ${next}, and the limit is ${budget.limit}% (background-share).` }
 }
 
 export const dreamFigures = ({ on, figures }: Flags): DreamFigures => ({
