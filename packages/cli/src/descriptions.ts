@@ -10,6 +10,7 @@ export const DEMO = describe({
     `A simulated model works on a scratch copy of a repository, through the real agent loop, the real tools and the official
 SDK. You see the window fill up. Strata puts large results aside, clears old ones, takes notes, and compacts when the window is
 full.`,
+    `A second conversation follows, a simulated day later. It starts empty, recalls what the first one learned, and acts on it.`,
     `At the end, one table compares the same work with and without Strata. The demo touches nothing outside the copy and removes
 it afterwards. It copies this repository when you run it from a checkout, and the current directory otherwise.`,
   ],

@@ -62,6 +62,9 @@ it("explains a command", () => {
     Strata puts large results aside, clears old ones, takes notes, and compacts when
     the window is full.
 
+    A second conversation follows, a simulated day later. It starts empty, recalls
+    what the first one learned, and acts on it.
+
     At the end, one table compares the same work with and without Strata. The demo
     touches nothing outside the copy and removes it afterwards. It copies this
     repository when you run it from a checkout, and the current directory otherwise.

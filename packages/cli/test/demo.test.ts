@@ -1,8 +1,8 @@
 /** The demo as a process: in a pipe, in a terminal, interrupted. In each case it removes everything it made. */
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { cpSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { type Ended, emptyPlace, MAIN, type Place, runProcess, strata } from "./strata-process.ts"
 
@@ -45,8 +45,24 @@ function demoElsewhere({ cwd, env }: Place): (...options: readonly string[]) => 
   return (...options) => runProcess([...command, ...options], { cwd: project, env })
 }
 
+const CORRECTION = '"From now on, always write findings to docs/FINDINGS.md."'
+
+/** The correction is kept, recalled with source and age, and acted on: nothing in the second conversation names the file but memory. */
+function expectNextDay(stdout: string): void {
+  const parts = stdout.split(/^A second conversation, the next day$|^What happened$/m)
+  const [first, second, summary] = parts.map((part) => part.replace(/\n +/g, " "))
+  expect(first).toContain(`${CORRECTION} (you said it)`)
+  expect(second).toContain(`recalled: ${CORRECTION} (you said it, yesterday)`)
+  expect(second).toMatch(/✓ write docs\/FINDINGS\.md/)
+  expect(summary).toMatch(/memories: \d+ requests, \$\d/)
+  expect(summary).toMatch(/second conversation: \d+ requests, \$\d/)
+  expect(summary).toMatch(
+    /memories +[12] kept by the first conversation - ".*" \d used by the second; it wrote .*docs\/FINDINGS\.md/,
+  )
+}
+
 describe("strata demo", () => {
-  it("goes through several windows: results put aside and cleared, notes, compactions, one bill; in plain lines where there is no terminal, and cleans up", async () => {
+  it("L5-7 goes through several windows: results put aside and cleared, notes, compactions, one bill; then a second conversation knows what the first one learned; in plain lines where there is no terminal, and cleans up", async () => {
     const demo = demoElsewhere(place)
     const acted = new Set<string>()
     // notes are taken beside the work, so the course is not the same every time: one run in many has no use for one of the layers
@@ -62,11 +78,14 @@ describe("strata demo", () => {
       expect(stdout).toMatch(
         /^ +turn \d+: [\d.]+K to [\d.]+K, \d+ messages\s+summarised[^;]*;\s+then\s+added:[^;]*?facts\s+from\s+the\s+journal/m,
       )
-      expect(stdout).toMatch(/^ +conversation: 80 requests, \$\d/m)
+      const turns = /^ +turns +(\d+) in /m.exec(stdout)![1]!
+      expect(Number(turns)).toBeGreaterThan(70)
+      expect(stdout).toMatch(new RegExp(`^ +conversation: ${turns} requests, \\$\\d`, "m"))
       expect(stdout).toMatch(/^ +notes: \d+ requests, \$\d/m)
       expect(stdout).toMatch(/Strata reserves 20\.0K of them[\s\S]*compacts at\s+27\.0K/)
-      expect(stdout).toMatch(/^ +turns that fit +all 80 +\d+$/m)
+      expect(stdout).toMatch(new RegExp(`^ +turns that fit +all ${turns} +\\d+$`, "m"))
       expect(stdout).toMatch(/Without Strata the window of 60\.0K is full at turn \d+\./)
+      expectNextDay(stdout)
       expect(leftovers()).toEqual([])
       for (const layer of LAYERS)
         if (new RegExp(`^ +(?:layers +)?${layer}: \\d+ times?, [\\d.]+K tokens removed`, "m").test(stdout))
@@ -76,7 +95,7 @@ describe("strata demo", () => {
     expect([...acted].toSorted()).toEqual(LAYERS.toSorted())
   })
 
-  it("keeps the journal where that is asked for, ready to be inspected", async () => {
+  it("keeps the journal where that is asked for, ready to be inspected, and the memories as files", async () => {
     const { stdout } = await strata(["demo", "--turns", "3", "--keep"], place)
     const journal = /strata inspect (\S+\.jsonl)/.exec(stdout)?.[1]
     const inspected = await strata(["inspect", "--json", journal!], place)
@@ -85,6 +104,10 @@ describe("strata demo", () => {
       title: "strata demo",
       report: { notUnderstood: {} },
     })
+    const memory = join(dirname(journal!), "memory")
+    const kept = readdirSync(memory).filter((name) => name.startsWith("feedback-from-now-on"))
+    expect(readFileSync(join(memory, kept[0]!), "utf8")).toContain("always write findings to docs/FINDINGS.md")
+    expect(readFileSync(join(memory, "MEMORY.md"), "utf8")).toContain(kept[0])
   })
 
   it("stops at Ctrl-C and removes everything", async () => {
@@ -110,6 +133,7 @@ describe("strata demo", () => {
     expect(stdout).toContain("w warning 7.0K  c compaction 27.0K  b full 37.0K")
     expect(stdout).toContain("\u001b[22A") // up by a whole picture, to draw over it
     expect(stdout.lastIndexOf("\u001b[?25h")).toBeGreaterThan(stdout.lastIndexOf("\u001b[?25l"))
+    expect(stdout).toContain("A second conversation, the next day")
     expect(stdout).toContain("What to try next")
   })
 })

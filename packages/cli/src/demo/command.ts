@@ -1,5 +1,9 @@
-/** `strata demo`: an agent works on a scratch copy, and the terminal shows its window fill up and empty again. */
+/**
+ * `strata demo`: an agent works on a scratch copy, and the terminal shows its window fill up and empty again. A second conversation then
+ * shows what the first one left in the project's memory.
+ */
 
+import { relative } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Agent, QueryEnd, QueryEvent } from "@strata/core/internal"
 import { summarise } from "@strata/core/internal/views/ledger/ledger"
@@ -10,11 +14,13 @@ import { DEMO } from "../descriptions.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { EXIT, exitCodeOf, sentenceOf } from "../exit-codes.ts"
 import { interruptible } from "../run/interruption.ts"
+import { type NextDay, nextDayScreen, openNextDay, watchMemories } from "./next-day.ts"
 import { CHECKOUT_NAME, repositoryToShow } from "./repository.ts"
 import { type DemoScreen, openScreen } from "./screen.ts"
 import { after, atRest, beginning, type DemoState, type Reading } from "./state.ts"
 import { summary } from "./summary.ts"
-import { tasksInTurn, turnsPerTask } from "./tasks.ts"
+import { CORRECTION, NEXT_DAY_TASK, tasksInTurn, turnsBeforeCorrection, turnsPerTask } from "./tasks.ts"
+import type { Workshop } from "./workshop.ts"
 
 const DEFAULTS = {
   turns: 80,
@@ -23,13 +29,15 @@ const DEFAULTS = {
 }
 /** Pause after an event, in milliseconds, so that people can look. */
 const TIME_TO_LOOK: Partial<Record<QueryEvent["type"], number>> = {
-  request: 140,
-  response: 130,
-  "tool-result": 80,
+  request: 90,
+  response: 90,
+  "tool-result": 50,
   boundary: 300,
-  compacted: 900,
+  compacted: 800,
 }
 const MOST_OVER = 2 // the simulated model may take up to a third more turns for a given task than planned
+const MOST_TURNS_AT_THE_END = 12 // of the correction, and of the second conversation; they take about four
+const TIME_TO_READ = 1_200 // milliseconds for a heading
 const INTERRUPTED = 130
 
 export const run: Run = async ({ args, cwd, env, terminal }) => {
@@ -58,23 +66,57 @@ async function perform({ scratch, env, terminal, signal, ...options }: Performan
   const elapsedMs = () => performance.now() - started
   const { MODEL, openWorkshop } = await import("./workshop.ts") // loads a tokenizer: usage errors should not wait for it
   const planned = task === undefined ? turnsPerTask(turns) : turns
-  const { agent, close } = await openWorkshop({ scratch, turns: planned, seed, window, env })
+  const workshop = await openWorkshop({ scratch, turns: planned, seed, window, env })
   const screen = openScreen(terminal, { elapsedMs })
+  const isPaced = terminal.isScreen && !options.fast
   try {
+    const agent = await workshop.open("strata demo")
     const first = beginning({ model: MODEL, thresholds: agent.conversation.thresholds, planned: turns })
     screen.begin(scratch, first)
-    const isPaced = terminal.isScreen && !options.fast
-    const most = task === undefined ? turns : turns * MOST_OVER
-    const { state, end } = await work({ agent, screen, first, isPaced, signal, task, most })
+    const most = task === undefined ? turnsBeforeCorrection(turns) : turns * MOST_OVER
+    const { state, end } = await work({ agent, screen, first, isPaced, signal, task, most, workshop })
     screen.end()
     const { location, views } = agent.conversation
+    await agent.close()
+    const later = isGood(end) ? await nextDay({ workshop, terminal, first, isPaced, signal }) : undefined
     const kept = options.keep ? { journal: location } : {}
-    const outcome = { state, elapsedMs: elapsedMs(), artifacts: views.artifacts, strata: ownName(env), ...kept }
+    const outcome = {
+      ...{ state, elapsedMs: elapsedMs(), artifacts: views.artifacts, strata: ownName(env), ...kept },
+      ...(later ? { nextDay: later } : {}),
+    }
     terminal.print(`\n${summary(outcome, terminal).join("\n")}\n`)
-    return exitCode(end, (sentence) => terminal.complain(`\n${sentence}\n`))
+    return exitCode(later?.end ?? end, (sentence) => terminal.complain(`\n${sentence}\n`))
   } finally {
     screen.end()
-    await close()
+    await workshop.close()
+  }
+}
+
+const isGood = ({ reason }: QueryEnd) => reason === "answer" || reason === "max-turns"
+
+interface SecondConversation extends Pick<Watched, "first" | "isPaced" | "signal"> {
+  readonly workshop: Workshop
+  readonly terminal: Terminal
+}
+
+async function nextDay({ workshop, terminal, ...watched }: SecondConversation): Promise<NextDay & Pick<Seen, "end">> {
+  const { isPaced, signal } = watched
+  const kept = await openNextDay(workshop, terminal)
+  if (isPaced) await pause(TIME_TO_READ, signal)
+  workshop.nextDay()
+  const agent = await workshop.open("strata demo, the next day")
+  const memories = watchMemories(agent, workshop)
+  const onEvent = async ({ type }: QueryEvent) => {
+    if (type === "request") await memories.show(terminal)
+  }
+  const query = agent.query(NEXT_DAY_TASK, { maxTurns: MOST_TURNS_AT_THE_END, signal })
+  const { end } = await watch(query, { ...watched, agent, screen: nextDayScreen(terminal), onEvent })
+  if (!signal.aborted) await agent.conversation.settled()
+  const { views } = agent.conversation
+  const written = [...views.artifacts.files].filter(([, { changes, created }]) => changes > 0 || created)
+  return {
+    ...{ kept, used: memories.used, end, spent: summarise(views.ledger) },
+    written: written.map(([path]) => relative(workshop.project, path)),
   }
 }
 
@@ -83,16 +125,19 @@ const ownName = (env: Call["env"]) => (env.npm_package_name === CHECKOUT_NAME ? 
 
 interface Watched {
   readonly agent: Agent
-  readonly screen: DemoScreen
+  readonly screen: Pick<DemoScreen, "show">
+  /** Called before an event is shown. */
+  readonly onEvent?: (event: QueryEvent) => Promise<void>
   readonly first: DemoState
   readonly isPaced: boolean
   readonly signal: AbortSignal
 }
 
 interface Work extends Watched {
+  readonly workshop: Workshop
   /** From `--task`: the only task. */
   readonly task: string | undefined
-  /** The limit of turns for all tasks together. */
+  /** The limit of turns for all tasks together, without the correction. */
   readonly most: number
 }
 
@@ -101,22 +146,28 @@ interface Seen {
   readonly end: QueryEnd
 }
 
-/** One task after another, until the turns are used up. */
-async function work({ task, most, ...watched }: Work): Promise<Seen> {
+/** One task after another, until the turns are used up. Then the person corrects the agent. */
+async function work({ task, most, workshop, ...watched }: Work): Promise<Seen> {
   const { agent, signal } = watched
   let seen: Seen = { state: watched.first, end: { reason: "aborted" } }
+  const say = async (text: string, maxTurns: number) => {
+    seen = await watch(agent.query(text, { maxTurns, signal }), { ...watched, first: seen.state })
+  }
   for (const next of task === undefined ? tasksInTurn() : [task]) {
-    const query = agent.query(next, { maxTurns: most - seen.state.turn, signal })
-    seen = await watch(query, { ...watched, first: seen.state })
+    await say(next, most - seen.state.turn)
     if (seen.end.reason !== "answer" || seen.state.turn >= most) break
   }
-  if (!signal.aborted) await agent.conversation.settled() // notes in progress belong to the bill
+  if (isGood(seen.end)) {
+    workshop.shortenTasks()
+    await say(CORRECTION, MOST_TURNS_AT_THE_END)
+  }
+  if (!signal.aborted) await agent.conversation.settled() // background work in progress belongs to the bill
   return { ...seen, state: atRest(seen.state, readingOf(agent)) }
 }
 
 async function watch(
   query: AsyncGenerator<QueryEvent, QueryEnd>,
-  { agent, screen, first, isPaced, signal }: Watched,
+  { agent, screen, first, isPaced, signal, onEvent }: Watched,
 ): Promise<Seen> {
   const boundary = lastBoundaryOf(agent)
   let state = first
@@ -124,12 +175,16 @@ async function watch(
     const { value, done } = await query.next()
     if (done) return { state, end: value }
     if (value.type === "error") value.take() // the end says it
+    await onEvent?.(value)
     state = after(state, { event: value, read: () => ({ ...readingOf(agent), boundary: boundary() }) })
     screen.show(state, value)
     const ms = isPaced ? (TIME_TO_LOOK[value.type] ?? 0) : 0
-    if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => undefined) // an interruption ends the pause
+    if (ms > 0) await pause(ms, signal)
   }
 }
+
+/** An interruption ends it. */
+const pause = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal }).catch(() => undefined)
 
 /** The newest boundary's message counts, which no event carries. */
 function lastBoundaryOf({ conversation: chat }: Agent): () => Reading["boundary"] {

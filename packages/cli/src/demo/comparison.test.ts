@@ -51,7 +51,8 @@ describe("with and without Strata", () => {
 
         Without Strata the window of 60.0K is full at turn 3. With Strata all 3 turns
         fit. Strata cost 53% of what resending everything would cost.
-        With: the ledger of this run, including notes and summaries.
+        With: the ledger of the first conversation, including notes, summaries and
+        memories.
         Without: each request carries what this run sent plus all that the layers had
         removed by then, at the same prices and with a perfect prompt cache.
       "

@@ -85,7 +85,7 @@ export function comparisonLines(
     "",
     ...indented(wrapped(verdict(comparison, { turns, window }), width - 2), 2).map(style.bold),
     ...[
-      "With: the ledger of this run, including notes and summaries.",
+      "With: the ledger of the first conversation, including notes, summaries and memories.",
       "Without: each request carries what this run sent plus all that the layers had removed by then, at the same prices and with a perfect prompt cache.",
     ].flatMap((line) => indented(wrapped(line, width - 2), 2).map(style.dim)),
   ]

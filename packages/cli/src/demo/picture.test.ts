@@ -188,8 +188,14 @@ it("ends with a table, what to try next, and the comparison", () => {
     ]),
     commands: new Map([["npm test", { failed: true, exitCode: 1, isTest: true, last: "1" }]]),
   }
+  const nextDay = {
+    kept: ["Never delete a file.", "Always write findings to docs/FINDINGS.md, because the team reads them there."],
+    used: [{ text: '"Never delete a file."', source: "you said it", age: "yesterday" }],
+    written: ["docs/FINDINGS.md"],
+    spent: { ...reading(0).spent, requests: 5, dollars: 0.1 },
+  }
   const lines = summary(
-    { state: stateAfter([...atWork, ...compaction]), elapsedMs: 20_000, artifacts, strata: "strata" },
+    { state: stateAfter([...atWork, ...compaction]), elapsedMs: 20_000, artifacts, nextDay, strata: "strata" },
     { style, columns: 80 },
   )
   expect(`\n${lines.join("\n")}\n`).toMatchInlineSnapshot(`
@@ -203,11 +209,18 @@ it("ends with a table, what to try next, and the comparison", () => {
       input      400K read from cache, 50.0K written to cache, 0 uncached
       cache      89% of the input was read from it
       output     4,000 tokens
-      cost       $0.4567 at the prices of the real claude-opus-5-5
+      cost       $0.5567 at the prices of the real claude-opus-5-5
                  conversation: 12 requests, $0.4000
                  notes: 4 requests, $0.0567 (they cost the same in a large window)
+                 second conversation: 5 requests, $0.1000
       layers     results put aside: 3 times, 45.0K tokens removed
                  results cleared: 2 times, 30.0K tokens removed
+      memories   2 kept by the first conversation
+                 - "Never delete a file."
+                 - "Always write findings to docs/FINDINGS.md, because the team
+                   reads them there."
+                 1 used by the second; it wrote docs/FINDINGS.md
+                 - "Never delete a file." (you said it, yesterday)
       files      1 read, 2 changed
       commands   1 run, 1 failed
       journal    removed with the scratch copy (--keep keeps both)
@@ -230,7 +243,8 @@ it("ends with a table, what to try next, and the comparison", () => {
 
       This run was short enough to fit the window without Strata too. Strata cost
       22% more than resending everything would.
-      With: the ledger of this run, including notes and summaries.
+      With: the ledger of the first conversation, including notes, summaries and
+      memories.
       Without: each request carries what this run sent plus all that the layers had
       removed by then, at the same prices and with a perfect prompt cache.
     "

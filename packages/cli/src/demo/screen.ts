@@ -65,7 +65,7 @@ function liveScreen(terminal: Terminal, { elapsedMs }: ScreenOptions): DemoScree
 }
 
 /** One line per turn and per finished event. */
-function plainScreen({ print, style, columns }: Terminal): DemoScreen {
+export function plainScreen({ print, style, columns }: Terminal): DemoScreen {
   const width = Math.min(columns, 100)
   const line = (text: string) => print(`${text}\n`)
   let last: Happening | undefined

@@ -7,12 +7,15 @@ import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { fittedAtEnd, indented, wrapped } from "../display/text.ts"
 import { comparisonLines } from "./comparison.ts"
+import type { NextDay } from "./next-day.ts"
 import { type DemoState, workOf } from "./state.ts"
 import { addedWords, compactionWords, windowsOf } from "./story.ts"
 
 export interface Outcome {
   readonly state: DemoState
   readonly elapsedMs: number
+  /** The second conversation, if it took place. */
+  readonly nextDay?: NextDay
   readonly artifacts: Pick<Artifacts, "files" | "commands">
   /** How to call this program. */
   readonly strata: string
@@ -21,7 +24,7 @@ export interface Outcome {
 }
 
 export function summary(outcome: Outcome, { style, columns }: { style: Style; columns: number }): readonly string[] {
-  const { state, elapsedMs, artifacts, journal } = outcome
+  const { state, elapsedMs, artifacts, journal, nextDay } = outcome
   const { spent, size, thresholds, turn, tasks } = state
   const counts = spent?.counts
   const width = Math.min(columns, 100)
@@ -38,9 +41,16 @@ export function summary(outcome: Outcome, { style, columns }: { style: Style; co
     ["input", counts ? cacheWords(counts) : "none"],
     ["cache", `${percent(spent?.hitRatio ?? 0, 1)} of the input was read from it`],
     ["output", `${grouped(counts?.output ?? 0)} tokens`],
-    ["cost", `${dollars(spent?.dollars ?? 0)} at the prices of the real ${state.model}`],
+    [
+      "cost",
+      `${dollars((spent?.dollars ?? 0) + (nextDay?.spent?.dollars ?? 0))} at the prices of the real ${state.model}`,
+    ],
     ...billRows(spent?.byPurpose ?? []),
+    ...(nextDay?.spent
+      ? [["", `second conversation: ${counted(nextDay.spent.requests, "request")}, ${dollars(nextDay.spent.dollars)}`]]
+      : []),
     ...layerRows(spent?.savings ?? []),
+    ...(nextDay ? memoryRows(nextDay, width) : []),
     ["files", `${grouped(files.filter(({ reads }) => reads > 0).length)} read, ${grouped(changed)} changed`],
     ["commands", `${grouped(commands.length)} run, ${grouped(commands.filter(({ failed }) => failed).length)} failed`],
     ["journal", journal ? fittedAtEnd(journal, width - LABELS) : "removed with the scratch copy (--keep keeps both)"],
@@ -103,6 +113,18 @@ function layerRows(savings: LedgerSummary["savings"]): readonly (readonly string
 
 const layerLine = ({ layer, decisions, removed }: LedgerSummary["savings"][number]) =>
   `${LAYER_WORDS[layer]}: ${counted(decisions, "time")}${removed > 0 ? `, ${short(removed)} tokens removed` : ""}`
+
+/** What the first conversation learned, and what the second one made of it. */
+function memoryRows({ kept, used, written }: NextDay, width: number): readonly (readonly string[])[] {
+  const wrote = written.length === 0 ? "" : `; it wrote ${written.join(", ")}`
+  const all = [
+    ...(kept.length === 0 ? ["none kept"] : [`${grouped(kept.length)} kept by the first conversation`]),
+    ...kept.map((text) => `- "${text}"`),
+    `${grouped(used.length)} used by the second${wrote}`,
+    ...used.map(({ text, source, age }) => `- ${text} (${source}, ${age})`),
+  ]
+  return all.flatMap((text) => wrappedRows(text, width)).map(([, text = ""], i) => [i === 0 ? "memories" : "", text])
+}
 
 type Step = readonly [command: string, about: string]
 

@@ -15,3 +15,15 @@ export const turnsPerTask = (turns: number): number => Math.max(2, Math.ceil(tur
 export function* tasksInTurn(): Generator<string> {
   for (;;) yield* TASKS
 }
+
+/** What the person says at the end of the first conversation. */
+export const CORRECTION = "No, keep it in one place, please. From now on, always write findings to docs/FINDINGS.md."
+
+/** The task of the second conversation. It does not say where to write. */
+export const NEXT_DAY_TASK = "Look again at how settings are read, and write down what you learn."
+
+/** Turns that the correction and the second conversation take together, about. */
+const TURNS_AT_THE_END = 10
+
+/** The turns of the first conversation before the correction: at least half of them. */
+export const turnsBeforeCorrection = (turns: number): number => Math.max(Math.ceil(turns / 2), turns - TURNS_AT_THE_END)

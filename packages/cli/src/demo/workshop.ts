@@ -1,11 +1,17 @@
-/** Everything the demo runs on: a simulator on loopback, the official SDK, and an agent with the real tools in a scratch copy. */
-import type { Agent, Settings } from "@strata/core/internal"
+/**
+ * Everything the demo runs on: a simulator on loopback, the official SDK, and agents with the real tools in a scratch copy. All of them
+ * work in the same project, so they share its memory.
+ */
+import type { Agent, MemoryBank, Settings } from "@strata/core/internal"
 import { openAgent } from "@strata/core/internal/agent/open-agent"
 import { FIGURES } from "@strata/core/internal/base/flag-names"
+import { fileStore } from "@strata/core/internal/journal/file/file-store"
+import { openBank } from "@strata/core/internal/memory/bank"
+import { projectIdentity } from "@strata/core/internal/memory/project-identity"
 import { anthropicModel } from "@strata/core/internal/model/anthropic/anthropic"
 import { fileTools, openShellTools } from "@strata/core/internal/tools/coding-tools"
 import { todoWrite } from "@strata/core/internal/tools/session/todo-write"
-import { type Scratch, type Simulator, startSimulator, workerBrain } from "@strata/sim"
+import { createClock, type Scratch, startSimulator, workerBrain } from "@strata/sim"
 
 export const MODEL = "claude-opus-5-5"
 const OVERLOADED_REQUEST = 6 // one request fails, to show the retry
@@ -13,6 +19,10 @@ const RESULT_CHARACTERS = 24_000 // fewer in a small window, so that several res
 const RESULT_SHARE = 0.4 // characters per token of the window
 const CALLS_AT_ONCE = 4
 const SHARE_OF_TROUBLE = 0.12
+const TURNS_OF_A_SHORT_TASK = 4
+const DAY_MS = 86_400_000
+/** Notes cost as much as in a large window, and a small one compacts cheaply. So background work takes a larger part of the bill. */
+const BACKGROUND_SHARE = 20 // percent
 /** Variables that would change the demo: keys, addresses, settings of Strata and other agents. */
 const NOT_FOR_THE_DEMO = /^(?:STRATA|ANTHROPIC|CLAUDE|DISABLE|OPENAI|OTEL)_/
 
@@ -29,54 +39,77 @@ export interface WorkshopOptions {
 }
 
 export interface Workshop {
-  readonly agent: Agent
-  readonly simulator: Simulator
+  /** Opens a conversation of its own. Close the one before first. */
+  open(title: string): Promise<Agent>
+  readonly project: string
+  /** The memory of the project, to look at. */
+  readonly bank: MemoryBank
+  now(): Date
+  /** From now on, the simulated model takes only a few turns for a task. */
+  shortenTasks(): void
+  nextDay(): void
   close(): Promise<void>
 }
 
 export async function openWorkshop({ scratch, turns, seed, window, env }: WorkshopOptions): Promise<Workshop> {
   const models: Settings["models"] = { [MODEL]: { window } }
+  const settings = {
+    seed,
+    pace: CALLS_AT_ONCE,
+    resultSize: Math.min(RESULT_CHARACTERS, Math.floor(window * RESULT_SHARE)),
+    trouble: SHARE_OF_TROUBLE,
+  }
+  let worker = workerBrain({ ...settings, turns })
+  const clock = createClock()
+  const now = () => new Date(clock.now())
+  const { name } = await projectIdentity(scratch.project)
   const simulator = await startSimulator({
-    brain: workerBrain({
-      seed,
-      turns,
-      pace: CALLS_AT_ONCE,
-      resultSize: Math.min(RESULT_CHARACTERS, Math.floor(window * RESULT_SHARE)),
-      trouble: SHARE_OF_TROUBLE,
-    }),
+    brain: { name: worker.name, answer: (turn) => worker.answer(turn) },
+    clock,
     seed,
     models,
     faults: [{ fault: { kind: "overloaded" }, nth: OVERLOADED_REQUEST }],
   })
   const shell = openShellTools()
-  const close = async () => {
-    await shell.close()
-    await simulator.close()
-  }
-  try {
-    const agent = await openAgent({
-      model: anthropicModel({ model: MODEL, apiKey: "none-needed", baseURL: simulator.url, models }),
-      tools: [...fileTools, ...shell.tools, todoWrite],
-      cwd: scratch.project,
-      dir: scratch.home,
-      title: "strata demo",
-      mode: "bypass", // safe in a scratch copy
-      settings: { models, figures: figuresFor(window) },
-      env: Object.fromEntries(Object.entries(env).filter(([name]) => !NOT_FOR_THE_DEMO.test(name))),
-    })
-    return { agent, simulator, close: () => agent.close().finally(close) }
-  } catch (error) {
-    await close()
-    throw error
+  let newest: Agent | undefined
+  return {
+    project: scratch.project,
+    bank: openBank({ files: fileStore({ root: scratch.home }).memories!({ project: name }), readOnly: true }),
+    now,
+    async open(title) {
+      newest = await openAgent({
+        model: anthropicModel({ model: MODEL, apiKey: "none-needed", baseURL: simulator.url, models }),
+        tools: [...fileTools, ...shell.tools, todoWrite],
+        cwd: scratch.project,
+        dir: scratch.home,
+        title,
+        mode: "bypass", // safe in a scratch copy
+        settings: { models, figures: figuresFor(window) },
+        clock: { now },
+        env: Object.fromEntries(Object.entries(env).filter(([name]) => !NOT_FOR_THE_DEMO.test(name))),
+      })
+      return newest
+    },
+    shortenTasks() {
+      worker = workerBrain({ ...settings, turns: TURNS_OF_A_SHORT_TASK, trouble: 0 })
+    },
+    nextDay: () => clock.advance(DAY_MS),
+    async close() {
+      try {
+        await newest?.close()
+      } finally {
+        await shell.close()
+        await simulator.close()
+      }
+    },
   }
 }
 
 /** The default figures suit a window of 200,000 tokens: in a small one, layers 1 and 2 would never act. */
 function figuresFor(window: number): Settings["figures"] {
-  return Object.fromEntries(
-    Object.entries(SMALL_WINDOW).map(([name, share]) => {
-      const usual = FIGURES.find((figure) => figure.name === name)!.value
-      return [name, Math.min(usual, Math.floor(window * share))]
-    }),
-  )
+  const sizes = Object.entries(SMALL_WINDOW).map(([name, share]) => {
+    const usual = FIGURES.find((figure) => figure.name === name)!.value
+    return [name, Math.min(usual, Math.floor(window * share))]
+  })
+  return { ...Object.fromEntries(sizes), "background-share": BACKGROUND_SHARE }
 }
