@@ -1,6 +1,7 @@
 /**
  * The soak: an agent with all default layers works against the simulator over HTTP until millions of tokens have passed through
- * a much smaller window. Prints the figures, and fails if anything went wrong.
+ * a much smaller window. Nights pass with other conversations in the same project, so memories are kept, recalled and consolidated.
+ * Prints the figures, and fails if anything went wrong or if memory work took more than its share.
  *
  *     npm run soak -- [--tokens 10000000] [--window 200000] [--seed 1] [--json]
  *     npm run soak -- --short        300,000 tokens through a window of 32,000

@@ -1,6 +1,6 @@
 /**
  * The share of a conversation's spend that background work may take. The first piece of each kind is always allowed. A later one is
- * allowed if the share still holds after it, at the usual cost of such work.
+ * allowed if the share still holds after it, also if it costs twice as much as usual.
  */
 import { type TokenCounts, weighCounts } from "../base/token-counts.ts"
 import type { Ledger, Purpose } from "../views/ledger/ledger.ts"
@@ -22,6 +22,7 @@ const MEMORY_WORK: ReadonlySet<Purpose> = new Set<MemoryWork>(["notes", "memory"
 /** Notes are due with every few requests. Without a part of its own, an extraction at the end of a query would find nothing left. */
 const NOTES_PART = 0.8
 const REQUESTS_OF_A_PIECE = 2 // most forks read or write in one answer, and end with the next
+const CAUTION = 2 // a piece may cost twice the mean: contexts grow, and the cache is cold after a compaction
 /** Prices of a usual model, relative to plain input. They weigh the tokens where no price is known. */
 const USUAL = { input: 1, output: 5, cacheWrite5m: 1.25, cacheWrite1h: 2, cacheRead: 0.1 }
 
@@ -35,7 +36,7 @@ export function backgroundBudget({ lines }: Pick<Ledger, "lines">, { purpose, li
   const whole = spent(all)
   const background = spent(all.filter((line) => MEMORY_WORK.has(line.purpose)))
   const requests = own.reduce((sum, line) => sum + line.requests, 0)
-  const piece = (REQUESTS_OF_A_PIECE * spent(own)) / Math.max(1, requests)
+  const piece = (CAUTION * REQUESTS_OF_A_PIECE * spent(own)) / Math.max(1, requests)
   const next = percentOf(background + piece, whole + piece)
   if (next <= (purpose === "notes" ? NOTES_PART * limit : limit)) return { allowed: true }
   return { allowed: false, taken: percentOf(background, whole), next, limit }

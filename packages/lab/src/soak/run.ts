@@ -1,7 +1,8 @@
 /** Runs one soak: gives tasks until enough tokens have passed through the window, then collects the figures. */
 
 import { type LedgerSummary, summarise } from "@strata/core/internal"
-import { RULES, taskAt } from "./tasks.ts"
+import { type MemoryFigures, memoryFigures, memoryProblems } from "./memory-figures.ts"
+import { nightMessages, RULES, taskAt } from "./tasks.ts"
 import { type CompactionSeen, SoakWatch } from "./watch.ts"
 import { openSoakWorkshop, type SoakWorkshop } from "./workshop.ts"
 
@@ -22,6 +23,8 @@ export interface SoakReport {
   readonly cleared: number
   readonly clearedByServer: number
   readonly notes: number
+  /** Of all conversations together. */
+  readonly memoryWork: MemoryFigures
   /** In milliseconds. */
   readonly blocked: { readonly real: number; readonly simulated: number }
   readonly peak: number
@@ -54,22 +57,30 @@ export async function soak({ onProgress, ...options }: SoakOptions): Promise<Soa
   const workshop = await openSoakWorkshop({ window, seed, resultSize })
   try {
     const watch = new SoakWatch(workshop.agent, workshop.simulator.clock)
+    const others: LedgerSummary[] = []
     let tasks = 0
     for (; watch.takenIn < tokens && watch.problems.length === 0; tasks++) {
-      await work(tasks, workshop, watch)
+      others.push(...(await work(tasks, workshop, watch)))
       onProgress?.(watch.takenIn)
     }
     await workshop.agent.conversation.settled()
-    return await reportOf({ options, watch, workshop, tasks, seconds: (performance.now() - started) / 1_000 })
+    return await reportOf({ options, watch, workshop, tasks, others, seconds: (performance.now() - started) / 1_000 })
   } finally {
     await workshop.close()
   }
 }
 
-async function work(index: number, { agent, simulator }: SoakWorkshop, watch: SoakWatch): Promise<void> {
-  const { text, pauseMinutes } = taskAt(index)
-  simulator.clock.advance(pauseMinutes * MINUTE)
-  for await (const event of agent.query(text)) watch.event(event)
+/** Returns what other conversations cost meanwhile. */
+async function work(index: number, workshop: SoakWorkshop, watch: SoakWatch): Promise<readonly LedgerSummary[]> {
+  const { text, pauseMinutes, isNextDay } = taskAt(index)
+  workshop.simulator.clock.advance(pauseMinutes * MINUTE)
+  const others: LedgerSummary[] = []
+  if (isNextDay) {
+    await workshop.agent.conversation.settled()
+    for (const message of nightMessages(index)) others.push(await workshop.converse(message))
+  }
+  for await (const event of workshop.agent.query(text)) watch.event(event)
+  return others
 }
 
 interface Ended {
@@ -77,24 +88,36 @@ interface Ended {
   readonly watch: SoakWatch
   readonly workshop: SoakWorkshop
   readonly tasks: number
+  /** What the other conversations cost. */
+  readonly others: readonly LedgerSummary[]
   readonly seconds: number
 }
 
-async function reportOf({ options, watch, workshop, tasks, seconds }: Ended): Promise<SoakReport> {
+async function reportOf({ options, watch, workshop, tasks, others, seconds }: Ended): Promise<SoakReport> {
   const { compactions, putAside, cleared, clearedByServer, notes, blocked, peak, takenIn } = watch
   const turn = endsOf(watch.turns.map(({ whole }) => whole))
   const { heapUsed, rss } = process.memoryUsage()
+  const { views } = workshop.agent.conversation
+  const spent = summarise(views.ledger)
+  const memoryWork = memoryFigures({
+    ...{ watch, ledgers: [spent, ...others], history: views.cacheHistory },
+    memories: await workshop.bank.all(),
+  })
   return {
     options,
     takenIn: Math.round(takenIn),
     tasks,
-    spent: summarise(workshop.agent.conversation.views.ledger),
+    spent,
     compactions,
-    ...{ putAside, cleared, clearedByServer, notes, blocked, peak, turn },
+    ...{ putAside, cleared, clearedByServer, notes, memoryWork, blocked, peak, turn },
     own: endsOf(watch.turns.map(({ own }) => own)),
     seconds,
     memory: { heap: heapUsed, resident: rss },
-    problems: [...watch.problems, ...(await problemsOf({ watch, workshop, tasks, window: options.window, turn }))],
+    problems: [
+      ...watch.problems,
+      ...(await problemsOf({ watch, workshop, tasks, window: options.window, turn })),
+      ...memoryProblems(memoryWork),
+    ],
   }
 }
 

@@ -20,16 +20,33 @@ const TASKS_PER_RULE = 2
 const SHORT_PAUSE_MINUTES = 2
 const LONG_PAUSE_MINUTES = 90 // longer than any cache lifetime
 const TASKS_PER_LONG_PAUSE = 8
+const NIGHT_MINUTES = 25 * 60 // dreams are at least a day apart
+const TASKS_PER_NIGHT = 6
+const FIRST_NIGHT = 1 // also the short form has one
 
 export interface SoakTask {
   readonly text: string
   /** How long the person was away before it. */
   readonly pauseMinutes: number
+  /** Whether a night is before it, with other conversations in the same project. */
+  readonly isNextDay: boolean
 }
 
 export function taskAt(index: number): SoakTask {
   const rule = index % TASKS_PER_RULE === 0 ? RULES[index / TASKS_PER_RULE] : undefined
   const text = `${TASKS[index % TASKS.length]} Round ${index + 1}.${rule === undefined ? "" : ` ${rule}`}`
   const isLong = index % TASKS_PER_LONG_PAUSE === TASKS_PER_LONG_PAUSE - 1
-  return { text, pauseMinutes: index === 0 ? 0 : isLong ? LONG_PAUSE_MINUTES : SHORT_PAUSE_MINUTES }
+  const isNextDay = index % TASKS_PER_NIGHT === FIRST_NIGHT
+  const pauseMinutes = isNextDay ? NIGHT_MINUTES : isLong ? LONG_PAUSE_MINUTES : SHORT_PAUSE_MINUTES
+  return { text, isNextDay, pauseMinutes: index === 0 ? 0 : pauseMinutes }
+}
+
+const CONVERSATIONS_OF_A_NIGHT = 5 // as many as a dream waits for
+
+/** The first message of each other conversation during a night. What the first one says changes each night, so older memories are wrong then. */
+export function nightMessages(night: number): readonly string[] {
+  const address = `The review address is always https://review-${night}.example.`
+  return Array.from({ length: CONVERSATIONS_OF_A_NIGHT }, (_, n) =>
+    n === 0 ? `Look at the tests. ${address}` : `Look at package.json, part ${n} of night ${night}.`,
+  )
 }

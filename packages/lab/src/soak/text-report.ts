@@ -34,6 +34,7 @@ export function textReport(report: SoakReport): string {
       "cost",
       `${dollars(spent.dollars)}: ${spent.byPurpose.map((each) => `${PURPOSE_WORDS[each.purpose]} ${dollarsOrUnknown(each.dollars)}`).join(", ")}`,
     ],
+    ...memoryRows(report.memoryWork),
     ["time per turn", endsText(report.turn)],
     ["  in the library", endsText(report.own)],
     ["memory at the end", `${grouped(memory.heap / MB)} MB heap, ${grouped(memory.resident / MB)} MB resident`],
@@ -49,6 +50,23 @@ export function textReport(report: SoakReport): string {
       ? ["Nothing went wrong."]
       : ["What went wrong:", ...problems.map((problem) => `- ${problem}`)]),
   ].join("\n")
+}
+
+function memoryRows(work: SoakReport["memoryWork"]): readonly (readonly [string, string])[] {
+  const { conversations, percent: share, byPurpose, kept, superseded, recalled, dreams, breaks } = work
+  const parts = byPurpose.map((each) => `${PURPOSE_WORDS[each.purpose]} ${each.percent.toFixed(1)}%`).join(", ")
+  const causes = Object.entries(breaks).map(([cause, count]) => `${count} ${cause}`)
+  return [
+    [
+      "memory work",
+      `${share.toFixed(1)}% of ${dollars(work.dollars)} in ${grouped(conversations)} conversations: ${parts}`,
+    ],
+    [
+      "",
+      `${grouped(kept)} memories and ${grouped(superseded)} superseded, ${grouped(recalled)} recalled in the main conversation, ${grouped(dreams)} dreams`,
+    ],
+    ["cache breaks", causes.length === 0 ? "none" : causes.join(", ")],
+  ]
 }
 
 const endsText = ({ first, last }: Ends) =>

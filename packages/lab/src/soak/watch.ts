@@ -5,6 +5,7 @@ import {
   type DecisionEntry,
   type Entry,
   inputTokens,
+  offeredBy,
   type QueryEvent,
   sentBlocks,
   tokenCounts,
@@ -39,6 +40,9 @@ export class SoakWatch {
   cleared = 0
   clearedByServer = 0
   notes = 0
+  /** Memories and passages that were in a request. */
+  readonly recalled = new Set<string>()
+  dreams = 0
   #compactingSince: Spent | undefined
   #lastRequest: number | undefined
   #lastEvent = performance.now()
@@ -48,6 +52,9 @@ export class SoakWatch {
     this.#clock = clock
     agent.conversation.on("entry", ({ entry }) => this.#entry(entry))
     agent.conversation.on("compaction", (progress) => this.#progress(progress))
+    agent.conversation.on("layerActed", ({ layer }) => {
+      if (layer === "dreaming") this.dreams++
+    })
     agent.conversation.on("layerFailed", ({ layer, reason }) => this.problems.push(`${layer} failed: ${reason}`))
   }
 
@@ -70,6 +77,7 @@ export class SoakWatch {
 
   #entry(entry: Entry): void {
     if (entry.type === "strata") this.#decision(entry)
+    for (const { path } of offeredBy(entry)) this.recalled.add(path)
     if (entry.type === "assistant") this.#request(entry.message.usage)
     if (entry.type === "assistant" || (entry.type === "user" && !entry.isCompactSummary)) this.#takeIn(entry)
   }

@@ -3,8 +3,22 @@
  * copy of this repository. Simulated time passes as answers are written, so the soak can measure waiting without waiting.
  */
 
+import { utimes } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
-import { type Agent, anthropicModel, fileTools, openAgent, openShellTools, todoWrite } from "@strata/core/internal"
+import {
+  type Agent,
+  anthropicModel,
+  fileStore,
+  fileTools,
+  type LedgerSummary,
+  type MemoryBank,
+  openAgent,
+  openBank,
+  openShellTools,
+  projectIdentity,
+  summarise,
+  todoWrite,
+} from "@strata/core/internal"
 import {
   type Answer,
   type Brain,
@@ -18,6 +32,8 @@ import {
 const REPOSITORY = fileURLToPath(new URL("../../../..", import.meta.url))
 export const MODEL = "claude-opus-5-5"
 const TURNS_PER_TASK = 24
+/** Other conversations end before their first notes are due. */
+const SHORT_TASK = { turns: 3, resultSize: 1_000 }
 const CALLS_AT_ONCE = 4
 const SHARE_OF_TROUBLE = 0.08
 const FIRST_TOKEN_MS = 2_000 // about what a large model takes until its first token
@@ -33,6 +49,10 @@ export interface WorkshopOptions {
 export interface SoakWorkshop {
   readonly agent: Agent
   readonly simulator: Simulator
+  /** The memory of the project, to look at. */
+  readonly bank: MemoryBank
+  /** Another conversation in the same project, of one short task. Returns what it cost. */
+  converse(message: string): Promise<LedgerSummary>
   close(): Promise<void>
 }
 
@@ -40,57 +60,77 @@ export async function openSoakWorkshop({ window, seed, resultSize }: WorkshopOpt
   const scratch = makeScratch(REPOSITORY)
   const models = { [MODEL]: { window } }
   const clock = frozenClock()
-  const worker = workerBrain({
-    seed,
-    turns: TURNS_PER_TASK,
-    pace: CALLS_AT_ONCE,
-    resultSize,
-    trouble: SHARE_OF_TROUBLE,
-  })
+  const settings = { seed, pace: CALLS_AT_ONCE, resultSize, trouble: SHARE_OF_TROUBLE }
+  const worker = workerBrain({ ...settings, turns: TURNS_PER_TASK })
+  const shortWorker = workerBrain({ ...settings, ...SHORT_TASK })
+  let isShort = false
+  const brain: Brain = { name: worker.name, answer: (turn) => (isShort ? shortWorker : worker).answer(turn) }
   const simulator = await startSimulator({
-    brain: takingTime(worker, clock),
+    brain: takingTime(brain, clock),
     seed,
     models,
     clock,
     bindThinking: "error",
   })
+  const { name } = await projectIdentity(scratch.project)
+  const bank = openBank({ files: fileStore({ root: scratch.home }).memories!({ project: name }), readOnly: true })
   const shell = openShellTools()
   const closeRest = async () => {
     await shell.close()
     await simulator.close()
     scratch.remove()
   }
-  try {
-    const agent = await openAgent({
+  const open = (title: string, { dreams }: { readonly dreams: boolean }) =>
+    openAgent({
       model: anthropicModel({ model: MODEL, apiKey: "none-needed", baseURL: simulator.url, models }),
       tools: [...fileTools, ...shell.tools, todoWrite],
       cwd: scratch.project,
       dir: scratch.home,
-      title: "soak",
+      title,
       mode: "bypass", // the copy is deleted afterwards
-      settings: { models },
+      settings: { models, switches: { dreaming: dreams } },
       clock: { now: () => new Date(clock.now()) },
       env: { PATH: process.env.PATH },
     })
-    return { agent, simulator, close: () => agent.close().finally(closeRest) }
+  async function converse(message: string): Promise<LedgerSummary> {
+    const other = await open("another conversation", { dreams: false })
+    isShort = true
+    try {
+      for await (const event of other.query(message)) if (event.type === "error") throw event.take()
+      await other.conversation.settled()
+      return summarise(other.conversation.views.ledger)
+    } finally {
+      isShort = false
+      await other.close()
+      const now = new Date(clock.now())
+      await utimes(other.conversation.location, now, now) // dreams compare it with the simulated time
+    }
+  }
+  try {
+    const agent = await open("soak", { dreams: true })
+    return { agent, simulator, bank, converse, close: () => agent.close().finally(closeRest) }
   } catch (error) {
     await closeRest()
     throw error
   }
 }
 
-/** Makes answers take simulated time. Notes are written in the background, so they take none. */
+/** Makes answers take simulated time. Notes and memories are written in the background, so they take none. */
 function takingTime(brain: Brain, clock: { advance(ms: number): void }): Brain {
   return {
     name: brain.name,
     async answer(turn) {
       const answer = await brain.answer(turn)
-      const asked = turn.request.messages.at(-1)?.content.map(({ text = "" }) => text) ?? []
-      const isNotes = asked.some((text) => text.includes("session-memory"))
-      if (!isNotes) clock.advance(FIRST_TOKEN_MS + charactersOf(answer) * MS_PER_CHARACTER)
+      const said = turn.request.messages.flatMap(({ content }) => content.map(({ text = "" }) => text))
+      const isBackground = BACKGROUND.test(said.findLast((text) => DIRECTIVE.test(text)) ?? "")
+      if (!isBackground) clock.advance(FIRST_TOKEN_MS + charactersOf(answer) * MS_PER_CHARACTER)
       return answer
     },
   }
 }
+
+/** What a fork or a dream is asked to do. */
+const DIRECTIVE = /^<strata-fork>|^Consolidate the memory directory /
+const BACKGROUND = /session-memory|Write memories, and nothing else|^Consolidate /
 
 const charactersOf = ({ content }: Answer): number => JSON.stringify(content).length

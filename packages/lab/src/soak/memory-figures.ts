@@ -1,0 +1,67 @@
+/** What memory work cost in a soak, what it did, and whether it broke the cache of the main conversation. */
+import type { BreakCause, BreakTotal, LedgerSummary, Memory, Purpose } from "@strata/core/internal"
+import type { SoakWatch } from "./watch.ts"
+
+const MOST_SHARE = 5 // percent of the spend: the default of background-share
+const CONVERSATIONS_FOR_A_DREAM = 16 // three nights; after one night the budget may put a dream off
+const MEMORY_WORK = ["notes", "memory"] as const satisfies readonly Purpose[]
+/** Breaks with a cause other than memory: the context was made smaller, or the person was away for longer than the cache lives. */
+const OTHER_CAUSES: ReadonlySet<BreakCause> = new Set(["compaction", "clearing", "hour-over", "five-minutes-over"])
+
+export interface MemoryFigures {
+  readonly conversations: number
+  /** Of all conversations. */
+  readonly dollars: number
+  readonly byPurpose: readonly { readonly purpose: Purpose; readonly dollars: number; readonly percent: number }[]
+  readonly percent: number
+  /** Memories at the end, without those that were superseded. */
+  readonly kept: number
+  readonly superseded: number
+  /** Memories and passages that the main conversation was offered. */
+  readonly recalled: number
+  readonly dreams: number
+  /** Cache breaks of the main conversation by cause. */
+  readonly breaks: Readonly<Partial<Record<BreakCause, number>>>
+}
+
+export interface MemorySources {
+  readonly watch: Pick<SoakWatch, "recalled" | "dreams">
+  readonly memories: readonly Memory[]
+  readonly ledgers: readonly LedgerSummary[]
+  readonly history: { readonly totals: ReadonlyMap<BreakCause, BreakTotal> }
+}
+
+export function memoryFigures({ watch, memories, ledgers, history }: MemorySources): MemoryFigures {
+  const superseded = memories.filter(({ supersededBy }) => supersededBy !== undefined).length
+  const dollars = ledgers.reduce((sum, ledger) => sum + ledger.dollars, 0)
+  const byPurpose = MEMORY_WORK.map((purpose) => {
+    const own = ledgers.flatMap((ledger) => ledger.byPurpose.filter((each) => each.purpose === purpose))
+    const paid = own.reduce((sum, each) => sum + (each.dollars ?? 0), 0)
+    return { purpose, dollars: paid, percent: (100 * paid) / dollars }
+  })
+  return {
+    ...{ conversations: ledgers.length, dollars, byPurpose, superseded, dreams: watch.dreams },
+    kept: memories.length - superseded,
+    recalled: watch.recalled.size,
+    percent: byPurpose.reduce((sum, { percent }) => sum + percent, 0),
+    breaks: Object.fromEntries([...history.totals].map(([cause, { breaks }]) => [cause, breaks])),
+  }
+}
+
+export function memoryProblems({ percent, conversations, kept, recalled, dreams, breaks }: MemoryFigures) {
+  const unexplained = Object.entries(breaks).filter(([cause]) => !OTHER_CAUSES.has(cause as BreakCause))
+  return [
+    ...(percent > MOST_SHARE
+      ? [`notes and memories took ${percent.toFixed(1)}% of the spend, more than ${MOST_SHARE}%`]
+      : []),
+    ...unexplained.map(
+      ([cause, count]) => `the cache broke ${count} times without a compaction, a clearing or a pause: ${cause}`,
+    ),
+    ...(kept === 0 || recalled === 0
+      ? ["no memory was kept and recalled, so the soak shows nothing about memory"]
+      : []),
+    ...(conversations >= CONVERSATIONS_FOR_A_DREAM && dreams === 0
+      ? ["no dream took place, although nights passed"]
+      : []),
+  ]
+}
