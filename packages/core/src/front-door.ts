@@ -1,11 +1,12 @@
 /** The functions of the package's root. What they need is loaded when they are called, so importing the package costs little. */
 import type { Agent } from "./agent/agent.ts"
-import type { AgentOptions } from "./agent/options.ts"
 import type { Conversation } from "./conversation/conversation.ts"
 import type { KeptConversation, ListOptions } from "./conversation/list.ts"
 import type { ConversationOptions } from "./conversation/options.ts"
 import type { ImportOptions, ImportOutcome } from "./import/import-conversations.ts"
 import type { Store } from "./journal/store.ts"
+import type { AgentDefinition } from "./team/definitions/definition.ts"
+import type { TeamAgent, TeamAgentOptions } from "./team/open-team.ts"
 
 /**
  * Opens a conversation for your own loop: a new one, or one that was kept. All layers act in it.
@@ -28,9 +29,17 @@ export async function openConversation(options: ConversationOptions): Promise<Co
  * await using agent = await openAgent({ model: "claude-opus-5-5", tools: codingTools() })
  * const { text, cost } = await agent.ask("Fix the failing test")
  */
-export async function openAgent(options: AgentOptions): Promise<Agent> {
-  const { openAgent: open } = await import("./agent/open-agent.ts")
-  return open(options)
+export async function openAgent(
+  options: TeamAgentOptions & { readonly agents: true | readonly AgentDefinition[] },
+): Promise<TeamAgent>
+export async function openAgent(options: TeamAgentOptions): Promise<Agent>
+export async function openAgent({ agents = false, ...options }: TeamAgentOptions): Promise<Agent> {
+  if (agents === false) {
+    const { openAgent: open } = await import("./agent/open-agent.ts")
+    return open(options)
+  }
+  const { openTeamAgent } = await import("./team/open-team.ts")
+  return openTeamAgent({ ...options, agents })
 }
 
 /** Imports every conversation in another program's transcript. A file imported before is refused: its conversations are there already. */

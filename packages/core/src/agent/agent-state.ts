@@ -4,6 +4,7 @@ import type { PermissionMode } from "../base/vocabulary.ts"
 import type { Todo } from "../messages/attachments.ts"
 import type { ReadState, SharedToolContext } from "../tools/tool.ts"
 import type { AgentOptions } from "./options.ts"
+import { narrowed } from "./permission-policy.ts"
 import type { PermissionPolicy } from "./permissions.ts"
 import { Refusals } from "./refusals.ts"
 
@@ -17,19 +18,23 @@ export interface AgentStateParts {
   readonly approvePlan: AgentOptions["approvePlan"]
   /** Journals the mode. Called for every change, also for those that tools make. */
   readonly recordMode: (mode: PermissionMode) => Promise<void>
+  /** The policy of the agent that this one works for. This one is never wider. */
+  readonly within?: (() => PermissionPolicy) | undefined
 }
 
 export class AgentState {
-  policy: PermissionPolicy
   directory: string
   todos: readonly Todo[] = []
   readonly refusals = new Refusals()
   readonly toolContext: SharedToolContext
   readonly #recordMode: AgentStateParts["recordMode"]
+  readonly #within: AgentStateParts["within"]
+  #policy: PermissionPolicy
 
-  constructor({ policy, directory, approvePlan, askPerson, clock, env, reads, recordMode }: AgentStateParts) {
+  constructor({ policy, directory, approvePlan, askPerson, clock, env, reads, recordMode, within }: AgentStateParts) {
     this.#recordMode = recordMode
-    this.policy = policy
+    this.#within = within
+    this.#policy = policy
     this.directory = directory
     this.toolContext = {
       clock,
@@ -60,15 +65,19 @@ export class AgentState {
     }
   }
 
+  get policy(): PermissionPolicy {
+    return this.#within ? narrowed(this.#policy, this.#within()) : this.#policy
+  }
+
   /** The mode changes at once. Resolves when it is in the journal. */
   setMode(mode: PermissionMode): Promise<void> {
-    this.policy = { ...this.policy, mode }
+    this.#policy = { ...this.#policy, mode }
     const recorded = this.#recordMode(mode)
     recorded.catch(() => undefined) // a caller that does not wait gets the same error with the next entry
     return recorded
   }
 
   allow(rule: string): void {
-    this.policy = { ...this.policy, allow: [...this.policy.allow, rule] }
+    this.#policy = { ...this.#policy, allow: [...this.#policy.allow, rule] }
   }
 }

@@ -15,6 +15,7 @@ import { fitsModel, type Thresholds } from "../tokens/window.ts"
 import type { OpenToolset } from "../tools/tool.ts"
 import type { AgentMemory, Remembered } from "./agent-memory.ts"
 import type { AgentState } from "./agent-state.ts"
+import type { Companions } from "./companions.ts"
 import { type RunHooks, reportsOf } from "./hooks.ts"
 import type { InstructionWatch } from "./instruction-watch.ts"
 import { introductionsDue } from "./introductions.ts"
@@ -44,6 +45,10 @@ interface AgentParts {
   readonly clock: Clock
   readonly telemetry: Telemetry
   readonly askPermission: AgentOptions["askPermission"]
+  readonly companions: Companions | undefined
+  readonly isSubAgent: boolean
+  /** No one is there to answer. */
+  readonly isAutonomous: boolean
   /** Aborts the queries and hooks that run when the agent closes. */
   readonly closing: AbortController
   /** Sentences about what was left out at the opening: settings, a mode, instruction files. */
@@ -67,6 +72,11 @@ export class Agent implements AsyncDisposable {
 
   get model(): Model {
     return this.#parts.model
+  }
+
+  /** @internal What the agents that work for this one have from it. */
+  get shared(): Pick<AgentParts, "toolset" | "state" | "askPermission"> {
+    return this.#parts
   }
 
   get mode(): PermissionMode {
@@ -160,6 +170,9 @@ export class Agent implements AsyncDisposable {
         now: () => clock.now().getTime(),
         ...(askPermission ? { askPermission } : {}),
       },
+      isSubAgent: this.#parts.isSubAgent,
+      isAutonomous: this.#parts.isAutonomous,
+      ...(this.#parts.companions ? { companions: this.#parts.companions } : {}),
       ...(this.#stopped === undefined ? {} : { stopped: this.#stopped }),
       ...options,
       signal: AbortSignal.any([this.#parts.closing.signal, ...(options.signal ? [options.signal] : [])]),
@@ -212,16 +225,18 @@ export class Agent implements AsyncDisposable {
     const { context } = conversation.views
     const before = context.storedMessages()
     instructions.remember(before, context.prompt?.context)
-    for (const path of instructions.paths) {
-      const about = { file_path: path, load_reason: "session_start" }
-      this.#problems.push(...reportsOf(await runHooks("InstructionsLoaded", { about })))
+    if (!this.#parts.isSubAgent) {
+      for (const path of instructions.paths) {
+        const about = { file_path: path, load_reason: "session_start" }
+        this.#problems.push(...reportsOf(await runHooks("InstructionsLoaded", { about })))
+      }
+      const source = resumed ? "resume" : "startup"
+      const outcome = await runHooks("SessionStart", { about: { source, model: this.model.name } })
+      this.#problems.push(...reportsOf(outcome))
+      this.#stopped = outcome.stop
+      for (const { hook, text } of outcome.contexts)
+        await conversation.attach({ type: "hook_output", hook, content: text })
     }
-    const source = resumed ? "resume" : "startup"
-    const outcome = await runHooks("SessionStart", { about: { source, model: this.model.name } })
-    this.#problems.push(...reportsOf(outcome))
-    this.#stopped = outcome.stop
-    for (const { hook, text } of outcome.contexts)
-      await conversation.attach({ type: "hook_output", hook, content: text })
     const introductions = introductionsDue(toolset.introductions, {
       messages: before,
       isCompacted: conversation.views.compactions.count > 0,
@@ -242,7 +257,8 @@ export class Agent implements AsyncDisposable {
   async #close(): Promise<void> {
     this.#parts.closing.abort()
     try {
-      await this.#parts.runHooks("SessionEnd", { about: { reason: "exit" } })
+      await this.#parts.companions?.close()
+      if (!this.#parts.isSubAgent) await this.#parts.runHooks("SessionEnd", { about: { reason: "exit" } })
       await this.conversation.close()
     } finally {
       await this.#parts.toolset.close()

@@ -3,6 +3,7 @@
  * every request and after a final answer.
  */
 import type { Attachment } from "../messages/attachments.ts"
+import type { PermissionPolicy } from "./permission-policy.ts"
 
 export interface Arrival {
   readonly attachment: Attachment
@@ -25,4 +26,21 @@ export interface Companions {
   follow(query: { readonly signal: AbortSignal; readonly costLimit: number }): () => void
   /** Ends everyone's work. Called before the conversation closes. */
   close(): Promise<void>
+}
+
+/** What an agent that works for another one has from it. */
+export interface SubAgentPlace {
+  readonly id: string
+  readonly name: string
+  /** The name of its definition, or what it is: for hooks. */
+  readonly type: string
+  /** Its system prompt, if its journal has none yet. */
+  readonly prompt: string
+  /** The project and the conversation that its journal is kept under. */
+  readonly project: string
+  readonly under: string
+  /** Where the journal of that conversation is. */
+  readonly leadLocation: string
+  /** What the lead may do now. Its agent may never do more. */
+  readonly within: () => PermissionPolicy
 }

@@ -77,7 +77,12 @@ export interface HookCall {
 /** Runs an agent's hooks for an event. */
 export type RunHooks = (event: HookEvent, call: HookCall) => Promise<HookOutcome>
 
-export interface HookSession extends Pick<HookInput, "session_id" | "transcript_path" | "cwd"> {}
+export interface HookSession extends Pick<HookInput, "session_id" | "transcript_path" | "cwd"> {
+  /** For a sub-agent. The session is that of the conversation it works for. */
+  readonly agent_id?: string
+  readonly agent_type?: string
+  readonly agent_transcript_path?: string
+}
 
 export interface SessionHooks {
   readonly hooks: readonly Hook[]
@@ -162,8 +167,9 @@ export const reportsOf = ({ messages, blocked, stop }: HookOutcome): readonly st
   ...[blocked, stop].filter((text) => text !== undefined).map((text) => `A hook says: ${text}`),
 ]
 
-/** What a matcher is compared with: the tool of a call, how a session started, what triggered a compaction. */
-const subjectOf = ({ tool_name, source, trigger }: HookInput): string => String(tool_name ?? source ?? trigger ?? "")
+/** What a matcher is compared with: the tool of a call, how a session started, what triggered a compaction, the kind of a sub-agent. */
+const subjectOf = ({ tool_name, source, trigger, agent_type }: HookInput): string =>
+  String(tool_name ?? source ?? trigger ?? agent_type ?? "")
 
 function fits(matcher: string | undefined, subject: string): boolean {
   return matcher === undefined || matcher === "" || matcher === "*" || new RegExp(`^(?:${matcher})$`).test(subject)

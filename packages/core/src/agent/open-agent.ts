@@ -14,7 +14,7 @@ import { memoryFor, openWithSettings } from "../conversation/open.ts"
 import { projectDreams } from "../conversation/project-dreams.ts"
 import type { ProjectMemory } from "../conversation/project-memory.ts"
 import { fileStore } from "../journal/file/file-store.ts"
-import { defaultRoot, notesConfigDirectory, projectDirectory } from "../journal/file/layout.ts"
+import { defaultRoot, journalDirectory, notesConfigDirectory, projectDirectory } from "../journal/file/layout.ts"
 import type { Store } from "../journal/store.ts"
 import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
 import type { Layer } from "../layers/layer.ts"
@@ -29,6 +29,7 @@ import { AgentMemory, confirming, memoryRights } from "./agent-memory.ts"
 import { AgentState } from "./agent-state.ts"
 import { factsDue } from "./changing-facts.ts"
 import { compactionHooks } from "./compaction-hooks.ts"
+import type { Companions, SubAgentPlace } from "./companions.ts"
 import { commandHooks } from "./hook-command.ts"
 import { hooksOf } from "./hooks.ts"
 import { InstructionWatch } from "./instruction-watch.ts"
@@ -42,25 +43,39 @@ import { loadTrusted } from "./trust.ts"
 
 export async function openAgent(options: AgentOptions): Promise<Agent> {
   checkAgentOptions(options)
+  const { settings, problems } = await settingsFor(options)
+  return openAgentWith(options, settings, { problems })
+}
+
+/** The settings that count for an agent, and what of the project's does not count. */
+export async function settingsFor(options: AgentOptions) {
   const { env = process.env, clock = systemClock, trustProject } = options
   const cwd = await projectAt(options.cwd ?? process.cwd())
   const home = options.dir ?? defaultRoot(env)
   const code = options.settings ? { code: options.settings } : {}
-  const { settings, problems } = await loadTrusted({ home, cwd, env, ...code }, { trustProject, clock })
-  return openAgentWith(options, settings, problems)
+  return loadTrusted({ home, cwd, env, ...code }, { trustProject, clock })
 }
 
-/** For settings that were loaded before. `problems` says what of them does not count. */
+/** What the floor above adds. */
+export interface Surroundings {
+  /** What of the settings does not count, as sentences. */
+  readonly problems?: readonly string[]
+  readonly companions?: Companions
+  /** For an agent that works for another one. */
+  readonly sub?: SubAgentPlace
+}
+
+/** For settings that were loaded before. */
 export async function openAgentWith(
   options: AgentOptions,
   settings: EffectiveSettings,
-  problems: readonly string[] = [],
+  surroundings: Surroundings = {},
 ): Promise<Agent> {
   checkAgentOptions(options)
   const ground = await groundOf(options, settings)
   const toolset = await openTools(options.tools ?? [], ground)
   try {
-    return await assemble({ options, ground, toolset, problems })
+    return await assemble({ options, ground, toolset, ...surroundings })
   } catch (error) {
     await toolset.close().catch(() => undefined) // why the opening failed matters more
     throw error
@@ -119,17 +134,16 @@ async function projectAt(path: string): Promise<string> {
   }
 }
 
-interface Assembly {
+interface Assembly extends Surroundings {
   readonly options: AgentOptions
   readonly ground: Ground
   readonly toolset: Required<OpenToolset>
-  readonly problems: readonly string[]
 }
 
-async function assemble({ options, ground, toolset, problems }: Assembly): Promise<Agent> {
+async function assemble({ options, ground, toolset, problems = [], companions, sub }: Assembly): Promise<Agent> {
   const { cwd, root, env, clock, settings, model, summariser, store, memory } = ground
   const { askPermission, askPerson, approvePlan, reads = new FileReads() } = options
-  const policy = policyOf(ground, toolset.readable)
+  const policy = policyOf(ground, [...toolset.readable, ...(sub ? [putAside(root, sub)] : [])])
   const instructions = await InstructionWatch.start({
     home: root,
     project: await repositoryRoot(cwd, { home: env.HOME }),
@@ -158,14 +172,16 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
     askPerson,
     approvePlan,
     recordMode: (mode) => conversation.setMode(mode),
+    within: sub?.within,
   })
   const closing = new AbortController()
   const runHooks = hooksOf({
     hooks: [...(options.hooks ?? []), ...commandHooks(settings.hooks, { ...env, CLAUDE_PROJECT_DIR: cwd })],
     session: () => ({
-      session_id: conversation.id,
-      transcript_path: conversation.location,
+      session_id: sub?.under ?? conversation.id,
+      transcript_path: sub?.leadLocation ?? conversation.location,
       cwd: state.directory,
+      ...(sub ? { agent_id: sub.id, agent_type: sub.type, agent_transcript_path: conversation.location } : {}),
     }),
     closing: closing.signal,
   })
@@ -216,7 +232,8 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
     {
       settings: ground.loaded,
       ...(memory ? { memory } : {}),
-      firstPrompt: { system: systemPrompt(cwd), context: instructions.texts },
+      ...(sub ? { place: { project: sub.project, under: sub.under } } : {}),
+      firstPrompt: { system: systemPrompt(cwd, sub?.prompt), context: instructions.texts },
     },
   )
   conversation.attachWhatIsDue((context) =>
@@ -246,6 +263,9 @@ async function assemble({ options, ground, toolset, problems }: Assembly): Promi
     clock,
     telemetry,
     askPermission,
+    companions,
+    isSubAgent: sub !== undefined,
+    isAutonomous: options.autonomous === true,
     closing,
     leftOut: () => [
       ...problems,
@@ -286,6 +306,10 @@ function policyOf({ settings, cwd, root, env, memory }: Ground, readable: readon
   }
 }
 
+/** Where layer 1 puts aside a sub-agent's large results. */
+const putAside = (root: string, { project, under }: SubAgentPlace): string =>
+  join(journalDirectory(root, { project, under }), "tool-results")
+
 const readingOf = (path: string): Request => ({
   tool: "Read",
   isReadOnly: true,
@@ -296,8 +320,8 @@ const layersOf = ({ layers = defaultLayers }: AgentOptions, surroundings: LayerS
   typeof layers === "function" ? layers(surroundings) : layers
 
 /** Nothing in it changes by itself: date and mode are said in messages. */
-const systemPrompt = (cwd: string): string =>
-  `${codingPrompt()}\n\nWorking directory: ${cwd}\nPlatform: ${process.platform}`
+const systemPrompt = (cwd: string, prompt = codingPrompt()): string =>
+  `${prompt}\n\nWorking directory: ${cwd}\nPlatform: ${process.platform}`
 
 function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K> {
   return Object.fromEntries(keys.filter((key) => from[key] !== undefined).map((key) => [key, from[key]])) as Pick<T, K>

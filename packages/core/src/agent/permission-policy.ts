@@ -26,6 +26,15 @@ export interface PermissionPolicy {
   readonly home?: string
 }
 
+const FROM_NARROW_TO_WIDE: readonly PermissionMode[] = ["plan", "ask", "accept-edits", "bypass"]
+
+/** The policy of an agent that works for another one: the other's rules, and the narrower of the two modes. */
+export function narrowed(own: PermissionPolicy, lead: PermissionPolicy): PermissionPolicy {
+  const width = Math.min(...[own, lead].map(({ mode }) => FROM_NARROW_TO_WIDE.indexOf(mode)))
+  const { allow, ask, deny } = lead
+  return { ...own, mode: FROM_NARROW_TO_WIDE[width]!, allow, ask, deny }
+}
+
 export interface Request {
   readonly tool: string
   readonly isReadOnly: boolean

@@ -82,5 +82,6 @@ export type QueryEnd =
 export function aboutOf(attachment: Attachment): string {
   if ("path" in attachment && attachment.path !== undefined) return attachment.path
   if ("name" in attachment) return attachment.name
+  if (attachment.type === "queued_agent_message") return attachment.from
   return "hook" in attachment ? attachment.hook : ""
 }

@@ -22,6 +22,7 @@ import type { Model, ModelResponse } from "../model/model.ts"
 import { keptCharacters, limitsFrom } from "../model/stream-limits.ts"
 import { type Cost, costOfUsage } from "../tokens/price.ts"
 import { summarise } from "../views/ledger/ledger.ts"
+import type { Companions } from "./companions.ts"
 import type { HookCall } from "./hooks.ts"
 import { aboutOf, type QueryEnd, type QueryEvent } from "./query-events.ts"
 import { QueryProgress } from "./query-progress.ts"
@@ -40,6 +41,12 @@ export interface QueryOptions {
   readonly costLimit?: number
   /** Why a hook does not let this session work. The query then ends at once. */
   readonly stopped?: string
+  /** Agents that work for this one, or beside it. */
+  readonly companions?: Companions
+  /** It works for another agent: the hooks are those of sub-agents. */
+  readonly isSubAgent?: boolean
+  /** No one is there to answer. The query waits for agents that still work. */
+  readonly isAutonomous?: boolean
   /** What the round has made relevant: instruction files near the files it touched, and those that changed. */
   readonly attachmentsFor: (touched: readonly string[]) => Promise<Relevant>
 }
@@ -59,9 +66,15 @@ export async function* query(prompt: Content | undefined, given: QueryOptions): 
   const turns = { count: 0 }
   const left = new AbortController() // a `break` in the reader's loop ends tools under way, like an abort
   const options = { ...given, signal: given.signal ? AbortSignal.any([given.signal, left.signal]) : left.signal }
-  const { conversation } = options
+  const { conversation, companions, costLimit = Number.POSITIVE_INFINITY } = options
   const onLeft = () => left.abort()
-  const end = yield* withSideEvents(guarded(run(prompt, options, turns), options), { conversation, onLeft })
+  const unfollow = companions?.follow({ signal: given.signal ?? new AbortController().signal, costLimit })
+  let end: QueryEnd
+  try {
+    end = yield* withSideEvents(guarded(run(prompt, options, turns), options), { conversation, onLeft })
+  } finally {
+    unfollow?.()
+  }
   let isTaken = false
   if (end.reason === "error") {
     const take = () => {
@@ -104,6 +117,7 @@ async function* run(
     if (turns.count >= maxTurns) return { reason: "max-turns", limit: maxTurns }
     const spent = summarise(chat.views.ledger).dollars
     if (spent >= costLimit) return { reason: "cost-limit", limit: costLimit, spent }
+    yield* arrive(options)
     turns.count++
 
     const response = yield* ask(options, turns.count)
@@ -129,6 +143,9 @@ async function* run(
     }
     if (CUT_OFF.has(response.stop_reason ?? "")) yield { type: "notice", message: CUT_NOTICE }
     if (chat.views.context.queued.length > 0) continue // messages typed meanwhile are answered before the query ends
+    if (yield* arrive(options)) continue // what other agents sent meanwhile is answered too
+    if (options.isAutonomous && (await moreToCome(options))) continue
+    if (options.signal?.aborted) return { reason: "aborted" }
     goesOnForHook = yield* stop(content, options, goesOnForHook)
     if (!goesOnForHook) return { reason: "answer", text: textOf(content) }
     const why = progress.hookAsked()
@@ -139,7 +156,8 @@ async function* run(
 /** Adds the user's message, unless a hook blocks it. */
 async function* submit(prompt: Content, options: QueryOptions): AsyncGenerator<QueryEvent, QueryEnd | undefined> {
   const text = textOf(checkedCopy(prompt, "user"))
-  const outcome = await options.tools.runHooks("UserPromptSubmit", hookCall({ prompt: text }, options))
+  const event = options.isSubAgent ? "SubagentStart" : "UserPromptSubmit"
+  const outcome = await options.tools.runHooks(event, hookCall({ prompt: text }, options))
   for (const message of outcome.messages) yield { type: "notice", message }
   const why = outcome.stop ?? outcome.blocked
   if (why !== undefined) return { reason: "stopped-by-hook", why }
@@ -287,6 +305,23 @@ async function* attachRelevant(touched: readonly string[], options: QueryOptions
   yield* attach(attachments, options.conversation)
 }
 
+/** Adds what other agents sent. Returns whether there was anything. */
+async function* arrive({ conversation: chat, companions }: QueryOptions): AsyncGenerator<QueryEvent, boolean> {
+  const arrivals = (await companions?.arrivals.take()) ?? []
+  for (const { attachment, journaled } of arrivals) {
+    await chat.attach(attachment)
+    journaled?.()
+    yield { type: "attached", kind: attachment.type, about: aboutOf(attachment) }
+  }
+  return arrivals.length > 0
+}
+
+/** Whether the next request has something new, once the agents that work for this one were waited for. */
+async function moreToCome({ companions, signal }: QueryOptions): Promise<boolean> {
+  if (!companions) return false
+  return companions.arrivals.whenAny(signal ?? new AbortController().signal)
+}
+
 async function* attach(attachments: readonly Attachment[], chat: Conversation): AsyncGenerator<QueryEvent, void> {
   for (const attachment of attachments) {
     await chat.attach(attachment)
@@ -302,7 +337,7 @@ async function* stop(
 ): AsyncGenerator<QueryEvent, boolean> {
   const last = textOf(content.filter(isText))
   const about = { stop_hook_active: isRepeated, last_assistant_message: last }
-  const outcome = await options.tools.runHooks("Stop", hookCall(about, options))
+  const outcome = await options.tools.runHooks(options.isSubAgent ? "SubagentStop" : "Stop", hookCall(about, options))
   for (const message of outcome.messages) yield { type: "notice", message }
   if (outcome.stop !== undefined) yield { type: "notice", message: `A hook ends the work: ${outcome.stop}` }
   if (outcome.blocked === undefined || outcome.stop !== undefined) return false

@@ -14,7 +14,7 @@ import type { FlagReader, Flags } from "../base/flags.ts"
 import type { Ids } from "../base/ids.ts"
 import { compactionAllowed, type EffectiveSettings } from "../base/settings.ts"
 import type { Telemetry } from "../base/telemetry.ts"
-import { type DecisionOf, type Draft, type Entry, isDecision } from "../journal/entries.ts"
+import { type DecisionDraft, type DecisionOf, type Draft, type Entry, isDecision } from "../journal/entries.ts"
 import type { Journal, Store } from "../journal/store.ts"
 import type { CompactionOrder, CompactionPlan, Refusal } from "../layers/compaction-order.ts"
 import type { Layer, LayerContext, Outcome } from "../layers/layer.ts"
@@ -30,7 +30,7 @@ import { type Fill, fillOf, type Thresholds } from "../tokens/window.ts"
 import type { ContextView } from "../views/context/context.ts"
 import { accountSent } from "../views/context/sent-accounting.ts"
 import { refusedMedia } from "../views/context/withheld-media.ts"
-import { blockAt, parseAddress } from "../views/record/archive.ts"
+import { type BlockAddress, blockAt, parseAddress } from "../views/record/archive.ts"
 import { type CacheReport, cacheReport } from "../views/reports/cache-report.ts"
 import { type LedgerReport, ledgerReport } from "../views/reports/ledger-report.ts"
 import {
@@ -355,6 +355,23 @@ export class Conversation implements AsyncDisposable {
     })
   }
 
+  /** @internal Decisions about the agents that work for this conversation. They change no message, so they wait for no other call. */
+  async note(decisions: readonly DecisionDraft[]): Promise<void> {
+    if (this.#closed) throw new ClosedError()
+    await this.#record.append(decisions)
+  }
+
+  /** @internal Keeps a text with the conversation and resolves with where it is: a path, if the store keeps files. */
+  async keepText(name: string, text: string): Promise<string> {
+    return (await this.#record.journal.writeBlob(name, text)).location
+  }
+
+  /** @internal Opens the journal of an agent that works for this conversation, for reading. */
+  openAgentJournal(agent: string): Promise<Journal> {
+    const { project } = this.#record.journal.address
+    return this.#parts.store.open({ project, under: this.id, id: agent }, { access: "read" })
+  }
+
   /** @internal Asked before each request for what the messages in view do not say and the model must know. */
   attachWhatIsDue(due: (context: ContextView) => readonly Attachment[]): void {
     this.#due = due
@@ -372,13 +389,18 @@ export class Conversation implements AsyncDisposable {
     })
   }
 
-  /** Copies the conversation up to a message into a new one and resolves with its id. This one stays unchanged. */
-  branch(uuid: Uuid, id: string = this.#record.ids.uuid()): Promise<string> {
+  /**
+   * Copies the conversation up to a message into a new one and resolves with its id. This one stays unchanged. The copy for an agent is
+   * kept under this conversation.
+   */
+  branch(uuid: Uuid, to: string | { readonly agent: string } = this.#record.ids.uuid()): Promise<string> {
+    const id = typeof to === "string" ? to : to.agent
     return this.#inOrder(async () => {
       await this.#mustBeMessage(uuid)
       const { store } = this.#parts
       const { journal } = this.#record
-      const copy = await store.open({ ...journal.address, id }, { access: "write", create: true })
+      const address = { ...journal.address, id, ...(typeof to === "string" ? {} : { under: this.id }) }
+      const copy = await store.open(address, { access: "write", create: true })
       try {
         if (!copy.opening.created) throw new ConversationExistsError(id, store.description)
         await copyPath(journal, copy, uuid)
@@ -392,11 +414,18 @@ export class Conversation implements AsyncDisposable {
     })
   }
 
-  /** A block by its handle, byte for byte as it was added, however long ago. */
+  /** A block by its handle, byte for byte as it was added, however long ago. `<agent>/<handle>` finds a block of a sub-agent. */
   async recall(address: string): Promise<Block | undefined> {
-    const parsed = parseAddress(address)
-    const entry = parsed && (await this.#record.journal.find(parsed.uuid))
-    return entry && blockAt(entry, parsed)
+    const [, agent, own = address] = /^([^/]+)\/(.+)$/.exec(address) ?? []
+    const parsed = parseAddress(own)
+    if (!parsed) return undefined
+    if (agent === undefined) return blockIn(this.#record.journal, parsed)
+    const journal = await this.openAgentJournal(agent)
+    try {
+      return await blockIn(journal, parsed)
+    } finally {
+      await journal.close()
+    }
   }
 
   /** Every entry of the journal, first to last, including branches that were left. */
@@ -468,6 +497,11 @@ export class Conversation implements AsyncDisposable {
     this.#last = run.catch(() => undefined)
     return run
   }
+}
+
+async function blockIn(journal: Journal, address: BlockAddress): Promise<Block | undefined> {
+  const entry = await journal.find(address.uuid)
+  return entry && blockAt(entry, address)
 }
 
 /** The results of each message after the newest answer: those that layers decide about. Earlier ones were sent before they got here. */

@@ -7,7 +7,7 @@ import { type EffectiveSettings, loadSettings } from "../base/settings.ts"
 import { leftOutSentences } from "../base/trust.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot, notesConfigDirectory } from "../journal/file/layout.ts"
-import type { Store } from "../journal/store.ts"
+import type { JournalAddress, Store } from "../journal/store.ts"
 import type { ToolDefinition } from "../messages/request.ts"
 import { chooseModel } from "../model/choose-model.ts"
 import { findModel } from "../tokens/models.ts"
@@ -40,12 +40,14 @@ export interface Prepared {
   readonly firstPrompt?: Prompt
   /** The memory that the layers were made with. It is closed with the conversation. */
   readonly memory?: ProjectMemory
+  /** Where the journal of a sub-agent is kept: with the conversation that it works for, wherever it works itself. */
+  readonly place?: Required<Omit<JournalAddress, "id">>
 }
 
 /** For settings that were loaded before. */
 export async function openWithSettings(
   options: ConversationOptions,
-  { settings: given, notices = [], firstPrompt = {}, memory: givenMemory }: Prepared,
+  { settings: given, notices = [], firstPrompt = {}, memory: givenMemory, place }: Prepared,
 ): Promise<Conversation> {
   checkConversationOptions(options)
   const { clock = systemClock, ids = randomIds, env = process.env, betas = [], cacheBreakpoints = true } = options
@@ -71,7 +73,7 @@ export async function openWithSettings(
   const refusals: string[] = [...notices]
   const memory =
     givenMemory ?? (options.layers ? undefined : await memoryFor(options, { store, settings, root, cwd, clock }))
-  const address = { project: projectName(cwd), id: options.id ?? ids.uuid() }
+  const address = { project: projectName(cwd), ...place, id: options.id ?? ids.uuid() }
   const journal = await store.open(address, { access: "write", create: !options.mustExist })
   try {
     const { facts } = findModel(model.name, models)

@@ -36,6 +36,12 @@ export function forkMessages({ messages, openCalls, directive }: ForkedMessages)
   return { messages: [...before, { role: "user", content }], shared: Math.max(0, lastAnswer) }
 }
 
+/** The message that begins a fork of a journal: the same placeholder for every call of the last answer, then the directive. */
+export function forkReply(calls: readonly string[], directive: string): Block[] {
+  const placeholders = answered({ said: [], calls, openCalls: new Set() })
+  return [...placeholders, { type: "text", text: asDirective(directive) }]
+}
+
 interface LastReply {
   readonly said: readonly Block[]
   readonly calls: readonly string[]

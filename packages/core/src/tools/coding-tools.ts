@@ -48,14 +48,18 @@ export async function openCodingTools(
   context: ToolsetContext,
 ): Promise<OpenToolset> {
   const { skills, problems } = await loadSkills(skillDirectories ?? defaultSkillDirectories(context))
-  const shell = openShellTools({ outputDirectory: outputDirectory(context), ...shellOptions })
-  return {
-    tools: [...fileTools, ...shell.tools, ...webTools(web), ...sessionTools({ skills })],
-    introductions: skills.length === 0 ? [] : [skillListing(skills)],
-    problems: problems.map(({ path, why }) => `The skill ${path} cannot be used: ${why}`),
-    readable: skills.flatMap(({ directory, isOwn }) => (isOwn ? [directory] : [])),
-    close: () => shell.close(),
+  const open = (): OpenToolset => {
+    const shell = openShellTools({ outputDirectory: outputDirectory(context), ...shellOptions })
+    return {
+      tools: [...fileTools, ...shell.tools, ...webTools(web), ...sessionTools({ skills })],
+      introductions: skills.length === 0 ? [] : [skillListing(skills)],
+      problems: problems.map(({ path, why }) => `The skill ${path} cannot be used: ${why}`),
+      readable: skills.flatMap(({ directory, isOwn }) => (isOwn ? [directory] : [])),
+      fork: async () => open(),
+      close: () => shell.close(),
+    }
   }
+  return open()
 }
 
 /** Yours come first: a project must not replace a skill that you rely on. */

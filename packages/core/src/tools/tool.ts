@@ -55,6 +55,8 @@ export interface OpenToolset {
   readonly problems?: readonly string[]
   /** Directories outside the project that need no permission to read: the person's own skills. Links are followed. */
   readonly readable?: readonly string[]
+  /** The same tools for another agent of the project: with a shell of its own, on the same servers. Tools without it are shared. */
+  fork?(): Promise<OpenToolset>
   close(): Promise<void>
 }
 

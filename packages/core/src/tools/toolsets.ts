@@ -74,25 +74,34 @@ export async function openTools(
   for (const [index, item] of items.entries()) checkItem(item, index)
   const settled = await Promise.allSettled(items.map((item) => openItem(item, context)))
   const opened = settled.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []))
-  const close = async () => {
-    const closed = await Promise.allSettled(opened.map(async (one) => one.close()))
-    for (const outcome of closed) if (outcome.status === "rejected") throw outcome.reason
-  }
   try {
     for (const outcome of settled) if (outcome.status === "rejected") throw outcome.reason
-    const all = opened.flatMap((one) => one.tools)
-    refuseDuplicates(all.map(({ name }) => name))
-    return {
-      tools: all,
-      introductions: opened.flatMap((one) => one.introductions ?? []),
-      problems: opened.flatMap((one) => one.problems ?? []),
-      readable: opened.flatMap((one) => one.readable ?? []),
-      close,
-    }
+    refuseDuplicates(opened.flatMap((one) => one.tools).map(({ name }) => name))
+    return together(opened)
   } catch (error) {
-    await close().catch(() => undefined) // why the opening failed matters more
+    await closeAll(opened).catch(() => undefined) // why the opening failed matters more
     throw error
   }
+}
+
+function together(opened: readonly OpenToolset[]): Required<OpenToolset> {
+  return {
+    tools: opened.flatMap((one) => one.tools),
+    introductions: opened.flatMap((one) => one.introductions ?? []),
+    problems: opened.flatMap((one) => one.problems ?? []),
+    readable: opened.flatMap((one) => one.readable ?? []),
+    fork: async () => together(await Promise.all(opened.map(forked))),
+    close: () => closeAll(opened),
+  }
+}
+
+/** What is shared is closed by its owner only. */
+const forked = async (one: OpenToolset): Promise<OpenToolset> =>
+  one.fork ? one.fork() : { ...one, close: async () => undefined }
+
+async function closeAll(opened: readonly OpenToolset[]): Promise<void> {
+  const closed = await Promise.allSettled(opened.map(async (one) => one.close()))
+  for (const outcome of closed) if (outcome.status === "rejected") throw outcome.reason
 }
 
 function checkItem(item: unknown, index: number): void {

@@ -1,0 +1,126 @@
+/** The Agent tool: starts a sub-agent and waits for its report, or lets it work in the background. */
+import { z } from "zod/v4"
+import { promptText } from "../base/prompt-file.ts"
+import { ForkedForkError } from "../forks/fork-marker.ts"
+import type { AgentKind } from "../journal/entries.ts"
+import type { Tool, ToolContext } from "../tools/tool.ts"
+import type { AgentDefinition } from "./definitions/definition.ts"
+import type { AgentOrder } from "./order.ts"
+import { figuresLine } from "./result.ts"
+import type { SubAgent } from "./sub-agent.ts"
+import type { Team } from "./team.ts"
+
+export const AGENT_TOOL = "Agent"
+
+const inputSchema = z.object({
+  description: z.string().min(1).describe("The task in 3 to 5 words, for lists"),
+  prompt: z.string().min(1).describe("The task. For a fork: the directive"),
+  agent_type: z.string().optional().describe("The name of an agent definition. Default: a general agent"),
+  name: z.string().optional().describe("Makes it a teammate with this name"),
+  run_in_background: z.boolean().optional().describe("Continue at once; the report arrives later"),
+  fork: z.boolean().optional().describe("A copy of you that knows this conversation. It works in the background"),
+  model: z.string().optional().describe("Another model for this agent"),
+  isolation: z.enum(["worktree"]).optional().describe("It works on a copy of the repository"),
+})
+type AgentInput = z.infer<typeof inputSchema>
+
+export interface AgentToolParts {
+  readonly team: Team
+  readonly definitions: () => readonly AgentDefinition[]
+}
+
+export function agentTool({ team, definitions }: AgentToolParts): Tool<AgentInput> {
+  return {
+    ...declared(),
+    async execute(input, context) {
+      const order = orderOf(input, { definitions: definitions(), callId: context.toolUseId })
+      const agent = await team.start(order)
+      return order.kind === "wait" ? waitedFor(agent, { team, context }) : startedText(agent)
+    },
+  }
+}
+
+/** For a fork: the same definition, because it is part of the shared bytes, and a refusal of every call. */
+export function refusedAgentTool(): Tool<AgentInput> {
+  return {
+    ...declared(),
+    async execute() {
+      throw new ForkedForkError()
+    },
+  }
+}
+
+const declared = () => ({
+  name: AGENT_TOOL,
+  description: promptText(new URL("./agent-tool.md", import.meta.url)).trim(),
+  inputSchema,
+  limitsItself: true,
+  readOnly: true, // several run side by side; what an agent may change is judged call by call
+  question: ({ description }: AgentInput) => ({ kind: "other" as const, summary: `start an agent: ${description}` }),
+})
+
+interface Known {
+  readonly definitions: readonly AgentDefinition[]
+  readonly callId: string
+}
+
+function orderOf(input: AgentInput, { definitions, callId }: Known): AgentOrder {
+  const { description, prompt, agent_type: type, name, model, isolation } = input
+  const definition = type === undefined ? undefined : definitions.find((one) => one.name === type)
+  if (type !== undefined && !definition) throw new Error(noSuchType(type, definitions))
+  const isolated = isolation ?? definition?.isolation
+  return {
+    ...{ description, prompt, callId, kind: kindOf(input, definition) },
+    ...(definition === undefined ? {} : { definition }),
+    ...(name === undefined ? {} : { name }),
+    ...(model === undefined ? {} : { model }),
+    ...(isolated === undefined ? {} : { isolation: isolated }),
+  }
+}
+
+function kindOf({ fork, name, run_in_background }: AgentInput, definition: AgentDefinition | undefined): AgentKind {
+  if (fork) return "fork"
+  if (name !== undefined) return "teammate"
+  return (run_in_background ?? definition?.background) ? "background" : "wait"
+}
+
+function noSuchType(type: string, definitions: readonly AgentDefinition[]): string {
+  const known = definitions.map(({ name }) => name).join(", ")
+  return `There is no agent definition named ${JSON.stringify(type)}. ${known === "" ? "None is defined: leave agent_type out." : `There are: ${known}.`}`
+}
+
+interface Waiting {
+  readonly team: Team
+  readonly context: ToolContext
+}
+
+/** An interrupted call stops its agent. */
+async function waitedFor(agent: SubAgent, { team, context }: Waiting) {
+  const onAbort = () => agent.stop("The call that waited for it was interrupted.")
+  context.signal.addEventListener("abort", onAbort)
+  const unwatch = team.watch(agent.id, (event) => {
+    if (event.type === "tool-start") context.progress(`${agent.name}: ${event.summary}`)
+  })
+  if (context.signal.aborted) onAbort()
+  try {
+    const { outcome, content, handle } = await team.result(agent)
+    const view = team.view(agent.id)
+    const parts = [content, handle === undefined ? "" : `All of it: ${handle}`, view ? `[${figuresLine(view)}]` : ""]
+    return {
+      content: parts.filter((part) => part !== "").join("\n\n"),
+      ...(outcome.status === "completed" ? {} : { isError: true }),
+    }
+  } finally {
+    unwatch()
+    context.signal.removeEventListener("abort", onAbort)
+  }
+}
+
+function startedText({ id, name, start: { kind } }: SubAgent): string {
+  const who = name === id ? id : `${name} (${id})`
+  const rest =
+    kind === "teammate"
+      ? "Its reports arrive by themselves, and it waits for messages in between."
+      : "Its report arrives by itself."
+  return `${who} works in the background. ${rest} Continue with other work, and do not start the same work again.`
+}

@@ -1,0 +1,69 @@
+/**
+ * What reaches the lead: results of agents that ended, then messages. Results come from the journal's own account of what was delivered,
+ * so each comes exactly once, also after a crash.
+ */
+import type { Arrival, Arrivals } from "../agent/companions.ts"
+import type { AgentRecord } from "../views/record/agents.ts"
+import { Inbox } from "./inbox.ts"
+
+/** Where else things for the lead come from, such as a mailbox. */
+export type ArrivalSource = Pick<Arrivals, "take" | "hasAny">
+
+export interface LeadArrivalsParts {
+  /** Agents that ended and whose result the lead does not have. */
+  readonly due: () => readonly AgentRecord[]
+  readonly resultOf: (record: AgentRecord) => Promise<Arrival>
+  /** Whether an agent works that could bring something. */
+  readonly isWorking: () => boolean
+}
+
+export class LeadArrivals implements Arrivals {
+  readonly inbox = new Inbox()
+  readonly #parts: LeadArrivalsParts
+  readonly #sources: ArrivalSource[] = []
+  readonly #waiting = new Set<() => void>()
+
+  constructor(parts: LeadArrivalsParts) {
+    this.#parts = parts
+  }
+
+  addSource(source: ArrivalSource): void {
+    this.#sources.push(source)
+  }
+
+  async take(): Promise<readonly Arrival[]> {
+    const results = await Promise.all(this.#parts.due().map((record) => this.#parts.resultOf(record)))
+    const others = await Promise.all(this.#sources.map((source) => source.take()))
+    return [...results, ...this.inbox.arrivals(), ...others.flat()]
+  }
+
+  get hasAny(): boolean {
+    return this.#parts.due().length > 0 || this.inbox.size > 0 || this.#sources.some(({ hasAny }) => hasAny)
+  }
+
+  async whenAny(signal: AbortSignal): Promise<boolean> {
+    for (;;) {
+      if (signal.aborted) return false
+      if (this.hasAny) return true
+      if (!this.#parts.isWorking()) return false
+      await this.nextChange(signal)
+    }
+  }
+
+  /** Something ended, began or arrived. */
+  changed(): void {
+    for (const wake of [...this.#waiting]) wake()
+  }
+
+  nextChange(signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        this.#waiting.delete(wake)
+        signal?.removeEventListener("abort", wake)
+        resolve()
+      }
+      this.#waiting.add(wake)
+      signal?.addEventListener("abort", wake)
+    })
+  }
+}

@@ -1,0 +1,31 @@
+/** What a model may not do with agents, as one sentence each. Figures set the limits. */
+import type { Flags } from "../base/flags.ts"
+import { LEAD } from "./hub.ts"
+
+export interface StartState {
+  readonly running: number
+  /** Since the conversation began. */
+  readonly started: number
+  readonly figures: Flags["figures"]
+}
+
+/** Why no agent can be started now. */
+export function startProblem({ running, started, figures }: StartState): string | undefined {
+  const { "agents-at-once": atOnce, "agents-per-conversation": all } = figures
+  if (started >= all)
+    return `This conversation has started ${started} agents, and its limit is ${all} (agents-per-conversation). Nothing was started: do the work yourself.`
+  if (running >= atOnce)
+    return `${running} agents work at the moment, and the limit is ${atOnce} (agents-at-once). Nothing was started: wait for a report, or do the work yourself.`
+  return undefined
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/
+const RESERVED = /^(?:agent-\d+)$/
+
+export function nameProblem(name: string, taken: readonly string[]): string | undefined {
+  if (!NAME.test(name) || RESERVED.test(name) || name === LEAD)
+    return `${JSON.stringify(name)} cannot be a teammate's name. Use up to 40 letters, digits, "-" and "_"; "${LEAD}" and "agent-1" are taken.`
+  if (taken.includes(name))
+    return `There is a teammate named ${name} already. Send it a message, or choose another name.`
+  return undefined
+}

@@ -1,0 +1,173 @@
+/**
+ * Opens an agent for another one: the same project, rules and tools, a journal of its own under the other's. A fork begins as a copy of
+ * the other's journal, so its requests share the bytes of the other's up to its directive.
+ */
+import type { Agent } from "../agent/agent.ts"
+import type { Companions, SubAgentPlace } from "../agent/companions.ts"
+import { openAgentWith } from "../agent/open-agent.ts"
+import type { AgentOptions } from "../agent/options.ts"
+import { projectName } from "../base/ids.ts"
+import { promptText } from "../base/prompt-file.ts"
+import type { EffectiveSettings } from "../base/settings.ts"
+import { assertNotForked } from "../forks/fork-marker.ts"
+import { forkReply } from "../forks/fork-messages.ts"
+import { cloneReads } from "../forks/fork-state.ts"
+import { type Content, isToolUse } from "../messages/blocks.ts"
+import { contentOf } from "../messages/messages.ts"
+import type { ModelRequest } from "../messages/request.ts"
+import type { Tool, Toolset } from "../tools/tool.ts"
+import type { AgentDefinition } from "./definitions/definition.ts"
+import { modelOf } from "./definitions/model-of.ts"
+import type { AgentOrder } from "./order.ts"
+
+export interface Member {
+  readonly id: string
+  readonly name: string
+  readonly lead: Agent
+}
+
+export interface PreparedAgent {
+  readonly model: string
+  /** Resolves with its first message. A fork copies the lead's journal now, before the calls of the lead's last answer have results. */
+  begin(): Promise<Content>
+  open(companions: Companions): Promise<Agent>
+}
+
+export type OpenSubAgent = (order: AgentOrder, member: Member) => PreparedAgent
+
+export interface SubAgentSources {
+  /** What the lead was opened with. */
+  readonly options: AgentOptions
+  readonly settings: EffectiveSettings
+  /** The team's own tools: their names, and those that an agent gets in place of the lead's. */
+  readonly teamTools: readonly string[]
+  readonly toolsFor: (member: Member, order: AgentOrder) => readonly Tool[]
+}
+
+export function subAgentOpener(sources: SubAgentSources): OpenSubAgent {
+  const ask = oneQuestionAtATime()
+  return (order, member) => {
+    const { lead } = member
+    const wanted = order.kind === "fork" ? undefined : modelOf({ model: order.model ?? order.definition?.model })
+    const model = wanted === undefined || wanted === lead.model.name ? lead.model : wanted
+    return {
+      model: typeof model === "string" ? model : model.name,
+      begin: async () => (order.kind === "fork" ? forkTask(order, member) : order.prompt),
+      open: (companions) =>
+        openAgentWith(
+          { ...optionsFor(order, member, sources), ...asking(lead, member, ask), model },
+          ownSettings(sources),
+          {
+            companions,
+            sub: placeOf(order, member),
+          },
+        ),
+    }
+  }
+}
+
+/** The copy ends with the lead's last answer. Every fork of it gets the same message but for its directive. */
+async function forkTask({ prompt }: AgentOrder, { id, lead: { conversation } }: Member): Promise<Content> {
+  const { context } = conversation.views
+  assertNotForked(context.messages().messages as ModelRequest["messages"])
+  const last = context.lastResponse
+  if (!last) throw new Error("There is nothing to copy yet. Start the agent without fork.")
+  await conversation.branch(last.uuid, { agent: id })
+  const calls = contentOf(last).filter(isToolUse)
+  return forkReply(
+    calls.map((call) => call.id),
+    prompt,
+  )
+}
+
+function optionsFor(order: AgentOrder, member: Member, sources: SubAgentSources): Omit<AgentOptions, "model"> {
+  const { client, dir, env, clock, ids, flags, store, hooks, summariser, system, layers } = sources.options
+  const { state } = member.lead.shared
+  const isFork = order.kind === "fork"
+  const given = { client, dir, env, clock, ids, flags, store, hooks, summariser, ...(isFork ? { system } : {}) }
+  return {
+    ...(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<AgentOptions>),
+    ...layersFor(layers),
+    id: member.id,
+    mustExist: isFork,
+    cwd: state.policy.project,
+    mode: member.lead.mode,
+    tools: toolsFor(order, member, sources),
+    autonomous: true,
+    ...(isFork ? { reads: cloneReads(state.toolContext.reads) } : {}),
+  }
+}
+
+/** Layers that were made for the lead's conversation keep state about it. None at all means none here either. */
+function layersFor(layers: AgentOptions["layers"]): Pick<AgentOptions, "layers"> {
+  return typeof layers === "function" || layers?.length === 0 ? { layers } : {}
+}
+
+/** What it learns is for its lead: only the lead's conversation adds to the memory of the project. */
+function ownSettings({ settings }: SubAgentSources): EffectiveSettings {
+  return { ...settings, values: { ...settings.values, memory: "off" } }
+}
+
+function placeOf({ kind, definition }: AgentOrder, { id, name, lead }: Member): SubAgentPlace {
+  const { conversation, shared } = lead
+  return {
+    id,
+    name,
+    type: definition?.name ?? (kind === "fork" ? "fork" : "general"),
+    prompt: definition?.prompt ?? promptText(new URL("./general-agent.md", import.meta.url)),
+    project: projectName(shared.state.policy.project),
+    under: conversation.id,
+    leadLocation: conversation.location,
+    within: () => shared.state.policy,
+  }
+}
+
+/** The lead's tools with a shell of its own. A fork has the same list as its lead, because the list is part of the shared bytes. */
+function toolsFor(order: AgentOrder, member: Member, { teamTools, toolsFor: own }: SubAgentSources): Toolset {
+  const replaced = new Map(own(member, order).map((tool) => [tool.name, tool]))
+  const mayUse = order.kind === "fork" ? () => true : allowedBy(order.definition)
+  const set: Toolset = {
+    async open() {
+      const forked = await member.lead.shared.toolset.fork()
+      const tools = forked.tools.flatMap((tool) => {
+        if (teamTools.includes(tool.name)) return replaced.get(tool.name) ?? []
+        return mayUse(tool.name) ? [tool] : []
+      })
+      const introductions = (forked.introductions ?? []).filter(
+        ({ type }) => order.kind === "fork" || type !== "agent_listing",
+      )
+      return { ...forked, tools, introductions }
+    },
+    *[Symbol.iterator]() {
+      yield set
+    },
+  }
+  return set
+}
+
+/** `tools` may name rules such as `Bash(git:*)`: the tool is meant. */
+function allowedBy({ tools, disallowedTools = [] }: Partial<AgentDefinition> = {}): (name: string) => boolean {
+  const nameIn = (text: string) => text.split("(", 1)[0]!.trim()
+  const allowed = tools && new Set(tools.map(nameIn))
+  const refused = new Set(disallowedTools.map(nameIn))
+  return (name) => (!allowed || allowed.has("*") || allowed.has(name)) && !refused.has(name)
+}
+
+type Ask = <T>(question: () => Promise<T>) => Promise<T>
+
+/** A question of a sub-agent goes to the person of its lead, and says who asks. */
+function asking({ shared }: Agent, { name }: Member, ask: Ask): Pick<AgentOptions, "askPermission"> {
+  const { askPermission } = shared
+  if (!askPermission) return {}
+  return { askPermission: (request) => ask(async () => askPermission({ ...request, agent: name })) }
+}
+
+/** A person answers one question after the other, however many agents ask. */
+function oneQuestionAtATime(): Ask {
+  let last: Promise<unknown> = Promise.resolve()
+  return (question) => {
+    const turn = last.then(question)
+    last = turn.catch(() => undefined)
+    return turn
+  }
+}

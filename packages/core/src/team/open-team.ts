@@ -1,0 +1,109 @@
+/** Opens an agent that can have others work for it: with the Agent tool, and a team that is closed with it. */
+import type { Agent } from "../agent/agent.ts"
+import { openAgentWith, type Surroundings, settingsFor } from "../agent/open-agent.ts"
+import { type AgentOptions, checkAgentOptions } from "../agent/options.ts"
+import { describe, InvalidOptionError } from "../base/options.ts"
+import type { EffectiveSettings } from "../base/settings.ts"
+import { defaultRoot } from "../journal/file/layout.ts"
+import type { OpenToolset, Tool, Toolset } from "../tools/tool.ts"
+import { AGENT_TOOL, agentTool, refusedAgentTool } from "./agent-tool.ts"
+import { type AgentDefinition, isAgentName, NAME_RULE } from "./definitions/definition.ts"
+import { agentListing } from "./definitions/listing.ts"
+import { type LoadedDefinitions, loadAgentDefinitions } from "./definitions/load.ts"
+import { subAgentOpener } from "./open-sub-agent.ts"
+import { Team } from "./team.ts"
+
+export interface TeamAgentOptions extends AgentOptions {
+  /** Lets the agent start others that work for it. A list adds your own kinds of agents. Default: it works alone. */
+  readonly agents?: boolean | readonly AgentDefinition[]
+}
+
+/** An agent with a team. The team lists, watches and stops its agents. */
+export type TeamAgent = Agent & { readonly team: Team }
+
+export async function openTeamAgent(given: TeamAgentOptions): Promise<TeamAgent> {
+  const { agents: _, ...options } = given
+  checkAgentOptions(options)
+  const { settings, problems } = await settingsFor(options)
+  return openTeamAgentWith(given, settings, { problems })
+}
+
+/** For settings that were loaded before. */
+export async function openTeamAgentWith(
+  { agents = true, ...options }: TeamAgentOptions,
+  settings: EffectiveSettings,
+  { problems = [] }: Pick<Surroundings, "problems"> = {},
+): Promise<TeamAgent> {
+  checkAgentOptions(options)
+  const { definitions, problems: unusable } = await definitionsFor({ agents, options, settings })
+  const team: Team = new Team(
+    subAgentOpener({
+      options,
+      settings,
+      teamTools: [AGENT_TOOL],
+      toolsFor: (_, { kind }) => (kind === "fork" ? [refusedAgentTool()] : []),
+    }),
+  )
+  const own = teamToolset([agentTool({ team, definitions: () => definitions })], definitions)
+  const agent = await openAgentWith({ ...options, tools: [...(options.tools ?? []), own] }, settings, {
+    problems: [...problems, ...unusable],
+    companions: team,
+  })
+  try {
+    await team.lead(agent)
+  } catch (error) {
+    await agent.close().catch(() => undefined) // why the opening failed matters more
+    throw error
+  }
+  return Object.assign(agent, { team })
+}
+
+/** The team's tools come last, so that the list before them stays as it is without a team. */
+function teamToolset(tools: readonly Tool[], definitions: readonly AgentDefinition[]): Toolset {
+  const listing = agentListing(definitions)
+  const opened: OpenToolset = { tools, introductions: listing ? [listing] : [], close: async () => undefined }
+  const set: Toolset = {
+    open: async () => opened,
+    *[Symbol.iterator]() {
+      yield set
+    },
+  }
+  return set
+}
+
+interface DefinitionSources {
+  readonly agents: unknown
+  readonly options: AgentOptions
+  readonly settings: EffectiveSettings
+}
+
+/** Those given in code come first: a file must not replace what the program relies on. */
+async function definitionsFor({ agents, options, settings }: DefinitionSources): Promise<LoadedDefinitions> {
+  const given = givenDefinitions(agents)
+  const { env = process.env } = options
+  const { definitions, problems } = await loadAgentDefinitions({
+    root: options.dir ?? defaultRoot(env),
+    home: env.HOME,
+    project: settings.agents,
+  })
+  const names = new Set(given.map(({ name }) => name.toLowerCase()))
+  return { definitions: [...given, ...definitions.filter(({ name }) => !names.has(name.toLowerCase()))], problems }
+}
+
+function givenDefinitions(agents: unknown): readonly AgentDefinition[] {
+  if (agents === true) return []
+  if (!Array.isArray(agents)) throw new InvalidOptionError("agents", `${MUST_BE}, not ${describe(agents)}.`)
+  for (const one of agents as readonly Partial<AgentDefinition>[]) {
+    if (!one?.name || !one.description || !one.prompt)
+      throw new InvalidOptionError("agents", `${MUST_BE}; this one lacks a part: ${describe(one)}.`)
+    if (!isAgentName(one.name))
+      throw new InvalidOptionError(
+        "agents",
+        `The agent ${JSON.stringify(one.name)} has a name that cannot be used: ${NAME_RULE}.`,
+      )
+  }
+  return agents as readonly AgentDefinition[]
+}
+
+const MUST_BE =
+  'The option "agents" of openAgent() must be true, or a list of agents with a name, a description and a prompt'

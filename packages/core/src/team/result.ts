@@ -1,0 +1,80 @@
+/** What a parent gets of a sub-agent's result: a bounded text, where the rest is, and one line of figures. */
+import { dollars } from "../base/numbers.ts"
+import { isDecision, isMessage } from "../journal/entries.ts"
+import type { Journal } from "../journal/store.ts"
+import { textOf } from "../messages/blocks.ts"
+import { contentOf, isSyntheticError } from "../messages/messages.ts"
+import type { AgentView } from "./order.ts"
+
+export interface ResultBounds {
+  readonly text: string
+  /** Tokens. */
+  readonly limit: number
+  readonly estimate: (text: string) => number
+  /** Keeps the whole text and resolves with where it is. */
+  readonly keep: (text: string) => Promise<string>
+}
+
+export interface BoundedResult {
+  readonly content: string
+  readonly handle?: string
+}
+
+const NO_TEXT = "It wrote no result."
+
+/** The beginning and the end, if it is too long: a result often ends with what matters. */
+export async function boundedResult({ text, limit, estimate, keep }: ResultBounds): Promise<BoundedResult> {
+  if (text.trim() === "") return { content: NO_TEXT }
+  if (estimate(text) <= limit) return { content: text }
+  const handle = await keep(text)
+  return { content: cutMiddle(text, { limit, estimate }), handle }
+}
+
+const HEAD_SHARE = 0.75 // of what is shown: a result is written to be read from its beginning
+
+function cutMiddle(text: string, { limit, estimate }: Pick<ResultBounds, "limit" | "estimate">): string {
+  const shown = (characters: number) => {
+    const head = Math.floor(characters * HEAD_SHARE)
+    const tail = characters - head
+    const left = text.length - characters
+    return `${text.slice(0, head)}\n[… ${left} characters are left out here …]\n${tail > 0 ? text.slice(-tail) : ""}`.toWellFormed()
+  }
+  let [least, most] = [0, text.length]
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2)
+    if (estimate(shown(middle)) <= limit) least = middle
+    else most = middle - 1
+  }
+  return shown(least)
+}
+
+const plural = (count: number, one: string) => `${count} ${one}${count === 1 ? "" : "s"}`
+
+/** One line: `agent-1: 3 requests, 5 tool calls, $0.12`. */
+export function figuresLine({ id, turns, toolUses, dollars: spent }: AgentView): string {
+  const cost = spent === undefined ? "" : `, ${dollars(spent)}`
+  return `${id}: ${plural(turns, "request")}, ${plural(toolUses, "tool call")}${cost}`
+}
+
+const SUMMARY_CHARACTERS = 200
+
+/** The first line, for lists and for the status after a compaction. */
+export function summaryOf(text: string): string {
+  const line = text.trim().split("\n", 1)[0]!.trim()
+  return line.length > SUMMARY_CHARACTERS ? `${line.slice(0, SUMMARY_CHARACTERS).toWellFormed()}…` : line
+}
+
+/** The last text that an agent wrote, from its journal. Empty where it wrote nothing. */
+export async function lastTextIn(journal: Journal): Promise<string> {
+  for (let segment = await journal.tail(); ; ) {
+    for (const entry of segment.entries.toReversed()) {
+      if (isDecision(entry) && entry.subtype === "branched") return "" // what comes before is its parent's
+      if (!isMessage(entry) || entry.type !== "assistant" || entry.isSidechain || isSyntheticError(entry)) continue
+      const text = textOf(contentOf(entry))
+      if (text.trim() !== "") return text
+    }
+    const before = await journal.before(segment)
+    if (!before) return ""
+    segment = before
+  }
+}

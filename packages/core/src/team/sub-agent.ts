@@ -1,0 +1,183 @@
+/**
+ * One sub-agent: an agent of its own, with its own journal under its parent's. It works on its task, then ends. A teammate waits for
+ * messages in between. What it spends and what it does is reported as it happens.
+ */
+import type { Agent } from "../agent/agent.ts"
+import type { Arrivals, Companions } from "../agent/companions.ts"
+import type { QueryEnd, QueryEvent } from "../agent/query-events.ts"
+import { messageOf } from "../base/errors.ts"
+import type { AgentEnding, AgentStart } from "../journal/entries.ts"
+import { type Block, type Content, isText, textOf } from "../messages/blocks.ts"
+import { Inbox } from "./inbox.ts"
+import type { TeamMessage } from "./messages.ts"
+
+/** How an agent ended. `text` is the last thing it wrote, or why there is nothing. */
+export interface AgentOutcome {
+  readonly status: AgentEnding
+  readonly text: string
+}
+
+export interface SubAgentParts {
+  readonly start: AgentStart
+  /** Its first message: the task. */
+  readonly task: Content
+  readonly maxTurns: number
+  readonly open: (companions: Companions) => Promise<Agent>
+  /** A teammate has finished a task and waits for the next message. */
+  readonly onIdle: (text: string) => void
+  readonly onEvent: (event: QueryEvent) => void
+}
+
+export class SubAgent {
+  readonly start: AgentStart
+  readonly inbox = new Inbox()
+  /** Never rejects. */
+  readonly done: Promise<AgentOutcome>
+  status: "running" | "idle" | AgentEnding = "running"
+  /** How many tasks it has finished. */
+  tasks = 0
+  turns = 0
+  toolUses = 0
+  /** What it does now, in a few words. */
+  progress: string | undefined
+  /** The most hops of a message that it received since its own task. */
+  hops = 0
+  readonly #parts: SubAgentParts
+  readonly #abort = new AbortController()
+  #why: string | undefined
+  #last = ""
+  #wake: () => void = () => undefined
+  #agent: Agent | undefined
+
+  constructor(parts: SubAgentParts) {
+    this.#parts = parts
+    this.start = parts.start
+    this.done = this.#run()
+  }
+
+  get id(): string {
+    return this.start.agent
+  }
+
+  get name(): string {
+    return this.start.name
+  }
+
+  get isActive(): boolean {
+    return this.status === "running" || this.status === "idle"
+  }
+
+  /** It has finished its task, and no message is there for it. */
+  get isWaiting(): boolean {
+    return this.status === "idle" && this.inbox.size === 0
+  }
+
+  /** The agent itself, while it is open. */
+  get agent(): Agent | undefined {
+    return this.#agent
+  }
+
+  receive(message: TeamMessage): void {
+    this.inbox.push(message)
+    this.#wake()
+  }
+
+  /** Ends its work. `why` is a sentence for its parent. */
+  stop(why: string): void {
+    this.#why ??= why
+    this.#abort.abort()
+    this.#wake()
+  }
+
+  async #run(): Promise<AgentOutcome> {
+    const outcome = await this.#work().catch((error) =>
+      this.#outcome(
+        this.#abort.signal.aborted ? { reason: "aborted" } : { reason: "error", message: messageOf(error), error },
+      ),
+    )
+    await this.#agent?.close().catch(() => undefined) // what it wrote is in its journal
+    this.status = outcome.status
+    return outcome
+  }
+
+  async #work(): Promise<AgentOutcome> {
+    this.#abort.signal.throwIfAborted()
+    const agent = await this.#parts.open(this.#companions())
+    this.#agent = agent
+    let end = await this.#query(agent, this.#parts.task)
+    while (this.start.kind === "teammate" && end.reason === "answer") {
+      this.status = "idle"
+      this.tasks++
+      this.#parts.onIdle(end.text)
+      if (!(await this.#nextMessage())) return { status: "completed", text: end.text }
+      this.status = "running"
+      end = await this.#query(agent)
+    }
+    return this.#outcome(end)
+  }
+
+  async #query(agent: Agent, task?: Content): Promise<QueryEnd> {
+    let end: QueryEnd = { reason: "aborted" }
+    const { maxTurns, onEvent } = this.#parts
+    for await (const event of agent.query(task, { signal: this.#abort.signal, maxTurns })) {
+      if (event.type === "response") {
+        this.turns++
+        const text = textOf((event.response.content as readonly Block[]).filter(isText))
+        if (text.trim() !== "") this.#last = text
+      }
+      if (event.type === "tool-start") {
+        this.toolUses++
+        this.progress = event.summary
+      }
+      if (event.type === "error") event.take() // the end says it
+      if (event.type === "done") end = event
+      onEvent(event)
+    }
+    return end
+  }
+
+  /** Waits for a message. `false` where it was stopped instead. */
+  async #nextMessage(): Promise<boolean> {
+    while (this.inbox.size === 0 && !this.#abort.signal.aborted)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    return !this.#abort.signal.aborted
+  }
+
+  #outcome(end: QueryEnd): AgentOutcome {
+    switch (end.reason) {
+      case "answer":
+        return { status: "completed", text: end.text }
+      case "aborted":
+        return { status: "killed", text: this.#withLast(this.#why ?? "It was stopped.") }
+      case "max-turns":
+        return { status: "failed", text: this.#withLast(`It used all of its ${end.limit} requests.`) }
+      case "cost-limit":
+        return { status: "failed", text: this.#withLast(`It reached its limit of ${end.limit} dollars.`) }
+      case "refusal":
+        return { status: "failed", text: this.#withLast("The model refused the task.") }
+      case "error":
+        return { status: "failed", text: this.#withLast(end.message) }
+      default:
+        return { status: "failed", text: this.#withLast(end.why) }
+    }
+  }
+
+  #withLast(why: string): string {
+    return this.#last === "" ? why : `${why} The last thing it wrote:\n\n${this.#last}`
+  }
+
+  /** What reaches this agent: messages, at its next round. No one works for it. */
+  #companions(): Companions {
+    const { inbox } = this
+    const arrivals: Arrivals = {
+      take: async () => inbox.arrivals(),
+      get hasAny() {
+        return inbox.size > 0
+      },
+      whenAny: async () => inbox.size > 0,
+    }
+    return { arrivals, follow: () => () => undefined, close: async () => undefined }
+  }
+}

@@ -1,0 +1,308 @@
+/**
+ * The agents of one conversation, the lead: starts, lists, watches and stops them, within limits. What begins, ends and is spent is in
+ * the lead's journal, so nothing is started twice and every result arrives once, also after a crash.
+ */
+import type { Agent } from "../agent/agent.ts"
+import type { Arrival, Companions } from "../agent/companions.ts"
+import type { QueryEvent } from "../agent/query-events.ts"
+import { messageOf, StrataError } from "../base/errors.ts"
+import type { Conversation } from "../conversation/conversation.ts"
+import type { Content } from "../messages/blocks.ts"
+import { summarise } from "../views/ledger/ledger.ts"
+import { type AgentRecord, undelivered } from "../views/record/agents.ts"
+import { agentView } from "./agent-view.ts"
+import { type Delivery, LEAD, type MessageHub } from "./hub.ts"
+import type { Inbox } from "./inbox.ts"
+import { type ArrivalSource, LeadArrivals } from "./lead-arrivals.ts"
+import { nameProblem, startProblem } from "./limits.ts"
+import type { TeamMessage } from "./messages.ts"
+import type { OpenSubAgent, PreparedAgent } from "./open-sub-agent.ts"
+import type { AgentOrder, AgentView } from "./order.ts"
+import { type BoundedResult, boundedResult, lastTextIn, summaryOf } from "./result.ts"
+import { spendingOf } from "./spending.ts"
+import { type AgentOutcome, SubAgent } from "./sub-agent.ts"
+
+/** An agent was not started. The message is a sentence for the model. */
+export class AgentRefusedError extends StrataError {
+  override readonly name = "AgentRefusedError"
+}
+
+const PROGRAM_ENDED = "The program ended while it was working."
+const INTERRUPTED = "The conversation was interrupted."
+const LEAD_CLOSED = "The conversation was closed."
+const LIMIT_REACHED = "The conversation has reached its limit in dollars."
+
+export class Team implements MessageHub, Companions {
+  readonly arrivals: LeadArrivals
+  readonly #open: OpenSubAgent
+  readonly #agents = new Map<string, SubAgent>()
+  readonly #outcomes = new Map<string, AgentOutcome>()
+  /** By agent: resolves when its end is in the journal. */
+  readonly #recorded = new Map<string, Promise<void>>()
+  /** Agents whose call waits for them: the result of the call brings what they found. */
+  readonly #awaited = new Set<string>()
+  readonly #watchers = new Map<string, Set<(event: QueryEvent) => void>>()
+  #lead: Agent | undefined
+  /** Agents that are being opened count as running. */
+  #opening = 0
+  #started = 0
+  /** Reports of teammates that are being written. */
+  #reporting = 0
+  #costLimit = Number.POSITIVE_INFINITY
+  #isClosed = false
+
+  constructor(open: OpenSubAgent) {
+    this.#open = open
+    this.arrivals = new LeadArrivals({
+      due: () => undelivered(this.#chat.views.agents).filter(({ id }) => !this.#awaited.has(id)),
+      resultOf: (record) => this.#resultOf(record),
+      isWorking: () => this.#isWorking,
+    })
+  }
+
+  /** Takes up work for an agent that was opened. What ran when an earlier process died is recorded as killed. */
+  async lead(agent: Agent): Promise<void> {
+    this.#lead = agent
+    const { roster } = this.#chat.views.agents
+    this.#started = roster.size
+    const lost = [...roster.values()].filter(({ status }) => status === "running")
+    if (lost.length > 0)
+      await this.#chat.note(lost.map(({ id }) => ended(id, { status: "killed", text: PROGRAM_ENDED })))
+  }
+
+  /** Resolves when the agent is in the journal and begins to work. Throws a sentence for the model where a limit does not allow it. */
+  async start(order: AgentOrder): Promise<SubAgent> {
+    const lead = this.#leader
+    if (this.#isClosed) throw new AgentRefusedError(LEAD_CLOSED)
+    const { figures } = this.#chat.flags
+    const running = this.#opening + [...this.#agents.values()].filter(({ status }) => status === "running").length
+    const problem = startProblem({ running, started: this.#started, figures }) ?? this.#nameProblem(order)
+    if (problem !== undefined) throw new AgentRefusedError(problem)
+    const id = `agent-${++this.#started}` // taken at once: several calls start agents at the same time
+    const { definition, description, kind, callId, name = id } = order
+    const prepared = this.#open(order, { id, name, lead })
+    const about = definition === undefined ? {} : { definition: definition.name }
+    const start = { agent: id, name, kind, description, callId, model: prepared.model, ...about }
+    this.#opening++
+    if (kind === "wait") this.#awaited.add(id)
+    try {
+      await this.#chat.note([{ type: "strata", subtype: "agent-started", ...start }])
+      const agent = new SubAgent({
+        start,
+        task: await this.#begun(id, prepared),
+        maxTurns: definition?.maxTurns ?? figures["agent-turns"],
+        open: async (companions) => {
+          const opened = await prepared.open(companions)
+          opened.conversation.on("entry", ({ entry }) => void this.#spent(spendingOf(entry, id)))
+          return opened
+        },
+        onIdle: (text) => void this.#report(id, text),
+        onEvent: (event) => {
+          for (const listener of this.#watchers.get(id) ?? []) listener(event)
+        },
+      })
+      this.#agents.set(id, agent)
+      this.#recorded.set(id, this.#record(agent))
+      return agent
+    } finally {
+      this.#opening--
+    }
+  }
+
+  /** All agents of the conversation, in the order they were started, those of earlier processes too. */
+  list(): readonly AgentView[] {
+    const { location, views } = this.#chat
+    const lead = { location, views }
+    return [...views.agents.roster.values()].map((record) =>
+      agentView({ record, live: this.#agents.get(record.id), lead }),
+    )
+  }
+
+  view(nameOrId: string): AgentView | undefined {
+    return this.list().findLast(({ id, name }) => id === nameOrId || name === nameOrId)
+  }
+
+  /** An agent of this process. */
+  get(nameOrId: string): SubAgent | undefined {
+    return this.#agents.get(nameOrId) ?? [...this.#agents.values()].findLast(({ name }) => name === nameOrId)
+  }
+
+  /** Calls back for everything that the agent does from now on. Call the result to end that. */
+  watch(id: string, listener: (event: QueryEvent) => void): () => void {
+    const listeners = this.#watchers.get(id) ?? new Set()
+    this.#watchers.set(id, listeners.add(listener))
+    return () => void listeners.delete(listener)
+  }
+
+  /** Ends an agent's work. Resolves when that is in the journal. */
+  async stop(nameOrId: string, why = "It was stopped."): Promise<void> {
+    const agent = this.get(nameOrId)
+    if (!agent) return
+    agent.stop(why)
+    await this.#recorded.get(agent.id)
+  }
+
+  /** What the call that waits for an agent returns. */
+  async result({ id, done }: SubAgent): Promise<BoundedResult & { readonly outcome: AgentOutcome }> {
+    const outcome = await done
+    await this.#recorded.get(id)
+    return { outcome, ...(await this.#bounded(`${id}-result`, outcome.text)) }
+  }
+
+  members(): readonly string[] {
+    return [LEAD, ...[...this.#agents.values()].filter(({ isActive }) => isActive).map(({ name }) => name)]
+  }
+
+  deliver(message: TeamMessage): Delivery {
+    const { from, to } = message
+    const members = this.members()
+    const names = to === "*" ? members.filter((name) => name !== from) : [to]
+    const unknown = names.find((name) => !members.includes(name))
+    if (unknown !== undefined) return { state: "refused", why: this.#noMember(unknown) }
+    if (names.length === 0) return { state: "refused", why: "There is no other agent that could get it." }
+    const most = this.#chat.flags.figures["agent-messages-waiting"]
+    const full = names.find((name) => this.#inboxOf(name).size >= most)
+    if (full !== undefined)
+      return { state: "refused", why: `${most} messages wait for ${full} already. It must read them first.` }
+    for (const name of names) {
+      if (name === LEAD) this.arrivals.inbox.push(message)
+      else this.get(name)!.receive(message)
+    }
+    this.arrivals.changed()
+    return { state: "delivered", to: names }
+  }
+
+  /** Another place that things for the lead come from. Call `arrivals.changed()` when something is there. */
+  addSource(source: ArrivalSource): void {
+    this.arrivals.addSource(source)
+  }
+
+  follow({ signal, costLimit }: { readonly signal: AbortSignal; readonly costLimit: number }): () => void {
+    const onAbort = () => this.#stopRunning(INTERRUPTED)
+    this.#costLimit = costLimit
+    signal.addEventListener("abort", onAbort)
+    return () => {
+      this.#costLimit = Number.POSITIVE_INFINITY
+      signal.removeEventListener("abort", onAbort)
+    }
+  }
+
+  /** Resolves when no agent works any more. */
+  async settled(): Promise<void> {
+    while (this.#isWorking) await this.arrivals.nextChange()
+  }
+
+  /** Ends all agents. Results that the lead does not have yet stay in the journal, for the next opening. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const agent of this.#agents.values()) agent.stop(LEAD_CLOSED)
+    await Promise.all(this.#recorded.values())
+  }
+
+  get #leader(): Agent {
+    if (!this.#lead) throw new Error("The team has no lead yet.")
+    return this.#lead
+  }
+
+  get #chat(): Conversation {
+    return this.#leader.conversation
+  }
+
+  /** Until the end of an agent is in the journal, its result is still to come. */
+  get #isWorking(): boolean {
+    if (this.#opening + this.#reporting > 0) return true
+    return [...this.#agents.values()].some(
+      ({ id, isWaiting }) => !isWaiting && this.#chat.views.agents.roster.get(id)?.status === "running",
+    )
+  }
+
+  #stopRunning(why: string): void {
+    for (const agent of this.#agents.values()) if (agent.status === "running") agent.stop(why)
+  }
+
+  /** An agent that cannot begin has ended. The call that started it says why. */
+  async #begun(id: string, prepared: PreparedAgent): Promise<Content> {
+    try {
+      return await prepared.begin()
+    } catch (error) {
+      this.#awaited.add(id)
+      await this.#chat.note([ended(id, { status: "failed", text: messageOf(error) })])
+      throw error
+    }
+  }
+
+  #nameProblem({ name, kind }: AgentOrder): string | undefined {
+    return kind === "teammate" ? nameProblem(name ?? "", this.members()) : undefined
+  }
+
+  #noMember(name: string): string {
+    const known = this.view(name)
+    if (known) return `The agent ${name} has ended (${known.status}) and reads no more messages.`
+    return `There is no agent named ${name}. These can get messages: ${this.members().join(", ")}.`
+  }
+
+  #inboxOf(name: string): Inbox {
+    return name === LEAD ? this.arrivals.inbox : this.get(name)!.inbox
+  }
+
+  /** Never rejects. If the journal cannot be written, the lead's own next entry says so, and a resume finds the agent killed. */
+  async #record(agent: SubAgent): Promise<void> {
+    const outcome = await agent.done
+    this.#outcomes.set(agent.id, outcome)
+    await this.#chat.note([ended(agent.id, outcome)]).catch(() => undefined)
+    this.arrivals.changed()
+  }
+
+  async #spent(decision: ReturnType<typeof spendingOf>): Promise<void> {
+    if (!decision) return
+    await this.#chat.note([decision]).catch(() => undefined) // a journal that cannot be written fails the lead's own next entry
+    if (summarise(this.#chat.views.ledger).dollars >= this.#costLimit) this.#stopRunning(LIMIT_REACHED)
+  }
+
+  /** A teammate's answer reaches the lead as a message, because the teammate stays. */
+  async #report(id: string, text: string): Promise<void> {
+    const { name, tasks } = this.get(id)!
+    this.#reporting++
+    try {
+      const { content, handle } = await this.#bounded(`${id}-report-${tasks}`, text)
+      const rest = handle === undefined ? "" : `\n\nAll of it: ${handle}`
+      const report = { id: `${id}#report-${tasks}`, from: name, to: LEAD, text: `${content}${rest}`, hops: 1 }
+      this.arrivals.inbox.push(report)
+    } finally {
+      this.#reporting--
+      this.arrivals.changed()
+    }
+  }
+
+  async #resultOf({ id, name, status, summary = "" }: AgentRecord): Promise<Arrival> {
+    const text = this.#outcomes.get(id)?.text ?? (await this.#textFromJournal(id, summary))
+    const { content, handle } = await this.#bounded(`${id}-result`, text)
+    const result = { type: "agent_result", id, name, status: status as AgentOutcome["status"], content } as const
+    return { attachment: handle === undefined ? result : { ...result, handle } }
+  }
+
+  /** The result of an agent of an earlier process. */
+  async #textFromJournal(id: string, summary: string): Promise<string> {
+    const journal = await this.#chat.openAgentJournal(id).catch(() => undefined)
+    if (!journal) return summary
+    try {
+      const text = await lastTextIn(journal)
+      if (summaryOf(text) === summary) return text
+      return text === "" ? summary : `${summary} The last thing it wrote:\n\n${text}`
+    } finally {
+      await journal.close()
+    }
+  }
+
+  #bounded(name: string, text: string): Promise<BoundedResult> {
+    return boundedResult({
+      text,
+      limit: this.#chat.flags.figures["agent-result-limit"],
+      estimate: (part) => this.#chat.views.estimator.text(part),
+      keep: (whole) => this.#chat.keepText(`${name}.md`, whole),
+    })
+  }
+}
+
+const ended = (agent: string, { status, text }: AgentOutcome) =>
+  ({ type: "strata", subtype: "agent-ended", agent, status, summary: summaryOf(text) }) as const

@@ -1,0 +1,97 @@
+/** Shared by the team's end-to-end tests: a simulator whose answers depend on who asks, and a lead with its agents. */
+import { onTestFinished } from "vitest"
+import type { Answer, BrainRequest, BrainTurn } from "../../../../sim/src/brain.ts"
+import { extractiveAnswer } from "../../../../sim/src/brains/extractive.ts"
+import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
+import type { Simulator, SimulatorOptions } from "../../../../sim/src/start.ts"
+import { KEY, simulator } from "../../../../sim/test/simulator.ts"
+import type { Entry } from "../../../src/journal/entries.ts"
+import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
+import { openTeamAgent, type TeamAgent, type TeamAgentOptions } from "../../../src/team/open-team.ts"
+import { FileReads } from "../../../src/tools/files/read-state.ts"
+import { codingTools, MODEL, project } from "../agent/agents.ts"
+import { say } from "../layers/conversations.ts"
+
+/** The turns of each role. A role is named in the task: `[tester] Run the tests.` Everyone else is the lead. */
+export type Cast = Readonly<Record<string, readonly ScriptedTurn[]>> & { readonly lead: readonly ScriptedTurn[] }
+
+export interface Heard {
+  readonly role: string
+  readonly request: BrainRequest
+}
+
+export async function castSimulator(cast: Cast, options: Partial<SimulatorOptions> = {}) {
+  const heard: Heard[] = []
+  const scripts = new Map(Object.entries(cast).map(([role, turns]) => [role, scriptedBrain(turns)]))
+  const sim = await simulator({
+    ...options,
+    brain: {
+      name: "cast",
+      async answer(turn): Promise<Answer> {
+        if (asksAbout(turn)) return extractiveAnswer(turn) ?? { content: [{ type: "text", text: "Nothing to add." }] }
+        const role = roleOf(turn.request, [...scripts.keys()])
+        heard.push({ role, request: turn.request })
+        return scripts.get(role)!.answer(turn)
+      },
+    },
+  })
+  return { sim, heard, of: (role: string) => heard.filter((each) => each.role === role) }
+}
+
+const texts = ({ messages }: BrainRequest) =>
+  messages.flatMap(({ role, content }) => (role === "user" ? content.map(({ text = "" }) => text) : []))
+
+/** A summary or notes: not the work itself. */
+function asksAbout({ request }: BrainTurn): boolean {
+  const last = texts(request).at(-1) ?? ""
+  return /<summary>|session-memory/.test(last)
+}
+
+/** The newest task counts: a fork has its lead's messages before its own. */
+function roleOf(request: BrainRequest, roles: readonly string[]): string {
+  for (const text of texts(request).toReversed())
+    for (const role of roles) if (role !== "lead" && text.includes(`[${role}]`)) return role
+  return "lead"
+}
+
+export async function leadFor(sim: Simulator, options: Partial<TeamAgentOptions> = {}): Promise<TeamAgent> {
+  const agent = await openTeamAgent({
+    model: anthropicModel({
+      model: MODEL,
+      apiKey: KEY,
+      baseURL: sim.url,
+      random: () => 0,
+      delay: async () => undefined,
+    }),
+    tools: [...codingTools(), say],
+    reads: new FileReads(),
+    env: { PATH: process.env.PATH },
+    mode: "bypass",
+    ...(options.cwd ? {} : project()),
+    ...options,
+    settings: { ...options.settings, switches: { "auto-memory": false, notes: false, ...options.settings?.switches } },
+  })
+  onTestFinished(() => agent.close())
+  return agent
+}
+
+/** A call of the Agent tool. */
+export const agentCall = (prompt: string, more: object = {}) =>
+  ["Agent", { description: "some work", prompt, ...more }] as const
+
+export async function journalOf({ conversation }: TeamAgent): Promise<readonly Entry[]> {
+  const entries: Entry[] = []
+  for await (const entry of conversation.entries()) entries.push(entry)
+  return entries
+}
+
+/** The decisions of one kind. */
+export const decisions = <S extends string>(entries: readonly Entry[], subtype: S) =>
+  entries.filter(
+    (entry): entry is Extract<Entry, { subtype: S }> => entry.type === "strata" && entry.subtype === subtype,
+  )
+
+export const results = (entries: readonly Entry[]) =>
+  entries.flatMap((entry) =>
+    entry.type === "attachment" && entry.attachment.type === "agent_result" ? [entry.attachment] : [],
+  )
