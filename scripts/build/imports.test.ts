@@ -10,6 +10,7 @@ import "./c.ts";
 export declare const d: import("./d.ts").D;
 const e = await import("@scope/e/deep"); // from "a comment"
 const word = { from: "here" };
+const json = '{"from":"there"}';
 `
 
 test("imports of every kind are found, those in comments are not", () => {
