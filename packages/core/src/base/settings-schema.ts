@@ -103,5 +103,8 @@ export const settingsSchema = z.strictObject({
   mcpServers: z.record(z.string(), mcpServer),
 })
 
+/** For one source of settings. Made once: the first check with a schema compiles it, which takes milliseconds. */
+export const settingsLayerSchema = settingsSchema.partial()
+
 export type Settings = z.infer<typeof settingsSchema>
 export type SettingsIssue = z.core.$ZodIssue

@@ -135,11 +135,10 @@ export async function combineSettings(layers: readonly SettingsLayer[]): Promise
 }
 
 async function checkedLayers(layers: readonly SettingsLayer[]): Promise<readonly CheckedLayer[]> {
-  const { settingsSchema } = await import("./settings-schema.ts") // loading zod takes longer than loading everything else
-  const partial = settingsSchema.partial()
+  const { settingsLayerSchema } = await import("./settings-schema.ts") // loading zod takes longer than loading everything else
   const problems: SettingsProblem[] = []
   const checked = layers.flatMap(({ source, values }) => {
-    const parsed = partial.safeParse(withoutUndefined(withoutRetired(values)))
+    const parsed = settingsLayerSchema.safeParse(withoutUndefined(withoutRetired(values)))
     if (!parsed.success) problems.push(...parsed.error.issues.flatMap((issue) => problemsOf(source, issue)))
     return parsed.success ? [{ source, values: parsed.data as Partial<Settings> }] : []
   })
