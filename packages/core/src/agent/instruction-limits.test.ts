@@ -81,9 +81,9 @@ describe("NEST-4 limits", () => {
     const all = Array.from({ length: 121 }, (_, i) => `f${i}.md`)
     for (const name of all) put(`project/${name}`, `${name} ${all.map((other) => `@${other}`).join(" ")}`)
     put("project/AGENTS.md", all.map((name) => `@${name}`).join("\n"))
-    const started = performance.now()
+    const started = process.cpuUsage()
     const agent = await open([])
-    expect(performance.now() - started).toBeLessThan(5_000)
+    expect(process.cpuUsage(started).user).toBeLessThan(5_000_000) // microseconds
     await ask(agent, "go")
     expect(sent().length).toBeLessThan(MOST_CHARACTERS + 20_000)
   })

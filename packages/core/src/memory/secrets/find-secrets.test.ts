@@ -64,8 +64,8 @@ test("BEY-9 long hostile texts are searched in time that grows with their length
   ]
   for (const part of hostile) {
     const text = part.repeat(Math.ceil(60_000 / part.length))
-    const start = performance.now()
+    const start = process.cpuUsage()
     findSecrets(text)
-    expect(performance.now() - start, JSON.stringify(part)).toBeLessThan(4000)
+    expect(process.cpuUsage(start).user, JSON.stringify(part)).toBeLessThan(4_000_000) // microseconds
   }
 })
