@@ -1,15 +1,20 @@
+import { join } from "node:path"
 import { defineConfig } from "vitest/config"
+import { LongestFirst } from "./scripts/test-build/order.ts"
 
 export default defineConfig({
   test: {
     include: ["packages/*/{src,test,examples}/**/*.test.{ts,tsx}", "{scripts,examples}/**/*.test.ts"],
     setupFiles: ["scripts/test-seeds.ts"],
     globalSetup: ["scripts/test-build/setup.ts"],
+    // for processes that tests start: each would otherwise compile the same files again
+    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, ".test-build", "compile-cache") },
     // generous: a loaded machine is slow, a deadlock is for ever
     testTimeout: 180_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
     // tests keep to their own files and close what they open, so workers can be shared: half the time
     isolate: false,
+    sequence: { sequencer: LongestFirst },
   },
 })

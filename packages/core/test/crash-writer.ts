@@ -4,12 +4,14 @@
  * number for each journal.
  */
 
+import { flushCompileCache } from "node:module"
 import { join } from "node:path"
 import type { FlushMode } from "../src/journal/store.ts"
 import { openJournal, userEntry } from "./journal-files.ts"
 
 const [root, flush, ...firsts] = process.argv.slice(2)
 const journals = await Promise.all(firsts.map((_, at) => openJournal(join(root!, String(at)), flush as FlushMode)))
+flushCompileCache() // the kill would keep it from the next one
 process.stdout.write("opened\n")
 await Promise.all(
   journals.map(async (journal, at) => {

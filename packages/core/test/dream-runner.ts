@@ -3,6 +3,7 @@
  * The steps are those of a dream and, with `install:` before them, those of installing files; `count` is how often the step passes first.
  */
 import { writeSync } from "node:fs"
+import { flushCompileCache } from "node:module"
 import { join } from "node:path"
 import { manualClock } from "../src/base/clock.ts"
 import { memoryDirectory } from "../src/journal/file/memory-directory.ts"
@@ -14,6 +15,7 @@ let isDreaming = false
 
 function stopAt(step: string): void {
   if (step !== wanted || passes-- > 0) return
+  flushCompileCache() // the kill would keep it from the next one
   writeSync(1, "stopped\n")
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0) // until it is killed
 }

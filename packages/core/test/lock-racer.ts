@@ -5,6 +5,7 @@
  * `node lock-racer.ts stop <directory> <step>` acquires and releases the lock, and stops for ever at the step, to be killed there.
  */
 import { rmSync, writeFileSync, writeSync } from "node:fs"
+import { flushCompileCache } from "node:module"
 import { join } from "node:path"
 import { systemClock } from "../src/base/clock.ts"
 import { acquireConsolidationLock } from "../src/layers/6-dreaming/consolidate-lock.ts"
@@ -34,6 +35,7 @@ async function race(attempts: number): Promise<void> {
 async function stopAt(wanted: string): Promise<void> {
   const atStep = (step: string) => {
     if (step !== wanted) return
+    flushCompileCache() // the kill would keep it from the next one
     writeSync(1, "stopped\n")
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0) // until it is killed
   }

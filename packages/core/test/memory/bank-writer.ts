@@ -1,4 +1,5 @@
 /** Adds memories to a bank, one change each, beside other processes that do the same. It can end itself at a step of its writing. */
+import { flushCompileCache } from "node:module"
 import { systemClock } from "../../src/base/clock.ts"
 import { memoryDirectory } from "../../src/journal/file/memory-directory.ts"
 import { openBank } from "../../src/memory/bank.ts"
@@ -9,7 +10,9 @@ const files = memoryDirectory({
   directory,
   clock: systemClock,
   atStep() {
-    if (steps++ === Number(stopAt)) process.kill(process.pid, "SIGKILL")
+    if (steps++ !== Number(stopAt)) return
+    flushCompileCache() // the kill would keep it from the next one
+    process.kill(process.pid, "SIGKILL")
   },
 })
 const bank = openBank({ files })

@@ -1,4 +1,5 @@
 /** Installs changes of three files and ends itself, with no chance to clean up, at a given step of the given install. */
+import { flushCompileCache } from "node:module"
 import { systemClock } from "../../src/base/clock.ts"
 import { memoryDirectory } from "../../src/journal/file/memory-directory.ts"
 
@@ -8,7 +9,9 @@ const files = memoryDirectory({
   directory,
   clock: systemClock,
   atStep() {
-    if (steps++ === stopAt) process.kill(process.pid, "SIGKILL")
+    if (steps++ !== stopAt) return
+    flushCompileCache() // the kill would keep it from the next one
+    process.kill(process.pid, "SIGKILL")
   },
 })
 for (let round = 1; ; round++) {
