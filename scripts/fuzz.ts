@@ -3,6 +3,7 @@
  *
  *     npm run fuzz -- 20000          that many conversations for each invariant
  *     npm run fuzz -- 20000 42       with the seed 42, to see a failure again
+ *     npm run fuzz -- 25000 12 no-byte-of-memory layers/dreaming consolidate-lock       only test files with such a path
  */
 import { spawnSync } from "node:child_process"
 
@@ -14,25 +15,20 @@ if (!Number.isInteger(runs) || runs < 1 || !Number.isInteger(seed)) {
 }
 console.log(`${runs} conversations for each invariant, seed ${seed}`)
 const env = { ...process.env, FUZZ_RUNS: String(runs), FUZZ_SEED: String(seed) }
-const { status } = spawnSync(
-  "npx",
-  [
-    "vitest",
-    "run",
-    "--testTimeout",
-    "86400000",
-    "packages/core/test/invariants",
-    "packages/core/test/integration/core-requests.test.ts",
-    "packages/core/test/integration/validator-agrees.test.ts",
-    "packages/core/test/integration/malformed-decisions.test.ts",
-    "packages/core/test/integration/agent/malformed.test.ts",
-    "packages/core/test/integration/compaction/properties",
-    "packages/core/test/integration/layers/dreaming.test.ts",
-    "packages/core/src/layers/6-dreaming/consolidate-lock.test.ts",
-  ],
-  {
-    env,
-    stdio: "inherit",
-  },
-)
+const TESTS = [
+  "packages/core/test/invariants",
+  "packages/core/test/integration/core-requests.test.ts",
+  "packages/core/test/integration/validator-agrees.test.ts",
+  "packages/core/test/integration/malformed-decisions.test.ts",
+  "packages/core/test/integration/agent/malformed.test.ts",
+  "packages/core/test/integration/compaction/properties",
+  "packages/core/test/integration/layers/dreaming.test.ts",
+  "packages/core/src/layers/6-dreaming/consolidate-lock.test.ts",
+]
+const only = process.argv.slice(4)
+const tests = only.length === 0 ? TESTS : only
+const { status } = spawnSync("npx", ["vitest", "run", "--testTimeout", "86400000", ...tests], {
+  env,
+  stdio: "inherit",
+})
 process.exit(status ?? 1)

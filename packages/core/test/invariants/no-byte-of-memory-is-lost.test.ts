@@ -50,7 +50,7 @@ const dream = fc.record({
 class Stopped extends Error {}
 
 test("L6-7 no byte of memory is lost: all of it is in the files after a dream, or in the archive", {
-  timeout: 600_000,
+  timeout: process.env.FUZZ_RUNS ? 86_400_000 : 600_000,
 }, async () => {
   await fc.assert(
     fc.asyncProperty(texts, fc.array(dream, { minLength: 1, maxLength: 3 }), async (start, dreams) => {

@@ -112,7 +112,7 @@ describe("L6-2 the lock of a consolidation", () => {
   })
 
   test(`L6-2 ${RACERS} processes race ${ATTEMPTS} times each: there are never two holders`, {
-    timeout: 600_000,
+    timeout: process.env.FUZZ_RUNS ? 86_400_000 : 600_000,
   }, async () => {
     const directory = join(scratchDirectory(), "memory")
     await mkdir(directory)
