@@ -99,7 +99,8 @@ export const MEMORY = describe({
   operands: { value: "[ACTION]", least: 0, most: Number.POSITIVE_INFINITY },
   options: {
     all: { kind: "flag", about: "list: also memories that newer ones replaced" },
-    yes: { kind: "flag", about: "revert without a question; for scripts" },
+    erase: { kind: "flag", about: "forget: for good, also in the history; for a secret" },
+    yes: { kind: "flag", about: "revert or erase without a question; for scripts" },
     json: { kind: "flag", about: "print as JSON: list, show, history, search and why" },
   },
   sections: [
@@ -109,7 +110,7 @@ export const MEMORY = describe({
         ["list", "every memory with its type, age and source"],
         ["show NAME", "one memory in full, and where it came from"],
         ["edit NAME", "change it in your $EDITOR"],
-        ["forget NAME", "move it to the archive"],
+        ["forget NAME", "move it to the archive; or with --erase, remove it everywhere"],
         ["history [ID]", "every change, or one as a diff"],
         ["revert ID", "show a change and take it back"],
         ["search WORDS…", "find memories and passages of past conversations"],

@@ -87,6 +87,40 @@ test("L5-8 forgets into the archive, and takes that back", async () => {
   expect(at.read("tabs.md")).toBe(TABS)
 })
 
+test("BEY-9 --erase removes a memory everywhere: file, index, archive, history and what a dream left; the rest can still be reverted", async () => {
+  using at = await memoryPlace()
+  const SECRET = "the gate opens with four seven one one"
+  const everything = () =>
+    readdirSync(join(at.directory, ".."), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => `${entry.name}\n${readFileSync(join(entry.parentPath, entry.name), "utf8")}`)
+      .join("\n")
+  at.write("gate.md", `---\nname: Gate\ndescription: ${SECRET}\n---\n\n${SECRET}\n`)
+  await at.memory([])
+  at.write("gate.md", `---\nname: Gate\ndescription: ${SECRET}\n---\n\n${SECRET}, twice.\n`)
+  await at.memory(["forget", "tabs"])
+  await at.memory(["forget", "gate"])
+  const dreams = join(at.directory, "..", "dreams")
+  mkdirSync(dreams)
+  const pending = { id: "a", puts: [], removals: [], base: [["gate.md", SECRET]] }
+  writeFileSync(join(dreams, "pending.json"), JSON.stringify(pending))
+  expect(everything()).toContain(SECRET)
+  expect(await at.memory(["forget", "--erase", "gate"])).toMatchObject({ code: 2 })
+  const { code, stdout } = await at.memory(["forget", "--erase", "gate", "--yes"])
+  expect(code).toBe(0)
+  expect(stdout).toContain("gate.md is erased")
+  expect(everything()).not.toContain(SECRET)
+  expect(everything()).not.toContain("gate.md")
+  const { changes } = JSON.parse((await at.memory(["history", "--json"])).stdout)
+  const forgotten = changes.find(({ files }: { files: { path: string; after?: string }[] }) =>
+    files.some(({ path, after }) => path === "tabs.md" && after === undefined),
+  )
+  expect((await at.memory(["revert", forgotten.id, "--yes"])).code).toBe(0)
+  expect(at.read("tabs.md")).toBe(TABS)
+  expect((await at.memory([])).stdout).toContain("2 memories in")
+  expect((await at.memory(["forget", "--erase", "gate", "--yes"])).code).toBe(2)
+})
+
 test("L5-8 edits a memory in the person's editor, as a change of theirs", async () => {
   using at = await memoryPlace()
   const edited = await at.memory(["edit", "package-manager"], { env: { EDITOR: "sed -i s/pnpm/npm/" } })

@@ -65,5 +65,14 @@ export function memoryStore(): Store {
     description: "memory",
     open: async (address, options) => (await load()).open(address, options),
     list: async (project, options) => (await load()).list(project, options),
+    memories(place) {
+      const files = async () => (await load()).memories!(place)
+      return {
+        location: "memory",
+        list: async (under) => (await files()).list(under),
+        read: async (path) => (await files()).read(path),
+        install: async (changes) => (await files()).install(changes),
+      }
+    },
   }
 }

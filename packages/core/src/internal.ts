@@ -93,6 +93,7 @@ export {
 } from "./layers/6-dreaming/dreaming.ts"
 export { dreamFigures } from "./layers/6-dreaming/dreaming-layer.ts"
 export type { PendingDream } from "./layers/6-dreaming/pending.ts"
+export { eraseDreamTraces } from "./layers/6-dreaming/traces.ts"
 
 export type { CompactionOrder, CompactionPlan, CompactionProgress, RouteName } from "./layers/compaction-order.ts"
 export { type DailySpend, dailySpend, dollarsFor } from "./layers/daily-limit.ts"

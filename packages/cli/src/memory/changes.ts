@@ -1,5 +1,5 @@
 /** Commands that change memory: `edit`, `forget` and `revert`. Each is one change of the person, and can be taken back. */
-import type { MemoryBank, MemoryChange } from "@strata/core/internal"
+import { eraseDreamTraces, type MemoryBank, type MemoryChange, systemClock } from "@strata/core/internal"
 import { type Call, UsageError } from "../command.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { printable } from "../display/visible.ts"
@@ -7,7 +7,7 @@ import { askForWord } from "../trust/question.ts"
 import { editMemory } from "./edit.ts"
 import { namedMemory } from "./named.ts"
 import { changeWords, diffLines } from "./page.ts"
-import { authorWords, minuteOf } from "./words.ts"
+import { authorWords, INDEX, minuteOf } from "./words.ts"
 
 const DONE = 0
 const NOT_DONE = 1
@@ -44,6 +44,42 @@ export async function forget(name: string, { bank, terminal }: Changing): Promis
   terminal.print(archived === undefined ? " " : ` The text is kept in ${printable(`${bank.location}/${archived}`)}\n`)
   terminal.print(takeBack(change))
   return DONE
+}
+
+/** For a secret that someone typed. Also finds memories that were forgotten before. */
+export async function erase(name: string, { bank, terminal, isSure }: Changing & { readonly isSure: boolean }) {
+  const file = await erasable(bank, name)
+  if (!isSure && !isAtTerminal())
+    throw new UsageError(`strata memory forget --erase asks at a terminal. In scripts, add --yes`)
+  const question = `Erase ${printable(file)} for good, also from the archive and the history? yes or no: `
+  if (!isSure && (await askForWord(question, ["yes", "no"])) !== "yes") {
+    terminal.print("Nothing was changed.\n")
+    return NOT_DONE
+  }
+  const { source } = (await bank.get(file)) ?? {}
+  const isClean =
+    bank.directory === undefined || (await eraseDreamTraces(file, { directory: bank.directory, clock: systemClock }))
+  if (!isClean) {
+    terminal.complain(
+      "A dream is running, and its copy has this memory in it. Nothing was changed. End it first: strata dream kill\n",
+    )
+    return NOT_DONE
+  }
+  await bank.erase(file)
+  terminal.print(`${printable(file)} is erased: the file, the archive and the history have nothing of it.\n`)
+  const where =
+    source?.conversation === undefined
+      ? "If it was said in a conversation, that"
+      : `Conversation ${source.conversation}`
+  terminal.print(`${where} still has it in its journal. Delete the journal to remove it there too.\n`)
+  return DONE
+}
+
+/** The file of a memory, or of one that only the history knows. */
+async function erasable(bank: MemoryBank, name: string): Promise<string> {
+  const paths = new Set((await bank.history()).flatMap(({ files }) => files.map(({ path }) => path)))
+  const known = [name, `${name}.md`].find((path) => path !== INDEX && paths.has(path))
+  return known ?? namedMemory(await bank.all(), name).file
 }
 
 export async function revert(id: string, { bank, terminal, isSure }: Changing & { readonly isSure: boolean }) {

@@ -6,7 +6,7 @@ import { type Run, UsageError } from "../command.ts"
 import { MEMORY } from "../descriptions.ts"
 import { visibleJson } from "../display/visible.ts"
 import { nearestTo } from "../suggestion.ts"
-import { changeOf, edit, forget, revert, showChange } from "./changes.ts"
+import { changeOf, edit, erase, forget, revert, showChange } from "./changes.ts"
 import { namedMemory } from "./named.ts"
 import { historyPage, inOrder, listPage, memoryPage } from "./page.ts"
 import { openMemoryPlace } from "./place.ts"
@@ -34,6 +34,7 @@ const WITHOUT_JSON: ReadonlySet<Action> = new Set(["edit", "forget", "revert"])
 export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values, operands } = readArguments(MEMORY, args)
   const { action, given } = chosen(operands)
+  if (values.erase && action !== "forget") throw new UsageError("--erase belongs to: strata memory forget")
   if (values.json && WITHOUT_JSON.has(action)) throw new UsageError(`strata memory ${action} has no --json.`)
   const place = await openMemoryPlace({ cwd, env })
   const { bank } = place
@@ -76,6 +77,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
     case "edit":
       return edit(given[0]!, { bank, terminal, env })
     case "forget":
+      if (values.erase) return erase(given[0]!, { bank, terminal, isSure: values.yes })
       return forget(given[0]!, { bank, terminal })
     case "revert":
       return revert(given[0]!, { bank, terminal, isSure: values.yes })

@@ -1,7 +1,7 @@
 /** How memories and their changes read on every screen. Pure. */
 import type { Memory, MemoryAuthor, MemoryChange } from "@strata/core/internal"
 
-const INDEX = "MEMORY.md"
+export const INDEX = "MEMORY.md"
 
 /** `release-process` for `release-process.md`: what a person types. */
 export const stemOf = (file: string): string => file.replace(/\.md$/i, "")

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from "../base/clock.ts"
 import { MemoryChangedError } from "../base/errors.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
 import { commit } from "./commit.ts"
+import { planErasure } from "./erase.ts"
 import { INDEX_FILE } from "./file-names.ts"
 import { loadChanges, MemoryHistoryError, readCopy } from "./history.ts"
 import { type LoadedIndex, loadedIndex, updateIndex } from "./index-file.ts"
@@ -47,6 +48,11 @@ export interface MemoryBank {
   diff(id: string): Promise<string>
   /** Takes a change back, as a new change. Edits made since in other lines stay. */
   revert(id: string, options?: { readonly by?: MemoryAuthor; readonly why?: string }): Promise<MemoryChange | undefined>
+  /**
+   * Erases a memory for good: the file, its archived copies, and everything about it in the history. It cannot be taken back. Nothing if
+   * no file and no change has this name.
+   */
+  erase(file: string): Promise<{ readonly changes: number } | undefined>
   /** A text from the history, by its hash. */
   earlierText(hash: string): Promise<string>
   /** What is wrong with the files, one sentence each. */
@@ -158,6 +164,16 @@ export function openBank({ files, clock = systemClock, readOnly = false }: BankO
         const plan = await planRevert({ files, snapshot, change })
         const reason = why ?? `Took back change ${id}: ${change.why}`
         return commit({ files, reader, snapshot, now: clock.now(), plan: { by, why: reason, reverts: id, ...plan } })
+      })
+    },
+
+    async erase(file) {
+      mustBeWritable()
+      return retried(async () => {
+        await recordHandEdits()
+        const plan = await planErasure({ files, snapshot: await reader.read(), file, now: clock.now() })
+        if (plan) await files.install(plan.writes)
+        return plan && { changes: plan.changes }
       })
     },
 

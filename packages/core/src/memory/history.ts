@@ -118,6 +118,33 @@ export function historyWrites({ change, head, headText, copies }: HistoryWrite):
   ]
 }
 
+export interface RewrittenHistory {
+  /** All changes. */
+  readonly changes: readonly MemoryChange[]
+  readonly head: Head
+  readonly headText: string | null
+  /** New copies by hash. */
+  readonly texts: ReadonlyMap<string, string>
+}
+
+/** The files to write for a history that was changed as a whole. Copies that nothing names any more go. */
+export async function rewrittenHistory(
+  files: MemoryFiles,
+  { changes, head, headText, texts }: RewrittenHistory,
+): Promise<readonly MemoryFileChange[]> {
+  const named = new Set([
+    ...changes.flatMap((change) => change.files.flatMap(({ before, after }) => [before, after])),
+    ...Object.values(head.files).map(({ copy }) => copy),
+  ])
+  const paths = new Set([...named].filter((copy) => copy !== undefined).map(textPath))
+  return [
+    ...[...texts].filter(([copy]) => named.has(copy)).map(([copy, text]) => ({ path: textPath(copy), text })),
+    ...(await files.list(TEXTS)).filter(({ path }) => !paths.has(path)).map(({ path }) => ({ path, text: undefined })),
+    ...changes.map((change) => ({ path: changePath(Number(change.id)), text: sealed(change) })),
+    { path: HEAD, text: sealed(head), expected: headText },
+  ]
+}
+
 const textPath = (copy: string) => `${TEXTS}/${copy}.md`
 const changePath = (id: number) => `${CHANGES}/${String(id).padStart(ID_DIGITS, "0")}.json`
 

@@ -50,10 +50,10 @@ export class SnapshotReader {
     const listed = (await this.#files.list()).filter(({ path }) => isTopicFile(path) || path === INDEX_FILE)
     const texts = new Map<string, string>()
     const problems = [...loaded.problems]
-    for (const listing of listed) {
-      const text = await this.#textOf(listing)
+    const read = await Promise.all(listed.map(async (listing) => [listing.path, await this.#textOf(listing)] as const))
+    for (const [path, text] of read) {
       if ("problem" in text) problems.push(text.problem)
-      else if (text.text !== undefined) texts.set(listing.path, text.text)
+      else if (text.text !== undefined) texts.set(path, text.text)
     }
     const listings = new Map(listed.map((listing) => [listing.path, listing]))
     const parsed = await this.parse({ loaded, texts, listings })

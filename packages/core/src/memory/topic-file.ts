@@ -6,6 +6,7 @@ import { basename } from "node:path/posix"
 import { isDeepStrictEqual as isSame } from "node:util"
 import type { Document } from "yaml"
 import { BASES, type Basis, MEMORY_TYPES, type Memory, type Provenance, SPEAKERS } from "./memory.ts"
+import { readPlainFrontmatter } from "./plain-frontmatter.ts"
 
 /** What a file does not say itself. */
 export interface FileFacts {
@@ -26,7 +27,7 @@ export async function parseMemory({
   readonly text: string
   readonly facts: FileFacts
 }): Promise<Memory> {
-  const { values, body } = await splitFile(text)
+  const { values, body } = readPlainFile(text) ?? (await splitFile(text))
   const source = readSource(values.source) ?? facts.source
   const created = readTime(values.created) ?? facts.created
   const supersedes = fileList(values.supersedes)
@@ -72,7 +73,8 @@ export async function renderMemory(memory: Memory, previous?: { text: string; fa
   return (old?.mark ?? "") + joined.replaceAll("\r\n", "\n").replaceAll("\n", newline)
 }
 
-export const hasFrontmatter = async (text: string): Promise<boolean> => (await splitFile(text)).document !== undefined
+export const hasFrontmatter = async (text: string): Promise<boolean> =>
+  readPlainFile(text) !== undefined || (await splitFile(text)).document !== undefined
 
 interface SplitFile {
   /** The byte order mark, if there is one. */
@@ -86,11 +88,21 @@ interface SplitFile {
   readonly body: string
 }
 
+const FRONTMATTER = /^---[ \t]*\n(?:([\s\S]*?)\n)?---[ \t]*(?:\n|$)/
+
+/** A file with frontmatter in the form that Strata writes. Others need a parser. */
+function readPlainFile(text: string): Pick<SplitFile, "values" | "body"> | undefined {
+  const plain = text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n")
+  const match = FRONTMATTER.exec(plain)
+  const values = match?.[1] === undefined ? undefined : readPlainFrontmatter(match[1])
+  return values && { values, body: trimmed(plain.slice(match![0].length)) }
+}
+
 async function splitFile(text: string): Promise<SplitFile> {
   const mark = text.startsWith("\uFEFF") ? "\uFEFF" : ""
   const newline = /^[^\n]*\r\n/.test(text) ? "\r\n" : "\n"
   const plain = text.slice(mark.length).replaceAll("\r\n", "\n")
-  const match = /^---[ \t]*\n(?:([\s\S]*?)\n)?---[ \t]*(?:\n|$)/.exec(plain)
+  const match = FRONTMATTER.exec(plain)
   const { isMap, parseDocument } = await import("yaml")
   const document = match ? parseDocument(match[1] ?? "", { prettyErrors: false, uniqueKeys: false }) : undefined
   const isFrontmatter = document && document.errors.length === 0 && (isMap(document.contents) || !document.contents)

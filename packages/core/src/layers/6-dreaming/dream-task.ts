@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto"
 import { readFile, rm, stat } from "node:fs/promises"
 import { type Clock, callAfter } from "../../base/clock.ts"
 import { reasonOf } from "../../base/errors.ts"
+import { maskSecrets } from "../../memory/secrets/find-secrets.ts"
 import { type DreamPlaces, readJson, writeWhole } from "./dream-places.ts"
 import { machineProcesses, type Processes } from "./owner-process.ts"
 
@@ -88,11 +89,12 @@ export class DreamTask {
   async start(): Promise<void> {
     await rm(this.#places.stop, { force: true })
     await this.#save()
+    for (const listener of this.#listeners) listener(this.#state)
     this.#checkForStop()
   }
 
   turn(turn: DreamTurn): void {
-    const kept = { text: turn.text.slice(0, MOST_TEXT), calls: turn.calls }
+    const kept = { text: maskSecrets(turn.text.slice(0, MOST_TEXT)), calls: turn.calls.map(maskSecrets) }
     this.#change({
       turns: [...this.#state.turns, kept].slice(-MOST_TURNS_KEPT),
       toolUses: this.#state.toolUses + turn.calls.length,

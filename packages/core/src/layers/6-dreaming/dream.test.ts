@@ -116,6 +116,37 @@ describe("L6-6 a dream is one change", () => {
   })
 })
 
+describe("BEY-9 a secret that someone wrote by hand", () => {
+  const SECRET = `sk-ant-api03-${"Ab3dE6gH9j".repeat(9)}AA`
+
+  test("BEY-9 is masked in the copy, in the state that others can watch, and in a change that waits; accepting still works", async () => {
+    const at = eightMemories()
+    at.write({ "fact-0.md": memoryText("Fact 0", `Number 0.\n\nThe key is ${SECRET}.`) })
+    let copied = ""
+    const dreaming = at.dreaming(
+      async (task) => {
+        copied = readFileSync(join(task.directory, "fact-0.md"), "utf8")
+        task.onTurn({ text: `I see ${SECRET}`, calls: [`Grep ${SECRET}`] })
+        const text = `${memoryText("Fact 0", `Number 0, known.\n\n${copied.slice(copied.indexOf("The key"))}`).trimEnd()}\n`
+        return changing(() => ({ "fact-0.md": text }), `The key ${SECRET} stays.`)(task)
+      },
+      { asksFirst: true },
+    )
+    expect(await dreaming.dream(order)).toMatchObject({ state: "pending" })
+    expect(copied).toContain("[secret removed")
+    const dreams = join(dirname(at.directory), "dreams")
+    const kept = readdirSync(dreams, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"))
+      .join("\n")
+    expect(kept).toContain("[secret removed")
+    expect(kept).not.toContain(SECRET)
+    expect((await dreaming.review())!.diff).not.toContain(SECRET)
+    expect(await dreaming.accept()).toMatchObject({ state: "installed" })
+    expect(at.read("fact-0.md")).toContain("Number 0, known.")
+  })
+})
+
 describe("L6-7 consent and edits made meanwhile", () => {
   test("L6-7 more than a quarter removed waits for consent; accept installs it, reject drops it", async () => {
     const at = eightMemories()
@@ -215,7 +246,7 @@ describe("L6-5 a dream can be watched", () => {
     dreaming.on((state) => seen.push(state))
     await dreaming.dream(order)
     expect(seen[0]).toMatchObject({ phase: "starting", status: "running" })
-    expect(seen.findIndex(({ phase }) => phase === "updating")).toBe(21)
+    expect(seen.findIndex(({ phase }) => phase === "updating")).toBe(22)
     expect(seen.at(-1)).toMatchObject({ status: "completed", toolUses: 80, files: ["fact-0.md"] })
     expect(seen.at(-1)!.turns).toHaveLength(30)
     expect(seen.at(-1)!.turns.at(-1)!.text).toBe("turn 39")

@@ -15,7 +15,7 @@ import { type DreamPlaces, dreamPlaces, readJson, writeWhole } from "./dream-pla
 import { type DreamState, DreamTask, type KillAnswer, killDream, readDreamState } from "./dream-task.ts"
 import { checkGates, type GateAnswer, type GateFigures, type GateName } from "./gates.ts"
 import { type Installed, installDream } from "./install.ts"
-import { diffOf, dropPending, type PendingDream, readPending } from "./pending.ts"
+import { diffOf, dropPending, type PendingDream, readPending, withCurrentBase } from "./pending.ts"
 
 export interface DreamingOptions {
   readonly bank: MemoryBank
@@ -176,7 +176,8 @@ export class Dreaming {
   async accept(): Promise<Installed | { readonly state: "none" }> {
     const pending = await readPending(this.#places)
     if (!pending) return { state: "none" }
-    const installed = await installDream(this.#options.bank, pending)
+    const { bank } = this.#options
+    const installed = await installDream(bank, await withCurrentBase(pending, (file) => bank.text(file)))
     if (installed.state !== "conflict") await dropPending(this.#places)
     return installed
   }

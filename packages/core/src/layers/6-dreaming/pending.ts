@@ -27,7 +27,8 @@ interface Stored extends Omit<PendingDream, "base"> {
 
 export async function keepPending(places: DreamPlaces, pending: PendingDream): Promise<void> {
   const puts = pending.puts.map(({ file, text }) => ({ file, text: maskSecrets(text) }))
-  const stored: Stored = { ...pending, why: maskSecrets(pending.why), puts, base: [...pending.base] }
+  const base = [...pending.base].map(([file, text]) => [file, text && maskSecrets(text)] as const)
+  const stored: Stored = { ...pending, why: maskSecrets(pending.why), puts, base }
   await writeWhole(places.pending, `${JSON.stringify(stored, undefined, 1)}\n`)
 }
 
@@ -38,6 +39,19 @@ export async function readPending(places: DreamPlaces): Promise<PendingDream | u
 }
 
 export const dropPending = (places: DreamPlaces): Promise<void> => rm(places.pending, { force: true })
+
+/** With the texts as they are now, where only a mask makes the difference: an install compares them byte for byte. */
+export async function withCurrentBase(
+  pending: PendingDream,
+  textOf: (file: string) => Promise<string | undefined>,
+): Promise<PendingDream> {
+  const base = new Map<string, string | null>()
+  for (const [file, text] of pending.base) {
+    const current = text === null ? undefined : await textOf(file)
+    base.set(file, current !== undefined && maskSecrets(current) === text ? current : text)
+  }
+  return { ...pending, base }
+}
 
 /** What it would change, as a unified diff. */
 export async function diffOf({ puts, removals, base }: DreamProposal): Promise<string> {
