@@ -15,6 +15,11 @@ const CHANGES_STATUS: ReadonlySet<QueryEvent["type"]> = new Set([
   "done",
 ])
 
+interface Report {
+  readonly tone: "plain" | "warning"
+  readonly text: string
+}
+
 export interface AgentWorkParts {
   readonly store: ChatStore
   /** The current agent: another model or conversation brings another one. */
@@ -28,6 +33,10 @@ export class AgentWork {
   readonly #limits: Workspace["limits"]
   #interruption: AbortController | undefined
   #isClosing = false
+  /** Whether events of a query or a compaction are being shown. They include what the layers report. */
+  #isFollowing = false
+  /** Reports that those events have not shown yet. */
+  #unshown: Report[] = []
   #running: Promise<void> = Promise.resolve()
 
   constructor({ store, agent, limits }: AgentWorkParts) {
@@ -38,6 +47,35 @@ export class AgentWork {
 
   get isBusy(): boolean {
     return this.#interruption !== undefined
+  }
+
+  /** Shows what the layers report, also after the end of a query. Returns a function that stops it. */
+  watch(): () => void {
+    const { conversation: chat } = this.#agent()
+    const stops = [
+      chat.on("layerActed", ({ message }) => {
+        if (message !== undefined) this.#report({ tone: "plain", text: message })
+        else if (!this.#isClosing) this.refresh() // it may have cost something
+      }),
+      chat.on("layerFailed", ({ layer, reason }) => this.#report({ tone: "warning", text: `${layer}: ${reason}` })),
+      chat.on("notice", ({ message }) => this.#report({ tone: "warning", text: message })),
+      chat.on("compaction", (progress) => {
+        if (progress.phase === "message") this.#report({ tone: "plain", text: progress.message })
+      }),
+    ]
+    return () => {
+      for (const stop of stops) stop()
+    }
+  }
+
+  #report(report: Report): void {
+    if (this.#isFollowing) this.#unshown.push(report)
+    else this.#show(report)
+  }
+
+  #show({ text, tone }: Report): void {
+    this.#store.say(text, tone)
+    if (!this.#isClosing) this.refresh()
   }
 
   /** Interrupts the work and waits until it has ended. */
@@ -98,13 +136,32 @@ export class AgentWork {
   /** Shows the events and resolves with the end. */
   async #follow<End>(events: AsyncGenerator<QueryEvent, End>): Promise<End> {
     this.#store.dispatch({ type: "work", work: { type: "working", since: Date.now() } })
-    for (;;) {
-      const { value, done } = await events.next()
-      if (done) return value
-      this.#store.dispatch({ type: "event", event: value, at: Date.now() })
-      if (value.type === "user") await this.#nameOnce(value.text)
-      if (CHANGES_STATUS.has(value.type)) this.refresh()
+    this.#isFollowing = true
+    try {
+      for (;;) {
+        const { value, done } = await events.next()
+        if (done) return value
+        this.#store.dispatch({ type: "event", event: value, at: Date.now() })
+        this.#shown(value)
+        if (value.type === "user") await this.#nameOnce(value.text)
+        if (CHANGES_STATUS.has(value.type)) this.refresh()
+      }
+    } finally {
+      this.#isFollowing = false
+      for (const report of this.#unshown.splice(0)) this.#show(report)
     }
+  }
+
+  /** A report that an event just showed is not shown again. */
+  #shown(event: QueryEvent): void {
+    const text =
+      event.type === "notice"
+        ? event.message
+        : event.type === "compaction" && event.progress.phase === "message"
+          ? event.progress.message
+          : undefined
+    const at = this.#unshown.findIndex((report) => report.text === text)
+    if (at >= 0) this.#unshown.splice(at, 1)
   }
 
   /** After the work: queued messages start the next query, unless nothing more can be sent. */

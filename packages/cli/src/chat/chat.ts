@@ -19,6 +19,9 @@ import { findCommand } from "./slash-commands.ts"
 import { headingOf, queuedOf, statusOf } from "./snapshot.ts"
 import { ChatStore } from "./store.ts"
 
+/** An extraction takes a few requests. No one wants to wait longer to leave. */
+const MEMORY_PATIENCE_MS = 10_000
+
 interface ChatParts {
   readonly workspace: Workspace
   readonly store: ChatStore
@@ -40,6 +43,10 @@ export class Chat implements CommandTarget {
   readonly #work: AgentWork
   readonly #warned = new Set<string>()
   readonly #left = Promise.withResolvers<void>()
+  readonly #hurried = Promise.withResolvers<void>()
+  #isLeaving = false
+  /** Sessions that are being closed. */
+  #finishing: Promise<void> = Promise.resolve()
   #session: PersonSession
   #stopWatching: () => void = () => {}
 
@@ -71,10 +78,36 @@ export class Chat implements CommandTarget {
 
   async close(): Promise<void> {
     await this.#work.close()
-    await this.#session.close()
+    if (this.agent.extracting && !this.#isAskedAboutMemory())
+      this.notice("Writing down what was learned. To leave at once, press Ctrl-D: it is then done when you continue.")
+    this.#finish(this.#session)
+    await this.#finishing
   }
 
+  /**
+   * Closes a session. Memories of what was just said may take a while; if they do not come, they are written when the conversation is
+   * continued.
+   */
+  #finish(session: PersonSession): void {
+    const { extracting } = session.agent
+    const { promise: late, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, MEMORY_PATIENCE_MS)
+    const isAnswered = !this.#isAskedAboutMemory()
+    const written = extracting && isAnswered ? Promise.race([extracting, late, this.#hurried.promise]) : undefined
+    const closed = (written ?? Promise.resolve()).finally(() => clearTimeout(timer)).then(() => session.close())
+    const before = this.#finishing
+    this.#finishing = closed.then(() => before)
+    this.#guard(this.#finishing)
+  }
+
+  #isAskedAboutMemory(): boolean {
+    return this.store.snapshot().dialogs.some(({ from }) => from === "background")
+  }
+
+  /** A second call leaves at once. */
   leave(): void {
+    if (this.#isLeaving) this.#hurried.resolve()
+    this.#isLeaving = true
     this.#left.resolve()
   }
 
@@ -135,7 +168,7 @@ export class Chat implements CommandTarget {
       this.#session = await reopen(before.name)
       throw error
     }
-    this.#watchDreams()
+    this.#watch()
     this.#work.refresh()
     this.notice(`Switched from ${before.name} to ${model}.`)
     this.#warn()
@@ -179,7 +212,7 @@ export class Chat implements CommandTarget {
 
   /** Takes an input: remembers it for the up key and carries it out. */
   submit(text: string): void {
-    if (text.trim() === "") return
+    if (text.trim() === "" || this.#isLeaving) return
     this.store.dispatch({ type: "submitted", text })
     this.#guard(this.#inputs.add(text))
     this.perform(text)
@@ -205,13 +238,14 @@ export class Chat implements CommandTarget {
   async #replace(input: Pick<SessionInput, "resumed" | "model">): Promise<void> {
     this.store.dispatch({ type: "work", work: { type: "opening" } })
     try {
+      if (input.resumed) await this.#finishing // it may be the one that is still being closed
       const next = await openPersonSession({
         ask: this.ask,
         workspace: this.#workspace,
         ...(input.resumed ? {} : { mode: this.agent.mode }), // a resumed conversation has a mode of its own
         ...input,
       })
-      await this.#session.close()
+      this.#finish(this.#session)
       this.#session = next
       this.#show()
     } finally {
@@ -219,14 +253,17 @@ export class Chat implements CommandTarget {
     }
   }
 
-  /** The status line follows the dreams of the current agent. */
-  #watchDreams(): void {
+  /** Shows what happens in the background of the current agent: what layers report, and the dreams in the status line. */
+  #watch(): void {
     this.#stopWatching()
-    this.#stopWatching = this.agent.dreaming?.on(() => this.#work.refresh()) ?? (() => {})
+    const stops = [this.#work.watch(), this.agent.dreaming?.on(() => this.#work.refresh())]
+    this.#stopWatching = () => {
+      for (const stop of stops) stop?.()
+    }
   }
 
   #show(): void {
-    this.#watchDreams()
+    this.#watch()
     const { context, compactions } = this.agent.conversation.views
     const { tokensAfter } = compactions.last ?? {}
     const items = [

@@ -57,7 +57,8 @@ export async function dream(target: CommandTarget, action: string): Promise<void
     case "now": {
       target.notice("Dreaming in the background. /dream shows how far it is, and /dream kill ends it.")
       const end = await target.agent.dream()
-      return target.notice([end?.message, costWords(dreaming.state)].filter(Boolean).join(" "))
+      for (const sentence of [end?.message, costWords(dreaming.state)]) if (sentence) target.notice(sentence)
+      return
     }
     case "kill": {
       const answer = await dreaming.killAny()

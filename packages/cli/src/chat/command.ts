@@ -63,7 +63,12 @@ async function show(chat: Chat, hasColours: boolean): Promise<void> {
     exitOnCtrlC: false,
     interactive: true,
   })
-  process.once("SIGTERM", () => chat.leave()).once("SIGHUP", () => chat.leave())
+  // a signal does not wait: the second call leaves at once
+  const leaveNow = () => {
+    chat.leave()
+    chat.leave()
+  }
+  process.once("SIGTERM", leaveNow).once("SIGHUP", leaveNow)
   await chat.left
   await chat.close()
   app.rerender(null) // the conversation stays on the screen without the input line

@@ -4,8 +4,8 @@ import type { Intent } from "./keys.ts"
 
 export interface Dialog {
   readonly id: string
-  /** Who asks: the agent, which waits for the answer, or a slash command. */
-  readonly from: "agent" | "command"
+  /** Who asks: the agent, which waits for the answer, a slash command, or work in the background, for which no query waits. */
+  readonly from: "agent" | "command" | "background"
   readonly title: string
   /** The reason for the question. */
   readonly why?: string

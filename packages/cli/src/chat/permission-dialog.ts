@@ -33,6 +33,20 @@ export function permissionDialog({ request, rules, project }: PermissionSubject)
   }
 }
 
+/** The question about a memory of what was said. It comes after the answer, and the work goes on meanwhile. */
+export function memoryDialog({ question: { summary, paths = [], preview }, why }: PermissionRequest): DialogDraft {
+  return {
+    title: `${summary.charAt(0).toUpperCase()}${summary.slice(1)}?`,
+    why,
+    notes: paths.map((path) => ({ text: `File: ${path}`, tone: "plain" })),
+    body: { form: "diff", text: preview ?? summary },
+    options: [
+      { label: "Yes, remember it", letter: "y" },
+      { label: "No", letter: "n" },
+    ],
+  }
+}
+
 export function permissionOptions(rules: readonly string[]): readonly DialogOption[] {
   if (rules.length === 0) return [YES, NO]
   const meaning = rules.map((rule) => `${rule} allows ${ruleMeaning(rule)}.`).join(" ")

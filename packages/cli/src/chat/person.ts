@@ -3,7 +3,7 @@
 import { offeredRules } from "../permission-rules.ts"
 import type { Person } from "../session.ts"
 import type { DialogAnswer, DialogDraft, DialogOption } from "./dialog.ts"
-import { NO, permissionDialog, permissionOptions, YES } from "./permission-dialog.ts"
+import { memoryDialog, NO, permissionDialog, permissionOptions, YES } from "./permission-dialog.ts"
 
 export type Ask = (dialog: DialogDraft) => Promise<DialogAnswer>
 
@@ -15,9 +15,13 @@ export interface PersonParts {
 }
 
 export function personAt({ project, allow, ...parts }: PersonParts): Required<Person> {
-  const ask: Ask = (dialog) => parts.ask({ ...dialog, from: "agent" })
+  const ask: Ask = (dialog) => parts.ask({ from: "agent", ...dialog })
   return {
     async askPermission(request) {
+      if (request.background) {
+        const answer = await ask({ ...memoryDialog(request), from: "background" })
+        return { allowed: answer.type === "chosen" && answer.index === 0 }
+      }
       const rules = offeredRules(request, project)
       const answer = await ask(permissionDialog({ request, rules, project }))
       if (answer.type === "dismissed") return { allowed: false }

@@ -74,7 +74,7 @@ async function dreamNow({ dreaming, figures, isConnected }: DreamPlace, terminal
     const end = await dreaming.dream({ figures, force: true, signal: interruption.signal })
     const isGood = GOOD_ENDS.has(end.state)
     const say = isGood ? terminal.print : terminal.complain
-    say(`${printable([end.message, costWords(dreaming.state)].filter(Boolean).join(" "))}\n`)
+    say(`${[printable(end.message), costWords(dreaming.state)].filter(Boolean).join("\n")}\n`)
     return isGood ? DONE : NOT_DONE
   } finally {
     stopWatching()

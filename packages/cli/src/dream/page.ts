@@ -37,7 +37,7 @@ const runningWords = (dream: DreamState, now: Date): string =>
 function lastWords(dream: DreamState | undefined, now: Date): string {
   if (!dream) return "No dream runs, and there has been none yet."
   const ended = dream.endedAt === undefined ? "" : ` ${timeAgo(new Date(dream.endedAt), now)}`
-  return [`No dream runs. The last one ${dream.status}${ended}.`, dream.message, costWords(dream)]
+  return [`No dream runs. The last one ${dream.status}${ended}.`, costWords(dream), dream.message]
     .filter(Boolean)
     .join(" ")
 }

@@ -21,6 +21,10 @@ export interface PermissionRequest {
   readonly why: string
   /** The name of the sub-agent that wants to run it. Absent for the agent itself. */
   readonly agent?: string
+  /** Each such question is a decision of its own: no rule can answer the next one. */
+  readonly onlyPerson?: true
+  /** No query waits for the answer. It may come while the person does something else. */
+  readonly background?: true
 }
 
 export type PermissionAnswer = { readonly allowed: true } | { readonly allowed: false; readonly remark?: string }
@@ -93,14 +97,19 @@ async function question(candidate: Candidate, { why, judgement }: Doubt, gate: G
   if (now.verdict === "deny") return { ...next, refused: now.why }
   const isOnlyPerson = now.verdict === "ask" && now.onlyPerson
   if (outcome.permission === "allow" && !isOnlyPerson) return next
-  return person(next, now.verdict === "ask" && next !== noted ? now.why : why, gate)
+  const reason = now.verdict === "ask" && next !== noted ? now.why : why
+  return person(next, { why: reason, ...(isOnlyPerson ? { onlyPerson: true } : {}) }, gate)
 }
 
-async function person(candidate: Candidate, why: string, { askPermission, signal }: Gate): Promise<Candidate> {
+async function person(
+  candidate: Candidate,
+  { why, ...doubt }: Pick<PermissionRequest, "why" | "onlyPerson">,
+  { askPermission, signal }: Gate,
+): Promise<Candidate> {
   const { call, tool, question: asked } = candidate.request
   if (!askPermission) return { ...candidate, refused: `${why}, and ${NO_ONE_TO_ASK}` }
   const answer = await orInterrupted(signal, async () =>
-    askPermission({ id: call.id, tool: tool.name, question: asked, why }),
+    askPermission({ id: call.id, tool: tool.name, question: asked, why, ...doubt }),
   )
   if (answer.allowed) return candidate
   return { ...candidate, refused: `the user said no${answer.remark ? `: ${answer.remark}` : ""}` }

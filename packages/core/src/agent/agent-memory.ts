@@ -44,6 +44,8 @@ export function confirming(
         preview: wholeDiffOf({ before, after }),
       },
       why: 'the setting memory is "ask"',
+      onlyPerson: true,
+      background: true,
     })
     return allowed
   }
