@@ -1,7 +1,13 @@
 import { expect, test } from "vitest"
 import { offeredLines } from "./offered.ts"
 
-const recalled = (path: string, more: object = {}) => ({ path, from: "recall" as const, words: [], ...more })
+const recalled = (path: string, more: object = {}) => ({
+  path,
+  at: "2026-01-01T00:00:00.000Z",
+  from: "recall" as const,
+  words: [],
+  ...more,
+})
 
 test("L5-7 why: what was there from the start, then each message with its memories, their age, source and words", () => {
   const lines = offeredLines(
