@@ -1,5 +1,7 @@
-/** Commands that change memory: `edit`, `forget` and `revert`. Each is one change of the person, and can be taken back. */
-import { eraseDreamTraces, type MemoryBank, type MemoryChange, systemClock } from "@strata/core/internal"
+/** Commands that change memory: `edit`, `forget` and `revert`. Each is one change of the person, and can be taken back, except an erasure. */
+import type { MemoryBank, MemoryChange } from "@strata/core/internal"
+import { systemClock } from "@strata/core/internal/base/clock"
+import { eraseDreamTraces } from "@strata/core/internal/layers/6-dreaming/traces"
 import { type Call, UsageError } from "../command.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { printable } from "../display/visible.ts"

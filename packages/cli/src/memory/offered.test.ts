@@ -4,7 +4,7 @@ import { offeredLines } from "./offered.ts"
 const recalled = (path: string, more: object = {}) => ({
   path,
   at: "2026-01-01T00:00:00.000Z",
-  from: "recall" as const,
+  from: "memory" as const,
   words: [],
   ...more,
 })
