@@ -104,10 +104,10 @@ export class AgentMemory {
 
   /** Records files that the agent's tools just wrote. Resolves with what was taken out of them again, as sentences. */
   async recordWrites(files: readonly string[]): Promise<readonly string[]> {
-    const { bank, directory } = this.#memory!
+    const { bank, directory, owner } = this.#memory!
     const conversation = this.#conversation()
     const { views } = conversation
-    const words = views.words.messages
+    const words = owner === "agent" ? [] : views.words.messages // its tasks come from another agent, not from the person
     const results = resultTexts(views.context.storedMessages())
     const remarks: string[] = []
     for (const file of files) {

@@ -2,6 +2,7 @@
  * What reaches an agent from outside its loop: results and messages of other agents. The floor above provides it. The loop asks before
  * every request and after a final answer.
  */
+import type { AgentMemoryPlace } from "../journal/memory-files.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import type { PermissionPolicy } from "./permission-policy.ts"
 
@@ -41,6 +42,8 @@ export interface SubAgentPlace {
   readonly under: string
   /** Where the journal of that conversation is. */
   readonly leadLocation: string
+  /** Its own memory. Without it, it has none: what it learns is for its lead, and only the lead adds to the memory of the project. */
+  readonly memory?: AgentMemoryPlace
   /** What the lead may do now. Its agent may never do more. */
   readonly within: () => PermissionPolicy
 }

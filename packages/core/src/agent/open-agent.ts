@@ -1,6 +1,6 @@
 /** Opens an agent: wires a conversation, a model, tools, permissions, hooks and instruction files together. */
 import { realpath } from "node:fs/promises"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { type Clock, systemClock } from "../base/clock.ts"
 import { reasonOf } from "../base/errors.ts"
 import { projectName } from "../base/ids.ts"
@@ -10,9 +10,9 @@ import type { EffectiveSettings, Settings } from "../base/settings.ts"
 import { createTelemetry } from "../base/telemetry.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import { defaultLayers, type LayerSurroundings } from "../conversation/default-layers.ts"
-import { memoryFor, openWithSettings } from "../conversation/open.ts"
+import { type MemoryGround, memoryFor, openWithSettings } from "../conversation/open.ts"
 import { projectDreams } from "../conversation/project-dreams.ts"
-import type { ProjectMemory } from "../conversation/project-memory.ts"
+import { openAgentMemory, type ProjectMemory } from "../conversation/project-memory.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot, journalDirectory, notesConfigDirectory, projectDirectory } from "../journal/file/layout.ts"
 import type { Store } from "../journal/store.ts"
@@ -72,7 +72,7 @@ export async function openAgentWith(
   surroundings: Surroundings = {},
 ): Promise<Agent> {
   checkAgentOptions(options)
-  const ground = await groundOf(options, settings)
+  const ground = await groundOf(options, settings, surroundings.sub)
   const toolset = await openTools(options.tools ?? [], ground)
   try {
     return await assemble({ options, ground, toolset, ...surroundings })
@@ -96,7 +96,7 @@ interface Ground {
   readonly memory: ProjectMemory | undefined
 }
 
-async function groundOf(options: AgentOptions, loaded: EffectiveSettings): Promise<Ground> {
+async function groundOf(options: AgentOptions, loaded: EffectiveSettings, sub?: SubAgentPlace): Promise<Ground> {
   const { clock = systemClock, env = process.env, client, summariser } = options
   const cwd = await projectAt(options.cwd ?? process.cwd())
   const root = options.dir ?? defaultRoot(env)
@@ -115,12 +115,21 @@ async function groundOf(options: AgentOptions, loaded: EffectiveSettings): Promi
     settings: values,
     model,
     store,
-    memory: await memoryFor(options, {
-      ...{ store, settings: loaded, root, cwd, clock },
-      code: (await repositoryRoot(cwd)) ?? cwd,
-    }),
+    memory: await openMemory(options, { store, settings: loaded, root, cwd, clock }, sub),
     summariser: summariser ? await chooseModel({ ...source, model: summariser, client: shared }) : undefined,
   }
+}
+
+/** An agent that works for another one has its own memory or none. */
+async function openMemory(
+  options: AgentOptions,
+  ground: MemoryGround,
+  sub: SubAgentPlace | undefined,
+): Promise<ProjectMemory | undefined> {
+  const { store, cwd, clock, settings } = ground
+  const code = await repositoryRoot(cwd)
+  if (!sub) return memoryFor(options, { ...ground, code })
+  return sub.memory && openAgentMemory({ store, cwd, clock, code, place: sub.memory, mode: settings.values.memory })
 }
 
 async function projectAt(path: string): Promise<string> {
@@ -186,15 +195,16 @@ async function assemble({ options, ground, toolset, problems = [], companions, s
     closing: closing.signal,
   })
   const dreaming =
-    memory &&
-    projectDreams({
-      ...{ memory, project: cwd, clock, env, model: summariser ?? model },
-      rules: (tool, question) => {
-        const policy = { ...state.policy, mode: "ask" as const, readable: ["/"] } // where it may read is decided already
-        const { verdict, why } = judge({ tool, question, isReadOnly: true }, policy)
-        return verdict === "allow" || `${why}.`
-      },
-    })
+    memory?.owner === "project"
+      ? projectDreams({
+          ...{ memory, project: cwd, clock, env, model: summariser ?? model },
+          rules: (tool, question) => {
+            const policy = { ...state.policy, mode: "ask" as const, readable: ["/"] } // where it may read is decided already
+            const { verdict, why } = judge({ tool, question, isReadOnly: true }, policy)
+            return verdict === "allow" || `${why}.`
+          },
+        })
+      : undefined
   const layers = layersOf(options, {
     model,
     tools,
@@ -299,7 +309,7 @@ function policyOf({ settings, cwd, root, env, memory }: Ground, readable: readon
     mode: "ask",
     ...{ allow, ask, deny },
     project: cwd,
-    kept: [root],
+    kept: [root, ...(memory?.owner === "agent" && memory.directory ? [dirname(memory.directory)] : [])],
     ...(memory ? memoryRights(memory) : {}),
     readable: [join(projectDirectory(root, projectName(cwd)), "tool-results"), ...readable],
     ...(env.HOME ? { home: env.HOME } : {}),

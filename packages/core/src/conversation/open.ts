@@ -119,7 +119,7 @@ export async function openWithSettings(
   }
 }
 
-interface MemoryGround {
+export interface MemoryGround {
   readonly store: Store
   readonly settings: EffectiveSettings
   readonly root: string

@@ -7,7 +7,7 @@ import { homedir } from "node:os"
 import type { Clock } from "../base/clock.ts"
 import type { MemoryMode } from "../base/vocabulary.ts"
 import { projectDirectory } from "../journal/file/layout.ts"
-import type { MemoryFiles, MemoryPlace } from "../journal/memory-files.ts"
+import type { AgentMemoryPlace, MemoryFiles, MemoryPlace } from "../journal/memory-files.ts"
 import type { Store } from "../journal/store.ts"
 import { type DailySpend, dailySpend } from "../layers/daily-limit.ts"
 import { Quota } from "../layers/quota.ts"
@@ -71,7 +71,7 @@ export async function openProjectMemory(options: ProjectMemoryOptions): Promise<
 }
 
 export interface AgentMemoryOptions extends Omit<ProjectMemoryOptions, "root"> {
-  readonly place: Extract<MemoryPlace, { readonly agent: string }>
+  readonly place: AgentMemoryPlace
 }
 
 /** The memory of one agent in one scope. It does not search past conversations: those are the project's. */
@@ -79,6 +79,12 @@ export async function openAgentMemory(options: AgentMemoryOptions): Promise<Proj
   const { store, mode, place } = options
   if (mode === "off" || !store.memories) return undefined
   return openMemory(options, { owner: "agent", files: store.memories(place) })
+}
+
+/** Where the files of a memory are, links followed. Nothing if the store keeps no files. */
+export async function memoryDirectoryOf(store: Store, place: MemoryPlace): Promise<string | undefined> {
+  const directory = store.memories?.(place).directory
+  return directory === undefined ? undefined : followed(directory)
 }
 
 interface MemoryParts {

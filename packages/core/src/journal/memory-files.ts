@@ -14,6 +14,8 @@ export type MemoryPlace =
   | { readonly agent: string; readonly scope: "local"; readonly project: string }
   | { readonly agent: string; readonly scope: "project"; readonly directory: string }
 
+export type AgentMemoryPlace = Extract<MemoryPlace, { readonly agent: string }>
+
 export interface MemoryFiles {
   /** For messages to a person. */
   readonly location: string

@@ -12,11 +12,15 @@ import type { EffectiveSettings } from "../base/settings.ts"
 import { assertNotForked } from "../forks/fork-marker.ts"
 import { forkReply } from "../forks/fork-messages.ts"
 import { cloneReads } from "../forks/fork-state.ts"
+import { fileStore } from "../journal/file/file-store.ts"
+import { defaultRoot } from "../journal/file/layout.ts"
 import { type Content, isToolUse } from "../messages/blocks.ts"
 import { contentOf } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import type { Tool, Toolset } from "../tools/tool.ts"
+import { type AgentMemoryChoice, agentMemoryFor } from "./definitions/agent-memory.ts"
 import type { AgentDefinition } from "./definitions/definition.ts"
+import { withMemoryTools } from "./definitions/memory-tools.ts"
 import { modelOf } from "./definitions/model-of.ts"
 import type { AgentOrder } from "./order.ts"
 
@@ -53,17 +57,32 @@ export function subAgentOpener(sources: SubAgentSources): OpenSubAgent {
     return {
       model: typeof model === "string" ? model : model.name,
       begin: async () => (order.kind === "fork" ? forkTask(order, member) : order.prompt),
-      open: (companions) =>
-        openAgentWith(
-          { ...optionsFor(order, member, sources), ...asking(lead, member, ask), model },
-          ownSettings(sources),
-          {
-            companions,
-            sub: placeOf(order, member),
-          },
-        ),
+      open: async (companions) => {
+        const memory = await memoryFor(order, member, sources)
+        return openAgentWith(
+          { ...optionsFor(order, member, { ...sources, memory }), ...asking(lead, member, ask), model },
+          memory ? sources.settings : withoutMemory(sources.settings),
+          { companions, sub: { ...placeOf(order, member), ...(memory ? { memory: memory.place } : {}) } },
+        )
+      },
     }
   }
+}
+
+type ChosenMemory = Extract<AgentMemoryChoice, { readonly state: "place" }>
+
+/** What its definition asks for. Why one gets no memory was said when the lead was opened. */
+async function memoryFor(
+  { definition }: AgentOrder,
+  { lead }: Member,
+  { options, settings }: SubAgentSources,
+): Promise<ChosenMemory | undefined> {
+  if (definition?.memory === undefined) return undefined
+  const { env = process.env } = options
+  const store = options.store ?? fileStore({ root: options.dir ?? defaultRoot(env) })
+  const cwd = lead.shared.state.policy.project
+  const choice = await agentMemoryFor(definition, { store, cwd, home: env.HOME, settings })
+  return choice.state === "place" ? choice : undefined
 }
 
 /** The copy ends with the lead's last answer. Every fork of it gets the same message but for its directive. */
@@ -80,7 +99,9 @@ async function forkTask({ prompt }: AgentOrder, { id, lead: { conversation } }: 
   )
 }
 
-function optionsFor(order: AgentOrder, member: Member, sources: SubAgentSources): Omit<AgentOptions, "model"> {
+type SourcesWithMemory = SubAgentSources & { readonly memory: ChosenMemory | undefined }
+
+function optionsFor(order: AgentOrder, member: Member, sources: SourcesWithMemory): Omit<AgentOptions, "model"> {
   const { client, dir, env, clock, ids, flags, store, hooks, summariser, system, layers } = sources.options
   const { state } = member.lead.shared
   const isFork = order.kind === "fork"
@@ -104,7 +125,7 @@ function layersFor(layers: AgentOptions["layers"]): Pick<AgentOptions, "layers">
 }
 
 /** What it learns is for its lead: only the lead's conversation adds to the memory of the project. */
-function ownSettings({ settings }: SubAgentSources): EffectiveSettings {
+function withoutMemory(settings: EffectiveSettings): EffectiveSettings {
   return { ...settings, values: { ...settings.values, memory: "off" } }
 }
 
@@ -123,9 +144,14 @@ function placeOf({ kind, definition }: AgentOrder, { id, name, lead }: Member): 
 }
 
 /** The lead's tools with a shell of its own. A fork has the same list as its lead, because the list is part of the shared bytes. */
-function toolsFor(order: AgentOrder, member: Member, { teamTools, toolsFor: own }: SubAgentSources): Toolset {
+function toolsFor(order: AgentOrder, member: Member, sources: SourcesWithMemory): Toolset {
+  const { teamTools, toolsFor: own, memory } = sources
   const replaced = new Map(own(member, order).map((tool) => [tool.name, tool]))
   const mayUse = order.kind === "fork" ? () => true : allowedBy(order.definition)
+  const { definition } = order
+  const directory = memory?.directory
+  const withMemory = (chosen: readonly Tool[], all: readonly Tool[]) =>
+    definition && directory !== undefined ? withMemoryTools({ all, chosen, definition, directory }) : chosen
   const set: Toolset = {
     async open() {
       const forked = await member.lead.shared.toolset.fork()
@@ -136,7 +162,7 @@ function toolsFor(order: AgentOrder, member: Member, { teamTools, toolsFor: own 
       const introductions = (forked.introductions ?? []).filter(
         ({ type }) => order.kind === "fork" || type !== "agent_listing",
       )
-      return { ...forked, tools, introductions }
+      return { ...forked, tools: withMemory(tools, forked.tools), introductions }
     },
     *[Symbol.iterator]() {
       yield set

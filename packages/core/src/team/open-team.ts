@@ -4,9 +4,11 @@ import { openAgentWith, type Surroundings, settingsFor } from "../agent/open-age
 import { type AgentOptions, checkAgentOptions } from "../agent/options.ts"
 import { describe, InvalidOptionError } from "../base/options.ts"
 import type { EffectiveSettings } from "../base/settings.ts"
+import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot } from "../journal/file/layout.ts"
 import type { OpenToolset, Tool, Toolset } from "../tools/tool.ts"
 import { AGENT_TOOL, agentTool, refusedAgentTool } from "./agent-tool.ts"
+import { agentMemoryFor } from "./definitions/agent-memory.ts"
 import { type AgentDefinition, isAgentName, NAME_RULE } from "./definitions/definition.ts"
 import { agentListing } from "./definitions/listing.ts"
 import { type LoadedDefinitions, loadAgentDefinitions } from "./definitions/load.ts"
@@ -77,17 +79,18 @@ interface DefinitionSources {
   readonly settings: EffectiveSettings
 }
 
-/** Those given in code come first: a file must not replace what the program relies on. */
+/** Those given in code come first: a file must not replace what the program relies on. A memory that cannot be used is said now. */
 async function definitionsFor({ agents, options, settings }: DefinitionSources): Promise<LoadedDefinitions> {
   const given = givenDefinitions(agents)
-  const { env = process.env } = options
-  const { definitions, problems } = await loadAgentDefinitions({
-    root: options.dir ?? defaultRoot(env),
-    home: env.HOME,
-    project: settings.agents,
-  })
+  const { env = process.env, cwd = process.cwd() } = options
+  const root = options.dir ?? defaultRoot(env)
+  const loaded = await loadAgentDefinitions({ root, home: env.HOME, project: settings.agents })
   const names = new Set(given.map(({ name }) => name.toLowerCase()))
-  return { definitions: [...given, ...definitions.filter(({ name }) => !names.has(name.toLowerCase()))], problems }
+  const definitions = [...given, ...loaded.definitions.filter(({ name }) => !names.has(name.toLowerCase()))]
+  const ground = { store: options.store ?? fileStore({ root }), cwd, home: env.HOME, settings }
+  const choices = await Promise.all(definitions.map((definition) => agentMemoryFor(definition, ground)))
+  const refusals = choices.flatMap((choice) => (choice.state === "refused" ? [choice.why] : []))
+  return { definitions, problems: [...loaded.problems, ...refusals] }
 }
 
 function givenDefinitions(agents: unknown): readonly AgentDefinition[] {

@@ -2,19 +2,20 @@
  * Which memory an agent has: one directory for each agent and scope, in the format of the project's memory. A memory in the repository is
  * used only where a person trusts the project, because anyone can commit one.
  */
+import { sep } from "node:path"
 import { repositoryRoot } from "../../base/repository.ts"
 import type { EffectiveSettings } from "../../base/settings.ts"
-import type { MemoryPlace } from "../../journal/memory-files.ts"
+import { followed } from "../../base/trust.ts"
+import { memoryDirectoryOf } from "../../conversation/project-memory.ts"
+import type { AgentMemoryPlace } from "../../journal/memory-files.ts"
 import type { Store } from "../../journal/store.ts"
 import { projectIdentity } from "../../memory/project-identity.ts"
 import { type AgentDefinition, isAgentName, NAME_RULE } from "./definition.ts"
 
-export type AgentMemoryPlace = Extract<MemoryPlace, { readonly agent: string }>
-
 /** Nothing: the definition asks for no memory, or memory is off. */
 export type AgentMemoryChoice =
   | { readonly state: "nothing" }
-  | { readonly state: "place"; readonly place: AgentMemoryPlace }
+  | { readonly state: "place"; readonly place: AgentMemoryPlace; readonly directory?: string }
   | { readonly state: "refused"; readonly why: string }
 
 export interface AgentMemoryGround {
@@ -33,15 +34,22 @@ export async function agentMemoryFor(
   if (scope === undefined || settings.values.off || settings.values.memory === "off") return { state: "nothing" }
   if (!isAgentName(name)) return refused(name, `of its name: ${NAME_RULE}`)
   if (!store.memories) return refused(name, `the store (${store.description}) keeps no memories`)
-  if (scope === "user") return { state: "place", place: { agent: name, scope } }
-  if (scope === "local")
-    return { state: "place", place: { agent: name, scope, project: (await projectIdentity(cwd)).name } }
+  if (scope === "user") return chosen(store, { agent: name, scope })
+  if (scope === "local") return chosen(store, { agent: name, scope, project: (await projectIdentity(cwd)).name })
   if (settings.leftOut !== undefined)
     return refused(
       name,
       'it is kept in the repository, and this project is not trusted. "strata trust" shows what is there',
     )
-  return { state: "place", place: { agent: name, scope, directory: await repositoryRoot(cwd, { home }) } }
+  const project = await repositoryRoot(cwd, { home })
+  const choice = await chosen(store, { agent: name, scope, directory: project })
+  const isInside = choice.directory?.startsWith((await followed(project)) + sep) ?? true
+  return isInside ? choice : refused(name, "its directory leads out of the repository")
+}
+
+async function chosen(store: Store, place: AgentMemoryPlace): Promise<Extract<AgentMemoryChoice, { state: "place" }>> {
+  const directory = await memoryDirectoryOf(store, place)
+  return { state: "place", place, ...(directory === undefined ? {} : { directory }) }
 }
 
 const refused = (name: string, why: string): AgentMemoryChoice => ({

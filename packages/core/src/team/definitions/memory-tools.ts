@@ -3,7 +3,7 @@
  * definition does not name work in the memory directory only.
  */
 import { nameInside } from "../../layers/5-auto-memory/captured-files.ts"
-import { executed, needsApproval, questionOf } from "../../tools/defaults.ts"
+import { executed, questionOf } from "../../tools/defaults.ts"
 import type { Tool, ToolContext, ToolOutput } from "../../tools/tool.ts"
 import type { AgentDefinition } from "./definition.ts"
 
@@ -34,9 +34,8 @@ function limited(tool: Tool, directory: string): Tool {
   }
   return {
     ...tool,
-    // no one is asked about a call that is refused anyway
-    needsApproval: async (input, context) =>
-      (await isInside(input, context)) ? ((await needsApproval(tool, input, context)) ?? true) : false,
+    // no one is asked about a write that is refused anyway
+    ...(tool.name === "Read" ? {} : { needsApproval: isInside }),
     async execute(input, context): Promise<ToolOutput> {
       if (await isInside(input, context)) return executed(tool, input, context)
       const content = `Nothing was done: you can use ${tool.name} only in your memory, ${directory}.`
