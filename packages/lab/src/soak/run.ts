@@ -73,12 +73,10 @@ export async function soak({ onProgress, ...options }: SoakOptions): Promise<Soa
 /** Returns what other conversations cost meanwhile. */
 async function work(index: number, workshop: SoakWorkshop, watch: SoakWatch): Promise<readonly LedgerSummary[]> {
   const { text, pauseMinutes, isNextDay } = taskAt(index)
+  await workshop.agent.conversation.settled() // background work ends within any pause, while the cache is warm
   workshop.simulator.clock.advance(pauseMinutes * MINUTE)
   const others: LedgerSummary[] = []
-  if (isNextDay) {
-    await workshop.agent.conversation.settled()
-    for (const message of nightMessages(index)) others.push(await workshop.converse(message))
-  }
+  if (isNextDay) for (const message of nightMessages(index)) others.push(await workshop.converse(message))
   for await (const event of workshop.agent.query(text)) watch.event(event)
   return others
 }
