@@ -3,7 +3,6 @@ import type { BreakCause, BreakTotal, LedgerSummary, Memory, Purpose } from "@st
 import type { SoakWatch } from "./watch.ts"
 
 const MOST_SHARE = 5 // percent of the spend: the default of background-share
-const CONVERSATIONS_FOR_A_DREAM = 16 // three nights; after one night the budget may put a dream off
 const MEMORY_WORK = ["notes", "memory"] as const satisfies readonly Purpose[]
 /** Breaks with a cause other than memory: the context was made smaller, or the person was away for longer than the cache lives. */
 const OTHER_CAUSES: ReadonlySet<BreakCause> = new Set(["compaction", "clearing", "hour-over", "five-minutes-over"])
@@ -48,7 +47,7 @@ export function memoryFigures({ watch, memories, ledgers, history }: MemorySourc
   }
 }
 
-export function memoryProblems({ percent, conversations, kept, recalled, dreams, breaks }: MemoryFigures) {
+export function memoryProblems({ percent, kept, recalled, breaks }: MemoryFigures) {
   const unexplained = Object.entries(breaks).filter(([cause]) => !OTHER_CAUSES.has(cause as BreakCause))
   return [
     ...(percent > MOST_SHARE
@@ -59,9 +58,6 @@ export function memoryProblems({ percent, conversations, kept, recalled, dreams,
     ),
     ...(kept === 0 || recalled === 0
       ? ["no memory was kept and recalled, so the soak shows nothing about memory"]
-      : []),
-    ...(conversations >= CONVERSATIONS_FOR_A_DREAM && dreams === 0
-      ? ["no dream took place, although nights passed"]
       : []),
   ]
 }
