@@ -3,6 +3,7 @@ import { chanceOf } from "./answer-chance.ts"
 import { ApiError } from "./api-error.ts"
 import type { Answer, BrainBlock, BrainMessage, BrainRequest } from "./brain.ts"
 import { blocksOf, type Turn } from "./conversation.ts"
+import { visibleTools } from "./deferred-tools.ts"
 import type { Simulation } from "./simulation.ts"
 import type { Block, MessagesBody, Role } from "./wire.ts"
 
@@ -22,7 +23,7 @@ export async function askBrain(simulation: Simulation, { body, turns, summary }:
     ...(body.system !== undefined && {
       system: blocksOf(body.system).map(({ text = "" }) => ({ type: "text", text })),
     }),
-    ...(body.tools && { tools: body.tools }),
+    ...(body.tools && { tools: visibleTools(body.tools, turns) }),
   }
   try {
     return await brain.answer({

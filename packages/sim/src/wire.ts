@@ -28,6 +28,7 @@ export interface Block {
   readonly name?: string
   readonly input?: unknown
   readonly tool_use_id?: string
+  readonly tool_name?: string
   readonly content?: string | readonly Block[] | null
   readonly is_error?: boolean
   readonly source?: MediaSource
@@ -52,6 +53,8 @@ export interface ToolParam {
   readonly name: string
   readonly description?: string
   readonly input_schema?: Record<string, unknown>
+  /** Not part of the prompt until a `tool_reference` loads it. */
+  readonly defer_loading?: boolean
   readonly cache_control?: CacheControl | null
 }
 

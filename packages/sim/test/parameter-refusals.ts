@@ -1,7 +1,19 @@
 /** One case per rule about the fields next to the messages. */
 import { BETA } from "../src/dialect.ts"
-import { OLD_API, type Refused, tool } from "./refusals.ts"
+import { assistant, marked, OLD_API, type Refused, text, tool, toolUse, user } from "./refusals.ts"
 import { hello } from "./simulator.ts"
+
+const later = { ...tool, name: "later", defer_loading: true }
+const reference = (tool_name: string) => ({ type: "tool_reference", tool_name })
+const loading = (content: readonly object[]) =>
+  hello({
+    tools: [tool, later],
+    messages: [
+      user("Hi"),
+      assistant([toolUse("toolu_1")]),
+      user([{ type: "tool_result", tool_use_id: "toolu_1", content }]),
+    ],
+  })
 
 export const PARAMETER_CASES: readonly Refused[] = [
   {
@@ -89,6 +101,33 @@ export const PARAMETER_CASES: readonly Refused[] = [
     refused: "tool names are unique",
     body: hello({ tools: [tool, tool] }),
     message: "tools: Tool names must be unique.",
+  },
+  {
+    refused: "not every tool is deferred",
+    body: hello({ tools: [later] }),
+    message: "At least one tool must have defer_loading=false. All tools cannot be deferred.",
+  },
+  {
+    refused: "no cache_control on a deferred tool",
+    body: hello({ tools: [tool, { ...later, ...marked }] }),
+    message:
+      "Tool 'later' cannot have both defer_loading=true and cache_control set. Tools with defer_loading cannot use prompt caching.",
+  },
+  {
+    refused: "deferred tools only where the model knows them",
+    body: hello({ model: "claude-opus-4-1", tools: [tool, later] }),
+    message: "tools: `defer_loading` and `tool_reference` are not supported on this model.",
+  },
+  {
+    refused: "every tool reference names a tool of the request",
+    body: loading([reference("gone")]),
+    code: "tool_reference_unresolved",
+    message: "Tool reference 'gone' not found in available tools",
+  },
+  {
+    refused: "tool references are not mixed with other content",
+    body: loading([text("found"), reference("later")]),
+    message: "Tool definitions/code execution functions cannot be mixed with other content",
   },
   {
     refused: "stop sequences have something to find",

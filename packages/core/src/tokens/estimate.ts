@@ -6,6 +6,8 @@
  * tokens for an image or a document, and a third on top.
  */
 import { type Block, isToolResult } from "../messages/blocks.ts"
+import type { ToolDefinition } from "../messages/request.ts"
+import { isDeferred, nameOf, referencesIn } from "../messages/tool-references.ts"
 import { type CalibrationReport, type CalibrationState, createCalibration, type Parts } from "./calibrate.ts"
 import { CONTENT_CLASSES } from "./content-class.ts"
 import { type Measure, measureBlock, measureText, sumMeasures } from "./measure.ts"
@@ -25,6 +27,8 @@ export interface Estimator {
   text(text: string): number
   block(block: Block): number
   blocks(blocks: readonly Block[]): number
+  /** The tools of the prompt: a reference to one of them in a result counts as its definition. */
+  knowTools(tools: readonly ToolDefinition[]): void
   /** Takes in how many tokens the API counted for measured content. */
   learn(observation: Observation): void
   report(): CalibrationReport
@@ -44,7 +48,12 @@ const UNKNOWN_PAD = 4 / 3
 export function createEstimator(family: TokenizerFamily, state?: CalibrationState): Estimator {
   const partsOf = family === "unknown" ? plainParts : familyParts(FAMILY_FACTORS[family])
   const calibration = createCalibration({ family, ...(state && { state }) })
-  const measureResult = createResultMeter()
+  const definitions = new Map<string, ToolDefinition>()
+  const measureResult = createResultMeter((result) => {
+    const loaded = referencesIn(result).flatMap((name) => definitions.get(name) ?? [])
+    if (loaded.length === 0) return measureBlock(result)
+    return sumMeasures([measureBlock(result), ...loaded.map((tool) => measureText(JSON.stringify(tool)))])
+  })
   const measure = (blocks: readonly Block[]) =>
     sumMeasures(blocks.map((block) => (isToolResult(block) ? measureResult(block) : measureBlock(block))))
   const tokens = (measured: Measure) => calibration.predict(partsOf(measured))
@@ -56,6 +65,10 @@ export function createEstimator(family: TokenizerFamily, state?: CalibrationStat
     text: (text) => tokens(measureText(text)),
     block: (block) => tokens(measure([block])),
     blocks: (blocks) => tokens(measure(blocks)),
+    knowTools(tools) {
+      definitions.clear()
+      for (const tool of tools.filter(isDeferred)) definitions.set(nameOf(tool) ?? "", tool)
+    },
     learn: ({ measure: measured, actual }) => calibration.learn(partsOf(measured), actual),
     report: calibration.report,
     state: calibration.state,

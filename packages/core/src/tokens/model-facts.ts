@@ -55,6 +55,8 @@ export interface ModelAccepts {
   readonly boundThinking: boolean
   /** The server can edit its copy of the context (`context_management`). */
   readonly contextManagement: boolean
+  /** Tools with `defer_loading`, loaded by a `tool_reference` in a result. */
+  readonly toolReferences: boolean
   /** Non-standard cache editing. No public model has it. */
   readonly cacheEditing: boolean
 }
@@ -81,9 +83,10 @@ const before45: ModelAccepts = {
   earlierThinking: false,
   boundThinking: false,
   contextManagement: true,
+  toolReferences: false,
   cacheEditing: false,
 }
-const from45: ModelAccepts = { ...before45, overflowingOutput: true }
+const from45: ModelAccepts = { ...before45, overflowingOutput: true, toolReferences: true }
 const from46: ModelAccepts = { ...from45, prefill: false, adaptiveThinking: true, earlierThinking: true }
 const from47: ModelAccepts = { ...from46, thinkingBudget: false }
 const from48: ModelAccepts = { ...from47, systemMessages: true }

@@ -7,6 +7,7 @@
  */
 import type { ModelFacts } from "@strata/core/internal"
 import { blocksOf, isServerToolResult, nestedBlocks, type Turn } from "../conversation.ts"
+import { isDeferred, toolsLoadedBy, withDefinitions } from "../deferred-tools.ts"
 import { thinkingMode } from "../thinking/mode.ts"
 import {
   contentHash,
@@ -43,8 +44,9 @@ export function toPrefix(parts: PromptParts): readonly LeveledItem[] {
   const measure = (block: Block) =>
     deleted?.has(block.tool_use_id ?? "")
       ? { ...counter.block(block), tokens: TAGGED_BLOCK_TOKENS }
-      : counter.block(block)
-  const tools = (body.tools ?? []).map((tool, index): LeveledItem => {
+      : withDefinitions(counter.block(block), toolsLoadedBy(block, body.tools), counter)
+  const declared = (body.tools ?? []).filter((tool) => !isDeferred(tool))
+  const tools = declared.map((tool, index): LeveledItem => {
     const { hash, tokens } = counter.tool(tool)
     const instructions = index === 0 ? TOOL_INSTRUCTIONS_TOKENS : 0
     return { level: "tools", hash, tokens: tokens + instructions, ...marked(tool.cache_control) }

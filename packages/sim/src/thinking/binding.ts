@@ -102,7 +102,7 @@ function walk(
       if (block.type === "thinking" && decide(placed, turn, state) !== "drop") {
         state = { ...state, previous: shortened(block.signature ?? "") }
       }
-      state = { ...state, chain: extendChain(state.chain, turn.role, block) }
+      state = { ...state, chain: extendChain(state.chain, turn.role, block, body.tools) }
     }
   }
   return state

@@ -4,19 +4,21 @@
  */
 import { readCompactionSeal } from "../context-management/compaction.ts"
 import { isThinking } from "../conversation.ts"
+import { isDeferred, toolsLoadedBy } from "../deferred-tools.ts"
 import { canonicalDigest, digest } from "../seal.ts"
 import type { Block, MessagesBody, Role } from "../wire.ts"
 
 export const EMPTY_CHAIN = ""
 
-/** The chain with one more block. A compaction block replaces the messages it summarises. */
-export function extendChain(chain: string, role: Role, block: Block): string {
+/** The chain with one more block, and the definitions of the tools that it loads. A compaction block replaces the messages it summarises. */
+export function extendChain(chain: string, role: Role, block: Block, tools?: MessagesBody["tools"]): string {
   if (isThinking(block) || block.type === "cache_edits") return chain
   if (block.type === "compaction") {
     if (block.content == null) return chain // a failed compaction replaces nothing
     return readCompactionSeal(block.signature ?? block.encrypted_content)?.chain ?? digest(`${block.content}`)
   }
-  return digest(chain, role, canonicalDigest(comparable(block)))
+  const loaded = toolsLoadedBy(block, tools).map(canonicalDigest)
+  return digest(chain, role, canonicalDigest(comparable(block)), ...loaded)
 }
 
 /** Leaves out fields that mean the same present or absent. */
@@ -33,7 +35,7 @@ export interface PromptHead {
 
 /** The order of tools does not matter, and tools that are loaded later do not count. */
 export function promptHead({ system, tools = [] }: Pick<MessagesBody, "system" | "tools">): PromptHead {
-  const definitions = tools.filter((tool) => !("defer_loading" in tool && tool.defer_loading)).map(canonicalDigest)
+  const definitions = tools.filter((tool) => !isDeferred(tool)).map(canonicalDigest)
   const blocks = typeof system === "string" ? [{ type: "text", text: system }] : (system ?? [])
   return { system: canonicalDigest(blocks), tools: digest(...definitions.sort()) }
 }

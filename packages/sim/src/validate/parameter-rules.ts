@@ -1,9 +1,16 @@
 /** Rules about the fields next to the messages: output size, thinking, tools, pre-warming. */
-import { pathOf } from "../conversation.ts"
+import { nestedBlocks, pathOf } from "../conversation.ts"
+import { isDeferred, referencesIn } from "../deferred-tools.ts"
+import type { Block } from "../wire.ts"
 import type { ParsedRequest, Rule } from "./rule.ts"
 
 const forcesTool = ({ body }: ParsedRequest) => body.tool_choice?.type === "any" || body.tool_choice?.type === "tool"
 const hasFormat = ({ body }: ParsedRequest) => Boolean(body.output_config?.format ?? body.output_format)
+
+const isMixed = (block: Block) => {
+  const references = referencesIn(block).length
+  return references > 0 && references < nestedBlocks(block).blocks.length
+}
 
 export const PARAMETER_RULES: readonly Rule[] = [
   {
@@ -107,6 +114,53 @@ export const PARAMETER_RULES: readonly Rule[] = [
       const names = (body.tools ?? []).flatMap(({ name }) => name ?? [])
       return new Set(names).size < names.length ? "tools: Tool names must be unique." : undefined
     },
+  },
+  {
+    name: "not every tool is deferred",
+    refuses: ({ body: { tools = [] } }) =>
+      tools.length > 0 && tools.every(isDeferred)
+        ? "At least one tool must have defer_loading=false. All tools cannot be deferred."
+        : undefined,
+  },
+  {
+    name: "no cache_control on a deferred tool",
+    refuses: ({ body: { tools = [] } }) => {
+      const marked = tools.find((tool) => isDeferred(tool) && tool.cache_control)
+      return (
+        marked &&
+        `Tool '${marked.name}' cannot have both defer_loading=true and cache_control set. ` +
+          "Tools with defer_loading cannot use prompt caching."
+      )
+    },
+  },
+  {
+    name: "deferred tools only where the model knows them",
+    refuses: ({ body: { tools = [] }, model, turns }) => {
+      const refers = turns.some(({ blocks }) => blocks.some(({ block }) => referencesIn(block).length > 0))
+      return !model.accepts.toolReferences && (refers || tools.some(isDeferred))
+        ? "tools: `defer_loading` and `tool_reference` are not supported on this model."
+        : undefined
+    },
+  },
+  {
+    name: "every tool reference names a tool of the request",
+    refuses: ({ body: { tools = [] }, turns }) => {
+      const names = turns.flatMap(({ blocks }) => blocks.flatMap(({ block }) => referencesIn(block)))
+      const missing = names.find((wanted) => !tools.some(({ name }) => name === wanted))
+      return missing === undefined
+        ? undefined
+        : {
+            message: `Tool reference '${missing}' not found in available tools`,
+            code: "tool_reference_unresolved",
+          }
+    },
+  },
+  {
+    name: "tool references are not mixed with other content",
+    refuses: ({ turns }) =>
+      turns.some(({ blocks }) => blocks.some(({ block }) => isMixed(block)))
+        ? "Tool definitions/code execution functions cannot be mixed with other content"
+        : undefined,
   },
   {
     name: "stop sequences have something to find",

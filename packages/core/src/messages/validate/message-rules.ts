@@ -3,6 +3,7 @@ import { ASSISTANT_BLOCKS, isServerResult, SYSTEM_BLOCKS, USER_BLOCKS } from "..
 import { isWellFormedCall } from "../blocks.ts"
 import { flawOf, isKnownType } from "../shapes/block-shapes.ts"
 import { type Flaw, fields, inWords, isRecord, listOf, text, textOr, wrong } from "../shapes/shape.ts"
+import { referencesIn } from "../tool-references.ts"
 import { isAsReceived } from "../usable.ts"
 import { wellFormed } from "../well-formed.ts"
 import { SYSTEM_MESSAGE } from "./request-shapes.ts"
@@ -41,6 +42,9 @@ const endsInServerTool = (message: CheckedMessage): boolean => {
   const last = message.content.at(-1)?.type ?? ""
   return SERVER_USE.test(last) || isServerResult(last)
 }
+
+const isOffered = ({ tools }: MessageSubject["request"], name: string): boolean =>
+  Array.isArray(tools) && tools.some((tool) => isRecord(tool) && "name" in tool && tool.name === name)
 
 const BLOCKS_OF: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["assistant", ASSISTANT_BLOCKS],
@@ -187,6 +191,33 @@ export const MESSAGE_RULES: readonly MessageRule[] = [
         return again ? `a second result for the call ${block.tool_use_id}` : undefined
       })
     },
+  },
+  {
+    name: "tool-references-supported",
+    check: (subject) =>
+      atBlocks(subject, (block) =>
+        referencesIn(block).length > 0 && !subject.model.accepts.toolReferences
+          ? `${subject.model.id} does not accept references to tools`
+          : undefined,
+      ),
+  },
+  {
+    name: "tool-references-resolve",
+    check: (subject) =>
+      atBlocks(subject, (block) => {
+        const missing = referencesIn(block).find((name) => !isOffered(subject.request, name))
+        return missing === undefined ? undefined : `it refers to the tool ${missing}, which the request does not have`
+      }),
+  },
+  {
+    name: "tool-references-alone",
+    check: (subject) =>
+      atBlocks(subject, (block) => {
+        const count = referencesIn(block).length
+        return count > 0 && count < (block.content as readonly unknown[]).length
+          ? "references to tools cannot be mixed with other content"
+          : undefined
+      }),
   },
   {
     name: "well-formed-tool-use",

@@ -15,6 +15,7 @@ const ANY_MODEL: ModelRules = {
     thinkingOff: true,
     forcedTools: true,
     systemMessages: true,
+    toolReferences: true,
     cacheEditing: false,
   },
 }

@@ -2,6 +2,7 @@
 import { MEDIA_LIMITS, REQUEST_BYTES } from "../media-limits.ts"
 import type { ModelRequest } from "../request.ts"
 import { type Flaw, inWords, isRecord } from "../shapes/shape.ts"
+import { isDeferred } from "../tool-references.ts"
 import { wellFormed } from "../well-formed.ts"
 import { REQUEST_SHAPES } from "./request-shapes.ts"
 import { type CheckedBlock, checked, type RequestRule, type Violation } from "./rule.ts"
@@ -161,6 +162,14 @@ export const REQUEST_RULES: readonly RequestRule[] = [
     const names = toolsOf(tools).flatMap((tool) => ("name" in tool ? tool.name : []))
     const again = names.find((name, at) => names.indexOf(name) < at)
     return again === undefined ? undefined : ["tools", `two tools have the name ${again}`]
+  }),
+  aboutPrompt("some-tool-declared", ({ request: { tools } }) => {
+    const offered = toolsOf(tools)
+    return offered.length > 0 && offered.every(isDeferred) ? ["tools", "all tools are deferred"] : undefined
+  }),
+  rule("no-breakpoint-on-deferred-tool", ({ request: { tools } }) => {
+    const at = toolsOf(tools).findIndex((tool) => isDeferred(tool) && "cache_control" in tool && tool.cache_control)
+    return at < 0 ? undefined : [`tools.${at}`, "a deferred tool cannot have a breakpoint"]
   }),
   rule("tool-choice-exists", ({ request: { tools, tool_choice: choice } }) => {
     if (!choice) return undefined

@@ -14,6 +14,7 @@ export interface ModelRules {
     readonly thinkingOff: boolean
     readonly forcedTools: boolean
     readonly systemMessages: boolean
+    readonly toolReferences: boolean
     /** Deletions in the server's cache. No public model accepts them. */
     readonly cacheEditing: boolean
   }

@@ -27,6 +27,9 @@ const pdf = (file: string) => ({
 })
 const TOOL = { name: "Read", input_schema: { type: "object" } }
 
+const LATER = { ...TOOL, name: "Later", defer_loading: true }
+const reference = (name: string): Raw => ({ type: "tool_reference", tool_name: name })
+
 const DOCUMENT = { type: "document", source: { type: "text", media_type: "text/plain", data: "d" } }
 const CITATION = { type: "web_search_result_location", cited_text: "c", encrypted_index: "e", title: "t", url: "u" }
 const HALF = "\ud83d"
@@ -52,6 +55,7 @@ interface Case {
 }
 
 const messages = (...list: Raw[]): Raw => ({ messages: list })
+const loading = (...content: Raw[]): Raw => messages(HI, assistant(call("a")), user(result("a", { content })))
 
 /** For each rule a request that keeps it, one that breaks it and nothing else, and where. */
 const CASES: Readonly<Record<string, Case>> = {
@@ -231,6 +235,28 @@ const CASES: Readonly<Record<string, Case>> = {
     path: "tools.1",
   },
   "unique-tool-names": { valid: { tools: [TOOL] }, broken: { tools: [TOOL, TOOL] }, path: "tools" },
+  "some-tool-declared": { valid: { tools: [TOOL, LATER] }, broken: { tools: [LATER] }, path: "tools" },
+  "no-breakpoint-on-deferred-tool": {
+    valid: { tools: [{ ...TOOL, ...BREAKPOINT }, LATER] },
+    broken: { tools: [TOOL, { ...LATER, ...BREAKPOINT }] },
+    path: "tools.1",
+  },
+  "tool-references-supported": {
+    model: "claude-opus-4-1",
+    valid: { tools: [TOOL, LATER], ...loading(text("no such tool")) },
+    broken: { tools: [TOOL, LATER], ...loading(reference("Later")) },
+    path: "messages.2.content.0",
+  },
+  "tool-references-resolve": {
+    valid: { tools: [TOOL, LATER], ...loading(reference("Later")) },
+    broken: { tools: [TOOL, LATER], ...loading(reference("Gone")) },
+    path: "messages.2.content.0",
+  },
+  "tool-references-alone": {
+    valid: { tools: [TOOL, LATER], ...loading(reference("Later"), reference("Read")) },
+    broken: { tools: [TOOL, LATER], ...loading(text("found"), reference("Later")) },
+    path: "messages.2.content.0",
+  },
   "tool-choice-exists": {
     valid: { tools: [TOOL], tool_choice: { type: "tool", name: "Read" } },
     broken: { tools: [TOOL], tool_choice: { type: "tool", name: "Write" } },

@@ -14,6 +14,7 @@
  */
 import { type Block, hasBreakpoint, isText, toBlocks, withoutBreakpoint } from "../../messages/blocks.ts"
 import type { ModelRequest, ToolDefinition } from "../../messages/request.ts"
+import { isDeferred } from "../../messages/tool-references.ts"
 import { isAsReceived } from "../../messages/usable.ts"
 
 export interface BreakpointOptions {
@@ -79,8 +80,7 @@ function markTools(tools: readonly ToolDefinition[]): ToolDefinition[] {
 }
 
 /** A deferred tool is not part of the prompt until it is loaded, so it cannot end the cached part. */
-const lastTool = (tools: readonly ToolDefinition[]): number =>
-  tools.findLastIndex((tool) => !("defer_loading" in tool && tool.defer_loading))
+const lastTool = (tools: readonly ToolDefinition[]): number => tools.findLastIndex((tool) => !isDeferred(tool))
 
 function markSystem(system: NonNullable<ModelRequest["system"]>): NonNullable<ModelRequest["system"]> {
   if (typeof system === "string" && system.trim() === "") return system

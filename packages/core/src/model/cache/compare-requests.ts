@@ -4,6 +4,7 @@
  */
 import { toBlocks } from "../../messages/blocks.ts"
 import type { ModelRequest, RequestExtras } from "../../messages/request.ts"
+import { declaredTools } from "../../messages/tool-references.ts"
 import { cachedText, type PromptItem } from "./cached-text.ts"
 import { featuresOf, type PromptSetting, settingsOf } from "./prompt-settings.ts"
 
@@ -35,7 +36,7 @@ export function compareRequests(before: ModelRequest | undefined, after: ModelRe
 }
 
 function changeInPrompt(before: ModelRequest, after: ModelRequest): ChangedPlace | undefined {
-  const tools = firstChange(before.tools ?? [], after.tools ?? [])
+  const tools = firstChange(declaredTools(before.tools ?? []), declaredTools(after.tools ?? []))
   if (tools) return { part: "tools", ...tools }
   const system = firstChange(toBlocks(before.system ?? ""), toBlocks(after.system ?? ""))
   if (system) return { part: "system", ...system }

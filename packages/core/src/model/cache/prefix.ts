@@ -9,6 +9,7 @@
 import { hash } from "node:crypto"
 import { isThinking, isToolResult, toBlocks } from "../../messages/blocks.ts"
 import type { ModelRequest } from "../../messages/request.ts"
+import { declaredTools } from "../../messages/tool-references.ts"
 import { breakpointsIn, type Place } from "./breakpoints.ts"
 import { cachedText, type PromptItem } from "./cached-text.ts"
 import { type Features, NO_FEATURES, type SettingValue, settingsOf, withFeaturesOf } from "./prompt-settings.ts"
@@ -118,7 +119,7 @@ class Chain {
 
   /** Returns the number of items. Settings count from the first item of their part on. */
   addPrompt({ tools = [], system = "" }: ModelRequest, settings: readonly SettingValue[]): number {
-    for (const tool of tools) this.#add(tool, "tool")
+    for (const tool of declaredTools(tools)) this.#add(tool, "tool")
     const ofSystem = joined(settings.filter(({ from }) => from === "system"))
     for (const [at, block] of toBlocks(system).entries()) this.#add(block, at === 0 ? `system ${ofSystem}` : "system")
     return this.items.length
@@ -148,8 +149,9 @@ function breakpointItems({
   starts,
   remembered,
 }: Pick<PromptPrefix, "request" | "starts" | "remembered">): readonly number[] {
-  const { tool, system, places } = breakpointsIn(request)
-  const tools = request.tools?.length ?? 0
+  const { tool: marked, system, places } = breakpointsIn(request)
+  const tools = declaredTools(request.tools ?? []).length
+  const tool = marked < 0 ? -1 : declaredTools(request.tools!.slice(0, marked)).length
   const itemOf = ({ message, block }: Place) => {
     const ahead = toBlocks(request.messages[message]!.content).slice(0, block)
     return starts[message]! + ahead.filter((each) => message >= remembered || !isThinking(each)).length

@@ -2,6 +2,8 @@
 
 import type { DecisionEntry } from "../../journal/entries.ts"
 import type { Message } from "../../messages/messages.ts"
+import type { ToolDefinition } from "../../messages/request.ts"
+import { declaredTools } from "../../messages/tool-references.ts"
 import type { Estimator, Measure } from "../../tokens/estimate.ts"
 
 export type RenderedPrompt = Extract<DecisionEntry, { subtype: "prompt-rendered" }>
@@ -33,7 +35,10 @@ export class CurrentPrompt {
   /** Returns whether the preamble has changed. */
   take(prompt: RenderedPrompt): boolean {
     const { system, tools, context } = prompt
-    const texts = [textIn(system), Array.isArray(tools) && tools.length > 0 ? JSON.stringify(tools) : "", context]
+    const offered = Array.isArray(tools) ? (tools as readonly ToolDefinition[]) : []
+    const declared = declaredTools(offered)
+    const texts = [textIn(system), declared.length > 0 ? JSON.stringify(declared) : "", context]
+    this.#estimator.knowTools(offered)
     const hasChanged = context !== (this.#prompt?.context ?? "")
     this.#prompt = prompt
     this.#measure = this.#estimator.measure(texts.filter(Boolean).map((text) => ({ type: "text", text })))
