@@ -51,6 +51,7 @@ export {
   type SettingsReading,
 } from "./base/settings.ts"
 export { settingsSchema } from "./base/settings-schema.ts"
+export { termsOf } from "./base/terms.ts"
 export { addCounts, inputTokens, NO_TOKENS, type TokenCounts } from "./base/token-counts.ts"
 export { grantTrust, leftOutSentences, revokeTrust, type Trust, trustOf } from "./base/trust.ts"
 export { listTrust } from "./base/trust-store.ts"
@@ -80,7 +81,6 @@ export { compaction } from "./layers/4-compaction/compaction.ts"
 export { ageOf } from "./layers/5-auto-memory/age.ts"
 export type { Extraction, ExtractionTask, ExtractMemories } from "./layers/5-auto-memory/extraction.ts"
 export { type OfferedMemory, offeredBy } from "./layers/5-auto-memory/offered.ts"
-
 export { type DreamEnd, describeChange } from "./layers/6-dreaming/dream.ts"
 export type { DreamState, DreamTurn, KillAnswer } from "./layers/6-dreaming/dream-task.ts"
 export {
@@ -94,7 +94,6 @@ export {
 export { dreamFigures } from "./layers/6-dreaming/dreaming-layer.ts"
 export type { PendingDream } from "./layers/6-dreaming/pending.ts"
 export { eraseDreamTraces } from "./layers/6-dreaming/traces.ts"
-
 export type { CompactionOrder, CompactionPlan, CompactionProgress, RouteName } from "./layers/compaction-order.ts"
 export { type DailySpend, dailySpend, dollarsFor } from "./layers/daily-limit.ts"
 export type { Layer } from "./layers/layer.ts"
@@ -152,7 +151,6 @@ export { MemoryRecall, type Recalled, type RecallQuestion } from "./recall/memor
 export { type FoundMemory, MemorySearch, type SearchableMemory } from "./recall/memory-search.ts"
 export type { Passage } from "./recall/passage.ts"
 export type { Found, Question, Weights } from "./recall/ranking.ts"
-export { termsOf } from "./recall/terms.ts"
 export { TextIndex } from "./recall/text-index.ts"
 export { POLICIES, type Policy, STRATA } from "./replay/policies.ts"
 export { type Replay, type ReplayedAction, type ReplayReport, replay } from "./replay/replay.ts"

@@ -26,6 +26,7 @@ export function contextLines(picture: ContextPicture): readonly string[] {
   const about = [
     thresholdWords(used, thresholds),
     keptOutWords(picture.savings),
+    notLoadedWords(accounting.deferredTools),
     compactionWords(picture.compactions),
     notesWords(picture.notes),
   ]
@@ -57,6 +58,12 @@ function thresholdWords(used: number, { warning, autoCompact, blocking, limit }:
 function keptOutWords(savings: LedgerSummary["savings"]): string {
   const kept = keptOut(savings)
   return kept === "" ? "" : `Kept out of the window: ${kept}. /cost shows what that saves.`
+}
+
+function notLoadedWords(tools: Accounting["deferredTools"]): string {
+  if (!tools) return ""
+  const { count, tokens } = tools
+  return `${count === 1 ? "1 tool is" : `${count} tools are`} not loaded: about ${short(tokens)} tokens saved per request.`
 }
 
 /** The largest part first. Sizes are estimates, scaled so that they add up to what the API counted. */

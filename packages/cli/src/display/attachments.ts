@@ -2,11 +2,13 @@
 
 const NAMES: Readonly<Record<string, string>> = {
   carried_facts: "facts from the journal",
+  deferred_tools: "tools not loaded",
   mcp_instructions: "instructions of the MCP server",
   nested_memory: "instructions",
   skill_listing: "list of skills",
   standing_memory: "rules and memories",
   todo_list: "todos",
+  tool_delta: "tools loaded",
 }
 
 export const attachmentName = (kind: string): string => NAMES[kind] ?? kind.replaceAll("_", " ")

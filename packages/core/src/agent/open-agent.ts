@@ -21,6 +21,7 @@ import type { Layer } from "../layers/layer.ts"
 import { chooseModel } from "../model/choose-model.ts"
 import type { Model } from "../model/model.ts"
 import { findModel } from "../tokens/models.ts"
+import { deferredTools } from "../tools/deferred/deferred-tools.ts"
 import { FileReads, forgetAll, readsInView } from "../tools/files/read-state.ts"
 import type { OpenToolset } from "../tools/tool.ts"
 import { openTools } from "../tools/toolsets.ts"
@@ -30,6 +31,7 @@ import { AgentState } from "./agent-state.ts"
 import { factsDue } from "./changing-facts.ts"
 import { compactionHooks } from "./compaction-hooks.ts"
 import type { Companions, SubAgentPlace } from "./companions.ts"
+import { definitionSizes, listingDue, maySearchTools, toolsInView } from "./deferred-listing.ts"
 import { commandHooks } from "./hook-command.ts"
 import { hooksOf } from "./hooks.ts"
 import { InstructionWatch } from "./instruction-watch.ts"
@@ -165,12 +167,14 @@ async function assemble({ options, ground, toolset, problems = [], companions, s
     // rules that deny or ask count in every mode; where a file may be, the owner of the import decides
     mayRead: (path) => judge(readingOf(path), { ...policy, mode: "ask", readable: ["/"] }).verdict === "allow",
   })
-  const tools = memory?.directory
+  const own = memory?.directory
     ? withMemoryWrites(toolset.tools, {
         directory: memory.directory,
         record: (files) => agentMemory.recordWrites(files),
       })
     : toolset.tools
+  const deferred = deferredTools(own, () => toolsInView(conversation.views.context))
+  const tools = deferred ? [...own, deferred.search, deferred.call] : own
   const inView = readsInView(reads, (toolUseId) => conversation.views.context.shows(toolUseId))
   const state = new AgentState({
     policy,
@@ -244,11 +248,15 @@ async function assemble({ options, ground, toolset, problems = [], companions, s
       ...(memory ? { memory } : {}),
       ...(sub ? { place: { project: sub.project, under: sub.under } } : {}),
       firstPrompt: { system: systemPrompt(cwd, sub?.prompt), context: instructions.texts },
+      ...(deferred ? { deferred: { ...deferred, isOn: () => maySearchTools(state.policy) } } : {}),
     },
   )
-  conversation.attachWhatIsDue((context) =>
-    factsDue(context, { mode: state.policy.mode, ...(options.system === undefined ? { now: clock.now() } : {}) }),
-  )
+  const { family } = conversation.views.context
+  const toolsDue = deferred ? listingDue(deferred, await definitionSizes(own, { ...deferred, family })) : () => []
+  conversation.attachWhatIsDue((context) => [
+    ...factsDue(context, { mode: state.policy.mode, ...(options.system === undefined ? { now: clock.now() } : {}) }),
+    ...toolsDue(context),
+  ])
   // what was read or written on the branch that was left is unknown on this one
   conversation.on("entry", ({ entry }) => {
     if (entry.type === "strata" && entry.subtype === "rewound") forgetAll(reads)
@@ -259,7 +267,7 @@ async function assemble({ options, ground, toolset, problems = [], companions, s
     configured: settings.permissions.mode,
     canAsk: askPermission !== undefined,
   })
-  const unusable = ruleProblems(state.policy, toolset.tools)
+  const unusable = ruleProblems(state.policy, tools)
   const telemetry = createTelemetry({ exportContent: settings.exportContent })
   const agent = new Agent({
     conversation,

@@ -37,6 +37,7 @@ export const SWITCHES = [
   flag("auto-memory", true, "layer 5: what was learned is kept for later conversations"),
   flag("memory-recall", true, "layer 5: memories and past conversations are attached where they fit"),
   flag("dreaming", true, "layer 6: memories are merged and put in order in the background"),
+  flag("deferred-tools", true, "tools of large sets wait until ToolSearch loads them"),
 ] as const satisfies readonly Switch[]
 
 export type SwitchName = (typeof SWITCHES)[number]["name"]
@@ -122,6 +123,11 @@ export const FIGURES = [
   figure("restore-skill-limit", tokens(5_000), "size of a skill restored after a compaction"),
   figure("restore-skills-limit", tokens(25_000), "size of all of them"),
   figure("instructions-limit", tokens(40_000), "size of all instruction files"),
+  figure(
+    "deferred-tools-share",
+    { value: 10, min: 0, max: 100, unit: "percent" },
+    "of the window that tool definitions may take before tools wait to be loaded",
+  ),
   figure("answer-begin", seconds(240, 1), "the longest wait for an answer to begin"),
   figure("stream-idle", seconds(90, 1), "the longest silence of a connection in the middle of an answer"),
   figure("stream-stall", seconds(300, 1), "the longest time without a new piece of an answer"),

@@ -27,6 +27,7 @@ import { type Accounting, percentages } from "../tokens/accounting.ts"
 import { findModel, type ModelLookup } from "../tokens/models.ts"
 import { thresholdsFor } from "../tokens/thresholds.ts"
 import { type Fill, fillOf, type Thresholds } from "../tokens/window.ts"
+import type { DeferralPlan } from "../tools/deferred/declare.ts"
 import type { ContextView } from "../views/context/context.ts"
 import { accountSent } from "../views/context/sent-accounting.ts"
 import { refusedMedia } from "../views/context/withheld-media.ts"
@@ -46,7 +47,7 @@ import { CacheWatch } from "./cache-watch.ts"
 import type { ConversationEvents, Opened } from "./events.ts"
 import { asPlainJson, checkedCopy, type Incoming, type IncomingResponse, messageDrafts } from "./incoming.ts"
 import type { Prompt } from "./prompt.ts"
-import { PromptKeeper } from "./prompt-keeper.ts"
+import { type Deferral, PromptKeeper } from "./prompt-keeper.ts"
 import { ConversationRecord } from "./record.ts"
 import { RequestPreparer } from "./request-preparer.ts"
 import { ResponseRecorder } from "./response-recorder.ts"
@@ -60,6 +61,8 @@ export interface ConversationParts {
   readonly prompt: Prompt
   /** For a conversation without a prompt in its journal. */
   readonly firstPrompt: Prompt
+  /** The tools that may wait to be loaded. */
+  readonly deferral?: Pick<Deferral, keyof DeferralPlan | "isOn"> | undefined
   readonly cwd: string
   readonly title: string | undefined
   readonly betas: readonly string[]
@@ -118,6 +121,15 @@ export class Conversation implements AsyncDisposable {
       flags: parts.flags,
       boundThinking: this.#model.facts.accepts.boundThinking && !values.off,
       refresh: parts.refreshPrompt,
+      ...(parts.deferral && !values.off
+        ? {
+            deferral: {
+              ...parts.deferral,
+              byReference: this.#model.facts.accepts.toolReferences,
+              window: this.#thresholds.window,
+            },
+          }
+        : {}),
     })
     this.#layers = new LayerPipeline({
       layers: values.off ? [] : parts.layers,

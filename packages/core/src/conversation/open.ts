@@ -11,6 +11,7 @@ import type { JournalAddress, Store } from "../journal/store.ts"
 import type { ToolDefinition } from "../messages/request.ts"
 import { chooseModel } from "../model/choose-model.ts"
 import { findModel } from "../tokens/models.ts"
+import type { DeferredTools } from "../tools/deferred/deferred-tools.ts"
 import { checkTool, isToolset, refuseDuplicates } from "../tools/define-tool.ts"
 import type { Tool } from "../tools/tool.ts"
 import { loadViews, viewOptions } from "../views/views.ts"
@@ -38,6 +39,8 @@ export interface Prepared {
   readonly notices?: readonly string[]
   /** For a new conversation. A resumed one keeps the prompt in its journal, so the server's cache still fits. */
   readonly firstPrompt?: Prompt
+  /** Tools that may wait to be loaded, and the two that load and call them. */
+  readonly deferred?: Pick<DeferredTools, "deferrable" | "search" | "call"> & { readonly isOn: () => boolean }
   /** The memory that the layers were made with. It is closed with the conversation. */
   readonly memory?: ProjectMemory
   /** Where the journal of a sub-agent is kept: with the conversation that it works for, wherever it works itself. */
@@ -47,7 +50,7 @@ export interface Prepared {
 /** For settings that were loaded before. */
 export async function openWithSettings(
   options: ConversationOptions,
-  { settings: given, notices = [], firstPrompt = {}, memory: givenMemory, place }: Prepared,
+  { settings: given, notices = [], firstPrompt = {}, deferred, memory: givenMemory, place }: Prepared,
 ): Promise<Conversation> {
   checkConversationOptions(options)
   const { clock = systemClock, ids = randomIds, env = process.env, betas = [], cacheBreakpoints = true } = options
@@ -69,6 +72,11 @@ export async function openWithSettings(
   const prompt = await promptOf(options)
   checkPrompt(prompt)
   checkPrompt(firstPrompt)
+  const deferral = deferred && {
+    ...deferred,
+    search: await definitionOf(deferred.search),
+    call: await definitionOf(deferred.call),
+  }
   const store = options.store ?? fileStore({ root, flush: settings.values.flush, clock })
   const refusals: string[] = [...notices]
   const memory =
@@ -87,6 +95,7 @@ export async function openWithSettings(
       model: model.name,
       prompt,
       firstPrompt,
+      deferral,
       cwd,
       title: options.title,
       betas,

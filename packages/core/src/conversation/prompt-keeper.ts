@@ -6,7 +6,11 @@ import type { FlagReader } from "../base/flags.ts"
 import { type DecisionOf, isBoundaryEntry } from "../journal/entries.ts"
 import { isThinking } from "../messages/blocks.ts"
 import { contentOf } from "../messages/messages.ts"
-import { checkPrompt, isSamePrompt, type Prompt, renderPrompt } from "./prompt.ts"
+import type { ToolDefinition } from "../messages/request.ts"
+import { createEstimator } from "../tokens/estimate.ts"
+import { type DeferralPlan, declareTools } from "../tools/deferred/declare.ts"
+import { loadedTools } from "../views/context/loaded-tools.ts"
+import { boundParts, checkPrompt, isSamePrompt, type Prompt, renderPrompt } from "./prompt.ts"
 import type { ConversationRecord } from "./record.ts"
 
 export interface PromptKeeperParts {
@@ -18,8 +22,19 @@ export interface PromptKeeperParts {
   readonly flags: Pick<FlagReader, "current">
   /** The model binds thinking to the prompt too: after a change of the prompt the API would refuse it. */
   readonly boundThinking: boolean
+  /** The tools that may wait to be loaded, if any. */
+  readonly deferral?: Deferral | undefined
   /** The prompt after a boundary: instruction files are read again. */
   readonly refresh?: (() => Promise<Prompt>) | undefined
+}
+
+export interface Deferral extends DeferralPlan {
+  /** Whether tools may wait now, apart from the switch. */
+  readonly isOn: () => boolean
+  /** Whether the model knows references to tools. */
+  readonly byReference: boolean
+  /** Of the model, in tokens. */
+  readonly window: number
 }
 
 export class PromptKeeper {
@@ -69,8 +84,9 @@ export class PromptKeeper {
     const { record, flags } = this.#parts
     const { context, estimator } = record.views
     const current = context.prompt
+    const prompt = current ? this.#prompt : { ...this.#parts.first, ...this.#prompt }
     const rendered = renderPrompt({
-      prompt: current ? this.#prompt : { ...this.#parts.first, ...this.#prompt },
+      prompt: { ...prompt, ...(prompt.tools ? { tools: this.#declared(prompt.tools) } : {}) },
       current,
       estimate: (text) => estimator.text(text),
       contextLimit: flags.current.figures["instructions-limit"],
@@ -80,7 +96,26 @@ export class PromptKeeper {
     if (current && isSamePrompt(rendered, current)) return
     const [entry] = await record.append([{ type: "strata", subtype: "prompt-rendered", why, ...rendered }])
     await record.append([record.sessionFacts({ prompt: entry!.uuid })])
-    if (current) await this.#dropThinking()
+    const { referenced } = loadedTools(context.storedMessages())
+    if (current && boundParts(rendered, referenced) !== boundParts(current, referenced)) await this.#dropThinking()
+  }
+
+  #declared(tools: readonly ToolDefinition[]): readonly ToolDefinition[] {
+    const { deferral, flags, record } = this.#parts
+    if (!deferral) return tools
+    const { context, estimator } = record.views
+    const { on, figures } = flags.current
+    const { tools: current } = context.prompt ?? {}
+    return declareTools({
+      tools,
+      plan: deferral,
+      isOn: on["deferred-tools"] && deferral.isOn(),
+      byReference: deferral.byReference,
+      limit: (deferral.window * figures["deferred-tools-share"]) / 100,
+      estimate: createEstimator(estimator.family).text, // what was learnt meanwhile must not change the decision
+      current: Array.isArray(current) ? current : [],
+      loaded: loadedTools(context.storedMessages()),
+    })
   }
 
   /** Thinking is bound to what comes before it. Where a damaged line took something away, the API would refuse the thinking after it. */

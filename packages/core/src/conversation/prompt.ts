@@ -5,6 +5,7 @@ import { InvalidOptionError } from "../base/options.ts"
 import type { DecisionOf } from "../journal/entries.ts"
 import { renderPreamble } from "../messages/preamble.ts"
 import type { SystemPrompt, ToolDefinition } from "../messages/request.ts"
+import { isDeferred, nameOf } from "../messages/tool-references.ts"
 import { promptProblem } from "../messages/validate/prompt-problem.ts"
 import { wellFormed } from "../messages/well-formed.ts"
 
@@ -57,6 +58,13 @@ const refused = (option: "system" | "tools", why: string) =>
 
 export function isSamePrompt(a: RenderedParts, b: RenderedParts): boolean {
   return bytesOf(a) === bytesOf(b)
+}
+
+/** What thinking is bound to: all but the tools that are deferred and that no message refers to. */
+export function boundParts({ system, tools, context }: RenderedParts, referenced: ReadonlySet<string>): string {
+  const offered = Array.isArray(tools) ? (tools as readonly ToolDefinition[]) : []
+  const seen = offered.filter((tool) => !isDeferred(tool) || referenced.has(nameOf(tool) ?? ""))
+  return bytesOf({ system, tools: seen, context })
 }
 
 const bytesOf = ({ system, tools, context }: RenderedParts) => JSON.stringify({ system, tools, context })

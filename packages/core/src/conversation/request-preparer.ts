@@ -15,6 +15,7 @@ import { type ModelLookup, sentModelName } from "../tokens/models.ts"
 import type { Fill, Thresholds } from "../tokens/window.ts"
 import type { ContextView } from "../views/context/context.ts"
 import { buildRequest } from "../views/context/request.ts"
+import { ReferenceResolver } from "../views/context/resolved-references.ts"
 import { withheldMedia } from "../views/context/withheld-media.ts"
 import type { Views } from "../views/views.ts"
 import type { CacheWatch } from "./cache-watch.ts"
@@ -47,6 +48,7 @@ const GO_ON = "Continue from where you left off."
 export class RequestPreparer {
   readonly #parts: RequestPreparerParts
   readonly #validator = new RequestValidator()
+  readonly #references: ReferenceResolver
   readonly #noticed = new Set<string>()
   /** Results that no layer has seen, because the process died first. */
   #undecided: readonly (readonly ToolResult[])[]
@@ -54,6 +56,7 @@ export class RequestPreparer {
 
   constructor(parts: RequestPreparerParts) {
     this.#parts = parts
+    this.#references = new ReferenceResolver(parts.lookup.facts.accepts.toolReferences)
     this.#undecided = parts.record.views.context.undecidedResults()
   }
 
@@ -114,12 +117,13 @@ export class RequestPreparer {
   #build() {
     const { messages, closed, revision } = this.#context.messages()
     const { system, tools } = this.#context.prompt ?? {}
+    const sent = this.#context.holdsReferences ? this.#references.resolve(messages, tools) : messages
     const request = buildRequest({
       model: sentModelName(this.#parts.model),
       maxTokens: this.#parts.maxTokens,
       system,
       tools,
-      messages,
+      messages: sent,
       extras: this.#parts.layers.requestExtras(),
     })
     return { request, closed, revision }

@@ -37,6 +37,17 @@ const EXAMPLES: Record<Attachment["type"], { attachment: Attachment; says: strin
     says: ["finder (7): running, grepping"],
   },
   agent_listing: { attachment: { type: "agent_listing", agents: [{ name: "finder" }] }, says: ["- finder"] },
+  deferred_tools: {
+    attachment: {
+      type: "deferred_tools",
+      groups: [
+        { prefix: "mcp__git__", names: ["log", "diff"], more: 7 },
+        { prefix: "", names: ["weather"] },
+      ],
+      tokens: 4_000,
+    },
+    says: ["- mcp__git__: log, diff, and 7 more", "- weather", "ToolSearch"],
+  },
   tool_delta: {
     attachment: { type: "tool_delta", added: [{ name: "Deploy" }], removed: ["Old"] },
     says: ["- Deploy", "Old"],

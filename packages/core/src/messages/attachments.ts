@@ -38,7 +38,9 @@ export type Attachment = { readonly belongsTo?: string } & (
   | { readonly type: "skill_listing"; readonly skills: readonly Listed[] }
   | { readonly type: "agent_status"; readonly agents: readonly AgentStatus[] }
   | { readonly type: "agent_listing"; readonly agents: readonly Listed[] }
-  | { readonly type: "tool_delta"; readonly added: readonly Listed[]; readonly removed: readonly string[] }
+  | { readonly type: "tool_delta"; readonly added: readonly AddedTool[]; readonly removed: readonly string[] }
+  /** Tools that ToolSearch can load. It replaces the list before it. `tokens`: about what declaring them would take. */
+  | { readonly type: "deferred_tools"; readonly groups: readonly DeferredGroup[]; readonly tokens: number }
   | {
       readonly type: "editor_selection"
       readonly path: string
@@ -119,6 +121,23 @@ export interface Listed {
   readonly description?: string
 }
 
+/** A tool that is available from now on. */
+export interface AddedTool extends Listed {
+  /** The JSON Schema of its input, as text, where only CallTool reaches the tool. */
+  readonly schema?: string
+  /** ToolSearch loaded it. It stays loaded after a compaction. */
+  readonly loaded?: boolean
+}
+
+/** Tools of one server. */
+export interface DeferredGroup {
+  /** What all names begin with. Empty for tools of the program itself. */
+  readonly prefix: string
+  readonly names: readonly string[]
+  /** How many names are left out. */
+  readonly more?: number
+}
+
 export interface AgentStatus {
   readonly id: string
   readonly name: string
@@ -157,7 +176,16 @@ const SHAPES: Readonly<Record<AttachmentKind, FieldShapes>> = {
     ),
   },
   agent_listing: { agents: listed },
-  tool_delta: { added: listed, removed: listOf(text()) },
+  tool_delta: {
+    added: listOf(
+      fields({ name: text(), description: maybe(text()), schema: maybe(text()), loaded: maybe(flag) }, "open"),
+    ),
+    removed: listOf(text()),
+  },
+  deferred_tools: {
+    groups: listOf(fields({ prefix: text(), names: listOf(text()), more: maybe(whole()) }, "open")),
+    tokens: whole(),
+  },
   editor_selection: { ...file, fromLine: whole(), toLine: whole() },
   mcp_instructions: { server: text(), instructions: text() },
   nested_memory: file,
@@ -259,12 +287,14 @@ function describe(attachment: Attachment): string {
     case "tool_delta":
       return [
         attachment.added.length > 0
-          ? `Tools available from now on:\n${attachment.added.map(listedLine).join("\n")}`
+          ? `Tools available from now on:\n${attachment.added.map(addedTool).join("\n")}`
           : "",
         attachment.removed.length > 0 ? `Tools no longer available: ${attachment.removed.join(", ")}.` : "",
       ]
         .filter((part) => part !== "")
         .join("\n")
+    case "deferred_tools":
+      return deferredTools(attachment.groups)
     case "editor_selection":
       return `Lines ${attachment.fromLine} to ${attachment.toLine} of ${inline(attachment.path)} are selected in the editor:\n${fenced(attachment.content)}`
     case "mcp_instructions":
@@ -310,6 +340,22 @@ function resultText({ id, name, status, content, handle }: Extract<Attachment, {
 }
 
 const listedLine = ({ name, description }: Listed) => (description ? `- ${name}: ${description}` : `- ${name}`)
+
+/** Description and schema come from the server that offers the tool, so they are quoted. */
+function addedTool({ schema, description, ...tool }: AddedTool): string {
+  if (schema === undefined) return listedLine({ ...tool, ...(description ? { description } : {}) })
+  return `- ${tool.name}, called with CallTool:\n${fenced(`${description ?? ""}\n\nInput schema: ${schema}`)}`
+}
+
+function deferredTools(groups: readonly DeferredGroup[]): string {
+  if (groups.length === 0) return "All tools are declared now. None is left for ToolSearch to load."
+  const lines = groups.map(({ prefix, names, more = 0 }) => {
+    const rest = more > 0 ? [`and ${more} more`] : []
+    return `- ${prefix}: ${[...names, ...rest].join(", ")}`.replace(/^- : /, "- ")
+  })
+  return `These tools are available but not loaded. Load one with ToolSearch before you call it. A full name is the part before the colon and a name after it.\n${lines.join("\n")}`
+}
+
 const agentLine = ({ name, id, status, summary }: AgentStatus) =>
   `- ${name} (${id}): ${status}${summary ? `, ${summary}` : ""}`
 

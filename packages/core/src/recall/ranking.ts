@@ -2,9 +2,10 @@
  * Orders candidate passages: BM25 that also counts the neighbours of a passage, its title, how much of the question its source covers, the
  * time the question names, and how recent it is. Pure. The weights were chosen on generated dialogues (docs/figures.md).
  */
+
+import { type Term, termsOf } from "../base/terms.ts"
 import { type NamedTime, type TimeSpan, timeNamedIn } from "./named-time.ts"
 import type { Passage } from "./passage.ts"
-import { type Term, termsOf } from "./terms.ts"
 
 export interface Question {
   readonly text: string

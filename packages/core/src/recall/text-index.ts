@@ -3,10 +3,10 @@
  * holds nothing that cannot be rebuilt. Adding costs what is new.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
+import { termsOf } from "../base/terms.ts"
 import { timeNamedIn } from "./named-time.ts"
 import type { Passage } from "./passage.ts"
 import { type Found, type Indexed, type Question, rankPassages } from "./ranking.ts"
-import { termsOf } from "./terms.ts"
 
 /** Raise it when tables or terms change. An index of another version is emptied and filled again. */
 const VERSION = 1

@@ -17,6 +17,14 @@ export interface Accounting {
   readonly other: number
   /** Files that were read more than once. */
   readonly duplicateReads: readonly DuplicateRead[]
+  /** Tools that wait to be loaded. They are not part of the total. */
+  readonly deferredTools?: DeferredAccount
+}
+
+export interface DeferredAccount {
+  readonly count: number
+  /** About what declaring them would add to every request. */
+  readonly tokens: number
 }
 
 export interface DuplicateRead {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest"
 import { z } from "zod"
 import { testContext } from "../../test/tool-context.ts"
 import type { ToolUse } from "../messages/blocks.ts"
+import { callTool } from "./deferred/call-tool.ts"
 import { defineTool } from "./define-tool.ts"
 import { type CallRun, type PreparedCall, prepareCalls, runCall } from "./run-calls.ts"
 import type { Tool } from "./tool.ts"
@@ -166,4 +167,64 @@ test("a tool without a question asks with its name and input", async () => {
     },
   })
   expect(questions).toEqual([{ kind: "other", summary: 'weather {"city":"Rome"}', preview: '{\n  "city": "Rome"\n}' }])
+})
+
+describe("TOOL-1 a call through CallTool", () => {
+  const city = tool("mcp__w__weather", {
+    inputSchema: z.object({ city: z.string() }),
+    readOnly: true,
+    execute: ({ city: name }) => `Sunny in ${name}.`,
+  })
+  const call = callTool(new Set([city.name]))
+  const search = (unseen: readonly string[] | undefined): Tool =>
+    tool("ToolSearch", { unseen: () => unseen && new Set(unseen) })
+  const through = (input: unknown) => use("CallTool", input)
+
+  test("is one of the tool it names: its schema, its effects, its result", async () => {
+    const tools = [tool("Bash"), city, call]
+    const [[prepared]] = (await prepareCalls([through({ name: city.name, input: { city: "Rome" } })], tools)) as [
+      [PreparedCall],
+    ]
+    expect(prepared).toMatchObject({
+      state: "ready",
+      tool: { name: city.name },
+      input: { city: "Rome" },
+      isReadOnly: true,
+    })
+    expect(prepared.call).toMatchObject({ id: "toolu_CallTool", name: city.name, input: { city: "Rome" } })
+    const results = await run(
+      [
+        through({ name: city.name, input: '{"city":"Oslo"}' }),
+        through({ name: city.name, input: {} }),
+        through({ name: city.name, input: "Oslo" }),
+        through({ name: "Bash", input: {} }),
+        through({ name: "CallTool", input: {} }),
+        through({ name: city.name }),
+      ],
+      tools,
+    )
+    expect(results.map(({ content }) => String(content))).toEqual([
+      "Sunny in Oslo.",
+      expect.stringContaining("does not fit the tool mcp__w__weather"),
+      expect.stringContaining("is a text that is not JSON"),
+      expect.stringContaining('CallTool cannot call "Bash". Call a declared tool directly'),
+      expect.stringContaining("CallTool cannot call"),
+      expect.stringContaining("does not fit the tool CallTool"),
+    ])
+  })
+
+  test("a guessed call of a tool that is not loaded works if the input fits; otherwise the answer names ToolSearch", async () => {
+    const tools = [tool("Bash"), city, search([city.name]), call]
+    const results = await run([use(city.name, { city: "Rome" }), use(city.name), use("mcp__w__wind")], tools)
+    expect(results.map(({ content }) => String(content))).toEqual([
+      "Sunny in Rome.",
+      expect.stringContaining('Load it with ToolSearch, query "select:mcp__w__weather"'),
+      "There is no tool named mcp__w__wind. The tools are: Bash, ToolSearch, CallTool. ToolSearch finds 1 more.",
+    ])
+  })
+
+  test("where no tool waits, neither of the two is mentioned", async () => {
+    const [result] = await run([use("nothing")], [tool("Bash"), city, search(undefined), call])
+    expect(result!.content).toBe("There is no tool named nothing. The tools are: Bash, mcp__w__weather.")
+  })
 })

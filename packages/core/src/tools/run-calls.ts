@@ -1,6 +1,6 @@
 /**
  * Runs tool calls, for the agent's loop and for forks: finds the tool, checks the input, asks the gate, executes. Every call gets exactly
- * one result: a refusal, an error and an interruption are results too.
+ * one result: a refusal, an error and an interruption are results too. A call through another tool counts as one of the tool it names.
  */
 import { messageOf } from "../base/errors.ts"
 import type { Attachment } from "../messages/attachments.ts"
@@ -8,6 +8,7 @@ import type { ToolResult, ToolUse } from "../messages/blocks.ts"
 import { checkToolInput, invalidInputResult } from "../messages/tool-input.ts"
 import { unusableInputOf } from "../model/tool-input-text.ts"
 import { executed, isReadOnly, questionOf } from "./defaults.ts"
+import { CALL_TOOL, SEARCH_TOOL } from "./deferred/deferrable.ts"
 import { forgetCalls } from "./files/read-state.ts"
 import { unlessInterrupted } from "./interruption.ts"
 import type { PermissionQuestion, SharedToolContext, Tool, ToolContext, ToolOutput } from "./tool.ts"
@@ -82,11 +83,16 @@ async function prepareCall(call: ToolUse, tools: readonly Tool[]): Promise<Prepa
   const unusable = (result: ToolResult): PreparedCall => ({ state: "unusable", call, result })
   const tool = tools.find(({ name }) => name === call.name)
   if (!tool) return unusable(failure(call, noSuchTool(call.name, tools)))
+  const notLoaded = isUnseen(tool.name, tools) ? ` ${loadFirst(tool.name)}` : ""
   const broken = unusableInputOf(call)
   if (broken) return unusable(invalidInputResult(call.id, tool.name, broken.why))
   try {
     const checked = await checkToolInput(tool.inputSchema, call.input)
-    if (checked.state === "invalid") return unusable(invalidInputResult(call.id, tool.name, checked.why))
+    if (checked.state === "invalid")
+      return unusable(invalidInputResult(call.id, tool.name, `${checked.why}${notLoaded}`))
+    const forwarded = tool.forwards?.(checked.input)
+    if (forwarded?.state === "refused") return unusable(failure(call, forwarded.why))
+    if (forwarded) return prepareCall({ ...call, name: forwarded.name, input: forwarded.input }, tools)
     return { state: "ready", call, tool, input: checked.input, isReadOnly: isReadOnly(tool, checked.input) }
   } catch (error) {
     return unusable(failure(call, messageOf(error)))
@@ -149,7 +155,17 @@ const failed = (call: ToolUse, text: string): CallOutcome => ({
 })
 
 function noSuchTool(name: string, tools: readonly Tool[]): string {
-  const list =
-    tools.length === 0 ? "There are no tools here." : `The tools are: ${tools.map((tool) => tool.name).join(", ")}.`
-  return `There is no tool named ${name}. ${list}`
+  const unseen = unseenOf(tools)
+  const names = tools.map((tool) => tool.name).filter((each) => (unseen ? !unseen.has(each) : !ON_DEMAND.has(each)))
+  const list = names.length === 0 ? "There are no tools here." : `The tools are: ${names.join(", ")}.`
+  const more = unseen?.size ? ` ${SEARCH_TOOL} finds ${unseen.size} more.` : ""
+  return `There is no tool named ${name}. ${list}${more}`
 }
+
+/** They are declared only where tools wait to be loaded. */
+const ON_DEMAND: ReadonlySet<string> = new Set([SEARCH_TOOL, CALL_TOOL])
+
+const unseenOf = (tools: readonly Tool[]) => tools.find(({ name }) => name === SEARCH_TOOL)?.unseen?.()
+const isUnseen = (name: string, tools: readonly Tool[]) => unseenOf(tools)?.has(name) === true
+const loadFirst = (name: string) =>
+  `Its schema is not loaded. Load it with ${SEARCH_TOOL}, query "select:${name}", and call it again.`

@@ -28,7 +28,19 @@ export interface Tool<Input = any> {
   question?(input: Input, context: ToolContext): PermissionQuestion | Promise<PermissionQuestion>
   /** The tool keeps its own results short, so layer 1 leaves them alone. */
   readonly limitsItself?: boolean
+  /** The model always sees the tool. Otherwise it may wait for ToolSearch where the definitions of all tools are large. Default: false. */
+  readonly alwaysLoad?: boolean
+  /** @internal Names of the tools that the model does not see until it loads them. Absent where it sees all of them. */
+  unseen?(): ReadonlySet<string> | undefined
+  /** @internal The call is one of another tool, whose schema, permissions and hooks apply. */
+  forwards?(input: Input): ForwardedCall
 }
+
+/** @internal */
+export type ForwardedCall =
+  | { readonly state: "forwarded"; readonly name: string; readonly input: unknown }
+  /** `why` is for the model. */
+  | { readonly state: "refused"; readonly why: string }
 
 /** Tools that must be opened before use and closed afterwards. `tools: codingTools()` and `[...codingTools(), mine]` both work. */
 export interface Toolset {

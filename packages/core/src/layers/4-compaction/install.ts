@@ -4,6 +4,7 @@ import type { CompactionFacts, DecisionDraft, Draft, MessageDraft } from "../../
 import type { Attachment } from "../../messages/attachments.ts"
 import { isThinking } from "../../messages/blocks.ts"
 import { contentOf, type Message, type Uuid } from "../../messages/messages.ts"
+import { referencesIn } from "../../messages/tool-references.ts"
 import type { ModelResponse } from "../../model/model.ts"
 import type { LayerContext } from "../layer.ts"
 import type { Cut } from "./cut.ts"
@@ -83,6 +84,7 @@ function boundaryDraft({ boundary, summary, cut, kept, facts }: BoundaryParts): 
 function discoveredTools(messages: readonly Message[]): readonly string[] {
   const names = new Set<string>()
   for (const message of messages) {
+    if (message.type === "user") for (const name of contentOf(message).flatMap(referencesIn)) names.add(name)
     if (message.type !== "attachment" || message.attachment.type !== "tool_delta") continue
     for (const { name } of message.attachment.added) names.add(name)
     for (const name of message.attachment.removed) names.delete(name)

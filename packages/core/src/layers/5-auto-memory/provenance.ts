@@ -3,10 +3,10 @@
  * only a tool's output contains is never stored as the person's.
  */
 
+import { termsOf } from "../../base/terms.ts"
 import type { Memory, Provenance } from "../../memory/memory.ts"
 import { type Block, isToolResult, resultBlocks, textOf } from "../../messages/blocks.ts"
 import { contentOf, type Message } from "../../messages/messages.ts"
-import { termsOf } from "../../recall/terms.ts"
 import type { Word } from "../../views/record/words.ts"
 
 export interface Evidence {

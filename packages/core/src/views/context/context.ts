@@ -29,6 +29,7 @@ import {
   type Uuid,
 } from "../../messages/messages.ts"
 import { sentBlocks } from "../../messages/sent-blocks.ts"
+import { referencesIn } from "../../messages/tool-references.ts"
 import { isAsReceived, repairsOf, usable } from "../../messages/usable.ts"
 import { ContextMeter, type ContextSize } from "../../tokens/context-size.ts"
 import type { CalibrationState, Estimator } from "../../tokens/estimate.ts"
@@ -69,7 +70,7 @@ export interface SavedContext {
 export class ContextView {
   /** What the server left whole in its own copy. */
   readonly serverKept = new ServerKept()
-  /** What the messages say about mode and date. */
+  /** What the messages say about mode, date and tools. */
   readonly said = new Said((toolUseId) => this.shows(toolUseId))
   readonly #estimator: Estimator
   readonly #meter: ContextMeter
@@ -93,6 +94,7 @@ export class ContextView {
   #decisions: { readonly decision: DecisionEntry; readonly present: number }[] = []
   /** The overlay without these decisions. */
   #base: SavedOverlay
+  #holdsReferences = false
   #session: SessionFacts | undefined
   #newest: Message | undefined
 
@@ -156,6 +158,11 @@ export class ContextView {
   /** An estimate of what every request carries besides the messages: system prompt, tools, preamble. */
   get promptTokens(): number {
     return this.#prompt.tokens
+  }
+
+  /** Of the model's tokenizer. */
+  get family(): Estimator["family"] {
+    return this.#estimator.family
   }
 
   /** Calls that a request answered itself. That answer is final. */
@@ -237,6 +244,11 @@ export class ContextView {
   /** The deletions inside the server's cache. */
   get cacheEdits(): CacheEditState {
     return this.#cacheEdits.state(this.settled.count)
+  }
+
+  /** Whether a message in view may have loaded a tool by reference. */
+  get holdsReferences(): boolean {
+    return this.#holdsReferences
   }
 
   /** Whether the last message, as it would be sent now, is the user's. */
@@ -344,6 +356,7 @@ export class ContextView {
     this.#repairs = []
     this.serverKept.forget()
     this.said.forget()
+    this.#holdsReferences = false
     this.#clearDerived()
     this.#meter.reset()
     for (const message of messages) this.#append(message)
@@ -357,6 +370,7 @@ export class ContextView {
     this.#repairs.push(...repairsOf(placed))
     this.serverKept.add(placed)
     this.said.add(placed)
+    this.#holdsReferences ||= blocksOf(placed).some((block) => referencesIn(block).length > 0)
     this.#overlay.place(placed)
     const lesson = this.#meter.add(this.#stored(placed))
     if (lesson) this.#estimator.learn(lesson)

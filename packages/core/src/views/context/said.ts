@@ -1,10 +1,13 @@
 /**
- * What the messages in view say about the permission mode and the date. Both change by themselves, so they are said in a message where
- * they change. After a boundary nothing is said any more.
+ * What the messages in view say about the permission mode, the date and the tools that are not loaded. These change by themselves, so each is
+ * said in a message where it changes. After a boundary nothing is said any more.
  */
 import type { PermissionMode } from "../../base/vocabulary.ts"
+import type { Attachment } from "../../messages/attachments.ts"
 import type { Message } from "../../messages/messages.ts"
 import { followCalls, type OpenCall } from "../record/tool-calls.ts"
+
+type DeferredListing = Extract<Attachment, { type: "deferred_tools" }>
 
 export class Said {
   readonly #open = new Map<string, OpenCall>()
@@ -13,6 +16,7 @@ export class Said {
   /** The call whose result says it, if no attachment does. */
   #sayingCall: string | undefined
   #date: string | undefined
+  #deferred: DeferredListing | undefined
 
   /** `shows`: whether a result is still whole in view. */
   constructor(shows: (toolUseId: string) => boolean) {
@@ -27,12 +31,18 @@ export class Said {
     return this.#date
   }
 
+  /** The last list of tools that are not loaded. */
+  get deferred(): DeferredListing | undefined {
+    return this.#deferred
+  }
+
   add(message: Message): void {
     if (message.type === "attachment") {
       const { attachment } = message
       if (attachment.type === "permission_mode") this.#setMode(attachment.mode)
       if (attachment.type === "plan_mode") this.#setMode(attachment.active ? "plan" : undefined)
       if (attachment.type === "date") this.#date = attachment.date
+      if (attachment.type === "deferred_tools") this.#deferred = attachment
       return
     }
     // the results of these calls say that the mode has changed; which one follows plan mode, they do not say
@@ -46,6 +56,7 @@ export class Said {
     this.#open.clear()
     this.#setMode(undefined)
     this.#date = undefined
+    this.#deferred = undefined
   }
 
   #setMode(mode: PermissionMode | undefined, sayingCall?: string): void {

@@ -1,10 +1,31 @@
 /** What fills the context, counted on what the next request would carry. */
 import { flatten } from "../../messages/flatten.ts"
-import { type Accounting, account } from "../../tokens/accounting.ts"
+import type { ToolDefinition } from "../../messages/request.ts"
+import { declaredTools, nameOf } from "../../messages/tool-references.ts"
+import { type Accounting, account, type DeferredAccount } from "../../tokens/accounting.ts"
 import type { Views } from "../views.ts"
+import type { ContextView } from "./context.ts"
+import { loadedTools } from "./loaded-tools.ts"
 
 export function accountSent({ context, estimator }: Pick<Views, "context" | "estimator">): Accounting {
   const messages = context.storedMessages()
   const { answeredSynthetically } = context
-  return account(messages, estimator, { sent: flatten(messages, { answeredSynthetically }).messages })
+  const deferredTools = deferredIn(context)
+  return {
+    ...account(messages, estimator, { sent: flatten(messages, { answeredSynthetically }).messages }),
+    ...(deferredTools ? { deferredTools } : {}),
+  }
+}
+
+/** By the last list in view, without those loaded since. A tool that is declared is not on the list. */
+function deferredIn(context: ContextView): DeferredAccount | undefined {
+  const { deferred } = context.said
+  if (!deferred) return undefined
+  const listed = deferred.groups.reduce((sum, { names, more = 0 }) => sum + names.length + more, 0)
+  const { tools } = context.prompt ?? {}
+  const declared = new Set(declaredTools(Array.isArray(tools) ? (tools as readonly ToolDefinition[]) : []).map(nameOf))
+  const { referenced, said } = loadedTools(context.storedMessages())
+  const loaded = [...new Set([...referenced, ...said])].filter((name) => !declared.has(name))
+  const count = Math.max(0, listed - loaded.length)
+  return count === 0 ? undefined : { count, tokens: Math.round((deferred.tokens * count) / listed) }
 }

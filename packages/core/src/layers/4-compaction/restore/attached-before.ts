@@ -2,8 +2,9 @@
  * What attachments said before the boundary and must still apply after it: skills in use, agents, loaded tools, tool servers'
  * instructions. Pure. What a kept message shows is not repeated. The skill listing is not sent again.
  */
-import type { Attachment, AttachmentKind, Listed } from "../../../messages/attachments.ts"
-import type { Message, Uuid } from "../../../messages/messages.ts"
+import type { AddedTool, Attachment, AttachmentKind } from "../../../messages/attachments.ts"
+import { contentOf, type Message, type Uuid } from "../../../messages/messages.ts"
+import { referencesIn } from "../../../messages/tool-references.ts"
 import { cutText, type Estimate } from "../cut-text.ts"
 import { sizeOf } from "./file-page.ts"
 
@@ -66,16 +67,19 @@ export function agentListing(before: AttachedBefore): readonly Attachment[] {
   return unlessKept(allOf("agent_listing", before).at(-1))
 }
 
-/** Tools that were added and are still there, and those that are gone although a kept message says they were added. */
+/**
+ * Tools that were added or loaded and are still there, and those that are gone although a kept message says they were added. A loaded tool
+ * is declared from the boundary on, so its name is enough.
+ */
 export function toolSet(before: AttachedBefore): readonly Attachment[] {
-  const there = new Map<string, { readonly tool: Listed; readonly isKept: boolean }>()
+  const there = new Map<string, { readonly tool: AddedTool; readonly isKept: boolean }>()
   const gone = new Set<string>()
-  for (const { attachment, isKept } of allOf("tool_delta", before)) {
-    for (const name of attachment.removed) {
+  for (const { change, isKept } of toolChanges(before)) {
+    for (const name of change.removed) {
       if (there.get(name)?.isKept && !isKept) gone.add(name)
       there.delete(name)
     }
-    for (const tool of attachment.added) {
+    for (const tool of change.added) {
       there.set(tool.name, { tool, isKept })
       gone.delete(tool.name)
     }
@@ -83,6 +87,26 @@ export function toolSet(before: AttachedBefore): readonly Attachment[] {
   const added = [...there.values()].filter(({ isKept }) => !isKept).map(({ tool }) => tool)
   const removed = [...gone]
   return added.length + removed.length === 0 ? [] : [{ type: "tool_delta", added, removed }]
+}
+
+interface PlacedChange {
+  readonly change: Pick<Of<"tool_delta">, "added" | "removed">
+  readonly isKept: boolean
+}
+
+/** In the order of the messages: what attachments say, and what references in results have loaded. */
+function toolChanges({ messages, kept }: AttachedBefore): readonly PlacedChange[] {
+  return messages.flatMap((message): PlacedChange[] => {
+    if (message.isSidechain) return []
+    const isKept = kept.has(message.uuid)
+    if (message.type === "attachment")
+      return message.attachment.type === "tool_delta" ? [{ change: message.attachment, isKept }] : []
+    if (message.type !== "user") return []
+    const added = contentOf(message)
+      .flatMap(referencesIn)
+      .map((name): AddedTool => ({ name, loaded: true }))
+    return added.length > 0 ? [{ change: { added, removed: [] }, isKept }] : []
+  })
 }
 
 /** The newest of each server, in the order in which the servers appeared. */

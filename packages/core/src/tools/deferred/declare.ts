@@ -1,0 +1,75 @@
+/**
+ * Decides which tools a prompt declares. Small sets are declared whole. Where the definitions would take more than their share of the window,
+ * those that may wait are left to ToolSearch. Pure: the same tools, model and settings give the same bytes.
+ */
+import type { ToolDefinition } from "../../messages/request.ts"
+import { isDeferred, nameOf } from "../../messages/tool-references.ts"
+
+export interface DeferralPlan {
+  /** Names of the tools that may wait. */
+  readonly deferrable: ReadonlySet<string>
+  readonly search: ToolDefinition
+  readonly call: ToolDefinition
+}
+
+export interface Declaring {
+  readonly tools: readonly ToolDefinition[]
+  readonly plan: DeferralPlan
+  readonly isOn: boolean
+  /** The model knows references to tools. */
+  readonly byReference: boolean
+  /** Tokens that definitions may take. */
+  readonly limit: number
+  readonly estimate: (text: string) => number
+  /** The tools of the prompt until now. */
+  readonly current: readonly ToolDefinition[]
+  readonly loaded: LoadedNames
+}
+
+/** Tools that messages in view have loaded. */
+export interface LoadedNames {
+  /** By a reference, which the request must be able to resolve. */
+  readonly referenced: ReadonlySet<string>
+  /** By saying so: before a boundary, or for a model without references. */
+  readonly said: ReadonlySet<string>
+}
+
+export function declareTools(given: Declaring): readonly ToolDefinition[] {
+  const { tools, plan, byReference, loaded } = given
+  const gone = byReference ? referencedAndGone(given) : []
+  if (!defers(given)) return [...tools, ...gone]
+  const waits = (tool: ToolDefinition) => plan.deferrable.has(nameOf(tool) ?? "")
+  const always = tools.filter((tool) => !waits(tool))
+  if (!byReference) return [...always, plan.search, plan.call]
+  const isDeclared = (tool: ToolDefinition) => {
+    const name = nameOf(tool) ?? ""
+    return loaded.said.has(name) && !loaded.referenced.has(name)
+  }
+  const waiting = tools.filter(waits)
+  return [
+    ...always,
+    plan.search,
+    ...waiting.filter(isDeclared),
+    ...waiting.filter((tool) => !isDeclared(tool)).map(deferred),
+    ...gone,
+  ]
+}
+
+function defers({ tools, plan, isOn, limit, estimate }: Declaring): boolean {
+  if (!isOn || !tools.some((tool) => plan.deferrable.has(nameOf(tool) ?? ""))) return false
+  return estimate(JSON.stringify(tools)) > limit
+}
+
+/** The API refuses a reference to a tool that the request does not have. A tool that is gone keeps its last definition while one refers to it. */
+function referencedAndGone({ tools, current, loaded }: Declaring): readonly ToolDefinition[] {
+  const there = new Set(tools.map(nameOf))
+  return current
+    .filter((tool) => {
+      const name = nameOf(tool)
+      return name !== undefined && !there.has(name) && loaded.referenced.has(name)
+    })
+    .map(deferred)
+}
+
+const deferred = (tool: ToolDefinition): ToolDefinition =>
+  isDeferred(tool) ? tool : ({ ...tool, defer_loading: true } as ToolDefinition)

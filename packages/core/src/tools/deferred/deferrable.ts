@@ -1,0 +1,15 @@
+/** Which tools may wait to be loaded, and the names of the two tools that go with them. */
+import type { Tool } from "../tool.ts"
+
+export const SEARCH_TOOL = "ToolSearch"
+export const CALL_TOOL = "CallTool"
+
+/** The tools that come with the library. The model always sees them. */
+export const BUILT_IN: ReadonlySet<string> = new Set([
+  ...["Read", "Write", "Edit", "Glob", "Grep", "Bash", "BashOutput", "KillShell", "WebFetch"],
+  ...["TodoWrite", "Skill", "EnterPlanMode", "ExitPlanMode", "AskUser", "Agent", "SendMessage"],
+  ...[SEARCH_TOOL, CALL_TOOL],
+])
+
+export const isDeferrable = ({ name, alwaysLoad }: Pick<Tool, "name" | "alwaysLoad">): boolean =>
+  !BUILT_IN.has(name) && alwaysLoad !== true

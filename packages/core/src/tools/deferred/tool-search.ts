@@ -1,0 +1,135 @@
+/**
+ * ToolSearch: finds tools that are not declared, by words or by name, and loads them. Where the model knows references to tools, the result
+ * is references. Elsewhere the definitions follow as an attachment, and CallTool calls the tools.
+ */
+import { z } from "zod/v4"
+import { promptText } from "../../base/prompt-file.ts"
+import type { AddedTool } from "../../messages/attachments.ts"
+import type { Block } from "../../messages/blocks.ts"
+import { toolDefinition } from "../definition/definition.ts"
+import type { Tool, ToolOutput } from "../tool.ts"
+import { CALL_TOOL, SEARCH_TOOL } from "./deferrable.ts"
+import { indexTools, searchTools, type ToolIndex } from "./search-tools.ts"
+
+const MOST_RESULTS = 5
+const MOST_RESULTS_ASKED = 20
+const LONGEST_QUERY = 2_000 // characters
+const SELECT = "select:"
+const NAMES_SHOWN = 20
+
+const inputSchema = z.object({
+  query: z
+    .string()
+    .describe('Words that say what the tool should do, or "select:" and full names with commas between.'),
+  max_results: z
+    .number()
+    .optional()
+    .describe(`The most tools to load for words. Default ${MOST_RESULTS}, at most ${MOST_RESULTS_ASKED}.`),
+})
+
+/** How the conversation offers a tool now. */
+export type Offer =
+  /** The model sees its definition. */
+  | "declared"
+  /** The request carries it with `defer_loading`. */
+  | "by-reference"
+  /** Only CallTool reaches it. */
+  | "by-name"
+
+export interface ToolsOffered {
+  offerOf(name: string): Offer
+  /** A message in view has loaded it. */
+  isLoaded(name: string): boolean
+}
+
+export interface ToolSearchParts {
+  /** Those that may wait to be loaded. */
+  readonly tools: readonly Tool[]
+  readonly offered: () => ToolsOffered
+}
+
+export function toolSearch({ tools, offered }: ToolSearchParts): Tool<z.infer<typeof inputSchema>> {
+  let index: ToolIndex | undefined
+  const found = ({ query, max_results = MOST_RESULTS }: z.infer<typeof inputSchema>): Found => {
+    const asked = query.slice(0, LONGEST_QUERY).trim()
+    if (asked.startsWith(SELECT)) return selected(asked.slice(SELECT.length), tools)
+    index ??= indexTools(tools)
+    const most = Math.min(Math.max(1, Math.floor(max_results)), MOST_RESULTS_ASKED)
+    return { tools: searchTools(index, asked).slice(0, most), missing: [] }
+  }
+  return {
+    name: SEARCH_TOOL,
+    description: promptText(new URL("./tool-search.md", import.meta.url)).trim(),
+    inputSchema,
+    readOnly: true,
+    needsApproval: false,
+    limitsItself: true,
+    question: ({ query }) => ({ kind: "other", summary: `search for tools: ${query.slice(0, 200)}`, subject: query }),
+    execute: async (input) => load(found(input), { query: input.query, offered: offered(), count: tools.length }),
+  }
+}
+
+interface Found {
+  readonly tools: readonly Tool[]
+  /** Names that no tool has. */
+  readonly missing: readonly string[]
+}
+
+/** A name without its server counts if only one tool has it. */
+function selected(names: string, tools: readonly Tool[]): Found {
+  const wanted = [...new Set(names.split(",").map((name) => name.trim()))].filter((name) => name !== "")
+  const of = (name: string): Tool | undefined => {
+    const exact = tools.find((tool) => tool.name === name)
+    if (exact) return exact
+    const ending = tools.filter((tool) => tool.name.endsWith(`__${name}`))
+    return ending.length === 1 ? ending[0] : undefined
+  }
+  return {
+    tools: wanted.slice(0, MOST_RESULTS_ASKED).flatMap((name) => of(name) ?? []),
+    missing: wanted.filter((name) => of(name) === undefined),
+  }
+}
+
+interface Loading {
+  readonly query: string
+  readonly offered: ToolsOffered
+  readonly count: number
+}
+
+async function load({ tools, missing }: Found, { query, offered, count }: Loading): Promise<ToolOutput> {
+  if (tools.length === 0) return { content: nothingFound(query, missing, count) }
+  const fresh = tools.filter(({ name }) => offered.offerOf(name) !== "declared" && !offered.isLoaded(name))
+  const references = fresh.filter(({ name }) => offered.offerOf(name) === "by-reference")
+  // the API takes references alone or not at all
+  if (references.length > 0) return { content: references.map(({ name }) => reference(name)) }
+  const there = tools.filter((tool) => !fresh.includes(tool)).map(({ name }) => name)
+  const lines = [
+    fresh.length > 0 ? `Loaded: ${namesOf(fresh)}. Their input schemas follow. Call them with ${CALL_TOOL}.` : "",
+    there.length > 0 ? `Already loaded: ${there.join(", ")}. You can call them now.` : "",
+    missing.length > 0 ? unknown(missing) : "",
+  ]
+  const added = await Promise.all(fresh.map(listed))
+  return {
+    content: lines.filter((line) => line !== "").join("\n"),
+    ...(added.length > 0 ? { attachments: [{ type: "tool_delta", added, removed: [] }] } : {}),
+  }
+}
+
+const reference = (name: string): Block => ({ type: "tool_reference", tool_name: name }) as unknown as Block
+
+async function listed(tool: Tool): Promise<AddedTool> {
+  const { name, description, input_schema } = (await toolDefinition(tool)) as Tool & { readonly input_schema: unknown }
+  return { name, description, schema: JSON.stringify(input_schema), loaded: true }
+}
+
+function nothingFound(query: string, missing: readonly string[], count: number): string {
+  if (missing.length > 0) return `${unknown(missing)} Search with words in place of names.`
+  return `None of the ${count} tools fits ${JSON.stringify(query.slice(0, 200))}. Try other words for what the tool should do.`
+}
+
+function unknown(names: readonly string[]): string {
+  const shown = names.slice(0, NAMES_SHOWN).map((name) => JSON.stringify(name.slice(0, 128)))
+  return `No tool is named ${shown.join(", ")}.`
+}
+
+const namesOf = (tools: readonly Tool[]) => tools.map(({ name }) => name).join(", ")
