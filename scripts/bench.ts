@@ -14,6 +14,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   sim: "packages/sim/bench/requests.ts",
   policies: "packages/lab/bench/policies.ts",
   recall: "packages/lab/bench/recall.ts",
+  "deferred-tools": "packages/lab/bench/deferred-tools.ts",
 }
 
 const names = process.argv.slice(2).filter((word) => !word.startsWith("--"))

@@ -53,6 +53,7 @@ describe("FLG-1 switches", () => {
       dreaming: "dreaming",
       "extraction of memories": "auto-memory",
       "recall of memories": "memory-recall",
+      "tools on demand": "deferred-tools",
     }
     expect(SWITCHES.map(({ name }) => name).sort()).toEqual(Object.values(NAMED).sort())
   })

@@ -14,6 +14,7 @@ import { gatherFacts } from "./extractive/facts.ts"
 import { extractiveAnswer } from "./extractive.ts"
 import { findProblems, isRecord, sampleValue } from "./schema.ts"
 import { type PlannedCall, roleOf } from "./toolbox.ts"
+import { useAskedTool } from "./worker/asked-tool.ts"
 import { lookAround, orderMoves, writeWhereAsked } from "./worker/moves.ts"
 import { isDone, planTodos } from "./worker/plan.ts"
 import { REFUSED, react } from "./worker/reactions.ts"
@@ -40,7 +41,7 @@ function work(turn: BrainTurn, settings: WorkerSettings): Answer {
   const hand: Hand = { situation: observe(turn.request), settings, dice: throwDice(settings.seed, turn) }
   if (STOP.test(hand.situation.correction ?? "")) return say("Stopped. Nothing further was changed.")
   if (isDone(hand)) return say(finalWords(hand))
-  const step = chooseStep(hand) ?? tryUnknownTool(turn.request, hand)
+  const step = useAskedTool(turn.request, hand) ?? chooseStep(hand) ?? tryUnknownTool(turn.request, hand)
   return step === undefined ? say(finalWords(hand)) : speak({ step, hand, turn })
 }
 
