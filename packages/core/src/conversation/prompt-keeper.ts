@@ -7,8 +7,9 @@ import { type DecisionOf, isBoundaryEntry } from "../journal/entries.ts"
 import { isThinking } from "../messages/blocks.ts"
 import { contentOf } from "../messages/messages.ts"
 import type { ToolDefinition } from "../messages/request.ts"
+import { isDeferred } from "../messages/tool-references.ts"
 import { createEstimator } from "../tokens/estimate.ts"
-import { type DeferralPlan, declareTools } from "../tools/deferred/declare.ts"
+import { type DeferralPlan, declareTools, withLoaded } from "../tools/deferred/declare.ts"
 import { loadedTools } from "../views/context/loaded-tools.ts"
 import { boundParts, checkPrompt, isSamePrompt, type Prompt, renderPrompt } from "./prompt.ts"
 import type { ConversationRecord } from "./record.ts"
@@ -86,7 +87,7 @@ export class PromptKeeper {
     const current = context.prompt
     const prompt = current ? this.#prompt : { ...this.#parts.first, ...this.#prompt }
     const rendered = renderPrompt({
-      prompt: { ...prompt, ...(prompt.tools ? { tools: this.#declared(prompt.tools) } : {}) },
+      prompt: { ...prompt, ...this.#declared(prompt.tools) },
       current,
       estimate: (text) => estimator.text(text),
       contextLimit: flags.current.figures["instructions-limit"],
@@ -100,22 +101,27 @@ export class PromptKeeper {
     if (current && boundParts(rendered, referenced) !== boundParts(current, referenced)) await this.#dropThinking()
   }
 
-  #declared(tools: readonly ToolDefinition[]): readonly ToolDefinition[] {
+  /** Which of the tools the prompt declares. Empty where the journal's continue as they are. */
+  #declared(given: Prompt["tools"]): Pick<Prompt, "tools"> {
     const { deferral, flags, record } = this.#parts
-    if (!deferral) return tools
     const { context, estimator } = record.views
+    const { tools: rendered } = context.prompt ?? {}
+    const current = Array.isArray(rendered) ? (rendered as readonly ToolDefinition[]) : []
+    const loaded = loadedTools(context.storedMessages())
+    if (!deferral) return given || current.some(isDeferred) ? { tools: withLoaded(given ?? current, loaded) } : {}
+    if (!given) return {}
     const { on, figures } = flags.current
-    const { tools: current } = context.prompt ?? {}
-    return declareTools({
-      tools,
+    const tools = declareTools({
+      tools: given,
       plan: deferral,
       isOn: on["deferred-tools"] && deferral.isOn(),
       byReference: deferral.byReference,
       limit: (deferral.window * figures["deferred-tools-share"]) / 100,
       estimate: createEstimator(estimator.family).text, // what was learnt meanwhile must not change the decision
-      current: Array.isArray(current) ? current : [],
-      loaded: loadedTools(context.storedMessages()),
+      current,
+      loaded,
     })
+    return { tools }
   }
 
   /** Thinking is bound to what comes before it. Where a damaged line took something away, the API would refuse the thinking after it. */

@@ -55,6 +55,16 @@ export function declareTools(given: Declaring): readonly ToolDefinition[] {
   ]
 }
 
+/** Definitions that the caller deferred. One that was loaded before a boundary is declared from there on. */
+export function withLoaded(tools: readonly ToolDefinition[], loaded: LoadedNames): readonly ToolDefinition[] {
+  return tools.map((tool) => {
+    const name = nameOf(tool) ?? ""
+    if (!isDeferred(tool) || !loaded.said.has(name) || loaded.referenced.has(name)) return tool
+    const { defer_loading: _, ...declared } = tool as ToolDefinition & { readonly defer_loading?: boolean }
+    return declared as ToolDefinition
+  })
+}
+
 function defers({ tools, plan, isOn, limit, estimate }: Declaring): boolean {
   if (!isOn || !tools.some((tool) => plan.deferrable.has(nameOf(tool) ?? ""))) return false
   return estimate(JSON.stringify(tools)) > limit
