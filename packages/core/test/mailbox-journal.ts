@@ -16,7 +16,9 @@ export async function lastReceived(journal: Journal): Promise<Received> {
     if (entry.type !== "attachment" || entry.attachment.type !== "queued_agent_message") continue
     const { id = "", cursor: at } = entry.attachment
     const [sender = "", sequence] = id.split("#")
-    bySender.set(sender, [...(bySender.get(sender) ?? []), Number(sequence)])
+    const sequences = bySender.get(sender) ?? []
+    sequences.push(Number(sequence))
+    bySender.set(sender, sequences)
     cursor = at
     count++
   }

@@ -15,6 +15,8 @@ export interface Arrival {
 export interface Arrivals {
   /** What waits, in order. */
   take(): Promise<readonly Arrival[]>
+  /** For the person: what could not be received. Each is given once. */
+  notices?(): readonly string[]
   /** Whether something waits. What other processes sent counts once it was read. */
   readonly hasAny: boolean
   /** Resolves with `true` when something waits, with `false` when nothing can come any more or the signal aborts. */

@@ -308,6 +308,7 @@ async function* attachRelevant(touched: readonly string[], options: QueryOptions
 /** Adds what other agents sent. Returns whether there was anything. */
 async function* arrive({ conversation: chat, companions }: QueryOptions): AsyncGenerator<QueryEvent, boolean> {
   const arrivals = (await companions?.arrivals.take()) ?? []
+  for (const message of companions?.arrivals.notices?.() ?? []) yield { type: "notice", message }
   for (const { attachment, journaled } of arrivals) {
     await chat.attach(attachment)
     journaled?.()

@@ -15,6 +15,7 @@ import type { Ids } from "../base/ids.ts"
 import { compactionAllowed, type EffectiveSettings } from "../base/settings.ts"
 import type { Telemetry } from "../base/telemetry.ts"
 import { type DecisionDraft, type DecisionOf, type Draft, type Entry, isDecision } from "../journal/entries.ts"
+import type { Mailbox } from "../journal/mailbox.ts"
 import type { Journal, Store } from "../journal/store.ts"
 import type { CompactionOrder, CompactionPlan, Refusal } from "../layers/compaction-order.ts"
 import type { Layer, LayerContext, Outcome } from "../layers/layer.ts"
@@ -382,6 +383,12 @@ export class Conversation implements AsyncDisposable {
   openAgentJournal(agent: string): Promise<Journal> {
     const { project } = this.#record.journal.address
     return this.#parts.store.open({ project, under: this.id, id: agent }, { access: "read" })
+  }
+
+  /** @internal The mailbox of a team of processes on this project, if the store has mailboxes. */
+  teamMailbox(team: string): Mailbox | undefined {
+    const { project } = this.#record.journal.address
+    return this.#parts.store.mailboxes?.({ project, team })
   }
 
   /** @internal Asked before each request for what the messages in view do not say and the model must know. */

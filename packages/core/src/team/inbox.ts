@@ -1,7 +1,6 @@
 /** The messages that wait for one agent, in order. Each is handed over once; it leaves when it is in the receiver's journal. */
 import type { Arrival } from "../agent/companions.ts"
-import type { AgentMessage } from "../messages/attachments.ts"
-import type { TeamMessage } from "./messages.ts"
+import { asAttachment, type TeamMessage } from "./messages.ts"
 
 export class Inbox {
   readonly #waiting: TeamMessage[] = []
@@ -22,18 +21,5 @@ export class Inbox {
         if (at >= 0) this.#waiting.splice(at, 1)
       },
     }))
-  }
-}
-
-export function asAttachment({ id, from, text, summary, kind, request, approve, reason }: TeamMessage): AgentMessage {
-  return {
-    type: "queued_agent_message",
-    id,
-    from,
-    content: reason === undefined ? text : `${text}\nReason: ${reason}`,
-    ...(summary === undefined ? {} : { summary }),
-    ...(kind === undefined ? {} : { kind }),
-    ...(request === undefined ? {} : { request }),
-    ...(approve === undefined ? {} : { approve }),
   }
 }

@@ -7,7 +7,9 @@ import type { AgentRecord } from "../views/record/agents.ts"
 import { Inbox } from "./inbox.ts"
 
 /** Where else things for the lead come from, such as a mailbox. */
-export type ArrivalSource = Pick<Arrivals, "take" | "hasAny">
+export interface ArrivalSource extends Pick<Arrivals, "take" | "hasAny" | "notices"> {
+  close(): Promise<void>
+}
 
 export interface LeadArrivalsParts {
   /** Agents that ended and whose result the lead does not have. */
@@ -35,6 +37,14 @@ export class LeadArrivals implements Arrivals {
     const results = await Promise.all(this.#parts.due().map((record) => this.#parts.resultOf(record)))
     const others = await Promise.all(this.#sources.map((source) => source.take()))
     return [...results, ...this.inbox.arrivals(), ...others.flat()]
+  }
+
+  notices(): readonly string[] {
+    return this.#sources.flatMap((source) => source.notices?.() ?? [])
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#sources.map((source) => source.close()))
   }
 
   get hasAny(): boolean {

@@ -8,23 +8,29 @@ import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot } from "../journal/file/layout.ts"
 import type { OpenToolset, Tool, Toolset } from "../tools/tool.ts"
 import { AGENT_TOOL, agentTool, refusedAgentTool } from "./agent-tool.ts"
+import { Correspondence, type TeamPlace } from "./correspondence.ts"
 import { agentMemoryFor } from "./definitions/agent-memory.ts"
 import { type AgentDefinition, isAgentName, NAME_RULE } from "./definitions/definition.ts"
 import { agentListing } from "./definitions/listing.ts"
 import { type LoadedDefinitions, loadAgentDefinitions } from "./definitions/load.ts"
+import { LEAD } from "./hub.ts"
 import { subAgentOpener } from "./open-sub-agent.ts"
+import type { AgentOrder } from "./order.ts"
+import { SEND_MESSAGE } from "./send-message.ts"
 import { Team } from "./team.ts"
 
 export interface TeamAgentOptions extends AgentOptions {
   /** Lets the agent start others that work for it. A list adds your own kinds of agents. Default: it works alone. */
   readonly agents?: boolean | readonly AgentDefinition[]
+  /** Makes this process a member of a team of several on the same directory. */
+  readonly team?: TeamPlace
 }
 
 /** An agent with a team. The team lists, watches and stops its agents. */
 export type TeamAgent = Agent & { readonly team: Team }
 
 export async function openTeamAgent(given: TeamAgentOptions): Promise<TeamAgent> {
-  const { agents: _, ...options } = given
+  const { agents: _agents, team: _team, ...options } = given
   checkAgentOptions(options)
   const { settings, problems } = await settingsFor(options)
   return openTeamAgentWith(given, settings, { problems })
@@ -32,7 +38,7 @@ export async function openTeamAgent(given: TeamAgentOptions): Promise<TeamAgent>
 
 /** For settings that were loaded before. */
 export async function openTeamAgentWith(
-  { agents = true, ...options }: TeamAgentOptions,
+  { agents = true, team: place, ...options }: TeamAgentOptions,
   settings: EffectiveSettings,
   { problems = [] }: Pick<Surroundings, "problems"> = {},
 ): Promise<TeamAgent> {
@@ -42,22 +48,37 @@ export async function openTeamAgentWith(
     subAgentOpener({
       options,
       settings,
-      teamTools: [AGENT_TOOL],
-      toolsFor: (_, { kind }) => (kind === "fork" ? [refusedAgentTool()] : []),
+      teamTools: [AGENT_TOOL, SEND_MESSAGE],
+      toolsFor: ({ name }, order) => [
+        ...(order.kind === "fork" ? [refusedAgentTool()] : []),
+        ...(maySend(order) ? [mail.toolFor(name)] : []),
+      ],
     }),
   )
-  const own = teamToolset([agentTool({ team, definitions: () => definitions })], definitions)
+  const mail = new Correspondence({ team, clock: options.clock, place, root: socketRoot(options) })
+  const tools = [agentTool({ team, definitions: () => definitions }), mail.toolFor(LEAD)]
+  const own = teamToolset(tools, definitions)
   const agent = await openAgentWith({ ...options, tools: [...(options.tools ?? []), own] }, settings, {
     problems: [...problems, ...unusable],
     companions: team,
   })
   try {
     await team.lead(agent)
+    await mail.open(agent)
   } catch (error) {
     await agent.close().catch(() => undefined) // why the opening failed matters more
     throw error
   }
   return Object.assign(agent, { team })
+}
+
+/** A teammate must be able to answer, and a fork has the tools of its lead. Others have it unless their definition lists tools without it. */
+const maySend = ({ kind, definition }: AgentOrder): boolean =>
+  kind === "fork" || kind === "teammate" || (definition?.tools?.includes(SEND_MESSAGE) ?? true)
+
+/** A store of your own may keep its journals anywhere: then there is no directory for sockets. Windows has none. */
+function socketRoot({ store, dir, env = process.env }: AgentOptions): string | undefined {
+  return store || process.platform === "win32" ? undefined : (dir ?? defaultRoot(env))
 }
 
 /** The team's tools come last, so that the list before them stays as it is without a team. */

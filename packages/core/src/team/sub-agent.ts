@@ -40,12 +40,11 @@ export class SubAgent {
   toolUses = 0
   /** What it does now, in a few words. */
   progress: string | undefined
-  /** The most hops of a message that it received since its own task. */
-  hops = 0
   readonly #parts: SubAgentParts
   readonly #abort = new AbortController()
   #why: string | undefined
   #last = ""
+  #isEnding = false
   #wake: () => void = () => undefined
   #agent: Agent | undefined
 
@@ -82,6 +81,11 @@ export class SubAgent {
     this.#wake()
   }
 
+  /** It agreed to end: it waits for no further message once its turn is over. */
+  endAfterTurn(): void {
+    this.#isEnding = true
+  }
+
   /** Ends its work. `why` is a sentence for its parent. */
   stop(why: string): void {
     this.#why ??= why
@@ -105,7 +109,7 @@ export class SubAgent {
     const agent = await this.#parts.open(this.#companions())
     this.#agent = agent
     let end = await this.#query(agent, this.#parts.task)
-    while (this.start.kind === "teammate" && end.reason === "answer") {
+    while (this.start.kind === "teammate" && end.reason === "answer" && !this.#isEnding) {
       this.status = "idle"
       this.tasks++
       this.#parts.onIdle(end.text)

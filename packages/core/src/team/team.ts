@@ -168,6 +168,7 @@ export class Team implements MessageHub, Companions {
       if (name === LEAD) this.arrivals.inbox.push(message)
       else this.get(name)!.receive(message)
     }
+    if (message.kind === "shutdown-response" && message.approve) this.get(from)?.endAfterTurn()
     this.arrivals.changed()
     return { state: "delivered", to: names }
   }
@@ -197,6 +198,7 @@ export class Team implements MessageHub, Companions {
     this.#isClosed = true
     for (const agent of this.#agents.values()) agent.stop(LEAD_CLOSED)
     await Promise.all(this.#recorded.values())
+    await this.arrivals.close()
   }
 
   get #leader(): Agent {

@@ -1,0 +1,128 @@
+/**
+ * All the ways by which messages reach the agents of one conversation and leave them: in this process, through the mailbox of a team of
+ * several processes, and through the conversation's socket.
+ */
+import type { Agent } from "../agent/agent.ts"
+import type { Arrival } from "../agent/companions.ts"
+import { type Clock, systemClock } from "../base/clock.ts"
+import { messageOf } from "../base/errors.ts"
+import type { Flags } from "../base/flags.ts"
+import { InvalidOptionError } from "../base/options.ts"
+import type { Tool } from "../tools/tool.ts"
+import { openConversationSocket } from "./conversation-socket.ts"
+import { LEAD } from "./hub.ts"
+import type { ArrivalSource } from "./lead-arrivals.ts"
+import { Post } from "./post.ts"
+import { sendMessageTool } from "./send-message.ts"
+import type { OpenSocket } from "./socket.ts"
+import type { Team } from "./team.ts"
+import { TeamMailbox } from "./team-mailbox.ts"
+
+/** A team of several processes that work on the same directory. */
+export interface TeamPlace {
+  /** The team's name: all processes give the same one. */
+  readonly name: string
+  /** The name of this process in the team. */
+  readonly as: string
+}
+
+export interface CorrespondenceOptions {
+  readonly team: Team
+  readonly clock?: Clock | undefined
+  readonly place?: TeamPlace | undefined
+  /** The directory for sockets. Without it, other conversations cannot reach this one. */
+  readonly root?: string | undefined
+}
+
+export class Correspondence implements ArrivalSource {
+  readonly #options: CorrespondenceOptions
+  readonly #clock: Clock
+  #lead: Agent | undefined
+  #post: Post | undefined
+  #mailbox: TeamMailbox | undefined
+  #socket: OpenSocket | undefined
+  #notices: string[] = []
+
+  constructor(options: CorrespondenceOptions) {
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+  }
+
+  /** The tool by which an agent of this conversation sends. */
+  toolFor(from: string): Tool {
+    const { team } = this.#options
+    return sendMessageTool({
+      from,
+      post: () => this.#opened.post,
+      figures: () => this.#figures,
+      hopsReceived: () =>
+        (from === LEAD ? this.#opened.lead : team.get(from)?.agent)?.conversation.views.agents.hops ?? 0,
+    })
+  }
+
+  /** Joins the team of processes, and opens the socket. Without a socket the conversation works, and the person is informed. */
+  async open(lead: Agent): Promise<void> {
+    const { team, root, place } = this.#options
+    this.#lead = lead
+    const { conversation } = lead
+    if (place) this.#mailbox = await this.#join(place, lead)
+    const bridge = root === undefined ? undefined : { root, conversation: conversation.id, clock: this.#clock }
+    const common = { hub: team, figures: () => this.#figures, lastNumber: (from: string) => lastNumber(lead, from) }
+    this.#post = new Post({ ...common, mailbox: this.#mailbox, bridge })
+    if (bridge)
+      this.#socket = await openConversationSocket({ ...bridge, ...common }).catch((error: unknown) => {
+        this.#notices.push(`Other conversations cannot reach this one: ${messageOf(error)}`)
+        return undefined
+      })
+    team.addSource(this)
+  }
+
+  get hasAny(): boolean {
+    return this.#mailbox?.hasAny ?? false
+  }
+
+  async take(): Promise<readonly Arrival[]> {
+    return (await this.#mailbox?.take()) ?? []
+  }
+
+  notices(): readonly string[] {
+    const notices = this.#notices
+    this.#notices = []
+    return notices
+  }
+
+  async close(): Promise<void> {
+    await this.#socket?.close()
+    await this.#mailbox?.close()
+  }
+
+  get #opened(): { readonly lead: Agent; readonly post: Post } {
+    if (!this.#lead || !this.#post) throw new Error("The conversation is not open yet.")
+    return { lead: this.#lead, post: this.#post }
+  }
+
+  get #figures(): Flags["figures"] {
+    return this.#opened.lead.conversation.flags.figures
+  }
+
+  async #join({ name: team, as: name }: TeamPlace, { conversation }: Agent): Promise<TeamMailbox> {
+    const mailbox = conversation.teamMailbox(team)
+    if (!mailbox)
+      throw new InvalidOptionError("team", "The store of this conversation has no mailboxes, so a team is one process.")
+    return TeamMailbox.join({
+      mailbox,
+      team,
+      name,
+      conversation: conversation.id,
+      figures: () => conversation.flags.figures,
+      journaled: () => conversation.views.agents.cursor,
+      onArrival: () => this.#options.team.arrivals.changed(),
+      onProblem: (problem) => this.#notices.push(problem),
+    })
+  }
+}
+
+function lastNumber({ conversation }: Agent, from: string): number {
+  const id = conversation.views.agents.received.get(from) ?? ""
+  return Number(/#(\d+)$/.exec(id)?.[1] ?? 0)
+}

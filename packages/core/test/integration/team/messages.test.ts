@@ -1,0 +1,104 @@
+import { expect, test } from "vitest"
+import type { BrainTurn } from "../../../../sim/src/brain.ts"
+import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
+import { ask, calls, project } from "../agent/agents.ts"
+import { agentCall, castSimulator, journalOf, leadFor } from "./cast.ts"
+
+const send = (to: string, message: string | object) => ["SendMessage", { to, message }] as const
+
+const messagesIn = async (agent: Parameters<typeof journalOf>[0]) =>
+  (await journalOf(agent)).flatMap((entry) =>
+    entry.type === "attachment" && entry.attachment.type === "queued_agent_message" ? [entry.attachment] : [],
+  )
+
+/** The answer to the newest of these texts: the first rule whose text is in the request, and after its last text if it has one. */
+function turn(rules: readonly (readonly [string, ScriptedTurn, string?])[]): ScriptedTurn {
+  return (given) => {
+    const all = JSON.stringify(given.request.messages)
+    const rule = rules.find(([text, , after]) => all.indexOf(text, after ? lastOr(all, after) : 0) >= 0)
+    return played(rule![1], given)
+  }
+}
+
+const lastOr = (all: string, text: string) => (all.includes(text) ? all.lastIndexOf(text) : all.length)
+
+/** Agrees to the newest request to end. */
+const agree: ScriptedTurn = (given) => {
+  const request = [...JSON.stringify(given.request.messages).matchAll(/your work \(request (\w+)\)/g)].at(-1)?.[1]
+  return played(calls(send("lead", { kind: "shutdown-response", request, approve: true })), given)
+}
+
+const played = (answer: ScriptedTurn, given: BrainTurn) => (typeof answer === "function" ? answer(given) : answer)
+
+test("L7-5 a teammate and its lead send each other messages; L7-6 it ends when it agrees to", async () => {
+  // each answers what it has read so far, in whatever order things arrive
+  const lead = turn([
+    ["It agrees to end its work", "Done."],
+    ["The request has the id", "I wait."],
+    ["The parser is in a.ts.", calls(send("finder", { kind: "shutdown-request", reason: "all found" }))],
+    ["Sent to finder.", "I wait."],
+    ["What shall I look for?", calls(send("finder", "Look for the parser."))],
+    ["", "I wait."],
+  ])
+  const finder = turn([
+    ["Sent to lead.", "I end.", "It asks you to end"],
+    ["It asks you to end", agree],
+    ["Look for the parser.", "The parser is in a.ts."],
+    ["Sent to lead.", "I asked."],
+    ["", calls(send("lead", "What shall I look for?"))],
+  ])
+  const { sim, of } = await castSimulator({
+    lead: [
+      calls(agentCall("[finder] Ask me what to search.", { name: "finder" })),
+      ...Array.from({ length: 12 }, () => lead),
+    ],
+    finder: Array.from({ length: 12 }, () => finder),
+  })
+  const agent = await leadFor(sim, { autonomous: true })
+  await ask(agent, "Find it.")
+  await agent.team.settled()
+  const received = await messagesIn(agent)
+  expect(received.filter(({ id }) => /#\d+$/.test(id!))).toMatchObject([
+    { id: "finder#1", from: "finder", content: "What shall I look for?", hops: 1 },
+    { id: "finder#2", kind: "shutdown-response", approve: true },
+  ])
+  expect(agent.team.view("finder")).toMatchObject({ status: "completed" })
+  expect(JSON.stringify(of("finder").at(-1)!.request.messages)).toContain("Reason: all found")
+})
+
+test("L7-5 the leads of two processes on one directory exchange messages through the team's mailbox", async () => {
+  const where = project()
+  const { sim } = await castSimulator({
+    lead: [calls(send("b", "[other] What is your favourite number?")), "I asked.", "It is 7."],
+    other: [calls(send("a", "It is 7.")), "I answered."],
+  })
+  const first = await leadFor(sim, { ...where, team: { name: "pair", as: "a" } })
+  const second = await leadFor(sim, { ...where, team: { name: "pair", as: "b" } })
+  await ask(first, "Ask b for its number.")
+  await ask(second, undefined)
+  expect(await messagesIn(second)).toMatchObject([
+    { id: "a#1", from: "a", cursor: expect.stringMatching(/^pair@/) as string },
+  ])
+  expect((await ask(first, undefined)).end).toMatchObject({ text: "It is 7." })
+  expect(await messagesIn(first)).toMatchObject([{ id: "b#1", content: "It is 7.", hops: 2 }])
+  await expect(leadFor(sim, { ...where, team: { name: "pair", as: "a" } })).rejects.toThrow(
+    'The team already has a member named "a"',
+  )
+})
+
+test("L7-5 two conversations of the same user reach each other by id", async () => {
+  const where = project()
+  const { sim } = await castSimulator({ lead: ["Hello."], other: ["I saw it."] })
+  const second = await leadFor(sim, where)
+  const script = await castSimulator({
+    lead: [calls(send(`bridge:${second.conversation.id}`, "[other] hello")), "Sent."],
+  })
+  const first = await leadFor(script.sim, where)
+  await ask(first, "Greet the other one.")
+  expect(second.team.arrivals.hasAny).toBe(true)
+  expect((await ask(second, undefined)).end).toMatchObject({ text: "I saw it." })
+  expect(await messagesIn(second)).toMatchObject([
+    { from: `bridge:${first.conversation.id}`, content: "[other] hello", hops: 1 },
+  ])
+  expect(second.conversation.views.words.messages).toEqual([])
+})
