@@ -1,5 +1,5 @@
 /**
- * Search in past conversations at 1M tokens: the time of a query, of building the index, and of adding one turn.
+ * Search in past conversations at 1M tokens: the processor time of a query, the time of building the index and of adding one turn.
  *
  *     npm run bench -- recall
  */
@@ -15,6 +15,7 @@ await inTemporaryDirectory(async (directory) => {
   const estimator = createEstimator("claude-5")
   const index = new TextIndex(join(directory, "recall.sqlite"))
   const questions: string[] = []
+  const said: string[] = []
   let [tokens, passages, building] = [0, 0, 0]
   for (let seed = 1; tokens < TOKENS; seed++) {
     const dialogue = makeDialogue({ seed, about: seed % 2 ? "project" : "everyday", part: "held-out" })
@@ -24,22 +25,29 @@ await inTemporaryDirectory(async (directory) => {
     }))
     building += (await timed(() => index.add(turns))).ms
     passages += turns.length
+    if (said.length < 5 * QUERIES) said.push(...dialogue.turns.map(({ text }) => text))
     for (const { text } of turns) tokens += estimator.tokens(measureText(text))
   }
   const now = new Date("2026-01-01T00:00:00.000Z")
-  const times: number[] = []
-  for (let query = 0; query < QUERIES; query++) {
-    const text = questions[(query * 7) % questions.length]!
-    times.push((await timed(() => index.search({ text, now }))).ms)
+  const query = (at: number, context: readonly string[]) => {
+    const start = process.cpuUsage()
+    index.search({ text: questions[(at * 7) % questions.length]!, now, context })
+    const { user, system } = process.cpuUsage(start)
+    return (user + system) / 1_000
   }
+  const first = query(0, [])
+  const alone = Array.from({ length: QUERIES }, (_, at) => query(at, []))
+  const inContext = Array.from({ length: QUERIES }, (_, at) => query(at, said.slice(5 * at, 5 * at + 5)))
   const one = { source: "new", position: 0, text: "The staging server moved to port 7071.", time: now.toISOString() }
   const added = await timed(() => index.add([one]))
   index.close()
   console.log(
     `${Math.round(tokens / 1_000)}K tokens in ${passages} passages, indexed in ${(building / 1_000).toFixed(1)} s`,
   )
-  console.log(
-    `  query: median ${milliseconds(quantile(times, 0.5))}, p95 ${milliseconds(quantile(times, 0.95))} (${QUERIES} queries)`,
-  )
+  for (const [name, times] of Object.entries({ alone, "with five messages of context": inContext }))
+    console.log(
+      `  query ${name}: median ${milliseconds(quantile(times, 0.5))}, p95 ${milliseconds(quantile(times, 0.95))} (processor time, ${QUERIES} queries)`,
+    )
+  console.log(`  the first query: ${milliseconds(first)}`)
   console.log(`  adding one turn: ${milliseconds(added.ms)}`)
 })

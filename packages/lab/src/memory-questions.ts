@@ -7,10 +7,11 @@
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Weights } from "@strata/core/internal"
-import { type Dialogue, makeDialogue } from "./memory-questions/dialogues.ts"
+import { type Dialogue, type DialogueOptions, makeDialogue } from "./memory-questions/dialogues.ts"
 import { readLocomo } from "./memory-questions/locomo.ts"
 import {
   ANSWERABLE,
+  makeCrowd,
   measure,
   ours,
   plain,
@@ -22,6 +23,7 @@ import { measureSupersession } from "./memory-questions/supersession.ts"
 
 const DATA = join(import.meta.dirname, "../../../../shared/data/memory")
 const HELD_OUT_SEED = 1_001 // weights were chosen on seeds from 1
+const CROWD_DIALOGUES = 62 // about 1M tokens
 const isShort = process.argv.includes("--short")
 const dialogueCount = isShort ? 2 : 12
 const supersessionCases = isShort ? 200 : 5_000
@@ -30,10 +32,10 @@ const supersessionCases = isShort ? 200 : 5_000
 const WITHOUT: Readonly<Record<string, Partial<Weights>>> = {
   neighbours: { before: [0, 0], after: [0, 0], reply: 0 },
   "more weight for a reply": { reply: 0.3 },
-  "the share of the question in its source": { source: 1 },
   "the speaker named in the question": { speaker: 1 },
   "the time named in the question": { time: 1 },
   recency: { recency: 1 },
+  "counting several sources together": { leastTogether: Number.POSITIVE_INFINITY },
   abstention: { leastCoverage: 0 },
 }
 
@@ -43,10 +45,12 @@ function report(title: string, dialogues: readonly Dialogue[]): void {
   const turns = dialogues.reduce((total, dialogue) => total + dialogue.turns.length, 0)
   console.log(`\n${title}: ${dialogues.length} dialogues, ${turns} turns`)
   const row = (name: string, searcher: Searcher, kinds: Parameters<typeof measure>[2] = ANSWERABLE) => {
-    const { count, turn5, turn10, session5, session10, noAnswer } = measure(dialogues, searcher, kinds)
+    const figures = measure(dialogues, searcher, kinds)
+    const { count, turn5, turn10, session5, session10, noAnswer, newerFirst } = figures
     return {
       ...{ search: name, questions: count, "turn @5": percent(turn5), "turn @10": percent(turn10) },
       ...{ "session @5": percent(session5), "session @10": percent(session10), "no answer": percent(noAnswer) },
+      ...{ "newer first": percent(newerFirst) },
     }
   }
   const kinds = ANSWERABLE.filter((kind) =>
@@ -65,12 +69,26 @@ function report(title: string, dialogues: readonly Dialogue[]): void {
   }
 }
 
-for (const about of ["everyday", "project"] as const) {
-  const dialogues = Array.from({ length: dialogueCount }, (_, at) =>
-    makeDialogue({ seed: HELD_OUT_SEED + at, about, part: "held-out" }),
-  )
-  report(`Generated, ${about}, held out`, dialogues)
-}
+const heldOut = (about: DialogueOptions["about"]) =>
+  Array.from({ length: dialogueCount }, (_, at) => makeDialogue({ seed: HELD_OUT_SEED + at, about, part: "held-out" }))
+
+for (const about of ["everyday", "project"] as const) report(`Generated, ${about}, held out`, heldOut(about))
+
+const { count, session5, turn10 } = measure([...heldOut("everyday"), ...heldOut("project")], ours())
+console.log(`\nBoth together, ${count} questions: turn @10 ${percent(turn10)}, session @5 ${percent(session5)}`)
+
+const crowd = makeCrowd(isShort ? 4 : CROWD_DIALOGUES)
+console.log(`\nThe same dialogues, each among ${crowd.turns} turns of other people about other things`)
+console.table(
+  (["everyday", "project"] as const).map((about) => {
+    const { count, turn5, turn10, session5, session10 } = measure(heldOut(about), crowd.search)
+    return {
+      ...{ about, questions: count, "turn @5": percent(turn5), "turn @10": percent(turn10) },
+      ...{ "session @5": percent(session5), "session @10": percent(session10) },
+    }
+  }),
+)
+crowd.close()
 
 const files = existsSync(DATA) ? globSync("**/*.json", { cwd: DATA }) : []
 if (files.length === 0) console.log("\nThere is no data in ../shared/data/memory, so no public benchmark was measured.")

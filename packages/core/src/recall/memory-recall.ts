@@ -97,7 +97,7 @@ export class MemoryRecall<M extends RecallableMemory> {
   ): Promise<readonly Recalled<M>[]> {
     const { journals } = this.#options
     if (!journals || places <= 0) return []
-    const prior = ({ source }: Passage) => (exclude.conversations.has(source) ? 0 : 1)
+    const prior = ({ source }: Pick<Passage, "source">) => (exclude.conversations.has(source) ? 0 : 1)
     const found = await journals.search({ ...question, prior, limit: PASSAGES_LOOKED_AT })
     const fitting = found.filter(
       ({ coverage, message }) => coverage >= LEAST_PASSAGE_COVERAGE && !exclude.messages.has(message),

@@ -91,7 +91,7 @@ export class MemorySearch<M extends SearchableMemory> {
     this.#index.close()
   }
 
-  #prior(now: Date): (passage: Passage) => number {
+  #prior(now: Date): (passage: Pick<Passage, "source">) => number {
     return ({ source }) => {
       const { type, confirmed, basis } = this.#memories.get(source)!
       const days = Math.max(0, now.getTime() - Date.parse(confirmed)) / DAY

@@ -1,11 +1,10 @@
 /**
- * Orders candidate passages: BM25 that also counts the neighbours of a passage, its title, how much of the question its source covers, the
- * time the question names, and how recent it is. Pure. The weights were chosen on generated dialogues (docs/figures.md).
+ * Orders candidate passages: BM25 that also counts the neighbours of a passage, its title, the time and the speaker that the question names,
+ * and how recent it is. Pure. The weights were chosen on generated dialogues (docs/figures.md).
  */
-
-import { type Term, termsOf } from "../base/terms.ts"
-import { type NamedTime, type TimeSpan, timeNamedIn } from "./named-time.ts"
+import type { TimeSpan } from "./named-time.ts"
 import type { Passage } from "./passage.ts"
+import type { Wanted } from "./wanted.ts"
 
 export interface Question {
   readonly text: string
@@ -14,14 +13,9 @@ export interface Question {
   readonly now: Date
   readonly limit?: number
   /** A factor for a passage, for what its owner knows about it: its type, whether it was confirmed. Default: 1. */
-  readonly prior?: (passage: Passage) => number
+  readonly prior?: (passage: Pick<Passage, "source" | "speaker">) => number
   /** Weights other than the default ones, to measure what each is worth. */
   readonly weights?: Partial<Weights>
-}
-
-export interface Indexed extends Passage {
-  readonly terms: readonly string[]
-  readonly titleTerms: readonly string[]
 }
 
 export interface Found {
@@ -33,13 +27,31 @@ export interface Found {
   readonly words: readonly string[]
 }
 
-export interface Collection {
+/** A passage as the ranking needs it. */
+export interface Indexed {
+  readonly id: number
+  readonly source: string
+  readonly position: number
+  readonly speaker?: string
+  /** Milliseconds since 1970. */
+  readonly time?: number
+  /** Stems, separated by spaces. */
+  readonly terms: string
+  readonly titleTerms: string
+  readonly length: number
+  /** Whether it asks something: then the next one may answer it. */
+  readonly isQuestion: boolean
+}
+
+export type Ranked = Omit<Found, "passage"> & { readonly passage: Indexed }
+
+export interface Ranking {
   /** The candidates and their neighbours. */
   readonly passages: readonly Indexed[]
-  /** Of the whole index. */
-  readonly count: number
+  readonly wanted: readonly Wanted[]
+  readonly time: TimeSpan | undefined
+  readonly weights: Weights
   readonly averageLength: number
-  readonly documentsWith: (term: string) => number
 }
 
 export interface Weights {
@@ -55,47 +67,38 @@ export interface Weights {
   readonly reply: number
   readonly context: number
   /** The rest are factors for a passage that has the property, in full. */
-  readonly source: number
   readonly speaker: number
   readonly time: number
   readonly recency: number
-  /** If no passage covers this much of the question, nothing is found. */
+  /** A passage that covers this much of the question is enough. */
   readonly leastCoverage: number
+  /** So are the best passages of five sources that contain this share of its terms, if one of them contains two. */
+  readonly leastTogether: number
 }
 
 export const WEIGHTS: Weights = {
   k1: 1.2,
-  b: 0.6,
+  b: 0.4,
   title: 2,
-  before: [0.3, 0.1],
-  after: [0.3, 0.1],
+  before: [0.4, 0.2],
+  after: [0.4, 0.2],
   reply: 0.8,
   context: 0.15,
-  source: 1.6,
   speaker: 2,
-  time: 2,
-  recency: 1.1,
+  time: 3,
+  recency: 1.3,
   leastCoverage: 0.3,
+  leastTogether: 0.4,
 }
 
 const RECENCY_DAYS = 90
-const MOST_CONTEXT_TERMS = 40
 /** A long message is about several things. What contains this many of its rarest words covers it. */
 const ENOUGH_TERMS = 6
+const SOURCES_TOGETHER = 5 // as many as are offered
 const DAY = 86_400_000
 
-interface Wanted {
-  readonly stem: string
-  readonly word: string
-  readonly weight: number
-  /** Of the question itself, not of the context. */
-  readonly isAsked: boolean
-}
-
-export function rankPassages(question: Question, collection: Collection): readonly Found[] {
-  const weights = { ...WEIGHTS, ...question.weights }
-  const time = timeNamedIn(question.text, question.now)
-  const wanted = wantedTerms(question, { collection, weights, time })
+export function rankPassages({ now, prior, limit = 10 }: Question, ranking: Ranking): readonly Ranked[] {
+  const { passages, wanted, time, weights } = ranking
   const asked = wanted.filter(({ isAsked }) => isAsked)
   const whole = sum(
     asked
@@ -104,138 +107,121 @@ export function rankPassages(question: Question, collection: Collection): readon
       .slice(0, ENOUGH_TERMS),
   )
   if (whole === 0) return []
-  const found = [...Map.groupBy(collection.passages, ({ source }) => source).values()]
-    .flatMap((passages) => {
-      const matches = new Map(
-        passages.map((passage) => [passage.position, matchOf(passage, { wanted, collection, weights })]),
-      )
-      const inSource = shareOf(asked, [...matches.values()], whole)
-      return passages.map((passage): Found => {
-        const around = neighboursOf(passage.position, matches, weights)
-        const hit = asked.filter(({ stem }) => around.some(({ match }) => match.stems.has(stem)))
-        const factors = [
-          graded(weights.source, inSource),
-          graded(weights.speaker, isSpeaker(passage, asked) ? 1 : 0),
-          graded(weights.time, time && isDuring(passage, time) ? 1 : 0),
-          graded(weights.recency, freshness(passage, question.now)),
-          question.prior?.(passage) ?? 1,
-        ]
-        return {
-          passage: withoutTerms(passage),
-          score: factors.reduce(
-            (product, factor) => product * factor,
-            sum(around.map(({ match, weight }) => weight * match.score)),
-          ),
-          coverage: Math.min(1, sum(hit.map(({ weight }) => weight)) / whole),
-          words: hit.map(({ word }) => word),
-        }
-      })
-    })
-    .filter(({ score }) => score > 0)
-    .sort(
-      (a, b) =>
-        b.score - a.score || compare(a.passage.source, b.passage.source) || a.passage.position - b.passage.position,
-    )
-  // a question of several parts has its answers in several passages, so only the best one has to cover enough
-  return found.some(({ coverage }) => coverage >= weights.leastCoverage) ? found.slice(0, question.limit ?? 10) : []
+  const scorer = scorerFor(ranking)
+  const share = (mask: number) =>
+    Math.min(1, sum(asked.map(({ weight }, at) => (mask & (1 << at) ? weight : 0))) / whole)
+  const found: Scored[] = []
+  for (const inSource of Map.groupBy(passages, ({ source }) => source).values()) {
+    const matches = new Map(inSource.map((passage) => [passage.position, scorer(passage)]))
+    for (const passage of inSource) {
+      const { score, mask } = around(passage.position, matches, weights)
+      if (score === 0) continue
+      const factor =
+        graded(weights.speaker, isSpeaker(passage, asked) ? 1 : 0) *
+        graded(weights.time, time && isDuring(passage, time) ? 1 : 0) *
+        graded(weights.recency, freshness(passage, now)) *
+        (prior?.(passage) ?? 1)
+      if (factor > 0) found.push({ passage, score: factor * score, mask, coverage: share(mask) })
+    }
+  }
+  const best = found.sort(
+    (a, b) =>
+      b.score - a.score || compare(a.passage.source, b.passage.source) || a.passage.position - b.passage.position,
+  )
+  if (!isEnough(best, { terms: asked.length, weights })) return []
+  return best
+    .slice(0, limit)
+    .map(({ mask, ...rest }) => ({ ...rest, words: asked.filter((_, at) => mask & (1 << at)).map(({ word }) => word) }))
+}
+
+interface Scored {
+  readonly passage: Indexed
+  readonly score: number
+  readonly coverage: number
+  readonly mask: number
+}
+
+/** A question of several parts has its answers in several sources. Each covers little of it, so they count together too. */
+function isEnough(best: readonly Scored[], { terms, weights }: { terms: number; weights: Weights }): boolean {
+  if (best.some(({ coverage }) => coverage >= weights.leastCoverage)) return true
+  if (!best.some(({ mask }) => bitsIn(mask) > 1)) return false
+  const together = new Map<string, number>()
+  for (const { passage, mask } of best) {
+    if (!together.has(passage.source)) together.set(passage.source, mask)
+    if (together.size === SOURCES_TOGETHER) break
+  }
+  let all = 0
+  for (const mask of together.values()) all |= mask
+  return bitsIn(all) >= weights.leastTogether * terms
+}
+
+function bitsIn(mask: number): number {
+  let count = 0
+  for (let rest = mask; rest !== 0; rest &= rest - 1) count++
+  return count
 }
 
 interface Match {
   readonly score: number
-  readonly stems: ReadonlySet<string>
+  /** Which terms of the question match, one bit for each. */
+  readonly mask: number
   readonly isQuestion: boolean
 }
 
-interface Matching {
-  readonly wanted: readonly Wanted[]
-  readonly collection: Collection
-  readonly weights: Weights
-}
-
 /** BM25 of one passage. */
-function matchOf({ text, terms, titleTerms }: Indexed, { wanted, collection, weights }: Matching): Match {
-  const counts = new Map<string, number>()
-  for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1)
-  for (const term of titleTerms) counts.set(term, (counts.get(term) ?? 0) + weights.title)
-  const length = 1 - weights.b + (weights.b * terms.length) / (collection.averageLength || 1)
-  const matched = wanted.filter(({ stem }) => counts.has(stem))
-  const score = sum(
-    matched.map(({ stem, weight }) => {
-      const frequency = counts.get(stem)!
-      return (weight * frequency * (weights.k1 + 1)) / (frequency + weights.k1 * length)
-    }),
-  )
-  return { score, stems: new Set(matched.map(({ stem }) => stem)), isQuestion: /[?？]/.test(text) }
+function scorerFor({ wanted, weights, averageLength }: Ranking): (passage: Indexed) => Match {
+  const places = new Map(wanted.map(({ stem }, at) => [stem, at]))
+  const counts = new Float64Array(wanted.length)
+  const count = (terms: string, step: number) => {
+    for (const term of terms.split(" ")) {
+      const at = places.get(term)
+      if (at !== undefined) counts[at]! += step
+    }
+  }
+  return ({ terms, titleTerms, length, isQuestion }) => {
+    counts.fill(0)
+    count(terms, 1)
+    count(titleTerms, weights.title)
+    const held = weights.k1 * (1 - weights.b + (weights.b * length) / (averageLength || 1))
+    let [score, mask] = [0, 0]
+    for (const [at, { weight, isAsked }] of wanted.entries()) {
+      const frequency = counts[at]!
+      if (frequency === 0) continue
+      score += (weight * frequency * (weights.k1 + 1)) / (frequency + held)
+      if (isAsked) mask |= 1 << at
+    }
+    return { score, mask, isQuestion }
+  }
 }
 
-/** The passage itself and those around it that match something, each with its weight. */
-function neighboursOf(position: number, matches: ReadonlyMap<number, Match>, { before, after, reply }: Weights) {
-  const asksBefore = matches.get(position - 1)?.isQuestion ?? false
-  const weights = [
-    [-2, before[1]],
-    [-1, asksBefore ? reply : before[0]],
-    [0, 1],
-    [1, after[0]],
-    [2, after[1]],
-  ] as const
-  return weights.flatMap(([step, weight]) => {
+/** The passage itself and those around it. */
+function around(position: number, matches: ReadonlyMap<number, Match>, { before, after, reply }: Weights) {
+  let [score, mask] = [0, 0]
+  const add = (step: number, weight: number) => {
     const match = matches.get(position + step)
-    return match && match.score > 0 && weight > 0 ? [{ match, weight }] : []
-  })
+    if (!match || weight === 0) return
+    score += weight * match.score
+    mask |= match.mask
+  }
+  add(-2, before[1])
+  add(-1, matches.get(position - 1)?.isQuestion ? reply : before[0])
+  add(0, 1)
+  add(1, after[0])
+  add(2, after[1])
+  return { score, mask }
 }
 
-function shareOf(asked: readonly Wanted[], matches: readonly Match[], whole: number): number {
-  const found = asked.filter(({ stem }) => matches.some(({ stems }) => stems.has(stem)))
-  return Math.min(1, sum(found.map(({ weight }) => weight)) / whole)
-}
-
-const isSpeaker = ({ speaker }: Passage, asked: readonly Wanted[]) =>
+const isSpeaker = ({ speaker }: Indexed, asked: readonly Wanted[]) =>
   speaker !== undefined && asked.some(({ word }) => word === speaker.toLowerCase())
 
 /** 1 where the share is 0, the factor where it is 1. */
 const graded = (factor: number, share: number) => 1 + (factor - 1) * share
 
-interface Circumstances {
-  readonly collection: Collection
-  readonly weights: Weights
-  readonly time: NamedTime | undefined
-}
-
-/** The words that name a time are compared with times. As words they count no more than context does. */
-function wantedTerms(
-  { text, context = [] }: Question,
-  { collection, weights, time }: Circumstances,
-): readonly Wanted[] {
-  const rarity = (stem: string) => {
-    const documents = collection.documentsWith(stem)
-    return Math.log(1 + (collection.count - documents + 0.5) / (documents + 0.5))
-  }
-  const distinct = (terms: readonly Term[]) => [...new Map(terms.map(({ stem, word }) => [stem, word]))]
-  const asked = distinct(termsOf(time ? text.replace(time.phrase, " ") : text))
-  const isAsked = new Set(asked.map(([stem]) => stem))
-  const around = distinct([...context.flatMap(termsOf), ...termsOf(time?.phrase ?? "")].slice(-MOST_CONTEXT_TERMS))
-  return [
-    ...asked.map(([stem, word]) => ({ stem, word, weight: rarity(stem), isAsked: true })),
-    ...around
-      .filter(([stem]) => !isAsked.has(stem))
-      .map(([stem, word]) => ({ stem, word, weight: weights.context * rarity(stem), isAsked: false })),
-  ]
-}
-
-function isDuring({ time }: Passage, { from, to }: TimeSpan): boolean {
-  const at = time === undefined ? Number.NaN : Date.parse(time)
-  return at >= from && at < to
-}
+const isDuring = ({ time }: Indexed, { from, to }: TimeSpan) => time !== undefined && time >= from && time < to
 
 /** 1 for now, half of it about every 60 days. */
-function freshness({ time }: Passage, now: Date): number {
-  if (time === undefined) return 0
-  return Math.exp(-Math.max(0, now.getTime() - Date.parse(time)) / (RECENCY_DAYS * DAY))
-}
+const freshness = ({ time }: Indexed, now: Date) =>
+  time === undefined ? 0 : Math.exp(-Math.max(0, now.getTime() - time) / (RECENCY_DAYS * DAY))
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
-
-function withoutTerms({ terms: _, titleTerms: __, ...passage }: Indexed): Passage {
-  return passage
-}

@@ -30,6 +30,23 @@ test("BEY-5 finds an answer by the words of the question before it", () => {
   expect(found(index, "billing database").slice(0, 2)).toContain("Postgres, for now.")
 })
 
+test("BEY-5 finds the passage that fits best, however many older ones share a word with it", () => {
+  const older = Array.from({ length: 2_000 }, (_, at) =>
+    at % 8 ? `Lunch number ${at} was good.` : `Staging had visit ${at}.`,
+  )
+  const index = indexOf("a", [...older, "The port of staging is 7071."])
+  expect(found(index, "Which port does staging use?")[0]).toBe("The port of staging is 7071.")
+})
+
+test("BEY-5 finds the parts of an answer in several conversations, each of which covers little of the question", () => {
+  const filler = Array.from({ length: 40 }, (_, at) => `Marta had lunch number ${at}.`)
+  const index = indexOf("a", ["Marta adopted a beagle.", ...filler])
+  index.add(["Marta bought the blue car.", ...filler].map((text, position) => ({ source: "b", position, text })))
+  const asked = "Which event came first, chronologically, for Marta: the adoption or the car?"
+  expect(found(index, asked).slice(0, 2)).toEqual(["Marta adopted a beagle.", "Marta bought the blue car."])
+  expect(found(index, asked.replace("adoption", "parrot").replace("car", "tent"))).toEqual([])
+})
+
 test("BEY-5 finds nothing where nothing fits", () => {
   const index = indexOf("a", ["we deploy on Fridays", "the cat sleeps", "lunch at noon"])
   expect(found(index, "Which rocket engine was tested?")).toEqual([])

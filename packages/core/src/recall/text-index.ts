@@ -1,29 +1,32 @@
 /**
- * A full-text index of passages: turns of past conversations, or memories. SQLite finds candidates; `rankPassages` orders them. The index
- * holds nothing that cannot be rebuilt. Adding costs what is new.
+ * A full-text index of passages: turns of past conversations, or memories. SQLite lists the passages with each term, `candidatesFrom` chooses
+ * those worth reading, `rankPassages` orders them. The index holds nothing that cannot be rebuilt. Adding costs what is new.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { termsOf } from "../base/terms.ts"
-import { timeNamedIn } from "./named-time.ts"
+import { candidatesFrom } from "./candidates.ts"
+import { type NamedTime, timeNamedIn } from "./named-time.ts"
 import type { Passage } from "./passage.ts"
-import { type Found, type Indexed, type Question, rankPassages } from "./ranking.ts"
+import { type Found, type Indexed, type Question, type Ranked, rankPassages, WEIGHTS, type Weights } from "./ranking.ts"
+import { type Wanted, wantedTerms } from "./wanted.ts"
 
 /** Raise it when tables or terms change. An index of another version is emptied and filled again. */
-const VERSION = 1
+const VERSION = 2
 const BUSY_MILLISECONDS = 5_000 // how long to wait while another process writes
-const CANDIDATES = 150
+/** In 1M tokens, 3,000 of them find the same answers. */
+const CANDIDATES = 100
 /** On both sides of a candidate: in a dialogue, the words that a question repeats are often in the turn before the answer. */
 const NEIGHBOURS = 2
-/** A question can be a pasted log. Only its rarest terms are looked up. */
-const MOST_TERMS = 24
-const MOST_LOOKED_UP = 200
-/** A term in more passages than this finds no candidates by itself: it is slow, and says little. */
-const COMMON_SHARE = 0.15
+const NEIGHBOUR_WEIGHT = 0.3 // of the first stage, which does not know what asks and what answers
+/** Passages that contain a term of the question, over all its terms. The rarest terms come first; those that do not fit are left to the ranking. */
+const MOST_LISTED = 40_000 // about 6 ms
+const FREQUENT = 200 // passages; rarer terms are counted in a fraction of a millisecond
+const STALE_SHARE = 0.05
 
 const TABLES = `
   CREATE TABLE passages (
     id INTEGER PRIMARY KEY, source TEXT NOT NULL, position INTEGER NOT NULL, address TEXT, speaker TEXT, title TEXT, text TEXT NOT NULL,
-    time INTEGER, terms TEXT NOT NULL, titleTerms TEXT NOT NULL, length INTEGER NOT NULL, UNIQUE (source, position));
+    time INTEGER, terms TEXT NOT NULL, titleTerms TEXT NOT NULL, length INTEGER NOT NULL, isQuestion INTEGER NOT NULL, UNIQUE (source, position));
   CREATE INDEX passages_by_time ON passages (time);
   CREATE TABLE marks (source TEXT PRIMARY KEY, mark TEXT NOT NULL);
   CREATE TABLE totals (passages INTEGER NOT NULL, terms INTEGER NOT NULL);
@@ -55,6 +58,7 @@ export interface Extension {
 export class TextIndex {
   readonly #db: DatabaseSync
   readonly #prepared = new Map<string, StatementSync>()
+  #frequent: { readonly at: number; readonly counts: Map<string, number> } = { at: 0, counts: new Map() }
 
   /** `path`: a file, or `:memory:`. */
   constructor(path: string) {
@@ -119,63 +123,80 @@ export class TextIndex {
 
   /** The passages that answer a question, the best first. None where nothing fits. */
   search(question: Question): readonly Found[] {
-    const { passages, terms } = this.#statement("SELECT passages, terms FROM totals").get()!
-    const count = Number(passages)
+    const totals = this.#statement("SELECT passages, terms FROM totals").get()!
+    const count = Number(totals.passages)
     if (count === 0) return []
-    const documents = new Map<string, number>()
-    const documentsWith = (stem: string) => {
-      const known = documents.get(stem) ?? this.#documentsWith(stem)
-      documents.set(stem, known)
-      return known
-    }
-    const wanted = [...new Set(termsOf(question.text).map(({ stem }) => stem))]
-      .slice(0, MOST_LOOKED_UP)
-      .filter((stem) => documentsWith(stem) > 0)
-      .sort((a, b) => documentsWith(a) - documentsWith(b))
-      .slice(0, MOST_TERMS)
-    const telling = wanted.filter((stem) => documentsWith(stem) <= Math.max(CANDIDATES, count * COMMON_SHARE))
-    const candidates = this.#candidates(telling.length > 0 ? telling : wanted.slice(0, 1), wanted, question)
-    return rankPassages(question, {
-      passages: this.#around(candidates),
-      count,
-      averageLength: Number(terms) / count,
-      documentsWith,
+    const weights = { ...WEIGHTS, ...question.weights }
+    const time = timeNamedIn(question.text, question.now)
+    const vocabulary = { count, documentsWith: this.#frequencies(count) }
+    const wanted = wantedTerms(question, { vocabulary, time, contextWeight: weights.context })
+    const ranked = rankPassages(question, {
+      passages: this.#around(this.#candidates(wanted, { time, weights })),
+      ...{ wanted, time, weights, averageLength: Number(totals.terms) / count },
     })
+    return this.#withTexts(ranked)
   }
 
   close(): void {
     this.#db.close()
   }
 
-  #candidates(telling: readonly string[], wanted: readonly string[], { text, now }: Question): readonly Place[] {
-    if (wanted.length === 0) return []
-    const time = timeNamedIn(text, now)
-    const order = `ORDER BY bm25(words, 3, 1) LIMIT ${CANDIDATES}`
-    const found = "SELECT source, position FROM words JOIN passages ON passages.id = words.rowid WHERE words MATCH ?"
-    const rows = [
-      ...this.#statement(`${found} ${order}`).all(anyOf(telling)),
-      ...(time
-        ? this.#statement(`${found} AND time >= ? AND time < ? ${order}`).all(anyOf(wanted), time.from, time.to)
-        : []),
-    ]
-    return rows.map(({ source, position }) => ({ source: String(source), position: Number(position) }))
+  #candidates(wanted: readonly Wanted[], { time, weights }: { time: NamedTime | undefined; weights: Weights }) {
+    const list = "SELECT group_concat(rowid) AS ids FROM words WHERE words MATCH ?"
+    let listed = 0
+    const lists = wanted
+      .filter(({ isAsked, documents }) => isAsked && documents > 0)
+      .filter(({ documents }, at) => {
+        listed += documents
+        return at === 0 || listed <= MOST_LISTED
+      })
+      .map(({ stem, weight }) => ({ weight, passages: this.#ids(list, `"${tokenOf(stem)}"`) }))
+    const inTime = "SELECT group_concat(id) AS ids FROM passages WHERE time >= ? AND time < ?"
+    return candidatesFrom({
+      lists,
+      raised: time ? [{ factor: weights.time, passages: this.#ids(inTime, time.from, time.to) }] : [],
+      neighbour: NEIGHBOUR_WEIGHT,
+      largest: Number(this.#statement("SELECT max(id) AS id FROM passages").get()!.id),
+      limit: CANDIDATES,
+    })
+  }
+
+  /** One text with all numbers: a row for each would take five times as long. */
+  #ids(sql: string, ...values: readonly (string | number)[]): readonly number[] {
+    const ids = this.#statement(sql).get(...values)?.ids
+    return ids === null || ids === undefined ? [] : String(ids).split(",").map(Number)
   }
 
   /** The candidates and their neighbours, each once. */
-  #around(candidates: readonly Place[]): readonly Indexed[] {
-    const near = this.#statement("SELECT * FROM passages WHERE source = ? AND position BETWEEN ? AND ?")
-    const found = new Map<number, Indexed>()
-    for (const { source, position } of candidates) {
-      for (const row of near.all(source, position - NEIGHBOURS, position + NEIGHBOURS)) {
-        const id = Number(row.id)
-        if (!found.has(id)) found.set(id, indexedFrom(row))
-      }
-    }
-    return [...found.values()]
+  #around(candidates: readonly number[]): readonly Indexed[] {
+    const rows = this.#statement(
+      `SELECT id, source, position, speaker, time, terms, titleTerms, length, isQuestion FROM passages WHERE id IN (
+        SELECT near.id FROM json_each(?) JOIN passages AS found ON found.id = value JOIN passages AS near
+        ON near.source = found.source AND near.position BETWEEN found.position - ${NEIGHBOURS} AND found.position + ${NEIGHBOURS})`,
+    ).all(JSON.stringify(candidates))
+    return rows.map(indexedFrom)
   }
 
-  #documentsWith(stem: string): number {
-    return Number(this.#statement("SELECT doc FROM vocabulary WHERE term = ?").get(tokenOf(stem))?.doc ?? 0)
+  #withTexts(ranked: readonly Ranked[]): readonly Found[] {
+    const rows = this.#statement(
+      "SELECT id, address, title, text FROM passages WHERE id IN (SELECT value FROM json_each(?))",
+    ).all(JSON.stringify(ranked.map(({ passage }) => passage.id)))
+    const texts = new Map(rows.map((row) => [Number(row.id), row]))
+    return ranked.map(({ passage, ...rest }) => ({ passage: passageFrom(passage, texts.get(passage.id)!), ...rest }))
+  }
+
+  /** To count a frequent term takes long, and a few passages more or less change nothing. So those counts are kept for a while. */
+  #frequencies(count: number): (stem: string) => number {
+    if (Math.abs(count - this.#frequent.at) > STALE_SHARE * count) this.#frequent = { at: count, counts: new Map() }
+    const { counts } = this.#frequent
+    return (stem) => {
+      const known = counts.get(stem)
+      if (known !== undefined) return known
+      const row = this.#statement("SELECT doc FROM vocabulary WHERE term = ?").get(tokenOf(stem))
+      const documents = Number(row?.doc ?? 0)
+      if (documents >= FREQUENT) counts.set(stem, documents)
+      return documents
+    }
   }
 
   #insert({ source, position, address, speaker, title, text, time }: Passage): void {
@@ -183,7 +204,7 @@ export class TextIndex {
     const heading = [speaker ?? "", title ?? ""].flatMap(termsOf).map(({ stem }) => stem)
     const at = time === undefined ? Number.NaN : Date.parse(time)
     const { lastInsertRowid } = this.#statement(
-      "INSERT INTO passages (source, position, address, speaker, title, text, time, terms, titleTerms, length) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO passages (source, position, address, speaker, title, text, time, terms, titleTerms, length, isQuestion) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     ).run(
       source,
       position,
@@ -195,6 +216,7 @@ export class TextIndex {
       body.join(" "),
       heading.join(" "),
       body.length,
+      Number(/[?？]/.test(text)),
     )
     this.#statement("INSERT INTO words (rowid, title, body) VALUES (?, ?, ?)").run(
       lastInsertRowid,
@@ -231,26 +253,31 @@ export class TextIndex {
   }
 }
 
-interface Place {
-  readonly source: string
-  readonly position: number
-}
-
 /** SQLite splits text by its own, older Unicode tables. In hex, every term is one word to it. */
 const tokenOf = (stem: string) => (/^[a-z0-9]+$/.test(stem) ? stem : `u${Buffer.from(stem).toString("hex")}`)
-const anyOf = (stems: readonly string[]) => stems.map((stem) => `"${tokenOf(stem)}"`).join(" OR ")
-const listed = (terms: unknown): readonly string[] => (terms === "" ? [] : String(terms).split(" "))
 
 function indexedFrom(row: Record<string, unknown>): Indexed {
   return {
+    id: Number(row.id),
     source: String(row.source),
     position: Number(row.position),
+    ...(row.speaker === null ? {} : { speaker: String(row.speaker) }),
+    ...(row.time === null ? {} : { time: Number(row.time) }),
+    terms: String(row.terms),
+    titleTerms: String(row.titleTerms),
+    length: Number(row.length),
+    isQuestion: row.isQuestion === 1,
+  }
+}
+
+function passageFrom({ source, position, speaker, time }: Indexed, row: Record<string, unknown>): Passage {
+  return {
+    source,
+    position,
     text: String(row.text),
     ...(row.address === null ? {} : { address: String(row.address) }),
-    ...(row.speaker === null ? {} : { speaker: String(row.speaker) }),
+    ...(speaker === undefined ? {} : { speaker }),
     ...(row.title === null ? {} : { title: String(row.title) }),
-    ...(row.time === null ? {} : { time: new Date(Number(row.time)).toISOString() }),
-    terms: listed(row.terms),
-    titleTerms: listed(row.titleTerms),
+    ...(time === undefined ? {} : { time: new Date(time).toISOString() }),
   }
 }

@@ -17,7 +17,14 @@ export interface Turn {
   readonly time: string
 }
 
-export type QuestionKind = "direct" | "time" | "two-hop" | "said-of-another" | "never-said" | "unrelated"
+export type QuestionKind =
+  | "direct"
+  | "time"
+  | "two-hop"
+  | "said-of-another"
+  | "never-said"
+  | "unrelated"
+  | "unrelated-two-hop"
 
 export interface AskedQuestion {
   readonly text: string
@@ -128,7 +135,7 @@ function unrelated(
     about === "everyday"
       ? [KINDS.project[part], COMPONENTS[part].map(([, asked]) => asked)]
       : [KINDS.everyday[part], PEOPLE[part === "chosen" ? "held-out" : "chosen"]]
-  return random
+  const single = random
     .shuffled(kinds)
     .slice(0, UNRELATED)
     .map((kind) => ({
@@ -136,7 +143,17 @@ function unrelated(
       kind: "unrelated" as const,
       evidence: [],
     }))
+  const shuffled = random.shuffled(kinds)
+  const pairs = shuffled.slice(0, UNRELATED).map((kind, at) => ({
+    text: whichCameFirst(random.pick(subjects), kind, shuffled[at + 1]!),
+    kind: "unrelated-two-hop" as const,
+    evidence: [],
+  }))
+  return [...single, ...pairs]
 }
+
+const whichCameFirst = (subject: string, one: FactKind, two: FactKind) =>
+  `Which came first for ${subject}: ${one.topic} or ${two.topic}?`
 
 type Random = ReturnType<typeof randomFrom>
 
@@ -286,7 +303,7 @@ function questionsAbout({ random, placed, subjects, pool, turns, now }: Asking):
         ? []
         : [
             {
-              text: `Which came first for ${subject.asked}: ${one.kind.topic} or ${two.kind.topic}?`,
+              text: whichCameFirst(subject.asked, one.kind, two.kind),
               kind: "two-hop" as const,
               evidence: [one.at, two.at],
             },

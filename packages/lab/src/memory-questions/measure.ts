@@ -1,34 +1,75 @@
 /** Asks questions about dialogues and counts how often the evidence is among the first answers. */
 import { type Question, TextIndex, termsOf } from "@strata/core/internal"
-import type { AskedQuestion, Dialogue, QuestionKind } from "./dialogues.ts"
+import { type AskedQuestion, type Dialogue, makeDialogue, type QuestionKind } from "./dialogues.ts"
 import { plainBm25 } from "./plain-bm25.ts"
 
-/** Answers with positions of turns, the best first. */
-export type Search = (question: AskedQuestion) => readonly number[]
+export interface Answer {
+  /** The position of a turn in the dialogue. `undefined`: a turn of another dialogue. */
+  readonly at: number | undefined
+  readonly session: string
+}
+
+/** Answers with turns, the best first. */
+export type Search = (question: AskedQuestion) => readonly Answer[]
 export type Searcher = (dialogue: Dialogue) => { readonly search: Search; readonly close: () => void }
 
 const ANSWERS = 60
 export const ANSWERABLE = ["direct", "time", "two-hop"] as const
-export const UNANSWERABLE = ["unrelated", "never-said", "said-of-another"] as const
+export const UNANSWERABLE = ["unrelated", "unrelated-two-hop", "never-said", "said-of-another"] as const
 
 export const ours =
   (weights: Question["weights"] = {}): Searcher =>
   ({ turns, now }) => {
     const index = new TextIndex(":memory:")
-    index.add(
-      turns.map(({ session, speaker, text, time }, position) => ({
-        source: `${session}`,
-        position,
-        speaker,
-        text,
-        time,
-      })),
-    )
+    index.add(passagesOf(turns))
     return {
-      search: ({ text }) => index.search({ text, now, limit: ANSWERS, weights }).map(({ passage }) => passage.position),
+      search: ({ text }) =>
+        index
+          .search({ text, now, limit: ANSWERS, weights })
+          .map(({ passage: { position, source } }) => ({ at: position, session: source })),
       close: () => index.close(),
     }
   }
+
+const passagesOf = (turns: Dialogue["turns"], prefix = "") =>
+  turns.map(({ session, speaker, text, time }, position) => ({
+    ...{ source: `${prefix}${session}`, position, speaker, text, time },
+  }))
+
+const CROWD_SEED = 9_000
+const CROWD = "crowd-"
+
+/** An index full of other dialogues, in which each dialogue is searched in its turn. They share no person and no kind of fact with it. */
+export function makeCrowd(dialogues: number): {
+  readonly turns: number
+  readonly search: Searcher
+  readonly close: () => void
+} {
+  const index = new TextIndex(":memory:")
+  let size = 0
+  for (let at = 0; at < dialogues; at++) {
+    const { turns } = makeDialogue({ seed: CROWD_SEED + at, about: at % 2 ? "project" : "everyday", part: "chosen" })
+    index.add(passagesOf(turns, `${CROWD}${at}-`))
+    size += turns.length
+  }
+  return {
+    turns: size,
+    search: ({ turns, now }) => {
+      index.add(passagesOf(turns))
+      return {
+        search: ({ text }) =>
+          index.search({ text, now, limit: ANSWERS }).map(({ passage: { position, source } }) => ({
+            at: source.startsWith(CROWD) ? undefined : position,
+            session: source,
+          })),
+        close: () => {
+          for (const { session } of turns) index.remove(`${session}`)
+        },
+      }
+    },
+    close: () => index.close(),
+  }
+}
 
 const plainOver =
   (wordsOf?: (text: string) => readonly string[]): Searcher =>
@@ -37,7 +78,8 @@ const plainOver =
       turns.map(({ speaker, text }) => `${speaker}: ${text}`),
       wordsOf,
     )
-    return { search: ({ text }) => search(text).slice(0, ANSWERS), close: () => {} }
+    const answer = (at: number) => ({ at, session: `${turns[at]!.session}` })
+    return { search: ({ text }) => search(text).slice(0, ANSWERS).map(answer), close: () => {} }
   }
 
 export const plain = plainOver()
@@ -52,6 +94,8 @@ export interface Figures {
   readonly session5: number
   readonly session10: number
   readonly noAnswer: number
+  /** Of the facts that were said twice: how often the newer one comes first. */
+  readonly newerFirst: number
 }
 
 export function measure(
@@ -59,23 +103,26 @@ export function measure(
   searcher: Searcher,
   kinds: readonly QuestionKind[] = ANSWERABLE,
 ): Figures {
-  const totals = { turn5: 0, turn10: 0, session5: 0, session10: 0, noAnswer: 0 }
+  const totals = { turn5: 0, turn10: 0, session5: 0, session10: 0, noAnswer: 0, saidTwice: 0, newerFirst: 0 }
   let count = 0
   for (const dialogue of dialogues) {
     const { search, close } = searcher(dialogue)
-    const sessionOf = (at: number) => dialogue.turns[at]!.session
     for (const question of dialogue.questions.filter(({ kind }) => kinds.includes(kind))) {
+      const { kind, evidence } = question
       const found = search(question)
-      const right = new Set(question.evidence.map(sessionOf))
-      const turnAmong = (first: number) => found.slice(0, first).some((at) => question.evidence.includes(at))
-      const sessions = [...new Set(found.map(sessionOf))]
+      const right = new Set(evidence.map((at) => `${dialogue.turns[at]!.session}`))
+      const isEvidence = ({ at }: Answer) => at !== undefined && evidence.includes(at)
+      const sessions = [...new Set(found.map(({ session }) => session))]
       const sessionAmong = (first: number) => sessions.slice(0, first).some((session) => right.has(session))
       count++
-      totals.turn5 += Number(turnAmong(5))
-      totals.turn10 += Number(turnAmong(10))
+      totals.turn5 += Number(found.slice(0, 5).some(isEvidence))
+      totals.turn10 += Number(found.slice(0, 10).some(isEvidence))
       totals.session5 += Number(sessionAmong(5))
       totals.session10 += Number(sessionAmong(10))
       totals.noAnswer += Number(found.length === 0)
+      if (kind !== "direct" || evidence.length < 2) continue
+      totals.saidTwice++
+      totals.newerFirst += Number(found.find(isEvidence)?.at === Math.max(...evidence))
     }
     close()
   }
@@ -87,5 +134,6 @@ export function measure(
     session5: share(totals.session5),
     session10: share(totals.session10),
     noAnswer: share(totals.noAnswer),
+    newerFirst: totals.newerFirst / totals.saidTwice,
   }
 }
