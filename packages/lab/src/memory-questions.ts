@@ -39,7 +39,7 @@ const WITHOUT: Readonly<Record<string, Partial<Weights>>> = {
   abstention: { leastCoverage: 0 },
 }
 
-const percent = (share: number) => `${(100 * share).toFixed(1)}%`
+const percent = (share: number) => (Number.isNaN(share) ? "" : `${(100 * share).toFixed(1)}%`)
 
 function report(title: string, dialogues: readonly Dialogue[]): void {
   const turns = dialogues.reduce((total, dialogue) => total + dialogue.turns.length, 0)
