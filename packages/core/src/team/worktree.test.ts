@@ -1,0 +1,141 @@
+/** A sub-agent's own working tree: real repositories, real git. */
+import { execFileSync } from "node:child_process"
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { scratchDirectory } from "../../test/tool-context.ts"
+import { Worktree, WorktreeError, type WorktreePlace } from "./worktree.ts"
+
+function git(at: string, ...args: string[]): string {
+  const identity = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"]
+  return execFileSync("git", [...identity, ...args], { cwd: at, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
+}
+
+function repository(): WorktreePlace {
+  const at = scratchDirectory()
+  const cwd = join(at, "project")
+  mkdirSync(join(cwd, "src"), { recursive: true })
+  git(cwd, "init", "--quiet")
+  writeFileSync(join(cwd, ".gitignore"), "ignored.txt\n")
+  writeFileSync(join(cwd, "src/a.txt"), "one\ntwo\nthree\n")
+  writeFileSync(join(cwd, "gone.txt"), "x\n")
+  git(cwd, "add", "-A")
+  git(cwd, "commit", "--quiet", "-m", "start")
+  return { cwd, root: join(at, "home"), conversation: "c-1", agent: "agent-1", env: { PATH: process.env.PATH } }
+}
+
+describe("L7-4 a sub-agent in a working tree of its own", () => {
+  test("it starts as the project is now: uncommitted and new files, not ignored ones", async () => {
+    const place = repository()
+    writeFileSync(join(place.cwd, "src/a.txt"), "one\nTWO\nthree\n")
+    writeFileSync(join(place.cwd, "new.txt"), "new\n")
+    writeFileSync(join(place.cwd, "ignored.txt"), "secret\n")
+    const before = git(place.cwd, "status", "--porcelain")
+    const tree = await Worktree.create(place)
+    expect(readFileSync(join(tree.directory, "src/a.txt"), "utf8")).toBe("one\nTWO\nthree\n")
+    expect(readFileSync(join(tree.directory, "new.txt"), "utf8")).toBe("new\n")
+    expect(existsSync(join(tree.directory, "ignored.txt"))).toBe(false)
+    expect(git(place.cwd, "status", "--porcelain")).toBe(before)
+    expect(await tree.changes()).toEqual({ diff: "", files: [] })
+    expect(await tree.merge()).toEqual({ state: "nothing" })
+  })
+
+  test("its changes, committed or not, are merged as a whole and leave the lead's other work alone", async () => {
+    const place = repository()
+    const tree = await Worktree.create(place)
+    writeFileSync(join(tree.directory, "src/a.txt"), "one\ntwo\nTHREE\n")
+    git(tree.directory, "commit", "--quiet", "-am", "by the agent")
+    writeFileSync(join(tree.directory, "made.bin"), Buffer.from([0, 1, 2, 255]))
+    rmSync(join(tree.directory, "gone.txt"))
+    writeFileSync(join(place.cwd, "other.txt"), "the lead's\n")
+    expect((await tree.changes()).files).toEqual(["gone.txt", "made.bin", "src/a.txt"])
+    expect(readFileSync(join(place.cwd, "src/a.txt"), "utf8")).toBe("one\ntwo\nthree\n")
+    expect(await tree.merge()).toEqual({ state: "merged", files: ["gone.txt", "made.bin", "src/a.txt"] })
+    expect(readFileSync(join(place.cwd, "src/a.txt"), "utf8")).toBe("one\ntwo\nTHREE\n")
+    expect([...readFileSync(join(place.cwd, "made.bin"))]).toEqual([0, 1, 2, 255])
+    expect(existsSync(join(place.cwd, "gone.txt"))).toBe(false)
+    expect(readFileSync(join(place.cwd, "other.txt"), "utf8")).toBe("the lead's\n")
+    expect(git(place.cwd, "log", "--oneline").trim().split("\n")).toHaveLength(1)
+  })
+
+  test("where the lead changed the same lines, nothing is changed and nothing is lost", async () => {
+    const place = repository()
+    const tree = await Worktree.create(place)
+    writeFileSync(join(tree.directory, "src/a.txt"), "one\nagent\nthree\n")
+    writeFileSync(join(tree.directory, "fine.txt"), "fine\n")
+    writeFileSync(join(place.cwd, "src/a.txt"), "one\nlead\nthree\n")
+    expect(await tree.merge()).toEqual({ state: "conflict", why: expect.stringContaining("src/a.txt") })
+    expect(readFileSync(join(place.cwd, "src/a.txt"), "utf8")).toBe("one\nlead\nthree\n")
+    expect(existsSync(join(place.cwd, "fine.txt"))).toBe(false)
+    expect((await tree.changes()).files).toEqual(["fine.txt", "src/a.txt"])
+  })
+
+  test("another process finds it again; dropping it leaves no trace in the repository", async () => {
+    const place = repository()
+    const made = await Worktree.create(place)
+    writeFileSync(join(made.directory, "src/a.txt"), "changed\n")
+    const found = await Worktree.find(place)
+    expect((await found!.changes()).files).toEqual(["src/a.txt"])
+    await found!.drop()
+    expect(existsSync(made.directory)).toBe(false)
+    expect(await Worktree.find(place)).toBeUndefined()
+    expect(git(place.cwd, "worktree", "list").trim().split("\n")).toHaveLength(1)
+    expect(git(place.cwd, "for-each-ref", "refs/strata").trim()).toBe("")
+  })
+
+  test("in a subdirectory it works at the same place; in a repository without a commit too", async () => {
+    const place = repository()
+    const below = { ...place, cwd: join(place.cwd, "src") }
+    const tree = await Worktree.create(below)
+    expect(readFileSync(join(tree.directory, "a.txt"), "utf8")).toBe("one\ntwo\nthree\n")
+    const empty = join(scratchDirectory(), "empty")
+    mkdirSync(empty)
+    git(empty, "init", "--quiet")
+    writeFileSync(join(empty, "first.txt"), "first\n")
+    const fresh = await Worktree.create({ ...place, cwd: empty, agent: "agent-2" })
+    expect(readFileSync(join(fresh.directory, "first.txt"), "utf8")).toBe("first\n")
+  })
+
+  test("nothing of the repository runs: hooks are left out, settings that start programs are refused", async () => {
+    const place = repository()
+    const trace = join(scratchDirectory(), "ran")
+    writeFileSync(join(place.cwd, ".git/hooks/post-checkout"), `#!/bin/sh\ntouch ${trace}\n`, { mode: 0o755 })
+    const tree = await Worktree.create(place)
+    expect(existsSync(trace)).toBe(false)
+    writeFileSync(join(tree.directory, ".gitattributes"), "*.txt filter=evil\n")
+    git(place.cwd, "config", "filter.evil.clean", `touch ${trace}`)
+    await expect(tree.changes()).rejects.toThrow(/could make it start other programs/)
+    await expect(Worktree.create({ ...place, agent: "agent-2" })).rejects.toThrow(WorktreeError)
+    expect(existsSync(trace)).toBe(false)
+  })
+
+  test("ids never lead out of the directory, and outside git it says what to do", async () => {
+    const place = repository()
+    await expect(Worktree.create({ ...place, agent: "../../x" })).rejects.toThrow(/agent id/)
+    const plain = scratchDirectory()
+    await expect(Worktree.create({ ...place, cwd: plain })).rejects.toThrow(
+      /not in a git repository.*without isolation/,
+    )
+  })
+
+  test("GIT_DIR in the environment does not lead it to another repository", async () => {
+    const place = repository()
+    const other = repository()
+    const tree = await Worktree.create({ ...place, env: { ...place.env, GIT_DIR: join(other.cwd, ".git") } })
+    writeFileSync(join(tree.directory, "only-here.txt"), "x\n")
+    expect((await tree.changes()).files).toEqual(["only-here.txt"])
+    expect(git(other.cwd, "worktree", "list").trim().split("\n")).toHaveLength(1)
+  })
+
+  test("a link out of the project is never written through", async () => {
+    const place = repository()
+    const outside = scratchDirectory()
+    symlinkSync(outside, join(place.cwd, "out"))
+    const tree = await Worktree.create(place)
+    rmSync(join(tree.directory, "out"))
+    mkdirSync(join(tree.directory, "out"))
+    writeFileSync(join(tree.directory, "out/a.txt"), "in place of the link\n")
+    await tree.merge()
+    expect(existsSync(join(outside, "a.txt"))).toBe(false)
+  })
+})

@@ -1,0 +1,218 @@
+/**
+ * A working tree of its own for a sub-agent. It starts as the project is now, uncommitted and new files included. What the agent changes
+ * there comes back as a diff that the lead merges or drops. Until then nothing of it is removed.
+ */
+import { execFile } from "node:child_process"
+import { copyFile, mkdir, mkdtemp, rm, rmdir, stat } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { dirname, join, relative, resolve } from "node:path"
+import { promisify } from "node:util"
+import { StrataError } from "../base/errors.ts"
+import { checkedId } from "../base/ids.ts"
+import { Disk } from "../tools/shell/command/disk.ts"
+import { findRepository } from "../tools/shell/command/git-config.ts"
+import { shellEnvironment } from "../tools/shell/shell-environment.ts"
+
+const MOST_OUTPUT_BYTES = 256 * 1024 * 1024
+
+export interface WorktreePlace {
+  /** The project's directory. */
+  readonly cwd: string
+  /** Where Strata keeps its files. Worktrees are beside it: no tool may write inside it. */
+  readonly root: string
+  /** The lead's conversation, and the agent's id. */
+  readonly conversation: string
+  readonly agent: string
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+export interface WorktreeChanges {
+  /** As `git diff` prints it, binary files included. Empty if nothing changed. */
+  readonly diff: string
+  /** Paths from the root of the repository. */
+  readonly files: readonly string[]
+}
+
+export type MergeOutcome =
+  | { readonly state: "merged"; readonly files: readonly string[] }
+  | { readonly state: "nothing" }
+  /** The project has other changes at the same places. Nothing was changed. `why` is what git says. */
+  | { readonly state: "conflict"; readonly why: string }
+
+/** A worktree could not be made or read. */
+export class WorktreeError extends StrataError {
+  override readonly name = "WorktreeError"
+}
+
+export class Worktree {
+  /** The agent's working directory: the same place in the repository as the project's directory. */
+  readonly directory: string
+  /** The root of the project's repository, which changes are merged into. */
+  readonly top: string
+  readonly #place: WorktreePlace
+  readonly #copy: string
+
+  private constructor(place: WorktreePlace, top: string) {
+    this.#place = place
+    this.top = top
+    this.#copy = pathOf(place)
+    this.directory = join(this.#copy, relative(top, place.cwd))
+  }
+
+  static async create(place: WorktreePlace, signal?: AbortSignal): Promise<Worktree> {
+    const worktree = new Worktree(place, repositoryAround(place.cwd))
+    await worktree.#create(signal)
+    return worktree
+  }
+
+  /** One that was made before, also by a process that ended. `undefined` where there is none. */
+  static async find(place: WorktreePlace): Promise<Worktree | undefined> {
+    const facts = await stat(pathOf(place)).catch(() => undefined)
+    return facts?.isDirectory() ? new Worktree(place, repositoryAround(place.cwd)) : undefined
+  }
+
+  /** Everything that differs from the start, committed or not. Files that git ignores are left out. */
+  async changes(): Promise<WorktreeChanges> {
+    for (const directory of [this.#place.cwd, this.#copy]) repositoryAround(directory) // the agent may have changed its settings
+    const base = await this.#base()
+    await this.#inCopy(["add", "--all"])
+    const compared = ["diff", "--cached", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames"]
+    const [diff, names] = await Promise.all([
+      this.#inCopy([...compared, "--binary", base]),
+      this.#inCopy([...compared, "--name-only", "-z", base]),
+    ])
+    return { diff, files: names.split("\0").filter((name) => name !== "") }
+  }
+
+  /** Takes the changes into the project: all of them or none. Nothing is committed or staged. */
+  async merge(): Promise<MergeOutcome> {
+    const { diff, files } = await this.changes()
+    if (diff === "") return { state: "nothing" }
+    const apply = ["apply", "--whitespace=nowarn"]
+    try {
+      await this.#git([...apply, "--check"], { at: this.top, input: diff })
+    } catch (error) {
+      return { state: "conflict", why: error instanceof WorktreeError ? error.message : String(error) }
+    }
+    await this.#git(apply, { at: this.top, input: diff })
+    return { state: "merged", files }
+  }
+
+  /** Removes the worktree and everything in it. */
+  async drop(): Promise<void> {
+    await this.#git(["worktree", "remove", "--force", this.#copy], { at: this.top })
+    await this.#git(["update-ref", "-d", this.#ref], { at: this.top })
+    await rmdir(dirname(this.#copy)).catch(() => undefined) // other agents of the conversation may have theirs in it
+  }
+
+  async #create(signal: AbortSignal | undefined): Promise<void> {
+    const start = await this.#snapshot(signal)
+    await mkdir(dirname(this.#copy), { recursive: true, mode: 0o700 })
+    const at = { at: this.top, signal }
+    await this.#git(["update-ref", this.#ref, start], at) // so that the start is found again, and git does not collect it
+    try {
+      await this.#git(["worktree", "add", "--detach", "--quiet", this.#copy, start], at)
+    } catch (error) {
+      await this.#git(["update-ref", "-d", this.#ref], { at: this.top })
+      throw error
+    }
+  }
+
+  /** A commit of all files as they are now, made with an index of its own. */
+  async #snapshot(signal: AbortSignal | undefined): Promise<string> {
+    const at = { at: this.top, signal }
+    const head = await this.#git(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], at).catch(() => "")
+    const scratch = await mkdtemp(join(tmpdir(), "strata-index-"))
+    try {
+      const index = join(scratch, "index")
+      const own = await this.#git(["rev-parse", "--git-path", "index"], at)
+      await copyFile(resolve(this.top, own.trim()), index).catch(() => undefined) // a new repository has none; the copy only saves time
+      const staged = { ...at, env: { GIT_INDEX_FILE: index } }
+      await this.#git(["add", "--all"], staged)
+      const tree = await this.#git(["write-tree"], staged)
+      const parents = head === "" ? [] : ["-p", head.trim()]
+      const made = await this.#git(
+        ["commit-tree", tree.trim(), ...parents, "-m", "The project at the start of an agent"],
+        at,
+      )
+      return made.trim()
+    } finally {
+      await rm(scratch, { recursive: true, force: true })
+    }
+  }
+
+  get #ref(): string {
+    return `refs/strata/${this.#place.conversation}/${this.#place.agent}`
+  }
+
+  async #base(): Promise<string> {
+    return (await this.#git(["rev-parse", "--verify", "--quiet", this.#ref], { at: this.top })).trim()
+  }
+
+  #inCopy(args: readonly string[]): Promise<string> {
+    return this.#git(args, { at: this.#copy })
+  }
+
+  #git(
+    args: readonly string[],
+    options: Omit<GitCall, "args" | "env"> & Partial<Pick<GitCall, "env">>,
+  ): Promise<string> {
+    return runGit({ args, ...options, env: { ...gitEnvironment(this.#place.env), ...options.env } })
+  }
+}
+
+/** A variable such as GIT_DIR would lead git to another repository. */
+function gitEnvironment(env: WorktreePlace["env"]): Readonly<Record<string, string>> {
+  const own = Object.entries(env).filter(([name]) => !name.startsWith("GIT_"))
+  return shellEnvironment(Object.fromEntries(own))
+}
+
+const pathOf = ({ root, conversation, agent }: WorktreePlace): string =>
+  join(`${root}-worktrees`, checkedId("conversation id", conversation), checkedId("agent id", agent))
+
+/** The root of the repository around a directory, if git can run there without starting anything else. */
+function repositoryAround(directory: string): string {
+  const found = findRepository(directory, new Disk())
+  if (found.state !== "found")
+    throw new WorktreeError(
+      `${directory} is not in a git repository, so no agent can have a working tree of its own. Start it without isolation.`,
+    )
+  if (found.danger !== undefined)
+    throw new WorktreeError(
+      `Git was not run, because the repository at ${found.top} could make it start other programs: ${found.danger}.`,
+    )
+  return found.top
+}
+
+interface GitCall {
+  readonly args: readonly string[]
+  readonly at: string
+  readonly env: Readonly<Record<string, string>>
+  readonly input?: string
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Nothing of the repository's own runs: no hooks, no monitor. Commits need a name and no signature. */
+const SAFE = [
+  ...["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false"],
+  ...["-c", "user.name=Strata", "-c", "user.email=strata@localhost"],
+]
+
+async function runGit({ args, at, env, input, signal }: GitCall): Promise<string> {
+  const run = promisify(execFile)("git", [...SAFE, ...args], {
+    cwd: at,
+    env,
+    maxBuffer: MOST_OUTPUT_BYTES,
+    encoding: "utf8",
+    ...(signal ? { signal } : {}),
+  })
+  run.child.stdin?.on("error", () => undefined) // git may end before it has read everything
+  run.child.stdin?.end(input ?? "")
+  try {
+    return (await run).stdout
+  } catch (error) {
+    signal?.throwIfAborted()
+    const { stderr, message } = error as { readonly stderr?: string; readonly message: string }
+    throw new WorktreeError(`git ${args[0]} failed: ${stderr?.trim() || message}`)
+  }
+}
