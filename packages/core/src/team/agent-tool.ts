@@ -65,10 +65,11 @@ interface Known {
 }
 
 function orderOf(input: AgentInput, { definitions, callId }: Known): AgentOrder {
-  const { description, prompt, agent_type: type, name, model, isolation } = input
+  const { description, prompt, agent_type: type, name, model, isolation, fork } = input
   const definition = type === undefined ? undefined : definitions.find((one) => one.name === type)
   if (type !== undefined && !definition) throw new Error(noSuchType(type, definitions))
   const isolated = isolation ?? definition?.isolation
+  if (fork && isolated) throw new Error("A fork works where you work. Start it without isolation.")
   return {
     ...{ description, prompt, callId, kind: kindOf(input, definition) },
     ...(definition === undefined ? {} : { definition }),

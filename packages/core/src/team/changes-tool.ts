@@ -2,15 +2,22 @@
 import { join } from "node:path"
 import { z } from "zod/v4"
 import { StrataError } from "../base/errors.ts"
+import { ForkedForkError } from "../forks/fork-marker.ts"
 import type { Tool, ToolOutput } from "../tools/tool.ts"
 import type { Worktree } from "./worktree.ts"
 
 const NAMED_FILES = 20 // in a sentence; the diff has all of them
 
-export interface ChangesSource {
-  /** The working tree of an agent, by its name or id. `undefined` where it has none. */
-  worktreeOf(agent: string): Promise<Worktree | undefined>
+/** The working tree of an agent, by its name or id. `undefined` where it has none. */
+export type FindWorktree = (agent: string) => Promise<AgentWorktree | undefined>
+
+export interface AgentWorktree {
+  readonly worktree: Worktree
+  /** `idle`: it waits for messages and goes on in its working tree. */
+  readonly agent: "running" | "idle" | "ended"
 }
+
+export const CHANGES_TOOL = "AgentChanges"
 
 const inputSchema = z.object({
   agent: z.string().describe("The agent's name or id"),
@@ -21,32 +28,41 @@ const inputSchema = z.object({
 
 type Input = z.infer<typeof inputSchema>
 
-export function changesTool(source: ChangesSource): Tool<Input> {
-  const find = async (agent: string): Promise<Worktree> => {
-    const found = await source.worktreeOf(agent)
+/** For a fork, without a source: the same definition, because it is part of the shared bytes, and a refusal of every call. */
+export function changesTool(worktreeOf?: FindWorktree): Tool<Input> {
+  const find = async (agent: string): Promise<AgentWorktree> => {
+    if (!worktreeOf) throw new ForkedForkError()
+    const found = await worktreeOf(agent)
     if (found) return found
     throw new StrataError(
       `The agent ${agent} has no working tree of its own. Only agents started with isolation "worktree" have one, until it is merged or dropped.`,
     )
   }
   return {
-    name: "AgentChanges",
+    name: CHANGES_TOOL,
     description:
       "Shows, merges or drops what an agent changed in its own working tree (an agent started with isolation: worktree). Look at the diff before you merge it. A merge takes all changes or none, and commits nothing.",
     inputSchema,
     readOnly: ({ action }) => action === "show",
     async question({ agent, action }) {
       const summary = `${action} the changes of agent ${agent}`
-      if (action !== "merge") return { kind: action === "show" ? "read" : "other", summary }
-      const worktree = await find(agent)
+      if (action !== "merge") return { kind: "read", summary } // what is dropped is in the answer, so nothing is lost
+      const { worktree } = await find(agent)
       const { diff, files } = await worktree.changes()
       return { kind: "write", summary, paths: files.map((file) => join(worktree.top, file)), preview: diff }
     },
     async execute({ agent, action }) {
-      const worktree = await find(agent)
-      if (action === "merge") return merged(agent, worktree)
+      const found = await find(agent)
+      const { worktree } = found
+      if (action !== "show" && found.agent === "running")
+        throw new StrataError(
+          `The agent ${agent} is still working in its working tree. Wait for its report, or stop it first.`,
+        )
+      if (action === "merge") return merged(agent, found)
       const { diff, files } = await worktree.changes()
       if (action === "show") return diff === "" ? `The agent ${agent} changed nothing.` : diff
+      if (found.agent === "idle")
+        throw new StrataError(`The agent ${agent} waits for messages and still needs its working tree. Stop it first.`)
       await worktree.drop()
       return files.length === 0
         ? `The working tree of ${agent} is removed. It had no changes.`
@@ -55,21 +71,21 @@ export function changesTool(source: ChangesSource): Tool<Input> {
   }
 }
 
-async function merged(agent: string, worktree: Worktree): Promise<ToolOutput> {
+async function merged(name: string, { worktree, agent }: AgentWorktree): Promise<ToolOutput> {
   const outcome = await worktree.merge()
   if (outcome.state === "nothing")
-    return { content: `The agent ${agent} changed nothing, so there is nothing to merge.` }
+    return { content: `The agent ${name} changed nothing, so there is nothing to merge.` }
   if (outcome.state === "conflict")
     return {
       isError: true,
       content: `Nothing was merged: the project has other changes at the same places. Git says: ${outcome.why}\nThe agent's files are in ${worktree.directory}: read them, and edit the project yourself, or drop the changes.`,
     }
   const { files } = outcome
-  await worktree.drop()
+  if (agent === "ended") await worktree.drop()
   const named = files.slice(0, NAMED_FILES).join(", ")
   const more = files.length > NAMED_FILES ? ` and ${files.length - NAMED_FILES} more` : ""
   return {
-    content: `Merged into the project, uncommitted: ${named}${more}. The agent's working tree is removed.`,
+    content: `Merged into the project, uncommitted: ${named}${more}.`,
     touched: files.map((file) => join(worktree.top, file)),
   }
 }

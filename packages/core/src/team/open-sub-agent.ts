@@ -22,7 +22,10 @@ import { type AgentMemoryChoice, agentMemoryFor } from "./definitions/agent-memo
 import type { AgentDefinition } from "./definitions/definition.ts"
 import { withMemoryTools } from "./definitions/memory-tools.ts"
 import { modelOf } from "./definitions/model-of.ts"
+import { isolate, withChanges } from "./isolation.ts"
 import type { AgentOrder } from "./order.ts"
+import type { AgentOutcome } from "./sub-agent.ts"
+import type { Worktree } from "./worktree.ts"
 
 export interface Member {
   readonly id: string
@@ -35,6 +38,8 @@ export interface PreparedAgent {
   /** Resolves with its first message. A fork copies the lead's journal now, before the calls of the lead's last answer have results. */
   begin(): Promise<Content>
   open(companions: Companions): Promise<Agent>
+  /** Called after its end. May add to what its lead gets. */
+  finish(outcome: AgentOutcome): Promise<AgentOutcome>
 }
 
 export type OpenSubAgent = (order: AgentOrder, member: Member) => PreparedAgent
@@ -54,13 +59,19 @@ export function subAgentOpener(sources: SubAgentSources): OpenSubAgent {
     const { lead } = member
     const wanted = order.kind === "fork" ? undefined : modelOf({ model: order.model ?? order.definition?.model })
     const model = wanted === undefined || wanted === lead.model.name ? lead.model : wanted
+    let worktree: Worktree | undefined
     return {
       model: typeof model === "string" ? model : model.name,
-      begin: async () => (order.kind === "fork" ? forkTask(order, member) : order.prompt),
+      async begin() {
+        if (order.isolation) worktree = await isolate(member, sources.options)
+        return order.kind === "fork" ? forkTask(order, member) : order.prompt
+      },
+      finish: async (outcome) => (worktree ? withChanges(outcome, worktree, member.name) : outcome),
       open: async (companions) => {
         const memory = await memoryFor(order, member, sources)
+        const place = worktree ? { cwd: worktree.directory } : {}
         return openAgentWith(
-          { ...optionsFor(order, member, { ...sources, memory }), ...asking(lead, member, ask), model },
+          { ...optionsFor(order, member, { ...sources, memory }), ...asking(lead, member, ask), ...place, model },
           memory ? sources.settings : withoutMemory(sources.settings),
           { companions, sub: { ...placeOf(order, member), ...(memory ? { memory: memory.place } : {}) } },
         )

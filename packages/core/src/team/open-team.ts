@@ -8,16 +8,19 @@ import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot } from "../journal/file/layout.ts"
 import type { OpenToolset, Tool, Toolset } from "../tools/tool.ts"
 import { AGENT_TOOL, agentTool, refusedAgentTool } from "./agent-tool.ts"
+import { CHANGES_TOOL, changesTool } from "./changes-tool.ts"
 import { Correspondence, type TeamPlace } from "./correspondence.ts"
 import { agentMemoryFor } from "./definitions/agent-memory.ts"
 import { type AgentDefinition, isAgentName, NAME_RULE } from "./definitions/definition.ts"
 import { agentListing } from "./definitions/listing.ts"
 import { type LoadedDefinitions, loadAgentDefinitions } from "./definitions/load.ts"
 import { LEAD } from "./hub.ts"
+import { worktreesOf } from "./isolation.ts"
 import { subAgentOpener } from "./open-sub-agent.ts"
 import type { AgentOrder } from "./order.ts"
 import { SEND_MESSAGE } from "./send-message.ts"
 import { Team } from "./team.ts"
+import { Worktree } from "./worktree.ts"
 
 export interface TeamAgentOptions extends AgentOptions {
   /** Lets the agent start others that work for it. A list adds your own kinds of agents. Default: it works alone. */
@@ -48,15 +51,16 @@ export async function openTeamAgentWith(
     subAgentOpener({
       options,
       settings,
-      teamTools: [AGENT_TOOL, SEND_MESSAGE],
+      teamTools: [AGENT_TOOL, CHANGES_TOOL, SEND_MESSAGE],
       toolsFor: ({ name }, order) => [
-        ...(order.kind === "fork" ? [refusedAgentTool()] : []),
+        ...(order.kind === "fork" ? [refusedAgentTool(), changesTool()] : []),
         ...(maySend(order) ? [mail.toolFor(name)] : []),
       ],
     }),
   )
   const mail = new Correspondence({ team, clock: options.clock, place, root: socketRoot(options) })
-  const tools = [agentTool({ team, definitions: () => definitions }), mail.toolFor(LEAD)]
+  const changes = Worktree.isPossibleIn(options.cwd ?? process.cwd()) ? [changesTool(worktreesOf(team, options))] : []
+  const tools = [agentTool({ team, definitions: () => definitions }), ...changes, mail.toolFor(LEAD)]
   const own = teamToolset(tools, definitions)
   const agent = await openAgentWith({ ...options, tools: [...(options.tools ?? []), own] }, settings, {
     problems: [...problems, ...unusable],

@@ -26,6 +26,8 @@ export interface SubAgentParts {
   /** A teammate has finished a task and waits for the next message. */
   readonly onIdle: (text: string) => void
   readonly onEvent: (event: QueryEvent) => void
+  /** Called when it has ended and is closed. May add to what its parent gets. Never rejects. */
+  readonly finish: (outcome: AgentOutcome) => Promise<AgentOutcome>
 }
 
 export class SubAgent {
@@ -94,12 +96,13 @@ export class SubAgent {
   }
 
   async #run(): Promise<AgentOutcome> {
-    const outcome = await this.#work().catch((error) =>
+    const ended = await this.#work().catch((error) =>
       this.#outcome(
         this.#abort.signal.aborted ? { reason: "aborted" } : { reason: "error", message: messageOf(error), error },
       ),
     )
     await this.#agent?.close().catch(() => undefined) // what it wrote is in its journal
+    const outcome = await this.#parts.finish(ended)
     this.status = outcome.status
     return outcome
   }

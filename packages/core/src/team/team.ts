@@ -72,7 +72,7 @@ export class Team implements MessageHub, Companions {
 
   /** Resolves when the agent is in the journal and begins to work. Throws a sentence for the model where a limit does not allow it. */
   async start(order: AgentOrder): Promise<SubAgent> {
-    const lead = this.#leader
+    const lead = this.leader
     if (this.#isClosed) throw new AgentRefusedError(LEAD_CLOSED)
     const { figures } = this.#chat.flags
     const running = this.#opening + [...this.#agents.values()].filter(({ status }) => status === "running").length
@@ -96,6 +96,7 @@ export class Team implements MessageHub, Companions {
           opened.conversation.on("entry", ({ entry }) => void this.#spent(spendingOf(entry, id)))
           return opened
         },
+        finish: (outcome) => prepared.finish(outcome),
         onIdle: (text) => void this.#report(id, text),
         onEvent: (event) => {
           for (const listener of this.#watchers.get(id) ?? []) listener(event)
@@ -201,13 +202,14 @@ export class Team implements MessageHub, Companions {
     await this.arrivals.close()
   }
 
-  get #leader(): Agent {
+  /** The agent that the others work for. */
+  get leader(): Agent {
     if (!this.#lead) throw new Error("The team has no lead yet.")
     return this.#lead
   }
 
   get #chat(): Conversation {
-    return this.#leader.conversation
+    return this.leader.conversation
   }
 
   /** Until the end of an agent is in the journal, its result is still to come. */

@@ -65,7 +65,13 @@ export class Worktree {
     return worktree
   }
 
-  /** One that was made before, also by a process that ended. `undefined` where there is none. */
+  /** Whether a directory is in a repository where an agent can have one. */
+  static isPossibleIn(directory: string): boolean {
+    const found = findRepository(directory, new Disk())
+    return found.state === "found" && found.danger === undefined
+  }
+
+  /** One that was made before, also by a process that ended. `undefined` where it does not exist. */
   static async find(place: WorktreePlace): Promise<Worktree | undefined> {
     const facts = await stat(pathOf(place)).catch(() => undefined)
     return facts?.isDirectory() ? new Worktree(place, repositoryAround(place.cwd)) : undefined
@@ -95,7 +101,15 @@ export class Worktree {
       return { state: "conflict", why: error instanceof WorktreeError ? error.message : String(error) }
     }
     await this.#git(apply, { at: this.top, input: diff })
+    await this.#advance()
     return { state: "merged", files }
+  }
+
+  /** What was merged is no longer a change: the agent may go on from here. */
+  async #advance(): Promise<void> {
+    const tree = (await this.#inCopy(["write-tree"])).trim()
+    const merged = await this.#inCopy(["commit-tree", tree, "-p", await this.#base(), "-m", "Merged into the project"])
+    await this.#git(["update-ref", this.#ref, merged.trim()], { at: this.top })
   }
 
   /** Removes the worktree and everything in it. */

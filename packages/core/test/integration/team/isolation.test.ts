@@ -1,0 +1,109 @@
+import { execFileSync } from "node:child_process"
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { ask, calls, ofType, project } from "../agent/agents.ts"
+import { agentCall, castSimulator, leadFor } from "./cast.ts"
+
+/** A project in git. */
+function repository(files: Readonly<Record<string, string>>) {
+  const place = project(files)
+  const git = (...args: string[]) =>
+    execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.org", ...args], { cwd: place.cwd })
+  git("init", "--quiet")
+  git("add", "-A")
+  git("commit", "--quiet", "-m", "start")
+  return place
+}
+
+const writer = [
+  calls(["Read", { file_path: "a.ts" }]),
+  calls(["Edit", { file_path: "a.ts", old_string: "one", new_string: "two" }]),
+  "Changed a.ts.",
+]
+
+const toolResults = (events: Parameters<typeof ofType>[0]) =>
+  ofType(events, "tool-result").map(({ result }) => String(result.content))
+
+describe("L7-4 a sub-agent with isolation", () => {
+  test("it edits a copy; the lead sees the diff, merges it, and the copy is gone", async () => {
+    const { sim } = await castSimulator({
+      lead: [
+        calls(agentCall("[writer] Change it.", { isolation: "worktree" })),
+        calls(["AgentChanges", { agent: "agent-1", action: "show" }]),
+        calls(["AgentChanges", { agent: "agent-1", action: "merge" }]),
+        "Merged.",
+      ],
+      writer,
+    })
+    const place = repository({ "a.ts": "one\n" })
+    const seen: string[] = []
+    const agent = await leadFor(sim, {
+      ...place,
+      mode: "accept-edits",
+      askPermission: ({ question }) => {
+        seen.push(question.summary)
+        return { allowed: true }
+      },
+    })
+    const { events } = await ask(agent, "Have it changed.")
+    const [report, diff, merged] = toolResults(events)
+    expect(report).toContain("In its own working tree it changed: a.ts.")
+    expect(diff).toContain("-one\n+two")
+    expect(merged).toBe("Merged into the project, uncommitted: a.ts.")
+    expect(readFileSync(join(place.cwd, "a.ts"), "utf8")).toBe("two\n")
+    expect(seen).toEqual([])
+    expect(existsSync(`${place.dir}-worktrees/${agent.conversation.id}`)).toBe(false)
+  })
+
+  test("nothing of it is in the project before a merge, and what is dropped is in the answer to the drop", async () => {
+    const { sim } = await castSimulator({
+      lead: [
+        calls(agentCall("[writer] Change it.", { isolation: "worktree" })),
+        calls(["AgentChanges", { agent: "agent-1", action: "drop" }]),
+        calls(["AgentChanges", { agent: "agent-1", action: "merge" }]),
+        "Dropped.",
+      ],
+      writer,
+    })
+    const place = repository({ "a.ts": "one\n" })
+    const agent = await leadFor(sim, { ...place, mode: "accept-edits" })
+    const { events } = await ask(agent, "Try it.")
+    const [, dropped, again] = toolResults(events)
+    expect(dropped).toContain("-one\n+two")
+    expect(again).toContain("has no working tree of its own")
+    expect(readFileSync(join(place.cwd, "a.ts"), "utf8")).toBe("one\n")
+  })
+
+  test("a merge that changes what decides which programs run asks a person, like any edit of it", async () => {
+    const { sim } = await castSimulator({
+      lead: [
+        calls(agentCall("[writer] Add a task.", { isolation: "worktree" })),
+        calls(["AgentChanges", { agent: "agent-1", action: "merge" }]),
+        "Not merged.",
+      ],
+      writer: [calls(["Edit", { file_path: ".vscode/tasks.json", old_string: "", new_string: "{}" }]), "Done."],
+    })
+    const place = repository({ "a.ts": "one\n" })
+    const agent = await leadFor(sim, {
+      ...place,
+      mode: "accept-edits",
+      askPermission: ({ agent: name }) => ({ allowed: name !== undefined }), // yes to the agent in its copy, no to the lead
+    })
+    const { events } = await ask(agent, "Add a task.")
+    expect(ofType(events, "tool-denied").map(({ name }) => name)).toEqual(["AgentChanges"])
+    expect(existsSync(join(place.cwd, ".vscode/tasks.json"))).toBe(false)
+  })
+
+  test("outside git there is no such tool, and an order for isolation is refused with a sentence", async () => {
+    const { sim, of } = await castSimulator({
+      lead: [calls(agentCall("[writer] Change it.", { isolation: "worktree" })), "It cannot be isolated."],
+      writer,
+    })
+    const agent = await leadFor(sim, { ...project({ "a.ts": "one\n" }), mode: "accept-edits" })
+    const { events } = await ask(agent, "Have it changed.")
+    expect(toolResults(events)[0]).toContain("is not in a git repository")
+    expect(of("lead")[0]!.request.tools?.map(({ name }) => name)).not.toContain("AgentChanges")
+    expect(agent.team.list()).toMatchObject([{ status: "failed" }])
+  })
+})
