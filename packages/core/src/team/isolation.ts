@@ -4,8 +4,8 @@ import type { AgentOptions } from "../agent/options.ts"
 import { messageOf } from "../base/errors.ts"
 import { defaultRoot } from "../journal/file/layout.ts"
 import type { FindWorktree } from "./changes-tool.ts"
+import type { AgentView } from "./order.ts"
 import type { AgentOutcome } from "./sub-agent.ts"
-import type { Team } from "./team.ts"
 import { Worktree, type WorktreePlace } from "./worktree.ts"
 
 export interface Worker {
@@ -22,9 +22,14 @@ function placeOf({ id, lead }: Worker, { env = process.env, dir }: AgentOptions)
   return { cwd, root: dir ?? defaultRoot(env), conversation: conversation.id, agent: id, env }
 }
 
+interface Workers {
+  readonly leader: Agent
+  view(nameOrId: string): AgentView | undefined
+}
+
 /** Finds the working trees of a team's agents, those of earlier processes too. */
 export const worktreesOf =
-  (team: Team, options: AgentOptions): FindWorktree =>
+  (team: Workers, options: AgentOptions): FindWorktree =>
   async (agent) => {
     const view = team.view(agent)
     const worktree = view && (await Worktree.find(placeOf({ id: view.id, lead: team.leader }, options)))
