@@ -48,6 +48,7 @@ const RESULT_SHARE = 0.3 // of the window in characters: about a twelfth of it i
 const MOST_RESULT_CHARACTERS = 60_000 // some are larger than layer 1 leaves in the context
 const MOST_GROWTH = 2 // of the time per turn, from the first to the last tenth; the noise of a busy machine is smaller
 const TURNS_TO_JUDGE = 500 // with fewer turns, noise dominates
+const LEAST_TASKS = 3 // a night is among them, and a task in a small window may take all tokens
 const MINUTE = 60_000
 
 export async function soak({ onProgress, ...options }: SoakOptions): Promise<SoakReport> {
@@ -59,7 +60,8 @@ export async function soak({ onProgress, ...options }: SoakOptions): Promise<Soa
     const watch = new SoakWatch(workshop.agent, workshop.simulator.clock)
     const others: LedgerSummary[] = []
     let tasks = 0
-    for (; watch.takenIn < tokens && watch.problems.length === 0; tasks++) {
+    const isOver = () => watch.problems.length > 0 || (watch.takenIn >= tokens && tasks >= LEAST_TASKS)
+    for (; !isOver(); tasks++) {
       others.push(...(await work(tasks, workshop, watch)))
       onProgress?.(watch.takenIn)
     }
