@@ -55,6 +55,7 @@ export async function aftermath({ situation, cut, summary }: AftermathInput, aro
     kept: cut.kept,
     isWhole: (toolUseId) => views.context.isWhole(toolUseId),
     frontier: views.frontier,
+    agents: views.agents,
     reads: withSeenBefore({
       artifacts: views.artifacts,
       cwd: views.context.session?.cwd ?? "/",

@@ -4,7 +4,8 @@ import type { Answer, BrainRequest, BrainTurn } from "../../../../sim/src/brain.
 import { extractiveAnswer } from "../../../../sim/src/brains/extractive.ts"
 import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
 import type { Simulator, SimulatorOptions } from "../../../../sim/src/start.ts"
-import { KEY, simulator } from "../../../../sim/test/simulator.ts"
+import { client, simulator } from "../../../../sim/test/simulator.ts"
+import { FORK_MARKER } from "../../../src/forks/fork-marker.ts"
 import type { Entry } from "../../../src/journal/entries.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
 import { openTeamAgent, type TeamAgent, type TeamAgentOptions } from "../../../src/team/open-team.ts"
@@ -47,22 +48,27 @@ function asksAbout({ request }: BrainTurn): boolean {
   return /<summary>|session-memory/.test(last)
 }
 
-/** The newest task counts: a fork has its lead's messages before its own. */
+/** By the newest task: a fork has its lead's messages before its own. The lead's own messages may quote the tasks that it gave. */
 function roleOf(request: BrainRequest, roles: readonly string[]): string {
+  const isFork = texts(request).some((text) => text.startsWith(`<${FORK_MARKER}>`))
+  if (!isFork && request.tools?.some(({ name }) => name === "Agent")) return "lead"
   for (const text of texts(request).toReversed())
     for (const role of roles) if (role !== "lead" && text.includes(`[${role}]`)) return role
   return "lead"
 }
 
-export async function leadFor(sim: Simulator, options: Partial<TeamAgentOptions> = {}): Promise<TeamAgent> {
+export interface LeadOptions extends Partial<TeamAgentOptions> {
+  /** Gets the body of every request. */
+  readonly onBody?: (body: string) => void
+}
+
+export async function leadFor(sim: Simulator, { onBody, ...options }: LeadOptions = {}): Promise<TeamAgent> {
+  const recording: typeof fetch = (url, init) => {
+    onBody?.(String(init?.body))
+    return fetch(url, init)
+  }
   const agent = await openTeamAgent({
-    model: anthropicModel({
-      model: MODEL,
-      apiKey: KEY,
-      baseURL: sim.url,
-      random: () => 0,
-      delay: async () => undefined,
-    }),
+    model: anthropicModel({ model: MODEL, client: client(sim, { fetch: recording }), random: () => 0 }),
     tools: [...codingTools(), say],
     reads: new FileReads(),
     env: { PATH: process.env.PATH },

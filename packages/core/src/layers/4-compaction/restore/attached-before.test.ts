@@ -67,6 +67,30 @@ describe("L4-20 agents, tools and tool servers", () => {
     expect(agentStatus(before(conversation()))).toEqual([])
   })
 
+  test("L7-9 the agents that the journal knows, where no attachment says that they run", () => {
+    const record = (id: string, more: object = {}) => ({
+      ...{ id, name: id, kind: "background" as const, description: "count", model: "m", callId: "c", startedAt: "" },
+      ...{ isOnPath: true, status: "running" as const, isDelivered: false, ...more },
+    })
+    const roster = new Map(
+      [
+        record("a"),
+        record("b", { status: "killed" }),
+        record("c", { kind: "wait" }),
+        record("d", { isOnPath: false }),
+      ].map((one) => [one.id, one]),
+    )
+    expect(agentStatus(before(conversation()), { roster })).toEqual([
+      {
+        type: "agent_status",
+        agents: [
+          { id: "a", name: "a", status: "running", summary: "count" },
+          { id: "b", name: "b", status: "killed", summary: "count" },
+        ],
+      },
+    ])
+  })
+
   test("the newest listing of agents", () => {
     const listing = (name: string): Attachment => ({ type: "agent_listing", agents: [{ name }] })
     expect(agentListing(before(conversation().attach(listing("a")).attach(listing("b"))))).toEqual([listing("b")])

@@ -5,6 +5,7 @@
 import type { AddedTool, Attachment, AttachmentKind } from "../../../messages/attachments.ts"
 import { contentOf, type Message, type Uuid } from "../../../messages/messages.ts"
 import { referencesIn } from "../../../messages/tool-references.ts"
+import type { Agents } from "../../../views/record/agents.ts"
 import { cutText, type Estimate } from "../cut-text.ts"
 import { sizeOf } from "./file-page.ts"
 
@@ -59,8 +60,16 @@ function withinLimit(
   return beginning.trim() === "" ? undefined : attachment(`${beginning}${marker}`)
 }
 
-export function agentStatus(before: AttachedBefore): readonly Attachment[] {
-  return unlessKept(allOf("agent_status", before).at(-1))
+/**
+ * The agents that the journal knows, because no attachment says that one is running. Where it knows none, as in a transcript of another
+ * program, the newest attachment about them. An agent that a call waited for is in the call's result.
+ */
+export function agentStatus(before: AttachedBefore, agents?: Pick<Agents, "roster">): readonly Attachment[] {
+  const started = [...(agents?.roster.values() ?? [])].filter(({ isOnPath }) => isOnPath)
+  if (started.length === 0) return unlessKept(allOf("agent_status", before).at(-1))
+  const shown = started.filter(({ kind }) => kind !== "wait")
+  const statuses = shown.map(({ id, name, status, description }) => ({ id, name, status, summary: description }))
+  return statuses.length === 0 ? [] : [{ type: "agent_status", agents: statuses }]
 }
 
 export function agentListing(before: AttachedBefore): readonly Attachment[] {

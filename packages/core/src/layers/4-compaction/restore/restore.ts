@@ -8,6 +8,7 @@ import type { Flags } from "../../../base/flags.ts"
 import type { Attachment } from "../../../messages/attachments.ts"
 import type { Message } from "../../../messages/messages.ts"
 import type { FileRead } from "../../../tools/tool.ts"
+import type { Agents } from "../../../views/record/agents.ts"
 import type { Frontier } from "../../../views/record/frontier.ts"
 import { cutText, type Estimate } from "../cut-text.ts"
 import {
@@ -31,6 +32,7 @@ export interface RestoreInput {
   /** Whether a tool result is neither put aside nor cleared. */
   readonly isWhole: (toolUseId: string) => boolean
   readonly frontier: Pick<Frontier, "todos" | "plan">
+  readonly agents?: Pick<Agents, "roster">
   /** What was read and written, the oldest first, as `ReadState.entries()` gives it. */
   readonly reads: Iterable<readonly [string, FileRead]>
   /** Not shown again: known memory and instruction files, and Strata's own directory. The plan is excluded anyway. */
@@ -96,7 +98,7 @@ export async function restoreAttachments(input: RestoreInput): Promise<Restored>
     plan,
     planMode(frontier.plan),
     frontier.todos.length === 0 ? [] : [{ type: "todo_list", todos: frontier.todos } as const],
-    agentStatus(before),
+    agentStatus(before, input.agents),
     toolSet(before),
     agentListing(before),
     serverInstructions(before),
