@@ -48,12 +48,15 @@ function asksAbout({ request }: BrainTurn): boolean {
   return /<summary>|session-memory/.test(last)
 }
 
-/** By the newest task: a fork has its lead's messages before its own. The lead's own messages may quote the tasks that it gave. */
+/** By the newest task: a fork has its lead's messages before its own. A lead's messages may quote tasks, so its own begins a line. */
 function roleOf(request: BrainRequest, roles: readonly string[]): string {
   const isFork = texts(request).some((text) => text.startsWith(`<${FORK_MARKER}>`))
-  if (!isFork && request.tools?.some(({ name }) => name === "Agent")) return "lead"
-  for (const text of texts(request).toReversed())
-    for (const role of roles) if (role !== "lead" && text.includes(`[${role}]`)) return role
+  const isLead = !isFork && request.tools?.some(({ name }) => name === "Agent")
+  const names = (text: string, role: string) =>
+    isLead
+      ? text.split("\n").some((line) => line.startsWith(`[${role}]`))
+      : role !== "lead" && text.includes(`[${role}]`)
+  for (const text of texts(request).toReversed()) for (const role of roles) if (names(text, role)) return role
   return "lead"
 }
 
