@@ -32,6 +32,8 @@ export interface SessionOptions {
   readonly allow: readonly string[]
   /** Use everything that the project's settings hold now, for this process. */
   readonly trust: boolean
+  /** The agent works alone, whatever the settings say. */
+  readonly noAgents: boolean
 }
 
 export const SESSION_OPTIONS = {
@@ -50,6 +52,7 @@ export const SESSION_OPTIONS = {
   "max-turns": { kind: "number", value: "N", least: 1, about: "stop after N requests to the model" },
   "cost-limit": { kind: "dollars", value: "USD", about: "stop when the conversation has cost this much" },
   system: { kind: "text", value: "TEXT", about: "use your own system prompt" },
+  "no-agents": { kind: "flag", about: "the agent works alone: it starts no others" },
 } as const satisfies Options
 
 /** The model that the option or the environment names, or the default. */
@@ -88,6 +91,7 @@ export function readCommandLine<O extends typeof SESSION_OPTIONS>({
       beginning: beginningOf({ continues: given.continue, resume: given.resume }),
       allow: given.allow,
       trust: given.trust,
+      noAgents: given["no-agents"],
       ...(mode === undefined ? {} : { mode }),
       ...(maxTurns === undefined ? {} : { maxTurns }),
       ...(costLimit === undefined ? {} : { costLimit }),

@@ -1,7 +1,16 @@
 /** A session: an agent with its tools, opened as the command line says. The one place where `chat` and `run` meet the library. */
 import { realpath, stat } from "node:fs/promises"
-import type { Agent, AgentOptions, AskOptions, ConversationListing, SettingsReading } from "@strata/core/internal"
+import type {
+  Agent,
+  AgentOptions,
+  AskOptions,
+  ConversationListing,
+  SettingsReading,
+  Team,
+  TeamAgentOptions,
+} from "@strata/core/internal"
 import { JournalOpenError } from "@strata/core/internal/base/errors"
+import { createFlags } from "@strata/core/internal/base/flags"
 import { projectName } from "@strata/core/internal/base/ids"
 import { readSettings } from "@strata/core/internal/base/settings"
 import { leftOutSentences, trustOf } from "@strata/core/internal/base/trust"
@@ -38,8 +47,11 @@ export interface TrustDecision {
   readonly trusted: boolean
 }
 
+/** Without a team, the agent works alone. */
+export type SessionAgent = Agent & { readonly team?: Team }
+
 export interface Session {
-  readonly agent: Agent
+  readonly agent: SessionAgent
   /** Untrusted settings, damaged journal lines, servers that did not start, skills that cannot be read: a sentence each. */
   readonly problems: readonly string[]
   close(): Promise<void>
@@ -82,6 +94,8 @@ export interface SessionInput {
   readonly title?: string
   /** No one can answer, so after a compaction the agent goes on by itself. */
   readonly autonomous?: boolean
+  /** Makes this process a member of a team of several on the same directory. */
+  readonly team?: TeamAgentOptions["team"]
 }
 
 export async function openSession({ workspace, person, resumed, ...wanted }: SessionInput): Promise<Session> {
@@ -113,13 +127,35 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
         : { summariser: connection.model(summariserModel, settings.values.models) }),
       ...(options.system === undefined ? {} : { system: options.system }),
     }
-    const { openAgentWith } = await import("@strata/core/internal/agent/open-agent") // most of the library
-    const agent = await openAgentWith(asked, settings)
+    const agent = await openWith(asked, { settings, workspace, team: wanted.team })
     const problems = [...untrusted, ...openingProblems(agent.conversation.opened), ...agent.problems]
     return { agent, problems, close: () => agent.close() }
   } catch (error) {
     throw explained(error, root)
   }
+}
+
+interface OpeningParts {
+  readonly settings: ReturnType<SettingsReading["settings"]>
+  readonly workspace: Workspace
+  readonly team: TeamAgentOptions["team"]
+}
+
+/** Models of sub-agents use the same key and address as the agent's own. */
+async function openWith(
+  asked: AgentOptions,
+  { settings, workspace: { options, connection }, team }: OpeningParts,
+): Promise<SessionAgent> {
+  const { on } = createFlags({ settings: settings.values }).current
+  // imported here, because it is most of the library
+  if (options.noAgents || (!on.agents && !team)) {
+    const { openAgentWith } = await import("@strata/core/internal/agent/open-agent")
+    return openAgentWith(asked, settings)
+  }
+  const { openTeamAgentWith } = await import("@strata/core/internal/team/open-team")
+  return openTeamAgentWith({ ...asked, ...(team ? { team } : {}) }, settings, {
+    modelNamed: (id) => connection.model(id, settings.values.models),
+  })
 }
 
 /** Whether the project's settings count in full, and sentences about what does not. */

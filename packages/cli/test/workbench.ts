@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import {
   type AnswerBlock,
+  type Brain,
   type FaultRule,
   type ScriptedTurn,
   type Simulator,
@@ -46,6 +47,8 @@ export interface Ended {
 
 export interface WorkbenchOptions {
   readonly turns: readonly ScriptedTurn[]
+  /** Turns of other agents, by the name in brackets in their task: `[finder] Where is it?`. */
+  readonly cast?: Readonly<Record<string, readonly ScriptedTurn[]>>
   readonly faults?: readonly FaultRule[]
   /** A slow stream halts after this many events. */
   readonly haltsAfter?: number
@@ -57,9 +60,9 @@ export interface WorkbenchOptions {
 export const HALTING = { kind: "slow-stream", delayMs: 1 } as const
 
 export async function workbench(options: WorkbenchOptions): Promise<Workbench> {
-  const { turns, faults = [], files = {}, haltsAfter = Number.POSITIVE_INFINITY } = options
+  const { turns, cast = {}, faults = [], files = {}, haltsAfter = Number.POSITIVE_INFINITY } = options
   const clock = haltingClock(haltsAfter)
-  const sim = await startSimulator({ brain: scriptedBrain(turns), faults, clock })
+  const sim = await startSimulator({ brain: castBrain(turns, cast), faults, clock })
   const place = realpathSync(mkdtempSync(join(tmpdir(), "strata-cli-")))
   const [home, project] = [join(place, "home"), join(place, "project")]
   mkdirSync(project)
@@ -88,6 +91,18 @@ export async function workbench(options: WorkbenchOptions): Promise<Workbench> {
     async [Symbol.asyncDispose]() {
       await sim.close()
       rmSync(place, { recursive: true, force: true })
+    },
+  }
+}
+
+function castBrain(turns: readonly ScriptedTurn[], cast: Required<WorkbenchOptions>["cast"]): Brain {
+  const lead = scriptedBrain(turns)
+  const others = Object.entries(cast).map(([name, own]) => ({ mark: `[${name}]`, brain: scriptedBrain(own) }))
+  return {
+    name: "cast",
+    answer: (turn) => {
+      const task = JSON.stringify(turn.request.messages[0])
+      return (others.find(({ mark }) => task.includes(mark))?.brain ?? lead).answer(turn)
     },
   }
 }

@@ -1,9 +1,9 @@
 /** The agent at work: starts and interrupts queries, delivers queued messages, and keeps the screen up to date meanwhile. */
-import type { Agent, QueryEvent } from "@strata/core/internal"
+import type { QueryEvent } from "@strata/core/internal"
 import { type Compacting, type CompactingEnd, compactingEvents } from "../compacting.ts"
 import { titleFrom } from "../conversation-names.ts"
-import type { Workspace } from "../session.ts"
-import { queuedOf, statusOf } from "./snapshot.ts"
+import type { SessionAgent, Workspace } from "../session.ts"
+import { queuedOf, statusOf, workingAgents } from "./snapshot.ts"
 import type { ChatStore } from "./store.ts"
 
 /** Events that may change the status line. */
@@ -23,13 +23,13 @@ interface Report {
 export interface AgentWorkParts {
   readonly store: ChatStore
   /** The current agent: another model or conversation brings another one. */
-  readonly agent: () => Agent
+  readonly agent: () => SessionAgent
   readonly limits: Workspace["limits"]
 }
 
 export class AgentWork {
   readonly #store: ChatStore
-  readonly #agent: () => Agent
+  readonly #agent: () => SessionAgent
   readonly #limits: Workspace["limits"]
   #interruption: AbortController | undefined
   #isClosing = false
@@ -38,6 +38,8 @@ export class AgentWork {
   /** Reports that those events have not shown yet. */
   #unshown: Report[] = []
   #running: Promise<void> = Promise.resolve()
+  /** After an interruption or an error, what other agents report waits for the person's next message. */
+  #waitsForPerson = false
 
   constructor({ store, agent, limits }: AgentWorkParts) {
     this.#store = store
@@ -62,10 +64,32 @@ export class AgentWork {
       chat.on("compaction", (progress) => {
         if (progress.phase === "message") this.#report({ tone: "plain", text: progress.message })
       }),
+      this.#watchAgents(),
     ]
     return () => {
       for (const stop of stops) stop()
     }
+  }
+
+  /** Sub-agents begin and end beside the query. What one reports while nothing else happens starts the next query. */
+  #watchAgents(): () => void {
+    const { team } = this.#agent()
+    const { signal, abort } = stopper()
+    const watch = async () => {
+      while (team && !signal.aborted) {
+        await team.arrivals.nextChange(signal)
+        if (signal.aborted || this.#isClosing) return
+        this.#store.dismissSubAgents(this.#working())
+        this.refresh()
+        if (!this.isBusy && !this.#waitsForPerson && team.arrivals.hasAny) this.#start(undefined)
+      }
+    }
+    void watch().catch((error: unknown) => this.#store.fail(error))
+    return abort
+  }
+
+  #working(): readonly string[] {
+    return workingAgents(this.#agent()).map(({ name }) => name)
   }
 
   #report(report: Report): void {
@@ -95,6 +119,7 @@ export class AgentWork {
 
   /** Sends a message. While the agent works, the message is journaled at once and delivered at the next turn. */
   async send(text: string): Promise<void> {
+    this.#waitsForPerson = false
     if (!this.#interruption) return this.#start(text)
     await this.#agent().enqueue(text)
     this.refresh()
@@ -125,8 +150,12 @@ export class AgentWork {
     this.#interruption = new AbortController()
     const { signal } = this.#interruption
     this.#running = this.#follow(this.#agent().query(prompt, { ...this.#limits, signal }))
-      .then(({ reason }) => reason === "answer" || reason === "aborted")
+      .then(({ reason }) => {
+        this.#waitsForPerson = reason !== "answer"
+        return reason === "answer" || reason === "aborted"
+      })
       .catch((error: unknown) => {
+        this.#waitsForPerson = true
         this.#store.fail(error)
         return false
       })
@@ -164,17 +193,24 @@ export class AgentWork {
     if (at >= 0) this.#unshown.splice(at, 1)
   }
 
-  /** After the work: queued messages start the next query, unless nothing more can be sent. */
+  /** After the work: queued messages and reports of other agents start the next query, unless nothing more can be sent. */
   #rest(mayGoOn: boolean): void {
     this.#interruption = undefined
-    this.#store.dismissAgent()
+    this.#store.dismissAgent(this.#working())
     this.#store.dispatch({ type: "work", work: { type: "idle" } })
-    if (mayGoOn && !this.#isClosing && this.#agent().conversation.views.context.queued.length > 0)
-      this.#start(undefined)
+    if (!mayGoOn || this.#isClosing) return
+    const { conversation, team } = this.#agent()
+    const hasReports = !this.#waitsForPerson && (team?.arrivals.hasAny ?? false)
+    if (hasReports || conversation.views.context.queued.length > 0) this.#start(undefined)
   }
 
   async #nameOnce(message: string): Promise<void> {
     const { conversation: chat } = this.#agent()
     if (chat.views.context.session?.title === undefined) await chat.setTitle(titleFrom(message))
   }
+}
+
+function stopper(): { readonly signal: AbortSignal; readonly abort: () => void } {
+  const controller = new AbortController()
+  return { signal: controller.signal, abort: () => controller.abort() }
 }

@@ -1,11 +1,11 @@
 /** The chat between screen and agent: carries out what the person types and keeps the screen up to date. Knows nothing of ink. */
-import type { Agent, ConversationListing, PermissionMode } from "@strata/core/internal"
+import type { ConversationListing, PermissionMode } from "@strata/core/internal"
 import { textOf } from "@strata/core/internal/messages/blocks"
 import type { CompactRequest } from "../compacting.ts"
 import { counted } from "../display/numbers.ts"
 import { type MemoryPlace, openMemoryPlace } from "../memory/place.ts"
 import { stemOf } from "../memory/words.ts"
-import { conversationsOf, type SessionInput, type Workspace } from "../session.ts"
+import { conversationsOf, type SessionAgent, type SessionInput, type Workspace } from "../session.ts"
 import { AgentWork } from "./agent-work.ts"
 import type { CommandTarget } from "./command-target.ts"
 import { editorWith } from "./editor.ts"
@@ -16,7 +16,7 @@ import type { Ask } from "./person.ts"
 import { openPersonSession, type PersonSession } from "./person-session.ts"
 import { rememberedText } from "./remembered-text.ts"
 import { findCommand } from "./slash-commands.ts"
-import { headingOf, queuedOf, statusOf } from "./snapshot.ts"
+import { headingOf, queuedOf, statusOf, workingAgents } from "./snapshot.ts"
 import { ChatStore } from "./store.ts"
 
 /** An extraction takes a few requests. No one wants to wait longer to leave. */
@@ -59,7 +59,7 @@ export class Chat implements CommandTarget {
     this.#show()
   }
 
-  get agent(): Agent {
+  get agent(): SessionAgent {
     return this.#session.agent
   }
 
@@ -89,6 +89,7 @@ export class Chat implements CommandTarget {
    * continued.
    */
   #finish(session: PersonSession): void {
+    this.#sayStopped(session)
     const { extracting } = session.agent
     const { promise: late, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, MEMORY_PATIENCE_MS)
@@ -98,6 +99,12 @@ export class Chat implements CommandTarget {
     const before = this.#finishing
     this.#finishing = closed.then(() => before)
     this.#guard(this.#finishing)
+  }
+
+  /** Agents work only while their conversation is open. Their journals stay. */
+  #sayStopped({ agent }: PersonSession): void {
+    const working = workingAgents(agent).length
+    if (working > 0) this.notice(`${counted(working, "agent is", "agents are")} stopped. /agents shows what they did.`)
   }
 
   #isAskedAboutMemory(): boolean {
@@ -161,6 +168,7 @@ export class Chat implements CommandTarget {
     const resumed = (await this.conversations()).find(({ id }) => id === chat.id)
     const reopen = (name: string) =>
       openPersonSession({ ask: this.ask, workspace: this.#workspace, resumed, model: name, mode, allowed })
+    this.#sayStopped(this.#session)
     await this.#session.close() // only one writer may have a conversation open
     try {
       this.#session = await reopen(model)

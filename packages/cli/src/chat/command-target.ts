@@ -1,11 +1,12 @@
 /** What a slash command can do with the chat. */
-import type { Agent, ConversationListing, PermissionMode } from "@strata/core/internal"
+import type { ConversationListing, PermissionMode } from "@strata/core/internal"
 import type { CompactRequest } from "../compacting.ts"
 import type { MemoryPlace } from "../memory/place.ts"
+import type { SessionAgent } from "../session.ts"
 import type { Ask } from "./person.ts"
 
 export interface CommandTarget {
-  readonly agent: Agent
+  readonly agent: SessionAgent
   readonly ask: Ask
   now(): Date
   print(title: string, lines: readonly string[]): void

@@ -6,6 +6,8 @@ export interface Dialog {
   readonly id: string
   /** Who asks: the agent, which waits for the answer, a slash command, or work in the background, for which no query waits. */
   readonly from: "agent" | "command" | "background"
+  /** The sub-agent that asks. It works beside the query, so the end of the query leaves its question open. */
+  readonly agent?: string
   readonly title: string
   /** The reason for the question. */
   readonly why?: string

@@ -38,8 +38,8 @@ function answer(chat: Chat, { dialog, intent, window }: KeyInDialog): void {
     return
   }
   const given = chat.store.pressInDialog(dialog, intent)
-  // dismissing the agent's question stops it
-  if (given?.type === "dismissed" && dialog.from === "agent") chat.interrupt()
+  // dismissing the agent's question stops it; a sub-agent is only denied
+  if (given?.type === "dismissed" && dialog.from === "agent" && dialog.agent === undefined) chat.interrupt()
 }
 
 function pageDirection(intent: Intent): "up" | "down" | undefined {

@@ -18,7 +18,14 @@ export interface PermissionSubject {
   readonly project: string
 }
 
-export function permissionDialog({ request, rules, project }: PermissionSubject): DialogDraft {
+/** Where a sub-agent asks, the title says which one. */
+export function permissionDialog(subject: PermissionSubject): DialogDraft {
+  const { agent } = subject.request
+  const dialog = dialogAbout(subject)
+  return agent === undefined ? dialog : { ...dialog, agent, title: `The agent ${agent} asks: ${dialog.title}` }
+}
+
+function dialogAbout({ request, rules, project }: PermissionSubject): DialogDraft {
   const { id, tool, question, why } = request
   const { kind, subject, paths = [], preview, summary } = question
   const about = { options: permissionOptions(rules), why, call: id }

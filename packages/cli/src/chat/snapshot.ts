@@ -1,12 +1,19 @@
 /** What the screen shows about a conversation besides its messages: status, queue, title, notes and compactions. */
-import type { Agent, FigureName, SwitchName } from "@strata/core/internal"
+import type { Agent, AgentView, FigureName, SwitchName } from "@strata/core/internal"
 import { FIGURES, SWITCHES } from "@strata/core/internal/base/flag-names"
 import { textOf } from "@strata/core/internal/messages/blocks"
 import { summarise } from "@strata/core/internal/views/ledger/ledger"
+import type { SessionAgent } from "../session.ts"
 import type { CompactionState, NotesState } from "./memory-words.ts"
 import type { Item, QueuedInput, Status } from "./state.ts"
 
-export function statusOf({ conversation: chat, model, mode, dreaming }: Agent): Status {
+/** Sub-agents that work at the moment. A teammate that waits for a message does not. */
+export const workingAgents = ({ team }: SessionAgent): readonly AgentView[] =>
+  team?.list().filter(({ status }) => status === "running") ?? []
+
+export function statusOf(agent: SessionAgent): Status {
+  const { conversation: chat, model, mode, dreaming } = agent
+  const agents = workingAgents(agent).length
   const { percentLeft, state } = chat.fill()
   const { dollars, unpriced, byPurpose } = summarise(chat.views.ledger)
   return {
@@ -17,6 +24,7 @@ export function statusOf({ conversation: chat, model, mode, dreaming }: Agent): 
     dollars,
     isPriceIncomplete: unpriced.length > 0,
     turns: byPurpose.find(({ purpose }) => purpose === "main")?.requests ?? 0,
+    ...(agents === 0 ? {} : { agents }),
     ...(dreaming?.state?.status === "running" ? { dream: dreaming.state.phase } : {}),
   }
 }

@@ -59,6 +59,8 @@ export interface Status {
   readonly isPriceIncomplete: boolean
   /** Requests of the conversation, without background calls. */
   readonly turns: number
+  /** Sub-agents at work. */
+  readonly agents?: number
   /** The phase of a dream that runs in this process. */
   readonly dream?: string
 }

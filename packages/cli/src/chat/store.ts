@@ -106,9 +106,17 @@ export class ChatStore {
     return step.type === "answered" ? step.answer : undefined
   }
 
-  /** Closes the agent's questions: it no longer waits for an answer. */
-  dismissAgent(): void {
-    const open = this.#state.dialogs.filter(({ from }) => from === "agent")
+  /** Closes the agent's questions: it no longer waits for an answer. Sub-agents that still work keep theirs. */
+  dismissAgent(working: readonly string[] = []): void {
+    const open = this.#state.dialogs.filter(
+      ({ from, agent }) => from === "agent" && (agent === undefined || !working.includes(agent)),
+    )
+    for (const { id } of open) this.#answer(id, { type: "dismissed" })
+  }
+
+  /** Closes the questions of sub-agents that have ended. */
+  dismissSubAgents(working: readonly string[]): void {
+    const open = this.#state.dialogs.filter(({ agent }) => agent !== undefined && !working.includes(agent))
     for (const { id } of open) this.#answer(id, { type: "dismissed" })
   }
 

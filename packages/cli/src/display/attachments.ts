@@ -1,10 +1,14 @@
 /** How the kinds of attachments read on every screen. */
 
 const NAMES: Readonly<Record<string, string>> = {
+  agent_listing: "list of agents",
+  agent_result: "report of the agent",
+  agent_status: "state of the agents",
   carried_facts: "facts from the journal",
   deferred_tools: "tools not loaded",
   mcp_instructions: "instructions of the MCP server",
   nested_memory: "instructions",
+  queued_agent_message: "message from",
   skill_listing: "list of skills",
   standing_memory: "rules and memories",
   todo_list: "todos",

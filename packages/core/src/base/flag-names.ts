@@ -38,6 +38,7 @@ export const SWITCHES = [
   flag("memory-recall", true, "layer 5: memories and past conversations are attached where they fit"),
   flag("dreaming", true, "layer 6: memories are merged and put in order in the background"),
   flag("deferred-tools", true, "tools of large sets wait until ToolSearch loads them"),
+  flag("agents", true, "layer 7: in chat and run, the agent may start others that work for it"),
 ] as const satisfies readonly Switch[]
 
 export type SwitchName = (typeof SWITCHES)[number]["name"]

@@ -54,6 +54,7 @@ describe("FLG-1 switches", () => {
       "extraction of memories": "auto-memory",
       "recall of memories": "memory-recall",
       "tools on demand": "deferred-tools",
+      "agents side by side": "agents",
     }
     expect(SWITCHES.map(({ name }) => name).sort()).toEqual(Object.values(NAMED).sort())
   })

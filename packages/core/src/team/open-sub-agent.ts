@@ -17,6 +17,7 @@ import { defaultRoot } from "../journal/file/layout.ts"
 import { type Content, isToolUse } from "../messages/blocks.ts"
 import { contentOf } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
+import type { Model } from "../model/model.ts"
 import type { Tool, Toolset } from "../tools/tool.ts"
 import { type AgentMemoryChoice, agentMemoryFor } from "./definitions/agent-memory.ts"
 import type { AgentDefinition } from "./definitions/definition.ts"
@@ -48,6 +49,7 @@ export interface SubAgentSources {
   /** What the lead was opened with. */
   readonly options: AgentOptions
   readonly settings: EffectiveSettings
+  readonly modelNamed?: ((id: string) => Model) | undefined
   /** The team's own tools: their names, and those that an agent gets in place of the lead's. */
   readonly teamTools: readonly string[]
   readonly toolsFor: (member: Member, order: AgentOrder) => readonly Tool[]
@@ -58,7 +60,8 @@ export function subAgentOpener(sources: SubAgentSources): OpenSubAgent {
   return (order, member) => {
     const { lead } = member
     const wanted = order.kind === "fork" ? undefined : modelOf({ model: order.model ?? order.definition?.model })
-    const model = wanted === undefined || wanted === lead.model.name ? lead.model : wanted
+    const model =
+      wanted === undefined || wanted === lead.model.name ? lead.model : (sources.modelNamed?.(wanted) ?? wanted)
     let worktree: Worktree | undefined
     return {
       model: typeof model === "string" ? model : model.name,

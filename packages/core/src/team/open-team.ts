@@ -6,6 +6,7 @@ import { describe, InvalidOptionError } from "../base/options.ts"
 import type { EffectiveSettings } from "../base/settings.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot } from "../journal/file/layout.ts"
+import type { Model } from "../model/model.ts"
 import type { OpenToolset, Tool, Toolset } from "../tools/tool.ts"
 import { AGENT_TOOL, agentTool, refusedAgentTool } from "./agent-tool.ts"
 import { CHANGES_TOOL, changesTool } from "./changes-tool.ts"
@@ -39,11 +40,16 @@ export async function openTeamAgent(given: TeamAgentOptions): Promise<TeamAgent>
   return openTeamAgentWith(given, settings, { problems })
 }
 
+export interface TeamSurroundings extends Pick<Surroundings, "problems"> {
+  /** Connects to the model of a sub-agent that has another one than its lead. Default: by the option `client`. */
+  readonly modelNamed?: (id: string) => Model
+}
+
 /** For settings that were loaded before. */
 export async function openTeamAgentWith(
   { agents = true, team: place, ...options }: TeamAgentOptions,
   settings: EffectiveSettings,
-  { problems = [] }: Pick<Surroundings, "problems"> = {},
+  { problems = [], modelNamed }: TeamSurroundings = {},
 ): Promise<TeamAgent> {
   checkAgentOptions(options)
   const { definitions, problems: unusable } = await definitionsFor({ agents, options, settings })
@@ -51,6 +57,7 @@ export async function openTeamAgentWith(
     subAgentOpener({
       options,
       settings,
+      modelNamed,
       teamTools: [AGENT_TOOL, CHANGES_TOOL, SEND_MESSAGE],
       toolsFor: ({ name }, order) => [
         ...(order.kind === "fork" ? [refusedAgentTool(), changesTool()] : []),

@@ -1,4 +1,4 @@
-/** The last line: model, permission mode, room left, money, turns, and a dream if one runs. What does not fit is cut at the end. */
+/** The last line: model, permission mode, room left, money, turns, agents at work, and a dream if one runs. What does not fit is cut at the end. */
 import type { ReactNode } from "react"
 import { counted, dollars } from "../../display/numbers.ts"
 import { bar } from "../panels.ts"
@@ -23,13 +23,14 @@ export function StatusLine({ status, queued, isLeaving }: StatusLineProps): Reac
 }
 
 export function statusWords(status: Status, queued: number): string {
-  const { model, mode, percentLeft, turns, isPriceIncomplete, dream } = status
+  const { model, mode, percentLeft, turns, isPriceIncomplete, agents = 0, dream } = status
   return [
     model,
     mode,
     `${bar(percentLeft / 100, BAR_COLUMNS)} ${percentLeft}% left`,
     `${dollars(status.dollars)}${isPriceIncomplete ? "+" : ""}`,
     counted(turns, "turn"),
+    ...(agents === 0 ? [] : [counted(agents, "agent")]),
     ...(dream === undefined ? [] : [`dream ${dream}`]),
     ...(queued === 0 ? [] : [`${queued} queued`]),
   ].join(" · ")
