@@ -142,7 +142,7 @@ export const FIGURES = [
   figure("agent-message-limit", characters(16_000), "size of a message between agents"),
   figure("agent-messages-waiting", count(50, 1), "messages that may wait for one agent"),
   figure("agent-message-hops", count(12, 1), "agents that may answer one another because of one message"),
-  figure("agent-progress", seconds(30, 1), "time between two progress lines of a background agent"),
+  figure("agent-progress", seconds(30), "time between two progress lines of a background agent; 0 writes none"),
 ] as const satisfies readonly Figure[]
 
 export type FigureName = (typeof FIGURES)[number]["name"]

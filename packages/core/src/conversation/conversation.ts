@@ -368,6 +368,11 @@ export class Conversation implements AsyncDisposable {
     })
   }
 
+  /** @internal The request as the journal has it now. Nothing is decided and nothing is written. */
+  currentRequest(): Promise<ModelRequest> {
+    return this.#preparer.request()
+  }
+
   /** @internal Decisions about the agents that work for this conversation. They change no message, so they wait for no other call. */
   async note(decisions: readonly DecisionDraft[]): Promise<void> {
     if (this.#closed) throw new ClosedError()

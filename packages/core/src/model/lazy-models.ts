@@ -26,6 +26,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
     stream: streamOf(adapter),
     count: async (request, given) => (await adapter.load()).count(request, given),
     learn: async (given) => (await adapter.load()).learn(given),
+    sibling: (other) => anthropicModel({ ...options, model: other }),
   }
 }
 

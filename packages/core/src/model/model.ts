@@ -20,6 +20,8 @@ export interface Model {
   stream(request: ModelRequest, options?: StreamOptions): AsyncIterable<ModelEvent>
   /** The size of a request in tokens, where the provider counts. */
   count?(request: ModelRequest, options?: { readonly signal?: AbortSignal }): Promise<number>
+  /** Another model of the same provider, with the same client and options. */
+  sibling?(name: string): Model
   /** Asks the provider about a model that is not in the built-in table. The answer is in `facts` from then on. */
   learn?(options?: { readonly signal?: AbortSignal }): Promise<ModelLookup>
 }

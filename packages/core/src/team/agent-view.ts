@@ -20,7 +20,7 @@ export function agentView({ record, live, lead }: Seen): AgentView {
     ...{ id, name, kind, description, model },
     status: record.status === "running" ? (live?.status ?? "running") : record.status,
     ...(definition === undefined ? {} : { definition }),
-    ...(live?.progress === undefined ? {} : { progress: live.progress }),
+    ...(live?.status !== "running" || live.progress === undefined ? {} : { progress: live.progress }),
     turns: live?.turns ?? lines.reduce((sum, { requests }) => sum + requests, 0),
     toolUses: live?.toolUses ?? 0,
     ...(isPriced ? { dollars: lines.reduce((sum, { dollars = 0 }) => sum + dollars, 0) } : {}),

@@ -23,6 +23,7 @@ export class LeadArrivals implements Arrivals {
   readonly inbox = new Inbox()
   readonly #parts: LeadArrivalsParts
   readonly #sources: ArrivalSource[] = []
+  #notices: string[] = []
   readonly #waiting = new Set<() => void>()
 
   constructor(parts: LeadArrivalsParts) {
@@ -40,7 +41,14 @@ export class LeadArrivals implements Arrivals {
   }
 
   notices(): readonly string[] {
-    return this.#sources.flatMap((source) => source.notices?.() ?? [])
+    const own = this.#notices
+    this.#notices = []
+    return [...own, ...this.#sources.flatMap((source) => source.notices?.() ?? [])]
+  }
+
+  /** Says something to the person, with the next arrivals. */
+  notice(text: string): void {
+    this.#notices.push(text)
   }
 
   async close(): Promise<void> {

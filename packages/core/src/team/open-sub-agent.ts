@@ -17,13 +17,13 @@ import { defaultRoot } from "../journal/file/layout.ts"
 import { type Content, isToolUse } from "../messages/blocks.ts"
 import { contentOf } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
-import type { Model } from "../model/model.ts"
 import type { Tool, Toolset } from "../tools/tool.ts"
 import { type AgentMemoryChoice, agentMemoryFor } from "./definitions/agent-memory.ts"
 import type { AgentDefinition } from "./definitions/definition.ts"
 import { withMemoryTools } from "./definitions/memory-tools.ts"
-import { modelOf } from "./definitions/model-of.ts"
+import { toolNames } from "./definitions/tool-names.ts"
 import { isolate, withChanges } from "./isolation.ts"
+import { type ModelSources, modelById, summariserOf, wantedModel } from "./models.ts"
 import type { AgentOrder } from "./order.ts"
 import type { AgentOutcome } from "./sub-agent.ts"
 import type { Worktree } from "./worktree.ts"
@@ -45,11 +45,9 @@ export interface PreparedAgent {
 
 export type OpenSubAgent = (order: AgentOrder, member: Member) => PreparedAgent
 
-export interface SubAgentSources {
+export interface SubAgentSources extends ModelSources {
   /** What the lead was opened with. */
   readonly options: AgentOptions
-  readonly settings: EffectiveSettings
-  readonly modelNamed?: ((id: string) => Model) | undefined
   /** The team's own tools: their names, and those that an agent gets in place of the lead's. */
   readonly teamTools: readonly string[]
   readonly toolsFor: (member: Member, order: AgentOrder) => readonly Tool[]
@@ -59,12 +57,11 @@ export function subAgentOpener(sources: SubAgentSources): OpenSubAgent {
   const ask = oneQuestionAtATime()
   return (order, member) => {
     const { lead } = member
-    const wanted = order.kind === "fork" ? undefined : modelOf({ model: order.model ?? order.definition?.model })
-    const model =
-      wanted === undefined || wanted === lead.model.name ? lead.model : (sources.modelNamed?.(wanted) ?? wanted)
+    const wanted = order.kind === "fork" ? undefined : (order.model ?? order.definition?.model)
+    const id = wantedModel(wanted, lead.model, sources)
     let worktree: Worktree | undefined
     return {
-      model: typeof model === "string" ? model : model.name,
+      model: id ?? lead.model.name,
       async begin() {
         if (order.isolation) worktree = await isolate(member, sources.options)
         return order.kind === "fork" ? forkTask(order, member) : order.prompt
@@ -72,9 +69,17 @@ export function subAgentOpener(sources: SubAgentSources): OpenSubAgent {
       finish: async (outcome) => (worktree ? withChanges(outcome, worktree, member.name) : outcome),
       open: async (companions) => {
         const memory = await memoryFor(order, member, sources)
+        const model = id === undefined ? lead.model : await modelById(id, lead.model, sources)
+        const summariser = await summariserOf(lead.model, sources)
         const place = worktree ? { cwd: worktree.directory } : {}
         return openAgentWith(
-          { ...optionsFor(order, member, { ...sources, memory }), ...asking(lead, member, ask), ...place, model },
+          {
+            ...optionsFor(order, member, { ...sources, memory }),
+            ...asking(lead, member, ask),
+            ...place,
+            model,
+            ...(summariser ? { summariser } : {}),
+          },
           memory ? sources.settings : withoutMemory(sources.settings),
           { companions, sub: { ...placeOf(order, member), ...(memory ? { memory: memory.place } : {}) } },
         )
@@ -116,10 +121,10 @@ async function forkTask({ prompt }: AgentOrder, { id, lead: { conversation } }: 
 type SourcesWithMemory = SubAgentSources & { readonly memory: ChosenMemory | undefined }
 
 function optionsFor(order: AgentOrder, member: Member, sources: SourcesWithMemory): Omit<AgentOptions, "model"> {
-  const { client, dir, env, clock, ids, flags, store, hooks, summariser, system, layers } = sources.options
+  const { dir, env, clock, ids, flags, store, hooks, system, layers } = sources.options
   const { state } = member.lead.shared
   const isFork = order.kind === "fork"
-  const given = { client, dir, env, clock, ids, flags, store, hooks, summariser, ...(isFork ? { system } : {}) }
+  const given = { dir, env, clock, ids, flags, store, hooks, ...(isFork ? { system } : {}) }
   return {
     ...(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<AgentOptions>),
     ...layersFor(layers),
@@ -185,11 +190,10 @@ function toolsFor(order: AgentOrder, member: Member, sources: SourcesWithMemory)
   return set
 }
 
-/** `tools` may name rules such as `Bash(git:*)`: the tool is meant. */
+/** A tool with a pattern, such as `Bash(git:*)`, is not allowed: the agent would get more of it than the definition says. */
 function allowedBy({ tools, disallowedTools = [] }: Partial<AgentDefinition> = {}): (name: string) => boolean {
-  const nameIn = (text: string) => text.split("(", 1)[0]!.trim()
-  const allowed = tools && new Set(tools.map(nameIn))
-  const refused = new Set(disallowedTools.map(nameIn))
+  const allowed = tools && new Set(toolNames(tools, "tools").names)
+  const refused = new Set(toolNames(disallowedTools, "disallowedTools").names)
   return (name) => (!allowed || allowed.has("*") || allowed.has(name)) && !refused.has(name)
 }
 

@@ -15,8 +15,10 @@ import { agentMemoryFor } from "./definitions/agent-memory.ts"
 import { type AgentDefinition, isAgentName, NAME_RULE } from "./definitions/definition.ts"
 import { agentListing } from "./definitions/listing.ts"
 import { type LoadedDefinitions, loadAgentDefinitions } from "./definitions/load.ts"
+import { toolNames } from "./definitions/tool-names.ts"
 import { LEAD } from "./hub.ts"
 import { worktreesOf } from "./isolation.ts"
+import { cheapestModel } from "./models.ts"
 import { subAgentOpener } from "./open-sub-agent.ts"
 import type { AgentOrder } from "./order.ts"
 import { SEND_MESSAGE } from "./send-message.ts"
@@ -41,7 +43,7 @@ export async function openTeamAgent(given: TeamAgentOptions): Promise<TeamAgent>
 }
 
 export interface TeamSurroundings extends Pick<Surroundings, "problems"> {
-  /** Connects to the model of a sub-agent that has another one than its lead. Default: by the option `client`. */
+  /** Connects to the model of a sub-agent that has another one than its lead. Default: by its lead's client. */
   readonly modelNamed?: (id: string) => Model
 }
 
@@ -53,17 +55,17 @@ export async function openTeamAgentWith(
 ): Promise<TeamAgent> {
   checkAgentOptions(options)
   const { definitions, problems: unusable } = await definitionsFor({ agents, options, settings })
+  const models = { options, settings, modelNamed }
   const team: Team = new Team(
     subAgentOpener({
-      options,
-      settings,
-      modelNamed,
+      ...models,
       teamTools: [AGENT_TOOL, CHANGES_TOOL, SEND_MESSAGE],
       toolsFor: ({ name }, order) => [
         ...(order.kind === "fork" ? [refusedAgentTool(), changesTool()] : []),
         ...(maySend(order) ? [mail.toolFor(name)] : []),
       ],
     }),
+    { clock: options.clock, cheapestModel: (model) => cheapestModel(model, models) },
   )
   const mail = new Correspondence({ team, clock: options.clock, place, root: socketRoot(options) })
   const changes = Worktree.isPossibleIn(options.cwd ?? process.cwd()) ? [changesTool(worktreesOf(team, options))] : []
@@ -122,8 +124,11 @@ async function definitionsFor({ agents, options, settings }: DefinitionSources):
   const ground = { store: options.store ?? fileStore({ root }), cwd, home: env.HOME, settings }
   const choices = await Promise.all(definitions.map((definition) => agentMemoryFor(definition, ground)))
   const refusals = choices.flatMap((choice) => (choice.state === "refused" ? [choice.why] : []))
-  return { definitions, problems: [...loaded.problems, ...refusals] }
+  return { definitions, problems: [...given.flatMap(leftOut), ...loaded.problems, ...refusals] }
 }
+
+const leftOut = ({ name, tools = [] }: AgentDefinition): readonly string[] =>
+  toolNames(tools, "tools").remarks.map((remark) => `The agent ${name}: ${remark}.`)
 
 function givenDefinitions(agents: unknown): readonly AgentDefinition[] {
   if (agents === true) return []

@@ -10,6 +10,7 @@ import type { AgentEnding, AgentStart } from "../journal/entries.ts"
 import { type Block, type Content, isText, textOf } from "../messages/blocks.ts"
 import { Inbox } from "./inbox.ts"
 import type { TeamMessage } from "./messages.ts"
+import { oneLine } from "./progress-line.ts"
 
 /** How an agent ended. `text` is the last thing it wrote, or why there is nothing. */
 export interface AgentOutcome {
@@ -40,8 +41,9 @@ export class SubAgent {
   tasks = 0
   turns = 0
   toolUses = 0
-  /** What it does now, in a few words. */
-  progress: string | undefined
+  /** The last progress line. */
+  line: string | undefined
+  #call: string | undefined
   readonly #parts: SubAgentParts
   readonly #abort = new AbortController()
   #why: string | undefined
@@ -71,6 +73,15 @@ export class SubAgent {
   /** It has finished its task, and no message is there for it. */
   get isWaiting(): boolean {
     return this.status === "idle" && this.inbox.size === 0
+  }
+
+  /** What it does now, in a few words: the last line about it, else its last call. */
+  get progress(): string | undefined {
+    return this.line ?? (this.#call === undefined ? undefined : oneLine(this.#call))
+  }
+
+  get steps(): number {
+    return this.turns + this.toolUses
   }
 
   /** The agent itself, while it is open. */
@@ -134,7 +145,7 @@ export class SubAgent {
       }
       if (event.type === "tool-start") {
         this.toolUses++
-        this.progress = event.summary
+        this.#call = event.summary
       }
       if (event.type === "error") event.take() // the end says it
       if (event.type === "done") end = event

@@ -5,8 +5,10 @@
 import type { Agent } from "../agent/agent.ts"
 import type { Arrival, Companions } from "../agent/companions.ts"
 import type { QueryEvent } from "../agent/query-events.ts"
+import { type Clock, systemClock } from "../base/clock.ts"
 import { messageOf, StrataError } from "../base/errors.ts"
 import type { Conversation } from "../conversation/conversation.ts"
+import type { DecisionDraft } from "../journal/entries.ts"
 import type { Content } from "../messages/blocks.ts"
 import { summarise } from "../views/ledger/ledger.ts"
 import { type AgentRecord, undelivered } from "../views/record/agents.ts"
@@ -18,6 +20,7 @@ import { nameProblem, startProblem } from "./limits.ts"
 import type { TeamMessage } from "./messages.ts"
 import type { OpenSubAgent, PreparedAgent } from "./open-sub-agent.ts"
 import type { AgentOrder, AgentView } from "./order.ts"
+import { type ProgressLineParts, ProgressLines } from "./progress-line.ts"
 import { type BoundedResult, boundedResult, lastTextIn, summaryOf } from "./result.ts"
 import { spendingOf } from "./spending.ts"
 import { type AgentOutcome, SubAgent } from "./sub-agent.ts"
@@ -25,6 +28,11 @@ import { type AgentOutcome, SubAgent } from "./sub-agent.ts"
 /** An agent was not started. The message is a sentence for the model. */
 export class AgentRefusedError extends StrataError {
   override readonly name = "AgentRefusedError"
+}
+
+export interface TeamOptions extends Pick<ProgressLineParts, "cheapestModel"> {
+  /** For the times of progress lines. Default: the machine's. */
+  readonly clock?: Clock | undefined
 }
 
 const PROGRAM_ENDED = "The program ended while it was working."
@@ -35,6 +43,7 @@ const LIMIT_REACHED = "The conversation has reached its limit in dollars."
 export class Team implements MessageHub, Companions {
   readonly arrivals: LeadArrivals
   readonly #open: OpenSubAgent
+  readonly #lines: ProgressLines
   readonly #agents = new Map<string, SubAgent>()
   readonly #outcomes = new Map<string, AgentOutcome>()
   /** By agent: resolves when its end is in the journal. */
@@ -51,8 +60,15 @@ export class Team implements MessageHub, Companions {
   #costLimit = Number.POSITIVE_INFINITY
   #isClosed = false
 
-  constructor(open: OpenSubAgent) {
+  constructor(open: OpenSubAgent, { clock = systemClock, cheapestModel }: TeamOptions) {
     this.#open = open
+    this.#lines = new ProgressLines({
+      clock,
+      cheapestModel,
+      figures: () => this.#chat.flags.figures,
+      onSpent: (decision) => void this.#spent(decision),
+      onProblem: (problem) => this.arrivals.notice(problem),
+    })
     this.arrivals = new LeadArrivals({
       due: () => undelivered(this.#chat.views.agents).filter(({ id }) => !this.#awaited.has(id)),
       resultOf: (record) => this.#resultOf(record),
@@ -251,13 +267,15 @@ export class Team implements MessageHub, Companions {
 
   /** Never rejects. If the journal cannot be written, the lead's own next entry says so, and a resume finds the agent killed. */
   async #record(agent: SubAgent): Promise<void> {
+    const endLines = agent.start.kind === "wait" ? undefined : this.#lines.follow(agent)
     const outcome = await agent.done
+    await endLines?.()
     this.#outcomes.set(agent.id, outcome)
     await this.#chat.note([ended(agent.id, outcome)]).catch(() => undefined)
     this.arrivals.changed()
   }
 
-  async #spent(decision: ReturnType<typeof spendingOf>): Promise<void> {
+  async #spent(decision: DecisionDraft | undefined): Promise<void> {
     if (!decision) return
     await this.#chat.note([decision]).catch(() => undefined) // a journal that cannot be written fails the lead's own next entry
     if (summarise(this.#chat.views.ledger).dollars >= this.#costLimit) this.#stopRunning(LIMIT_REACHED)

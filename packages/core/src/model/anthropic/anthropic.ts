@@ -179,6 +179,8 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
       }
     },
 
+    sibling: (other) => anthropicModel({ ...options, model: other }),
+
     async learn({ signal } = {}) {
       const assumed = known
       if (assumed.known) return assumed

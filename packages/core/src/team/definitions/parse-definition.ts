@@ -3,6 +3,7 @@ import type { AgentFile } from "../../base/agent-files.ts"
 import { cut } from "../../memory/topic-file.ts"
 import { type AgentDefinition, isAgentName, MEMORY_SCOPES, NAME_RULE } from "./definition.ts"
 import { readMarkdown } from "./frontmatter.ts"
+import { type ToolLists, toolNames } from "./tool-names.ts"
 
 export type Parsed =
   | { readonly outcome: "agent"; readonly definition: AgentDefinition; readonly remarks: readonly Remark[] }
@@ -69,8 +70,6 @@ const textOf = (value: unknown): string =>
 const isSet = (value: unknown): boolean =>
   value !== undefined && value !== null && value !== "" && !(Array.isArray(value) && value.length === 0)
 
-type ToolLists = Pick<AgentDefinition, "tools" | "disallowedTools">
-
 class Fields {
   readonly #values: ReadonlyMap<string, unknown>
   readonly #remarks: Remark[]
@@ -86,16 +85,9 @@ class Fields {
     if (value === undefined || value === null || value === "") return {}
     const items = Array.isArray(value) ? value.flatMap((item) => splitTools(textOf(item))) : splitTools(textOf(value))
     if (key === "tools" && items.includes("*")) return {}
-    const names = items.slice(0, MOST_TOOLS).flatMap((item) => this.#toolName(item, key))
-    return { [key]: [...new Set(names)] }
-  }
-
-  /** Without its pattern a tool would be allowed for more than the file says. As something forbidden, it forbids more. */
-  #toolName(item: string, key: keyof ToolLists): readonly string[] {
-    const [, name = item, pattern] = /^([^()]*)\((.*)\)$/.exec(item) ?? []
-    if (pattern === undefined || key === "disallowedTools" || name === "Agent" || name === "Task") return [name.trim()]
-    this.#remarks.push(`${item.slice(0, 80)} in tools is left out: patterns belong in permission rules`)
-    return []
+    const { names, remarks } = toolNames(items.slice(0, MOST_TOOLS), key)
+    this.#remarks.push(...remarks)
+    return { [key]: names }
   }
 
   model(): Pick<AgentDefinition, "model"> {

@@ -1,9 +1,12 @@
 import { readFileSync } from "node:fs"
+import { Anthropic } from "@anthropic-ai/sdk"
 import { describe, expect, test } from "vitest"
+import { KEY } from "../../../../sim/test/simulator.ts"
 import type { HookInput } from "../../../src/agent/hooks.ts"
 import { isToolResult, resultBlocks, textOf } from "../../../src/messages/blocks.ts"
 import { contentOf } from "../../../src/messages/messages.ts"
-import { ask, calls, ofType, project } from "../agent/agents.ts"
+import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
+import { ask, calls, MODEL, ofType, project } from "../agent/agents.ts"
 import { agentCall, castSimulator, decisions, journalOf, leadFor, results } from "./cast.ts"
 
 /** The texts of the tool results in the lead's conversation. */
@@ -101,6 +104,41 @@ describe("L7-4 the Agent tool", () => {
     expect(JSON.stringify(of("lead")[0]!.request.messages)).toContain("- reader: Reads files.")
     expect(await toolResults(agent)).toContainEqual('There is no agent definition named "writer". There are: reader.')
     expect(agent.team.list()).toHaveLength(1)
+  })
+
+  test("a tool with a pattern in a definition given in code is left out with a sentence: the agent never gets all of it", async () => {
+    const { sim, of } = await castSimulator({
+      lead: [calls(agentCall("[git] Look.", { agent_type: "git" })), "Done."],
+      git: ["Looked."],
+    })
+    const git = { name: "git", description: "Uses git.", prompt: "You use git.", tools: ["Read", "Bash(git:*)"] }
+    const agent = await leadFor(sim, { agents: [git] })
+    expect(agent.problems).toContainEqual(
+      "The agent git: Bash(git:*) in tools is left out: patterns belong in permission rules.",
+    )
+    await ask(agent, "Go.")
+    expect(of("git")[0]!.request.tools?.map(({ name }) => name)).toEqual(["Read"])
+  })
+
+  test("the model of an agent is asked through the lead's client; a Claude family means the lead's own where that is no Claude", async () => {
+    const haiku = { name: "small", description: "Small tasks.", prompt: "You are quick.", model: "haiku" }
+    const cast = {
+      lead: [calls(agentCall("[a] Go.", { agent_type: "small" }), agentCall("[b] Go.")), "Done."],
+      ...{ a: ["ok"], b: ["ok"] },
+    }
+    const models = (of: Awaited<ReturnType<typeof castSimulator>>["of"]) =>
+      ["a", "b"].map((role) => of(role)[0]?.request.model)
+
+    const claude = await castSimulator(cast)
+    const client = new Anthropic({ apiKey: KEY, baseURL: claude.sim.url })
+    const agent = await leadFor(claude.sim, { model: MODEL, client, agents: [haiku] })
+    await ask(agent, "Go.")
+    expect(models(claude.of)).toEqual(["claude-haiku-5-5", MODEL])
+
+    const other = await castSimulator(cast)
+    const { sibling: _, ...own } = anthropicModel({ model: MODEL, apiKey: KEY, baseURL: other.sim.url })
+    await ask(await leadFor(other.sim, { model: own, agents: [haiku] }), "Go.")
+    expect(models(other.of)).toEqual([MODEL, MODEL])
   })
 
   test("an agent that fails or runs out of requests is an error result with what it wrote last", async () => {

@@ -48,8 +48,9 @@ function asksAbout({ request }: BrainTurn): boolean {
   return /<summary>|session-memory/.test(last)
 }
 
-/** By the newest task: a fork has its lead's messages before its own. A lead's messages may quote tasks, so its own begins a line. */
+/** By the newest task: a fork has its lead's messages before its own. A lead's messages may quote tasks, so its own begins a line. Progress lines are a role of their own. */
 function roleOf(request: BrainRequest, roles: readonly string[]): string {
+  if (roles.includes("progress") && texts(request).at(-1)?.includes("Write 3 to 5 words")) return "progress"
   const isFork = texts(request).some((text) => text.startsWith(`<${FORK_MARKER}>`))
   const isLead = !isFork && request.tools?.some(({ name }) => name === "Agent")
   const names = (text: string, role: string) =>

@@ -1,0 +1,62 @@
+/** The models of a team's agents. Each is asked through the lead's own client, and keeps what the settings say about models. */
+import type { AgentOptions } from "../agent/options.ts"
+import type { EffectiveSettings } from "../base/settings.ts"
+import { chooseModel } from "../model/choose-model.ts"
+import type { Model } from "../model/model.ts"
+import { MODEL_FACTS } from "../tokens/model-facts.ts"
+import { canonicalModelId, findModel } from "../tokens/models.ts"
+import { isModelFamily, modelOf } from "./definitions/model-of.ts"
+
+export interface ModelSources {
+  readonly options: Pick<AgentOptions, "env" | "summariser">
+  readonly settings: EffectiveSettings
+  /** Comes first. Default: a model of the lead's provider with the lead's client. */
+  readonly modelNamed?: ((id: string) => Model) | undefined
+}
+
+const CLAUDE = /^claude-/
+
+/**
+ * The id of the model that an order or a definition asks for. `undefined` means the lead's own. Definitions name families of Claude
+ * models; where the lead is another model, or there is no way to reach Claude models, they mean the lead's own too.
+ */
+export function wantedModel(wanted: string | undefined, lead: Model, { modelNamed }: ModelSources): string | undefined {
+  const reachesClaude = modelNamed !== undefined || lead.sibling !== undefined
+  if (wanted !== undefined && isModelFamily(wanted) && !(isClaude(lead) && reachesClaude)) return undefined
+  const id = modelOf({ model: wanted })
+  return id === lead.name ? undefined : id
+}
+
+const isClaude = ({ name }: Model): boolean => CLAUDE.test(canonicalModelId(name))
+
+/** A model by its id. Throws where it cannot be used, such as without a key. */
+export async function modelById(id: string, lead: Model, sources: ModelSources): Promise<Model> {
+  const { modelNamed, settings, options } = sources
+  const { env = process.env } = options
+  const given = modelNamed?.(id) ?? lead.sibling?.(id) ?? id
+  return chooseModel({ model: given, env, models: settings.values.models })
+}
+
+/** The summariser, with the lead's client where it is an id. */
+export async function summariserOf(lead: Model, sources: ModelSources): Promise<Model | undefined> {
+  const { summariser, env = process.env } = sources.options
+  if (summariser === undefined) return undefined
+  if (typeof summariser === "string") return modelById(summariser, lead, sources)
+  return chooseModel({ model: summariser, env, models: sources.settings.values.models })
+}
+
+/** For small side tasks: the summariser, else the cheapest Claude model for a lead that is one, else the lead's own model. */
+export async function cheapestModel(lead: Model, sources: ModelSources): Promise<Model> {
+  const chosen = await summariserOf(lead, sources)
+  if (chosen) return chosen
+  const id = CLAUDE.test(lead.name) && lead.sibling ? cheapestClaude(sources.settings) : undefined
+  return id === undefined || id === lead.name ? lead : modelById(id, lead, sources)
+}
+
+function cheapestClaude({ values }: EffectiveSettings): string | undefined {
+  const priced = MODEL_FACTS.flatMap(({ id }) => {
+    const { price } = findModel(id, values.models).facts
+    return price && CLAUDE.test(id) ? [{ id, dollars: price.input + price.output }] : []
+  })
+  return priced.toSorted((a, b) => a.dollars - b.dollars)[0]?.id
+}
