@@ -4,9 +4,9 @@
  */
 import { isSafeId, uuidFrom } from "../base/ids.ts"
 import type { AgentEnding, AgentKind } from "../journal/entries.ts"
-import { isToolResult, resultBlocks, textOf } from "../messages/blocks.ts"
+import { isToolResult, textOf } from "../messages/blocks.ts"
 import { contentOf, type Message, type Uuid } from "../messages/messages.ts"
-import { asFields, type Fields, fieldsAt, isTrue, listAt, parseFields, textAt } from "./foreign-json.ts"
+import { asFields, type Fields, fieldsAt, isTrue, listAt, parseFields, recordsAt, textAt } from "./foreign-json.ts"
 import type { ForeignFile, ImportedAgent, ImportReport } from "./importer.ts"
 
 /** The tool's earlier and present name. */
@@ -178,7 +178,7 @@ function endingsIn(messages: readonly Message[]): ReadonlyMap<string, Ending> {
     if (message.type !== "user") continue
     const blocks = contentOf(message)
     for (const block of blocks.filter(isToolResult)) {
-      const text = textOf(resultBlocks(block) as never)
+      const text = resultText(block)
       const status = block.is_error ? "failed" : "completed"
       endings.set(block.tool_use_id, { status, summary: oneLine(text), message: message.uuid })
     }
@@ -194,6 +194,13 @@ function endingsIn(messages: readonly Message[]): ReadonlyMap<string, Ending> {
     }
   }
   return endings
+}
+
+/** The content may be anything, in another program's file. */
+function resultText(result: object): string {
+  const fields = asFields(result)
+  const texts = recordsAt(fields, "content").map((block) => (block.type === "text" ? textAt(block, "text") : undefined))
+  return textAt(fields, "content") ?? texts.filter((text) => text !== undefined).join("\n")
 }
 
 function endingOf(status: string | undefined): AgentEnding {

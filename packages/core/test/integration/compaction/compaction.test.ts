@@ -164,7 +164,8 @@ describe("from the notes", () => {
       rounds(20, 2_000),
       NOTES_OF("the words were read one after the other"),
     )
-    const agent = await compactingAgent(sim, { settings: { figures: { "keep-least": 4_000, "keep-most": 9_000 } } })
+    const figures = { "keep-least": 4_000, "keep-most": 9_000, "background-share": 100 } // what notes may cost has its own tests
+    const agent = await compactingAgent(sim, { settings: { figures } })
     const { end } = await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
     expect(end.reason).toBe("answer")
     const [compacted] = await decisionsOf(agent, "compacted")
