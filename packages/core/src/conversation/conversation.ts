@@ -16,6 +16,7 @@ import { compactionAllowed, type EffectiveSettings } from "../base/settings.ts"
 import type { Telemetry } from "../base/telemetry.ts"
 import { type DecisionDraft, type DecisionOf, type Draft, type Entry, isDecision } from "../journal/entries.ts"
 import type { Mailbox } from "../journal/mailbox.ts"
+import { newestFirst } from "../journal/newest-first.ts"
 import type { Journal, Store } from "../journal/store.ts"
 import type { CompactionOrder, CompactionPlan, Refusal } from "../layers/compaction-order.ts"
 import type { Layer, LayerContext, Outcome } from "../layers/layer.ts"
@@ -382,6 +383,11 @@ export class Conversation implements AsyncDisposable {
   /** @internal Keeps a text with the conversation and resolves with where it is: a path, if the store keeps files. */
   async keepText(name: string, text: string): Promise<string> {
     return (await this.#record.journal.writeBlob(name, text)).location
+  }
+
+  /** @internal Every entry of the journal, last to first. */
+  newestEntries(): AsyncIterable<Entry> {
+    return newestFirst(this.#record.journal)
   }
 
   /** @internal Opens the journal of an agent that works for this conversation, for reading. */

@@ -1,6 +1,7 @@
 /** What a parent gets of a sub-agent's result: a bounded text, where the rest is, and one line of figures. */
 import { dollars } from "../base/numbers.ts"
 import { isDecision, isMessage } from "../journal/entries.ts"
+import { newestFirst } from "../journal/newest-first.ts"
 import type { Journal } from "../journal/store.ts"
 import { textOf } from "../messages/blocks.ts"
 import { contentOf, isSyntheticError } from "../messages/messages.ts"
@@ -66,15 +67,11 @@ export function summaryOf(text: string): string {
 
 /** The last text that an agent wrote, from its journal. Empty where it wrote nothing. */
 export async function lastTextIn(journal: Journal): Promise<string> {
-  for (let segment = await journal.tail(); ; ) {
-    for (const entry of segment.entries.toReversed()) {
-      if (isDecision(entry) && entry.subtype === "branched") return "" // what comes before is its parent's
-      if (!isMessage(entry) || entry.type !== "assistant" || entry.isSidechain || isSyntheticError(entry)) continue
-      const text = textOf(contentOf(entry))
-      if (text.trim() !== "") return text
-    }
-    const before = await journal.before(segment)
-    if (!before) return ""
-    segment = before
+  for await (const entry of newestFirst(journal)) {
+    if (isDecision(entry) && entry.subtype === "branched") return "" // what comes before is its parent's
+    if (!isMessage(entry) || entry.type !== "assistant" || entry.isSidechain || isSyntheticError(entry)) continue
+    const text = textOf(contentOf(entry))
+    if (text.trim() !== "") return text
   }
+  return ""
 }

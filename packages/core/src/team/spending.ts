@@ -1,8 +1,12 @@
-/** What an entry of a sub-agent's journal cost, for the ledger of its parent. */
-import type { DecisionDraft, Entry } from "../journal/entries.ts"
+/** What the requests of a sub-agent cost, for the ledger of its parent. */
+import { type DecisionDraft, type Entry, isDecision } from "../journal/entries.ts"
+import { newestFirst } from "../journal/newest-first.ts"
+import type { Journal } from "../journal/store.ts"
 import { isSyntheticError } from "../messages/messages.ts"
 
-export function spendingOf(entry: Entry, agent: string): DecisionDraft | undefined {
+type Spending = Extract<DecisionDraft, { subtype: "spent" }>
+
+export function spendingOf(entry: Entry, agent: string): Spending | undefined {
   const spent = { type: "strata", subtype: "spent", purpose: "agent", agent } as const
   if (entry.type === "strata") {
     if (entry.subtype !== "spent") return undefined
@@ -12,4 +16,53 @@ export function spendingOf(entry: Entry, agent: string): DecisionDraft | undefin
   if (entry.type !== "assistant" || !entry.message.usage || isSyntheticError(entry)) return undefined
   const { id = entry.uuid, model = "unknown", usage } = entry.message
   return { ...spent, model, responseId: id, usage }
+}
+
+export interface Unsettled {
+  /** Agents that were running when the process died, by id. */
+  readonly agents: readonly string[]
+  /** The parent's entries, newest first. They are read back to where the first of these agents was started. */
+  readonly parent: AsyncIterable<Entry>
+  /** Rejects where an agent has no journal. */
+  readonly openJournal: (agent: string) => Promise<Journal>
+}
+
+/** What agents spent and the parent's journal does not have, because the process died in between. */
+export async function missingSpending({ agents, parent, openJournal }: Unsettled): Promise<readonly DecisionDraft[]> {
+  const known = await recordedResponses(parent, new Set(agents))
+  const missing: Spending[] = []
+  for (const agent of agents) {
+    const journal = await openJournal(agent).catch(() => undefined)
+    if (!journal) continue // it died before it wrote anything
+    try {
+      const spent = await spentIn(journal, agent)
+      missing.push(...spent.filter(({ responseId }) => !known.has(responseId)))
+    } finally {
+      await journal.close()
+    }
+  }
+  return missing
+}
+
+async function recordedResponses(parent: AsyncIterable<Entry>, agents: ReadonlySet<string>): Promise<Set<string>> {
+  const responses = new Set<string>()
+  const unseen = new Set(agents)
+  for await (const entry of parent) {
+    if (!isDecision(entry)) continue
+    if (entry.subtype === "spent" && agents.has(entry.agent ?? "")) responses.add(entry.responseId)
+    if (entry.subtype === "agent-started") unseen.delete(entry.agent)
+    if (unseen.size === 0) break
+  }
+  return responses
+}
+
+/** In the order it was spent. A fork's journal begins with a copy of its parent's, which the parent paid for. */
+async function spentIn(journal: Journal, agent: string): Promise<readonly Spending[]> {
+  const spent: Spending[] = []
+  for await (const entry of newestFirst(journal)) {
+    if (isDecision(entry) && entry.subtype === "branched") break
+    const spending = spendingOf(entry, agent)
+    if (spending) spent.push(spending)
+  }
+  return spent.reverse()
 }

@@ -22,7 +22,7 @@ import type { OpenSubAgent, PreparedAgent } from "./open-sub-agent.ts"
 import type { AgentOrder, AgentView } from "./order.ts"
 import { type ProgressLineParts, ProgressLines } from "./progress-line.ts"
 import { type BoundedResult, boundedResult, lastTextIn, summaryOf } from "./result.ts"
-import { spendingOf } from "./spending.ts"
+import { missingSpending, spendingOf } from "./spending.ts"
 import { type AgentOutcome, SubAgent } from "./sub-agent.ts"
 
 /** An agent was not started. The message is a sentence for the model. */
@@ -76,14 +76,19 @@ export class Team implements MessageHub, Companions {
     })
   }
 
-  /** Takes up work for an agent that was opened. What ran when an earlier process died is recorded as killed. */
+  /** Takes up work for an agent that was opened. What ran when an earlier process died is recorded as killed, with all that it spent. */
   async lead(agent: Agent): Promise<void> {
     this.#lead = agent
     const { roster } = this.#chat.views.agents
     this.#started = roster.size
     const lost = [...roster.values()].filter(({ status }) => status === "running")
-    if (lost.length > 0)
-      await this.#chat.note(lost.map(({ id }) => ended(id, { status: "killed", text: PROGRAM_ENDED })))
+    if (lost.length === 0) return
+    const spent = await missingSpending({
+      agents: lost.map(({ id }) => id),
+      parent: this.#chat.newestEntries(),
+      openJournal: (id) => this.#chat.openAgentJournal(id),
+    })
+    await this.#chat.note([...spent, ...lost.map(({ id }) => ended(id, { status: "killed", text: PROGRAM_ENDED }))])
   }
 
   /** Resolves when the agent is in the journal and begins to work. Throws a sentence for the model where a limit does not allow it. */

@@ -89,10 +89,22 @@ export async function leadFor(sim: Simulator, { onBody, ...options }: LeadOption
 export const agentCall = (prompt: string, more: object = {}) =>
   ["Agent", { description: "some work", prompt, ...more }] as const
 
-export async function journalOf({ conversation }: TeamAgent): Promise<readonly Entry[]> {
-  const entries: Entry[] = []
-  for await (const entry of conversation.entries()) entries.push(entry)
-  return entries
+export const journalOf = ({ conversation }: TeamAgent): Promise<readonly Entry[]> => collected(conversation.entries())
+
+/** The journal of one of its agents. */
+export async function agentJournalOf({ conversation }: TeamAgent, id: string): Promise<readonly Entry[]> {
+  const journal = await conversation.openAgentJournal(id)
+  try {
+    return await collected(journal.entries())
+  } finally {
+    await journal.close()
+  }
+}
+
+async function collected(entries: AsyncIterable<Entry>): Promise<readonly Entry[]> {
+  const all: Entry[] = []
+  for await (const entry of entries) all.push(entry)
+  return all
 }
 
 /** The decisions of one kind. */
@@ -105,3 +117,12 @@ export const results = (entries: readonly Entry[]) =>
   entries.flatMap((entry) =>
     entry.type === "attachment" && entry.attachment.type === "agent_result" ? [entry.attachment] : [],
   )
+
+/** Messages of other agents that a conversation got. */
+export const received = (entries: readonly Entry[]) =>
+  entries.flatMap((entry) =>
+    entry.type === "attachment" && entry.attachment.type === "queued_agent_message" ? [entry.attachment] : [],
+  )
+
+/** A call of the SendMessage tool. */
+export const send = (to: string, message: string | object) => ["SendMessage", { to, message }] as const

@@ -1,45 +1,73 @@
-import { cpSync, readFileSync } from "node:fs"
+import { cpSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
+import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
 import { projectName } from "../../../src/base/ids.ts"
 import { isBoundaryEntry, isMessage } from "../../../src/journal/entries.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { contentOf } from "../../../src/messages/messages.ts"
 import { ask, calls, project } from "../agent/agents.ts"
 import { saying } from "../layers/conversations.ts"
-import { agentCall, castSimulator, decisions, journalOf, leadFor, results } from "./cast.ts"
+import {
+  agentCall,
+  agentJournalOf,
+  castSimulator,
+  decisions,
+  journalOf,
+  leadFor,
+  received,
+  results,
+  send,
+} from "./cast.ts"
 
 const MODEL = "claude-opus-5-5"
 const BACKGROUND = { run_in_background: true }
 const SMALL = { models: { [MODEL]: { window: 60_000 } }, switches: { "clear-by-size": false } }
 
+/** What a killed process leaves: no one holds its locks, and no one listens at its sockets. */
+const copyDisk = (from: string, to: string) =>
+  cpSync(from, to, { recursive: true, filter: (path) => !/\.(?:lock|sock)$/.test(path) })
+
+/** A turn that comes when something has happened. */
+const after =
+  (event: Promise<void>, answer: ScriptedTurn): ScriptedTurn =>
+  async (turn) => {
+    await event
+    return typeof answer === "function" ? answer(turn) : answer
+  }
+
 describe("a coordinator with agents in the background", () => {
-  test("L7-4 L7-9 four workers, one killed, one compacting, the coordinator compacting: none starts twice, every result arrives once", async () => {
-    const compacted = Promise.withResolvers<void>()
+  test("L7-4 L7-5 L7-9 four workers, messages both ways, one killed, one compacting, the coordinator compacting: none starts twice, every result and message arrives once", async () => {
+    const [compacted, sent] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const { sim, of } = await castSimulator({
       lead: [
         calls(...["fixer", "reader", "stuck", "late"].map((name) => agentCall(`[${name}] Work.`, BACKGROUND))),
+        calls(send("agent-2", "Begin with the parser."), send("agent-4", "Report when you begin.")),
         ...Array.from({ length: 7 }, () => saying(8_000)),
-        ...Array.from({ length: 8 }, () => "I wait for the others."),
+        ...Array.from({ length: 12 }, () => "I wait for the others."),
       ],
       fixer: [
         calls(["Read", { file_path: "a.ts" }]),
         calls(["Edit", { file_path: "a.ts", old_string: "bug", new_string: "fix" }]),
         "The fixer is done.",
       ],
-      reader: [...Array.from({ length: 7 }, () => saying(8_000)), "The reader is done."],
+      reader: [
+        calls(send("lead", "Which part comes first?")),
+        ...Array.from({ length: 7 }, () => saying(8_000)),
+        after(sent.promise, calls(["Grep", { words: 10 }])), // the next request brings what was sent meanwhile
+        "The reader is done.",
+      ],
       stuck: [() => new Promise(() => undefined)],
       late: [
-        async () => {
-          await compacted.promise
-          return "The late one is done."
-        },
+        after(compacted.promise, calls(send("lead", "I begin only now."))),
+        after(sent.promise, "The late one is done."),
       ],
     })
     const where = project({ "a.ts": "bug" })
     const agent = await leadFor(sim, { ...where, autonomous: true, settings: SMALL })
     const { end } = await ask(agent, "Coordinate four workers.", {
       watch: async (event) => {
+        if (event.type === "tool-start" && event.name === "Grep") sent.resolve()
         if (event.type !== "compacted") return
         compacted.resolve()
         await agent.team.stop("agent-3", "It takes too long.")
@@ -64,7 +92,18 @@ describe("a coordinator with agents in the background", () => {
     expect(results(entries).find(({ id }) => id === "agent-3")?.content).toContain("It takes too long.")
     expect(readFileSync(join(where.cwd, "a.ts"), "utf8")).toBe("fix")
     expect(readFileSync(agent.team.list()[1]!.journal, "utf8")).toContain("compact_boundary")
-    expect(of("reader")).toHaveLength(8)
+    expect(of("reader")).toHaveLength(10)
+
+    expect(received(entries)).toMatchObject([
+      { id: "agent-2#1", content: "Which part comes first?" },
+      { id: "agent-4#1", content: "I begin only now." },
+    ])
+    expect(received(await agentJournalOf(agent, "agent-2"))).toMatchObject([
+      { id: "lead#1", from: "lead", content: "Begin with the parser." },
+    ])
+    expect(received(await agentJournalOf(agent, "agent-4"))).toMatchObject([
+      { id: "lead#2", from: "lead", content: "Report when you begin." },
+    ])
 
     const boundary = entries.findIndex(isBoundaryEntry)
     const status = entries
@@ -91,7 +130,7 @@ describe("a coordinator with agents in the background", () => {
           const [first] = agent.team.list()
           await agent.team.get(first!.id)!.done
           await agent.team.stop(first!.id) // resolves when its end is in the journal
-          cpSync(where.dir, image, { recursive: true, filter: (path) => !path.endsWith(".lock") })
+          copyDisk(where.dir, image)
           return "I wait."
         },
         "Done.",
@@ -105,7 +144,7 @@ describe("a coordinator with agents in the background", () => {
       running: [() => new Promise(() => undefined)],
     })
     const agent = await leadFor(sim, { ...where, id: "crash" })
-    await ask(agent, "Go.")
+    expect((await ask(agent, "Go.")).end).toMatchObject({ reason: "answer" })
 
     const again = await castSimulator({ lead: ["I see.", "Still here."] })
     const resume = () => leadFor(again.sim, { cwd: where.cwd, dir: image, id: "crash", mustExist: true })
@@ -126,6 +165,54 @@ describe("a coordinator with agents in the background", () => {
     await ask(third, "Anything new?")
     expect(results(await journalOf(third))).toHaveLength(2)
     expect(decisions(await journalOf(third), "agent-started")).toHaveLength(2)
+  })
+
+  test("L7-4 after a crash: what an agent spent is in the ledger, also where the process died before the lead's journal had it", async () => {
+    const where = project({ "a.ts": "bug" })
+    const image = join(where.dir, "..", "image")
+    const hanging = [0, 1].map(() => Promise.withResolvers<void>())
+    const hang = (at: number) => () => {
+      hanging[at]!.resolve()
+      return new Promise<never>(() => undefined)
+    }
+    const { sim } = await castSimulator({
+      lead: [
+        calls(agentCall("[worker] Work.", BACKGROUND), agentCall("[copy] Work.", { fork: true })),
+        async () => {
+          await Promise.all(hanging.map(({ promise }) => promise))
+          copyDisk(where.dir, image)
+          return "I wait."
+        },
+      ],
+      worker: [calls(["Read", { file_path: "a.ts" }]), calls(["Read", { file_path: "a.ts" }]), hang(0)],
+      copy: [calls(["Read", { file_path: "a.ts" }]), hang(1)],
+    })
+    const agent = await leadFor(sim, { ...where, id: "crash" })
+    expect((await ask(agent, "Go.")).end).toMatchObject({ text: "I wait." })
+    const { agents, dollars } = agent.conversation.ledger()
+    expect(agents).toMatchObject([{ requests: 2 }, { requests: 1 }])
+
+    // of three lines about spending, the first one reached the disk
+    const journal = agent.conversation.location.replace(where.dir, image)
+    let kept = 0
+    const lines = readFileSync(journal, "utf8").split("\n")
+    const left = lines.filter((line) => !line.includes('"subtype":"spent"') || kept++ === 0)
+    expect(lines.length - left.length).toBe(2)
+    writeFileSync(journal, left.join("\n"))
+
+    const again = await castSimulator({ lead: ["I see."] })
+    const resume = () => leadFor(again.sim, { cwd: where.cwd, dir: image, id: "crash", mustExist: true })
+    const resumed = await resume()
+    const spent = () => decisions(entries, "spent").length
+    let entries = await journalOf(resumed)
+    expect(spent()).toBe(3)
+    expect(resumed.conversation.ledger().agents).toMatchObject(
+      agents.map(({ id, requests, tokens }) => ({ id, requests, tokens, status: "killed" })),
+    )
+    expect(resumed.conversation.ledger().dollars).toBeLessThan(dollars) // the lead's own second answer is not in the image
+    await resumed.close()
+    entries = await journalOf(await resume())
+    expect(spent()).toBe(3)
   })
 
   test("L7-4 output ten times the window: the parent grows by no more than the budget, and all of it can be recalled", async () => {

@@ -2,14 +2,9 @@ import { expect, test } from "vitest"
 import type { BrainTurn } from "../../../../sim/src/brain.ts"
 import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
 import { ask, calls, project } from "../agent/agents.ts"
-import { agentCall, castSimulator, journalOf, leadFor } from "./cast.ts"
+import { agentCall, castSimulator, journalOf, leadFor, received, send } from "./cast.ts"
 
-const send = (to: string, message: string | object) => ["SendMessage", { to, message }] as const
-
-const messagesIn = async (agent: Parameters<typeof journalOf>[0]) =>
-  (await journalOf(agent)).flatMap((entry) =>
-    entry.type === "attachment" && entry.attachment.type === "queued_agent_message" ? [entry.attachment] : [],
-  )
+const messagesIn = async (agent: Parameters<typeof journalOf>[0]) => received(await journalOf(agent))
 
 /** The answer to the newest of these texts: the first rule whose text is in the request, and after its last text if it has one. */
 function turn(rules: readonly (readonly [string, ScriptedTurn, string?])[]): ScriptedTurn {

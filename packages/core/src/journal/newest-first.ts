@@ -1,0 +1,12 @@
+/** Reads a journal from its end, one segment at a time: a reader that stops early has not read what is older. */
+import type { Entry } from "./entries.ts"
+import type { Journal } from "./store.ts"
+
+export async function* newestFirst(journal: Pick<Journal, "tail" | "before">): AsyncGenerator<Entry> {
+  for (let segment = await journal.tail(); ; ) {
+    yield* segment.entries.toReversed()
+    const before = await journal.before(segment)
+    if (!before) return
+    segment = before
+  }
+}
