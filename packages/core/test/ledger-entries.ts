@@ -15,6 +15,8 @@ export interface Billing {
   /** The id of the response. The same id again is a later part of it. */
   readonly id?: string
   readonly isSidechain?: boolean
+  /** The sub-agent that asked. */
+  readonly agent?: string
 }
 
 export const usageOf = ({ read = 0, write = 0, write1h = 0, input = 0, output = 0 }: Billing): Usage => ({
@@ -59,8 +61,9 @@ class Bills {
   }
 
   spend(purpose: "notes" | "compaction" | "memory" | "agent", billing: Billing): this {
-    const { model = "claude-opus-4-6", id = this.#ids.uuid() } = billing
-    return this.decide({ subtype: "spent", purpose, model, responseId: id, usage: usageOf(billing) })
+    const { model = "claude-opus-4-6", id = this.#ids.uuid(), agent } = billing
+    const who = agent === undefined ? {} : { agent }
+    return this.decide({ subtype: "spent", purpose, model, responseId: id, usage: usageOf(billing), ...who })
   }
 
   compact(tokensBefore: number, tokensAfter: number): this {

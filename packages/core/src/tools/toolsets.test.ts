@@ -114,6 +114,36 @@ describe("opening tools", () => {
   })
 })
 
+describe("L7-4 the tools of another agent of the project", () => {
+  test("are the same list with a shell of its own, which ends alone", async () => {
+    const opened = await open([codingTools(), weather])
+    const fork = await opened.fork()
+    onTestFinished(() => fork.close())
+    expect(fork.tools.map(({ name }) => name)).toEqual(opened.names)
+    const bash = (tools: readonly Tool[]) => tools.find(({ name }) => name === "Bash")!
+    const begun = Promise.withResolvers<void>()
+    const context = testContext({ progress: () => begun.resolve() })
+    const running = call(bash(fork.tools), { command: "echo go; sleep 60" }, context)
+    await begun.promise
+    await fork.close()
+    expect(textIn(await running)).toMatch(/^The conversation was closed\./)
+    expect(textIn(await call(bash(opened.tools), { command: "echo still here" }, testContext()))).toContain(
+      "still here",
+    )
+  })
+
+  test("are shared where a toolset has no fork, and only its owner closes it", async () => {
+    const log: string[] = []
+    const opened = await openTools([watched(log, [weather])], { cwd: scratchDirectory(), root: scratchDirectory() })
+    const fork = await opened.fork()
+    expect(fork.tools).toEqual([weather])
+    await fork.close()
+    expect(log).toEqual(["open"])
+    await opened.close()
+    expect(log).toEqual(["open", "close"])
+  })
+})
+
 test("a toolset that cannot be closed keeps no other one open, and does not hide why the opening failed", async () => {
   const log: string[] = []
   const stuck: Toolset = {

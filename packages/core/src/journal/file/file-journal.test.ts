@@ -607,6 +607,30 @@ describe("JRN-7 listing", () => {
     expect(listing).not.toHaveProperty("facts")
   })
 
+  test.each(["file", "memory"])(
+    "L7-4 leaves out the journals of agents, and lists those of one conversation (%s)",
+    async (kind) => {
+      const store = kind === "file" ? fileStore({ root, flush: "never" }) : memoryStore()
+      for (const address of [
+        { id: "one" },
+        { id: "two" },
+        { id: "agent-1", under: "one" },
+        { id: "agent-2", under: "one" },
+        { id: "agent-1", under: "two" },
+      ]) {
+        const journal = await store.open({ project: "p", ...address }, { access: "write", create: true })
+        await journal.append([userEntry(`${address.id} of ${address.under ?? "no one"}`)])
+        await journal.close()
+      }
+      const listed = async (under?: string) =>
+        (await store.list("p", under === undefined ? {} : { under })).map(({ firstWords }) => firstWords).sort()
+      expect(await listed()).toEqual(["one of no one", "two of no one"])
+      expect(await listed("one")).toEqual(["agent-1 of one", "agent-2 of one"])
+      expect(await listed("two")).toEqual(["agent-1 of two"])
+      expect(await listed("three")).toEqual([])
+    },
+  )
+
   test("of a project that is not there is empty", async () => {
     expect(await fileStore({ root }).list("nobody")).toEqual([])
   })
