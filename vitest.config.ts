@@ -12,7 +12,7 @@ export default defineConfig({
     // generous: a loaded machine is slow, a deadlock is for ever
     testTimeout: 180_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    maxWorkers: 3, // of two cores: many tests wait for a process they started
     // tests keep to their own files and close what they open, so workers can be shared: half the time
     isolate: false,
     sequence: { sequencer: LongestFirst },

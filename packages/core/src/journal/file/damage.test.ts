@@ -236,7 +236,7 @@ describe("JRN-9 a damaged compaction", () => {
     const { location } = await compacted()
     const path = pathOf(location, ".checkpoint")
     const whole = await readFile(path)
-    for (let at = 0; at < whole.length; at += 17) {
+    for (let at = 0; at < whole.length; at += 61) {
       const bytes = Buffer.from(whole)
       bytes[at] = bytes[at]! ^ (1 << (at % 8))
       await writeFile(path, bytes)
@@ -264,15 +264,15 @@ describe("JRN-9 a journal that is damaged as a whole", () => {
     return entries
   }
 
-  test("200,000 damaged lines are set aside once, and the report is bounded", {
+  test("50,000 damaged lines are set aside once, and the report is bounded", {
     timeout: 120_000,
   }, async () => {
     await written(2)
     const { journal: path, setAside } = pathsIn(root)
-    await appendFile(path, "this is no entry\n".repeat(200_000))
+    await appendFile(path, "this is no entry\n".repeat(50_000))
     const journal = await openJournal(root)
     expect(journal.opening.damagedLines).toHaveLength(100)
-    expect(journal.opening.damagedCount).toBe(200_000)
+    expect(journal.opening.damagedCount).toBe(50_000)
     expect(await textsOf(journal)).toEqual(["text 0", "text 1"])
     await journal.close()
     const { size } = await stat(setAside)
