@@ -20,12 +20,14 @@ export function startProblem({ running, started, figures }: StartState): string 
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/
-const RESERVED = /^(?:agent-\d+)$/
+/** Ids, the lead, and names that a reader could take for the person or the program. */
+const RESERVED = /^(?:agent-\d+|lead|user|human|person|system|assistant|strata)$/i
 
 export function nameProblem(name: string, taken: readonly string[]): string | undefined {
-  if (!NAME.test(name) || RESERVED.test(name) || name === LEAD)
-    return `${JSON.stringify(name)} cannot be a teammate's name. Use up to 40 letters, digits, "-" and "_"; "${LEAD}" and "agent-1" are taken.`
-  if (taken.includes(name))
-    return `There is a teammate named ${name} already. Send it a message, or choose another name.`
+  if (!NAME.test(name) || RESERVED.test(name))
+    return `${JSON.stringify(name)} cannot be a teammate's name. Use up to 40 letters, digits, "-" and "_"; names such as "${LEAD}", "user" and "agent-1" are reserved.`
+  const same = taken.find((other) => other.toLowerCase() === name.toLowerCase())
+  if (same !== undefined)
+    return `There is a teammate named ${same} already. Send it a message, or choose another name.`
   return undefined
 }

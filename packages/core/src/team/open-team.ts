@@ -85,9 +85,12 @@ export async function openTeamAgentWith(
   return Object.assign(agent, { team })
 }
 
-/** A teammate must be able to answer, and a fork has the tools of its lead. Others have it unless their definition lists tools without it. */
-const maySend = ({ kind, definition }: AgentOrder): boolean =>
-  kind === "fork" || kind === "teammate" || (definition?.tools?.includes(SEND_MESSAGE) ?? true)
+/** A fork has the tools of its lead. A teammate can answer unless its definition forbids it. Others have it unless they list tools without it. */
+function maySend({ kind, definition }: AgentOrder): boolean {
+  if (kind === "fork") return true
+  if (definition?.disallowedTools?.includes(SEND_MESSAGE)) return false
+  return kind === "teammate" || (definition?.tools?.includes(SEND_MESSAGE) ?? true)
+}
 
 /** A store of your own may keep its journals anywhere: then there is no directory for sockets. Windows has none. */
 function socketRoot({ store, dir, env = process.env }: AgentOptions): string | undefined {

@@ -1,4 +1,5 @@
 /** What a parent gets of a sub-agent's result: a bounded text, where the rest is, and one line of figures. */
+import { reasonOf } from "../base/errors.ts"
 import { dollars } from "../base/numbers.ts"
 import { isDecision, isMessage } from "../journal/entries.ts"
 import { newestFirst } from "../journal/newest-first.ts"
@@ -27,8 +28,12 @@ const NO_TEXT = "It wrote no result."
 export async function boundedResult({ text, limit, estimate, keep }: ResultBounds): Promise<BoundedResult> {
   if (text.trim() === "") return { content: NO_TEXT }
   if (estimate(text) <= limit) return { content: text }
-  const handle = await keep(text)
-  return { content: cutMiddle(text, { limit, estimate }), handle }
+  const content = cutMiddle(text, { limit, estimate })
+  try {
+    return { content, handle: await keep(text) }
+  } catch (error) {
+    return { content: `${content}\n[The whole text could not be saved (${reasonOf(error)}). The agent's journal has it.]` }
+  }
 }
 
 const HEAD_SHARE = 0.75 // of what is shown: a result is written to be read from its beginning

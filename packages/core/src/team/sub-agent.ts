@@ -22,8 +22,12 @@ export interface SubAgentParts {
   readonly start: AgentStart
   /** Its first message: the task. */
   readonly task: Content
+  /** Why it must not begin: it was stopped while it was prepared. */
+  readonly stopped: string | undefined
   readonly maxTurns: number
   readonly open: (companions: Companions) => Promise<Agent>
+  /** Whether another agent may work now. A teammate that has a message waits until then. */
+  readonly hasRoom: () => boolean
   /** A teammate has finished a task and waits for the next message. */
   readonly onIdle: (text: string) => void
   readonly onEvent: (event: QueryEvent) => void
@@ -49,12 +53,15 @@ export class SubAgent {
   #why: string | undefined
   #last = ""
   #isEnding = false
+  /** It takes no message any more, also while it is being closed. */
+  #isOver = false
   #wake: () => void = () => undefined
   #agent: Agent | undefined
 
   constructor(parts: SubAgentParts) {
     this.#parts = parts
     this.start = parts.start
+    if (parts.stopped !== undefined) this.stop(parts.stopped)
     this.done = this.#run()
   }
 
@@ -67,7 +74,7 @@ export class SubAgent {
   }
 
   get isActive(): boolean {
-    return this.status === "running" || this.status === "idle"
+    return !this.#isOver && (this.status === "running" || this.status === "idle")
   }
 
   /** It has finished its task, and no message is there for it. */
@@ -94,6 +101,11 @@ export class SubAgent {
     this.#wake()
   }
 
+  /** Looks again whether it may go on. */
+  look(): void {
+    this.#wake()
+  }
+
   /** It agreed to end: it waits for no further message once its turn is over. */
   endAfterTurn(): void {
     this.#isEnding = true
@@ -112,6 +124,7 @@ export class SubAgent {
         this.#abort.signal.aborted ? { reason: "aborted" } : { reason: "error", message: messageOf(error), error },
       ),
     )
+    this.#isOver = true
     await this.#agent?.close().catch(() => undefined) // what it wrote is in its journal
     const outcome = await this.#parts.finish(ended)
     this.status = outcome.status
@@ -123,12 +136,13 @@ export class SubAgent {
     const agent = await this.#parts.open(this.#companions())
     this.#agent = agent
     let end = await this.#query(agent, this.#parts.task)
-    while (this.start.kind === "teammate" && end.reason === "answer" && !this.#isEnding) {
-      this.status = "idle"
-      this.tasks++
-      this.#parts.onIdle(end.text)
-      if (!(await this.#nextMessage())) return { status: "completed", text: end.text }
-      this.status = "running"
+    while (end.reason === "answer" && !this.#isEnding) {
+      if (this.start.kind === "teammate") {
+        this.status = "idle"
+        this.tasks++
+        this.#parts.onIdle(end.text)
+        if (!(await this.#nextMessage())) return { status: "completed", text: end.text }
+      } else if (this.inbox.size === 0) break // what came during its last hook is answered too
       end = await this.#query(agent)
     }
     return this.#outcome(end)
@@ -154,13 +168,15 @@ export class SubAgent {
     return end
   }
 
-  /** Waits for a message. `false` where it was stopped instead. */
+  /** Waits for a message, and then for room to work. `false` where it was stopped instead. */
   async #nextMessage(): Promise<boolean> {
-    while (this.inbox.size === 0 && !this.#abort.signal.aborted)
+    const { signal } = this.#abort
+    while (!signal.aborted && (this.inbox.size === 0 || !this.#parts.hasRoom()))
       await new Promise<void>((resolve) => {
         this.#wake = resolve
       })
-    return !this.#abort.signal.aborted
+    if (!signal.aborted) this.status = "running" // in the same step as the look, so that no other takes the room
+    return !signal.aborted
   }
 
   #outcome(end: QueryEnd): AgentOutcome {

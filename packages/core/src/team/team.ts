@@ -52,11 +52,12 @@ export class Team implements MessageHub, Companions {
   readonly #awaited = new Set<string>()
   readonly #watchers = new Map<string, Set<(event: QueryEvent) => void>>()
   #lead: Agent | undefined
-  /** Agents that are being opened count as running. */
-  #opening = 0
+  /** Agents that are being opened count as running. `stopped`: why one must not begin. */
+  readonly #opening = new Set<{ stopped?: string }>()
   #started = 0
   /** Reports of teammates that are being written. */
   #reporting = 0
+  /** Of the last query: agents in the background spend money after it too. */
   #costLimit = Number.POSITIVE_INFINITY
   #isClosed = false
 
@@ -96,21 +97,22 @@ export class Team implements MessageHub, Companions {
     const lead = this.leader
     if (this.#isClosed) throw new AgentRefusedError(LEAD_CLOSED)
     const { figures } = this.#chat.flags
-    const running = this.#opening + [...this.#agents.values()].filter(({ status }) => status === "running").length
-    const problem = startProblem({ running, started: this.#started, figures }) ?? this.#nameProblem(order)
+    const problem =
+      startProblem({ running: this.#running, started: this.#started, figures }) ?? this.#nameProblem(order)
     if (problem !== undefined) throw new AgentRefusedError(problem)
-    const id = `agent-${++this.#started}` // taken at once: several calls start agents at the same time
+    const id = this.#newId()
     const { definition, description, kind, callId, name = id } = order
     const prepared = this.#open(order, { id, name, lead })
     const about = definition === undefined ? {} : { definition: definition.name }
     const start = { agent: id, name, kind, description, callId, model: prepared.model, ...about }
-    this.#opening++
+    const opening: { stopped?: string } = {}
+    this.#opening.add(opening)
     if (kind === "wait") this.#awaited.add(id)
     try {
       await this.#chat.note([{ type: "strata", subtype: "agent-started", ...start }])
+      const task = await this.#begun(id, prepared)
       const agent = new SubAgent({
-        start,
-        task: await this.#begun(id, prepared),
+        ...{ start, task, stopped: opening.stopped },
         maxTurns: definition?.maxTurns ?? figures["agent-turns"],
         open: async (companions) => {
           const opened = await prepared.open(companions)
@@ -118,7 +120,11 @@ export class Team implements MessageHub, Companions {
           return opened
         },
         finish: (outcome) => prepared.finish(outcome),
-        onIdle: (text) => void this.#report(id, text),
+        hasRoom: () => this.#running < this.#chat.flags.figures["agents-at-once"],
+        onIdle: (text) => {
+          void this.#report(id, text)
+          this.#wakeWaiting()
+        },
         onEvent: (event) => {
           for (const listener of this.#watchers.get(id) ?? []) listener(event)
         },
@@ -127,7 +133,8 @@ export class Team implements MessageHub, Companions {
       this.#recorded.set(id, this.#record(agent))
       return agent
     } finally {
-      this.#opening--
+      this.#opening.delete(opening)
+      this.arrivals.changed()
     }
   }
 
@@ -204,10 +211,7 @@ export class Team implements MessageHub, Companions {
     const onAbort = () => this.#stopRunning(INTERRUPTED)
     this.#costLimit = costLimit
     signal.addEventListener("abort", onAbort)
-    return () => {
-      this.#costLimit = Number.POSITIVE_INFINITY
-      signal.removeEventListener("abort", onAbort)
-    }
+    return () => signal.removeEventListener("abort", onAbort)
   }
 
   /** Resolves when no agent works any more. */
@@ -218,7 +222,9 @@ export class Team implements MessageHub, Companions {
   /** Ends all agents. Results that the lead does not have yet stay in the journal, for the next opening. */
   async close(): Promise<void> {
     this.#isClosed = true
+    for (const opening of this.#opening) opening.stopped ??= LEAD_CLOSED
     for (const agent of this.#agents.values()) agent.stop(LEAD_CLOSED)
+    while (this.#opening.size > 0) await this.arrivals.nextChange()
     await Promise.all(this.#recorded.values())
     await this.arrivals.close()
   }
@@ -235,13 +241,27 @@ export class Team implements MessageHub, Companions {
 
   /** Until the end of an agent is in the journal, its result is still to come. */
   get #isWorking(): boolean {
-    if (this.#opening + this.#reporting > 0) return true
+    if (this.#opening.size + this.#reporting > 0) return true
     return [...this.#agents.values()].some(
       ({ id, isWaiting }) => !isWaiting && this.#chat.views.agents.roster.get(id)?.status === "running",
     )
   }
 
+  get #running(): number {
+    return this.#opening.size + [...this.#agents.values()].filter(({ status }) => status === "running").length
+  }
+
+  /** Taken at once, because several calls start agents at the same time. An imported agent may have any id. */
+  #newId(): string {
+    const { roster } = this.#chat.views.agents
+    for (;;) {
+      const id = `agent-${++this.#started}`
+      if (!roster.has(id)) return id
+    }
+  }
+
   #stopRunning(why: string): void {
+    for (const opening of this.#opening) opening.stopped ??= why
     for (const agent of this.#agents.values()) if (agent.status === "running") agent.stop(why)
   }
 
@@ -257,7 +277,13 @@ export class Team implements MessageHub, Companions {
   }
 
   #nameProblem({ name, kind }: AgentOrder): string | undefined {
-    return kind === "teammate" ? nameProblem(name ?? "", this.members()) : undefined
+    if (name === undefined && kind !== "teammate") return undefined
+    return nameProblem(name ?? "", this.members())
+  }
+
+  /** Teammates that have a message and waited for another agent to end. */
+  #wakeWaiting(): void {
+    for (const agent of this.#agents.values()) agent.look()
   }
 
   #noMember(name: string): string {
@@ -277,6 +303,7 @@ export class Team implements MessageHub, Companions {
     await endLines?.()
     this.#outcomes.set(agent.id, outcome)
     await this.#chat.note([ended(agent.id, outcome)]).catch(() => undefined)
+    this.#wakeWaiting()
     this.arrivals.changed()
   }
 
@@ -286,14 +313,15 @@ export class Team implements MessageHub, Companions {
     if (summarise(this.#chat.views.ledger).dollars >= this.#costLimit) this.#stopRunning(LIMIT_REACHED)
   }
 
-  /** A teammate's answer reaches the lead as a message, because the teammate stays. */
+  /** A teammate's answer reaches the lead as a message, because the teammate stays. It has the hops of what it answers. */
   async #report(id: string, text: string): Promise<void> {
-    const { name, tasks } = this.get(id)!
+    const { name, tasks, agent } = this.get(id)!
+    const hops = Math.max(1, agent?.conversation.views.agents.hops ?? 1)
     this.#reporting++
     try {
       const { content, handle } = await this.#bounded(`${id}-report-${tasks}`, text)
       const rest = handle === undefined ? "" : `\n\nAll of it: ${handle}`
-      const report = { id: `${id}#report-${tasks}`, from: name, to: LEAD, text: `${content}${rest}`, hops: 1 }
+      const report = { id: `${id}#report-${tasks}`, from: name, to: LEAD, text: `${content}${rest}`, hops }
       this.arrivals.inbox.push(report)
     } finally {
       this.#reporting--

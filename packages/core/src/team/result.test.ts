@@ -1,0 +1,14 @@
+import { expect, test } from "vitest"
+import { boundedResult } from "./result.ts"
+
+test("L7-4 a long report arrives cut where it cannot be saved, and says where all of it is", async () => {
+  const bounded = await boundedResult({
+    text: `The answer is 42. ${"x".repeat(10_000)}`,
+    limit: 100,
+    estimate: (text) => text.length / 4,
+    keep: () => Promise.reject(Object.assign(new Error("no space left"), { code: "ENOSPC" })),
+  })
+  expect(bounded.content).toContain("The answer is 42.")
+  expect(bounded.content).toContain("could not be saved (ENOSPC). The agent's journal has it.")
+  expect(bounded.handle).toBeUndefined()
+})
