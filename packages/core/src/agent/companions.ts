@@ -4,6 +4,7 @@
  */
 import type { AgentMemoryPlace } from "../journal/memory-files.ts"
 import type { Attachment } from "../messages/attachments.ts"
+import type { ProjectCopy } from "./path-rules.ts"
 import type { PermissionPolicy } from "./permission-policy.ts"
 
 export interface Arrival {
@@ -46,6 +47,8 @@ export interface SubAgentPlace {
   readonly leadLocation: string
   /** Its own memory. Without it, it has none: what it learns is for its lead, and only the lead adds to the memory of the project. */
   readonly memory?: AgentMemoryPlace
+  /** It works in a copy of the repository. Rules about files count for both. */
+  readonly copy?: ProjectCopy
   /** What the lead may do now. Its agent may never do more. */
   readonly within: () => PermissionPolicy
 }

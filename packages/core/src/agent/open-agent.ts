@@ -154,7 +154,10 @@ interface Assembly extends Surroundings {
 async function assemble({ options, ground, toolset, problems = [], companions, sub }: Assembly): Promise<Agent> {
   const { cwd, root, env, clock, settings, model, summariser, store, memory } = ground
   const { askPermission, askPerson, approvePlan, reads = new FileReads() } = options
-  const policy = policyOf(ground, [...toolset.readable, ...(sub ? [putAside(root, sub)] : [])])
+  const policy = {
+    ...policyOf(ground, [...toolset.readable, ...(sub ? [putAside(root, sub)] : [])]),
+    ...(sub?.copy ? { copy: sub.copy } : {}),
+  }
   const instructions = await InstructionWatch.start({
     home: root,
     project: await repositoryRoot(cwd, { home: env.HOME }),

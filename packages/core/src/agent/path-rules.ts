@@ -6,15 +6,35 @@ export interface PathPlace {
   readonly project: string
   /** `undefined`: `~` is not known. */
   readonly home: string | undefined
+  /** The project is a copy: what a rule says about a file counts for the same file in the copy, and the other way round. */
+  readonly copy?: ProjectCopy | undefined
+}
+
+export interface ProjectCopy {
+  readonly directory: string
+  readonly of: string
 }
 
 /** `strict` is for rules that deny or ask: a bare name counts outside the project too, and upper and lower case are one. */
 export function pathFits(pattern: string, path: string, place: PathPlace & { readonly strict: boolean }): boolean {
-  const given = path.normalize("NFC")
+  const given = (place.strict ? [path, ...twins(path, place.copy)] : [path]).map((one) => one.normalize("NFC"))
   return rootedForms(pattern, place).some((form) => {
     const source = `${globSource(form.normalize("NFC"))}(?:/.*)?`
-    return new RegExp(`^${source}$`, place.strict ? "is" : "s").test(given)
+    const matcher = new RegExp(`^${source}$`, place.strict ? "is" : "s")
+    return given.some((one) => matcher.test(one))
   })
+}
+
+/** The same file in the copy, or in what it is a copy of. */
+function twins(path: string, copy: ProjectCopy | undefined): readonly string[] {
+  if (!copy) return []
+  const pairs = [
+    [copy.directory, copy.of],
+    [copy.of, copy.directory],
+  ] as const
+  return pairs.flatMap(([from, to]) =>
+    path === from || path.startsWith(from + sep) ? [to + path.slice(from.length)] : [],
+  )
 }
 
 /** The pattern as absolute ones: as written, and with the links of its fixed beginning followed. */

@@ -4,7 +4,7 @@ import { relative, sep } from "node:path"
 import type { PermissionMode } from "../base/vocabulary.ts"
 import { INDEX_FILE, isTopicFile } from "../memory/file-names.ts"
 import type { PermissionQuestion } from "../tools/tool.ts"
-import { pathFits } from "./path-rules.ts"
+import { type ProjectCopy, pathFits } from "./path-rules.ts"
 import { parseRule, type Rule } from "./rules.ts"
 import { setupPart } from "./setup-files.ts"
 
@@ -24,6 +24,8 @@ export interface PermissionPolicy {
   readonly memory?: { readonly directory: string; readonly writes: "allow" | "ask" | "deny" }
   /** What `~` means in rules. Default: your home directory. */
   readonly home?: string
+  /** The project's directory is in a copy of a repository. Rules that deny or ask count for both. */
+  readonly copy?: ProjectCopy
 }
 
 const FROM_NARROW_TO_WIDE: readonly PermissionMode[] = ["plan", "ask", "accept-edits", "bypass"]
@@ -101,7 +103,7 @@ function namesSetup(rule: Rule, { path, part, policy }: SetupFile): boolean {
   )
 }
 
-export const placeOf = ({ project, home = homedir() }: PermissionPolicy) => ({ project, home })
+export const placeOf = ({ project, home = homedir(), copy }: PermissionPolicy) => ({ project, home, copy })
 
 export function isInside(path: string, directory: string): boolean {
   return path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep)

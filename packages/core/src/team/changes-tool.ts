@@ -30,6 +30,8 @@ type Input = z.infer<typeof inputSchema>
 
 /** For a fork, without a source: the same definition, because it is part of the shared bytes, and a refusal of every call. */
 export function changesTool(worktreeOf?: FindWorktree): Tool<Input> {
+  /** By call and agent: the changes that were judged and shown. What comes later is not merged. */
+  const judged = new Map<string, string>()
   const find = async (agent: string): Promise<AgentWorktree> => {
     if (!worktreeOf) throw new ForkedForkError()
     const found = await worktreeOf(agent)
@@ -44,21 +46,23 @@ export function changesTool(worktreeOf?: FindWorktree): Tool<Input> {
       "Shows, merges or drops what an agent changed in its own working tree (an agent started with isolation: worktree). Look at the diff before you merge it. A merge takes all changes or none, and commits nothing.",
     inputSchema,
     readOnly: ({ action }) => action === "show",
-    async question({ agent, action }) {
+    async question({ agent, action }, { toolUseId }) {
       const summary = `${action} the changes of agent ${agent}`
       if (action !== "merge") return { kind: "read", summary } // what is dropped is in the answer, so nothing is lost
       const { worktree } = await find(agent)
-      const { diff, files } = await worktree.changes()
+      const { diff, files, tree } = await worktree.changes()
+      const call = `${toolUseId}:${agent}`
+      if (!judged.has(call)) judged.set(call, tree)
       return { kind: "write", summary, paths: files.map((file) => join(worktree.top, file)), preview: diff }
     },
-    async execute({ agent, action }) {
+    async execute({ agent, action }, { toolUseId }) {
       const found = await find(agent)
       const { worktree } = found
       if (action !== "show" && found.agent === "running")
         throw new StrataError(
           `The agent ${agent} is still working in its working tree. Wait for its report, or stop it first.`,
         )
-      if (action === "merge") return merged(agent, found)
+      if (action === "merge") return merged(agent, found, judged.get(`${toolUseId}:${agent}`))
       const { diff, files } = await worktree.changes()
       if (action === "show") return diff === "" ? `The agent ${agent} changed nothing.` : diff
       if (found.agent === "idle")
@@ -71,8 +75,13 @@ export function changesTool(worktreeOf?: FindWorktree): Tool<Input> {
   }
 }
 
-async function merged(name: string, { worktree, agent }: AgentWorktree): Promise<ToolOutput> {
-  const outcome = await worktree.merge()
+async function merged(name: string, { worktree, agent }: AgentWorktree, tree?: string): Promise<ToolOutput> {
+  const outcome = await worktree.merge(tree)
+  if (outcome.state === "other")
+    return {
+      isError: true,
+      content: `Nothing was merged: the files of ${name} changed while the merge was being decided. Look at the changes again.`,
+    }
   if (outcome.state === "nothing")
     return { content: `The agent ${name} changed nothing, so there is nothing to merge.` }
   if (outcome.state === "conflict")

@@ -27,7 +27,6 @@ export function nameProblem(name: string, taken: readonly string[]): string | un
   if (!NAME.test(name) || RESERVED.test(name))
     return `${JSON.stringify(name)} cannot be a teammate's name. Use up to 40 letters, digits, "-" and "_"; names such as "${LEAD}", "user" and "agent-1" are reserved.`
   const same = taken.find((other) => other.toLowerCase() === name.toLowerCase())
-  if (same !== undefined)
-    return `There is a teammate named ${same} already. Send it a message, or choose another name.`
+  if (same !== undefined) return `There is a teammate named ${same} already. Send it a message, or choose another name.`
   return undefined
 }

@@ -2,6 +2,7 @@
  * Opens an agent for another one: the same project, rules and tools, a journal of its own under the other's. A fork begins as a copy of
  * the other's journal, so its requests share the bytes of the other's up to its directive.
  */
+import { realpath } from "node:fs/promises"
 import type { Agent } from "../agent/agent.ts"
 import type { Companions, SubAgentPlace } from "../agent/companions.ts"
 import { openAgentWith } from "../agent/open-agent.ts"
@@ -72,6 +73,7 @@ export function subAgentOpener(sources: SubAgentSources): OpenSubAgent {
         const model = id === undefined ? lead.model : await modelById(id, lead.model, sources)
         const summariser = await summariserOf(lead.model, sources)
         const place = worktree ? { cwd: worktree.directory } : {}
+        const copy = worktree ? { copy: { directory: await realpath(worktree.copy), of: worktree.top } } : {}
         return openAgentWith(
           {
             ...optionsFor(order, member, { ...sources, memory }),
@@ -81,7 +83,7 @@ export function subAgentOpener(sources: SubAgentSources): OpenSubAgent {
             ...(summariser ? { summariser } : {}),
           },
           memory ? sources.settings : withoutMemory(sources.settings),
-          { companions, sub: { ...placeOf(order, member), ...(memory ? { memory: memory.place } : {}) } },
+          { companions, sub: { ...placeOf(order, member), ...copy, ...(memory ? { memory: memory.place } : {}) } },
         )
       },
     }

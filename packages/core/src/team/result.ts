@@ -32,7 +32,9 @@ export async function boundedResult({ text, limit, estimate, keep }: ResultBound
   try {
     return { content, handle: await keep(text) }
   } catch (error) {
-    return { content: `${content}\n[The whole text could not be saved (${reasonOf(error)}). The agent's journal has it.]` }
+    return {
+      content: `${content}\n[The whole text could not be saved (${reasonOf(error)}). The agent's journal has it.]`,
+    }
   }
 }
 

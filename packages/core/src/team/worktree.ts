@@ -2,6 +2,7 @@
  * A working tree of its own for a sub-agent. It starts as the project is now, uncommitted and new files included. What the agent changes
  * there comes back as a diff that the lead merges or drops. Until then nothing of it is removed.
  */
+import { isUtf8 } from "node:buffer"
 import { execFile } from "node:child_process"
 import { copyFile, mkdir, mkdtemp, rm, rmdir, stat } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -31,11 +32,15 @@ export interface WorktreeChanges {
   readonly diff: string
   /** Paths from the root of the repository. */
   readonly files: readonly string[]
+  /** What git calls these contents: equal for equal changes. */
+  readonly tree: string
 }
 
 export type MergeOutcome =
   | { readonly state: "merged"; readonly files: readonly string[] }
   | { readonly state: "nothing" }
+  /** They are not those that were looked at. Nothing was changed. */
+  | { readonly state: "other" }
   /** The project has other changes at the same places. Nothing was changed. `why` is what git says. */
   | { readonly state: "conflict"; readonly why: string }
 
@@ -77,23 +82,36 @@ export class Worktree {
     return facts?.isDirectory() ? new Worktree(place, repositoryAround(place.cwd)) : undefined
   }
 
+  /** Where the repository's files are in the copy. */
+  get copy(): string {
+    return this.#copy
+  }
+
   /** Everything that differs from the start, committed or not. Files that git ignores are left out. */
   async changes(): Promise<WorktreeChanges> {
+    const { diff, changed, tree } = await this.#compared()
+    return { diff: diff.toString("utf8"), files: changed.map(({ name }) => name.toString("utf8")), tree }
+  }
+
+  /** The files may change at any time, so everything is compared with what git has taken in. */
+  async #compared(): Promise<{ diff: Buffer; changed: readonly ChangedFile[]; tree: string }> {
     for (const directory of [this.#place.cwd, this.#copy]) repositoryAround(directory) // the agent may have changed its settings
     const base = await this.#base()
     await this.#inCopy(["add", "--all"])
-    const compared = ["diff", "--cached", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames"]
-    const [diff, names] = await Promise.all([
-      this.#inCopy([...compared, "--binary", base]),
-      this.#inCopy([...compared, "--name-only", "-z", base]),
-    ])
-    return { diff, files: names.split("\0").filter((name) => name !== "") }
+    const tree = (await this.#inCopy(["write-tree"])).trim()
+    const compared = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames"]
+    const bytes = (how: readonly string[]) => this.#bytes([...compared, ...how, base, tree], { at: this.#copy })
+    const [diff, list] = await Promise.all([bytes(["--binary"]), bytes(["--raw", "-z"])])
+    return { diff, changed: changedFiles(list), tree }
   }
 
-  /** Takes the changes into the project: all of them or none. Nothing is committed or staged. */
-  async merge(): Promise<MergeOutcome> {
-    const { diff, files } = await this.changes()
-    if (diff === "") return { state: "nothing" }
+  /** Takes the changes into the project: all of them or none. Nothing is committed or staged. With a tree: only if they are these. */
+  async merge(expected?: string): Promise<MergeOutcome> {
+    const { diff, changed, tree } = await this.#compared()
+    if (expected !== undefined && expected !== tree) return { state: "other" }
+    if (diff.length === 0) return { state: "nothing" }
+    this.#mustBeMergeable(changed)
+    const files = changed.map(({ name }) => name.toString("utf8"))
     const apply = ["apply", "--whitespace=nowarn"]
     try {
       await this.#git([...apply, "--check"], { at: this.top, input: diff })
@@ -101,13 +119,22 @@ export class Worktree {
       return { state: "conflict", why: error instanceof WorktreeError ? error.message : String(error) }
     }
     await this.#git(apply, { at: this.top, input: diff })
-    await this.#advance()
+    await this.#advance(tree)
     return { state: "merged", files }
   }
 
+  #mustBeMergeable(changed: readonly ChangedFile[]): void {
+    const repository = changed.find(({ isRepository }) => isRepository)
+    if (repository)
+      throw new WorktreeError(
+        `Nothing was merged: ${repository.name} is a repository of its own, and git does not carry the files in it. They are in ${this.directory}.`,
+      )
+    const odd = changed.find(({ name }) => !isUtf8(name))
+    if (odd) throw new WorktreeError(`Nothing was merged: the name of the file ${odd.name} is not UTF-8.`)
+  }
+
   /** What was merged is no longer a change: the agent may go on from here. */
-  async #advance(): Promise<void> {
-    const tree = (await this.#inCopy(["write-tree"])).trim()
+  async #advance(tree: string): Promise<void> {
     const merged = await this.#inCopy(["commit-tree", tree, "-p", await this.#base(), "-m", "Merged into the project"])
     await this.#git(["update-ref", this.#ref, merged.trim()], { at: this.top })
   }
@@ -167,12 +194,33 @@ export class Worktree {
     return this.#git(args, { at: this.#copy })
   }
 
-  #git(
-    args: readonly string[],
-    options: Omit<GitCall, "args" | "env"> & Partial<Pick<GitCall, "env">>,
-  ): Promise<string> {
+  async #git(args: readonly string[], options: GitOptions): Promise<string> {
+    return (await this.#bytes(args, options)).toString("utf8")
+  }
+
+  #bytes(args: readonly string[], options: GitOptions): Promise<Buffer> {
     return runGit({ args, ...options, env: { ...gitEnvironment(this.#place.env), ...options.env } })
   }
+}
+
+/** Names and diffs are bytes: files may be in any encoding. */
+interface ChangedFile {
+  readonly name: Buffer
+  /** A repository inside the repository, which git keeps only a reference to. */
+  readonly isRepository: boolean
+}
+
+/** Reads `git diff --raw -z`: `:<old mode> <new mode> <hash> <hash> <status>`, then the name. */
+function changedFiles(list: Buffer): readonly ChangedFile[] {
+  const files: ChangedFile[] = []
+  for (let at = 0; at < list.length; ) {
+    const aboutEnd = list.indexOf(0, at)
+    const nameEnd = list.indexOf(0, aboutEnd + 1)
+    const [, mode] = list.toString("latin1", at, aboutEnd).split(" ")
+    files.push({ name: list.subarray(aboutEnd + 1, nameEnd), isRepository: mode === "160000" })
+    at = nameEnd + 1
+  }
+  return files
 }
 
 /** A variable such as GIT_DIR would lead git to another repository. */
@@ -202,9 +250,11 @@ interface GitCall {
   readonly args: readonly string[]
   readonly at: string
   readonly env: Readonly<Record<string, string>>
-  readonly input?: string
+  readonly input?: Buffer
   readonly signal?: AbortSignal | undefined
 }
+
+type GitOptions = Omit<GitCall, "args" | "env"> & Partial<Pick<GitCall, "env">>
 
 /** Nothing of the repository's own runs: no hooks, no monitor. Commits need a name and no signature. */
 const SAFE = [
@@ -212,12 +262,12 @@ const SAFE = [
   ...["-c", "user.name=Strata", "-c", "user.email=strata@localhost"],
 ]
 
-async function runGit({ args, at, env, input, signal }: GitCall): Promise<string> {
+async function runGit({ args, at, env, input, signal }: GitCall): Promise<Buffer> {
   const run = promisify(execFile)("git", [...SAFE, ...args], {
     cwd: at,
     env,
     maxBuffer: MOST_OUTPUT_BYTES,
-    encoding: "utf8",
+    encoding: "buffer",
     ...(signal ? { signal } : {}),
   })
   run.child.stdin?.on("error", () => undefined) // git may end before it has read everything
@@ -226,7 +276,7 @@ async function runGit({ args, at, env, input, signal }: GitCall): Promise<string
     return (await run).stdout
   } catch (error) {
     signal?.throwIfAborted()
-    const { stderr, message } = error as { readonly stderr?: string; readonly message: string }
-    throw new WorktreeError(`git ${args[0]} failed: ${stderr?.trim() || message}`)
+    const { stderr, message } = error as { readonly stderr?: Buffer; readonly message: string }
+    throw new WorktreeError(`git ${args[0]} failed: ${stderr?.toString("utf8").trim() || message}`)
   }
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { ask, calls, ofType, project } from "../agent/agents.ts"
@@ -105,5 +105,53 @@ describe("L7-4 a sub-agent with isolation", () => {
     expect(toolResults(events)[0]).toContain("is not in a git repository")
     expect(of("lead")[0]!.request.tools?.map(({ name }) => name)).not.toContain("AgentChanges")
     expect(agent.team.list()).toMatchObject([{ status: "failed" }])
+  })
+
+  test("what changes while a person decides about the merge is not merged with it", async () => {
+    const { sim } = await castSimulator({
+      lead: [
+        calls(agentCall("[writer] Change it.", { isolation: "worktree" })),
+        calls(["AgentChanges", { agent: "agent-1", action: "merge" }]),
+        "Not merged.",
+      ],
+      writer,
+    })
+    const place = repository({ "a.ts": "one\n" })
+    const agent = await leadFor(sim, {
+      ...place,
+      mode: "ask",
+      askPermission: ({ tool, question }) => {
+        if (tool === "AgentChanges") {
+          expect(question.preview).toContain("+two")
+          writeFileSync(join(`${place.dir}-worktrees`, agent.conversation.id, "agent-1", "a.ts"), "something else\n")
+        }
+        return { allowed: true }
+      },
+    })
+    const { events } = await ask(agent, "Have it changed.")
+    expect(toolResults(events).at(-1)).toContain("changed while the merge was being decided")
+    expect(readFileSync(join(place.cwd, "a.ts"), "utf8")).toBe("one\n")
+  })
+
+  test("rules that deny count for the copy and for the project, however they name the file", async () => {
+    const place = repository({ "a.ts": "one\n", "conf/key.txt": "sesame\n", "conf/pin.txt": "1234\n" })
+    const { sim, of } = await castSimulator({
+      lead: [calls(agentCall("[spy] Read them.", { isolation: "worktree" })), "Done."],
+      spy: [
+        calls(
+          ["Read", { file_path: "conf/key.txt" }],
+          ["Bash", { command: "cat conf/key.txt" }],
+          ["Read", { file_path: join(place.cwd, "conf/pin.txt") }],
+          ["Read", { file_path: "a.ts" }],
+        ),
+        "Read.",
+      ],
+    })
+    const deny = [`Read(${place.cwd}/conf/key.txt)`, "Read(./conf/pin.txt)"]
+    await ask(await leadFor(sim, { ...place, settings: { permissions: { deny } } }), "Read them.")
+    const seen = JSON.stringify(of("spy").at(-1)!.request.messages)
+    expect(seen).not.toMatch(/sesame|1234/)
+    expect(seen.match(/forbids it/g)).toHaveLength(3)
+    expect(seen).toContain("one")
   })
 })
