@@ -369,9 +369,9 @@ export class Conversation implements AsyncDisposable {
     })
   }
 
-  /** @internal The request as the journal has it now. Nothing is decided and nothing is written. */
+  /** @internal What a fork starts from: the request as the journal has it now. Nothing is decided and nothing is written. */
   currentRequest(): Promise<ModelRequest> {
-    return this.#preparer.request()
+    return this.#preparer.forkRequest()
   }
 
   /** @internal Decisions about the agents that work for this conversation. They change no message, so they wait for no other call. */
@@ -496,7 +496,7 @@ export class Conversation implements AsyncDisposable {
       journal: this.#record.journal,
       compaction: { manual, auto: auto && this.#layers.compacts },
       newUuid: () => this.#record.ids.uuid(),
-      request: () => this.#preparer.request(),
+      request: () => this.#preparer.forkRequest(),
       signal,
       progress: (progress) => this.#record.events.emit("compaction", progress),
     }

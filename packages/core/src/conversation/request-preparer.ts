@@ -4,6 +4,7 @@
  */
 import { ContextFullError, EmptyConversationError } from "../base/errors.ts"
 import type { EffectiveSettings } from "../base/settings.ts"
+import type { Sender } from "../layers/layer.ts"
 import type { LayerPipeline } from "../layers/pipeline.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import type { ToolResult } from "../messages/blocks.ts"
@@ -90,7 +91,7 @@ export class RequestPreparer {
     const size = this.#context.size()
     const fill = this.#parts.fill()
     if (fill.state === "blocked") throw this.#isFull(size.tokens)
-    const { request, closed, revision } = this.#build()
+    const { request, closed, revision } = this.#build("conversation")
     this.#validator.check({
       request,
       model: lookup.facts,
@@ -105,16 +106,16 @@ export class RequestPreparer {
     return this.#parts.breakpoints && !settings.values.off ? placeBreakpoints(request, { bare: true }) : request
   }
 
-  /** The request as the views have it now, without breakpoints. */
-  async request(): Promise<ModelRequest> {
-    return this.#build().request
+  /** What a fork starts from: the request as the views have it now, without breakpoints. */
+  async forkRequest(): Promise<ModelRequest> {
+    return this.#build("fork").request
   }
 
   get #context(): Views["context"] {
     return this.#parts.record.views.context
   }
 
-  #build() {
+  #build(sender: Sender) {
     const { messages, closed, revision } = this.#context.messages()
     const { system, tools } = this.#context.prompt ?? {}
     const sent = this.#context.holdsReferences ? this.#references.resolve(messages, tools) : messages
@@ -124,7 +125,7 @@ export class RequestPreparer {
       system,
       tools,
       messages: sent,
-      extras: this.#parts.layers.requestExtras(),
+      extras: this.#parts.layers.requestExtras(sender),
     })
     return { request, closed, revision }
   }

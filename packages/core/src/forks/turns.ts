@@ -1,6 +1,16 @@
 /** Turns of a small conversation without a journal: asks the model, runs the calls it makes, and asks again, up to a limit. */
-import { type Block, isText, isToolUse, isWellFormedCall, type ToolResult, textOf } from "../messages/blocks.ts"
+import {
+  type Block,
+  isText,
+  isThinking,
+  isToolUse,
+  isWellFormedCall,
+  type ToolResult,
+  textOf,
+  toBlocks,
+} from "../messages/blocks.ts"
 import type { ModelRequest } from "../messages/request.ts"
+import { type Added, keepingAdded } from "../model/context-management.ts"
 import { ModelAbortedError } from "../model/errors.ts"
 import type { Model, ModelResponse, StreamOptions } from "../model/model.ts"
 import type { SharedToolContext, Tool } from "../tools/tool.ts"
@@ -54,7 +64,10 @@ export async function runTurns(options: TurnsOptions): Promise<TurnsOutcome> {
     while (responses.length < maxTurns) {
       if (signal.aborted) return end("aborted")
       const response = await ask(model, {
-        request: { ...request, messages: [...messages] },
+        request: {
+          ...keepingAdded(request, addedIn(messages.slice(request.messages.length))),
+          messages: [...messages],
+        },
         onText: options.onText,
         stream: { ...options.stream, signal },
       })
@@ -74,6 +87,14 @@ export async function runTurns(options: TurnsOptions): Promise<TurnsOutcome> {
     return end(signal.aborted ? "aborted" : "turn-limit")
   } catch (error) {
     return signal.aborted || error instanceof ModelAbortedError ? end("aborted") : end("failed", error)
+  }
+}
+
+function addedIn(messages: ModelRequest["messages"]): Added {
+  const answers = messages.filter(({ role }) => role === "assistant").map(({ content }) => toBlocks(content))
+  return {
+    calls: answers.flat().filter(isToolUse).length,
+    thoughts: answers.filter((blocks) => blocks.some(isThinking)).length,
   }
 }
 

@@ -42,7 +42,7 @@ export interface LayerContext {
   readonly compaction: { readonly auto: boolean; readonly manual: boolean }
   /** A uuid for a message that another draft refers to. */
   readonly newUuid: () => Uuid
-  /** The request as it would be sent now. Forks start from it. Building it changes nothing. */
+  /** The request that forks start from: the conversation as it is now, on the cache of its last request. Building it changes nothing. */
   readonly request: () => Promise<ModelRequest>
   /** Aborted when the conversation closes, or when the caller gives up. */
   readonly signal: AbortSignal
@@ -66,6 +66,9 @@ export interface Outcome {
   lost?(): void
 }
 
+/** Who sends a request. A fork reads the cache that the conversation's last request left, so it may ask for nothing that changes it. */
+export type Sender = "conversation" | "fork"
+
 export interface Layer {
   readonly name: LayerName
   /** When tool results arrive, before they are first sent. `results`: all of one message. */
@@ -77,7 +80,7 @@ export interface Layer {
   /** After a final answer, in the background. */
   afterQuery?(context: LayerContext): Promise<Outcome | undefined>
   /** What the request carries besides the conversation. Pure: equal views give equal bytes. */
-  requestExtras?(context: LayerContext): RequestExtras | undefined
+  requestExtras?(context: LayerContext, sender: Sender): RequestExtras | undefined
 }
 
 /** A layer that can replace the conversation by a summary. */

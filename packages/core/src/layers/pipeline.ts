@@ -10,7 +10,15 @@ import type { RequestExtras } from "../messages/request.ts"
 import { mergeExtras } from "../views/context/request.ts"
 import type { Views } from "../views/views.ts"
 import type { CompactionOrder, CompactionPlan, Refusal } from "./compaction-order.ts"
-import { type Compactor, isCompactor, type Layer, type LayerContext, type LayerName, type Outcome } from "./layer.ts"
+import {
+  type Compactor,
+  isCompactor,
+  type Layer,
+  type LayerContext,
+  type LayerName,
+  type Outcome,
+  type Sender,
+} from "./layer.ts"
 
 export interface PipelineParts {
   readonly layers: readonly Layer[]
@@ -72,11 +80,11 @@ export class LayerPipeline {
   }
 
   /** What the layers want the request to carry, merged. */
-  requestExtras(): RequestExtras {
+  requestExtras(sender: Sender): RequestExtras {
     const extras: RequestExtras[] = []
     for (const layer of this.#parts.layers) {
       try {
-        extras.push(layer.requestExtras?.(this.#parts.context()) ?? {})
+        extras.push(layer.requestExtras?.(this.#parts.context(), sender) ?? {})
       } catch (error) {
         this.#failed(layer, error)
       }

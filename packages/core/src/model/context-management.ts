@@ -45,15 +45,46 @@ export function contextManagement(edits: readonly object[]): RequestExtras | und
   return edits.length > 0 ? { context_management: { edits }, betas: [BETA] } : undefined
 }
 
+interface ClearingEdit {
+  readonly type?: string
+  readonly keep?: string | { readonly type?: string; readonly value?: number }
+}
+
+const editsIn = (request: object): readonly ClearingEdit[] =>
+  ((request as RequestExtras).context_management?.edits ?? []) as readonly ClearingEdit[]
+
+/** What a fork has added to its parent's messages. */
+export interface Added {
+  readonly calls: number
+  /** Answers with thinking. */
+  readonly thoughts: number
+}
+
+/**
+ * The same request, with as much more to keep as was added. The server counts from the end, so it would otherwise clear more of what came
+ * before, and the cache would break there.
+ */
+export function keepingAdded<T extends object>(request: T, { calls, thoughts }: Added): T {
+  const edits = editsIn(request)
+  if (edits.length === 0 || calls + thoughts === 0) return request
+  const raised = edits.map((edit) => {
+    const { type, keep } = edit
+    if (type === CLEAR_TOOL_USES)
+      return { ...edit, keep: { type: "tool_uses", value: (countIn(keep) ?? CALLS_KEPT_BY_DEFAULT) + calls } }
+    const turns = type === CLEAR_THINKING ? countIn(keep) : undefined // all of it, if there is no number
+    return turns === undefined ? edit : { ...edit, ...clearThinking(turns + thoughts) }
+  })
+  return { ...request, context_management: { edits: raised } }
+}
+
+const countIn = (keep: ClearingEdit["keep"]): number | undefined => (typeof keep === "object" ? keep.value : undefined)
+
 /** Whether the server reports that it cleared calls. */
 export const clearedCalls = (applied: readonly unknown[]): boolean =>
   applied.some((edit) => (edit as { type?: unknown } | null)?.type === CLEAR_TOOL_USES)
 
 /** How many of the newest calls the server keeps by this request. */
 export function callsKeptBy(request: object): number {
-  const edits = ((request as RequestExtras).context_management?.edits ?? []) as {
-    type?: string
-    keep?: { value?: number }
-  }[]
-  return edits.find(({ type }) => type === CLEAR_TOOL_USES)?.keep?.value ?? CALLS_KEPT_BY_DEFAULT
+  const edit = editsIn(request).find(({ type }) => type === CLEAR_TOOL_USES)
+  return countIn(edit?.keep) ?? CALLS_KEPT_BY_DEFAULT
 }

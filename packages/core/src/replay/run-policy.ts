@@ -152,7 +152,7 @@ class Rerun {
     this.#asked = this.#ask(request.model)
     await this.#layers.beforeRequest()
     this.#decide(neededForValidity(this.#views.context))
-    const { context_management } = this.#layers.requestExtras()
+    const { context_management } = this.#layers.requestExtras("conversation")
     const prompt = this.#recording.prompts[request.number] ?? 0
     const sent = this.#views.context.messages().messages.map((message) => this.#itemsOf(message))
     const { messages, edit } = this.#server.edit(sent, { edits: context_management?.edits ?? [], prompt })

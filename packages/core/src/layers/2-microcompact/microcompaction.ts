@@ -45,8 +45,8 @@ export function microcompaction({ onCleared, isMain = true, serverClears = true 
       }
     },
 
-    requestExtras(context) {
-      const { facts, flags, views, now, size } = context
+    requestExtras(context, sender) {
+      const { facts, flags, views, now } = context
       if (!mechanismsHere(context, place).has("by-api")) return undefined
       const trigger = triggerFor(context)
       return editsForServer({
@@ -56,10 +56,16 @@ export function microcompaction({ onCleared, isMain = true, serverClears = true 
         trigger,
         clearable: flags.clearableTools,
         keep: flags.figures["api-clear-keep"],
-        keepCalls: size.tokens >= trigger && serverMovesOn(context) ? undefined : views.context.serverKept.count,
+        keepCalls: sender === "fork" ? views.context.serverKept.inCache : callsToKeep(context, trigger),
       })
     },
   }
+}
+
+/** The server moves on only with a request of the conversation, whose next requests read what that writes. */
+function callsToKeep(context: LayerContext, trigger: number): number | undefined {
+  const { size, views } = context
+  return size.tokens >= trigger && serverMovesOn(context) ? undefined : views.context.serverKept.count
 }
 
 function messageFor(drafts: readonly Draft[], saved: number): string {

@@ -2,14 +2,20 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { openTestConversation } from "../../../test/open.ts"
+import { testContext } from "../../../test/tool-context.ts"
 import { manualClock } from "../../base/clock.ts"
 import { seededIds } from "../../base/ids.ts"
 import type { Conversation } from "../../conversation/conversation.ts"
 import type { ConversationOptions } from "../../conversation/options.ts"
+import { runFork } from "../../forks/fork.ts"
 import { memoryStore } from "../../journal/memory-store.ts"
 import type { Block } from "../../messages/blocks.ts"
 import type { ModelRequest, RequestExtras } from "../../messages/request.ts"
+import type { Model } from "../../model/model.ts"
+import { findModel } from "../../tokens/models.ts"
+import { FileReads } from "../../tools/files/read-state.ts"
 import { serialiseRequest } from "../../views/context/request.ts"
+import type { Layer, LayerContext } from "../layer.ts"
 import { microcompaction } from "./microcompaction.ts"
 
 const MINUTE = 60_000
@@ -73,6 +79,50 @@ async function step(chat: Conversation, names: readonly string[], more: { thinki
   return { request, cleared: ids, calls: calls.map(({ id }) => id) }
 }
 const TEXT = { type: "text", text: "Done." }
+
+/** Keeps the context of the last response, from which forks start. */
+function watching(): { readonly layer: Layer; request(): Promise<ModelRequest> } {
+  let last: LayerContext | undefined
+  const layer: Layer = {
+    name: "watching",
+    async afterResponse(context) {
+      last = context
+      return undefined
+    },
+  }
+  return { layer, request: () => last!.request() }
+}
+
+/** What the server would clear of each request of a fork that makes these calls, one after the other. */
+async function clearedForFork(request: ModelRequest, names: readonly string[]) {
+  const cleared: (readonly string[])[] = []
+  const model: Model = {
+    name: "claude-opus-5-5",
+    provider: "test",
+    facts: findModel("claude-opus-5-5").facts,
+    async *stream(sent) {
+      const name = names[cleared.length]
+      cleared.push(served(sent).ids)
+      const content =
+        name === undefined ? [TEXT] : [{ type: "tool_use", id: `toolu_fork_${cleared.length}`, name, input: {} }]
+      const usage = { input_tokens: 1, output_tokens: 1 }
+      yield {
+        type: "response",
+        response: { id: "msg_fork", model: "claude-opus-5-5", content, stop_reason: null, usage },
+      }
+    },
+  }
+  await runFork(
+    { model, request, tools: [], reads: new FileReads(), toolContext: testContext() },
+    {
+      directive: "a word ".repeat(100),
+      allows: () => true,
+      maxTurns: names.length + 1,
+      signal: new AbortController().signal,
+    },
+  )
+  return cleared
+}
 
 const answer = (chat: Conversation, calls: readonly string[], characters = 2_000) =>
   chat.add({
@@ -178,6 +228,37 @@ describe("L2-5 what the server has cleared stays cleared", () => {
     )
     expect(clearings).toBeGreaterThan(40)
   })
+})
+
+test("L7-1, L2-5 property: for every request of a fork the server clears exactly what it cleared for the conversation's last one", async () => {
+  const names = fc.array(fc.constantFrom("Bash", "Edit", "TodoWrite"), { maxLength: 3 })
+  const taken = fc.oneof(
+    { weight: 8, arbitrary: fc.record({ names, characters: fc.integer({ min: 100, max: 4_000 }) }) },
+    { weight: 3, arbitrary: fc.record({ minutes: fc.integer({ min: 1, max: 100 }) }) },
+  )
+  let afterClearing = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(taken, { minLength: 8, maxLength: 40, size: "max" }), names, async (steps, forked) => {
+      const clock = manualClock()
+      const { layer, request } = watching()
+      const chat = await open({ clock, layers: [microcompaction(), layer] })
+      await chat.add({ role: "user", content: "go" })
+      for (const each of steps) {
+        if ("minutes" in each) {
+          clock.advance(each.minutes * MINUTE)
+          continue
+        }
+        const { cleared, calls } = await step(chat, each.names, { thinking: true })
+        const expected = Array.from({ length: forked.length + 1 }, () => cleared)
+        expect(await clearedForFork(await request(), forked)).toEqual(expected)
+        afterClearing += Math.sign(cleared.length)
+        if (calls.length === 0) await chat.add({ role: "user", content: "on" })
+        else await answer(chat, calls, each.characters)
+      }
+    }),
+    { numRuns: 25 },
+  )
+  expect(afterClearing).toBeGreaterThan(20)
 })
 
 test("TOK-1, L2-1 results cleared here after a pause are taken off once, though the server had cleared them before", async () => {

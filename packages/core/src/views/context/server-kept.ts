@@ -17,10 +17,13 @@ export class ServerKept {
   #earlier = 0
   /** The server may have cleared the results of so many of the first calls. */
   #cleared = 0
+  /** Whether it cleared anything for the newest response. */
+  #isInForce = false
 
   add(message: Message): void {
     if (message.type !== "assistant") return
     this.#earlier = this.#calls.length
+    if (message.message.usage) this.#isInForce = false // without usage it is not a whole response, and says nothing
     for (const call of toBlocks(message.message.content).filter(isToolUse)) {
       const { id } = call
       if (!isWellFormedCall(call) || this.#places.has(id)) continue // not sent, so the server does not count it
@@ -32,9 +35,10 @@ export class ServerKept {
   decide(decision: DecisionEntry): void {
     if (decision.subtype !== "server-edited") return
     if (decision.keptFrom !== undefined) this.#from = decision.keptFrom
+    if (decision.keptFrom === undefined && !decision.edits.some(clearsResults)) return
     // if it is not recorded which ones it left, it may have cleared all of them
-    if (decision.keptFrom !== undefined || decision.edits.some(clearsResults))
-      this.#cleared = this.#places.get(decision.keptFrom ?? "") ?? this.#earlier
+    this.#cleared = this.#places.get(decision.keptFrom ?? "") ?? this.#earlier
+    this.#isInForce = true
   }
 
   /** Whether the server may have cleared the result of a call from its copy. */
@@ -47,6 +51,11 @@ export class ServerKept {
   get count(): number | undefined {
     const first = this.#from === undefined ? undefined : this.#places.get(this.#from)
     return first === undefined ? undefined : this.#calls.length - first
+  }
+
+  /** How many of the newest calls are whole in its cache, as the newest response left it. */
+  get inCache(): number {
+    return (this.#isInForce ? this.count : undefined) ?? this.#calls.length
   }
 
   /** The calls it left that are not among so many newest ones. It could clear these next. */
@@ -66,5 +75,6 @@ export class ServerKept {
     this.#from = undefined
     this.#earlier = 0
     this.#cleared = 0
+    this.#isInForce = false
   }
 }
