@@ -1,6 +1,6 @@
 /** The commands of `strata`, in the order of the help. */
 import type { Command } from "./command.ts"
-import { CHAT, CONFIG, DEMO, DREAM, INSPECT, MEMORY, RUN, SIM, TRUST } from "./descriptions.ts"
+import { AGENTS, CHAT, CONFIG, DEMO, DREAM, INSPECT, MEMORY, RUN, SIM, TRUST } from "./descriptions.ts"
 
 export const COMMANDS: readonly Command[] = [
   { ...DEMO, load: () => import("./demo/command.ts") },
@@ -15,6 +15,7 @@ export const COMMANDS: readonly Command[] = [
     describe: async () => (await import("./run/command.ts")).description,
   },
   { ...INSPECT, load: () => import("./inspect/command.ts") },
+  { ...AGENTS, load: () => import("./agents/command.ts") },
   { ...MEMORY, load: () => import("./memory/command.ts") },
   { ...DREAM, load: () => import("./dream/command.ts") },
   { ...CONFIG, load: () => import("./config/command.ts") },

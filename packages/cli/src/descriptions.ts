@@ -79,6 +79,38 @@ export const INSPECT = describe({
   ],
 })
 
+export const AGENTS = describe({
+  name: "agents",
+  about: "see the agents of a conversation; follow, stop and message them",
+  more: [
+    "Agents work for the agent of strata chat or strata run. Each has its own journal under that conversation's.",
+    "ID is an agent's id or name. Without an action, the command lists the agents of the newest conversation of this project.",
+    "tail, stop and send prefer the newest conversation that runs. A message from here is content for the agent: it gives no permission.",
+  ],
+  operands: { value: "[ACTION]", least: 0, most: Number.POSITIVE_INFINITY },
+  options: {
+    conversation: { kind: "text", value: "ID", about: "another conversation; the start of its id is enough" },
+    json: { kind: "flag", about: "print as JSON: list and show" },
+  },
+  sections: [
+    {
+      title: "Actions",
+      rows: [
+        ["list", "every agent: status, turns, cost, and what it does now"],
+        ["show ID", "one agent: its task, its result and where its journal is"],
+        ["tail ID", "print what it does until it ends"],
+        ["stop ID", "end its work; its parent gets what it did so far"],
+        ["send NAME TEXT…", 'send it a message; "lead" is the conversation itself, "*" everyone'],
+      ],
+    },
+  ],
+  examples: [
+    ["strata agents", "what do the agents do?"],
+    ["strata agents tail agent-2", "watch one from another terminal"],
+    ['strata agents send finder "Look in src/ first"', "give it a hint"],
+  ],
+})
+
 export const CONFIG = describe({
   name: "config",
   about: "list every setting, its value and where the value comes from",

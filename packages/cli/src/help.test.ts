@@ -17,6 +17,7 @@ it("lists every command with an example", () => {
       chat     talk to an agent that works in this directory
       run      give the agent one task and print its answer; for scripts
       inspect  see where a conversation's context and money went
+      agents   see the agents of a conversation; follow, stop and message them
       memory   see, search, change and undo what a project remembers
       dream    consolidate what a project remembers; watch, end or review that
       config   list every setting, its value and where the value comes from
@@ -34,6 +35,7 @@ it("lists every command with an example", () => {
       strata run "What does this project do?"      print the answer
       strata inspect ~/.claude/projects/*/*.jsonl  one report per file, then a table
                                                    of all
+      strata agents                                what do the agents do?
       strata memory                                what this project remembers, and
                                                    since when
       strata dream                                 consolidate this project's memory

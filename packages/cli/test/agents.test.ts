@@ -1,7 +1,7 @@
 /** Agents that work for the agent of `strata run`, as real processes over HTTP against the simulator. */
 import type { BrainTurn } from "@strata/sim"
 import { expect, test } from "vitest"
-import { calls, workbench } from "./workbench.ts"
+import { calls, type Workbench, workbench } from "./workbench.ts"
 
 const agentCall = (prompt: string, more: object = {}) =>
   calls({ Agent: { description: "Count the files", prompt, ...more } })
@@ -37,4 +37,95 @@ test("L7-4: strata run waits for its background agents, and each uses the model 
   const alone = await bench.strata(["run", "--no-agents", "Work alone."]).ended
   expect(alone.stdout).toMatch(/^Tools: /)
   expect(alone.stdout).not.toMatch(/Agent|SendMessage/)
+})
+
+/** Runs `strata agents` and expects it to succeed. */
+async function agents(bench: Workbench, ...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await bench.strata(["agents", ...args]).ended
+  expect({ code, stderr }).toMatchObject({ code: 0 })
+  return stdout
+}
+
+test("L7-4, L7-5: strata agents lists, shows, follows, messages and stops the agents of a run in another process", async () => {
+  const begun = Promise.withResolvers<void>()
+  const sent = Promise.withResolvers<void>()
+  const heard = Promise.withResolvers<string>()
+  await using bench = await workbench({
+    turns: [
+      agentCall("[slow] Count\u001b]0;owned\u0007.", { run_in_background: true }),
+      "I wait.",
+      ({ request }: BrainTurn) => (JSON.stringify(request.messages).includes("was stopped") ? "Stopped." : "What?"),
+    ],
+    cast: {
+      slow: [
+        async (turn) => {
+          begun.resolve()
+          await sent.promise
+          return (calls({ Bash: { command: "ls" } }, "I look.") as (given: BrainTurn) => string)(turn)
+        },
+        ({ request }) => {
+          heard.resolve(JSON.stringify(request.messages.at(-1)))
+          return new Promise<string>(() => undefined) // it works until it is stopped
+        },
+      ],
+    },
+  })
+  const running = bench.strata(["run", "Count in the background."])
+  await begun.promise
+  expect(await agents(bench)).toMatch(/agent-1 +agent-1 +background +running/)
+  const hinted = await agents(bench, "send", "agent-1", "Look", "in", "src")
+  expect(hinted).toContain("Sent to agent-1.")
+  const tail = bench.strata(["agents", "tail", "agent-1"])
+  sent.resolve()
+  await tail.said("● Bash ls")
+  expect(await heard.promise).toMatch(/It is not from the user.*Look in src/)
+  const stopped = await agents(bench, "stop", "agent-1")
+  expect(stopped).toContain("agent-1 was asked to stop")
+  expect(await tail.ended).toMatchObject({ code: 0, stderr: expect.stringContaining("The user stopped it.") })
+  expect(await running.ended).toMatchObject({ code: 0, stdout: "I wait.\nStopped.\n" })
+
+  const page = await agents(bench, "show", "agent-1")
+  expect(page).toMatch(/agent-1: agent-1, background, stopped\n/)
+  expect(page).toContain("[slow] Count␛]0;owned␇.")
+  expect(page).toMatch(/journal: .*subagents\/agent-1\.jsonl\n/)
+  const listed = JSON.parse(await agents(bench, "list", "--json")) as { agents: readonly object[] }
+  expect(listed.agents).toMatchObject([{ id: "agent-1", status: "killed", turns: 1 }])
+  const late = await bench.strata(["agents", "stop", "agent-1"]).ended
+  expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining("does not run") })
+  const unknown = await bench.strata(["agents", "show", "agent-7"]).ended
+  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('There is no agent "agent-7"') })
+})
+
+test("L7-5: two strata run on one directory work as a team: messages both ways, and both end", async () => {
+  const ready = Promise.withResolvers<void>()
+  const says = (to: string, message: string) => calls({ SendMessage: { to, message, summary: "a question" } })
+  await using bench = await workbench({
+    turns: [],
+    cast: {
+      asker: [
+        async (turn) => {
+          await ready.promise
+          return (says("knower", "How many ports?") as (given: BrainTurn) => string)(turn)
+        },
+        "I have asked.",
+        ({ request }) => (JSON.stringify(request.messages.at(-1)).includes("It is 42.") ? "So it is 42." : "What?"),
+      ],
+      knower: [
+        () => {
+          ready.resolve()
+          return "I am here."
+        },
+        says("asker", "It is 42."),
+        "I have answered.",
+      ],
+    },
+  })
+  const member = (name: string) =>
+    bench.strata(["run", "--team", "pair", "--as", name, "--team-wait", "5", `[${name}] Work together.`]).ended
+  const [asker, knower] = await Promise.all([member("asker"), member("knower")])
+  expect(asker).toMatchObject({ code: 0, stdout: "I have asked.\nSo it is 42.\n" })
+  expect(asker.stderr).toContain("- attached: message from knower\n")
+  expect(knower).toMatchObject({ code: 0, stdout: "I am here.\nI have answered.\n" })
+  const half = await bench.strata(["run", "--team", "pair", "Go."]).ended
+  expect(half).toMatchObject({ code: 2, stderr: expect.stringContaining("--as MEMBER") })
 })

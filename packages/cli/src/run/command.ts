@@ -17,6 +17,7 @@ import { compact } from "./compact.ts"
 import { interruptible } from "./interruption.ts"
 import { jsonReport } from "./json-report.ts"
 import type { Report } from "./report.ts"
+import { messageCame, TEAM_OPTIONS, teamFrom } from "./team.ts"
 import { textReport } from "./text-report.ts"
 
 export const description = {
@@ -26,14 +27,16 @@ export const description = {
     "strata run never asks. A call that needs permission is denied unless --mode, --allow or a rule in the settings allows it.",
     "What this project's settings would run or widen is left out and named, until you trust it: strata trust, or --trust for one run.",
     "Ctrl-C interrupts and keeps the conversation. A second Ctrl-C ends the process at once.",
+    "Background agents are waited for. With --team and --as, several strata run work on one directory and send each other messages.",
     'The task "/compact [--dry-run] [what to keep]" compacts a conversation, or shows what that would do.',
   ],
-  options: { ...SESSION_OPTIONS, json: { kind: "flag", about: "print one JSON event per line" } },
+  options: { ...SESSION_OPTIONS, ...TEAM_OPTIONS, json: { kind: "flag", about: "print one JSON event per line" } },
   sections: [{ title: "Exit codes", rows: EXIT_MEANINGS.map(({ code, meaning }) => [String(code), meaning]) }],
 } as const satisfies CommandDescription
 
 export async function run({ args, cwd, env, terminal }: Call): Promise<number> {
   const { options, operands, values } = readCommandLine({ description, args, env, cwd })
+  const team = teamFrom(values)
   const connection = connectionFrom(env)
   if (!connection) {
     terminal.complain(NO_KEY)
@@ -45,7 +48,8 @@ export async function run({ args, cwd, env, terminal }: Call): Promise<number> {
   const compacting = compactRequestIn(task)
   if (compacting && !resumed) throw new UsageError(NOTHING_TO_COMPACT)
   const title = titleFrom(task)
-  const session = await openSession({ workspace, person: {}, resumed, title, autonomous: true })
+  const membership = team ? { team: team.place } : {}
+  const session = await openSession({ workspace, person: {}, resumed, title, autonomous: true, ...membership })
   const { agent } = session
   const { conversation: chat, model } = agent
   const interruption = interruptible()
@@ -57,7 +61,9 @@ export async function run({ args, cwd, env, terminal }: Call): Promise<number> {
     const work = compacting
       ? compact({ agent, ...compacting, signal, showPlan: report.plan })
       : agent.query(task, { ...workspace.limits, signal })
-    const end = await follow(work, report)
+    let end = await follow(work, report)
+    while (team && end.reason === "answer" && (await messageCame({ ...team, agent, signal })))
+      end = await follow(agent.query(undefined, { ...workspace.limits, signal }), report)
     const exitCode = exitCodeOf(end)
     const ledger = summarise(chat.views.ledger)
     report.end({ end, exitCode, conversation: chat.id, dollars: ledger.dollars, ledger })

@@ -1,0 +1,53 @@
+/** What the journal of an agent says it does: lines for a terminal, and its last step in a few words. */
+import type { Entry, Store } from "@strata/core/internal"
+import { isMessage } from "@strata/core/internal/journal/entries"
+import { isText, isToolResult, isToolUse, textOf } from "@strata/core/internal/messages/blocks"
+import { contentOf, isHuman } from "@strata/core/internal/messages/messages"
+import { attachmentWords } from "../display/attachments.ts"
+import { firstLine } from "../display/text.ts"
+import { callWords, resultSummary } from "../display/tool-calls.ts"
+import { printable, visible } from "../display/visible.ts"
+
+export type Journal = Awaited<ReturnType<Store["open"]>>
+
+/** One line for a call and its result, whole texts. Nothing in them can control a terminal. */
+export function entryLines(entry: Entry): readonly string[] {
+  if (entry.type === "attachment") {
+    const { attachment } = entry
+    if (attachment.type === "queued_agent_message")
+      return [`· ${printable(attachmentWords({ kind: attachment.type, about: attachment.from }))}`]
+    return []
+  }
+  if (!isMessage(entry) || (entry.type !== "user" && entry.type !== "assistant")) return []
+  return contentOf(entry).flatMap((block) => {
+    if (isToolResult(block)) {
+      const { state, text } = resultSummary(block)
+      return state === "failed" ? [`  └ failed: ${printable(text)}`] : []
+    }
+    if (isToolUse(block)) return [`● ${printable(callWords(block.name, inputWords(block.input)))}`]
+    if (!isText(block) || block.text.trim() === "") return []
+    const lines = visible(block.text.trim()).split("\n")
+    if (entry.type === "assistant") return lines
+    return isHuman(entry) ? lines.map((line, at) => `${at === 0 ? ">" : " "} ${line}`) : []
+  })
+}
+
+/** The last call of a tool, or the start of the last text. */
+export async function activityIn(journal: Journal): Promise<string | undefined> {
+  const { entries } = await journal.tail()
+  for (const entry of entries.toReversed()) {
+    if (!isMessage(entry) || entry.type !== "assistant") continue
+    const blocks = contentOf(entry)
+    const call = blocks.findLast(isToolUse)
+    if (call) return firstLine(callWords(call.name, inputWords(call.input)), 80)
+    const text = textOf(blocks.filter(isText))
+    if (text.trim() !== "") return firstLine(text, 80)
+  }
+  return undefined
+}
+
+/** The first text in the input: the journal keeps inputs, not summaries. */
+function inputWords(input: unknown): string {
+  const values = typeof input === "object" && input !== null ? Object.values(input) : []
+  return firstLine(values.find((value): value is string => typeof value === "string") ?? "", 80)
+}

@@ -1,0 +1,119 @@
+/** `strata agents`: the agents of a conversation. Lists and shows them, follows one, and reaches a conversation that runs. */
+import { systemClock } from "@strata/core/internal/base/clock"
+import { messageOf } from "@strata/core/internal/base/errors"
+import { isText, textOf } from "@strata/core/internal/messages/blocks"
+import { contentOf, isHuman } from "@strata/core/internal/messages/messages"
+import { lastTextIn } from "@strata/core/internal/team/result"
+import { findSocket, type SocketAnswer, sendToSocket } from "@strata/core/internal/team/socket"
+import { readArguments } from "../arguments.ts"
+import { type Run, UsageError } from "../command.ts"
+import { AGENTS } from "../descriptions.ts"
+import { visibleJson } from "../display/visible.ts"
+import { nearestTo } from "../suggestion.ts"
+import { agentPage, listPage } from "./page.ts"
+import { type AgentsPlace, agentsIn, agentsNow, namedAgent, openAgentsPlace, withAgentJournal } from "./place.ts"
+import { tail } from "./tail.ts"
+
+const DONE = 0
+const FAILED = 1
+/** What a person sends from a terminal comes from this name. The token of the socket proves the user, not the person. */
+const SENDER = "terminal"
+
+/** What each action takes after its name: the least and the most arguments, and their placeholder. */
+const ACTIONS = {
+  list: [0, 0, ""],
+  show: [1, 1, "ID"],
+  tail: [1, 1, "ID"],
+  stop: [1, 1, "ID"],
+  send: [2, Number.POSITIVE_INFINITY, "NAME TEXT…"],
+} as const satisfies Record<string, readonly [least: number, most: number, value: string]>
+
+type Action = keyof typeof ACTIONS
+
+const WITH_JSON: ReadonlySet<Action> = new Set(["list", "show"])
+
+export const run: Run = async ({ args, cwd, env, terminal }) => {
+  const { values, operands } = readArguments(AGENTS, args)
+  const { action, given } = chosen(operands)
+  if (values.json && !WITH_JSON.has(action)) throw new UsageError(`strata agents ${action} has no --json.`)
+  const place = await openAgentsPlace({ cwd, env, id: values.conversation, open: action !== "list" })
+  const look = { style: terminal.style, columns: terminal.columns }
+  const print = (value: unknown, page: () => readonly string[]) => {
+    terminal.print(`${values.json ? visibleJson(value, 2) : page().join("\n")}\n`)
+    return DONE
+  }
+  switch (action) {
+    case "list": {
+      const agents = await agentsNow(place)
+      return print({ conversation: place.conversation.id, agents }, () => listPage(agents, look))
+    }
+    case "show": {
+      const agent = namedAgent(await agentsNow(place), given[0]!)
+      const texts = await textsOf(place, agent.id)
+      return print({ ...agent, ...texts }, () => agentPage({ agent, ...texts }, look))
+    }
+    case "tail":
+      return tail(place, namedAgent(await agentsIn(place), given[0]!), terminal)
+    case "stop": {
+      const { id } = namedAgent(await agentsIn(place), given[0]!)
+      const answer = await reach(place, { control: "stop", agent: id })
+      if (!answer.accepted) return refused(answer.why)
+      terminal.print(`${id} was asked to stop. What it did so far is kept.\n`)
+      return DONE
+    }
+    case "send": {
+      const [to, ...words] = given
+      const answer = await reach(place, { to, text: words.join(" "), hops: 1 })
+      if (!answer.accepted) return refused(answer.why)
+      terminal.print(`Sent to ${to}. It reads the message before its next request.\n`)
+      return DONE
+    }
+  }
+
+  function refused(why: string): number {
+    terminal.complain(`${why}\n`)
+    return FAILED
+  }
+}
+
+/** A fork's journal begins with its lead's messages: its list shows what it is for. */
+async function textsOf(place: AgentsPlace, id: string): Promise<{ readonly task?: string; readonly result?: string }> {
+  return withAgentJournal(place, id, async (journal) => {
+    const result = await lastTextIn(journal)
+    const about = result === "" ? {} : { result }
+    for await (const entry of journal.entries())
+      if (entry.type === "user" && isHuman(entry)) return { task: textOf(contentOf(entry).filter(isText)), ...about }
+    return about
+  }).catch(() => ({}))
+}
+
+/** Through the socket of a conversation that runs. */
+async function reach(
+  { root, conversation: { id }, isOpen }: AgentsPlace,
+  content: Readonly<Record<string, unknown>>,
+): Promise<SocketAnswer> {
+  if (!isOpen)
+    return {
+      accepted: false,
+      why: `The conversation ${id.slice(0, 8)} does not run, so its agents do not work. Nothing was sent. To go on with it: strata chat --resume ${id}`,
+    }
+  try {
+    return await sendToSocket(await findSocket(root, id), { from: SENDER, content }, systemClock)
+  } catch (error) {
+    return { accepted: false, why: messageOf(error) }
+  }
+}
+
+function chosen([name = "list", ...given]: readonly string[]): { action: Action; given: readonly string[] } {
+  const names = Object.keys(ACTIONS) as Action[]
+  const action = names.find((one) => one === name)
+  if (action === undefined) {
+    const near = nearestTo(name, names)
+    const hint = near === undefined ? `The actions are ${names.join(", ")}.` : `Did you mean "strata agents ${near}"?`
+    throw new UsageError(`strata agents has no action ${name}. ${hint}`)
+  }
+  const [least, most, value] = ACTIONS[action]
+  if (given.length >= least && given.length <= most) return { action, given }
+  const usage = `strata agents ${action}${value === "" ? "" : ` ${value}`}`
+  throw new UsageError(`Use it like this: ${usage}. "strata agents --help" shows more.`)
+}

@@ -1,0 +1,92 @@
+/** The pages of `strata agents` and the rows of `/agents`. Nothing in them can control a terminal. */
+import type { AgentView } from "@strata/core/internal"
+import { counted, dollarsOrUnknown, grouped } from "../display/numbers.ts"
+import { table } from "../display/table.ts"
+import type { Style } from "../display/terminal.ts"
+import { indented, wrapped } from "../display/text.ts"
+import { printable, visible } from "../display/visible.ts"
+
+const WIDEST = 120
+
+export interface Look {
+  readonly style: Pick<Style, "bold" | "dim">
+  readonly columns: number
+}
+
+export const STATUS_WORDS: Readonly<Record<AgentView["status"], string>> = {
+  running: "running",
+  idle: "waits",
+  completed: "completed",
+  failed: "failed",
+  killed: "stopped",
+}
+
+/** `finder (Explore)` */
+export const nameOf = ({ name, definition }: AgentView): string =>
+  printable(definition === undefined || definition === name ? name : `${name} (${definition})`)
+
+/** What it does now, or how it ended. */
+export const nowOf = ({ status, progress, summary, description }: AgentView): string =>
+  printable((status === "running" ? progress : summary) ?? description)
+
+export function listPage(agents: readonly AgentView[], { style, columns }: Look): readonly string[] {
+  if (agents.length === 0) return ["This conversation has started no agents."]
+  return [
+    style.bold(counted(agents.length, "agent")),
+    "",
+    ...table({
+      width: Math.min(columns, WIDEST),
+      titles: style.dim,
+      columns: [
+        { title: "id" },
+        { title: "name", gives: "end" },
+        { title: "kind" },
+        { title: "status" },
+        { title: "turns", align: "right" },
+        { title: "cost", align: "right" },
+        { title: "now, or how it ended", gives: "end" },
+      ],
+      rows: agents.map((agent) => [
+        agent.id,
+        nameOf(agent),
+        agent.kind,
+        STATUS_WORDS[agent.status],
+        grouped(agent.turns),
+        dollarsOrUnknown(agent.dollars),
+        nowOf(agent),
+      ]),
+    }),
+  ]
+}
+
+export interface ShownAgent {
+  readonly agent: AgentView
+  readonly task?: string | undefined
+  readonly result?: string | undefined
+}
+
+export function agentPage({ agent, task, result }: ShownAgent, { style, columns }: Look): readonly string[] {
+  const { id, kind, status, model, turns, dollars, started, ended, summary, journal } = agent
+  const width = Math.min(columns, WIDEST) - 2
+  const text = (whole: string) =>
+    indented(
+      visible(whole.trim())
+        .split("\n")
+        .flatMap((line) => (line === "" ? [""] : wrapped(line, width))),
+      2,
+    )
+  return [
+    style.bold(`${id}: ${nameOf(agent)}, ${kind}, ${STATUS_WORDS[status]}`),
+    `  model: ${printable(model)}; ${counted(turns, "turn")}, ${dollarsOrUnknown(dollars)}`,
+    `  started: ${started}${ended === undefined ? "" : `; ended: ${ended}`}`,
+    ...(status === "killed" && summary !== undefined ? text(summary) : []),
+    `  journal: ${printable(journal)}`,
+    "",
+    style.bold("Task"),
+    ...text(task ?? agent.description),
+    ...(result === undefined || result === "" ? [] : ["", style.bold(resultTitle(status)), ...text(result)]),
+  ]
+}
+
+const resultTitle = (status: AgentView["status"]): string =>
+  status === "completed" ? "Result" : "The last thing it wrote"
