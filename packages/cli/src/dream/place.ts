@@ -37,6 +37,7 @@ export async function openDreamPlace({ cwd: given, env, model }: DreamPlaceOptio
   const memory = await openProjectMemory({
     ...{ store: fileStore({ root }), cwd, root, clock: systemClock },
     mode: values.off ? "off" : values.memory,
+    worktreeMemory: values.worktreeMemory,
     code: (await repositoryRoot(cwd)) ?? cwd,
   })
   const connection = connectionFrom(env)

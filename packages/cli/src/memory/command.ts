@@ -6,7 +6,7 @@ import { type Run, UsageError } from "../command.ts"
 import { MEMORY } from "../descriptions.ts"
 import { visibleJson } from "../display/visible.ts"
 import { nearestTo } from "../suggestion.ts"
-import { changeOf, edit, erase, forget, revert, showChange } from "./changes.ts"
+import { changeOf, edit, erase, forget, merge, revert, showChange } from "./changes.ts"
 import { namedMemory } from "./named.ts"
 import { historyPage, inOrder, listPage, memoryPage } from "./page.ts"
 import { openMemoryPlace } from "./place.ts"
@@ -25,11 +25,12 @@ const ACTIONS = {
   revert: [1, 1, "ID"],
   search: [1, Number.POSITIVE_INFINITY, "WORDS…"],
   why: [0, 1, "[CONVERSATION]"],
+  merge: [0, 0, ""],
 } as const satisfies Record<string, readonly [least: number, most: number, value: string]>
 
 type Action = keyof typeof ACTIONS
 
-const WITHOUT_JSON: ReadonlySet<Action> = new Set(["edit", "forget", "revert"])
+const WITHOUT_JSON: ReadonlySet<Action> = new Set(["edit", "forget", "revert", "merge"])
 
 export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values, operands } = readArguments(MEMORY, args)
@@ -77,10 +78,12 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
     case "edit":
       return edit(given[0]!, { bank, terminal, env })
     case "forget":
-      if (values.erase) return erase(given[0]!, { bank, terminal, isSure: values.yes })
+      if (values.erase) return erase(given[0]!, { place, terminal, isSure: values.yes })
       return forget(given[0]!, { bank, terminal })
     case "revert":
       return revert(given[0]!, { bank, terminal, isSure: values.yes })
+    case "merge":
+      return merge(place, terminal)
   }
 }
 

@@ -18,6 +18,7 @@ const AUTHORS: Readonly<Record<MemoryAuthor, string>> = {
   agent: "the agent",
   extraction: "after a query",
   dream: "a dream",
+  merge: "a merge",
 }
 
 export const authorWords = (by: MemoryAuthor): string => AUTHORS[by]

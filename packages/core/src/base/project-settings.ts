@@ -4,7 +4,7 @@
  */
 import { FIGURES, type FigureName } from "./flag-names.ts"
 import type { Settings } from "./settings-schema.ts"
-import { MEMORY_MODES, type MemoryMode, type PermissionMode } from "./vocabulary.ts"
+import { MEMORY_MODES, type MemoryMode, type PermissionMode, type WorktreeMemory } from "./vocabulary.ts"
 
 type Verdict = "restricts" | "harmless" | "needs trust"
 
@@ -12,12 +12,19 @@ type Verdict = "restricts" | "harmless" | "needs trust"
 export interface PersonSettings {
   readonly mode: PermissionMode
   readonly memory: MemoryMode
+  readonly worktreeMemory: WorktreeMemory
   /** Whether they set a model's price. */
   readonly hasPrices: boolean
 }
 
-export const personSettings = ({ permissions, memory = "auto", models = {} }: Partial<Settings>): PersonSettings => ({
+export const personSettings = ({
+  permissions,
+  memory = "auto",
+  worktreeMemory = "shared",
+  models = {},
+}: Partial<Settings>): PersonSettings => ({
   memory,
+  worktreeMemory,
   mode: permissions?.mode ?? "ask",
   hasPrices: Object.values(models).some(({ price }) => price !== undefined),
 })
@@ -80,6 +87,9 @@ export const PROJECT_RULES: { readonly [K in keyof Required<Settings>]: SettingR
   // a repository must not switch on what the person has restricted
   memory: (mode, person) =>
     MEMORY_MODES.indexOf(mode) >= MEMORY_MODES.indexOf(person.memory) ? "restricts" : "needs trust",
+  // what was learned on a branch must not reach the shared memory early, if the person keeps it apart
+  worktreeMemory: (place, person) =>
+    place === "overlay" || person.worktreeMemory === "shared" ? "restricts" : "needs trust",
   permissions: { inside: PERMISSIONS },
   hooks: "needs trust",
   mcpServers: "needs trust",

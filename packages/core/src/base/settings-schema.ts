@@ -1,7 +1,14 @@
 /** The schema of the settings. It has its own file so that zod is loaded only when settings are. */
 import { z } from "zod/v4"
 import { FIGURES, SWITCHES } from "./flag-names.ts"
-import { HOOK_EVENTS, isPermissionRule, MEMORY_MODES, PERMISSION_MODES, PERMISSION_RULE } from "./vocabulary.ts"
+import {
+  HOOK_EVENTS,
+  isPermissionRule,
+  MEMORY_MODES,
+  PERMISSION_MODES,
+  PERMISSION_RULE,
+  WORKTREE_MEMORIES,
+} from "./vocabulary.ts"
 
 /** A key that may be missing. Its type excludes `undefined`, because `combineSettings` drops such values before it checks the rest. */
 const mayBeMissing = <T>(schema: z.ZodType<T>) => schema.optional() as unknown as MayBeMissing<T> // zod 4.3 has exactOptional
@@ -99,6 +106,8 @@ export const settingsSchema = z.strictObject({
   clearableTools: z.array(z.string()),
   /** What is kept across conversations: `auto`, `ask` before each write, `read-only`, or `off`. */
   memory: z.enum(MEMORY_MODES),
+  /** Linked git worktrees write into the `shared` memory of the project, or into an `overlay` that is merged back. */
+  worktreeMemory: z.enum(WORKTREE_MEMORIES),
   permissions,
   hooks: z.partialRecord(z.enum(HOOK_EVENTS), z.array(hookCommand)),
   mcpServers: z.record(z.string(), mcpServer),

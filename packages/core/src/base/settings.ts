@@ -34,6 +34,7 @@ export const DEFAULT_SETTINGS: Settings = {
   toolResultLimits: {},
   clearableTools: [],
   memory: "auto",
+  worktreeMemory: "shared",
   permissions: {},
   hooks: {},
   mcpServers: {},
@@ -211,6 +212,7 @@ export const ENVIRONMENT: readonly EnvironmentName[] = [
   { key: "flush", names: ["STRATA_FLUSH"], read: asText },
   { key: "exportContent", names: ["STRATA_EXPORT_CONTENT"], read: asSwitch },
   { key: "memory", names: ["STRATA_MEMORY"], read: asText },
+  { key: "worktreeMemory", names: ["STRATA_WORKTREE_MEMORY"], read: asText },
 ]
 
 /** One layer for each variable, so that an error names the variable. */

@@ -150,6 +150,16 @@ describe("PERM-3 what a project's settings may decide", () => {
     expect((await load()).values.memory).toBe(effective)
   })
 
+  test.each([
+    [undefined, "overlay", "overlay"],
+    ["overlay", "shared", "overlay"],
+    ["shared", "overlay", "overlay"],
+  ] as const)("L5-10 a project may only keep worktrees apart: %s and %s give %s", async (own, asked, effective) => {
+    if (own) person({ worktreeMemory: own })
+    project({ worktreeMemory: asked })
+    expect((await load()).values.worktreeMemory).toBe(effective)
+  })
+
   test("the settings of the home directory are the person's, also through a link and in the local file", async () => {
     put(join(cwd(), ".strata/settings.json"), EVERYTHING)
     local({ permissions: { allow: ["Write"] } })

@@ -28,6 +28,11 @@ export const MEMORY_MODES = ["auto", "ask", "read-only", "off"] as const
 
 export type MemoryMode = (typeof MEMORY_MODES)[number]
 
+/** Where a linked git worktree keeps what it learns: in the project's memory, or apart until its branch is merged. */
+export const WORKTREE_MEMORIES = ["shared", "overlay"] as const
+
+export type WorktreeMemory = (typeof WORKTREE_MEMORIES)[number]
+
 /** Completes the sentence "must be …". */
 export const PERMISSION_RULE = '"Tool" or "Tool(pattern)"'
 

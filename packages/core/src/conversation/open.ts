@@ -143,7 +143,8 @@ export function memoryFor(
   { store, settings: { values }, root, ...rest }: MemoryGround,
 ): Promise<ProjectMemory | undefined> {
   const mode = values.off ? "off" : values.memory
-  return openProjectMemory({ store, mode, ...rest, ...(options.store ? {} : { root }) })
+  const { worktreeMemory } = values
+  return openProjectMemory({ store, mode, worktreeMemory, ...rest, ...(options.store ? {} : { root }) })
 }
 
 const alreadyBegun = (id: string) =>

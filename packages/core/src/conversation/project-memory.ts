@@ -5,7 +5,7 @@
 import { readdir } from "node:fs/promises"
 import { homedir } from "node:os"
 import type { Clock } from "../base/clock.ts"
-import type { MemoryMode } from "../base/vocabulary.ts"
+import type { MemoryMode, WorktreeMemory } from "../base/vocabulary.ts"
 import { projectDirectory } from "../journal/file/layout.ts"
 import type { AgentMemoryPlace, MemoryFiles, MemoryPlace } from "../journal/memory-files.ts"
 import type { Store } from "../journal/store.ts"
@@ -14,7 +14,8 @@ import { Quota } from "../layers/quota.ts"
 import { type MemoryBank, openBank } from "../memory/bank.ts"
 import { claimsOf } from "../memory/claims.ts"
 import type { Memory } from "../memory/memory.ts"
-import { projectIdentity } from "../memory/project-identity.ts"
+import { following, mergeFinished, mergeOverlay, overlayOf } from "../memory/overlays.ts"
+import { type ProjectIdentity, projectIdentity } from "../memory/project-identity.ts"
 import { maskSecrets } from "../memory/secrets/find-secrets.ts"
 import type { FoundInConversation, JournalIndex } from "../recall/journal-index.ts"
 import type { MemoryRecall, Recalled, RecallQuestion } from "../recall/memory-recall.ts"
@@ -31,6 +32,8 @@ export interface ProjectMemory {
   readonly mode: Exclude<MemoryMode, "off">
   readonly bank: MemoryBank
   readonly files: MemoryFiles
+  /** The memory of the project that a worktree's own is kept apart from. Dreams are about this one. Absent where there is no other. */
+  readonly shared?: Pick<ProjectMemory, "bank" | "files" | "directory">
   readonly daily: DailySpend
   readonly quota: Quota
   /** The directory with its links followed, if the store keeps files. */
@@ -47,6 +50,8 @@ export interface ProjectMemoryOptions {
   readonly store: Store
   readonly cwd: string
   readonly mode: MemoryMode
+  /** Where a linked worktree keeps what it learns. Default: `shared`. */
+  readonly worktreeMemory?: WorktreeMemory
   readonly clock: Clock
   /** The root of the code that memories name things of. Default: `cwd`. */
   readonly code?: string
@@ -58,16 +63,43 @@ export interface ProjectMemoryOptions {
 export async function openProjectMemory(options: ProjectMemoryOptions): Promise<ProjectMemory | undefined> {
   const { store, cwd, mode, root } = options
   if (mode === "off" || !store.memories) return undefined
-  const { name } = await projectIdentity(cwd)
+  const identity = await projectIdentity(cwd)
+  const { name } = identity
   const ground = root === undefined ? undefined : { root, identity: name, cwd }
   // what is not noted is not found from other worktrees, and nothing else is lost
   if (ground && mode !== "read-only") await noteDirectory(ground).catch(() => undefined)
   const projects = async () => (ground ? projectDirectories(ground) : [])
+  const shared = store.memories({ project: name })
   return openMemory(options, {
     owner: "project",
-    files: store.memories({ project: name }),
+    files: shared,
+    ...(await overlayFor(options, identity, shared)),
     ...(root === undefined ? {} : { past: { root, projects } }),
   })
+}
+
+/**
+ * Merges what finished worktrees left, and finds the memory of this worktree if it has one of its own. A memory that cannot be merged now
+ * stays where it is, and the next conversation tries again.
+ */
+async function overlayFor(
+  { mode, clock, worktreeMemory }: ProjectMemoryOptions,
+  { worktree }: ProjectIdentity,
+  files: MemoryFiles,
+): Promise<Pick<MemoryParts, "files" | "shared" | "follow"> | undefined> {
+  if (mode !== "read-only") await mergeFinished({ files, clock }).catch(() => undefined)
+  if (!worktree) return undefined
+  const overlay = overlayOf(files, worktree)
+  const isThere = (await files.list(overlay.folder)).length > 0
+  if (worktreeMemory !== "overlay") {
+    const wasApart = isThere && mode !== "read-only"
+    if (wasApart) await mergeOverlay({ files, overlay, clock }).catch(() => undefined)
+    return undefined
+  }
+  if (mode === "read-only") return isThere ? { files: overlay.files } : undefined
+  const follow = following({ files, overlay, clock, worktree })
+  await follow()
+  return { files: overlay.files, shared: files, follow }
 }
 
 export interface AgentMemoryOptions extends Omit<ProjectMemoryOptions, "root"> {
@@ -90,19 +122,32 @@ export async function memoryDirectoryOf(store: Store, place: MemoryPlace): Promi
 interface MemoryParts {
   readonly owner: ProjectMemory["owner"]
   readonly files: MemoryFiles
+  /** The project's files, if `files` are a worktree's own. */
+  readonly shared?: MemoryFiles
+  /** Takes over what the project's memory has learned since. */
+  readonly follow?: () => Promise<void>
   readonly past?: Past
 }
 
 async function openMemory(
   { mode, clock, cwd, code = cwd }: Omit<ProjectMemoryOptions, "store" | "root">,
-  { owner, files, past }: MemoryParts,
+  { owner, files, shared, follow, past }: MemoryParts,
 ): Promise<ProjectMemory | undefined> {
   if (mode === "off") return undefined
-  const bank = openBank({ files, clock, readOnly: mode === "read-only" })
-  const directory = files.directory === undefined ? undefined : await followed(files.directory)
+  const open = async (opened: MemoryFiles) => {
+    const directory = opened.directory === undefined ? undefined : await followed(opened.directory)
+    const bank = openBank({ files: opened, clock, readOnly: mode === "read-only" })
+    return { files: opened, bank, ...(directory === undefined ? {} : { directory }) }
+  }
+  const own = await open(files)
+  const search = searchIn(own.bank, past)
   return {
-    ...{ owner, mode, bank, files, daily: dailySpend(files), quota: new Quota(), ...searchIn(bank, past) },
-    ...(directory === undefined ? {} : { directory }),
+    ...{ owner, mode, ...own, ...search, daily: dailySpend(shared ?? files), quota: new Quota() },
+    ...(shared ? { shared: await open(shared) } : {}),
+    recall: async (question) => {
+      await follow?.().catch(() => undefined) // what is there can be searched as it is
+      return search.recall(question)
+    },
     journals: async () => (past ? (await past.projects()).map((project) => projectDirectory(past.root, project)) : []),
     gone: async (memory) =>
       (await claimsOf(memory, { directory: code })).filter(({ state }) => state === "gone").map(({ text }) => text),

@@ -49,7 +49,7 @@ export interface MemoryFileChange {
 }
 
 const MOST_NAME_BYTES = 200 // file names may have 255; the rest is for endings
-const DEEPEST = 6
+const DEEPEST = 8 // six for a memory, and two for the folder of a worktree
 
 /** Returns the path if every part of it is a plain name; throws otherwise. It then cannot lead out of the directory. */
 export function checkedMemoryPath(path: string): string {

@@ -21,6 +21,8 @@ export interface PlannedChange {
   readonly refused?: readonly MemoryRefusal[]
   /** Archived copies that are no longer needed, with their texts. */
   readonly unarchived?: ReadonlyMap<string, string>
+  /** Other files to write in the same step. They are not part of the change. */
+  readonly alongside?: readonly MemoryFileChange[]
 }
 
 export interface Commit {
@@ -74,7 +76,7 @@ export async function commit({ files, reader, snapshot, plan, now }: Commit): Pr
     ...(plan.refused && plan.refused.length > 0 ? { refused: plan.refused } : {}),
   }
   const history = historyWrites({ change, head: { last, files: recorded }, headText, copies })
-  await files.install([...writes, ...history])
+  await files.install([...writes, ...(plan.alongside ?? []), ...history])
   return change
 }
 

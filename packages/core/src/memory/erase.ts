@@ -1,14 +1,16 @@
 /**
- * Erases a memory for good: its file, its archived copies, and everything about it in the history. The other changes stay, and can still be
- * shown and reverted. This is the only place that rewrites history: a secret that someone typed must not stay on the disk.
+ * Erases a memory for good: its file, its archived copies, marks in other memories that name it, and everything about it in the history.
+ * The other changes stay, and can still be shown and reverted. This is the only place that rewrites history: a secret that someone typed must not stay on the disk.
  */
 import type { MemoryFileChange, MemoryFiles } from "../journal/memory-files.ts"
 import { ARCHIVE, INDEX_FILE } from "./file-names.ts"
-import { hashOf, loadChanges, readCopy, rewrittenHistory } from "./history.ts"
+import { hashOf, loadChanges, type RecordedFile, readCopy, rewrittenHistory } from "./history.ts"
 import { linkedFile } from "./index-file.ts"
 import type { MemoryChange, MemoryFileEdit } from "./memory.ts"
-import { maskSecrets } from "./secrets/find-secrets.ts"
-import type { Snapshot } from "./snapshot.ts"
+import { movedInto, nestedFiles } from "./nested-files.ts"
+import { factsOf, type Snapshot, SnapshotReader } from "./snapshot.ts"
+import { parseMemory, renderMemory } from "./topic-file.ts"
+import { BASE, foldersOfWorktrees } from "./worktree-folders.ts"
 
 const ERASED = "A memory was erased for good" // names no file: a name can hold what had to go
 
@@ -18,13 +20,39 @@ export interface Erasure {
   readonly changes: number
 }
 
-/** Nothing if neither the files nor the history know it. */
-export async function planErasure(options: {
-  files: MemoryFiles
-  snapshot: Snapshot
-  file: string
-  now: Date
-}): Promise<Erasure | undefined> {
+interface ErasureOptions {
+  readonly files: MemoryFiles
+  readonly snapshot: Snapshot
+  readonly file: string
+  readonly now: Date
+}
+
+/** Erases it in the project's memory and in every worktree's own. Nothing if neither the files nor a history know it. */
+export async function planErasure(options: ErasureOptions): Promise<Erasure | undefined> {
+  const { files, file } = options
+  const plans = [await planHere(options)]
+  for (const folder of await foldersOfWorktrees(files)) {
+    const inside = nestedFiles(files, folder)
+    const snapshot = await new SnapshotReader(inside).read()
+    const plan = await planHere({ ...options, files: inside, snapshot })
+    const base = nestedFiles(inside, BASE)
+    const copies = (await base.list()).map(async ({ path }) => {
+      const text = (await base.read(path)) ?? ""
+      return { path, text: path === file ? undefined : await withoutReferences(options, path, text), expected: text }
+    })
+    const changed = (await Promise.all(copies)).filter(({ text, expected }) => text !== expected)
+    if (plan) plans.push({ ...plan, writes: movedInto(folder, plan.writes) })
+    plans.push({ changes: 0, writes: movedInto(`${folder}/${BASE}`, changed) })
+  }
+  const found = plans.filter((plan) => plan !== undefined)
+  if (plans[0] === undefined && found.every(({ writes }) => writes.length === 0)) return undefined
+  return {
+    changes: found.reduce((sum, { changes }) => sum + changes, 0),
+    writes: found.flatMap(({ writes }) => writes),
+  }
+}
+
+async function planHere(options: ErasureOptions): Promise<Erasure | undefined> {
   const { files, snapshot, file, now } = options
   const { changes } = await loadChanges(files)
   const named = changes.filter((change) => change.files.some(({ path }) => path === file))
@@ -32,11 +60,11 @@ export async function planErasure(options: {
   if (named.length === 0 && !isThere) return undefined
 
   const copies = new Map<string, string>()
-  const withoutLine = async (copy: string | undefined): Promise<string | undefined> => {
+  const cleanCopy = async (path: string, copy: string | undefined): Promise<string | undefined> => {
     if (copy === undefined) return undefined
     const text = await readCopy(files, copy).catch(() => undefined) // damaged: there is nothing in it to show
     if (text === undefined) return copy
-    const kept = withoutLinksTo(file, text)
+    const kept = await withoutReferences(options, path, text)
     copies.set(hashOf(kept), kept)
     return hashOf(kept)
   }
@@ -45,51 +73,77 @@ export async function planErasure(options: {
     const edits: MemoryFileEdit[] = []
     for (const edit of change.files) {
       if (edit.path === file) continue
-      if (edit.path !== INDEX_FILE) edits.push(edit)
-      else {
-        const [before, after] = [await withoutLine(edit.before), await withoutLine(edit.after)]
-        edits.push({ path: INDEX_FILE, ...(before ? { before } : {}), ...(after ? { after } : {}) })
-      }
+      const [before, after] = [await cleanCopy(edit.path, edit.before), await cleanCopy(edit.path, edit.after)]
+      edits.push({ ...edit, ...(before ? { before } : {}), ...(after ? { after } : {}) })
     }
     rewritten.push(named.includes(change) ? withoutTraces(change, edits, file) : { ...change, files: edits })
   }
 
-  const archived = [
-    ...named.flatMap((change) => change.files.flatMap((edit) => (edit.path === file ? (edit.archived ?? []) : []))),
-    ...(await files.list(ARCHIVE)).map(({ path }) => path).filter((path) => isCopyOf(path, file)),
-  ]
-  const index = snapshot.texts.get(INDEX_FILE)
-  const kept = index === undefined ? undefined : withoutLinksTo(file, index)
-  const copy = maskSecrets(kept ?? "")
-  copies.set(hashOf(copy), copy)
-
-  const { [file]: _, ...recorded } = snapshot.loaded.head.files
-  const last = snapshot.loaded.head.last + 1
-  const indexFacts = recorded[INDEX_FILE]
-  const head = {
-    last,
-    files: {
-      ...recorded,
-      ...(indexFacts && kept !== undefined
-        ? { [INDEX_FILE]: { ...indexFacts, hash: hashOf(kept), copy: hashOf(copy) } }
-        : {}),
-    },
+  const recorded: Record<string, RecordedFile> = { ...snapshot.loaded.head.files }
+  delete recorded[file]
+  const writes: MemoryFileChange[] = []
+  for (const [path, text] of snapshot.texts) {
+    if (path === file) continue
+    const kept = await withoutReferences(options, path, text)
+    const facts = recorded[path]
+    if (kept !== text) writes.push({ path, text: kept, expected: text })
+    // an edit by hand that is not recorded yet stays one
+    if (facts?.hash === hashOf(text)) recorded[path] = { ...facts, hash: hashOf(kept) }
   }
+  for (const [path, facts] of Object.entries(recorded))
+    recorded[path] = { ...facts, copy: (await cleanCopy(path, facts.copy))! }
+  const last = snapshot.loaded.head.last + 1
   const erased: MemoryChange = { id: String(last), at: now.toISOString(), by: "person", why: ERASED, files: [] }
   return {
     changes: named.length,
     writes: [
       ...(isThere ? [{ path: file, text: undefined, expected: snapshot.texts.get(file)! }] : []),
-      ...(kept === undefined ? [] : [{ path: INDEX_FILE, text: kept, expected: index! }]),
-      ...[...new Set(archived)].map((path) => ({ path, text: undefined })),
+      ...writes,
+      ...(await archiveWrites(options, named)),
       ...(await rewrittenHistory(files, {
         changes: [...rewritten, erased],
-        head,
+        head: { last, files: recorded },
         headText: snapshot.loaded.text,
         texts: copies,
       })),
     ],
   }
+}
+
+/** Its copies in the archive go. Those of other memories no longer name it. */
+async function archiveWrites(options: ErasureOptions, named: readonly MemoryChange[]): Promise<MemoryFileChange[]> {
+  const { files, file } = options
+  const own = named.flatMap((change) =>
+    change.files.flatMap((edit) => (edit.path === file ? (edit.archived ?? []) : [])),
+  )
+  const writes = (await files.list(ARCHIVE)).map(async ({ path }): Promise<MemoryFileChange[]> => {
+    if (own.includes(path) || isCopyOf(path, file)) return [{ path, text: undefined }]
+    const text = await files.read(path).catch(() => undefined)
+    const kept = text === undefined ? undefined : await withoutReferences(options, path, text)
+    return kept === text ? [] : [{ path, text: kept, expected: text! }]
+  })
+  return (await Promise.all(writes)).flat()
+}
+
+/** The text of another file without a line of the index, or a mark of supersession, that names the erased memory. */
+async function withoutReferences({ snapshot, file }: ErasureOptions, path: string, text: string): Promise<string> {
+  if (path === INDEX_FILE) return withoutLinksTo(file, text)
+  const erased = snapshot.memories.find((memory) => memory.file === file)
+  const stem = file.replace(/\.md$/i, "")
+  if (!text.includes(stem) && (erased === undefined || !text.includes(erased.name))) return text
+  const names = new Set([file, stem, ...(erased ? [erased.name] : [])])
+  const facts = factsOf(snapshot, path)
+  const { supersedes, supersededBy, ...memory } = await parseMemory({ file: path, text, facts })
+  const left = supersedes?.filter((reference) => !names.has(reference)) ?? []
+  const isOrphan = supersededBy !== undefined && names.has(supersededBy)
+  const next = snapshot.memories.find((one) => one.file === erased?.supersededBy)?.file
+  const successor = isOrphan ? next : supersededBy
+  const cleaned = {
+    ...memory,
+    ...(left.length > 0 ? { supersedes: left } : {}),
+    ...(successor === undefined || successor === path ? {} : { supersededBy: successor }),
+  }
+  return renderMemory(cleaned, { text, facts })
 }
 
 /** A change that was only about the erased memory says nothing about it any more. */

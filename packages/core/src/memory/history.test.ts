@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process"
+import { readdirSync, readFileSync } from "node:fs"
 import { readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -212,4 +213,31 @@ test("BEY-9 a bank whose writer is killed again and again has each change comple
     expect(await bank.problems()).toEqual([])
   }
   expect((await bank.all()).length).toBeGreaterThan(2)
+})
+
+test("BEY-9 an erased memory leaves no mark in others, in the files, the archive or the history", async () => {
+  const { bank, directory } = await bankOnDisk()
+  const everything = () =>
+    readdirSync(directory, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => `${entry.name}\n${readFileSync(join(entry.parentPath, entry.name), "utf8")}`)
+      .join("\n")
+  await bank.change({ by: "person", why: "a", puts: [{ file: "first.md", name: "First", body: "One." }] })
+  const gate = { file: "hunter2.md", name: "Hunter", body: "Two.", supersedes: ["first.md"] }
+  await bank.change({ by: "person", why: "b", puts: [gate] })
+  const old = { file: "old.md", name: "Old", body: "O.", supersedes: ["hunter2"] }
+  await bank.change({ by: "person", why: "c", puts: [old] })
+  await bank.change({ by: "person", why: "d", removals: ["old.md"] })
+  const last = { file: "last.md", name: "Last", body: "Three.", supersedes: ["hunter2.md"] }
+  await bank.change({ by: "person", why: "e", puts: [last] })
+  expect(everything()).toContain("hunter2")
+  await bank.erase("hunter2.md")
+  expect(everything()).not.toContain("hunter2")
+  const [first, third] = await bank.all()
+  expect(first).toMatchObject({ file: "first.md", supersededBy: "last.md" })
+  expect(third).toEqual(expect.not.objectContaining({ supersedes: expect.anything() }))
+  expect(await bank.problems()).toEqual([])
+  const changes = await bank.history()
+  expect(changes.map(({ by }) => by)).toEqual(Array(changes.length).fill("person"))
+  expect(changes.map(({ why }) => why)).not.toContain("Edited by hand")
 })

@@ -52,7 +52,8 @@ export interface MemoryText {
   readonly text: string
 }
 
-export type MemoryAuthor = "person" | "agent" | "extraction" | "dream"
+/** `merge`: the memory of a worktree and the project's memory were brought together. */
+export type MemoryAuthor = "person" | "agent" | "extraction" | "dream" | "merge"
 
 export interface MemoryProposal {
   readonly by: MemoryAuthor

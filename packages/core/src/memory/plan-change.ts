@@ -212,9 +212,13 @@ export async function mergedWith(options: {
   return merged
 }
 
-type FileText = string | null
+export type FileText = string | null
 
-async function mergeFile(file: { base: FileText; current: FileText; text: FileText }): Promise<FileText | "conflict"> {
+export async function mergeFile(file: {
+  base: FileText
+  current: FileText
+  text: FileText
+}): Promise<FileText | "conflict"> {
   const { base, current, text } = file
   if (current === base || current === text) return text
   if (text === base) return current

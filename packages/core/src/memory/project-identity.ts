@@ -13,15 +13,31 @@ export interface ProjectIdentity {
   readonly directory: string
   /** The name of its directory in the store. */
   readonly name: string
+  /** The linked worktree that the directory is in. Absent in the main one and outside git. */
+  readonly worktree?: LinkedWorktree
+}
+
+/** A worktree that `git worktree add` made. All paths are real paths. */
+export interface LinkedWorktree {
+  readonly directory: string
+  /** What git keeps about this worktree. */
+  readonly gitDirectory: string
+  /** What all worktrees of the repository share. */
+  readonly commonDirectory: string
+}
+
+interface Repository {
+  readonly directory: string
+  readonly worktree?: LinkedWorktree
 }
 
 export async function projectIdentity(cwd: string): Promise<ProjectIdentity> {
   const start = await realpath(cwd).catch(() => resolve(cwd))
-  const directory = (await repositoryAbove(start)) ?? start
-  return { directory, name: projectName(directory) }
+  const repository = (await repositoryAbove(start)) ?? { directory: start }
+  return { ...repository, name: projectName(repository.directory) }
 }
 
-async function repositoryAbove(start: string): Promise<string | undefined> {
+async function repositoryAbove(start: string): Promise<Repository | undefined> {
   for (let at = start; ; at = dirname(at)) {
     const found = await repositoryAt(at)
     if (found !== undefined) return found
@@ -29,22 +45,22 @@ async function repositoryAbove(start: string): Promise<string | undefined> {
   }
 }
 
-/** The directory that identifies the repository that begins here. */
-async function repositoryAt(directory: string): Promise<string | undefined> {
-  if (await isGitDirectory(directory)) return await ownerOf(directory) // inside `.git`, or a bare repository
+/** The repository that begins here. */
+async function repositoryAt(directory: string): Promise<Repository | undefined> {
+  if (await isGitDirectory(directory)) return { directory: await ownerOf(directory) } // inside `.git`, or a bare repository
   const dotGit = join(directory, ".git")
   const facts = await lstat(dotGit).catch(() => undefined)
   if (facts === undefined) return undefined
-  if (facts.isDirectory()) return (await isGitDirectory(dotGit)) ? directory : undefined
+  if (facts.isDirectory()) return (await isGitDirectory(dotGit)) ? { directory } : undefined
   // a file, or a link: it points to the repository, which may be anyone's
   const target = facts.isSymbolicLink() ? await realpath(dotGit).catch(() => undefined) : await pointedAt(dotGit)
   const gitDirectory = target && (await realpath(target).catch(() => undefined))
-  if (gitDirectory === undefined) return directory
-  return (await sharedRepository(directory, gitDirectory)) ?? directory
+  if (gitDirectory === undefined) return { directory }
+  return (await sharedRepository(directory, gitDirectory)) ?? { directory }
 }
 
 /** The repository of a linked worktree, if that repository knows this worktree. */
-async function sharedRepository(directory: string, gitDirectory: string): Promise<string | undefined> {
+async function sharedRepository(directory: string, gitDirectory: string): Promise<Repository | undefined> {
   const common = await firstLine(join(gitDirectory, "commondir"))
   if (common === undefined) return undefined // a submodule, or a repository with its data elsewhere: a project of its own
   const commonDirectory = await realpath(resolve(gitDirectory, common)).catch(() => undefined)
@@ -54,7 +70,8 @@ async function sharedRepository(directory: string, gitDirectory: string): Promis
   const back = await firstLine(join(gitDirectory, "gitdir"))
   if (back === undefined) return undefined
   const pointsBack = await realpath(resolve(gitDirectory, back)).catch(() => undefined)
-  return pointsBack === join(directory, ".git") ? ownerOf(commonDirectory) : undefined
+  if (pointsBack !== join(directory, ".git")) return undefined
+  return { directory: await ownerOf(commonDirectory), worktree: { directory, gitDirectory, commonDirectory } }
 }
 
 /**
@@ -85,15 +102,16 @@ async function isGitDirectory(path: string): Promise<boolean> {
   return facts[0] !== undefined && facts[1]?.isDirectory() === true && facts[2]?.isDirectory() === true
 }
 
-const firstLine = async (path: string): Promise<string | undefined> =>
+/** The first line of a small file, trimmed. */
+export const firstLine = async (path: string): Promise<string | undefined> =>
   (await beginningOf(path))?.split(/\r?\n/, 1)[0]?.trim()
 
-async function beginningOf(path: string): Promise<string | undefined> {
+export async function beginningOf(path: string, most = MOST_POINTER_BYTES): Promise<string | undefined> {
   const file = await open(path, "r").catch(() => undefined)
   if (!file) return undefined
   try {
     if (!(await file.stat()).isFile()) return undefined
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(MOST_POINTER_BYTES), 0, MOST_POINTER_BYTES, 0)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(most), 0, most, 0)
     return buffer.toString("utf8", 0, bytesRead)
   } catch {
     return undefined

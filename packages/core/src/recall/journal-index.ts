@@ -14,6 +14,7 @@ import type { Found, Question } from "./ranking.ts"
 import { TextIndex } from "./text-index.ts"
 
 const EXTENSION = ".jsonl"
+const INDEX_NAME = "recall.sqlite"
 const BATCH = 2_000 // passages per transaction: a first indexing survives being stopped, and others get to write
 
 export interface JournalIndexOptions {
@@ -106,11 +107,11 @@ export class JournalIndex {
   }
 
   get #path(): string {
-    return join(this.#directory, "recall.sqlite")
+    return join(this.#directory, INDEX_NAME)
   }
 
   #removeFile(): void {
-    for (const end of ["", "-wal", "-shm"]) rmSync(this.#path + end, { force: true })
+    removeDatabase(this.#path)
   }
 
   async #catchUp(index: TextIndex): Promise<void> {
@@ -209,3 +210,11 @@ const DAMAGE = new Set([1, 11, 26]) // SQLITE_ERROR (a table is missing), SQLITE
 
 /** The low byte is the error, the rest says more about it. */
 const isDamage = ({ errcode }: SqliteError) => DAMAGE.has(errcode & 0xff)
+
+/** Removes the index of a project's directory. The next search builds it again from the journals. */
+export const removeJournalIndex = ({ root, project }: { readonly root: string; readonly project: string }): void =>
+  removeDatabase(join(projectDirectory(root, project), INDEX_NAME))
+
+function removeDatabase(path: string): void {
+  for (const end of ["", "-wal", "-shm"]) rmSync(path + end, { force: true })
+}
