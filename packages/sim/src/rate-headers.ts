@@ -2,9 +2,15 @@
 import type { Clock } from "./clock.ts"
 
 const MINUTE_MS = 60_000
-const REQUESTS_PER_MINUTE = 4_000
-const INPUT_TOKENS_PER_MINUTE = 2_000_000
-const OUTPUT_TOKENS_PER_MINUTE = 400_000
+
+/** Per minute. */
+export interface RateLimits {
+  readonly requests: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+}
+
+const USUAL: RateLimits = { requests: 4_000, inputTokens: 2_000_000, outputTokens: 400_000 }
 
 export class RateMeter {
   private minute = 0
@@ -12,9 +18,11 @@ export class RateMeter {
   private input = 0
   private output = 0
   private readonly clock: Clock
+  private readonly limits: RateLimits
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, limits: Partial<RateLimits> = {}) {
     this.clock = clock
+    this.limits = { ...USUAL, ...limits }
   }
 
   count({ input = 0, output = 0 }: { input?: number; output?: number }): void {
@@ -27,17 +35,13 @@ export class RateMeter {
   headers(): Readonly<Record<string, string>> {
     this.turnMinute()
     const reset = new Date((this.minute + 1) * MINUTE_MS).toISOString()
-    const tokens = INPUT_TOKENS_PER_MINUTE + OUTPUT_TOKENS_PER_MINUTE
+    const { requests, inputTokens, outputTokens } = this.limits
+    const tokens = inputTokens + outputTokens
     return {
-      ...limitHeaders("requests", REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE - this.requests, reset),
+      ...limitHeaders("requests", requests, requests - this.requests, reset),
       ...limitHeaders("tokens", tokens, toThousand(tokens - this.input - this.output), reset),
-      ...limitHeaders("input-tokens", INPUT_TOKENS_PER_MINUTE, toThousand(INPUT_TOKENS_PER_MINUTE - this.input), reset),
-      ...limitHeaders(
-        "output-tokens",
-        OUTPUT_TOKENS_PER_MINUTE,
-        toThousand(OUTPUT_TOKENS_PER_MINUTE - this.output),
-        reset,
-      ),
+      ...limitHeaders("input-tokens", inputTokens, toThousand(inputTokens - this.input), reset),
+      ...limitHeaders("output-tokens", outputTokens, toThousand(outputTokens - this.output), reset),
     }
   }
 

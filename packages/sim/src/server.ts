@@ -15,7 +15,7 @@ const ORGANIZATION_ID = "00000000-0000-4000-8000-000000000000"
 
 export function createServer(simulation: Simulation, token: string) {
   const app = new Hono<SimulatorEnv>()
-  const meter = new RateMeter(simulation.clock)
+  const meter = new RateMeter(simulation.clock, simulation.rateLimits)
 
   app.use(async (c, next) => {
     const requestId = simulation.identity.next("req")

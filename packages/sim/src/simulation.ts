@@ -1,4 +1,5 @@
 /** The state of a running simulator. Routes get it as an argument; nothing is global. */
+
 import type { Brain } from "./brain.ts"
 import { CacheDiagnostics } from "./cache/diagnostics.ts"
 import { PromptCache } from "./cache/prompt-cache.ts"
@@ -6,6 +7,7 @@ import type { Clock } from "./clock.ts"
 import { type FaultRule, Faults } from "./faults.ts"
 import { createIdentity, type Identity } from "./identity.ts"
 import { ModelCatalog, type ModelOverrides } from "./models.ts"
+import type { RateLimits } from "./rate-headers.ts"
 import { RequestLog } from "./request-log.ts"
 import { StatisticsKeeper } from "./statistics.ts"
 import type { BindingEnforcement } from "./thinking/binding.ts"
@@ -23,6 +25,7 @@ export interface SimulationSettings {
   readonly bindThinking: BindingEnforcement | undefined
   readonly cacheEdits: boolean
   readonly newBlockTypes: readonly string[]
+  readonly rateLimits: Partial<RateLimits>
   /** Gets each line of the request log. */
   readonly onLog: ((line: string) => void) | undefined
 }

@@ -1,4 +1,5 @@
 /** Starts a simulator in this process. */
+
 import { randomBytes } from "node:crypto"
 import type { Server } from "node:http"
 import { serve } from "@hono/node-server"
@@ -7,6 +8,7 @@ import type { Brain } from "./brain.ts"
 import { type Clock, createClock } from "./clock.ts"
 import type { FaultRule, Faults } from "./faults.ts"
 import type { ModelOverrides } from "./models.ts"
+import type { RateLimits } from "./rate-headers.ts"
 import type { LogEntry } from "./request-log.ts"
 import { createServer } from "./server.ts"
 import { createSimulation } from "./simulation.ts"
@@ -35,6 +37,8 @@ export interface SimulatorOptions {
   readonly cacheEdits?: boolean
   /** Plays a newer server: it accepts blocks of these types in assistant messages, with any fields. Default: none. */
   readonly newBlockTypes?: readonly string[]
+  /** What the headers of answers say about limits per minute. They only inform. Default: those of a large account. */
+  readonly rateLimits?: Partial<RateLimits>
   /** The accepted keys. Default: any. */
   readonly apiKeys?: readonly string[]
   /** Default 32 MB. */
@@ -75,6 +79,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     bindThinking: options.bindThinking,
     cacheEdits: options.cacheEdits ?? false,
     newBlockTypes: options.newBlockTypes ?? [],
+    rateLimits: options.rateLimits ?? {},
     onLog: options.log,
   })
   const app = createServer(simulation, token)

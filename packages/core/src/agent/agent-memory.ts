@@ -13,6 +13,7 @@ import type { DreamingLayer } from "../layers/6-dreaming/dreaming-layer.ts"
 import type { Layer } from "../layers/layer.ts"
 import type { Memory } from "../memory/memory.ts"
 import { parseMemory } from "../memory/topic-file.ts"
+import type { RateLimit } from "../model/model.ts"
 import { wholeDiffOf } from "../tools/files/file-diff.ts"
 import type { AgentOptions } from "./options.ts"
 import type { PermissionPolicy } from "./permission-policy.ts"
@@ -87,6 +88,11 @@ export class AgentMemory {
   /** The provider refused or delayed a request because of its limits. Memory work waits for a while. */
   quotaRefused(now: Date): void {
     this.#memory?.quota.refused(now)
+  }
+
+  /** The provider said with an answer what is left of its limits. */
+  quotaLeft(limits: readonly RateLimit[]): void {
+    this.#memory?.quota.left(limits)
   }
 
   /** Consolidates the memory now. Nothing where that is not possible. */

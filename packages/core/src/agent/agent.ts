@@ -156,6 +156,7 @@ export class Agent implements AsyncDisposable {
     return query(prompt, {
       conversation: this.conversation,
       model,
+      onLimits: (limits) => this.#parts.memory.quotaLeft(limits),
       attachmentsFor: async (touched) => {
         const attachments = await instructions.due(touched)
         return { attachments, problems: instructions.newProblems() }

@@ -18,7 +18,7 @@ import {
 } from "../messages/blocks.ts"
 import { InvalidModelRequestError, PromptTooLongError } from "../model/errors.ts"
 import { refusesMedia } from "../model/media-refusals.ts"
-import type { Model, ModelResponse } from "../model/model.ts"
+import type { Model, ModelResponse, RateLimit } from "../model/model.ts"
 import { keptCharacters, limitsFrom } from "../model/stream-limits.ts"
 import { type Cost, costOfUsage } from "../tokens/price.ts"
 import { summarise } from "../views/ledger/ledger.ts"
@@ -37,6 +37,8 @@ export interface QueryOptions {
   readonly signal?: AbortSignal
   /** Requests to the model in this query. */
   readonly maxTurns?: number
+  /** Learns what is left of the provider's limits. */
+  readonly onLimits?: (limits: readonly RateLimit[]) => void
   /** Dollars for the whole conversation. */
   readonly costLimit?: number
   /** Why a hook does not let this session work. The query then ends at once. */
@@ -241,8 +243,9 @@ async function* askOnce(options: QueryOptions, turn: number): AsyncGenerator<Que
       if (event.type === "text") streamed += event.text
       if (event.type === "response") {
         isRecorded = true
-        const uuid = await chat.record(event.response)
-        const { response } = event
+        const { response, limits: left } = event
+        if (left) options.onLimits?.(left) // the record of a last answer starts work that can wait
+        const uuid = await chat.record(response)
         yield { type: "response", uuid, response, cost: costOf(response, model) }
         return response
       }

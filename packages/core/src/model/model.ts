@@ -43,7 +43,17 @@ export type ModelEvent =
   | { readonly type: "tool-input"; readonly id: string; readonly name: string; readonly text: string }
   /** The attempt failed and will be repeated. Discard what was streamed of it. */
   | { readonly type: "retry"; readonly attempt: number; readonly delayMs: number; readonly reason: string }
-  | { readonly type: "response"; readonly response: ModelResponse }
+  | { readonly type: "response"; readonly response: ModelResponse; readonly limits?: readonly RateLimit[] }
+
+/** What is left of one of the account's limits, where the provider says so with its answers. */
+export interface RateLimit {
+  /** In the plural: `requests`, `input tokens`. */
+  readonly what: string
+  readonly limit: number
+  readonly remaining: number
+  /** When all of it is there again. */
+  readonly resets: Date
+}
 
 /** A whole response. The official SDK's response fits. */
 export interface ModelResponse {

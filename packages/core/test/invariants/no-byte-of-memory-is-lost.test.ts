@@ -2,9 +2,12 @@
  * Invariant 7: the bytes in memory files before a dream are in the files after it or in the archive. Over random memories, random dreams
  * that change, empty, add and supersede, edits by hand meanwhile, and dreams that are ended at a random step.
  */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import type { DreamStep } from "../../src/layers/6-dreaming/dream.ts"
@@ -100,6 +103,58 @@ test("L6-7 no byte of memory is lost: all of it is in the files after a dream, o
       }
     }),
     { ...fuzz, numRuns: Math.ceil(RUNS / 50) }, // each writes some hundred files
+  )
+})
+
+const LOOP = fileURLToPath(new URL("../dream-loop.ts", import.meta.url))
+const LONGEST_LIFE_MS = 400 // several dreams
+
+/** Runs a process that dreams, and kills it so many milliseconds after its first dream began. */
+async function killedAfter(milliseconds: number, { root, seed }: { root: string; seed: number }): Promise<void> {
+  const child = spawn(process.execPath, [LOOP, root, String(seed)], { stdio: ["ignore", "pipe", "inherit"] })
+  const exit = once(child, "exit")
+  await once(child.stdout, "data")
+  const timer = setTimeout(() => child.kill("SIGKILL"), milliseconds)
+  const [code, signal] = await exit
+  clearTimeout(timer)
+  expect({ code, signal }).toEqual({ code: null, signal: "SIGKILL" })
+}
+
+test("L6-7 L6-5 no byte of memory is lost when the process is killed at a random moment, again and again", {
+  timeout: process.env.FUZZ_RUNS ? 86_400_000 : 600_000,
+}, async () => {
+  const kill = fc.record({
+    after: fc.integer({ min: 0, max: LONGEST_LIFE_MS }),
+    seed: fc.integer({ min: 1, max: 1e6 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(kill, { minLength: 2, maxLength: 3 }), async (kills) => {
+      const root = mkdtempSync(join(tmpdir(), "strata-kills-"))
+      try {
+        const at = dreamProject(root)
+        const names = Array.from({ length: 10 }, (_, number) => `m${number}`)
+        at.write(Object.fromEntries(names.map((name) => [`${name}.md`, memoryText(name, `${name} of the start.`)])))
+        await at.bank.all()
+        const seen = new Set(memoriesIn(at.everything()).values())
+        for (const { after, seed } of kills) {
+          await killedAfter(after, { root, seed })
+          await at.bank.all() // any reader completes what was begun
+          expect(await at.bank.problems()).toEqual([])
+          const left = at.everything()
+          const kept = new Set([...left].filter(([path]) => isKept(path)).map(([, one]) => one))
+          for (const one of seen) expect(kept).toContain(one)
+          for (const one of memoriesIn(left).values()) seen.add(one)
+          const changes = await at.bank.history()
+          // half a change would look like an edit by hand
+          expect(changes.slice(1).map(({ by }) => by)).toEqual(changes.slice(1).map(() => "dream"))
+        }
+        const last = await at.dreaming(changing(() => ({}))).dream({ figures: FIGURES, force: true })
+        expect(["nothing", "installed"]).toContain(last.state) // the lock of the dead was taken over
+      } finally {
+        rmSync(root, { recursive: true, force: true })
+      }
+    }),
+    { ...fuzz, numRuns: Math.ceil(RUNS / 500) }, // each starts processes
   )
 })
 

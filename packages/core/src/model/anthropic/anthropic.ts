@@ -16,13 +16,14 @@ import { findModel, type ModelLookup, type ModelOverride, sentModelName } from "
 import { serialiseRequest } from "../../views/context/request.ts"
 import { placeBreakpoints } from "../cache/breakpoints.ts"
 import { ConnectionLostError, MissingKeyError, ModelAbortedError, ModelError } from "../errors.ts"
-import type { Model, ModelEvent, StreamOptions } from "../model.ts"
+import type { Model, ModelEvent, RateLimit, StreamOptions } from "../model.ts"
 import { asModelError, type ProviderFailure } from "../provider-failure.ts"
 import { type RetryOptions, withRetries } from "../retry.ts"
 import type { StreamLimits } from "../stream-limits.ts"
 import { type Piece, watchedStream } from "../watched-stream.ts"
 import { MessageCollector } from "./collect.ts"
 import { factsFrom } from "./learn.ts"
+import { watchLimits } from "./rate-limits.ts"
 import { watchBody } from "./watch-body.ts"
 
 const PROVIDER = "anthropic"
@@ -111,6 +112,10 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
   async function* attempt(body: ModelRequest, given: Attempt): AsyncGenerator<ModelEvent> {
     const { attempts, asked, signal } = given
     const collector = new MessageCollector()
+    let limits: readonly RateLimit[] = []
+    const onLimits = (seen: readonly RateLimit[]) => {
+      limits = seen
+    }
     const events = watchedStream<RawMessageStreamEvent>({
       provider: PROVIDER,
       attempts,
@@ -125,7 +130,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
         const sending = { asked, signal: watched }
         return messages.create(
           streamed,
-          requestOptions(streamed as unknown as ModelRequest, sending, [watchBody(onBytes)]),
+          requestOptions(streamed as unknown as ModelRequest, sending, [watchBody(onBytes), watchLimits(onLimits)]),
         )
       },
     })
@@ -139,7 +144,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
     }
     const response = collector.response()
     if (!response) throw new ConnectionLostError({ provider: PROVIDER, attempts, said: "the answer ended early" })
-    yield { type: "response", response }
+    yield { type: "response", response, ...(limits.length > 0 ? { limits } : {}) }
   }
 
   /** The SDK measures a wait that the caller set. */

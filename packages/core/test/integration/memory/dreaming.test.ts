@@ -4,6 +4,7 @@ import { trace } from "@opentelemetry/api"
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { extractiveAnswer } from "../../../../sim/src/brains/extractive.ts"
+import type { SimulatorOptions } from "../../../../sim/src/start.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import type { DreamState } from "../../../src/layers/6-dreaming/dream-task.ts"
 import { FIGURES, memoryText } from "../../dreams.ts"
@@ -12,8 +13,13 @@ import { memoryIn, say } from "./remembering.ts"
 
 const OTHERS = ["a", "b", "c", "d", "e"]
 
+interface Setup {
+  readonly conversations?: readonly string[]
+  readonly rateLimits?: SimulatorOptions["rateLimits"]
+}
+
 /** A project with two memories that contradict each other, and five earlier conversations. */
-async function stage({ conversations = OTHERS }: { readonly conversations?: readonly string[] } = {}) {
+async function stage({ conversations = OTHERS, rateLimits = {} }: Setup = {}) {
   const where = project()
   const memory = memoryIn(where)
   mkdirSync(memory, { recursive: true })
@@ -22,6 +28,7 @@ async function stage({ conversations = OTHERS }: { readonly conversations?: read
   for (const id of conversations) writeFileSync(join(dirname(memory), `${id}.jsonl`), "")
   const dreamRequests: string[] = []
   const sim = await simulator({
+    rateLimits,
     brain: {
       name: "dreamer",
       async answer(turn) {
@@ -105,6 +112,19 @@ describe("L6-1 L6-5 an agent dreams after a query", () => {
     const { skipped, today } = await overview()
     expect(skipped).toBeUndefined()
     expect(today!.spent).toBeGreaterThan(0)
+    await agent.close()
+    await sim.close()
+  })
+
+  test("L5-9 L6-1 a dream waits while less than a tenth of the provider's limit is left, before anything is refused", async () => {
+    const { sim, open, dreamRequests } = await stage({ rateLimits: { requests: 1 } })
+    const agent = await open()
+    await say(agent, "Hello")
+    expect(dreamRequests).toEqual([])
+    expect((await agent.dreaming!.overview({ figures: FIGURES })).skipped).toMatchObject({
+      gate: "quota",
+      message: "It waits because less than a tenth of the requests that the provider allows is left.",
+    })
     await agent.close()
     await sim.close()
   })
