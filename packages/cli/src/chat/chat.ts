@@ -8,6 +8,7 @@ import { stemOf } from "../memory/words.ts"
 import { conversationsOf, type SessionAgent, type SessionInput, type Workspace } from "../session.ts"
 import { AgentWork } from "./agent-work.ts"
 import type { CommandTarget } from "./command-target.ts"
+import type { DialogBody } from "./dialog.ts"
 import { editorWith } from "./editor.ts"
 import { openedItem } from "./folded.ts"
 import { type HistoryFile, historyFile } from "./input-history.ts"
@@ -124,6 +125,11 @@ export class Chat implements CommandTarget {
 
   notice(text: string): void {
     this.store.say(text, "plain")
+  }
+
+  redraw(title: string, body: DialogBody): void {
+    const [dialog] = this.store.snapshot().dialogs
+    if (dialog?.title === title) this.store.dispatch({ type: "dialog", dialog: { ...dialog, body } })
   }
 
   memory(): Promise<MemoryPlace> {

@@ -3,6 +3,7 @@ import type { ConversationListing, PermissionMode } from "@strata/core/internal"
 import type { CompactRequest } from "../compacting.ts"
 import type { MemoryPlace } from "../memory/place.ts"
 import type { SessionAgent } from "../session.ts"
+import type { DialogBody } from "./dialog.ts"
 import type { Ask } from "./person.ts"
 
 export interface CommandTarget {
@@ -11,6 +12,8 @@ export interface CommandTarget {
   now(): Date
   print(title: string, lines: readonly string[]): void
   notice(text: string): void
+  /** Changes what the open question with this title shows. */
+  redraw(title: string, body: DialogBody): void
   /** The project's memory, to look at. */
   memory(): Promise<MemoryPlace>
   conversations(): Promise<readonly ConversationListing[]>

@@ -2,6 +2,7 @@
 import { PERMISSION_MODES } from "@strata/core/internal/base/vocabulary"
 import { readCompactRequest } from "../compacting.ts"
 import { nearestTo } from "../suggestion.ts"
+import { showAgents } from "./agents-panel.ts"
 import {
   chooseMode,
   chooseModel,
@@ -37,6 +38,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   },
   { name: "context", usage: "/context", about: "show what fills the window and what was kept out", run: showContext },
   { name: "cost", usage: "/cost", about: "show what the conversation cost and saved", run: showCost },
+  { name: "agents", usage: "/agents", about: "watch and stop agents; or: send NAME text", run: showAgents },
   { name: "todos", usage: "/todos", about: "show the agent's to-do list", run: showTodos },
   {
     name: "expand",

@@ -1,0 +1,90 @@
+/** `/agents`: a list to choose from, the view of one agent as it works, a way to stop it, and messages to it. */
+import { randomUUID } from "node:crypto"
+import type { AgentView, QueryEvent, Team } from "@strata/core/internal"
+import { entryLines } from "../agents/activity.ts"
+import { nameOf, nowOf, STATUS_WORDS } from "../agents/page.ts"
+import { counted, dollarsOrUnknown } from "../display/numbers.ts"
+import type { CommandTarget } from "./command-target.ts"
+import type { DialogBody, DialogOption } from "./dialog.ts"
+
+const MOST_LINES = 400 // the journal has the rest
+const NEWEST = Number.MAX_SAFE_INTEGER // the last page
+const SENDER = "terminal"
+/** Events after which the agent's journal has something new to show. */
+const SHOWN: ReadonlySet<QueryEvent["type"]> = new Set(["user", "response", "tool-result", "done"])
+
+export async function showAgents(target: CommandTarget, argument: string): Promise<void> {
+  const { team } = target.agent
+  if (!team) return target.notice("The agent works alone here, because of --no-agents or the switch agents.")
+  const sent = /^send\s+(\S+)\s+(.+)$/s.exec(argument)
+  if (sent) return send(target, { team, to: sent[1]!, text: sent[2]! })
+  if (argument !== "") return target.notice("Use /agents, or: /agents send NAME text")
+  let selected = 0
+  for (;;) {
+    const agents = team.list()
+    if (agents.length === 0) return target.notice("This conversation has started no agents.")
+    const options = agents.map((agent) => ({ label: `└ ${nameOf(agent)}`, hint: hintOf(agent) }))
+    const answer = await target.ask({
+      title: `${counted(agents.length, "agent")} of this conversation`,
+      options,
+      selected,
+    })
+    if (answer.type === "dismissed") return
+    selected = answer.index
+    await enter(target, team, agents[selected]!)
+  }
+}
+
+const hintOf = (agent: AgentView): string =>
+  `${STATUS_WORDS[agent.status]}, ${counted(agent.turns, "turn")}, ${dollarsOrUnknown(agent.dollars)}: ${nowOf(agent)}`
+
+const BACK: DialogOption = { label: "Back to the list", letter: "b" }
+const STOP: DialogOption = { label: "Stop it", letter: "x" }
+
+/** Shows the agent's messages and keeps them up to date until the person leaves. */
+async function enter(target: CommandTarget, team: Team, { id }: AgentView): Promise<void> {
+  const agent = team.view(id)!
+  const isActive = agent.status === "running" || agent.status === "idle"
+  const title = `${id}: ${nameOf(agent)}, ${STATUS_WORDS[agent.status]}`
+  const unwatch = team.watch(id, ({ type }) => {
+    if (SHOWN.has(type)) void bodyOf(target, id).then((body) => target.redraw(title, body))
+  })
+  const body = await bodyOf(target, id)
+  const answer = await target
+    .ask({ title, body, top: NEWEST, why: `Journal: ${agent.journal}`, options: isActive ? [BACK, STOP] : [BACK] })
+    .finally(unwatch)
+  if (answer.type === "dismissed" || answer.index === 0) return
+  const sure = await target.ask({
+    title: `Stop ${id}? What it did so far is kept, and its parent gets it.`,
+    options: [
+      { label: "Yes, stop it", letter: "y" },
+      { label: "No", letter: "n" },
+    ],
+  })
+  if (sure.type === "chosen" && sure.index === 0) await team.stop(id, "The user stopped it.")
+}
+
+async function bodyOf({ agent: { conversation } }: CommandTarget, id: string): Promise<DialogBody> {
+  const journal = await conversation.openAgentJournal(id).catch(() => undefined)
+  if (!journal) return { form: "text", text: "It has written nothing yet." }
+  try {
+    const lines: string[] = []
+    for await (const entry of journal.entries()) lines.push(...entryLines(entry))
+    return { form: "text", text: lines.slice(-MOST_LINES).join("\n") || "It has written nothing yet." }
+  } finally {
+    await journal.close()
+  }
+}
+
+interface Sending {
+  readonly team: Team
+  readonly to: string
+  readonly text: string
+}
+
+/** Content for the agent, like every message: it gives no permission. */
+function send(target: CommandTarget, { team, to, text }: Sending): void {
+  const id = `${SENDER}#${randomUUID()}`
+  const delivery = team.deliver({ id, from: SENDER, to, text, hops: 1 })
+  target.notice(delivery.state === "refused" ? delivery.why : `Sent to ${delivery.to.join(", ")}.`)
+}
