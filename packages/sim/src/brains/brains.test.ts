@@ -132,6 +132,14 @@ describe("BEY-8 helpful", () => {
     expect((await ask("Add 17 to it.", [add])).content).toMatchObject([{ name: add.name, input: { by: 17 } }])
   })
 
+  test("BEY-8 a question may name arguments, and what they say names no tool", async () => {
+    const properties = { prompt: { type: "string" }, fork: { type: "boolean" }, name: { type: "string" } }
+    const agent = { name: "Agent", input_schema: { properties, required: ["prompt"] } }
+    const { content } = await ask("Use Agent (prompt: Read a.ts; fork: true; colour: red).", [...TEST_TOOLS!, agent])
+    expect(content).toMatchObject([{ type: "tool_use", name: "Agent" }])
+    expect(content[0]).toHaveProperty("input", { prompt: "Read a.ts", fork: true })
+  })
+
   test("BEY-8 a part of a word names no tool, and any other question is repeated", async () => {
     expect(await ask("I already know.")).toEqual({ content: [{ type: "text", text: "You said: I already know." }] })
   })

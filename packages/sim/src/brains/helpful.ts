@@ -1,12 +1,14 @@
 /**
  * Does what it is asked, as far as one sentence can say it: calls the tool that a question names, with arguments from the question,
- * and repeats the result. It repeats any other question. Summaries and notes are extracted from the conversation.
+ * and repeats the result. Arguments may be named: `Use Agent (prompt: Read a.ts; fork: true)`. It repeats any other question.
+ * Summaries and notes are extracted from the conversation.
  */
 import type { Answer, AnswerBlock, Brain, BrainMessage, BrainRequest, BrainTurn } from "../brain.ts"
 import { extractiveAnswer } from "./extractive.ts"
 import { completeInput, findProblems, propertiesOf, type Schema, schemaOf } from "./schema.ts"
 
 const MOST_REPEATED = 200 // characters of a result
+const NAMED = /\((\w+: [^)]*)\)/ // arguments with their names, in parentheses
 
 export function helpfulBrain(): Brain {
   return {
@@ -19,7 +21,12 @@ export function helpfulBrain(): Brain {
       const question = questionIn(last)
       if (results.length > 0 && question === "")
         return say(`The tool says: ${resultText(results).slice(0, MOST_REPEATED)}`)
-      const words = new Set(question.toLowerCase().match(/[\w-]+/g))
+      const words = new Set(
+        question
+          .replace(NAMED, "")
+          .toLowerCase()
+          .match(/[\w-]+/g),
+      )
       const tool = (turn.request.tools ?? []).find(({ name }) => words.has(shortName(name)))
       return tool ? { content: [call(turn, { tool, question })] } : say(`You said: ${question}`)
     },
@@ -51,14 +58,25 @@ interface Asked {
 
 function call(turn: BrainTurn, { tool, question }: Asked): AnswerBlock {
   const schema = schemaOf(tool.input_schema)
+  const given = givenIn(question)
   const named = Object.entries(propertiesOf(schema)).flatMap(([name, property]) => {
-    const value = valueFor(name, { property, question })
+    const value = given.get(name) ?? (isRequired(schema, name) ? valueFor(name, { property, question }) : undefined)
     const fits = value !== undefined && findProblems(property, value).length === 0
-    return fits && isRequired(schema, name) ? [[name, value] as const] : []
+    return fits ? [[name, value] as const] : []
   })
   const input = completeInput(schema, { input: Object.fromEntries(named), words: lastName(question) })
   return { type: "tool_use", id: turn.nextToolUseId(), name: tool.name, input }
 }
+
+/** Arguments that a question names. `true` and `false` are no texts. */
+const givenIn = (question: string): ReadonlyMap<string, string | boolean> =>
+  new Map(
+    (NAMED.exec(question)?.[1] ?? "").split(";").flatMap((pair) => {
+      const [, name, value] = /^\s*(\w+):\s*(.+?)\s*$/.exec(pair) ?? []
+      if (name === undefined || value === undefined) return []
+      return [[name, value === "true" || value === "false" ? value === "true" : value] as const]
+    }),
+  )
 
 const isRequired = ({ required }: Schema, name: string): boolean => Array.isArray(required) && required.includes(name)
 
