@@ -25,13 +25,26 @@ describe("the API reference", () => {
   })
 
   test.each([
-    ["## Options of openConversation", "conversation/options.ts", "ConversationOptions"],
-    ["## Options of openAgent", "agent/options.ts", "AgentOptions"],
-    ["## Conversation", "conversation/conversation.ts", "Conversation"],
-    ["## Agent", "agent/agent.ts", "Agent"],
-    ["## Tools", "tools/tool.ts", "Tool"],
-  ])("%s lists the members of the declaration", (heading, file, name) => {
-    expect(sorted(tableRows(sectionOf(api, heading)).keys())).toEqual(sorted(membersOf(source(file), name)))
+    ["## Options of openConversation", [["conversation/options.ts", "ConversationOptions"]]],
+    [
+      "## Options of openAgent",
+      [
+        ["agent/options.ts", "AgentOptions"],
+        ["team/open-team.ts", "TeamAgentOptions"],
+      ],
+    ],
+    ["## Conversation", [["conversation/conversation.ts", "Conversation"]]],
+    [
+      "## Agent",
+      [
+        ["agent/agent.ts", "Agent"],
+        ["team/open-team.ts", "TeamAgent"],
+      ],
+    ],
+    ["## Tools", [["tools/tool.ts", "Tool"]]],
+  ] as const)("%s lists the members of the declaration", (heading, declarations) => {
+    const members = declarations.flatMap(([file, name]) => membersOf(source(file), name))
+    expect(sorted(tableRows(sectionOf(api, heading)).keys())).toEqual(sorted(members))
   })
 })
 

@@ -33,7 +33,9 @@ export interface TeamAgentOptions extends AgentOptions {
 }
 
 /** An agent with a team. The team lists, watches and stops its agents. */
-export type TeamAgent = Agent & { readonly team: Team }
+export interface TeamAgent extends Agent {
+  readonly team: Team
+}
 
 export async function openTeamAgent(given: TeamAgentOptions): Promise<TeamAgent> {
   const { agents: _agents, team: _team, ...options } = given

@@ -1,0 +1,6 @@
+/** A fragment that goes on with an agent that may start others. What they did is printed at the end. */
+import { codingTools, openAgent } from "@strata/core"
+
+await using agent = await openAgent({ model: "claude-opus-5-5", tools: codingTools(), agents: true })
+// BLOCK
+for (const { id, kind, status } of agent.team.list()) console.log(id, kind, status)
