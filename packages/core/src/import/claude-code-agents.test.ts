@@ -1,5 +1,6 @@
 /** Sub-agents of Claude Code transcripts: their own files, sidechain lines, progress reports. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
@@ -262,6 +263,17 @@ describe("JRN-6 L7-4 sub-agents of Claude Code", () => {
       write(`${SESSION}.jsonl`, chain(MAIN({ agentId: "../../etc/x", status: "completed" }))),
     )
     expect(outcome.agents).toBeUndefined()
+  })
+
+  test("links, pipes and names that are too long are left out, and the rest is imported", async () => {
+    const folder = join(place, SESSION, "subagents")
+    write(`${SESSION}/subagents/agent-a9.jsonl`, chain(OWN(), asAgent))
+    write(`${SESSION}/subagents/agent-${"x".repeat(230)}.jsonl`, chain(OWN(), asAgent))
+    write("elsewhere.txt", chain(OWN(), asAgent))
+    symlinkSync(join(place, "elsewhere.txt"), join(folder, "agent-link.jsonl"))
+    execFileSync("mkfifo", [join(folder, "agent-pipe.jsonl")])
+    const { outcome } = await imported(write(`${SESSION}.jsonl`, chain(MAIN({ agentId: "a9", status: "completed" }))))
+    expect(outcome.agents!.map(({ id }) => id)).toEqual(["a9"])
   })
 
   const RECORDINGS = join(import.meta.dirname, "../../../../../shared/data")

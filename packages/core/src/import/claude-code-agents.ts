@@ -78,7 +78,7 @@ export class AgentTrail {
   companions(files: readonly ForeignFile[]): void {
     for (const file of files) {
       const [, id, kind] = COMPANION.exec(file.name) ?? []
-      if (id === undefined) continue
+      if (id === undefined || !isSafeId(id)) continue
       const agent = this.#agent(id)
       if (kind === "jsonl") agent.file = file
       else agent.meta = parseFields(file.text) ?? {}

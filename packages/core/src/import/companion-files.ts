@@ -1,10 +1,11 @@
 /** The files of a transcript's sub-agents, from where Claude Code keeps them: `<session>/subagents/`, or next to it in older versions. */
-import { readdir, readFile } from "node:fs/promises"
+import { lstat, readdir, readFile } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { isSafeId } from "../base/ids.ts"
 import type { ForeignFile } from "./importer.ts"
 
 const MOST_AGENTS = 1_000
+const MOST_BYTES = 256 * 1024 * 1024 // of one agent's transcript
 const AGENT_ID = /"agentId":\s*"([^"]+)"/g
 
 export async function companionFiles(file: string, text: string): Promise<readonly ForeignFile[]> {
@@ -25,8 +26,14 @@ export async function companionFiles(file: string, text: string): Promise<readon
   ]
   const files: ForeignFile[] = []
   for (const path of paths) {
-    const found = await readFile(path, "utf8").catch(() => undefined)
+    const found = await textOf(path).catch(() => undefined)
     if (found !== undefined) files.push({ name: basename(path), text: found })
   }
   return files
+}
+
+/** Only a file of usual size: a pipe would block, and a link could lead anywhere. */
+async function textOf(path: string): Promise<string | undefined> {
+  const facts = await lstat(path)
+  return facts.isFile() && facts.size <= MOST_BYTES ? readFile(path, "utf8") : undefined
 }
