@@ -1,7 +1,7 @@
 /** How a message is written into a team's log: one line of JSON with a checksum, like the lines of a journal. */
 import { MailboxMessageError } from "../base/errors.ts"
-import { checkedId } from "../base/ids.ts"
-import { fields, listOf, record, text, whole } from "../messages/shapes/shape.ts"
+import { checkedId, isSafeId } from "../base/ids.ts"
+import { type Flaw, fields, listOf, record, text, whole } from "../messages/shapes/shape.ts"
 import { isWhole, withoutSum, withSum } from "./line.ts"
 import type { MailboxDraft, MailboxMessage } from "./mailbox.ts"
 
@@ -40,13 +40,23 @@ export const encodeHeader = (senders: SegmentHeader["senders"]): Buffer =>
 
 const messageFlaw = fields({ from: text(), to: listOf(text()), sequence: whole(), content: record }, "open")
 
+const headerFlaw = fields({ senders: (value) => record(value) ?? everySequence(value) }, "open")
+
+function everySequence(value: unknown): Flaw | undefined {
+  return Object.values(value as object)
+    .map(whole())
+    .find((flaw) => flaw !== undefined)
+}
+
 /** Decodes a line without its line end. */
 export function decodeMailboxLine(line: Buffer): MailboxLine {
   if (!isWhole(line)) return { state: "damaged" }
   try {
     const value = JSON.parse(withoutSum(line)) as SentMessage | SegmentHeader
-    if ("mailbox" in value) return { state: "header", header: value }
-    return messageFlaw(value) === undefined ? { state: "message", message: value } : { state: "damaged" }
+    if ("mailbox" in value)
+      return headerFlaw(value) === undefined ? { state: "header", header: value } : { state: "damaged" }
+    const isUsable = messageFlaw(value) === undefined && [value.from, ...value.to].every(isSafeId)
+    return isUsable ? { state: "message", message: value } : { state: "damaged" }
   } catch {
     return { state: "damaged" }
   }

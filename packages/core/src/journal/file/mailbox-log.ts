@@ -65,7 +65,9 @@ export interface LogReading extends MailboxReading {
 /** Reads everything after a cursor. Costs what is new. */
 export async function readLog(directory: string, after: MailboxCursor | undefined): Promise<LogReading> {
   const segments = await segmentsIn(directory) // before the segments are read: all but the last are complete
-  const from = after === undefined ? { segment: segments[0] ?? 1, offset: 0 } : placeOf(after)
+  const asked = after === undefined ? { segment: segments[0] ?? 1, offset: 0 } : placeOf(after)
+  const last = segments.at(-1) ?? asked.segment
+  const from = asked.segment > last ? { segment: last, offset: Number.MAX_SAFE_INTEGER } : asked
   const reading = { messages: [] as MailboxMessage[], problems: [] as string[], hasOpenEnd: false }
   const first = segments[0] ?? from.segment
   if (from.segment < first)
@@ -74,9 +76,10 @@ export async function readLog(directory: string, after: MailboxCursor | undefine
     )
   let place: Place = from
   for (const segment of segments.filter((number) => number >= from.segment)) {
-    const start = segment === from.segment ? from.offset : 0
     const path = segmentPath(directory, segment)
-    const { bytes, open: openBytes } = await linesFrom(path, start)
+    const wanted = segment === from.segment ? from.offset : 0
+    const { bytes, open: openBytes, start } = await linesFrom(path, wanted)
+    if (start < wanted) reading.problems.push(shorter(path))
     for (const { start: at, next, line } of piecesIn(bytes)) {
       const cursor = cursorAt({ segment, offset: start + next })
       if (line.state === "message") reading.messages.push({ ...line.message, cursor })
@@ -97,18 +100,31 @@ export async function hasMore(directory: string, after: MailboxCursor | undefine
   return messages.length > 0 || problems.length > 0
 }
 
-async function linesFrom(path: string, start: number): Promise<{ bytes: Buffer; open: number }> {
+/** A place after the end would miss all that is written up to there. */
+const shorter = (path: string) =>
+  `${path} is shorter than what was read of it before: it was replaced or cut. Messages may be missing; those that come now are read.`
+
+interface FoundLines {
+  readonly bytes: Buffer
+  /** Bytes of an unfinished line after them. */
+  readonly open: number
+  /** Where they begin: the place that was asked for, or the end of a file that ends before it. */
+  readonly start: number
+}
+
+async function linesFrom(path: string, wanted: number): Promise<FoundLines> {
   const handle = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined // removed in the meantime
     throw error
   })
-  if (!handle) return { bytes: Buffer.alloc(0), open: 0 }
+  if (!handle) return { bytes: Buffer.alloc(0), open: 0, start: wanted }
   try {
     const { size } = await handle.stat()
-    const all = Buffer.alloc(Math.max(0, size - start))
+    const start = Math.min(size, wanted)
+    const all = Buffer.alloc(size - start)
     const { bytesRead } = await handle.read(all, 0, all.length, start)
     const end = all.subarray(0, bytesRead).lastIndexOf(LINE_END) + 1
-    return { bytes: all.subarray(0, end), open: bytesRead - end }
+    return { bytes: all.subarray(0, end), open: bytesRead - end, start }
   } finally {
     await handle.close()
   }
