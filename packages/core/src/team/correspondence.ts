@@ -12,6 +12,7 @@ import type { Tool } from "../tools/tool.ts"
 import { openConversationSocket } from "./conversation-socket.ts"
 import { LEAD } from "./hub.ts"
 import type { ArrivalSource } from "./lead-arrivals.ts"
+import { isReserved } from "./limits.ts"
 import { Post } from "./post.ts"
 import { sendMessageTool } from "./send-message.ts"
 import type { OpenSocket } from "./socket.ts"
@@ -106,6 +107,11 @@ export class Correspondence implements ArrivalSource {
   }
 
   async #join({ name: team, as: name }: TeamPlace, { conversation }: Agent): Promise<TeamMailbox> {
+    if (isReserved(name))
+      throw new InvalidOptionError(
+        "team",
+        `The name ${JSON.stringify(name)} is reserved. Choose another one for this process.`,
+      )
     const mailbox = conversation.teamMailbox(team)
     if (!mailbox)
       throw new InvalidOptionError("team", "The store of this conversation has no mailboxes, so a team is one process.")

@@ -23,8 +23,11 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/
 /** Ids, the lead, and names that a reader could take for the person or the program. */
 const RESERVED = /^(?:agent-\d+|lead|user|human|person|system|assistant|strata)$/i
 
+/** Whether agents of this process, or readers, could take a name for another one's. */
+export const isReserved = (name: string): boolean => RESERVED.test(name)
+
 export function nameProblem(name: string, taken: readonly string[]): string | undefined {
-  if (!NAME.test(name) || RESERVED.test(name))
+  if (!NAME.test(name) || isReserved(name))
     return `${JSON.stringify(name)} cannot be a teammate's name. Use up to 40 letters, digits, "-" and "_"; names such as "${LEAD}", "user" and "agent-1" are reserved.`
   const same = taken.find((other) => other.toLowerCase() === name.toLowerCase())
   if (same !== undefined) return `There is a teammate named ${same} already. Send it a message, or choose another name.`

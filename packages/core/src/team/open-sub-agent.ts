@@ -3,6 +3,7 @@
  * the other's journal, so its requests share the bytes of the other's up to its directive.
  */
 import { realpath } from "node:fs/promises"
+import type { PermissionAnswer } from "../agent/admit-call.ts"
 import type { Agent } from "../agent/agent.ts"
 import type { Companions, SubAgentPlace } from "../agent/companions.ts"
 import { openAgentWith } from "../agent/open-agent.ts"
@@ -61,13 +62,17 @@ export function subAgentOpener(sources: SubAgentSources): OpenSubAgent {
     const wanted = order.kind === "fork" ? undefined : (order.model ?? order.definition?.model)
     const id = wantedModel(wanted, lead.model, sources)
     let worktree: Worktree | undefined
+    const ended = new AbortController()
     return {
       model: id ?? lead.model.name,
       async begin() {
         if (order.isolation) worktree = await isolate(member, sources.options)
         return order.kind === "fork" ? forkTask(order, member) : order.prompt
       },
-      finish: async (outcome) => (worktree ? withChanges(outcome, worktree, member.name) : outcome),
+      async finish(outcome) {
+        ended.abort()
+        return worktree ? withChanges(outcome, worktree, member.name) : outcome
+      },
       open: async (companions) => {
         const memory = await memoryFor(order, member, sources)
         const model = id === undefined ? lead.model : await modelById(id, lead.model, sources)
@@ -77,7 +82,7 @@ export function subAgentOpener(sources: SubAgentSources): OpenSubAgent {
         return openAgentWith(
           {
             ...optionsFor(order, member, { ...sources, memory }),
-            ...asking(lead, member, ask),
+            ...asking(lead, member, (question) => ask(question, ended.signal)),
             ...place,
             model,
             ...(summariser ? { summariser } : {}),
@@ -199,7 +204,7 @@ function allowedBy({ tools, disallowedTools = [] }: Partial<AgentDefinition> = {
   return (name) => (!allowed || allowed.has("*") || allowed.has(name)) && !refused.has(name)
 }
 
-type Ask = <T>(question: () => Promise<T>) => Promise<T>
+type Ask = (question: () => Promise<PermissionAnswer>) => Promise<PermissionAnswer>
 
 /** A question of a sub-agent goes to the person of its lead, and says who asks. */
 function asking({ shared }: Agent, { name }: Member, ask: Ask): Pick<AgentOptions, "askPermission"> {
@@ -208,12 +213,18 @@ function asking({ shared }: Agent, { name }: Member, ask: Ask): Pick<AgentOption
   return { askPermission: (request) => ask(async () => askPermission({ ...request, agent: name })) }
 }
 
-/** A person answers one question after the other, however many agents ask. */
-function oneQuestionAtATime(): Ask {
+/** A person answers one question after the other, however many agents ask. No one waits for the question of an agent that has ended. */
+function oneQuestionAtATime(): (question: Parameters<Ask>[0], ended: AbortSignal) => Promise<PermissionAnswer> {
   let last: Promise<unknown> = Promise.resolve()
-  return (question) => {
-    const turn = last.then(question)
-    last = turn.catch(() => undefined)
+  return (question, ended) => {
+    const before = last
+    const turn = before.then(() => (ended.aborted ? ({ allowed: false } as const) : question()))
+    last = before.then(() => Promise.race([turn.catch(() => undefined), whenAborted(ended)]))
     return turn
   }
+}
+
+function whenAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }))
 }

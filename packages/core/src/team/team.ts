@@ -184,6 +184,7 @@ export class Team implements MessageHub, Companions {
 
   deliver(message: TeamMessage): Delivery {
     const { from, to } = message
+    if (this.#isClosed) return { state: "refused", why: LEAD_CLOSED }
     const members = this.members()
     const names = to === "*" ? members.filter((name) => name !== from) : [to]
     const unknown = names.find((name) => !members.includes(name))

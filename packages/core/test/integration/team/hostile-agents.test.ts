@@ -163,3 +163,36 @@ test("L7-5 a message that comes during the last hook of an agent is still answer
   expect(JSON.stringify(of("worker")[1]!.request.messages)).toContain("One more thing.")
   expect([...states, agent.team.deliver(late).state]).toEqual(["delivered", "refused"])
 })
+
+test("L7-4 a question of an agent that has ended does not keep the others from asking", async () => {
+  const asking = calls(["Bash", { command: "touch made" }])
+  const { sim } = await castSimulator({ lead: [], one: [asking], two: [asking, "Made."], three: [asking, "Made."] })
+  const first = Promise.withResolvers<void>()
+  const asked: string[] = []
+  const { team } = await leadFor(sim, {
+    mode: "ask",
+    askPermission: ({ agent: name = "" }) => {
+      asked.push(name)
+      if (name !== "agent-1") return { allowed: true }
+      first.resolve()
+      return new Promise(() => undefined) // the question is never answered
+    },
+  })
+  await team.start(order("[one] Go."))
+  await first.promise
+  const two = await team.start(order("[two] Go."))
+  const three = await team.start(order("[three] Go."))
+  await team.stop("agent-1")
+  expect(await two.done).toMatchObject({ text: "Made." })
+  expect(await three.done).toMatchObject({ text: "Made." })
+  expect(asked.toSorted()).toEqual(["agent-1", "agent-2", "agent-3"])
+})
+
+test("L7-5 a conversation that is closing takes no message, and a process of a team cannot be called lead", async () => {
+  const { sim } = await castSimulator({ lead: [] })
+  const agent = await leadFor(sim)
+  await agent.close()
+  const late = { id: "bridge:x#1", from: "bridge:x", to: "lead", text: "Hello?", hops: 1 }
+  expect(agent.team.deliver(late)).toEqual({ state: "refused", why: "The conversation was closed." })
+  await expect(leadFor(sim, { team: { name: "pair", as: "lead" } })).rejects.toThrow('The name "lead" is reserved.')
+})
