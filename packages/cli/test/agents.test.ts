@@ -129,3 +129,26 @@ test("L7-5: two strata run on one directory work as a team: messages both ways, 
   const half = await bench.strata(["run", "--team", "pair", "Go."]).ended
   expect(half).toMatchObject({ code: 2, stderr: expect.stringContaining("--as MEMBER") })
 })
+
+test("L7-4: an agent that was running when its program was killed is shown as stopped, with its journal", async () => {
+  const begun = Promise.withResolvers<void>()
+  await using bench = await workbench({
+    turns: [agentCall("[slow] Count.", { run_in_background: true }), "I wait."],
+    cast: {
+      slow: [
+        () => {
+          begun.resolve()
+          return new Promise<string>(() => undefined)
+        },
+      ],
+    },
+  })
+  const running = bench.strata(["run", "Count in the background."])
+  await begun.promise
+  running.signal("SIGKILL")
+  await running.ended
+  const page = await agents(bench, "show", "agent-1")
+  expect(page).toMatch(/agent-1: agent-1, background, stopped\n/)
+  expect(page).toContain("The program ended while it was working.")
+  expect(page).toContain("[slow] Count.")
+})
