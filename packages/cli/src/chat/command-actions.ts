@@ -117,6 +117,7 @@ export function showCost(target: CommandTarget): void {
     costLines({
       summary: summarise(ledger),
       lines: [...ledger.lines.values()],
+      agents: chat.ledger().agents,
       lostCaches: cacheHistory.totals,
       repeated: repeatedReads(chat.accounting(), model.facts),
     }),

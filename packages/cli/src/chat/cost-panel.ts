@@ -1,23 +1,26 @@
 /** `/cost`: the ledger by model and purpose, what the layers saved, what lost caches and repeated reads cost. Plain lines for 80 columns. */
-import type { BreakCause, BreakTotal, LedgerLine, LedgerSummary, RepeatedReads } from "@strata/core/internal"
+import type { AgentCost, BreakCause, BreakTotal, LedgerLine, LedgerSummary, RepeatedReads } from "@strata/core/internal"
 import { inputTokens } from "@strata/core/internal/base/token-counts"
 import { PURPOSE_WORDS } from "@strata/core/internal/views/ledger/ledger"
 import { counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
 import { cacheWords, lostCacheLines, repeatedReadLines, savedInAll, savingLines } from "../display/savings.ts"
 import { table } from "../display/table.ts"
 import { wrapped } from "../display/text.ts"
+import { printable } from "../display/visible.ts"
 import { PANEL_COLUMNS } from "./panels.ts"
 
 export interface CostPicture {
   readonly summary: LedgerSummary
   readonly lines: readonly LedgerLine[]
+  /** The sub-agents. What they cost is part of the total. */
+  readonly agents?: readonly AgentCost[]
   readonly lostCaches: Iterable<readonly [BreakCause, BreakTotal]>
   readonly repeated: RepeatedReads
 }
 
 const look = { width: PANEL_COLUMNS }
 
-export function costLines({ summary, lines, lostCaches, repeated }: CostPicture): readonly string[] {
+export function costLines({ summary, lines, agents = [], lostCaches, repeated }: CostPicture): readonly string[] {
   const { requests, counts, hitRatio, unpriced, savings } = summary
   const isUnknown = lines.length > 0 && lines.every((line) => line.dollars === undefined)
   return [
@@ -28,6 +31,7 @@ export function costLines({ summary, lines, lostCaches, repeated }: CostPicture)
       ? []
       : wrapped(`The total leaves out ${unpriced.join(", ")}, because no price is known.`, PANEL_COLUMNS)),
     ...(lines.length > 1 ? section("By model and purpose", lineTable(lines)) : []),
+    ...(agents.length > 0 ? section("Agents", agentTable(agents)) : []),
     ...section(`Layers: ${savedInAll(savings)}`, savingLines(savings, look)),
     ...section("Lost caches", lostCacheLines(lostCaches, look)),
     ...section(
@@ -61,6 +65,27 @@ function lineTable(lines: readonly LedgerLine[]): readonly string[] {
       percent(counts.cacheRead, inputTokens(counts)),
       short(counts.output),
       dollarsOrUnknown(amount),
+    ]),
+  })
+}
+
+function agentTable(agents: readonly AgentCost[]): readonly string[] {
+  return table({
+    width: PANEL_COLUMNS,
+    titles: (text) => text,
+    columns: [
+      { title: "agent", gives: "end" },
+      { title: "status" },
+      { title: "turns", align: "right" },
+      { title: "cost", align: "right" },
+      { title: "task", gives: "end" },
+    ],
+    rows: agents.map(({ name, status = "", requests, dollars: amount, description = "" }) => [
+      printable(name),
+      status,
+      grouped(requests),
+      dollarsOrUnknown(amount),
+      printable(description),
     ]),
   })
 }
