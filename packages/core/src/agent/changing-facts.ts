@@ -4,7 +4,7 @@
  */
 import type { PermissionMode } from "../base/vocabulary.ts"
 import type { Attachment } from "../messages/attachments.ts"
-import { isHuman } from "../messages/messages.ts"
+import { isRequest } from "../messages/messages.ts"
 import type { ContextView } from "../views/context/context.ts"
 
 /** The mode that a model assumes where nothing is said. */
@@ -31,7 +31,7 @@ function modeDue({ said }: ContextView, mode: PermissionMode): readonly Attachme
 function dateDue(context: ContextView, date: string): readonly Attachment[] {
   const { said } = context
   if (said.date === date) return []
-  return said.date === undefined || context.sinceResponse().some(isHuman) ? [{ type: "date", date }] : []
+  return said.date === undefined || context.sinceResponse().some(isRequest) ? [{ type: "date", date }] : []
 }
 
 const dayOf = (time: Date): string => time.toISOString().slice(0, "YYYY-MM-DD".length)

@@ -163,7 +163,8 @@ async function* submit(prompt: Content, options: QueryOptions): AsyncGenerator<Q
   for (const message of outcome.messages) yield { type: "notice", message }
   const why = outcome.stop ?? outcome.blocked
   if (why !== undefined) return { reason: "stopped-by-hook", why }
-  const uuid = await options.conversation.add({ role: "user", content: prompt })
+  const task = options.isSubAgent ? { isFromAgent: true } : {}
+  const uuid = await options.conversation.add({ role: "user", content: prompt, ...task })
   yield { type: "user", uuid, text, queued: false }
   for (const { hook, text: said } of outcome.contexts)
     await options.conversation.attach({ type: "hook_output", hook, content: said })

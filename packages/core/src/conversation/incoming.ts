@@ -18,6 +18,8 @@ export interface IncomingMessage {
   readonly content: Content
   /** Not the person's own words: written by your program. */
   readonly isMeta?: boolean
+  /** @internal A task that another agent gave. */
+  readonly isFromAgent?: boolean
 }
 
 /** Text, blocks, one message, or many. */
@@ -51,14 +53,14 @@ function isMessages(incoming: Incoming): incoming is readonly IncomingMessage[] 
 /** `name` says which of several messages it is. */
 function messageDraft(incoming: Content | IncomingMessage, name?: string): MessageDraft {
   const isMessage = typeof incoming === "object" && incoming !== null && !Array.isArray(incoming)
-  const { role, content, isMeta } = isMessage
+  const { role, content, isMeta, isFromAgent }: IncomingMessage = isMessage
     ? (incoming as IncomingMessage)
-    : { role: "user" as const, content: incoming as Content, isMeta: false }
+    : { role: "user", content: incoming as Content }
   if (role !== "user" && role !== "assistant") throw new InvalidContentError(wrongRole(role, name))
   const checked = checkedCopy(content, role, name)
   const meta = isMeta ? { isMeta: true } : {}
   return role === "user"
-    ? { type: "user", message: { role, content: checked }, ...meta }
+    ? { type: "user", message: { role, content: checked }, ...meta, ...(isFromAgent ? { isFromAgent } : {}) }
     : { type: "assistant", message: { role, content: checked }, ...meta }
 }
 

@@ -16,7 +16,7 @@ import {
   isMessage,
 } from "../journal/entries.ts"
 import type { Journal } from "../journal/store.ts"
-import { isHuman, type Message, type Uuid } from "../messages/messages.ts"
+import { isRequest, type Message, type Uuid } from "../messages/messages.ts"
 import type { Views } from "../views/views.ts"
 import type { ConversationEvents } from "./events.ts"
 import { checkDraft } from "./incoming.ts"
@@ -136,7 +136,7 @@ export class ConversationRecord {
       entries.push(entry)
       if (!isDecision(entry)) parent = entry.uuid
       // in the same write as the first message, so that a conversation is listed even if its process dies before the first request
-      if (isBoundaryEntry(entry) || (!isListed && isMessage(entry) && isHuman(entry))) {
+      if (isBoundaryEntry(entry) || (!isListed && isMessage(entry) && isRequest(entry))) {
         entries.push(this.place(this.sessionFacts(), parent))
         isListed = true
       }

@@ -1,6 +1,6 @@
 /** What a listing says about a conversation: the session facts written last, and the person's first words where it has no title. */
 import { textOf } from "../messages/blocks.ts"
-import { contentOf, isHuman } from "../messages/messages.ts"
+import { contentOf, isRequest } from "../messages/messages.ts"
 import { type DecisionEntry, type DecisionOf, type Entry, isDecision, isMessage } from "./entries.ts"
 import type { ConversationListing, Journal } from "./store.ts"
 
@@ -19,7 +19,7 @@ export async function listingFacts(
 
 async function firstWordsOf(journal: Pick<Journal, "entries">): Promise<string | undefined> {
   for await (const entry of journal.entries()) {
-    if (!isMessage(entry) || !isHuman(entry)) continue
+    if (!isMessage(entry) || !isRequest(entry)) continue
     return textOf(contentOf(entry)).trim().split("\n", 1)[0]!.trimEnd().slice(0, FIRST_WORDS_LENGTH)
   }
   return undefined

@@ -26,6 +26,8 @@ export interface UserMessage extends Placed {
   readonly type: "user"
   readonly message: { readonly role: "user"; readonly content: Content }
   readonly isCompactSummary?: boolean
+  /** A task that another agent gave. It is a request, but not the person's. */
+  readonly isFromAgent?: boolean
 }
 
 export interface AssistantMessage extends Placed {
@@ -115,7 +117,10 @@ export function isSyntheticError(message: Message): boolean {
 }
 
 /** Whether the person wrote the message, as far as the record shows. */
-export function isHuman(message: Message): message is UserMessage {
+export const isHuman = (message: Message): message is UserMessage => isRequest(message) && !message.isFromAgent
+
+/** Whether someone asks for something: the person, or the agent that gave this one its task. */
+export function isRequest(message: Message): message is UserMessage {
   return (
     message.type === "user" &&
     !message.isMeta &&

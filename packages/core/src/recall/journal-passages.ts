@@ -1,7 +1,7 @@
 /** What search may find in a journal: what the person and the assistant wrote. Thinking, tool results and summaries are left out. */
 import { type Entry, isMessage } from "../journal/entries.ts"
 import { textOf } from "../messages/blocks.ts"
-import { type AssistantMessage, contentOf, isHuman, isSyntheticError, type UserMessage } from "../messages/messages.ts"
+import { type AssistantMessage, contentOf, isRequest, isSyntheticError, type UserMessage } from "../messages/messages.ts"
 import type { Passage } from "./passage.ts"
 
 const LONGEST_PASSAGE = 1_200 // characters: an answer in it is easy to see, and neighbours stay near
@@ -22,7 +22,7 @@ export function passagesOf(entry: Entry, mask: (text: string) => string): readon
 
 function isSaid(entry: Entry): entry is UserMessage | AssistantMessage {
   if (!isMessage(entry) || entry.isSidechain || entry.isMeta) return false
-  return isHuman(entry) || (entry.type === "assistant" && !isSyntheticError(entry))
+  return isRequest(entry) || (entry.type === "assistant" && !isSyntheticError(entry))
 }
 
 /** Cuts a text at empty lines, else at line ends, else at sentences and spaces, into parts of at most `LONGEST_PASSAGE`. */

@@ -62,7 +62,7 @@ interface Checkpoint {
   readonly states: ViewStates
 }
 
-const CHECKPOINT_VERSION = 12 // increase it whenever the shape of a state changes
+const CHECKPOINT_VERSION = 13 // increase it whenever the shape of a state changes
 
 export class Views {
   readonly estimator: Estimator

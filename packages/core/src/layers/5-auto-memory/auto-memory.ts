@@ -5,7 +5,7 @@
 import { reasonOf } from "../../base/errors.ts"
 import type { Memory } from "../../memory/memory.ts"
 import type { Attachment } from "../../messages/attachments.ts"
-import { isHuman } from "../../messages/messages.ts"
+import { isRequest } from "../../messages/messages.ts"
 import type { MemoryRecall } from "../../recall/memory-recall.ts"
 import type { Layer, LayerContext, Outcome } from "../layer.ts"
 import { ExtractionQueue, type Extractor } from "./extraction-queue.ts"
@@ -53,7 +53,7 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
       if (start) attach(start)
     }
     for (const memory of saved.splice(0)) if (!inView.files.has(memory.file)) attach(justSaved(memory))
-    for (const message of views.context.sinceResponse().filter(isHuman)) {
+    for (const message of views.context.sinceResponse().filter(isRequest)) {
       if (inView.hasLooked(message.uuid)) continue
       inView.looked(message.uuid)
       const found = await recallFor({

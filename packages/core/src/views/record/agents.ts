@@ -6,7 +6,7 @@
 import { type AgentEnding, type AgentKind, type AgentStart, type Entry, isDecision } from "../../journal/entries.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import { isToolResult } from "../../messages/blocks.ts"
-import { contentOf, isHuman } from "../../messages/messages.ts"
+import { contentOf, isRequest } from "../../messages/messages.ts"
 import type { Projection } from "../projection.ts"
 
 export interface Agents {
@@ -54,7 +54,7 @@ export const agents: Projection<Agents> = {
       }
     } else if (entry.type === "attachment") arrived(state, entry.attachment, onPath)
     else if (entry.type === "user") {
-      if (isHuman(entry)) state.hops = 0
+      if (isRequest(entry)) state.hops = 0
       if (onPath && state.roster.size > 0) answered(state, entry)
     }
     return state

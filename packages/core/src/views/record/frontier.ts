@@ -3,15 +3,15 @@
 import { type DecisionEntry, type Entry, isDecision, isMessage } from "../../journal/entries.ts"
 import type { Todo } from "../../messages/attachments.ts"
 import { isToolUse, textOf } from "../../messages/blocks.ts"
-import { contentOf, isHuman, type Uuid } from "../../messages/messages.ts"
+import { contentOf, isRequest, type Uuid } from "../../messages/messages.ts"
 import type { Projection } from "../projection.ts"
 import { type FinishedCall, followCalls, type OpenCall } from "./tool-calls.ts"
 
 export interface Frontier {
   todos: readonly Todo[]
   plan: { active: boolean; path?: string; text?: string }
-  /** What the person asked for last. */
-  request?: { readonly uuid: Uuid; readonly text: string }
+  /** What was asked for last. */
+  request?: { readonly uuid: Uuid; readonly text: string; readonly isFromAgent?: true }
   /** Whether the assistant has given a final answer to it. */
   answered: boolean
   /** Calls without a result so far. */
@@ -37,10 +37,10 @@ function followMode(state: Frontier, decision: DecisionEntry): void {
 
 function followState(state: Frontier, entry: Entry): void {
   if (!isMessage(entry) || entry.isSidechain) return
-  if (isHuman(entry)) {
+  if (isRequest(entry)) {
     const text = textOf(contentOf(entry))
     if (text.trim() === "") return
-    state.request = { uuid: entry.uuid, text }
+    state.request = { uuid: entry.uuid, text, ...(entry.isFromAgent ? { isFromAgent: true } : {}) }
     state.answered = false
   } else if (entry.type === "assistant") {
     state.answered = !contentOf(entry).some(isToolUse) && textOf(contentOf(entry)).trim() !== ""

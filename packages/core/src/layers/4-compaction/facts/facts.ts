@@ -46,7 +46,7 @@ export function renderFacts(
     renderLanguage(words.messages.map(({ text }) => text)),
     renderRules(words),
     renderWords({ words, limit: limits.words, estimate, kept }),
-    renderRequest(frontier),
+    renderRequest(frontier, { limit: limits.words, estimate, kept }),
     renderTodos(frontier.todos),
     renderPlan(frontier.plan, { limit: limits.plan, estimate }),
     renderFiles({ artifacts, limit: limits.reads, estimate }),
@@ -64,10 +64,21 @@ function renderLanguage(texts: readonly string[]): string {
   return language === undefined ? "" : `The user writes in ${language}.`
 }
 
-function renderRequest({ request, answered }: Frontier): string {
+interface Shown {
+  readonly limit: number
+  readonly estimate: Estimate
+  readonly kept: ReadonlySet<Uuid>
+}
+
+/** A task is none of the user's messages, so its text is here. */
+function renderRequest({ request, answered }: Frontier, { limit, estimate, kept }: Shown): string {
   if (request === undefined) return ""
   const state = answered ? "The last answer to it was a final one." : "It has no final answer yet."
-  return `## The newest request\nIt is message ${inline(request.uuid)}. ${state}`
+  const { uuid, text, isFromAgent } = request
+  const place = `It is message ${inline(uuid)}. ${state}`
+  if (!isFromAgent) return `## The newest request\n${place}`
+  const task = kept.has(uuid) ? [] : [fenced(cutText({ text, limit, estimate }))]
+  return [`## Your task`, `Another agent gave it, not the user. ${place}`, ...task].join("\n")
 }
 
 const TODO_STATES = { pending: "open", in_progress: "in progress", completed: "done" } as const
