@@ -1,5 +1,6 @@
 /** The functions of the package's root. What they need is loaded when they are called, so importing the package costs little. */
 import type { Agent } from "./agent/agent.ts"
+import { checkedId } from "./base/ids.ts"
 import type { Conversation } from "./conversation/conversation.ts"
 import type { KeptConversation, ListOptions } from "./conversation/list.ts"
 import type { ConversationOptions } from "./conversation/options.ts"
@@ -72,6 +73,21 @@ export function memoryStore(): Store {
         list: async (under) => (await files()).list(under),
         read: async (path) => (await files()).read(path),
         install: async (changes) => (await files()).install(changes),
+      }
+    },
+    mailboxes(team) {
+      checkedId("team name", team.team)
+      const mailbox = async () => (await load()).mailboxes!(team)
+      return {
+        location: "memory",
+        send: async (draft, limits) => (await mailbox()).send(draft, limits),
+        last: async (from) => (await mailbox()).last(from),
+        read: async (after, member) => (await mailbox()).read(after, member),
+        arrival: async (after, signal) => (await mailbox()).arrival(after, signal),
+        join: async (member) => (await mailbox()).join(member),
+        members: async () => (await mailbox()).members(),
+        change: async (signal) => (await mailbox()).change(signal),
+        close: async () => (await mailbox()).close(),
       }
     },
   }

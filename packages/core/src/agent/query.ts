@@ -147,6 +147,7 @@ async function* run(
     if (chat.views.context.queued.length > 0) continue // messages typed meanwhile are answered before the query ends
     if (yield* arrive(options)) continue // what other agents sent meanwhile is answered too
     if (options.isAutonomous && (await moreToCome(options))) continue
+    yield* notices(options)
     if (options.signal?.aborted) return { reason: "aborted" }
     goesOnForHook = yield* stop(content, options, goesOnForHook)
     if (!goesOnForHook) return { reason: "answer", text: textOf(content) }
@@ -312,13 +313,17 @@ async function* attachRelevant(touched: readonly string[], options: QueryOptions
 /** Adds what other agents sent. Returns whether there was anything. */
 async function* arrive({ conversation: chat, companions }: QueryOptions): AsyncGenerator<QueryEvent, boolean> {
   const arrivals = (await companions?.arrivals.take()) ?? []
-  for (const message of companions?.arrivals.notices?.() ?? []) yield { type: "notice", message }
+  yield* notices({ companions })
   for (const { attachment, journaled } of arrivals) {
     await chat.attach(attachment)
     journaled?.()
     yield { type: "attached", kind: attachment.type, about: aboutOf(attachment) }
   }
   return arrivals.length > 0
+}
+
+function* notices({ companions }: { readonly companions?: Companions | undefined }): Generator<QueryEvent, void> {
+  for (const message of companions?.arrivals.notices?.() ?? []) yield { type: "notice", message }
 }
 
 /** Whether the next request has something new, once the agents that work for this one were waited for. */

@@ -143,6 +143,7 @@ export const FIGURES = [
   figure("agent-messages-waiting", count(50, 1), "messages that may wait for one agent"),
   figure("agent-message-hops", count(12, 1), "agents that may answer one another because of one message"),
   figure("agent-progress", seconds(30), "time between two progress lines of a background agent; 0 writes none"),
+  figure("agent-team-wait", minutes(30), "the longest wait of a run for the other processes of its team"),
 ] as const satisfies readonly Figure[]
 
 export type FigureName = (typeof FIGURES)[number]["name"]

@@ -1,12 +1,13 @@
 /** A mailbox without a disk, for tests and experiments. */
 import { InvalidIdError, MailboxFullError, MemberNameTakenError } from "../base/errors.ts"
 import { checkedId } from "../base/ids.ts"
-import type { Mailbox, MailboxCursor, MailboxMessage, TeamMember } from "./mailbox.ts"
+import type { FoundMember, Mailbox, MailboxCursor, MailboxMessage, TeamMember } from "./mailbox.ts"
 import { checkedDraft } from "./mailbox-line.ts"
 
 interface Seat {
   readonly member: TeamMember
   cursor: MailboxCursor | undefined
+  idleAt: MailboxCursor | undefined
   isHere: boolean
 }
 
@@ -14,6 +15,19 @@ export function mailboxInMemory(location: string): Mailbox {
   const log: MailboxMessage[] = []
   const seats = new Map<string, Seat>()
   const listeners = new Set<() => void>()
+  const changed = () => {
+    for (const listener of [...listeners]) listener()
+  }
+  const nextChange = (signal: AbortSignal) =>
+    new Promise<void>((resolve) => {
+      const done = () => {
+        listeners.delete(done)
+        signal.removeEventListener("abort", done)
+        resolve()
+      }
+      listeners.add(done)
+      signal.addEventListener("abort", done)
+    })
   const last = (from: string) => log.findLast((message) => message.from === from)?.sequence ?? 0
 
   return {
@@ -28,7 +42,7 @@ export function mailboxInMemory(location: string): Mailbox {
       const content = structuredClone(draft.content)
       const message = { ...draft, content, sequence: last(draft.from) + 1, cursor: String(log.length + 1) }
       log.push(message)
-      for (const listener of [...listeners]) listener()
+      changed()
       return message
     },
 
@@ -44,40 +58,44 @@ export function mailboxInMemory(location: string): Mailbox {
 
     async arrival(after, signal) {
       const start = placeOf(after)
-      if (signal.aborted || log.length > start) return
-      await new Promise<void>((resolve) => {
-        const done = () => {
-          listeners.delete(done)
-          signal.removeEventListener("abort", done)
-          resolve()
-        }
-        listeners.add(done)
-        signal.addEventListener("abort", done)
-      })
+      while (!signal.aborted && log.length <= start) await nextChange(signal)
+    },
+
+    async change(signal) {
+      if (!signal.aborted) await nextChange(signal)
     },
 
     async join(member) {
       const before = seats.get(checkedId("name for an agent", member.name))
       if (before?.isHere) throw new MemberNameTakenError(member.name, process.pid)
-      const seat: Seat = { member, cursor: before?.cursor, isHere: true }
+      const seat: Seat = { member, cursor: before?.cursor, idleAt: undefined, isHere: true }
       seats.set(member.name, seat)
+      changed()
       return {
         ...(before?.cursor === undefined ? {} : { cursor: before.cursor }),
+        async setIdle(at) {
+          const isNew = seat.idleAt !== at
+          seat.idleAt = at
+          if (isNew) changed()
+        },
         async leave(cursor) {
           seat.cursor = cursor ?? seat.cursor
           seat.isHere = false
+          changed()
         },
       }
     },
 
     async members() {
-      const here = [...seats.values()].filter(({ isHere }) => isHere).map(({ member }) => member)
+      const here = [...seats.values()].filter(({ isHere }) => isHere).map(found)
       return here.sort((a, b) => (a.name < b.name ? -1 : 1))
     },
 
     async close() {},
   }
 }
+
+const found = ({ member, idleAt }: Seat): FoundMember => (idleAt === undefined ? member : { ...member, idleAt })
 
 function placeOf(cursor: MailboxCursor | undefined): number {
   if (cursor === undefined) return 0

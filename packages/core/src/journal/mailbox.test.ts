@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from "vitest"
 import { temporaryRoot } from "../../test/journal-files.ts"
 import { InvalidIdError, MailboxFullError, MailboxMessageError, MemberNameTakenError } from "../base/errors.ts"
+import { memoryStore as rootStore } from "../front-door.ts"
 import { fileStore } from "./file/file-store.ts"
 import type { Mailbox, MailboxDraft } from "./mailbox.ts"
 import { memoryStore } from "./memory-store.ts"
@@ -19,6 +20,7 @@ const stores = {
     return fileStore({ root, flush: "always" })
   },
   "in memory": async () => memoryStore(),
+  "of the package": async () => rootStore(),
 }
 
 for (const [kind, open] of Object.entries(stores)) {
@@ -81,6 +83,24 @@ for (const [kind, open] of Object.entries(stores)) {
     expect((await mailbox.members()).map(({ name }) => name)).toEqual(["a"])
     const next = await second.join({ name: "b", conversation: "three" })
     expect(textsOf(await second.read(next.cursor, "b"))).toEqual(["a#2 unread"])
+  })
+
+  test(`L7-5 a member of a team ${kind} says that it waits, and where it has read to`, async () => {
+    const { store, mailbox } = await opened()
+    const membership = await mailbox.join({ name: "b", conversation: "one" })
+    const other = store.mailboxes!(TEAM)
+    onTestFinished(() => other.close())
+    await other.send(draft("a", "read", "b"))
+    const { cursor } = await mailbox.read(undefined)
+    const changed = other.change(new AbortController().signal)
+    await other.members() // by then the store is loaded and listens
+    await membership.setIdle(cursor)
+    await changed
+    expect(await other.members()).toEqual([{ name: "b", conversation: "one", idleAt: cursor }])
+    await other.send(draft("a", "unread", "b"))
+    expect(textsOf(await other.read(cursor))).toEqual(["a#2 unread"])
+    await membership.setIdle(undefined)
+    expect(await other.members()).toEqual([{ name: "b", conversation: "one" }])
   })
 
   test(`L7-5 a mailbox ${kind} refuses more messages than may wait for one receiver`, async () => {

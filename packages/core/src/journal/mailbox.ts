@@ -40,9 +40,16 @@ export interface TeamMember {
   readonly conversation: string
 }
 
+export interface FoundMember extends TeamMember {
+  /** It waits for messages, and has read everything before this place. Absent while it works. */
+  readonly idleAt?: MailboxCursor
+}
+
 export interface Membership {
   /** How far the name was read before, by this conversation or another one. */
   readonly cursor?: MailboxCursor
+  /** Says that the member waits for messages and has read everything before this place, or that it works. */
+  setIdle(at: MailboxCursor | undefined): Promise<void>
   /** Leaves the team. The cursor says how far this member got. */
   leave(cursor?: MailboxCursor): Promise<void>
 }
@@ -73,6 +80,8 @@ export interface Mailbox {
   /** Joins under a name. Throws `MemberNameTakenError` while another living process or conversation has it. */
   join(member: TeamMember): Promise<Membership>
   /** Who is in the team, by name. A member whose process has died is left out. */
-  members(): Promise<readonly TeamMember[]>
+  members(): Promise<readonly FoundMember[]>
+  /** Resolves when a message or a member may have changed, or when the signal aborts. */
+  change(signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }

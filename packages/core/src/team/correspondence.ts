@@ -86,6 +86,16 @@ export class Correspondence implements ArrivalSource {
     return (await this.#mailbox?.take()) ?? []
   }
 
+  async whenAny(signal: AbortSignal): Promise<boolean> {
+    return (await this.#mailbox?.whenAny(signal)) ?? false
+  }
+
+  /** A query begins. Other processes of the team may wait for it until the result is called. */
+  follow(): () => void {
+    this.#mailbox?.works()
+    return () => this.#mailbox?.rests()
+  }
+
   notices(): readonly string[] {
     const notices = this.#notices
     this.#notices = []
@@ -121,6 +131,7 @@ export class Correspondence implements ArrivalSource {
       name,
       conversation: conversation.id,
       figures: () => conversation.flags.figures,
+      clock: this.#clock,
       journaled: () => conversation.views.agents.cursor,
       onArrival: () => this.#options.team.arrivals.changed(),
       onProblem: (problem) => this.#notices.push(problem),

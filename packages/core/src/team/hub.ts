@@ -6,7 +6,8 @@ export const LEAD = "lead"
 
 /** Who got a message, or why no one did: a sentence for the model that sent it. */
 export type Delivery =
-  | { readonly state: "delivered"; readonly to: readonly string[] }
+  /** `isQueued`: the receiver has it in memory and not in its journal yet. */
+  | { readonly state: "delivered"; readonly to: readonly string[]; readonly isQueued?: true }
   | { readonly state: "refused"; readonly why: string }
 
 export interface MessageHub {

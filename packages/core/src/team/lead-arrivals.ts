@@ -7,7 +7,11 @@ import type { AgentRecord } from "../views/record/agents.ts"
 import { Inbox } from "./inbox.ts"
 
 /** Where else things for the lead come from, such as a mailbox. */
-export interface ArrivalSource extends Pick<Arrivals, "take" | "hasAny" | "notices"> {
+export interface ArrivalSource
+  extends Pick<Arrivals, "take" | "hasAny" | "notices">,
+    Partial<Pick<Arrivals, "whenAny">> {
+  /** A query begins. The result is called when it has ended. */
+  follow?(): () => void
   close(): Promise<void>
 }
 
@@ -63,9 +67,31 @@ export class LeadArrivals implements Arrivals {
     for (;;) {
       if (signal.aborted) return false
       if (this.hasAny) return true
-      if (!this.#parts.isWorking()) return false
-      await this.nextChange(signal)
+      if (this.#parts.isWorking()) await this.nextChange(signal)
+      else if (!(await this.#fromElsewhere(signal))) return this.hasAny && !signal.aborted
     }
+  }
+
+  follow(): () => void {
+    const ends = this.#sources.map((source) => source.follow?.())
+    return () => {
+      for (const end of ends) end?.()
+    }
+  }
+
+  /** Waits for the sources, until something changes here. `false` where nothing more comes. */
+  async #fromElsewhere(signal: AbortSignal): Promise<boolean> {
+    const stop = new AbortController()
+    const either = AbortSignal.any([signal, stop.signal])
+    let hasChanged = false
+    const change = this.nextChange(either).then(() => {
+      hasChanged = !either.aborted
+      stop.abort()
+    })
+    const more = await Promise.all(this.#sources.map(async (source) => source.whenAny?.(either)))
+    stop.abort()
+    await change
+    return hasChanged || more.includes(true)
   }
 
   /** Something ended, began or arrived. */

@@ -102,7 +102,7 @@ export class Post {
     const path = await find(bridge)
     const content = { ...letter.content, hops: letter.hops }
     const answer = await sendToSocket(path, { from: bridge.conversation, content }, bridge.clock)
-    return answer.accepted ? { state: "delivered", to: [path] } : refused(answer.why)
+    return answer.accepted ? { state: "delivered", to: [path], isQueued: true } : refused(answer.why)
   }
 
   #toAgent(to: string, letter: Letter): Delivery {

@@ -121,6 +121,7 @@ async function member(store: Store, name: string, limits: Partial<Record<FigureN
   const chat = await openTestConversation({ id: `chat-${name}`, store })
   const problems: string[] = []
   const mailbox = await TeamMailbox.join({
+    clock: systemClock,
     mailbox: store.mailboxes!({ project: "p", team: "t" }),
     team: "t",
     name,
@@ -210,8 +211,8 @@ test("L7-5 conversations reach each other through their sockets, only their lead
   const socket = await openConversationSocket({ ...bridge, conversation: "chat-2", hub, figures, lastNumber: () => 7 })
   onTestFinished(() => socket.close())
   const send = sender({ bridge })
-  expect((await send("bridge:chat-2", "hello")).content).toContain("Sent to ")
-  expect((await send(`uds:${socket.path}`, { kind: "shutdown-request" })).content).toContain("Sent to ")
+  expect((await send("bridge:chat-2", "hello")).content).toContain("Queued for ")
+  expect((await send(`uds:${socket.path}`, { kind: "shutdown-request" })).content).toContain("Queued for ")
   expect(hub.got).toMatchObject([
     { id: "bridge:chat-1#8", from: "bridge:chat-1", to: "lead", text: "hello", hops: 1 },
     { id: "bridge:chat-1#9", kind: "shutdown-request" },

@@ -61,9 +61,14 @@ export function sendMessageTool({ from, post, figures, hopsReceived }: SendMessa
       const delivery = await post().send({ from, to, content, hopsReceived: hopsReceived() })
       if (delivery.state === "refused") return failed(delivery.why)
       const asked = content.kind === "shutdown-request" ? ` The request has the id ${content.request}.` : ""
-      return { content: `Sent to ${delivery.to.join(", ")}.${asked}` }
+      const receivers = delivery.to.join(", ")
+      return { content: `${delivery.isQueued ? queuedFor(receivers) : `Sent to ${receivers}.`}${asked}` }
     },
   }
 }
+
+/** The other conversation may end before its next round, so an answer is the only proof that it was read. */
+const queuedFor = (to: string) =>
+  `Queued for ${to}. That conversation reads it at its next round; if it is closed before, the message is lost.`
 
 const failed = (why: string) => ({ content: `Not sent. ${why}`, isError: true })

@@ -3,6 +3,7 @@
  * far it has read is in the lead's journal, with each message, so that a crash loses and repeats none.
  */
 import type { Arrival, Arrivals } from "../agent/companions.ts"
+import { type Clock, callAfter } from "../base/clock.ts"
 import { messageOf } from "../base/errors.ts"
 import type { FigureName } from "../base/flag-names.ts"
 import type { Mailbox, MailboxCursor, MailboxMessage, Membership } from "../journal/mailbox.ts"
@@ -18,11 +19,17 @@ export interface TeamMailboxParts {
   readonly figures: () => Readonly<Record<FigureName, number>>
   /** The cursor of the last message in the lead's journal. */
   readonly journaled: () => string | undefined
+  readonly clock: Clock
   /** Something is there to take. */
   readonly onArrival: () => void
   /** For the person: damage and messages of unknown kinds, which were skipped. */
   readonly onProblem: (problem: string) => void
 }
+
+const MINUTE_MS = 60_000
+
+const waitedFor = (working: readonly string[], minutes: number) =>
+  `The other processes of the team were waited for ${minutes} minutes, and that is the limit (agent-team-wait). Still at work: ${working.join(", ")}. This process ends; what they send now waits for its next run.`
 
 interface Received {
   readonly message: TeamMessage
@@ -79,6 +86,44 @@ export class TeamMailbox implements Pick<Arrivals, "take" | "hasAny"> {
     }))
   }
 
+  /** The member works, until it waits or its query ends. */
+  works(): void {
+    void this.#setIdle(false)
+  }
+
+  /** Its query has ended: it waits for the person. */
+  rests(): void {
+    void this.#setIdle(true)
+  }
+
+  /**
+   * Waits for a message while another process of the team works. `false` when all of them wait and nothing is unread, when the time is up,
+   * or when the signal aborts.
+   */
+  async whenAny(signal: AbortSignal): Promise<boolean> {
+    const minutes = this.#parts.figures()["agent-team-wait"]
+    const ended = new AbortController()
+    const either = AbortSignal.any([signal, ended.signal, this.#closing.signal])
+    const stopTimer = callAfter(this.#parts.clock, minutes * MINUTE_MS, () => ended.abort())
+    try {
+      let working: readonly string[]
+      for (;;) {
+        const changed = this.#parts.mailbox.change(either) // before the look, so that nothing changes unseen in between
+        await this.#setIdle(true)
+        working = await this.#working()
+        if (this.hasAny || working.length === 0 || either.aborted) break
+        await changed
+      }
+      if (minutes > 0 && ended.signal.aborted && !this.hasAny && working.length > 0)
+        this.#parts.onProblem(waitedFor(working, minutes))
+    } finally {
+      stopTimer()
+      ended.abort()
+    }
+    if (this.hasAny) await this.#setIdle(false)
+    return this.hasAny
+  }
+
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#watching
@@ -96,6 +141,29 @@ export class TeamMailbox implements Pick<Arrivals, "take" | "hasAny"> {
       await this.#readNew()
       if (this.hasAny) this.#parts.onArrival()
     }
+  }
+
+  /** The other members that work, or that have a message to read. */
+  async #working(): Promise<readonly string[]> {
+    const { mailbox, name: own } = this.#parts
+    const working: string[] = []
+    for (const { name, idleAt } of await mailbox.members()) {
+      if (name === own) continue
+      const isUnread = async () => (await mailbox.read(idleAt)).messages.some(({ to }) => to.includes(name))
+      if (idleAt === undefined || (await isUnread())) working.push(name)
+    }
+    return working
+  }
+
+  /** In turn with reading, because both write the member's file. Before it counts as idle, it reads what has come. */
+  async #setIdle(isIdle: boolean): Promise<void> {
+    const { onProblem } = this.#parts
+    const set = this.#reading.then(async () => {
+      if (isIdle) await this.#readAfter()
+      await this.#membership.setIdle(isIdle && !this.hasAny ? this.#read : undefined)
+    })
+    this.#reading = set.catch((error: unknown) => onProblem(messageOf(error)))
+    await this.#reading
   }
 
   #readNew(): Promise<void> {

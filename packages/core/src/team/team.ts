@@ -212,7 +212,11 @@ export class Team implements MessageHub, Companions {
     const onAbort = () => this.#stopRunning(INTERRUPTED)
     this.#costLimit = costLimit
     signal.addEventListener("abort", onAbort)
-    return () => signal.removeEventListener("abort", onAbort)
+    const unfollow = this.arrivals.follow()
+    return () => {
+      unfollow()
+      signal.removeEventListener("abort", onAbort)
+    }
   }
 
   /** Resolves when no agent works any more. */

@@ -16,6 +16,7 @@ import {
 } from "../../base/errors.ts"
 import { checkedId } from "../../base/ids.ts"
 import type {
+  FoundMember,
   Mailbox,
   MailboxCursor,
   MailboxDraft,
@@ -118,13 +119,22 @@ export class MailboxDirectory implements Mailbox {
     })
     return {
       ...(before?.cursor === undefined ? {} : { cursor: before.cursor }),
+      setIdle: (at) => this.#setIdle(name, at),
       leave: (cursor) => this.#leave(name, cursor),
     }
   }
 
-  async members(): Promise<readonly TeamMember[]> {
+  async members(): Promise<readonly FoundMember[]> {
     const found = await membersIn(this.location)
-    return found.filter(({ isRunning }) => isRunning).map(({ name, conversation }) => ({ name, conversation }))
+    return found
+      .filter(({ isRunning }) => isRunning)
+      .map(({ name, conversation, idleAt }) => ({ name, conversation, ...(idleAt === undefined ? {} : { idleAt }) }))
+  }
+
+  async change(signal: AbortSignal): Promise<void> {
+    const changed = this.#change(signal)
+    await changed.happened
+    changed.stop()
   }
 
   async close(): Promise<void> {
@@ -214,6 +224,15 @@ export class MailboxDirectory implements Mailbox {
     const counted = members.filter(({ isRunning, touched }) => isRunning || now - touched.getTime() < DEAD_MEMBER_MS)
     const reached = counted.map(({ cursor }) => (cursor === undefined ? 0 : placeOf(cursor).segment))
     await removeSegmentsBefore(this.location, Math.min(...reached))
+  }
+
+  async #setIdle(name: string, idleAt: MailboxCursor | undefined): Promise<void> {
+    const member = this.#joined.get(name)
+    if (!member || member.idleAt === idleAt) return
+    const { idleAt: _, ...rest } = member
+    const moved = idleAt === undefined ? rest : { ...rest, idleAt }
+    this.#joined.set(name, moved)
+    await writeMember(this.location, moved)
   }
 
   async #leave(name: string, cursor: MailboxCursor | undefined): Promise<void> {

@@ -12,8 +12,12 @@ import { makeDirectory } from "./make-directory.ts"
 export interface MemberFile extends TeamMember, Pick<LockOwner, "pid" | "host" | "started" | "token"> {
   /** Everything before it is saved by the member. */
   readonly cursor?: MailboxCursor
+  /** It waits for messages, and has read everything before this place. */
+  readonly idleAt?: MailboxCursor
   readonly hasLeft: boolean
 }
+
+const CURSOR = /^\d{1,8}:\d{1,15}$/
 
 const flaw = fields(
   {
@@ -23,7 +27,8 @@ const flaw = fields(
     host: text(),
     started: text(),
     token: text(),
-    cursor: maybe(text({ pattern: /^\d{1,8}:\d{1,15}$/ })),
+    cursor: maybe(text({ pattern: CURSOR })),
+    idleAt: maybe(text({ pattern: CURSOR })),
     hasLeft: flag,
   },
   "open",
@@ -57,17 +62,17 @@ export async function writeMember(directory: string, member: MemberFile): Promis
   }
 }
 
-export interface FoundMember extends MemberFile {
+export interface MemberOnDisk extends MemberFile {
   readonly isRunning: boolean
   /** When it last saved how far it has read, or joined. */
   readonly touched: Date
 }
 
 /** All that have not left, by name. */
-export async function membersIn(directory: string): Promise<readonly FoundMember[]> {
+export async function membersIn(directory: string): Promise<readonly MemberOnDisk[]> {
   const names = await readdir(folder(directory)).catch(() => [] as string[])
   const ids = names.filter((name) => name.endsWith(".json")).map((name) => name.slice(0, -".json".length))
-  const found: FoundMember[] = []
+  const found: MemberOnDisk[] = []
   for (const name of ids.filter(isSafeId).sort()) {
     const member = readMember(directory, name)
     const facts = await stat(fileOf(directory, name)).catch(() => undefined)

@@ -1,7 +1,8 @@
-import { expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import type { BrainTurn } from "../../../../sim/src/brain.ts"
 import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
-import { ask, calls, project } from "../agent/agents.ts"
+import { manualClock } from "../../../src/base/clock.ts"
+import { ask, calls, ofType, project } from "../agent/agents.ts"
 import { agentCall, castSimulator, journalOf, leadFor, received, send } from "./cast.ts"
 
 const messagesIn = async (agent: Parameters<typeof journalOf>[0]) => received(await journalOf(agent))
@@ -96,4 +97,75 @@ test("L7-5 two conversations of the same user reach each other by id", async () 
     { from: `bridge:${first.conversation.id}`, content: "[other] hello", hops: 1 },
   ])
   expect(second.conversation.views.words.messages).toEqual([])
+})
+
+describe("L7-5 a run in a team of processes waits for the others", () => {
+  const waiting = (clock: ReturnType<typeof manualClock>) => {
+    const begun = Promise.withResolvers<void>()
+    const after: typeof clock.after = (ms, call) => {
+      if (ms === 30 * 60_000) begun.resolve()
+      return clock.after(ms, call)
+    }
+    return { clock: { ...clock, after }, begun: begun.promise }
+  }
+
+  test("its query goes on with a message that comes while it waits, and ends when all wait and nothing is unread", async () => {
+    const where = project()
+    const clock = manualClock()
+    const held = waiting(clock)
+    const first = await castSimulator({ lead: ["I have finished.", "It is 7, then."] })
+    const second = await castSimulator({
+      lead: [
+        async (turn) => {
+          await held.begun
+          return played(calls(send("a", "It is 7.")), turn)
+        },
+        "I answered.",
+      ],
+    })
+    const b = await leadFor(second.sim, { ...where, autonomous: true, team: { name: "pair", as: "b" } })
+    const a = await leadFor(first.sim, {
+      ...where,
+      clock: held.clock,
+      autonomous: true,
+      team: { name: "pair", as: "a" },
+    })
+    const both = [ask(b, "Work, then report to a."), ask(a, "Wait for b.")]
+    const [, end] = await Promise.all(both)
+    expect(end!.end).toMatchObject({ reason: "answer", text: "It is 7, then." })
+    expect(ofType(end!.events, "notice")).toEqual([])
+    expect(await messagesIn(a)).toMatchObject([{ id: "b#1", content: "It is 7." }])
+  })
+
+  test("the wait has a limit, and the end says who still works", async () => {
+    const clock = manualClock()
+    const held = waiting(clock)
+    const where = project()
+    const release = Promise.withResolvers<void>()
+    const first = await castSimulator({ lead: ["I have finished."] })
+    const second = await castSimulator({
+      lead: [
+        async () => {
+          await release.promise
+          return "Done."
+        },
+      ],
+    })
+    const b = await leadFor(second.sim, { ...where, autonomous: true, team: { name: "pair", as: "b" } })
+    const a = await leadFor(first.sim, {
+      ...where,
+      clock: held.clock,
+      autonomous: true,
+      team: { name: "pair", as: "a" },
+    })
+    const bEnds = ask(b, "Work.")
+    void held.begun.then(() => clock.advance(30 * 60_000))
+    const { events, end } = await ask(a, "Work.")
+    expect(end).toMatchObject({ reason: "answer", text: "I have finished." })
+    expect(ofType(events, "notice").map(({ message }) => message)).toContainEqual(
+      expect.stringMatching(/waited for 30 minutes.*\(agent-team-wait\)\. Still at work: b\./),
+    )
+    release.resolve()
+    await bEnds
+  })
 })

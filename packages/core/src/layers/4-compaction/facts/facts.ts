@@ -70,7 +70,7 @@ interface Shown {
   readonly kept: ReadonlySet<Uuid>
 }
 
-/** A task is none of the user's messages, so its text is here. */
+/** The user's messages are shown above. A task is not one of them, so its text is here. */
 function renderRequest({ request, answered }: Frontier, { limit, estimate, kept }: Shown): string {
   if (request === undefined) return ""
   const state = answered ? "The last answer to it was a final one." : "It has no final answer yet."
