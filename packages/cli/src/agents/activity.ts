@@ -2,7 +2,7 @@
 import type { Entry, Store } from "@strata/core/internal"
 import { isMessage } from "@strata/core/internal/journal/entries"
 import { isText, isToolResult, isToolUse, textOf } from "@strata/core/internal/messages/blocks"
-import { contentOf, isHuman } from "@strata/core/internal/messages/messages"
+import { contentOf, isRequest } from "@strata/core/internal/messages/messages"
 import { attachmentWords } from "../display/attachments.ts"
 import { firstLine } from "../display/text.ts"
 import { callWords, resultSummary } from "../display/tool-calls.ts"
@@ -28,7 +28,7 @@ export function entryLines(entry: Entry): readonly string[] {
     if (!isText(block) || block.text.trim() === "") return []
     const lines = visible(block.text.trim()).split("\n")
     if (entry.type === "assistant") return lines
-    return isHuman(entry) ? lines.map((line, at) => `${at === 0 ? ">" : " "} ${line}`) : []
+    return isRequest(entry) ? lines.map((line, at) => `${at === 0 ? ">" : " "} ${line}`) : []
   })
 }
 

@@ -2,7 +2,7 @@
 import { systemClock } from "@strata/core/internal/base/clock"
 import { messageOf } from "@strata/core/internal/base/errors"
 import { isText, textOf } from "@strata/core/internal/messages/blocks"
-import { contentOf, isHuman } from "@strata/core/internal/messages/messages"
+import { contentOf, isRequest } from "@strata/core/internal/messages/messages"
 import { lastTextIn } from "@strata/core/internal/team/result"
 import { findSocket, type SocketAnswer, sendToSocket } from "@strata/core/internal/team/socket"
 import { readArguments } from "../arguments.ts"
@@ -82,7 +82,7 @@ async function textsOf(place: AgentsPlace, id: string): Promise<{ readonly task?
     const result = await lastTextIn(journal)
     const about = result === "" ? {} : { result }
     for await (const entry of journal.entries())
-      if (entry.type === "user" && isHuman(entry)) return { task: textOf(contentOf(entry).filter(isText)), ...about }
+      if (entry.type === "user" && isRequest(entry)) return { task: textOf(contentOf(entry).filter(isText)), ...about }
     return about
   }).catch(() => ({}))
 }
