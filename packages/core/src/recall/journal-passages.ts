@@ -1,7 +1,13 @@
 /** What search may find in a journal: what the person and the assistant wrote. Thinking, tool results and summaries are left out. */
 import { type Entry, isMessage } from "../journal/entries.ts"
 import { textOf } from "../messages/blocks.ts"
-import { type AssistantMessage, contentOf, isRequest, isSyntheticError, type UserMessage } from "../messages/messages.ts"
+import {
+  type AssistantMessage,
+  contentOf,
+  isRequest,
+  isSyntheticError,
+  type UserMessage,
+} from "../messages/messages.ts"
 import type { Passage } from "./passage.ts"
 
 const LONGEST_PASSAGE = 1_200 // characters: an answer in it is easy to see, and neighbours stay near
