@@ -31,7 +31,7 @@ function compile(packages: readonly SourcePackage[], output: string): void {
   mkdirSync(BUILD, { recursive: true })
   const config = join(BUILD, "tsconfig.json")
   const files = packages.flatMap(({ folder, manifest }) =>
-    entriesOf(manifest).map((entry) => join(ROOT, "packages", folder, entry)),
+    [...entriesOf(manifest), ...matchesOf(folder, manifest)].map((file) => join(ROOT, "packages", folder, file)),
   )
   const compilerOptions = {
     noEmit: false,
@@ -46,6 +46,16 @@ function compile(packages: readonly SourcePackage[], output: string): void {
   const { status } = spawnSync(process.execPath, [compiler, "-p", config], { stdio: "inherit" })
   rmSync(config)
   if (status !== 0) throw new Error("The sources do not compile: nothing was built.")
+}
+
+/** What the patterns among the subpaths match. The compiler does not always write files that only another package reaches. */
+function matchesOf(folder: string, { exports = {} }: Manifest): readonly string[] {
+  const patterns = Object.values(exports).filter((entry) => entry.includes("*"))
+  const cwd = join(ROOT, "packages", folder)
+  return globSync(
+    patterns.map((pattern) => pattern.replace("*", "**/*")),
+    { cwd, exclude: ["**/*.test.ts"] },
+  )
 }
 
 function assemble({ folder, manifest }: SourcePackage, output: string): BuiltPackage {

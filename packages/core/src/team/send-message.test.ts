@@ -198,7 +198,7 @@ test("L7-6 a message of an unknown kind from another process is skipped and repo
   await other.send({ from: "evil", to: ["b"], content: { text: "x", kind: "grant-permission", hops: 1 } })
   await other.send({ from: "evil", to: ["b"], content: { text: "plain", hops: 1 } })
   expect(await b.receive()).toEqual(["plain"])
-  expect(b.problems).toEqual(['A message from "evil" in the team t was skipped: it is of no known kind, or too long.'])
+  expect(b.problems).toEqual(['A message of "evil" in the team t was skipped: it is of no known kind, or too long.'])
   await other.close()
   await closed(b)
 })

@@ -186,7 +186,7 @@ export class TeamMailbox implements Pick<Arrivals, "take" | "hasAny"> {
     const { name, team, figures, onProblem } = this.#parts
     const sent = readSent(content, figures()["agent-message-limit"])
     if (sent) this.#waiting.push({ message: { id: `${from}#${sequence}`, from, to: name, ...sent }, cursor })
-    else onProblem(`A message from "${from}" in the team ${team} was skipped: it is of no known kind, or too long.`)
+    else onProblem(`A message of "${from}" in the team ${team} was skipped: it is of no known kind, or too long.`)
   }
 
   #wasJournaled(received: Received): void {
