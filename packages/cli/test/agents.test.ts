@@ -121,7 +121,7 @@ test("L7-5: two strata run on one directory work as a team: messages both ways, 
     },
   })
   const member = (name: string) =>
-    bench.strata(["run", "--team", "pair", "--as", name, "--team-wait", "5", `[${name}] Work together.`]).ended
+    bench.strata(["run", "--team", "pair", "--as", name, `[${name}] Work together.`]).ended
   const [asker, knower] = await Promise.all([member("asker"), member("knower")])
   expect(asker).toMatchObject({ code: 0, stdout: "I have asked.\nSo it is 42.\n" })
   expect(asker.stderr).toContain("- attached: message from knower\n")
