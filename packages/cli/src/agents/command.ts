@@ -76,14 +76,19 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   }
 }
 
-/** A fork's journal begins with its lead's messages: its list shows what it is for. */
+/** A fork's journal begins with its lead's messages, which are not its task. */
 async function textsOf(place: AgentsPlace, id: string): Promise<{ readonly task?: string; readonly result?: string }> {
   return withAgentJournal(place, id, async (journal) => {
     const result = await lastTextIn(journal)
     const about = result === "" ? {} : { result }
-    for await (const entry of journal.entries())
-      if (entry.type === "user" && isRequest(entry)) return { task: textOf(contentOf(entry).filter(isText)), ...about }
-    return about
+    let first: string | undefined
+    for await (const entry of journal.entries()) {
+      if (entry.type !== "user" || !isRequest(entry)) continue
+      const task = textOf(contentOf(entry).filter(isText))
+      if (entry.isFromAgent) return { task, ...about }
+      first ??= task
+    }
+    return first === undefined ? about : { task: first, ...about }
   }).catch(() => ({}))
 }
 

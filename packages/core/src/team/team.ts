@@ -7,6 +7,7 @@ import type { Arrival, Companions } from "../agent/companions.ts"
 import type { QueryEvent } from "../agent/query-events.ts"
 import { type Clock, systemClock } from "../base/clock.ts"
 import { messageOf, StrataError } from "../base/errors.ts"
+import { Events } from "../base/events.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import type { DecisionDraft } from "../journal/entries.ts"
 import type { Content } from "../messages/blocks.ts"
@@ -50,7 +51,8 @@ export class Team implements MessageHub, Companions {
   readonly #recorded = new Map<string, Promise<void>>()
   /** Agents whose call waits for them: the result of the call brings what they found. */
   readonly #awaited = new Set<string>()
-  readonly #watchers = new Map<string, Set<(event: QueryEvent) => void>>()
+  /** By agent. */
+  readonly #activity = new Events<Record<string, QueryEvent>>()
   #lead: Agent | undefined
   /** Agents that are being opened count as running. `stopped`: why one must not begin. */
   readonly #opening = new Set<{ stopped?: string }>()
@@ -125,9 +127,7 @@ export class Team implements MessageHub, Companions {
           void this.#report(id, text)
           this.#wakeWaiting()
         },
-        onEvent: (event) => {
-          for (const listener of this.#watchers.get(id) ?? []) listener(event)
-        },
+        onEvent: (event) => this.#activity.emit(id, event),
       })
       this.#agents.set(id, agent)
       this.#recorded.set(id, this.#record(agent))
@@ -158,9 +158,7 @@ export class Team implements MessageHub, Companions {
 
   /** Calls back for everything that the agent does from now on. Call the result to end that. */
   watch(id: string, listener: (event: QueryEvent) => void): () => void {
-    const listeners = this.#watchers.get(id) ?? new Set()
-    this.#watchers.set(id, listeners.add(listener))
-    return () => void listeners.delete(listener)
+    return this.#activity.on(id, listener)
   }
 
   /** Ends an agent's work. Resolves when that is in the journal. */
