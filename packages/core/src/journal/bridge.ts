@@ -14,7 +14,7 @@ import {
   isDecision,
   isMessage,
 } from "./entries.ts"
-import { damagedId, keyOf } from "./line-key.ts"
+import { damagedId, keyOf } from "../base/line-key.ts"
 
 interface Gap {
   readonly lost: LostLine

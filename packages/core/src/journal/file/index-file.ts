@@ -6,7 +6,7 @@
  */
 import { type FileHandle, open } from "node:fs/promises"
 import { crc32 } from "node:zlib"
-import { KEY_BYTES, keyOf } from "../line-key.ts"
+import { KEY_BYTES, keyOf } from "../../base/line-key.ts"
 
 const RECORD_BYTES = 40
 const SUMMED_BYTES = 36
