@@ -20,6 +20,7 @@ import { memoryStore } from "../journal/memory-store.ts"
 import type { Journal, Store } from "../journal/store.ts"
 import type { Layer } from "../layers/layer.ts"
 import type { FlatMessage } from "../messages/flatten.ts"
+import { handleOf } from "../messages/handles.ts"
 import { serialiseRequest } from "../views/context/request.ts"
 import type { Conversation } from "./conversation.ts"
 
@@ -515,6 +516,25 @@ describe("BEY-1 recall", () => {
     for (const address of ["", "nonsense", `${uuid}.7`, `${uuid}.0.7`, "00000000-0000-8000-8000-000000000000.0"]) {
       expect(await chat.recall(address)).toBeUndefined()
     }
+  })
+
+  test.each(["files", "memory"])("takes short handles of blocks and of messages, with a store of %s", async (kind) => {
+    const { root, remove } = await temporaryRoot()
+    const chat = await openTestConversation({ store: kind === "files" ? fileStore({ root }) : memoryStore() })
+    const uuid = await chat.add({
+      role: "user",
+      content: [
+        { type: "text", text: "one" },
+        { type: "text", text: "two" },
+      ],
+    })
+    expect(await chat.recall(handleOf(uuid, 1))).toEqual({ type: "text", text: "two" })
+    for (const handle of [handleOf(uuid), uuid])
+      expect(await chat.recall(handle)).toMatchObject({ type: "user", uuid, message: { content: { length: 2 } } })
+    expect(await chat.recall(handleOf(uuid, 2))).toBeUndefined()
+    expect(await chat.recall("0123456789")).toBeUndefined()
+    await chat.close()
+    await remove()
   })
 })
 

@@ -33,7 +33,6 @@ import type { DeferralPlan } from "../tools/deferred/declare.ts"
 import type { ContextView } from "../views/context/context.ts"
 import { accountSent } from "../views/context/sent-accounting.ts"
 import { refusedMedia } from "../views/context/withheld-media.ts"
-import { type BlockAddress, blockAt, parseAddress } from "../views/record/archive.ts"
 import { type CacheReport, cacheReport } from "../views/reports/cache-report.ts"
 import { type LedgerReport, ledgerReport } from "../views/reports/ledger-report.ts"
 import {
@@ -50,6 +49,7 @@ import type { ConversationEvents, Opened } from "./events.ts"
 import { asPlainJson, checkedCopy, type Incoming, type IncomingResponse, messageDrafts } from "./incoming.ts"
 import type { Prompt } from "./prompt.ts"
 import { type Deferral, PromptKeeper } from "./prompt-keeper.ts"
+import { namedBy } from "./recall.ts"
 import { ConversationRecord } from "./record.ts"
 import { RequestPreparer } from "./request-preparer.ts"
 import { ResponseRecorder } from "./response-recorder.ts"
@@ -444,18 +444,18 @@ export class Conversation implements AsyncDisposable {
     })
   }
 
-  /** A block by its handle, byte for byte as it was added, however long ago. `<agent>/<handle>` finds a block of a sub-agent. */
-  async recall(address: string): Promise<Block | undefined> {
-    const [, agent, own = address] = /^([^/]+)\/(.+)$/.exec(address) ?? []
-    const parsed = parseAddress(own)
-    if (!parsed) return undefined
-    if (agent === undefined) return blockIn(this.#record.journal, parsed)
-    const journal = await this.openAgentJournal(agent)
-    try {
-      return await blockIn(journal, parsed)
-    } finally {
-      await journal.close()
-    }
+  /**
+   * A block by its handle, byte for byte as it was added, however long ago, or a whole message. Takes short handles and whole uuids.
+   * `<agent>/<handle>` finds what a sub-agent's conversation holds. Where two have the same handle, it is the newer one.
+   */
+  recall(handle: `${string}.${number}`): Promise<Block | undefined>
+  recall(handle: string): Promise<Block | Message | undefined>
+  async recall(handle: string): Promise<Block | Message | undefined> {
+    const [newest] = await namedBy(handle, {
+      journal: this.#record.journal,
+      openAgent: (agent) => this.openAgentJournal(agent),
+    })
+    return newest?.block ?? newest?.message
   }
 
   /** Every entry of the journal, first to last, including branches that were left. */
@@ -527,11 +527,6 @@ export class Conversation implements AsyncDisposable {
     this.#last = run.catch(() => undefined)
     return run
   }
-}
-
-async function blockIn(journal: Journal, address: BlockAddress): Promise<Block | undefined> {
-  const entry = await journal.find(address.uuid)
-  return entry && blockAt(entry, address)
 }
 
 /** The results of each message after the newest answer: those that layers decide about. Earlier ones were sent before they got here. */

@@ -3,6 +3,8 @@
  * its parent becomes the message before the gap. So a lost line costs only itself, and no view has to know about it. The same bytes
  * always give the same entries.
  */
+
+import { damagedId, keyOf } from "../base/line-key.ts"
 import type { Uuid } from "../messages/messages.ts"
 import type { LostLine } from "./damage.ts"
 import {
@@ -14,7 +16,6 @@ import {
   isDecision,
   isMessage,
 } from "./entries.ts"
-import { damagedId, keyOf } from "../base/line-key.ts"
 
 interface Gap {
   readonly lost: LostLine

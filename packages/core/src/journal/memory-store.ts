@@ -2,6 +2,7 @@
 import { systemClock } from "../base/clock.ts"
 import { ClosedError, ConversationLockedError, ConversationNotFoundError } from "../base/errors.ts"
 import { checkedId } from "../base/ids.ts"
+import { handleOf } from "../messages/handles.ts"
 import { Bridge } from "./bridge.ts"
 import { lostLine } from "./damage.ts"
 import { type Entry, isBoundaryEntry } from "./entries.ts"
@@ -137,6 +138,10 @@ function memoryJournal(
     },
     async find(uuid) {
       return entriesFrom(0, kept.lines.length).findLast((entry) => entry.uuid === uuid)
+    },
+    async findByHandle(digits) {
+      const found = entriesFrom(0, kept.lines.length).filter(({ uuid }) => handleOf(uuid) === digits)
+      return [...new Map(found.map((entry) => [entry.uuid, entry])).values()].toReversed()
     },
     async readCheckpoint() {
       return kept.checkpoint === undefined ? undefined : (JSON.parse(kept.checkpoint) as unknown)

@@ -69,6 +69,8 @@ export interface Journal {
   /** Every entry, first to last. */
   entries(): AsyncIterable<Entry>
   find(uuid: string): Promise<Entry | undefined>
+  /** The entries whose handle has these digits, newest first. More than one is rare. */
+  findByHandle(digits: string): Promise<readonly Entry[]>
   /** The state of the views at the last boundary. It can be rebuilt from the journal, so losing it loses nothing. */
   readCheckpoint(): Promise<unknown>
   writeCheckpoint(value: unknown): Promise<void>

@@ -3,6 +3,7 @@ import { openTestConversation } from "../../test/open.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import type { DecisionEntry } from "../journal/entries.ts"
 import type { Block } from "./blocks.ts"
+import { handleOf } from "./handles.ts"
 import { type MediaItem, mediaIn, planWithholding, withheldStub } from "./media.ts"
 import { MEDIA_LIMITS, type MediaLimits } from "./media-limits.ts"
 import type { Message } from "./messages.ts"
@@ -163,11 +164,15 @@ describe("MSG-11 which of them cannot be sent", () => {
   })
 
   test.each([
-    [picture("u1.0"), "too big", "[image withheld: image/png, 100×100 pixels, 100 bytes: too big. Recall: u1.0]"],
+    [
+      picture("u1.0"),
+      "too big",
+      `[image withheld: image/png, 100×100 pixels, 100 bytes: too big. Recall: ${handleOf("u1", 0)}]`,
+    ],
     [
       paper("u1.2.1", { pages: 9 }),
       "no",
-      "[document withheld: application/pdf, 9 pages, 100 bytes: no. Recall: u1.2.1]",
+      `[document withheld: application/pdf, 9 pages, 100 bytes: no. Recall: ${handleOf("u1", 2, 1)}]`,
     ],
   ])("the stub says what it was, why it is not there and how to get it", (item, why, text) => {
     expect(withheldStub(item, why)).toEqual({ type: "text", text })
@@ -195,7 +200,7 @@ describe("MSG-11 in a conversation", () => {
 
     const stub = {
       type: "text",
-      text: `[image withheld: image/png, 9000×10 pixels, 44 bytes: more than 8000 pixels on a side. Recall: ${uuid}.1]`,
+      text: `[image withheld: image/png, 9000×10 pixels, 44 bytes: more than 8000 pixels on a side. Recall: ${handleOf(uuid, 1)}]`,
     }
     const first = await chat.prepare()
     expect(shownIn(first)).toEqual([{ type: "text", text: "see" }, stub, image(png(10, 10))])
@@ -234,7 +239,11 @@ describe("MSG-11 in a conversation", () => {
     })
     const [result] = shownIn(await chat.prepare()).filter(({ type }) => type === "tool_result")
     expect(result).toMatchObject({
-      content: [{ text: "here" }, { text: expect.stringContaining(`Recall: ${uuid}.0.1]`) }, image(png(5, 5))],
+      content: [
+        { text: "here" },
+        { text: expect.stringContaining(`Recall: ${handleOf(uuid, 0, 1)}]`) },
+        image(png(5, 5)),
+      ],
     })
     expect(await chat.recall(`${uuid}.0.1`)).toEqual(HUGE)
   })

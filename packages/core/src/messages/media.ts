@@ -12,6 +12,7 @@ import {
   type TextBlock,
   toBlocks,
 } from "./blocks.ts"
+import { handleFor } from "./handles.ts"
 import { type ImageSize, readImageSize } from "./image-size.ts"
 import { MEDIA_LIMITS, type MediaLimits } from "./media-limits.ts"
 import { contentOf, type Message } from "./messages.ts"
@@ -91,7 +92,7 @@ export function withheldStub(item: MediaItem, why: string): TextBlock {
       : ""
   return {
     type: "text",
-    text: `[${item.kind} withheld: ${item.mediaType}${size}, ${item.bytes} bytes: ${why}. Recall: ${item.address}]`,
+    text: `[${item.kind} withheld: ${item.mediaType}${size}, ${item.bytes} bytes: ${why}. Recall: ${handleFor(item.address)}]`,
   }
 }
 

@@ -7,6 +7,7 @@ import { attachmentFlaw } from "./attachments.ts"
 import { ASSISTANT_BLOCKS, isServerResult, RESULT_BLOCKS, USER_BLOCKS } from "./block-types.ts"
 import type { Block } from "./blocks.ts"
 import { exactInputOf } from "./exact-json.ts"
+import { handleFor } from "./handles.ts"
 import { readImageSize } from "./image-size.ts"
 import type { AssistantMessage, AttachmentMessage, Boundary, Message, UserMessage } from "./messages.ts"
 import { isBoundary } from "./messages.ts"
@@ -199,7 +200,10 @@ function setAside({ message, repairs }: Place, address: string, flaw: Flaw, bloc
     setAsideBlocks.add(nothing)
     return nothing
   }
-  return { type: "text", text: `[A block here cannot be sent: it ${inWords(flaw)}. Its handle is ${address}.]` }
+  return {
+    type: "text",
+    text: `[A block here cannot be sent: it ${inWords(flaw)}. Its handle is ${handleFor(address)}.]`,
+  }
 }
 
 function usableResponse(given: Fields): Fields {

@@ -3,6 +3,7 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { toBlocks } from "../../src/messages/blocks.ts"
 import { stringifyExact } from "../../src/messages/exact-json.ts"
+import { handleFor } from "../../src/messages/handles.ts"
 import { openTestConversation } from "../open.ts"
 import { fuzz } from "../runs.ts"
 import { conversations, newPlayer, play } from "../steps.ts"
@@ -20,7 +21,10 @@ test("invariant 4, BEY-1: every block ever added is retrievable byte for byte", 
       })
       const player = newPlayer()
       for (const step of [...steps, { kind: "prepare" } as const]) await play(chat, step, player)
-      for (const [address, bytes] of added) expect(stringifyExact(await chat.recall(address))).toBe(bytes)
+      for (const [address, bytes] of added) {
+        expect(stringifyExact(await chat.recall(address))).toBe(bytes)
+        expect(stringifyExact(await chat.recall(handleFor(address)))).toBe(bytes)
+      }
     }),
     fuzz,
   )

@@ -31,6 +31,7 @@ import { openTestConversation } from "../../../test/open.ts"
 import { ClosedError, ConversationNotFoundError, InvalidIdError, JournalWriteError } from "../../base/errors.ts"
 import type { Conversation } from "../../conversation/conversation.ts"
 import type { Layer } from "../../layers/layer.ts"
+import { handleOf } from "../../messages/handles.ts"
 import { serialiseRequest } from "../../views/context/request.ts"
 import type { Draft, Entry } from "../entries.ts"
 import { memoryStore } from "../memory-store.ts"
@@ -169,6 +170,23 @@ describe("JRN-1 the journal", () => {
       expect(await journal.find(uuid)).toBeUndefined()
     }
     await journal.close()
+  })
+
+  test("BEY-1 finds entries by the digits of a handle: all that share them, the newest first", async () => {
+    const entries = Array.from({ length: 200 }, (_, i) => userEntry(`text ${i}`))
+    const twin = { ...userEntry("twin"), uuid: `ffffffff-ffff-8fff-8fff-ff${entries[7]!.uuid.slice(-10)}` } as Entry
+    const foreign = { ...userEntry("foreign"), uuid: "msg-1" } as Entry
+    const journal = await openJournal(root)
+    await journal.append([...entries, twin, foreign])
+    for (const [at, entry] of entries.entries())
+      expect(await journal.findByHandle(handleOf(entry.uuid))).toEqual(at === 7 ? [twin, entry] : [entry])
+    expect(await journal.findByHandle(handleOf("msg-1"))).toEqual([foreign])
+    for (const digits of ["", "0000000000", "xyz", entries[0]!.uuid, "../x"])
+      expect(await journal.findByHandle(digits)).toEqual([])
+    await journal.close()
+    const reader = await readOnly()
+    expect(await reader.findByHandle(handleOf(twin.uuid))).toEqual([twin, entries[7]])
+    await reader.close()
   })
 
   test("that is closed takes nothing, gives nothing and says so; closing again is nothing", async () => {

@@ -3,6 +3,7 @@ import { type FileHandle, lstat, readFile, rename, rm, writeFile } from "node:fs
 import { dirname, join } from "node:path"
 import { ClosedError, InvalidIdError, JournalWriteError } from "../../base/errors.ts"
 import { isSafeId } from "../../base/ids.ts"
+import { handleOf, isShort } from "../../messages/handles.ts"
 import { Bridge } from "../bridge.ts"
 import { type Entry, isBoundaryEntry } from "../entries.ts"
 import { decodeLine, encodeLine } from "../line.ts"
@@ -139,7 +140,18 @@ export class FileJournal implements Journal {
       const found = await this.#lineAt(record, number)
       if (found?.uuid === uuid) return found
     }
-    return this.#findUnindexed(uuid)
+    return (await this.#findUnindexed((entry) => entry.uuid === uuid))[0]
+  }
+
+  async findByHandle(digits: string): Promise<readonly Entry[]> {
+    this.#mustBeOpen()
+    if (!isShort(digits)) return []
+    const found = new Map<string, Entry>()
+    for await (const { record, number } of this.#index.findEnding(digits)) {
+      const entry = await this.#lineAt(record, number)
+      if (entry && !found.has(entry.uuid) && handleOf(entry.uuid) === digits) found.set(entry.uuid, entry)
+    }
+    return found.size > 0 ? [...found.values()] : this.#findUnindexed(({ uuid }) => handleOf(uuid) === digits)
   }
 
   async readCheckpoint(): Promise<unknown> {
@@ -275,15 +287,15 @@ export class FileJournal implements Journal {
     return undefined
   }
 
-  /** The index does not know the uuid. It may have lost some lines, or the line was damaged before it was indexed. */
-  async #findUnindexed(uuid: string): Promise<Entry | undefined> {
+  /** What the index does not know, newest first. It may have lost some lines, or a line was damaged before it was indexed. */
+  async #findUnindexed(isWanted: (entry: Entry) => boolean): Promise<readonly Entry[]> {
     this.#survey ??= await this.#index.survey()
     for (const { record, number } of this.#survey.damaged) await this.#lineAt(record, number)
-    if (this.#survey.isSound) return undefined
+    if (this.#survey.isSound) return []
     this.#isIndexWrong = true
-    let found: Entry | undefined
-    for await (const entry of this.entries()) if (entry.uuid === uuid) found = entry
-    return found
+    const found = new Map<string, Entry>()
+    for await (const entry of this.entries()) if (isWanted(entry)) found.set(entry.uuid, entry)
+    return [...found.values()].toReversed()
   }
 
   /** The record number of the boundary that a stretch before this one begins with. */

@@ -26,7 +26,12 @@ export interface NewLine {
 
 export interface IndexSurvey {
   readonly isSound: boolean
-  readonly damaged: readonly { readonly record: LineRecord; readonly number: number }[]
+  readonly damaged: readonly NumberedRecord[]
+}
+
+export interface NumberedRecord {
+  readonly record: LineRecord
+  readonly number: number
 }
 
 export interface LineRecord {
@@ -133,22 +138,32 @@ export class IndexFile {
   }
 
   /** The lines with this uuid, newest first, each with its record number. */
-  async *find(uuid: string): AsyncGenerator<{ readonly record: LineRecord; readonly number: number }> {
-    const key = keyOf(uuid)
-    for (let end = this.#count; end > 0; end -= CHUNK_RECORDS) {
-      const start = Math.max(0, end - CHUNK_RECORDS)
-      const chunk = await this.#bytes(start, end - start)
-      for (let at = chunk.lastIndexOf(key); at >= 0; at = at === 0 ? -1 : chunk.lastIndexOf(key, at - 1)) {
-        if (at % RECORD_BYTES !== 0) continue
-        const record = parseRecord(chunk.subarray(at, at + RECORD_BYTES))
-        if (record) yield { record, number: start + at / RECORD_BYTES }
+  find(uuid: string): AsyncGenerator<NumberedRecord> {
+    return this.#withKeyEnding(keyOf(uuid))
+  }
+
+  /** The lines whose key ends with these hex digits, newest first. */
+  findEnding(digits: string): AsyncGenerator<NumberedRecord> {
+    return this.#withKeyEnding(Buffer.from(digits, "hex"))
+  }
+
+  async *#withKeyEnding(end: Buffer): AsyncGenerator<NumberedRecord> {
+    const inRecord = KEY_BYTES - end.length
+    for (let last = this.#count; last > 0; last -= CHUNK_RECORDS) {
+      const start = Math.max(0, last - CHUNK_RECORDS)
+      const chunk = await this.#bytes(start, last - start)
+      for (let at = chunk.lastIndexOf(end); at >= 0; at = at === 0 ? -1 : chunk.lastIndexOf(end, at - 1)) {
+        if (at % RECORD_BYTES !== inRecord) continue
+        const from = at - inRecord
+        const record = parseRecord(chunk.subarray(from, from + RECORD_BYTES))
+        if (record) yield { record, number: start + from / RECORD_BYTES }
       }
     }
   }
 
   /** Whether every record matches its checksum, and which lines were damaged when they were indexed. */
   async survey(): Promise<IndexSurvey> {
-    const damaged: { record: LineRecord; number: number }[] = []
+    const damaged: NumberedRecord[] = []
     let isSound = true
     for (let first = 0; first < this.#count; first += CHUNK_RECORDS) {
       const records = await this.records(first, Math.min(CHUNK_RECORDS, this.#count - first))

@@ -1,9 +1,9 @@
 /** Opens a journal: takes the lock, reads the index, and repairs only what a crash left. Damaged lines are set aside, not lost. */
 import { type FileHandle, open, rm, stat } from "node:fs/promises"
 import { ConversationLockedError, JournalOpenError, StrataError } from "../../base/errors.ts"
+import { damagedId, keyOf } from "../../base/line-key.ts"
 import { SUM_DIFFERS } from "../damage.ts"
 import { decodeLine, isWhole, type LineFront, type LinePiece, peekLine, piecesOf, statedSum } from "../line.ts"
-import { damagedId, keyOf } from "../../base/line-key.ts"
 import type { FlushMode, JournalAddress } from "../store.ts"
 import { DamageLog } from "./damage-log.ts"
 import { FileJournal } from "./file-journal.ts"

@@ -4,6 +4,7 @@ import { entriesOf, openTestConversation } from "../../../test/open.ts"
 import { seededIds } from "../../base/ids.ts"
 import type { Decision, DecisionEntry, Draft, Entry } from "../../journal/entries.ts"
 import type { Block } from "../../messages/blocks.ts"
+import { handleOf } from "../../messages/handles.ts"
 import { sinceLastBoundary, type Uuid } from "../../messages/messages.ts"
 import { createEstimator } from "../../tokens/estimate.ts"
 import { ContextView } from "./context.ts"
@@ -44,7 +45,7 @@ const twoRounds = () =>
 describe("BEY-1 a cleared result", () => {
   test("reads exactly as other programs expect, followed by its recall handle; the call stays", () => {
     const said = twoRounds()
-    const address = `${said.messages[2]!.uuid}.0`
+    const address = handleOf(said.messages[2]!.uuid, 0)
     expect(CLEARED_MARKER).toBe("[Old tool result content cleared]")
     expect(shown(viewOf(said, decide(cleared("toolu_0"))))).toEqual([
       'user: "go"',
@@ -95,7 +96,7 @@ describe("L1-2 a result that was put aside", () => {
     expect(shownResult(viewOf(builder, decide(persisted())))).toBe(
       [
         "<persisted-output>",
-        `The result is large: 60000 bytes. All of it is in tool-results/c/toolu_0.txt; read it there, or in parts. Recall: ${builder.messages[2]!.uuid}.0`,
+        `The result is large: 60000 bytes. All of it is in tool-results/c/toolu_0.txt; read it there, or in parts. Recall: ${handleOf(builder.messages[2]!.uuid, 0)}`,
         "Its beginning:",
         "head",
         "Its end:",
@@ -256,7 +257,7 @@ describe("L2-2, L2-3 deletions inside the server's cache", () => {
     expect(shown(view)).toEqual([
       'user: "Summary."',
       "assistant: call toolu_0 Read",
-      `user: result toolu_0 "${CLEARED_MARKER} Recall: ${kept[1]}.0"`,
+      `user: result toolu_0 "${CLEARED_MARKER} Recall: ${handleOf(kept[1]!, 0)}"`,
     ])
   })
 
@@ -338,7 +339,7 @@ describe("MSG-6 a boundary", () => {
     expect(shown(view)).toEqual([
       'user: "Summary."',
       "assistant: call toolu_0 Read",
-      `user: result toolu_0 "${CLEARED_MARKER} Recall: ${kept[1]}.0"`,
+      `user: result toolu_0 "${CLEARED_MARKER} Recall: ${handleOf(kept[1]!, 0)}"`,
     ])
     expect(view.size()).toEqual(viewOf(builder, decide(cleared("toolu_0"))).size())
   })
@@ -353,7 +354,7 @@ describe("MSG-6 a boundary", () => {
     expect(shown(view)).toEqual([
       'user: "Summary."',
       "assistant: call toolu_0 Read",
-      `user: result toolu_0 "${CLEARED_MARKER} Recall: ${kept[1]}.0" | "next"`,
+      `user: result toolu_0 "${CLEARED_MARKER} Recall: ${handleOf(kept[1]!, 0)}" | "next"`,
     ])
   })
 

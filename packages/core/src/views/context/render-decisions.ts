@@ -2,13 +2,14 @@
 
 import type { DecisionOf } from "../../journal/entries.ts"
 import { type Block, isMedia, isText, resultBlocks, type ToolResult, textOf } from "../../messages/blocks.ts"
+import { handleFor } from "../../messages/handles.ts"
 import type { AttachmentMessage, UserMessage, Uuid } from "../../messages/messages.ts"
 
 /** Other programs search for this exact text. */
 export const CLEARED_MARKER = "[Old tool result content cleared]"
 
 export function renderCleared(result: ToolResult, address: string): ToolResult {
-  return { ...result, content: `${CLEARED_MARKER} Recall: ${address}` }
+  return { ...result, content: `${CLEARED_MARKER} Recall: ${handleFor(address)}` }
 }
 
 const CLEARED_MEMORY = "[Old memory cleared]"
@@ -61,7 +62,7 @@ export function renderPersisted(
   const tail = decision.tail > 0 ? text.slice(-decision.tail) : ""
   const lines = [
     "<persisted-output>",
-    `The result is large: ${bytes} bytes${otherKinds(result)}. All of it is in ${path}; read it there, or in parts. Recall: ${address}`,
+    `The result is large: ${bytes} bytes${otherKinds(result)}. All of it is in ${path}; read it there, or in parts. Recall: ${handleFor(address)}`,
     ...media.map((item) => `${item.mediaType}, ${item.bytes} bytes: ${item.path}`),
     ...(shape === undefined ? [] : ["It is JSON of this shape:", shape]),
     ...(head === "" ? [] : [cut === "mid-line" ? "Its beginning, cut inside a long line:" : "Its beginning:", head]),

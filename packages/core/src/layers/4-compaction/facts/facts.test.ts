@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { type ConversationBuilder, conversation } from "../../../../test/builders.ts"
+import { handleOf } from "../../../messages/handles.ts"
 import { createEstimator } from "../../../tokens/estimate.ts"
 import { project } from "../../../views/projection.ts"
 import { artifacts } from "../../../views/record/artifacts.ts"
@@ -49,25 +50,25 @@ describe("L4-29 facts after a boundary", () => {
       })
       .result("ok")
     const [asked] = builder.messages
-    const uuidOf = (at: number) => builder.messages[at]!.uuid
+    const handleAt = (at: number) => handleOf(builder.messages[at]!.uuid)
     expect(factsOf(builder)).toBe(
       `The user writes in English.
 
 ## Standing rules
 Sentences of the user, word for word, oldest first, each after the handle of its message. They apply until the user takes them back; where two contradict each other, the later one applies.
 \`\`\`
-[${asked!.uuid}] Never push to main.
+[${handleOf(asked!.uuid)}] Never push to main.
 \`\`\`
 
 ## What the user said
 The user's messages, word for word, oldest first, each under its recall handle.
-Message ${asked!.uuid}:
+Message ${handleOf(asked!.uuid)}:
 \`\`\`
 Never push to main. Fix the parser, please.
 \`\`\`
 
 ## The newest request
-It is message ${asked!.uuid}. It has no final answer yet.
+It is message ${handleOf(asked!.uuid)}. It has no final answer yet.
 
 ## Todos
 - done: look
@@ -85,10 +86,10 @@ Read and not changed:
 - /p/a.ts
 
 ## Commands whose last run failed
-- failed with exit code 2 (result in message ${uuidOf(12)}): npm run build
+- failed with exit code 2 (result in message ${handleAt(12)}): npm run build
 
 ## Tests, as they ended last
-- failed with exit code 1 (result in message ${uuidOf(14)}): npm test`,
+- failed with exit code 1 (result in message ${handleAt(14)}): npm test`,
     )
   })
 
@@ -105,7 +106,7 @@ Read and not changed:
   test("the newest request is the last one, and answered by a final answer", () => {
     const builder = conversation().user("first").say("done").user("second").say("done too")
     expect(section(factsOf(builder), "The newest request")).toBe(
-      `The newest request\nIt is message ${builder.messages[2]!.uuid}. The last answer to it was a final one.`,
+      `The newest request\nIt is message ${handleOf(builder.messages[2]!.uuid)}. The last answer to it was a final one.`,
     )
   })
 })
@@ -123,9 +124,9 @@ describe("L4-29 the user's words", () => {
     const shown = [...said.matchAll(/^request (\d+)/gm)].map(([, number]) => Number(number))
     expect(shown.length).toBeGreaterThan(2)
     expect(shown).toEqual(Array.from({ length: shown.length }, (_, at) => 21 - shown.length + at))
-    const last = builder.messages[(20 - shown.length - 1) * 2]!.uuid
+    const last = handleOf(builder.messages[(20 - shown.length - 1) * 2]!.uuid)
     expect(said).toContain(
-      `\n[${20 - shown.length} earlier messages left out here: ${builder.messages[0]!.uuid} to ${last}]\n`,
+      `\n[${20 - shown.length} earlier messages left out here: ${handleOf(builder.messages[0]!.uuid)} to ${last}]\n`,
     )
   })
 
@@ -150,7 +151,7 @@ describe("L4-29 the user's words", () => {
   test("a message of which the view holds only the beginning says so", () => {
     const builder = conversation().user("x".repeat(10_001))
     expect(factsOf(builder)).toContain(
-      `Message ${builder.messages[0]!.uuid} (its first 10000 characters; recall the handle for all of it):\n\`\`\`\nxxx`,
+      `Message ${handleOf(builder.messages[0]!.uuid)} (its first 10000 characters; recall the handle for all of it):\n\`\`\`\nxxx`,
     )
   })
 
@@ -160,7 +161,7 @@ describe("L4-29 the user's words", () => {
     const said = section(factsOf(builder, { kept: new Set(kept) }), "What the user said")!
     expect(said).not.toContain("kept one")
     expect(said).toContain(
-      `[2 messages not repeated here, because the conversation still holds them: ${kept[0]} to ${kept[1]}]`,
+      `[2 messages not repeated here, because the conversation still holds them: ${handleOf(kept[0]!)} to ${handleOf(kept[1]!)}]`,
     )
     expect(factsOf(builder, { kept: new Set(builder.messages.map(({ uuid }) => uuid)) })).toContain(
       "] Always use tabs.\n",
@@ -178,7 +179,7 @@ describe("L4-29 the user's words", () => {
     const builder = conversation().user("Never push.").user("Always test.").user("Never push.")
     const [, always, never] = builder.messages
     expect(section(factsOf(builder), "Standing rules")).toContain(
-      `\`\`\`\n[${always!.uuid}] Always test.\n[${never!.uuid}] Never push.\n\`\`\``,
+      `\`\`\`\n[${handleOf(always!.uuid)}] Always test.\n[${handleOf(never!.uuid)}] Never push.\n\`\`\``,
     )
   })
 })

@@ -3,6 +3,7 @@
  * give equal bytes. Text from outside is quoted, so that only our own lines read as ours.
  */
 import { fenced, type Todo } from "../../../messages/attachments.ts"
+import { handleOf } from "../../../messages/handles.ts"
 import { inline, inlineUpTo } from "../../../messages/inline.ts"
 import type { Uuid } from "../../../messages/messages.ts"
 import type { Frontier } from "../../../views/record/frontier.ts"
@@ -75,7 +76,7 @@ function renderRequest({ request, answered }: Frontier, { limit, estimate, kept 
   if (request === undefined) return ""
   const state = answered ? "The last answer to it was a final one." : "It has no final answer yet."
   const { uuid, text, isFromAgent } = request
-  const place = `It is message ${inline(uuid)}. ${state}`
+  const place = `It is message ${handleOf(uuid)}. ${state}`
   if (!isFromAgent) return `## The newest request\n${place}`
   const task = kept.has(uuid) ? [] : [fenced(cutText({ text, limit, estimate }))]
   return [`## Your task`, `Another agent gave it, not the user. ${place}`, ...task].join("\n")

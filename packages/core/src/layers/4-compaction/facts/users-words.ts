@@ -3,7 +3,7 @@
  * its handle, so that what is left out can be recalled.
  */
 import { fenced } from "../../../messages/attachments.ts"
-import { inline } from "../../../messages/inline.ts"
+import { handleOf } from "../../../messages/handles.ts"
 import type { Uuid } from "../../../messages/messages.ts"
 import type { Word, Words } from "../../../views/record/words.ts"
 import { cutText, type Estimate } from "../cut-text.ts"
@@ -27,7 +27,7 @@ export function renderRules({ messages }: Words): string {
     }
   }
   if (handles.size === 0) return ""
-  const lines = [...handles].map(([rule, uuid]) => `[${inline(uuid)}] ${rule}`)
+  const lines = [...handles].map(([rule, uuid]) => `[${handleOf(uuid)}] ${rule}`)
   return [
     "## Standing rules",
     "Sentences of the user, word for word, oldest first, each after the handle of its message. They apply until the user takes them back; where two contradict each other, the later one applies.",
@@ -75,7 +75,7 @@ function newestThatFit(
 
 function renderWord({ uuid, text, isCut }: Word): string {
   const more = isCut ? ` (its first ${text.length} characters; recall the handle for all of it)` : ""
-  return `Message ${inline(uuid)}${more}:\n${fenced(text)}`
+  return `Message ${handleOf(uuid)}${more}:\n${fenced(text)}`
 }
 
 function renderBeginning(message: Word, { limit, estimate }: Pick<WordsToRender, "limit" | "estimate">): string {
@@ -86,7 +86,7 @@ function renderBeginning(message: Word, { limit, estimate }: Pick<WordsToRender,
 
 function rangeOf(messages: readonly Word[]): string {
   const [first, last] = [messages[0]!, messages.at(-1)!]
-  return first === last ? inline(first.uuid) : `${inline(first.uuid)} to ${inline(last.uuid)}`
+  return first === last ? handleOf(first.uuid) : `${handleOf(first.uuid)} to ${handleOf(last.uuid)}`
 }
 
 const count = ({ length }: readonly unknown[], what: string) => `${length} ${what}${length === 1 ? "" : "s"}`

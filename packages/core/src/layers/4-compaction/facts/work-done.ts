@@ -3,6 +3,7 @@
  * ended last. Changed files are always named; of the rest the newest are, with a count of those left out.
  */
 
+import { handleOf } from "../../../messages/handles.ts"
 import { inline, inlineUpTo } from "../../../messages/inline.ts"
 import { type Artifacts, type CommandFacts, type FileFate, fateOf } from "../../../views/record/artifacts.ts"
 import type { Estimate } from "../cut-text.ts"
@@ -50,7 +51,7 @@ export function renderTests({ artifacts: { commands }, limit, estimate }: WorkTo
 
 function endOf({ failed, exitCode, last }: CommandFacts): string {
   const code = exitCode === undefined ? "" : ` with exit code ${exitCode}`
-  return `${failed ? "failed" : "succeeded"}${code} (result in message ${inline(last)})`
+  return `${failed ? "failed" : "succeeded"}${code} (result in message ${handleOf(last)})`
 }
 
 /** The lists run from old to new. */
