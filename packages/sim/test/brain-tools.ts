@@ -7,8 +7,8 @@ import { execFileSync } from "node:child_process"
 import { globSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import { findProblems, type Schema } from "@strata/core/internal/model/offline/tool-schema"
 import type { Answer, Brain, BrainBlock, BrainMessage, BrainRequest } from "../src/brain.ts"
-import { findProblems, type Schema } from "../src/brains/schema.ts"
 import { seededRandom } from "../src/identity.ts"
 
 type Input = Record<string, string>

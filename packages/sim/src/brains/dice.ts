@@ -1,5 +1,6 @@
 /** Repeatable random choices, from a brain's own seed and the simulator's random number of this turn. */
 
+import { hashText } from "@strata/core/internal/model/offline/text-parts"
 import type { BrainTurn } from "../brain.ts"
 import { seededRandom } from "../identity.ts"
 
@@ -31,13 +32,4 @@ export function throwDice(seed: Seed, turn: Pick<BrainTurn, "random">): Dice {
       return drawn
     },
   }
-}
-
-/** FNV-1a, 32 bits: spreads seeds well enough, and is the same on every machine. */
-export function hashText(text: string): number {
-  let hash = 0x811c9dc5
-  for (let index = 0; index < text.length; index++) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
-  }
-  return hash >>> 0
 }

@@ -1,10 +1,10 @@
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import { readTimeline, wordsOf } from "@strata/core/internal/model/offline/timeline"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import type { BrainMessage } from "../brain.ts"
 import { summarise } from "./extractive.ts"
-import { readTimeline, wordsOf } from "./timeline.ts"
 
 const REPOSITORY = join(import.meta.dirname, "../../../..")
 const TRANSCRIPTS = join(REPOSITORY, "../shared/data/transcripts")

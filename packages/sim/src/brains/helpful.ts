@@ -3,9 +3,16 @@
  * and repeats the result. Arguments may be named: `Use Agent (prompt: Read a.ts; fork: true)`. It repeats any other question.
  * Summaries and notes are extracted from the conversation.
  */
+
+import {
+  completeInput,
+  findProblems,
+  propertiesOf,
+  type Schema,
+  schemaOf,
+} from "@strata/core/internal/model/offline/tool-schema"
 import type { Answer, AnswerBlock, Brain, BrainMessage, BrainRequest, BrainTurn } from "../brain.ts"
 import { extractiveAnswer } from "./extractive.ts"
-import { completeInput, findProblems, propertiesOf, type Schema, schemaOf } from "./schema.ts"
 
 const MOST_REPEATED = 200 // characters of a result
 const NAMED = /\((\w+: [^)]*)\)/ // arguments with their names, in parentheses

@@ -3,10 +3,10 @@
  * these.
  */
 
+import { recogniseDemand } from "@strata/core/internal/model/offline/demand"
+import { type Facts, gatherFacts } from "@strata/core/internal/model/offline/facts"
 import type { Answer, AnswerBlock, Brain } from "../brain.ts"
 import { type Dice, throwDice } from "./dice.ts"
-import { recogniseDemand } from "./extractive/demand.ts"
-import { type Facts, gatherFacts } from "./extractive/facts.ts"
 
 export interface ToldLie {
   readonly lie: LieName

@@ -1,9 +1,9 @@
+import { findProblems } from "@strata/core/internal/model/offline/tool-schema"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { makeTurn, requestOf, TEST_TOOLS } from "../../test/brain-tools.ts"
 import type { Answer, BrainBlock, BrainMessage } from "../brain.ts"
 import { brainByName } from "./index.ts"
-import { findProblems } from "./schema.ts"
 
 const words = fc.oneof(
   fc.string({ maxLength: 60 }),

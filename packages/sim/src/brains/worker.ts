@@ -7,13 +7,13 @@
  * chooses from its seed and the simulator's random numbers.
  */
 
+import { gatherFacts } from "@strata/core/internal/model/offline/facts"
+import { findProblems, isRecord, sampleValue } from "@strata/core/internal/model/offline/tool-schema"
+import { type PlannedCall, roleOf } from "@strata/core/internal/model/offline/toolbox"
 import type { Answer, AnswerBlock, Brain, BrainRequest, BrainTurn } from "../brain.ts"
 import { obeys } from "./corrections.ts"
 import { throwDice } from "./dice.ts"
-import { gatherFacts } from "./extractive/facts.ts"
 import { extractiveAnswer } from "./extractive.ts"
-import { findProblems, isRecord, sampleValue } from "./schema.ts"
-import { type PlannedCall, roleOf } from "./toolbox.ts"
 import { useAskedTool } from "./worker/asked-tool.ts"
 import { lookAround, orderMoves, writeWhereAsked } from "./worker/moves.ts"
 import { isDone, planTodos } from "./worker/plan.ts"

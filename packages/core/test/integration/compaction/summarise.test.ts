@@ -1,8 +1,8 @@
 /** The summariser against the simulator when all goes well: one call, or several for a conversation larger than the window. */
 import { describe, expect, test } from "vitest"
-import { USUAL_TITLES } from "../../../../sim/src/brains/extractive/fill.ts"
 import { continuationText } from "../../../src/layers/4-compaction/summarise/continuation.ts"
 import type { SummaryOutcome } from "../../../src/layers/4-compaction/summarise/direct.ts"
+import { USUAL_TITLES } from "../../../src/model/offline/fill.ts"
 import { MODEL_FACTS } from "../../../src/tokens/model-facts.ts"
 import { conversation } from "../../builders.ts"
 import { firstText, LINE, lastText, summarise, textOf, titlesIn, work } from "./summarising.ts"

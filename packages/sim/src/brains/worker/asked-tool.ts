@@ -2,10 +2,11 @@
  * A task may ask for a tool by what it does: `Use a tool to refund a customer.` The worker calls the one that fits best, once. If it sees none
  * that fits, it asks ToolSearch for one first.
  */
+
+import { callsOf } from "@strata/core/internal/model/offline/timeline"
+import { completeInput, findProblems, type Schema } from "@strata/core/internal/model/offline/tool-schema"
+import { roleOf } from "@strata/core/internal/model/offline/toolbox"
 import type { BrainRequest } from "../../brain.ts"
-import { completeInput, findProblems, type Schema } from "../schema.ts"
-import { callsOf } from "../timeline.ts"
-import { roleOf } from "../toolbox.ts"
 import type { Hand, Step } from "./step.ts"
 
 const ASKED = /\buse (?:a|the) tool (?:to|that|for) ([^.\n]+)/i

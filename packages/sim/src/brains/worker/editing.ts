@@ -3,8 +3,8 @@
  * replaces only text that is in view. A file never collects more than a few remarks, however long the conversation.
  */
 
-import type { FileText } from "../file-text.ts"
-import type { PlannedCall } from "../toolbox.ts"
+import type { FileText } from "@strata/core/internal/model/offline/file-text"
+import type { PlannedCall } from "@strata/core/internal/model/offline/toolbox"
 import { fullPath } from "./situation.ts"
 import type { Hand } from "./step.ts"
 

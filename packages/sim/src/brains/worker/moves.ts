@@ -3,10 +3,10 @@
  * the step it would take, or nothing. Chance decides which move comes first.
  */
 
+import { hashText } from "@strata/core/internal/model/offline/text-parts"
+import { callsOf, type ToolCall } from "@strata/core/internal/model/offline/timeline"
+import { fieldOf, type PlannedCall, pathOf, roleOf } from "@strata/core/internal/model/offline/toolbox"
 import { obeys } from "../corrections.ts"
-import { hashText } from "../dice.ts"
-import { callsOf, type ToolCall } from "../timeline.ts"
-import { fieldOf, type PlannedCall, pathOf, roleOf } from "../toolbox.ts"
 import { listCommand, lostPath, pickCommand, pickFailingCommand } from "./commands.ts"
 import { extensionOf, isEditable, pickWord, planEdit } from "./editing.ts"
 import { fromRoot, fullPath } from "./situation.ts"

@@ -1,7 +1,7 @@
 /** The worker's plan: a todo list made from the task and ticked off step by step, and when the task is done. */
 
-import { hashText } from "../dice.ts"
-import type { PlannedCall, Todo, TodoStatus } from "../toolbox.ts"
+import { hashText } from "@strata/core/internal/model/offline/text-parts"
+import type { PlannedCall, Todo, TodoStatus } from "@strata/core/internal/model/offline/toolbox"
 import type { Hand } from "./step.ts"
 
 const SUBJECT_WORDS = 5

@@ -3,12 +3,17 @@
  * them, its todos, the user's rules. After a compaction it knows only the summary and the kept messages.
  */
 
-import type { BrainRequest } from "../../brain.ts"
-import { findNotesPlace, isCorrection, type NotesPlace, type Rule, readRules } from "../corrections.ts"
-import { splitDocument } from "../extractive/document.ts"
-import { quotedMessages } from "../extractive/fill.ts"
-import { type FileText, readFileText } from "../file-text.ts"
-import { callsOf, type Moment, readTimeline, type ToolCall, wordsOf } from "../timeline.ts"
+import { isCorrection, type Rule, readRules } from "@strata/core/internal/model/offline/corrections"
+import { splitDocument } from "@strata/core/internal/model/offline/document"
+import { type FileText, readFileText } from "@strata/core/internal/model/offline/file-text"
+import { quotedMessages } from "@strata/core/internal/model/offline/fill"
+import {
+  callsOf,
+  type Moment,
+  readTimeline,
+  type ToolCall,
+  wordsOf,
+} from "@strata/core/internal/model/offline/timeline"
 import {
   commandOf,
   fieldOf,
@@ -19,7 +24,9 @@ import {
   type Todo,
   type Toolbox,
   todosOf,
-} from "../toolbox.ts"
+} from "@strata/core/internal/model/offline/toolbox"
+import type { BrainRequest } from "../../brain.ts"
+import { findNotesPlace, type NotesPlace } from "../corrections.ts"
 
 export interface Situation {
   readonly toolbox: Toolbox

@@ -1,7 +1,7 @@
 /** One step of the worker, and what it is chosen from. */
 
+import type { PlannedCall } from "@strata/core/internal/model/offline/toolbox"
 import type { Dice, Seed } from "../dice.ts"
-import type { PlannedCall } from "../toolbox.ts"
 import type { Situation } from "./situation.ts"
 
 /** How the worker works. Everything has a default, so `workerBrain()` is enough. */

@@ -4,6 +4,8 @@
  * a section, so quoted messages of the user cannot be mistaken for one.
  */
 
+import { firstLineOf, headOf } from "./text-parts.ts"
+
 export interface Section {
   readonly title: string
   /** The title as written, with its number or hashes. */
@@ -31,6 +33,7 @@ const PATTERNS: readonly { style: Style; pattern: RegExp }[] = [
   { style: "bold", pattern: /^\s{0,6}([-*]\s+)?(\*\*[^*]+\*\*.*)$/ },
 ]
 const FENCE = /^\s*(`{3,}|~{3,})/
+const LONGEST_CODE = 400 // characters; a longer line is a dump
 const LONGEST_TITLE = 9 // words; anything longer is an instruction, not a title
 
 /** The sections of a document in order; empty if it has no recognisable headings. */
@@ -128,9 +131,9 @@ export function unquote(entry: string): string | undefined {
   return block ?? /^"(.*)"$/.exec(entry)?.[1]
 }
 
-/** Something exact, such as a path or a command. Only its first line. */
+/** Something exact, such as a path or a command. Only its first line, and of a very long one its beginning. */
 export function code(words: string): string {
-  const [line = ""] = words.split("\n")
+  const line = headOf(firstLineOf(words), LONGEST_CODE)
   return line.includes("`") ? `\`\` ${line} \`\`` : `\`${line}\``
 }
 

@@ -5,14 +5,18 @@
  * Everything in quotes or back-quotes occurs in the conversation. The few words around it are fixed.
  */
 
-import type { ToolCall } from "../timeline.ts"
-import { commandOf, fieldOf, pathOf, roleOf, type Todo } from "../toolbox.ts"
 import { code, fenced, quote, readEntries, type Section, unquote } from "./document.ts"
 import type { Facts, FileFact, Outcome } from "./facts.ts"
+import type { Said, Telling } from "./meaning.ts"
+import { headOf, sentencesOf } from "./text-parts.ts"
+import type { ToolCall } from "./timeline.ts"
+import { commandOf, fieldOf, pathOf, roleOf, type Todo } from "./toolbox.ts"
 
 interface Filler {
   readonly about: RegExp
   readonly fill: (facts: Facts) => string[]
+  /** Its part of a budget. What one section does not need goes to the others. */
+  readonly share: number
   /**
    * What happens to entries of the same kind from an earlier summary. `merged` keeps them first, except those with a
    * newer entry about the same thing. `logged` keeps them first. `replaced` keeps them only if there is nothing newer.
@@ -26,7 +30,12 @@ interface Filler {
 }
 
 const LONGEST_SNIPPET = 240 // characters of a file's newest text
+const LONGEST_TITLE = 120 // characters
+const MOST_STATES = 6 // sentences that say how far the work is
 const LONGEST_LIST = 40 // entries; the first and the newest are kept
+const OTHER_SHARE = 0.05 // of a budget, for a section that the table does not know
+/** What comes before a file's newest text. */
+export const NEWEST_TEXT = ", newest text:\n"
 const PASSED_LATER = ", passed later"
 const SPEAKER = /^the (?:user|latest request): /
 const FIRST_WORDS = /^(?:\S+[^\S\n]+){0,7}\S+/ // enough for a title
@@ -35,6 +44,7 @@ const FIRST_WORDS = /^(?:\S+[^\S\n]+){0,7}\S+/ // enough for a title
 const USER_MESSAGES: Filler = {
   about: /user.?s? messages|messages (?:from|of) the user/i,
   fill: (facts) => facts.userMessages.map(quote),
+  share: 0.25,
   earlier: "merged",
   quotesUser: true,
 }
@@ -42,36 +52,61 @@ const USER_MESSAGES: Filler = {
 /** The first match decides, so specific titles come before general ones. */
 const FILLERS: readonly Filler[] = [
   USER_MESSAGES,
-  { about: /\btitle\b/i, fill: sayTitle, earlier: "final" },
-  { about: /\bnext\b|continuing/i, fill: sayNext, earlier: "replaced", quotesUser: true },
-  { about: /request|intent|task spec|objective|\bgoals?\b/i, fill: sayRequests, earlier: "merged", quotesUser: true },
-  { about: /pending|open|remaining|to.?dos?\b/i, fill: (facts) => openTodos(facts).map(sayTodo), earlier: "replaced" },
+  { about: /\btitle\b/i, fill: sayTitle, share: 0.02, earlier: "final" },
+  { about: /\bnext\b|continuing/i, fill: sayNext, share: 0.1, earlier: "replaced", quotesUser: true },
+  {
+    about: /request|intent|task spec|objective|\bgoals?\b/i,
+    fill: sayRequests,
+    share: 0.12,
+    earlier: "merged",
+    quotesUser: true,
+  },
+  {
+    about: /pending|open|remaining|to.?dos?\b/i,
+    fill: (facts) => openTodos(facts).map(sayTodo),
+    share: 0.06,
+    earlier: "replaced",
+  },
   {
     about: /error|fix|correction|dead end/i,
     fill: sayErrors,
+    share: 0.12,
     earlier: "merged",
     quotesUser: true,
     review: reviewFailure,
   },
-  { about: /problem|solv/i, fill: sayFixed, earlier: "merged" },
-  { about: /worklog|\blog\b|steps|history/i, fill: (facts) => facts.calls.map(sayCall), earlier: "logged" },
-  { about: /current|state|progress|completed|work done/i, fill: sayCurrent, earlier: "replaced" },
-  { about: /files?|code sections|functions|artifacts/i, fill: (facts) => facts.files.map(sayFile), earlier: "merged" },
+  { about: /problem|solv/i, fill: saySolved, share: 0.16, earlier: "merged" },
+  {
+    about: /worklog|\blog\b|steps|history/i,
+    fill: (facts) => facts.calls.map(sayCall),
+    share: 0.05,
+    earlier: "logged",
+  },
+  { about: /current|state|progress|completed|work done/i, fill: sayCurrent, share: 0.1, earlier: "replaced" },
+  { about: /files?|code sections|functions|artifacts/i, fill: sayFiles, share: 0.1, earlier: "merged" },
   {
     about: /workflow|commands/i,
     fill: (facts) => facts.outcomes.filter(({ isCommand }) => isCommand).map(sayOutcome),
+    share: 0.05,
     earlier: "merged",
   },
   {
     about: /learn|lesson|rules|preferences|feedback/i,
     fill: (facts) => facts.standing.map(quote),
+    share: 0.1,
     earlier: "merged",
     quotesUser: true,
   },
-  { about: /results?|output|answers/i, fill: (facts) => facts.finalTexts.map(quote), earlier: "merged" },
+  {
+    about: /results?|output|answers/i,
+    fill: (facts) => facts.finalTexts.map(quote),
+    share: 0.1,
+    earlier: "merged",
+  },
   {
     about: /concept|technical|technolog|documentation|codebase|system|architecture/i,
     fill: sayConcepts,
+    share: 0.04,
     earlier: "merged",
   },
 ]
@@ -88,6 +123,9 @@ export const USUAL_TITLES = [
   "Current Work",
   "Optional Next Step",
 ] as const
+
+/** The part of a budget that a section gets first. */
+export const shareOf = (title: string): number => fillerOf(title)?.share ?? OTHER_SHARE
 
 /** The entries for one section; empty if the conversation has nothing for it. */
 export function fillSection(title: string, facts: Facts): string[] {
@@ -150,7 +188,7 @@ function shorten(entries: readonly string[]): string[] {
 
 function sayTitle(facts: Facts): string[] {
   const [first] = [...quotedMessages(facts.earlier), ...facts.userMessages]
-  return first === undefined ? [] : [FIRST_WORDS.exec(first.trim())?.[0] ?? ""]
+  return first === undefined ? [] : [headOf(FIRST_WORDS.exec(first.trim())?.[0] ?? "", LONGEST_TITLE)]
 }
 
 function sayRequests(facts: Facts): string[] {
@@ -164,13 +202,23 @@ function openTodos(facts: Facts): Todo[] {
 
 function sayErrors(facts: Facts): string[] {
   const failures = facts.outcomes.filter(({ failed }) => failed).map(sayOutcome)
-  return [...failures, ...sayFixed(facts), ...facts.corrections.map((words) => `the user: ${quote(words)}`)]
+  return [...sayFixed(facts), ...failures, ...facts.corrections.map((words) => `the user: ${quote(words)}`)]
 }
 
 function reviewFailure(entry: string, facts: Facts): string {
   const passed = facts.outcomes.some(({ failed, what }) => !failed && entry.startsWith(`${code(what)} failed: `))
   return passed && !entry.endsWith(PASSED_LATER) ? `${entry}${PASSED_LATER}` : entry
 }
+
+/** What was decided and why, what did not work and what was found, as the assistant said it. */
+function saySolved(facts: Facts): string[] {
+  return [...sayFixed(facts), ...quotedAs(facts, ["decided", "dead end", "found"])]
+}
+
+const quotedAs = ({ meaning }: Facts, tellings: readonly Telling[]): string[] =>
+  meaning.said.filter(({ telling }) => tellings.includes(telling)).map(saySaid)
+
+const saySaid = ({ telling, words }: Said): string => `${telling}: ${quote(words)}`
 
 function sayFixed(facts: Facts): string[] {
   return facts.fixed.map(({ what, reason }) => `${code(what)} failed: ${code(reason)}${PASSED_LATER}`)
@@ -180,9 +228,14 @@ function sayOutcome({ what, failed, reason }: Outcome): string {
   return failed ? `${code(what)} failed: ${code(reason)}` : `${code(what)} passed`
 }
 
-function sayFile({ path, doings, snippet }: FileFact): string {
-  const line = `${code(path)} (${doings.join(", ")})`
-  return snippet === undefined ? line : `${line}, newest text:\n${fenced(snippet.slice(0, LONGEST_SNIPPET))}`
+function sayFiles({ files, meaning }: Facts): string[] {
+  return files.map((file) => sayFile(file, meaning.aboutFiles))
+}
+
+function sayFile({ path, doings, snippet }: FileFact, about: ReadonlyMap<string, string>): string {
+  const said = about.get(path.slice(path.lastIndexOf("/") + 1))
+  const line = `${code(path)} (${doings.join(", ")})${said === undefined ? "" : `, said of it: ${quote(said)}`}`
+  return snippet === undefined ? line : `${line}${NEWEST_TEXT}${fenced(headOf(snippet, LONGEST_SNIPPET))}`
 }
 
 function sayCall(call: ToolCall): string {
@@ -194,7 +247,12 @@ function sayCall(call: ToolCall): string {
 function sayCurrent(facts: Facts): string[] {
   const doing = facts.todos.filter(({ status }) => status === "in_progress").map(sayTodo)
   const said = facts.lastText === undefined ? [] : [`last said: ${quote(facts.lastText)}`]
-  return [...doing, ...facts.lastCalls.map(sayCall), ...said]
+  return [
+    ...doing,
+    ...quotedAs(facts, ["how far", "open"]).slice(-MOST_STATES),
+    ...facts.lastCalls.map(sayCall),
+    ...said,
+  ]
 }
 
 function sayNext(facts: Facts): string[] {
@@ -202,6 +260,7 @@ function sayNext(facts: Facts): string[] {
   const latest = facts.userMessages.at(-1)
   return [
     ...(todo === undefined ? [] : [sayTodo(todo)]),
+    ...quotedAs(facts, ["next"]).slice(-1),
     ...(latest === undefined ? [] : [`the latest request: ${quote(latest)}`]),
   ]
 }
@@ -217,6 +276,6 @@ function sayConcepts(facts: Facts): string[] {
 function relatedSentences(title: string, facts: Facts): string[] {
   const words = title.toLowerCase().match(/\p{L}{4,}/gu) ?? []
   return facts.userMessages
-    .flatMap((message) => message.split(/(?<=[.!?])\s+|\n+/))
+    .flatMap(sentencesOf)
     .filter((sentence) => words.some((word) => sentence.toLowerCase().includes(word)))
 }

@@ -1,12 +1,13 @@
 /**
  * Facts about a conversation that need no model: the user's messages, files, commands and their outcomes, todos, the
- * latest work. An earlier summary contributes its entries (see `fill.ts`).
+ * latest work, and the sentences that say what it means. An earlier summary contributes its entries (see `fill.ts`).
  */
 
-import { isCorrection, standingSentences } from "../corrections.ts"
-import { callsOf, type Moment, type ToolCall, wordsOf } from "../timeline.ts"
-import { commandOf, fieldOf, pathOf, roleOf, type Todo, todosOf } from "../toolbox.ts"
+import { isCorrection, standingSentences } from "./corrections.ts"
 import { type Section, splitDocument } from "./document.ts"
+import { type Meaning, readMeaning } from "./meaning.ts"
+import { callsOf, type Moment, type ToolCall, wordsOf } from "./timeline.ts"
+import { commandOf, fieldOf, pathOf, roleOf, type Todo, todosOf } from "./toolbox.ts"
 
 export interface FileFact {
   readonly path: string
@@ -42,6 +43,8 @@ export interface Facts {
   readonly lastText?: string
   /** The texts with which the assistant ended its turns. */
   readonly finalTexts: readonly string[]
+  /** What the assistant said about the work, ranked. */
+  readonly meaning: Meaning
   /** Sections of earlier summaries. */
   readonly earlier: readonly Section[]
 }
@@ -65,6 +68,7 @@ export function gatherFacts(moments: readonly Moment[]): Facts {
     calls,
     ...(lastText === undefined ? {} : { lastText }),
     finalTexts: gatherFinalTexts(moments),
+    meaning: readMeaning(moments),
     earlier,
   }
 }

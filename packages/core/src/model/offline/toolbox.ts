@@ -1,11 +1,11 @@
 /**
- * The tools a request offers, by role. A brain thinks in roles ("read this path"). The toolbox turns that into a call of
+ * The tools a request offers, by role. A caller thinks in roles ("read this path"). The toolbox turns that into a call of
  * an offered tool with an input its schema accepts, or reports that it cannot.
  */
 
-import type { BrainRequest } from "../brain.ts"
-import { completeInput, findProblems, propertiesOf, type Schema, schemaOf } from "./schema.ts"
+import type { ReadRequest } from "./read-message.ts"
 import type { ToolCall } from "./timeline.ts"
+import { completeInput, findProblems, propertiesOf, type Schema, schemaOf } from "./tool-schema.ts"
 
 export type Role = "read" | "write" | "edit" | "shell" | "search" | "find" | "todo"
 export type TodoStatus = "pending" | "in_progress" | "completed"
@@ -128,7 +128,7 @@ export function readStatus(words: unknown): TodoStatus {
   return words === "in_progress" ? "in_progress" : "pending"
 }
 
-export function openToolbox(request: BrainRequest): Toolbox {
+export function openToolbox(request: ReadRequest): Toolbox {
   const offered = new Map<Role, { name: string; schema: Schema }>()
   for (const { name, input_schema = {} } of request.tools ?? []) {
     const role = roleOf(name)

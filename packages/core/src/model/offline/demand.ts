@@ -1,11 +1,11 @@
 /**
  * Recognises a request that asks about the conversation instead of continuing it: for a summary, session notes, memories
- * or a progress line. When the server compacts, the turn says so. Otherwise the prompt decides, for any client.
+ * or a progress line. Where a server compacts, it is given. Otherwise the prompt decides, for any client.
  */
 
-import type { BrainMessage, BrainTurn } from "../../brain.ts"
-import { callsOf, type Moment, readTimeline, type ToolCall } from "../timeline.ts"
 import { type Section, splitDocument } from "./document.ts"
+import type { Asking, ReadMessage } from "./read-message.ts"
+import { callsOf, type Moment, readTimeline, type ToolCall } from "./timeline.ts"
 
 export type DemandKind = "summary" | "notes" | "memory" | "progress"
 
@@ -35,7 +35,7 @@ const BRIEFLY = /\b(?:one|a single|single|short|brief) (?:\w+ )?(?:line|sentence
 const PROGRESS_PROMPT = 1500 // characters; a longer prompt asks for more than a line
 const FEWEST_SECTIONS = 3
 
-export function recogniseDemand({ request, summary }: Pick<BrainTurn, "request" | "summary">): Demand | undefined {
+export function recogniseDemand({ request, summary }: Pick<Asking, "request" | "summary">): Demand | undefined {
   if (summary) return summaryDemand(request.messages, summary.instructions)
   const moments = readTimeline(request.messages)
   const last = moments.findLastIndex((moment) => moment.kind === "human")
@@ -49,7 +49,7 @@ export function recogniseDemand({ request, summary }: Pick<BrainTurn, "request" 
 }
 
 /** The server wants a summary, so the last block holds the instructions and is not part of the conversation. */
-function summaryDemand(messages: readonly BrainMessage[], prompt: string): Demand {
+function summaryDemand(messages: readonly ReadMessage[], prompt: string): Demand {
   const last = messages.at(-1)
   const conversation = last ? messages.with(-1, { ...last, content: last.content.slice(0, -1) }) : messages
   return {

@@ -1,13 +1,13 @@
 /**
- * What happened in a conversation, read from a request's messages: who said what, which tools were called and what they
- * returned. Brains have no other memory, so they survive compaction, resume and restarts.
+ * What happened in a conversation, read from its messages: who said what, which tools were called and what they returned. Nothing else is
+ * remembered, so an answer is a function of the request.
  *
  * The human's messages are separated from what a client adds to them: reminders, editor events, earlier summaries.
  */
 
-import type { BrainBlock, BrainMessage } from "../brain.ts"
-import { splitDocument } from "./extractive/document.ts"
-import { isRecord } from "./schema.ts"
+import { splitDocument } from "./document.ts"
+import type { ReadBlock, ReadMessage } from "./read-message.ts"
+import { isRecord } from "./tool-schema.ts"
 
 export interface ToolCall {
   readonly id: string
@@ -44,10 +44,14 @@ const CONTINUES = /\b(?:conversation|session)\b[^\n]*\bcontinu|\bcontinu\w*\b[^\
 const SUMMARY_TITLE = /^\s*(?:#+ *)?summary\b/i
 const ASKS =
   /\b(?:write|create|produce|provide|give|update|edit|fill|keep|summari[sz]e|put)\b[^.\n]{0,80}\b(?:summary|notes|conversation|session)\b/i
+/** The first line of every summary made here. */
+export const ORIGIN =
+  "This summary is extractive: no model wrote it. Every sentence in it is quoted from the conversation."
+const MOST_OPENING = 2_000 // characters before the first section that can say what a text is
 const FEWEST_SECTIONS = 3 // a text with fewer headings is not a summary
 const SUMMARY_SECTION = /user messages|primary request|current (?:work|state)|pending tasks|next step|worklog/i
 
-export function readTimeline(messages: readonly BrainMessage[]): Moment[] {
+export function readTimeline(messages: readonly ReadMessage[]): Moment[] {
   const results = collectResults(messages)
   const moments: Moment[] = []
   let answers = 0
@@ -62,7 +66,7 @@ export function readTimeline(messages: readonly BrainMessage[]): Moment[] {
 }
 
 /** All text of a block, at any depth. */
-export function textOf(content: BrainBlock["content"]): string {
+export function textOf(content: ReadBlock["content"]): string {
   if (content === undefined) return ""
   if (typeof content === "string") return content
   return content.map((block) => block.text ?? textOf(block.content)).join("\n")
@@ -77,7 +81,7 @@ export function callsOf(moments: readonly Moment[]): ToolCall[] {
   return moments.flatMap((moment) => (moment.kind === "call" ? [moment.call] : []))
 }
 
-function collectResults(messages: readonly BrainMessage[]): Map<string, ToolResult> {
+function collectResults(messages: readonly ReadMessage[]): Map<string, ToolResult> {
   const results = new Map<string, ToolResult>()
   for (const message of messages) {
     if (message.role !== "user") continue
@@ -91,7 +95,7 @@ function collectResults(messages: readonly BrainMessage[]): Map<string, ToolResu
 }
 
 function readAssistantBlock(given: {
-  block: BrainBlock
+  block: ReadBlock
   answers: number
   results: ReadonlyMap<string, ToolResult>
 }): Moment[] {
@@ -114,7 +118,7 @@ function reportsFailure(output: string): boolean {
   return EXIT_CODE.test(lines[0]!) || EXIT_CODE.test(lines.at(-1)!)
 }
 
-function readUserText(given: { text: string; message: BrainMessage; answers: number }): Moment[] {
+function readUserText(given: { text: string; message: ReadMessage; answers: number }): Moment[] {
   const { text, message, answers } = given
   if (message.role === "system") return [{ kind: "notice", text, answers }]
   const reminders = text.match(REMINDER) ?? []
@@ -135,8 +139,8 @@ function isSummary(text: string): boolean {
   const sections = splitDocument(text)
   if (sections.length < FEWEST_SECTIONS) return false
   const first = sections[0]!.heading
-  const opening = text.slice(0, text.indexOf(first))
+  const opening = text.slice(0, Math.min(text.indexOf(first), MOST_OPENING))
   if (ASKS.test(opening + first)) return false
-  if (CONTINUES.test(opening) || SUMMARY_TITLE.test(opening)) return true
+  if (opening.includes(ORIGIN) || CONTINUES.test(opening) || SUMMARY_TITLE.test(opening)) return true
   return opening.trim() === "" && sections.filter(({ title }) => SUMMARY_SECTION.test(title)).length >= 2
 }

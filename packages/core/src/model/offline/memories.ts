@@ -3,15 +3,15 @@
  * Each memory is a file with frontmatter and a line in the index. A memory already in the index is not written again.
  */
 
-import type { BrainTurn } from "../../brain.ts"
-import { standingSentences } from "../corrections.ts"
-import { hashText } from "../dice.ts"
-import { readFileText } from "../file-text.ts"
-import { openToolbox, type PlannedCall, pathOf, roleOf } from "../toolbox.ts"
+import { standingSentences } from "./corrections.ts"
 import type { Demand } from "./demand.ts"
 import type { Facts } from "./facts.ts"
+import { readFileText } from "./file-text.ts"
 import { quotedMessages } from "./fill.ts"
 import type { NotesStep } from "./notes.ts"
+import type { ReadRequest } from "./read-message.ts"
+import { hashText, headOf, sentencesOf } from "./text-parts.ts"
+import { openToolbox, type PlannedCall, pathOf, roleOf } from "./toolbox.ts"
 
 interface Memory {
   readonly file: string
@@ -21,16 +21,17 @@ interface Memory {
 
 const INDEX = "MEMORY.md"
 const MOST_MEMORIES = 4 // per extraction
+const LONGEST_MEMORY = 600 // characters; a longer "sentence" is pasted text
 const LONGEST_HOOK = 100 // characters of an index line's hook
 const ABOUT_THE_USER = /\bI(?:['’]m| am| work| know| use)\b/
 const WHERE = /https?:\/\/\S+/
 const AS_TEXT = /^<memory file="/m // the form in which the prompt wants the files
 
-export function keepMemories(given: { turn: BrainTurn; demand: Demand; facts: Facts }): NotesStep {
-  const { turn, demand, facts } = given
+export function keepMemories(given: { request: ReadRequest; demand: Demand; facts: Facts }): NotesStep {
+  const { request, demand, facts } = given
   const memories = findMemories(facts)
   const folder = memoryFolder(demand.prompt)
-  const toolbox = openToolbox(turn.request)
+  const toolbox = openToolbox(request)
   if (memories.length === 0) return { kind: "text", text: "Nothing to remember." }
   if (AS_TEXT.test(demand.prompt)) return { kind: "text", text: asText(memories, demand.prompt) }
   if (folder === undefined || !toolbox.offers("write")) {
@@ -64,8 +65,8 @@ function asText(memories: readonly Memory[], prompt: string): string {
 /** What a summary quotes counts like what is still in view. */
 function findMemories(facts: Facts): Memory[] {
   const sentences = [...quotedMessages(facts.earlier), ...facts.userMessages]
-    .flatMap((message) => message.split(/(?<=[.!?])\s+|\n+/))
-    .map((words) => words.trim())
+    .flatMap(sentencesOf)
+    .filter((words) => words.length <= LONGEST_MEMORY)
   const memories = [...new Set(sentences)].flatMap((words): Memory[] => {
     const type = typeOf(words)
     return type === undefined ? [] : [{ type, words, file: `${type}-${slug(words)}.md` }]
@@ -86,14 +87,14 @@ function slug(words: string): string {
 }
 
 function indexLine({ file, words }: Memory): string {
-  return `- [${file}](${file}): ${words.slice(0, LONGEST_HOOK)}`
+  return `- [${file}](${file}): ${headOf(words, LONGEST_HOOK)}`
 }
 
 function render({ type, words, file }: Memory): string {
   const because = /\b(?:because|since|so that)\b(.*)$/i.exec(words)?.[0]
   const why = because === undefined ? "" : `\n**Why:** ${because}\n`
   const name = file.replace(/\.md$/, "")
-  return `---\nname: ${name}\ndescription: ${JSON.stringify(words.slice(0, LONGEST_HOOK))}\ntype: ${type}\n---\n\n${words}\n${why}`
+  return `---\nname: ${name}\ndescription: ${JSON.stringify(headOf(words, LONGEST_HOOK))}\ntype: ${type}\n---\n\n${words}\n${why}`
 }
 
 function memoryFolder(prompt: string): string | undefined {

@@ -2,8 +2,8 @@
  * Consolidates memory files when a request asks for it: reads them all, lets the newest of equal or contradicting memories supersede the
  * others, and says what it did. It remembers nothing between requests; what it has read is in the request.
  */
-import type { Answer, AnswerBlock, BrainBlock, BrainRequest, BrainTurn } from "../brain.ts"
 import { readFileText } from "./file-text.ts"
+import type { AnswerBlock, Asking, ReadBlock, ReadRequest } from "./read-message.ts"
 
 const DEMAND = /^Consolidate the memory directory (\S+?)\. /
 const LISTED = /^- (\S+\.md) \(/gm
@@ -13,30 +13,26 @@ const MOST_CALLS = 100 // of one answer
 const STATEMENT = /^((?:The|Our) .{2,80}?) (?:is|are) (.+?)\.?$/gm
 
 /** Returns `undefined` if the request asks for something else. */
-export function dreamAnswer(turn: BrainTurn): Answer | undefined {
-  const prompt = firstText(turn.request)
+export function dreamAnswer({ request, nextToolUseId }: Asking): readonly AnswerBlock[] | undefined {
+  const prompt = firstText(request)
   const directory = DEMAND.exec(prompt)?.[1]
   if (directory === undefined) return undefined
-  const calls = callsIn(turn.request)
-  const call = (name: string, input: object): AnswerBlock => ({
-    ...{ type: "tool_use", id: turn.nextToolUseId(), name, input },
-  })
+  const calls = callsIn(request)
+  const call = (name: string, input: object): AnswerBlock => ({ type: "tool_use", id: nextToolUseId(), name, input })
   const listing = calls.find(({ name }) => name === "Bash")
-  if (IS_CUT.test(listOf(prompt)) && !listing) return { content: [call("Bash", { command: `ls ${directory}` })] }
+  if (IS_CUT.test(listOf(prompt)) && !listing) return [call("Bash", { command: `ls ${directory}` })]
   const files = filesIn(prompt, listing?.result)
   const read = new Map(calls.filter(({ name }) => name === "Read").map((made) => [made.path, made.result]))
   const unread = files.filter((file) => !read.has(`${directory}/${file}`)).slice(0, MOST_CALLS)
-  if (unread.length > 0) return { content: unread.map((file) => call("Read", { file_path: `${directory}/${file}` })) }
+  if (unread.length > 0) return unread.map((file) => call("Read", { file_path: `${directory}/${file}` }))
   const memories = files.flatMap((file) => memoryIn(file, read.get(`${directory}/${file}`) ?? "") ?? [])
   const replaced = replacements(memories.filter(({ isCurrent }) => isCurrent))
   const written = new Set(calls.filter(({ name }) => name === "Write").map(({ path }) => path))
   const due = [...replaced].filter(([memory]) => !written.has(`${directory}/${memory.file}`)).slice(0, MOST_CALLS)
-  if (due.length === 0) return { content: [{ type: "text", text: report(replaced) }] }
-  return {
-    content: due.map(([memory, older]) =>
-      call("Write", { file_path: `${directory}/${memory.file}`, content: superseding(memory, older) }),
-    ),
-  }
+  if (due.length === 0) return [{ type: "text", text: report(replaced) }]
+  return due.map(([memory, older]) =>
+    call("Write", { file_path: `${directory}/${memory.file}`, content: superseding(memory, older) }),
+  )
 }
 
 interface Memory {
@@ -98,7 +94,7 @@ function report(replaced: ReadonlyMap<Memory, readonly Memory[]>): string {
   return `${count} older memories said the same or were contradicted. Newer ones supersede them now.`
 }
 
-const firstText = ({ messages }: BrainRequest): string =>
+const firstText = ({ messages }: ReadRequest): string =>
   messages[0]?.content.find(({ type }) => type === "text")?.text ?? ""
 const listOf = (prompt: string): string => /<memories>\n([\s\S]*?)\n<\/memories>/.exec(prompt)?.[1] ?? ""
 
@@ -114,7 +110,7 @@ interface MadeCall {
   readonly result: string
 }
 
-function callsIn({ messages }: BrainRequest): readonly MadeCall[] {
+function callsIn({ messages }: ReadRequest): readonly MadeCall[] {
   const blocks = messages.flatMap(({ content }) => content)
   const results = new Map(
     blocks.filter(({ type }) => type === "tool_result").map((block) => [block.tool_use_id, resultText(block)]),
@@ -128,5 +124,5 @@ function callsIn({ messages }: BrainRequest): readonly MadeCall[] {
     }))
 }
 
-const resultText = ({ content }: BrainBlock): string =>
+const resultText = ({ content }: ReadBlock): string =>
   typeof content === "string" ? content : (content ?? []).map(({ text = "" }) => text).join("")

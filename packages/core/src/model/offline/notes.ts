@@ -3,14 +3,14 @@
  * asks for text between tags, the answer is the sections that change. If the notes cannot be edited, it is all of them.
  */
 
-import type { BrainTurn } from "../../brain.ts"
-import { readFileText } from "../file-text.ts"
-import type { ToolCall } from "../timeline.ts"
-import { openToolbox, type PlannedCall, roleOf, type Toolbox } from "../toolbox.ts"
 import type { Demand } from "./demand.ts"
 import { type Section, splitDocument } from "./document.ts"
 import type { Facts } from "./facts.ts"
+import { readFileText } from "./file-text.ts"
 import { fillSection } from "./fill.ts"
+import type { ReadRequest } from "./read-message.ts"
+import type { ToolCall } from "./timeline.ts"
+import { openToolbox, type PlannedCall, roleOf, type Toolbox } from "./toolbox.ts"
 
 export type NotesStep =
   | { readonly kind: "call"; readonly calls: readonly PlannedCall[] }
@@ -26,12 +26,12 @@ const LONGEST_BODY = 6000 // characters of one section, about 1,500 tokens
  * Edits the notes the prompt shows. If it shows none, or they turn out to be out of date, reads the file first. If that
  * does not help either, answers with the text of the notes.
  */
-export function takeNotes(given: { turn: BrainTurn; demand: Demand; facts: Facts }): NotesStep {
-  const { turn, demand, facts } = given
+export function takeNotes(given: { request: ReadRequest; demand: Demand; facts: Facts }): NotesStep {
+  const { request, demand, facts } = given
   const changes = demand.calls.filter(isChange)
   if (changes.some((call) => call.result?.failed === false)) return { kind: "text", text: "The notes are up to date." }
 
-  const toolbox = openToolbox(turn.request)
+  const toolbox = openToolbox(request)
   const path = notesPath(demand.prompt)
   const reading = demand.calls.findLast((call) => roleOf(call.name) === "read")
   const shown = reading !== undefined ? textRead(reading) : changes.length === 0 ? notesIn(demand.prompt) : undefined

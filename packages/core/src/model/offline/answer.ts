@@ -1,0 +1,82 @@
+/**
+ * The answer to a request about the conversation: a summary, session notes, memories, a consolidation or a progress line. It fills the
+ * sections the prompt names with text from the conversation only. The same request always gets the same answer.
+ */
+import { type Demand, recogniseDemand } from "./demand.ts"
+import { dreamAnswer } from "./dreams.ts"
+import { type Facts, gatherFacts } from "./facts.ts"
+import { keepMemories } from "./memories.ts"
+import { type NotesStep, takeNotes } from "./notes.ts"
+import type { AnswerBlock, Asking } from "./read-message.ts"
+import { NOTHING, writeSections } from "./summary.ts"
+import { firstLineOf, headOf } from "./text-parts.ts"
+import { type Moment, ORIGIN } from "./timeline.ts"
+import { commandOf, pathOf, type Role, roleOf } from "./toolbox.ts"
+
+const LONGEST_LINE = 120 // characters of a progress line
+
+const DOING: Readonly<Record<Role, string>> = {
+  read: "Reading",
+  write: "Writing",
+  edit: "Editing",
+  shell: "Running",
+  search: "Searching",
+  find: "Looking for files",
+  todo: "Updating the todo list",
+}
+
+/** Returns `undefined` if the request continues the conversation instead of asking about it. */
+export function answerAbout(asking: Asking): readonly AnswerBlock[] | undefined {
+  const dreamed = dreamAnswer(asking)
+  if (dreamed) return dreamed
+  const demand = recogniseDemand(asking)
+  if (demand === undefined) return undefined
+  const { request } = asking
+  const facts = gatherFacts(demand.moments)
+  switch (demand.kind) {
+    case "summary":
+      return say(summaryFor(demand, facts, asking))
+    case "notes":
+      return carryOut(takeNotes({ request, demand, facts }), asking)
+    case "memory":
+      return carryOut(keepMemories({ request, demand, facts }), asking)
+    case "progress":
+      return say(progressLine(facts))
+  }
+}
+
+function summaryFor({ prompt, sections, moments }: Demand, facts: Facts, { budget }: Asking): string {
+  const summary = writeSections({ sections, facts, budget })
+  if (!/<summary>/i.test(prompt)) return summary
+  // what is thrown away afterwards gets no part of a budget
+  const wantsAnalysis = budget === undefined && /<analysis>/i.test(prompt)
+  const analysis = wantsAnalysis ? `<analysis>\n${walkThrough(moments)}\n</analysis>\n\n` : ""
+  return `${analysis}<summary>\n${summary}\n</summary>`
+}
+
+/** The conversation in order, one line per message of the user. */
+function walkThrough(moments: readonly Moment[]): string {
+  const lines = [ORIGIN]
+  for (const moment of moments) {
+    if (moment.kind === "human") lines.push(`The user: "${lineFrom(moment.text)}"`)
+    if (moment.kind === "summary") lines.push("An earlier summary covers what came before.")
+  }
+  return lines.join("\n")
+}
+
+const lineFrom = (text: string): string => headOf(firstLineOf(text.trimStart()), LONGEST_LINE)
+
+function progressLine(facts: Facts): string {
+  const call = facts.calls.at(-1)
+  if (call === undefined) return lineFrom(facts.lastText ?? facts.userMessages.at(-1) ?? NOTHING)
+  const role = roleOf(call.name)
+  const target = pathOf(call)?.split("/").at(-1) ?? commandOf(call) ?? ""
+  return lineFrom(`${role === "other" ? `Using ${call.name}` : DOING[role]} ${target}`.trim())
+}
+
+function carryOut(step: NotesStep, { nextToolUseId }: Asking): readonly AnswerBlock[] {
+  if (step.kind === "text") return say(step.text)
+  return step.calls.map(({ name, input }) => ({ type: "tool_use", id: nextToolUseId(), name, input }))
+}
+
+const say = (text: string): readonly AnswerBlock[] => [{ type: "text", text }]

@@ -1,0 +1,121 @@
+/**
+ * An extractive summary: the sections that were asked for, filled with quotations. It says that it is extractive. Within a budget every
+ * section gets its share, and what one does not need goes to the others; the first entry and the newest are kept longest.
+ */
+import { quote, type Section, splitDocument, unquote } from "./document.ts"
+import { type Facts, gatherFacts } from "./facts.ts"
+import { fillSection, NEWEST_TEXT, shareOf, USUAL_TITLES } from "./fill.ts"
+import type { Budget, ReadMessage } from "./read-message.ts"
+import { headOf } from "./text-parts.ts"
+import { ORIGIN, readTimeline } from "./timeline.ts"
+
+export const NOTHING = "Nothing in the conversation."
+const BEGINNING = "beginning of: "
+const LARGEST_ENTRY = 1 / 3 // of a section's share; of a longer quotation only the beginning stays
+const LEAST_CUT = 40 // characters; a shorter beginning says nothing
+const CHARACTERS_PER_TOKEN = 3 // on the safe side; the result is measured
+const SMALLER = 0.85 // each time the whole is over the budget after all
+const MOST_TRIES = 24
+
+/** The conversation's own sentences in the sections that `instructions` name, or in the nine usual ones. */
+export function summarise(messages: readonly ReadMessage[], instructions = "", budget?: Budget): string {
+  return writeSections({ sections: splitDocument(instructions), facts: gatherFacts(readTimeline(messages)), budget })
+}
+
+interface ToWrite {
+  readonly sections: readonly Pick<Section, "title">[]
+  readonly facts: Facts
+  readonly budget?: Budget | undefined
+}
+
+interface Filled {
+  readonly title: string
+  readonly entries: readonly string[]
+  /** How many were left out. */
+  readonly missing: number
+}
+
+export function writeSections({ sections, facts, budget }: ToWrite): string {
+  const titles = sections.length > 0 ? sections.map(({ title }) => title) : USUAL_TITLES
+  const filled = titles.map((title): Filled => ({ title, entries: fillSection(title, facts), missing: 0 }))
+  return budget ? within(filled, budget) : render(filled)
+}
+
+function within(filled: readonly Filled[], budget: Budget): string {
+  const bare = render(filled.map(({ title, entries }) => ({ title, entries: [], missing: entries.length })))
+  let room = budget.tokens - budget.tokensOf(bare)
+  for (let tries = 0; tries < MOST_TRIES && room > 0; tries++) {
+    const text = render(fitted(filled, room, budget))
+    if (budget.tokensOf(text) <= budget.tokens) return text
+    room = Math.floor(room * SMALLER)
+  }
+  return bare
+}
+
+interface Candidate {
+  readonly text: string
+  readonly tokens: number
+}
+
+/** Shares first. What is left then goes to the sections in order. */
+function fitted(filled: readonly Filled[], room: number, { tokensOf }: Budget): readonly Filled[] {
+  const total = filled.reduce((sum, { title }) => sum + shareOf(title), 0)
+  let left = room
+  const chosen = filled.map(({ title, entries }) => {
+    const share = (room * shareOf(title)) / total
+    const kept = new Map<number, Candidate>()
+    let open = share
+    for (const at of byImportance(entries.length)) {
+      const text = shortened(entries[at]!, Math.max(LEAST_CUT, share * LARGEST_ENTRY * CHARACTERS_PER_TOKEN))
+      if (text === undefined) continue
+      const tokens = tokensOf(`   - ${text}\n`)
+      if (tokens > open) continue
+      open -= tokens
+      left -= tokens
+      kept.set(at, { text, tokens })
+    }
+    return kept
+  })
+  return filled.map(({ title, entries }, section) => {
+    const kept = chosen[section]!
+    for (const at of byImportance(entries.length)) {
+      const whole = entries[at]!
+      const tokens = tokensOf(`   - ${whole}\n`) - (kept.get(at)?.tokens ?? 0)
+      if (kept.get(at)?.text === whole || tokens > left) continue
+      left -= tokens
+      kept.set(at, { text: whole, tokens })
+    }
+    const texts = [...kept].sort(([a], [b]) => a - b).map(([, { text }]) => text)
+    return { title, entries: texts, missing: entries.length - texts.length }
+  })
+}
+
+/** The first, which says how it began, then from the newest back. */
+function byImportance(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, at) => (at === 0 ? 0 : count - at))
+}
+
+/** A quotation loses its end, a file its newest text. `undefined` where nothing shorter makes sense. */
+function shortened(entry: string, characters: number): string | undefined {
+  if (entry.length <= characters) return entry
+  const file = entry.indexOf(NEWEST_TEXT)
+  if (file > 0 && file <= characters) return entry.slice(0, file)
+  const [label, words] = labelled(entry)
+  const head = words === undefined ? "" : headOf(words, characters - label.length - BEGINNING.length)
+  return head.length < LEAST_CUT ? undefined : `${BEGINNING}${label}${quote(head.trimEnd())}`
+}
+
+/** `the user: "No."` has the label `the user: ` and the words `No.`. */
+function labelled(entry: string): [label: string, words: string | undefined] {
+  const label = /^[a-z ]{1,30}: (?=["v])/.exec(entry)?.[0] ?? ""
+  return [label, unquote(entry.slice(label.length))]
+}
+
+function render(filled: readonly Filled[]): string {
+  const sections = filled.map(({ title, entries, missing }, index) => {
+    const lines = entries.map((entry) => `   - ${entry}`)
+    const rest = missing > 0 ? [`   (${missing} more left out here)`] : entries.length === 0 ? [`   ${NOTHING}`] : []
+    return [`${index + 1}. ${title}:`, ...lines, ...rest].join("\n")
+  })
+  return [ORIGIN, ...sections].join("\n\n")
+}
