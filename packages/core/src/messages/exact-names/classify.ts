@@ -1,0 +1,195 @@
+/** What kind of name a word is, if any. A word is a run without blanks, brackets, quotes and commas. */
+
+import { isIdentifier, looksRandom } from "./identifiers.ts"
+import type { ExactName, NameKind } from "./name.ts"
+import { pathNames } from "./paths.ts"
+import { isCjk, WORD } from "./scan.ts"
+
+export interface WordPlace {
+  readonly text: string
+  readonly at: number
+  readonly end: number
+  readonly lineStart: number
+  readonly lineEnd: number
+  readonly features: number
+}
+
+const NONE: readonly ExactName[] = []
+const ORDINARY = WORD.lower | WORD.otherLetter
+const UNIT_AFTER = 12 // characters after a number in which its unit begins and ends
+
+export function classify({ text, at, end, lineStart, lineEnd, features }: WordPlace): readonly ExactName[] {
+  if ((features & ~ORDINARY) === 0)
+    return isEmptyCall(text, end) && end - at >= 4 ? [{ name: text.slice(at, end), kind: "identifier" }] : NONE
+  const raw = text.slice(at, end)
+  if (features & WORD.cjk) return ofMixedScripts(raw)
+  const isFirst = at === lineStart
+  const after = text.slice(end, Math.min(lineEnd, end + UNIT_AFTER))
+  const before = text.slice(Math.max(lineStart, at - UNIT_AFTER), at)
+  return namesOf(raw, { isFirst, before, after })
+}
+
+interface Around {
+  /** Whether the word begins its line. */
+  readonly isFirst?: boolean
+  readonly before?: string
+  readonly after?: string
+}
+
+/** `load()` is a name even though `load` is a word. */
+const isEmptyCall = (text: string, end: number) => text[end] === "(" && text[end + 1] === ")"
+
+/** A file name in Chinese, Japanese or Korean; otherwise the Latin parts between the other letters. */
+function ofMixedScripts(raw: string): readonly ExactName[] {
+  if (/^[^\\/:]{1,16}\.[a-z][a-z0-9]{1,4}$/i.test(raw) && !/[。、，]/.test(raw)) return [{ name: raw, kind: "path" }]
+  const names: ExactName[] = []
+  let part = ""
+  for (const character of `${raw}\u4e00`) {
+    if (!isCjk(character.charCodeAt(0))) part += character
+    else if (part !== "") {
+      names.push(...namesOf(part, {}))
+      part = ""
+    }
+  }
+  return names
+}
+
+const TRAILING = /[.:~+#@,;!?-]+$/
+const LEADING = /^[+:~>.]*(?=[^\s+:~>.])/
+
+const DATE = /^\d{4}[-/]\d\d[-/]\d\d$/
+const TIMES = /^\d{4}-\d\d-\d\dT\d\d|^\d{1,2}:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|am|pm)?$|^\d\d\/[A-Z][a-z]{2}\/\d{4}/i
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const HEX = /^(?=.*\d)(?=.*[a-f])[0-9a-f]{7,64}$|^(?=.*\d)(?=.*[A-F])[0-9A-F]{7,64}$/
+const HEX_VALUE = /^0x[0-9a-f]{2,16}$/i
+const COLOUR = /^#(?=.*[a-f])(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})$/i
+const VERSION = /^v\d+(?:\.(?:\d+|x))*(?:[-+][\w.+-]+)?$|^\d+\.\d+\.(?:\d+|x)(?:\.\d+)*(?:[-+][\w.+-]+)?$/
+const IP = /^\d{1,3}(?:\.\d{1,3}){3}(?:\/\d{1,2})?(?::\d{1,5})?$/
+const IP6 = /^(?=.*:.*:)(?=.*\d)[0-9a-f:]{6,39}$/i
+const HOST_PORT = /^[a-z][a-z\d-]*(?:\.[a-z\d-]+)*:\d{2,5}$/i
+const EMAIL = /^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$/
+const PACKAGE = /^@[a-z\d][\w.-]*\/[\w.-]+(?:@[\w.-]+)?$/i
+const FLAG = /^--[a-z\d][\w-]*$|^-[A-Za-z]$/i
+const TICKET = /^[A-Z][A-Z\d]{1,9}-\d{1,7}$/
+const NUMBERED = /^[#!]\d{1,7}$/
+const STANDARD = /^(?:UTF|ISO|SHA|RFC|AES|CP|MD|US|RSA|GPT)-/
+/** Names of errno; other words of capitals with an E are words. */
+const ERRNO =
+  /^E(?:NO(?!UGH|RM|CH)|ACC|ADDR|CONN|TIME|PERM|EXIST|PIPE|ISDIR|MFILE|INVAL|AGAIN|BUSY|HOST|NET|PROTO|BAD|LIFE|RESOLVE|INTEGR|ROFS|XDEV|LOOP|INTR|IO$|FAULT|CANCELED|MSGSIZE|NAMETOO|OVERFLOW|STALE|SRCH|CHILD)[A-Z]*$/
+const ERROR_CODE = /^[A-Z]{1,6}\d{3,5}$|^ERR_\w+$/
+const ERROR_TYPE = /^(?:[A-Z]\w*)?[A-Z][a-z]+(?:Error|Exception|Warning)$/
+const STATUS_BEFORE = /(?:\bHTTP|\bstatus(?: code)?|\berror(?: code)?|\bexit(?: code)?|\bcode)[\s:=]{1,2}$/i
+
+export function namesOf(raw: string, given: Around): readonly ExactName[] {
+  const word = trimmed(raw, given)
+  const around = raw.endsWith(word) ? given : { ...given, after: "" } // "123: ms" has no unit
+  if (word.length < 2) return NONE
+  if (word.includes("://")) return addressOf(word)
+  if (FLAG.test(word)) return around.isFirst && word.length === 2 ? NONE : [{ name: word, kind: "flag" }]
+  if (word.startsWith("-")) return NONE
+  return (/\d/.test(word) ? ofDigits(word, around) : undefined) ?? ofLetters(word, around)
+}
+
+/** Kinds that need a digit. `undefined`: none of them. */
+function ofDigits(word: string, around: Around): readonly ExactName[] | undefined {
+  const one = (kind: NameKind): readonly ExactName[] => [{ name: word, kind }]
+  if (NUMBER_LIKE.test(word)) return numberOf(word, around)
+  if (TIMES.test(word)) return NONE
+  if (DATE.test(word)) return around.isFirst || /^[T ]\d\d:/.test(around.after ?? "") ? NONE : one("number")
+  if (UUID.test(word) || HEX_VALUE.test(word) || COLOUR.test(word)) return one("hash")
+  if (HEX.test(word)) return /^\d+e\d+$/.test(word) ? NONE : one("hash")
+  if (IP.test(word)) return one("address")
+  if (VERSION.test(word)) return one("version")
+  if (HOST_PORT.test(word) && !isFileWithLine(word)) return one("address")
+  if (TICKET.test(word)) return STANDARD.test(word) ? NONE : one("ticket")
+  if (NUMBERED.test(word)) return one("ticket")
+  if (ERROR_CODE.test(word)) return one("error")
+  return IP6.test(word) ? one("address") : undefined
+}
+
+function ofLetters(word: string, around: Around): readonly ExactName[] {
+  const one = (kind: NameKind): readonly ExactName[] => [{ name: word, kind }]
+  if (word.includes("@") && EMAIL.test(word)) return one("address")
+  if (word.startsWith("@") && PACKAGE.test(word)) return one("identifier")
+  if (COLOUR.test(word)) return one("hash")
+  if (ERRNO.test(word) || ERROR_CODE.test(word) || ERROR_TYPE.test(word)) return one("error")
+  if (word.includes(":")) return partsAround(word, around)
+  if (word.includes("/") || word.includes("\\")) return pathNames(word)
+  if (word.includes(".")) return dotted(word)
+  return isIdentifier(word) ? one("identifier") : NONE
+}
+
+function trimmed(raw: string, { isFirst = false }: Around): string {
+  const whole = raw.replace(TRAILING, "")
+  if (isFirst && /^[+-](?!-)/.test(whole)) return whole.replace(/^[+-]+/, "").replace(LEADING, "") // a line of a diff
+  return /^\.{1,2}[/\\]|^~[/\\]|^\.[a-z]/i.test(whole) ? whole : whole.replace(LEADING, "")
+}
+
+const LONGEST_ADDRESS = 100 // characters; of a longer one the host and the last part
+
+function addressOf(word: string): readonly ExactName[] {
+  if (!/^[a-z][a-z\d+.-]*:\/\/[^/\s]/i.test(word)) return NONE
+  if (word.length <= LONGEST_ADDRESS) return [{ name: word, kind: "address" }]
+  const [scheme, host = ""] = [word.slice(0, word.indexOf("://")), word.split("/")[2]]
+  const last = word.split(/[?#]/)[0]!.split("/").filter(Boolean).at(-1)!
+  const name = last === host ? `${scheme}://${host}` : `${scheme}://${host}/…/${last.slice(0, LONGEST_ADDRESS)}`
+  return [{ name, kind: "address" }]
+}
+
+const isFileWithLine = (word: string) =>
+  /\.[a-z]{1,5}:\d+$/i.test(word) && !/\.(?:com|org|net|io|dev|local|internal|app|cloud):/i.test(word)
+
+/** `src/a.ts:12:5` is a path, `std::mem::swap` one identifier; otherwise the parts on either side. */
+function partsAround(word: string, around: Around): readonly ExactName[] {
+  if (word.includes("::")) return /^[\w$]+(?:::[\w$~]+)+$/.test(word) ? [{ name: word, kind: "identifier" }] : NONE
+  const [drive] = /^[A-Za-z]:[\\/]/.exec(word) ?? []
+  if (drive !== undefined) return pathNames(word.replace(/(?<=..*):\d+(?::\d+)?$/, ""))
+  return word.split(":").flatMap((part, at) => {
+    if (at > 0 && /^\d+$/.test(part) && !/^\d*$/.test(word.split(":")[0]!) && /[./\\]/.test(word.split(":")[0]!))
+      return NONE // line and column
+    return part === "" ? NONE : namesOf(part, { isFirst: at === 0 && around.isFirst === true })
+  })
+}
+
+const UNITS =
+  "ns|us|µs|ms|s|sec|secs|seconds?|min|mins|minutes?|h|hrs?|hours?|d|days?|weeks?|months?|years?|b|kb|mb|gb|tb|kib|mib|gib|bytes?|bits?|k|m|g|t|bn|hz|khz|mhz|ghz|px|em|rem|pt|dpi|fps|rps|qps|w|kw|v|ma|°c|°f|c|mm|cm|km|kg|mg|usd|eur|gbp|jpy|cny|x|tokens?|rows?|lines?|files?|tests?|requests?|users?|items?|cores?|characters|chars|steps?|times|percent|pp"
+const NUMBER = String.raw`[$€£¥]?[+-]?\d[\d,_]*(?:\.\d+)?`
+const NUMBER_LIKE = new RegExp(`^${NUMBER}(?:%|‰|(?:${UNITS}))?(?:/(?:${UNITS}))?$`, "i")
+const WITH_UNIT = new RegExp(`^(?:[$€£¥].*|.*(?:%|‰|\\d(?:${UNITS})(?:/(?:${UNITS}))?))$`, "i")
+const UNIT_NEXT = new RegExp(`^ (${UNITS})(?![\\w-])`, "i")
+const LARGEST_DIGITS = 15 // longer ones are ids of machines or noise
+
+/** Two digits are a name only with a unit. A year, a timestamp and a permission mask do not count. */
+function numberOf(word: string, { before = "", after = "" }: Around): readonly ExactName[] {
+  const digits = word.replace(/\D/g, "")
+  if (digits.length > LARGEST_DIGITS || /^0+$/.test(digits)) return NONE
+  const status = STATUS_BEFORE.exec(before)
+  if (status && /^\d{1,3}$/.test(word) && digits !== "0") {
+    const label = status[0].replace(/[\s:=]+$/, "")
+    return [{ name: `${label} ${word}`, kind: "error" }]
+  }
+  if (WITH_UNIT.test(word))
+    return /^\d+(?:x|b|c|t|v|w|g|h|d|s|m)$/i.test(word) && digits.length < 2 ? NONE : [{ name: word, kind: "number" }]
+  const unit = UNIT_NEXT.exec(after)?.[1]
+  if (unit !== undefined && digits.length >= 2) return [{ name: `${word} ${unit}`, kind: "number" }]
+  if (/^(?:19|20)\d\d$/.test(word) && !/[:=]\s?$|port /i.test(before)) return NONE
+  if (/^1\d{9}$|^1\d{12}$/.test(word) || /^100(?:644|755)$/.test(word)) return NONE
+  return digits.length >= 3 ? [{ name: word, kind: "number" }] : NONE
+}
+
+const ABBREVIATION = /^(?:[a-z]\.)+[a-z]?$|^(?:etc|vs|cf|al|approx|Mr|Mrs|Dr)\./i
+const NEXT_SENTENCE =
+  /\.(?:The|It|This|That|Then|There|We|I|If|But|And|A|An|In|On|You|So|No|Now|What|How|Please|Also|Let|To)$/
+const TOP_LEVEL =
+  /\.(?:com|org|net|io|dev|ai|app|gov|edu|cloud|local|internal|info|co|uk|de|fr|jp|cn|eu|us|test|example)$/
+
+/** A file, a host or members of something. */
+function dotted(word: string): readonly ExactName[] {
+  if (ABBREVIATION.test(word) || word.includes("..") || NEXT_SENTENCE.test(word)) return NONE
+  if (!/^[\w$.@#-]*[\p{L}][\w$.@#\p{L}-]*$/u.test(word)) return NONE
+  if (TOP_LEVEL.test(word) && !/[A-Z_$]/.test(word)) return [{ name: word, kind: "address" }]
+  const isFile =
+    /^\.?[\p{L}\w$@-][\p{L}\w$@.-]*\.(?:[a-z][a-z\d]{0,5}|[A-Z]{2,4})$/u.test(word) || /^\.[a-z][\w.-]{2,}$/i.test(word)
+  if (isFile) return pathNames(word)
+  return looksRandom(word) ? NONE : [{ name: word, kind: "identifier" }]
+}

@@ -1,0 +1,18 @@
+/** What a name is. */
+
+export type NameKind =
+  | "identifier"
+  | "path"
+  | "number"
+  | "hash"
+  | "address"
+  | "version"
+  | "flag"
+  | "error"
+  | "quoted"
+  | "ticket"
+
+export interface ExactName {
+  readonly name: string
+  readonly kind: NameKind
+}
