@@ -7,7 +7,7 @@ import { defaultRoot, journalPaths } from "@strata/core/internal/journal/file/la
 import { isAlive, ownerOf } from "@strata/core/internal/journal/file/lock"
 import { agentView } from "@strata/core/internal/team/agent-view"
 import { findModel } from "@strata/core/internal/tokens/models"
-import { loadViews } from "@strata/core/internal/views/views"
+import { loadViews } from "@strata/core/internal/views/load"
 import { type Call, UsageError } from "../command.ts"
 import { findById } from "../conversation-names.ts"
 import { activityIn, type Journal } from "./activity.ts"

@@ -116,7 +116,7 @@ export function analyse(transcript: Transcript): Analysis {
   const { facts } = findModel(about.model ?? "unknown")
   const views = new Views({ family: facts.family })
   const course = new Course()
-  for (const entry of aside) views.apply(entry, false)
+  for (const entry of aside) views.apply(entry, "off-path")
   for (const entry of entries) {
     if (isMessage(entry) && isBoundary(entry))
       course.boundary(entry.compactMetadata?.preTokens || views.context.size().tokens)

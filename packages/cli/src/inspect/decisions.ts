@@ -28,6 +28,7 @@ const REASONS = {
   size: "because the window was filling up",
   api: "by the server, on request",
   "cache-edit": "in the server's cache",
+  asked: "on request",
 } as const
 
 export function decisionsIn(entries: readonly Entry[]): readonly Decided[] {

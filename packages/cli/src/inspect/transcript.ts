@@ -9,7 +9,7 @@ import { importTranscript } from "@strata/core/internal/import/import-file"
 import { mainPath } from "@strata/core/internal/import/main-path"
 import { isDecision, isMessage } from "@strata/core/internal/journal/entries"
 import { isJournal, readJournalBytes } from "@strata/core/internal/journal/read-bytes"
-import { isOnPath, Links } from "@strata/core/internal/views/path"
+import { Links } from "@strata/core/internal/views/path"
 import { UsageError } from "../command.ts"
 import { damageSentences } from "../opening.ts"
 
@@ -67,11 +67,11 @@ function fromJournal(file: string, bytes: Buffer): Transcript {
   for (const { why } of damaged) notUnderstood[why] = (notUnderstood[why] ?? 0) + 1
   const links = new Links()
   for (const entry of all) links.add(entry)
-  const path = links.path()
+  const places = links.placesOn(links.path())
   const session = all.findLast((entry) => isDecision(entry) && entry.subtype === "session")
   const { title, model, cwd } = (session ?? {}) as { title?: string; model?: string; cwd?: string }
-  const entries = all.filter((entry) => isOnPath(entry, path))
-  const aside = all.filter((entry) => !isOnPath(entry, path))
+  const entries = all.filter((entry) => places(entry) === "on-path")
+  const aside = all.filter((entry) => places(entry) !== "on-path")
   const abandoned = aside.filter((entry) => isMessage(entry) && !entry.isSidechain).length
   return {
     file,

@@ -201,6 +201,19 @@ export class BusyError extends StrataError {
   }
 }
 
+/** There is nothing to undo, or not this. */
+export class NothingToUndoError extends StrataError {
+  override readonly name = "NothingToUndoError"
+
+  constructor(named?: string) {
+    super(
+      named === undefined
+        ? "There is nothing to undo: no compaction, and nothing cleared, folded or snipped by hand. Nothing was changed."
+        : `There is nothing to undo with the id ${named}: no compaction or decision in force has it. Nothing was changed.`,
+    )
+  }
+}
+
 export class ClosedError extends StrataError {
   override readonly name = "ClosedError"
 

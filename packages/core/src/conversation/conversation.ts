@@ -33,6 +33,7 @@ import type { DeferralPlan } from "../tools/deferred/declare.ts"
 import type { ContextView } from "../views/context/context.ts"
 import { accountSent } from "../views/context/sent-accounting.ts"
 import { refusedMedia } from "../views/context/withheld-media.ts"
+import { copyPath, loadViews } from "../views/load.ts"
 import { type CacheReport, cacheReport } from "../views/reports/cache-report.ts"
 import { type LedgerReport, ledgerReport } from "../views/reports/ledger-report.ts"
 import {
@@ -43,7 +44,7 @@ import {
   type WordsReport,
   wordsReport,
 } from "../views/reports/record-reports.ts"
-import { copyPath, loadViews, type Views, viewOptions } from "../views/views.ts"
+import { type ViewOptions, type Views, viewOptions } from "../views/views.ts"
 import { CacheWatch } from "./cache-watch.ts"
 import type { ConversationEvents, Opened } from "./events.ts"
 import { asPlainJson, checkedCopy, type Incoming, type IncomingResponse, messageDrafts } from "./incoming.ts"
@@ -53,6 +54,7 @@ import { namedBy } from "./recall.ts"
 import { ConversationRecord } from "./record.ts"
 import { RequestPreparer } from "./request-preparer.ts"
 import { ResponseRecorder } from "./response-recorder.ts"
+import { type UndoReport, type UndoRequest, undo } from "./undo.ts"
 
 export interface ConversationParts {
   readonly store: Store
@@ -407,12 +409,32 @@ export class Conversation implements AsyncDisposable {
     this.#due = due
   }
 
+  /**
+   * Takes back the last compaction, or what was last cleared, folded or snipped by hand. The next request is the one from before, byte for
+   * byte, followed by what came later unless that is dropped.
+   */
+  undo(request: UndoRequest = {}): Promise<UndoReport> {
+    return this.#inOrder(async () => {
+      const record = this.#record
+      const { title } = this.views.context.session ?? {}
+      const { boundThinking } = this.#model.facts.accepts
+      const report = await undo({ record, options: this.#viewOptions, boundThinking }, request)
+      if (request.dryRun) return report
+      this.#preparer.forgetUndecided()
+      if (report.kind === "compaction") {
+        this.#prompt.forgetBoundary()
+        this.#layers.compactionUndone()
+      } else this.#prompt.compareAgain()
+      await record.followUndo(title)
+      return report
+    })
+  }
+
   /** Continues from an earlier message, even from before a boundary. What came after it stays in the journal. */
   rewind(uuid: Uuid): Promise<void> {
     return this.#inOrder(async () => {
       await this.#mustBeMessage(uuid)
-      const options = viewOptions(this.#model.facts, this.#parts.settings.values.models)
-      await this.#record.rewind(uuid, async () => (await loadViews(this.#record.journal, options)).views)
+      await this.#record.rewind(uuid, async () => (await loadViews(this.#record.journal, this.#viewOptions)).views)
       this.#prompt.compareAgain()
       this.#preparer.forgetUndecided()
       await this.#record.recordSession() // a rewind does not bring back the mode of that time
@@ -477,6 +499,10 @@ export class Conversation implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  get #viewOptions(): ViewOptions {
+    return viewOptions(this.#model.facts, this.#parts.settings.values.models)
   }
 
   #context(given?: AbortSignal): LayerContext {

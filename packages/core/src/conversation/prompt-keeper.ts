@@ -10,6 +10,7 @@ import type { ToolDefinition } from "../messages/request.ts"
 import { isDeferred } from "../messages/tool-references.ts"
 import { createEstimator } from "../tokens/estimate.ts"
 import { type DeferralPlan, declareTools, withLoaded } from "../tools/deferred/declare.ts"
+import { WHY_THINKING_GOES } from "../views/compaction-parts.ts"
 import { loadedTools } from "../views/context/loaded-tools.ts"
 import { boundParts, checkPrompt, isSamePrompt, type Prompt, renderPrompt } from "./prompt.ts"
 import type { ConversationRecord } from "./record.ts"
@@ -41,6 +42,8 @@ export interface Deferral extends DeferralPlan {
 export class PromptKeeper {
   readonly #parts: PromptKeeperParts
   #prompt: Prompt
+  /** What was read again at a boundary. */
+  #refreshed: Prompt = {}
   /** Whether the wanted prompt was compared with the one in the journal. */
   #isSettled = false
   #afterBoundary = false
@@ -62,9 +65,19 @@ export class PromptKeeper {
     this.#isGapAnswered = false
   }
 
+  /** After an undo the prompt from before the boundary is sent again, byte for byte. What was read again at the boundary waits for the next one. */
+  forgetBoundary(): void {
+    this.compareAgain()
+    const isKept = ([key]: [string, unknown]) => !(key in this.#refreshed)
+    this.#prompt = Object.fromEntries(Object.entries(this.#prompt).filter(isKept))
+    this.#refreshed = {}
+    this.#afterBoundary = false
+  }
+
   async use(prompt: Prompt): Promise<void> {
     checkPrompt(prompt)
-    this.#prompt = { ...this.#prompt, ...prompt }
+    this.#prompt = { ...this.#prompt, ...this.#refreshed, ...prompt }
+    this.#refreshed = {}
     await this.#render("changed")
   }
 
@@ -75,7 +88,7 @@ export class PromptKeeper {
     if (this.#afterBoundary && refresh) {
       const fresh = await refresh()
       checkPrompt(fresh)
-      this.#prompt = { ...this.#prompt, ...fresh }
+      this.#refreshed = { ...this.#refreshed, ...fresh }
     }
     const why = this.#afterBoundary ? "boundary" : "changed"
     await this.#render(record.views.context.prompt ? why : "start")
@@ -85,7 +98,8 @@ export class PromptKeeper {
     const { record, flags } = this.#parts
     const { context, estimator } = record.views
     const current = context.prompt
-    const prompt = current ? this.#prompt : { ...this.#parts.first, ...this.#prompt }
+    const wanted = { ...this.#prompt, ...this.#refreshed }
+    const prompt = current ? wanted : { ...this.#parts.first, ...wanted }
     const rendered = renderPrompt({
       prompt: { ...prompt, ...this.#declared(prompt.tools) },
       current,
@@ -138,6 +152,6 @@ export class PromptKeeper {
       .storedMessages()
       .some((message) => message.type === "assistant" && contentOf(message).some(isThinking))
     if (boundThinking && thinks)
-      await record.append([{ type: "strata", subtype: "thinking-dropped", why: "the prompt before it has changed" }])
+      await record.append([{ type: "strata", subtype: "thinking-dropped", why: WHY_THINKING_GOES.promptChanged }])
   }
 }

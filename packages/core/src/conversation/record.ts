@@ -77,6 +77,16 @@ export class ConversationRecord {
     })
   }
 
+  /** Writes entries at places of their own and continues with other views, which have followed them already. */
+  change(decide: () => Promise<{ readonly entries: readonly Entry[]; readonly views: Views }>): Promise<void> {
+    return this.#inOrder(async () => {
+      const { entries, views } = await decide()
+      await this.journal.append(entries)
+      this.#views = views
+      for (const entry of entries) this.events.emit("entry", { entry })
+    })
+  }
+
   place(draft: Draft, parent: Uuid | null): Entry {
     const timestamp = this.clock.now().toISOString()
     const uuid = this.ids.uuid()
@@ -117,6 +127,16 @@ export class ConversationRecord {
     if (session.model !== model || session.mode !== mode) await this.append([this.sessionFacts()])
   }
 
+  /** An undo brings back the session facts of that time. Model and mode continue as they are now, and so does the title. */
+  async followUndo(title: string | undefined): Promise<void> {
+    const { session, prompt } = this.#views.context
+    if (session && ((title !== undefined && session.title !== title) || session.prompt !== prompt?.uuid))
+      await this.append([
+        this.sessionFacts({ ...(title === undefined ? {} : { title }), ...(prompt ? { prompt: prompt.uuid } : {}) }),
+      ])
+    else await this.recordSession()
+  }
+
   #inOrder<T>(work: () => Promise<T>): Promise<T> {
     const run = this.#last.then(work)
     this.#last = run.catch(() => undefined)
@@ -147,6 +167,7 @@ export class ConversationRecord {
 
   #isInView(uuid: Uuid): boolean {
     const { context } = this.#views
+    if (this.#views.isUndone(uuid)) return true
     return context.newest?.uuid === uuid || context.storedMessages().some((message) => message.uuid === uuid)
   }
 
@@ -154,7 +175,7 @@ export class ConversationRecord {
     await this.journal.append(entries)
     // all at once: no one may see a boundary without the summary after it
     const checkpoints = entries.flatMap((entry) => {
-      this.#views.apply(entry, onPath)
+      this.#views.apply(entry, onPath ? "on-path" : "off-path")
       return isBoundaryEntry(entry) ? [this.#views.checkpoint(entry.uuid)] : []
     })
     for (const entry of entries) this.events.emit("entry", { entry })

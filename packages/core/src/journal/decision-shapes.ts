@@ -86,7 +86,8 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
       delivered: maybe(flag),
     }),
   ],
-  ["undone", open({ decision: text() })],
+  ["thinking-dropped", open({ inMessages: maybe(texts) })],
+  ["undone", open({ decision: text(), tokens: maybe(count) })],
   ["delivered", open({ queued: text() })],
   ["branched", open({ from: open({ conversation: text(), uuid: text() }) })],
 ])

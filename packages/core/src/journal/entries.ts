@@ -35,6 +35,8 @@ export type Decision =
   | {
       readonly subtype: "media-withheld"
       readonly blocks: readonly { readonly address: string; readonly why: string }[]
+      /** A person asked for it. */
+      readonly asked?: true
     }
   | {
       readonly subtype: "tool-result-persisted"
@@ -59,7 +61,8 @@ export type Decision =
   | {
       readonly subtype: "tool-results-cleared"
       readonly toolUseIds: readonly string[]
-      readonly why: "idle" | "size" | "api" | "cache-edit"
+      /** `asked`: by hand. */
+      readonly why: "idle" | "size" | "api" | "cache-edit" | "asked"
       /** Old attached memories that are cleared too. */
       readonly attachments?: readonly Uuid[]
       readonly effect?: Effect
@@ -73,8 +76,8 @@ export type Decision =
       /** The first call whose result it left whole. Every later request asks it to leave the same ones. */
       readonly keptFrom?: string
     }
-  /** Thinking in all messages before this decision is no longer sent, because what it was bound to has changed. */
-  | { readonly subtype: "thinking-dropped"; readonly why: string }
+  /** Thinking in all messages before this decision, or in these, is no longer sent, because what it was bound to has changed. */
+  | { readonly subtype: "thinking-dropped"; readonly why: string; readonly inMessages?: readonly Uuid[] }
   /** The notes cover everything up to a message. */
   | {
       readonly subtype: "notes-updated"
@@ -139,7 +142,13 @@ export type Decision =
       /** The conversation has its result already, because it was imported with it. */
       readonly delivered?: boolean
     }
-  | { readonly subtype: "undone"; readonly decision: Uuid }
+  /** An earlier decision no longer counts. A compaction is named by its boundary. Its parent is that of the decision, so both are on a path or neither. */
+  | {
+      readonly subtype: "undone"
+      readonly decision: Uuid
+      /** The size of the context without a compaction. */
+      readonly tokens?: number
+    }
   /** A message typed while the system was busy takes its place after the newest one. */
   | { readonly subtype: "delivered"; readonly queued: Uuid }
   /** The conversation continues from `parentUuid`. */

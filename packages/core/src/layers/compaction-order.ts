@@ -62,6 +62,7 @@ export type RefusalReason =
   | "nothing-to-summarise"
   | "stopped-after-failures"
   | "too-soon"
+  | "just-undone"
   | "out-of-reach"
   | "blocked-by-hook"
   | "no-such-message"

@@ -89,6 +89,8 @@ export interface Compactor extends Layer {
   plan(context: LayerContext, order: CompactionOrder): Promise<CompactionPlan | Refusal>
   /** Compacts because someone asked for it. It throws where it refuses. */
   compact(context: LayerContext, order: CompactionOrder): Promise<Outcome>
+  /** A compaction was undone: what the layer remembers about it no longer holds. */
+  undone?(): void
 }
 
 export function isCompactor(layer: Layer): layer is Compactor {

@@ -132,6 +132,11 @@ export class LayerPipeline {
     return this.#compactor?.plan(this.#parts.context(signal), order)
   }
 
+  /** A compaction was undone. */
+  compactionUndone(): void {
+    this.#compactor?.undone?.()
+  }
+
   /** Journals what a layer decided, and reports what it saved. */
   async #carryOut(layer: Layer, outcome: Outcome | undefined, seen?: Views): Promise<void> {
     for (const failure of outcome?.failures ?? []) this.#failed(layer, failure)

@@ -6,16 +6,19 @@
 import { isPartOfCompaction } from "../journal/bridge.ts"
 import { type BoundaryEntry, type Entry, isBoundaryEntry, isDecision } from "../journal/entries.ts"
 import type { Uuid } from "../messages/messages.ts"
+import { CompactionParts } from "./compaction-parts.ts"
 
 /** The parent of each message, gathered in one pass over the entries in the order they were written. */
 export class Links {
   readonly #parents = new Map<Uuid, Uuid | null>()
+  readonly #compactions = new CompactionParts()
   #head: Uuid | undefined
   #lastBoundary: Uuid | undefined
   /** A compaction that is not complete yet: its messages so far, and the head before it. */
   #unfinished: { readonly messages: Set<Uuid>; readonly before: Uuid | undefined } | undefined
 
   add(entry: Entry): void {
+    this.#compactions.add(entry)
     if (isDecision(entry)) {
       if (entry.subtype === "rewound" && entry.parentUuid !== null) this.#head = entry.parentUuid
       this.#follow(entry)
@@ -56,6 +59,18 @@ export class Links {
     return path
   }
 
+  /** Where each entry belongs: on this path, off it, or to a compaction on it that was undone. `undoing`: boundaries that are undone now. */
+  placesOn(path: ReadonlySet<Uuid>, undoing: readonly Uuid[] = []): Places {
+    const undone = this.#compactions.undone((undo) => isOnPath(undo, path), undoing)
+    return (entry) => (!isOnPath(entry, path) ? "off-path" : undone.has(entry.uuid) ? "undone" : "on-path")
+  }
+
+  /** The entries that a compaction wrote, and the message before it. `undefined` for anything but a boundary. */
+  compaction(boundary: Uuid): { readonly entries: ReadonlySet<Uuid>; readonly before: Uuid | undefined } | undefined {
+    const entries = this.#compactions.of(boundary)
+    return entries && { entries, before: this.#parents.get(boundary) ?? undefined }
+  }
+
   #follow(entry: Entry): void {
     if (isBoundaryEntry(entry)) {
       this.#unfinished = isOurs(entry) ? { messages: new Set([entry.uuid]), before: this.head } : undefined
@@ -66,6 +81,9 @@ export class Links {
     }
   }
 }
+
+export type Place = "on-path" | "off-path" | "undone"
+export type Places = (entry: Entry) => Place
 
 /** Our boundaries list the known tools. For those of other programs there is no telling whether something is missing. */
 const isOurs = ({ compactMetadata }: BoundaryEntry) => compactMetadata?.toolsDiscovered !== undefined

@@ -10,6 +10,8 @@ export interface Projection<S> {
   readonly name: string
   /** `path`: entries on the path to the newest message. `journal`: all entries, abandoned branches too. */
   readonly scope: "path" | "journal"
+  /** It follows what was sent. A compaction that was undone later was sent too, so its entries count. */
+  readonly followsSent?: true
   start(): S
   /** `onPath`: whether the entry is on that path. Only projections of the whole journal need it. */
   apply(state: S, entry: Entry, onPath?: boolean): S

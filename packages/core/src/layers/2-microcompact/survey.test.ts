@@ -5,7 +5,8 @@ import { EDITS_CACHES, openTestConversation } from "../../../test/open.ts"
 import { decidedConversations, newPlayer, play } from "../../../test/steps.ts"
 import { memoryStore } from "../../journal/memory-store.ts"
 import { findModel } from "../../tokens/models.ts"
-import { loadViews, viewOptions } from "../../views/views.ts"
+import { loadViews } from "../../views/load.ts"
+import { viewOptions } from "../../views/views.ts"
 import { survey } from "./survey.ts"
 
 test("L2-7 property: what is surveyed step by step is what is surveyed in one go, after undoing, going back and boundaries too", async () => {

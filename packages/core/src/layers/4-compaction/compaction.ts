@@ -16,7 +16,7 @@ import { direct } from "./routes/direct.ts"
 import { fromNotes } from "./routes/from-notes.ts"
 import type { Route } from "./routes/route.ts"
 import { shared } from "./routes/shared.ts"
-import { assess, isRefusal } from "./situation.ts"
+import { assess, isRefusal, waitsAfterUndo } from "./situation.ts"
 
 const ALIVE_MS = 30_000 // how often a long compaction shows that it is still running
 const BY_HAND: readonly RouteName[] = ["shared", "direct", "offline"] // from notes only if asked for
@@ -51,8 +51,15 @@ export function compaction(options: CompactionOptions): Compactor {
     },
 
     async afterResponse(context) {
-      if (!prepared || !context.compaction.auto) return undefined
+      if (!prepared || !context.compaction.auto || waitsAfterUndo(context)) return undefined
       return { drafts: await prepared.prepare(context, options.guidance?.() ?? []) }
+    },
+
+    /** Files that were restored are no longer in view. A read that is in view again was forgotten: the file is read once more. */
+    undone() {
+      prepared?.forget()
+      for (const [path, { toolUseId }] of [...(reads?.entries() ?? [])])
+        if (toolUseId === undefined) reads?.forget(path)
     },
   }
 

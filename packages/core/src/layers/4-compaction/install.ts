@@ -6,6 +6,7 @@ import { isThinking } from "../../messages/blocks.ts"
 import { contentOf, type Message, type Uuid } from "../../messages/messages.ts"
 import { referencesIn } from "../../messages/tool-references.ts"
 import type { ModelResponse } from "../../model/model.ts"
+import { WHY_THINKING_GOES } from "../../views/compaction-parts.ts"
 import type { LayerContext } from "../layer.ts"
 import type { Cut } from "./cut.ts"
 
@@ -96,5 +97,5 @@ function discoveredTools(messages: readonly Message[]): readonly string[] {
 function thinkingDropped({ facts }: LayerContext, { kind, kept }: Cut): DecisionDraft[] {
   const thinks = kept.some((message) => message.type === "assistant" && contentOf(message).some(isThinking))
   if (!facts.accepts.boundThinking || kind === "from" || !thinks) return []
-  return [{ type: "strata", subtype: "thinking-dropped", why: "the messages before it were compacted" }]
+  return [{ type: "strata", subtype: "thinking-dropped", why: WHY_THINKING_GOES.compacted }]
 }

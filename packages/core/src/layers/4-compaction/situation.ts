@@ -56,13 +56,26 @@ function refusalOf({ context, order, figures, limits }: Situation, cut: Cut | un
       "stopped-after-failures",
       `Automatic compaction has stopped after ${compactions.failures} failures in a row. Everything is kept. Try by hand with /compact: a success starts it again.`,
     )
+  if (!order.overflowed && waitsAfterUndo(context, limits))
+    return refused(
+      "just-undone",
+      `The last compaction was undone. Automatic compaction waits until about ${grouped(compactions.undoneAt! + newContent(limits))} tokens, or until nothing more fits. Use /compact to compact now.`,
+    )
   const since = context.size.tokens - (compactions.last?.tokensAfter ?? Number.NEGATIVE_INFINITY)
-  if (!order.overflowed && since < limits.window * NEW_CONTENT_SHARE)
+  if (!order.overflowed && since < newContent(limits))
     return refused(
       "too-soon",
       `Only about ${grouped(Math.max(0, since))} tokens are new since the last compaction, and what it left nearly fills the window. Nothing was changed. Go back to an earlier message, or use a model with a larger window.`,
     )
   return undefined
+}
+
+const newContent = ({ window }: Thresholds): number => Math.floor(window * NEW_CONTENT_SHARE)
+
+/** A compaction that was undone must not come back at once: first the context must grow, or be too full to send. */
+export function waitsAfterUndo({ views, size, thresholds }: LayerContext, limits = thresholds): boolean {
+  const { undoneAt } = views.compactions
+  return undoneAt !== undefined && size.tokens < limits.blocking && size.tokens - undoneAt < newContent(limits)
 }
 
 export const isRefusal = (found: Situation | Refusal): found is Refusal => "kind" in found

@@ -76,6 +76,7 @@ export function cacheHistory(overrides: Readonly<Record<string, ModelOverride>> 
   return {
     name: "cacheHistory",
     scope: "path",
+    followsSent: true,
     start: () => ({
       turns: 0,
       turnId: undefined,

@@ -168,7 +168,8 @@ export class Overlay {
     else if (decision.subtype === "tool-results-sent") for (const id of decision.toolUseIds) this.#sent.add(id)
     else if (decision.subtype === "media-withheld")
       for (const { address, why } of decision.blocks) this.#withheld.set(address, why)
-    else if (decision.subtype === "thinking-dropped") for (const { uuid } of present) this.#thinkingDropped.add(uuid)
+    else if (decision.subtype === "thinking-dropped")
+      for (const uuid of decision.inMessages ?? present.map((message) => message.uuid)) this.#thinkingDropped.add(uuid)
     else if (decision.subtype === "repaired") {
       for (const repair of decision.repairs) {
         this.#recorded.add(repairKey(repair))

@@ -60,6 +60,7 @@ export function ledger(overrides: Overrides = {}): Projection<Ledger> {
   return {
     name: "ledger",
     scope: "journal",
+    followsSent: true,
     start: () => ({ lines: new Map(), recent: new Map(), savings: startSavings(), agents: new Map() }),
     apply(state, entry, onPath = true) {
       const bill = billOf(entry)

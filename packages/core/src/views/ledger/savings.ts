@@ -43,6 +43,8 @@ export interface Savings {
   fresh: Fresh
   /** What each decision since the last boundary keeps out, so that it can be undone. */
   readonly decided: Map<Uuid, { readonly kept: "aside" | "cleared" | "clearedInstead"; readonly tokens: number }>
+  /** What was kept out right before each boundary, so that it can be undone. */
+  readonly beforeBoundary: Map<Uuid, Readonly<Standing>>
   /** The newest billed request. */
   open: BilledRequest | undefined
   /** Of all earlier requests. */
@@ -68,6 +70,7 @@ export function startSavings(): Savings {
     standing: { aside: 0, cleared: 0, clearedInstead: 0, compacted: 0 },
     fresh: NOTHING_FRESH,
     decided: new Map(),
+    beforeBoundary: new Map(),
     open: undefined,
     settled: { "tool-results": NO_YIELD, microcompact: NO_YIELD, server: NO_YIELD, compaction: NO_YIELD },
   }
@@ -76,6 +79,7 @@ export function startSavings(): Savings {
 /** Takes in a decision or a boundary. `billed` takes in responses, with their price. */
 export function followSavings(state: Savings, entry: Entry): void {
   if (isBoundaryEntry(entry) && !entry.isSidechain) {
+    state.beforeBoundary.set(entry.uuid, { ...state.standing })
     state.standing.aside = 0
     state.standing.cleared = 0
     state.standing.clearedInstead = 0
@@ -169,6 +173,8 @@ function compact(state: Savings, before: number, after: number): void {
 }
 
 function undo(state: Savings, uuid: Uuid): void {
+  const before = state.beforeBoundary.get(uuid)
+  if (before) undoCompaction(state, before)
   const decided = state.decided.get(uuid)
   if (!decided) return
   state.decided.delete(uuid)
@@ -176,6 +182,13 @@ function undo(state: Savings, uuid: Uuid): void {
   state.standing[kept] -= tokens
   if (kept === "clearedInstead") return
   state.fresh = { ...state.fresh, [kept]: Math.max(0, state.fresh[kept] - tokens) }
+}
+
+/** Everything is sent again that was sent before the compaction. */
+function undoCompaction(state: Savings, before: Readonly<Standing>): void {
+  Object.assign(state.standing, before)
+  const { afterBoundary: _, ...fresh } = state.fresh
+  state.fresh = fresh
 }
 
 /** Counts the action and returns the tokens it takes out of the context. */

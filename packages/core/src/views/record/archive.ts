@@ -21,10 +21,10 @@ export const archive: Projection<Archive> = {
   name: "archive",
   scope: "journal",
   start: () => ({ blocks: 0, messages: 0, results: new Map(), calls: new Map() }),
-  apply(state, entry) {
+  apply(state, entry, onPath = true) {
     if (!isMessage(entry)) return state
     state.messages++
-    if (isBoundary(entry)) {
+    if (onPath && isBoundary(entry)) {
       state.results.clear()
       state.calls.clear()
     }

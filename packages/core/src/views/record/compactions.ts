@@ -13,6 +13,8 @@ export interface Compactions {
   lastResponse?: string
   /** `tokensAfter` is absent where another program compacted. */
   last?: { readonly boundary: Uuid; readonly tokensAfter?: number }
+  /** The size of the context when a compaction was undone, until the next one. */
+  undoneAt?: number
 }
 
 export const compactions: Projection<Compactions> = {
@@ -22,12 +24,14 @@ export const compactions: Projection<Compactions> = {
   apply(state, entry) {
     if (isDecision(entry)) {
       if (entry.subtype === "compaction-failed") state.failures++
+      if (entry.subtype === "undone" && entry.tokens !== undefined) state.undoneAt = entry.tokens
       if (entry.subtype === "compacted") state.last = { boundary: entry.boundary, tokensAfter: entry.tokensAfter }
     } else if (isBoundaryEntry(entry)) {
       state.count++
       state.failures = 0
       state.responses = 0
       state.last = { boundary: entry.uuid }
+      delete state.undoneAt
     } else if (entry.type === "assistant" && !entry.isSidechain && !isSyntheticError(entry)) {
       const id = entry.message.id ?? entry.uuid
       if (id !== state.lastResponse) state.responses++

@@ -1,0 +1,133 @@
+/**
+ * Undo: takes back a compaction, or something cleared, folded or snipped by hand. The journal keeps everything. An `undone` decision says
+ * what no longer counts, and it is placed where that was decided, so a rewind or a branch that has the one has the other.
+ *
+ * What was cleared before a compaction stays cleared after its undo: it was not in the request then either.
+ */
+import { NothingToUndoError } from "../base/errors.ts"
+import type { Draft, Entry } from "../journal/entries.ts"
+import { isThinking } from "../messages/blocks.ts"
+import { contentOf, type Uuid } from "../messages/messages.ts"
+import { loadUndone, type UndoneViews } from "../views/load.ts"
+import type { Undoable, UndoableKind } from "../views/record/undoable.ts"
+import type { ViewOptions, Views } from "../views/views.ts"
+import type { ConversationRecord } from "./record.ts"
+
+export interface UndoRequest {
+  /** Whether messages that came later stay. Default true. */
+  readonly keepLater?: boolean
+  /** A compaction, by its boundary. Newer compactions contain its summary, so they are undone with it. Default: the newest decision. */
+  readonly compaction?: Uuid
+  /** Any decision that can be undone. */
+  readonly decision?: Uuid
+  /** Only says what would happen. */
+  readonly dryRun?: boolean
+}
+
+export interface UndoReport {
+  readonly kind: UndoableKind
+  /** What no longer counts, newest first. A compaction is named by its boundary. */
+  readonly undone: readonly Uuid[]
+  /** Messages that came later. */
+  readonly later: { readonly messages: number; readonly kept: boolean }
+  readonly tokensBefore: number
+  readonly tokensAfter: number
+}
+
+export interface UndoParts {
+  readonly record: ConversationRecord
+  readonly options: ViewOptions
+  /** Thinking is bound to what comes before it, so that of later messages goes. */
+  readonly boundThinking: boolean
+}
+
+export async function undo(parts: UndoParts, request: UndoRequest): Promise<UndoReport> {
+  const { record } = parts
+  let report: UndoReport | undefined
+  const decide = async () => {
+    const change = await planUndo(parts, request)
+    report = change.report
+    return change
+  }
+  if (request.dryRun) await decide()
+  else await record.change(decide)
+  return report!
+}
+
+interface UndoChange {
+  readonly entries: readonly Entry[]
+  /** They have followed the entries. */
+  readonly views: Views
+  readonly report: UndoReport
+}
+
+async function planUndo(parts: UndoParts, { keepLater = true, ...wanted }: UndoRequest): Promise<UndoChange> {
+  const { record, options } = parts
+  const targets = targetsOf(record.views.undoable.list, wanted)
+  const newest = targets.at(-1)!
+  const isCompaction = newest.kind === "compaction"
+  const loaded = await loadUndone(record.journal, options, {
+    boundaries: isCompaction ? targets.map(({ uuid }) => uuid) : [],
+    at: newest.at,
+    keepLater,
+  })
+  const entries = entriesFor(parts, targets, loaded)
+  const tokensBefore = record.views.context.size().tokens
+  for (const entry of entries) loaded.views.apply(entry)
+  return {
+    entries,
+    views: loaded.views,
+    report: {
+      kind: newest.kind,
+      undone: targets.map(({ uuid }) => uuid).toReversed(),
+      later: { messages: loaded.later.size, kept: loaded.keepsLater },
+      tokensBefore,
+      tokensAfter: loaded.views.context.size().tokens,
+    },
+  }
+}
+
+/** The decision to undo. For a compaction: it and all newer ones, oldest first. */
+function targetsOf(list: readonly Undoable[], { compaction, decision }: UndoRequest): readonly Undoable[] {
+  const named = compaction ?? decision
+  const at = named === undefined ? list.length - 1 : list.findIndex(({ uuid }) => uuid === named)
+  const target = list[at]
+  if (!target || (compaction !== undefined && target.kind !== "compaction")) throw new NothingToUndoError(named)
+  if (target.kind === "compaction") return list.slice(at).filter(({ kind }) => kind === "compaction")
+  // a decision from before a compaction has no effect any more until that compaction is undone
+  if (list.slice(at + 1).some(({ kind }) => kind === "compaction")) throw new NothingToUndoError(named)
+  return [target]
+}
+
+function entriesFor(parts: UndoParts, targets: readonly Undoable[], loaded: UndoneViews): readonly Entry[] {
+  const { record } = parts
+  const { views, later, keepsLater, before } = loaded
+  const tokens = views.context.size().tokens
+  const entries: Entry[] = []
+  const place = (draft: Draft, at: Uuid | null) => entries.push(record.place(draft, at))
+  if (!keepsLater && before !== undefined && record.views.context.newest?.uuid !== before)
+    place({ type: "strata", subtype: "rewound" }, before)
+  for (const { kind, uuid, at, companions } of targets.toReversed()) {
+    const anchor = keepsLater ? at : (before ?? null)
+    for (const decision of [...companions].toReversed()) place({ type: "strata", subtype: "undone", decision }, anchor)
+    const size = kind === "compaction" ? { tokens } : {}
+    place({ type: "strata", subtype: "undone", decision: uuid, ...size }, anchor)
+  }
+  const lost = parts.boundThinking && keepsLater ? thinkingIn(views, later) : []
+  if (lost.length > 0)
+    place(
+      { type: "strata", subtype: "thinking-dropped", why: "something before it was undone", inMessages: lost },
+      targets[0]!.at,
+    )
+  return entries
+}
+
+function thinkingIn({ context }: Views, messages: ReadonlySet<Uuid>): readonly Uuid[] {
+  return context
+    .storedMessages()
+    .flatMap((message) =>
+      messages.has(message.uuid) && message.type === "assistant" && contentOf(message).some(isThinking)
+        ? message.uuid
+        : [],
+    )
+}

@@ -1,0 +1,154 @@
+/**
+ * How a journal is loaded into the views. A resume reads from the last boundary on, with the checkpoint taken there. Where the path goes
+ * around that boundary, because of a rewind or an undo, everything is read.
+ */
+
+import { type Entry, isBoundaryEntry, isDecision, isMessage } from "../journal/entries.ts"
+import type { Journal } from "../journal/store.ts"
+import { isBoundary, type Uuid } from "../messages/messages.ts"
+import { usable } from "../messages/usable.ts"
+import { withoutUsage } from "./context/changed-messages.ts"
+import { isOnPath, Links, type Places } from "./path.ts"
+import { readCheckpoint, type ViewOptions, Views } from "./views.ts"
+
+export interface LoadedViews {
+  readonly views: Views
+  /** What was read: from the last boundary on, or the whole journal. */
+  readonly read: "tail" | "all"
+}
+
+export async function loadViews(journal: Journal, options: ViewOptions): Promise<LoadedViews> {
+  const fromTail = await loadTail(journal, options)
+  return fromTail ? { views: fromTail, read: "tail" } : { views: await loadAll(journal, options), read: "all" }
+}
+
+/** Resuming reads nothing before the last boundary. The checkpoint has what the views knew there. */
+async function loadTail(journal: Journal, options: ViewOptions): Promise<Views | undefined> {
+  const { entries, start } = await journal.tail()
+  const links = new Links()
+  for (const entry of entries) links.add(entry)
+  const first = entries[0]
+  const startsAtBoundary = first !== undefined && isBoundaryEntry(first)
+  const path = links.path({ stopAt: startsAtBoundary ? first.uuid : undefined })
+  if (!startsAtBoundary) {
+    if (start !== 0) return undefined
+    const views = new Views(options)
+    const places = links.placesOn(path)
+    for (const entry of entries) views.apply(entry, places(entry))
+    return views
+  }
+  const places = links.placesOn(path)
+  if (places(first) !== "on-path") return undefined // the conversation went back to before this boundary
+  const checkpoint = readCheckpoint(await journal.readCheckpoint())
+  if (checkpoint?.boundary !== first.uuid) return undefined
+  const views = new Views(options, checkpoint)
+  const boundary = usable(first)
+  const kept = isBoundary(boundary) ? boundary.compactMetadata?.preservedMessages?.uuids : undefined
+  for (const uuid of kept ?? []) {
+    const message = await journal.find(uuid)
+    if (message && isMessage(message)) views.context.apply(asKept(usable(message)))
+  }
+  views.context.apply(first)
+  for (const entry of entries.slice(1)) views.apply(entry, places(entry))
+  return views
+}
+
+async function loadAll(journal: Journal, options: ViewOptions): Promise<Views> {
+  const links = await linksOf(journal)
+  const places = links.placesOn(links.path())
+  return replay(journal, options, {
+    places,
+    async onApplied(entry, views) {
+      if (entry.uuid === links.lastBoundary && places(entry) === "on-path")
+        await journal.writeCheckpoint(views.checkpoint(entry.uuid)).catch(() => undefined)
+    },
+  })
+}
+
+async function linksOf(journal: Journal): Promise<Links> {
+  const links = new Links()
+  for await (const entry of journal.entries()) links.add(entry)
+  return links
+}
+
+interface Replay {
+  readonly places: Places
+  readonly onApplied?: (entry: Entry, views: Views) => Promise<void>
+}
+
+/** Feeds every entry of the journal to new views. */
+async function replay(journal: Journal, options: ViewOptions, { places, onApplied }: Replay): Promise<Views> {
+  const views = new Views(options)
+  /** Compactions that were in force at this place of the journal, though they were undone later. */
+  const inForce = new Set<Uuid>()
+  for await (const entry of journal.entries()) {
+    const place = places(entry)
+    if (place === "undone" && isBoundaryEntry(entry)) inForce.add(entry.uuid)
+    if (isDecision(entry) && entry.subtype === "undone") inForce.delete(entry.decision)
+    if (place === "on-path" && inForce.size > 0 && isMessage(entry)) {
+      // the API counted a request that began with a summary, which says nothing about the whole
+      views.context.apply(withoutUsage(entry))
+      views.applyStates(entry, place)
+    } else views.apply(entry, place)
+    await onApplied?.(entry, views)
+  }
+  return views
+}
+
+/** What to undo: compactions by their boundaries, oldest first, or a decision by the message it was made at. */
+export interface Undoing {
+  readonly boundaries: readonly Uuid[]
+  readonly at: Uuid | null
+  /** Whether messages that came later stay. */
+  readonly keepLater: boolean
+}
+
+export interface UndoneViews {
+  /** The conversation as it would be. */
+  readonly views: Views
+  /** Messages that came later, and whether they stay. */
+  readonly later: ReadonlySet<Uuid>
+  readonly keepsLater: boolean
+  /** The message that was the newest one before. */
+  readonly before: Uuid | undefined
+}
+
+/** The views after an undo. Nothing is written. */
+export async function loadUndone(journal: Journal, options: ViewOptions, undoing: Undoing): Promise<UndoneViews> {
+  const links = await linksOf(journal)
+  const { boundaries, at } = undoing
+  const compaction = boundaries[0] === undefined ? undefined : links.compaction(boundaries[0])
+  const before = compaction ? compaction.before : (at ?? undefined)
+  const written = new Set(boundaries.flatMap((boundary) => [...(links.compaction(boundary)?.entries ?? [])]))
+  const later = new Set<Uuid>()
+  for (const uuid of links.path({ stopAt: before })) if (uuid !== before && !written.has(uuid)) later.add(uuid)
+  // without later messages the path simply ends before the compaction
+  const keepsLater = (undoing.keepLater && later.size > 0) || before === undefined
+  const path = links.path(keepsLater ? {} : { from: before })
+  const views = await replay(journal, options, { places: links.placesOn(path, boundaries) })
+  return { views, later, keepsLater, before }
+}
+
+const COPY_BATCH = 1_000 // entries
+
+/** Copies the path to a message, with its decisions, into another journal. */
+export async function copyPath(from: Journal, to: Journal, uuid: string): Promise<void> {
+  const path = (await linksOf(from)).path({ from: uuid })
+  let batch: Entry[] = []
+  for await (const entry of from.entries()) {
+    if (!isOnPath(entry, path)) continue
+    batch.push(entry)
+    if (batch.length < COPY_BATCH) continue
+    await to.append(batch)
+    batch = []
+  }
+  await to.append(batch)
+}
+
+/** The checkpoint has learned from a kept message's usage already, and a queued one has been delivered. */
+function asKept(entry: Entry): Entry {
+  if (entry.type === "user") return { ...entry, isQueued: false }
+  if (entry.type !== "assistant") return entry
+  const { usage: _, ...message } = entry.message
+  return { ...entry, message }
+}
