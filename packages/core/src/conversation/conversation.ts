@@ -46,6 +46,7 @@ import {
 } from "../views/reports/record-reports.ts"
 import { type ViewOptions, type Views, viewOptions } from "../views/views.ts"
 import { CacheWatch } from "./cache-watch.ts"
+import { type ClearingReport, type ClearingRequest, clearResults } from "./clear-results.ts"
 import type { ConversationEvents, Opened } from "./events.ts"
 import { asPlainJson, checkedCopy, type Incoming, type IncomingResponse, messageDrafts } from "./incoming.ts"
 import type { Prompt } from "./prompt.ts"
@@ -407,6 +408,16 @@ export class Conversation implements AsyncDisposable {
   /** @internal Asked before each request for what the messages in view do not say and the model must know. */
   attachWhatIsDue(due: (context: ContextView) => readonly Attachment[]): void {
     this.#due = due
+  }
+
+  /** Clears old tool results or images now: down to a size, or those of one tool. Their handles stay, and `undo` brings them back. */
+  clearResults(request: ClearingRequest): Promise<ClearingReport> {
+    return this.#inOrder(async () => {
+      await this.#readFlags()
+      const { off: isOff } = this.#parts.settings.values
+      const parts = { record: this.#record, options: this.#viewOptions, layers: this.#layers, isOff }
+      return clearResults({ ...parts, context: this.#context() }, request)
+    })
   }
 
   /**

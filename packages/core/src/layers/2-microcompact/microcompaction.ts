@@ -16,7 +16,7 @@ import { cacheLifetime, cacheState } from "./cache-state.ts"
 import { changeBy, locate, memoriesToClear, type Selection } from "./changes.ts"
 import { cachePrices, compactsItself, remainingTurns } from "./payback.ts"
 import { type MechanismName, mechanismsFor } from "./policy.ts"
-import { survey } from "./survey.ts"
+import { type Survey, survey } from "./survey.ts"
 
 export interface MicrocompactionOptions {
   /** Called with the results that are no longer in view, so that files they showed can be read again. */
@@ -83,11 +83,11 @@ function messageFor(drafts: readonly Draft[], saved: number): string {
 /** At most one mechanism acts. Deletions in a cache that is gone are repeated here first, with any switches. */
 function decide(context: LayerContext, inForce: ReadonlySet<MechanismName>): DecisionDraft[] {
   const byTime = inForce.has("by-time") ? selectByTime(context) : NOTHING
-  if (byTime.toolUseIds.length > 0) return clearing(context, byTime, "idle")
-  if (whyLost(context) !== undefined) return clearing(context, NOTHING, "idle")
+  if (byTime.toolUseIds.length > 0) return clearing(context, byTime, { why: "idle" })
+  if (whyLost(context) !== undefined) return clearing(context, NOTHING, { why: "idle" })
   const byCacheEdit = inForce.has("by-cache-edit") ? deletions(context) : []
   if (byCacheEdit.length > 0) return byCacheEdit
-  return inForce.has("by-size") ? clearing(context, selectBySize(context), "size") : []
+  return inForce.has("by-size") ? clearing(context, selectBySize(context), { why: "size" }) : []
 }
 
 const NOTHING: Selection = { toolUseIds: [], memories: [] }
@@ -150,12 +150,15 @@ function deletions(context: LayerContext): DecisionDraft[] {
  * The decisions that clear these results here. Results deleted in the server's cache are cleared with them, since that cache ends at the
  * first change and they would come back. Thinking that comes after that change, and is bound to it, is dropped as a whole.
  */
-function clearing(context: LayerContext, { toolUseIds, memories }: Selection, why: "idle" | "size"): DecisionDraft[] {
+export function clearing(
+  context: LayerContext,
+  { toolUseIds, memories }: Selection,
+  { why, found = survey(context) }: HowCleared,
+): DecisionDraft[] {
   const { views, facts } = context
   const deleted = views.context.cacheEdits.toolUseIds
   const selection = { toolUseIds: [...new Set([...deleted, ...toolUseIds])], memories }
   if (selection.toolUseIds.length === 0) return []
-  const found = survey(context)
   const { removed, after, dropsThinking } = changeBy(locate(selection, found), found, facts.accepts.boundThinking)
   const cache = cacheState(context)
   const saves = removed * found.scale
@@ -174,6 +177,12 @@ function clearing(context: LayerContext, { toolUseIds, memories }: Selection, wh
     },
     ...(dropsThinking ? [THINKING_DROPPED] : []),
   ]
+}
+
+interface HowCleared {
+  readonly why: "idle" | "size" | "asked"
+  /** What there is to clear, where it is not only what the layer clears by itself. */
+  readonly found?: Survey
 }
 
 const WITH_OTHERS = "other results were cleared"

@@ -71,8 +71,17 @@ export function survey({ views, flags }: Surveyed): Survey {
   const clearable = new Set<string>([...CLEARABLE, ...flags.clearableTools])
   const fold = followed.get(views) ?? new SettledFold(lookAt(views, { plain, clearable }))
   followed.set(views, fold)
-  const { results, thinking, memories, deleted, tokens, measure } = fold.over(views.context)
-  const scale = tokens > 0 ? views.estimator.tokens(measure) / tokens : 1
+  return scaled(fold.over(views.context), views)
+}
+
+/** The same with the results of every tool, for a person who asks. Nothing is kept between two calls. */
+export function surveyAll({ views }: Surveyed): Survey {
+  const fold = new SettledFold(lookAt(views, { plain: plainEstimator(views), clearable: { has: () => true } }))
+  return scaled(fold.over(views.context), views)
+}
+
+function scaled({ results, thinking, memories, deleted, tokens, measure }: Looked, { estimator }: Views): Survey {
+  const scale = tokens > 0 ? estimator.tokens(measure) / tokens : 1
   return { results, thinking, memories, deleted, tokens, scale }
 }
 
@@ -87,7 +96,7 @@ function plainEstimator(views: Views): Estimator {
 
 interface Looking {
   readonly plain: Estimator
-  readonly clearable: ReadonlySet<string>
+  readonly clearable: { has(tool: string): boolean }
 }
 
 function lookAt({ context, estimator }: Views, { plain, clearable }: Looking): MessageFold<Looked> {

@@ -18,8 +18,8 @@ export function withheldMedia(context: ContextView, boundThinking: boolean): rea
 }
 
 interface Refused {
-  /** Those that no answer has followed yet, or all. */
-  readonly which: "new" | "all"
+  /** Those that no answer has followed yet, those before them, or all. */
+  readonly which: "new" | "old" | "all"
   readonly why: string
   readonly boundThinking: boolean
 }
@@ -27,11 +27,12 @@ interface Refused {
 /** Withholds what the API refused after it was sent. It does not say which block it means. */
 export function refusedMedia(context: ContextView, { which, why, boundThinking }: Refused): readonly DecisionDraft[] {
   const messages = context.storedMessages()
-  const answered = which === "all" ? -1 : messages.findLastIndex(({ type }) => type === "assistant")
-  const unanswered = new Set<string | undefined>(messages.slice(answered + 1).map(({ uuid }) => uuid))
+  const answered = messages.findLastIndex(({ type }) => type === "assistant") + 1
+  const meant = { all: messages, new: messages.slice(answered), old: messages.slice(0, answered) }[which]
+  const uuids = new Set<string | undefined>(meant.map(({ uuid }) => uuid))
   const blocks = context.media
     .filter(({ address }) => !context.withheldAddresses.has(address))
-    .filter(({ address }) => unanswered.has(parseAddress(address)?.uuid))
+    .filter(({ address }) => uuids.has(parseAddress(address)?.uuid))
     .map(({ address }) => ({ address, why }))
   return decisionsFor(blocks, context, boundThinking)
 }

@@ -1,0 +1,67 @@
+/** Clearing by hand: carries out what a person asked for, or says exactly what that would do. */
+import { StrataError } from "../base/errors.ts"
+import { NO_TOKENS } from "../base/token-counts.ts"
+import { type ByHand, byHandMessage, type ClearingOrder, clearByHand } from "../layers/2-microcompact/by-hand.ts"
+import { cacheLifetime } from "../layers/2-microcompact/cache-state.ts"
+import type { LayerContext, Outcome } from "../layers/layer.ts"
+import type { LayerPipeline } from "../layers/pipeline.ts"
+import { costOf } from "../tokens/price.ts"
+import { loadViews } from "../views/load.ts"
+import type { ViewOptions } from "../views/views.ts"
+import type { ConversationRecord } from "./record.ts"
+
+export type ClearingRequest = ClearingOrder & {
+  /** Only says what would happen. */
+  readonly dryRun?: boolean
+}
+
+export interface ClearingReport {
+  /** How many results were cleared, and how many images and documents were left out. */
+  readonly results: number
+  readonly images: number
+  readonly tokensBefore: number
+  readonly tokensAfter: number
+  /** Tokens that the next request writes to the cache again. */
+  readonly rewrites: number
+  /** What that costs beyond reading them. Absent where the price is unknown. */
+  readonly dollars?: number
+}
+
+export interface ClearingParts {
+  readonly record: ConversationRecord
+  readonly options: ViewOptions
+  readonly layers: LayerPipeline
+  readonly context: LayerContext
+  /** Everything is switched off. */
+  readonly isOff: boolean
+}
+
+export async function clearResults(parts: ClearingParts, request: ClearingRequest): Promise<ClearingReport> {
+  const { record, layers, context, isOff } = parts
+  if (isOff) throw new StrataError('Nothing was cleared: all layers are switched off (the setting "off").')
+  const tokensBefore = context.size.tokens
+  const planned = clearByHand(context, request)
+  if (planned.drafts.length > 0 && !request.dryRun)
+    await layers.act({ name: "microcompact" }, async () => outcomeOf(planned))
+  const tokensAfter = request.dryRun ? await sizeAfter(planned, parts) : record.views.context.size().tokens
+  const { results, images, rewrites } = planned
+  return { results, images, tokensBefore, tokensAfter, rewrites, ...rewritingCost(rewrites, context) }
+}
+
+const outcomeOf = (planned: ByHand): Outcome => ({
+  drafts: planned.drafts,
+  message: ({ saved }) => byHandMessage(planned, saved),
+})
+
+/** On views of their own, so that the size is the one that the real decisions give. */
+async function sizeAfter({ drafts }: ByHand, { record, options }: ClearingParts): Promise<number> {
+  const { views } = await loadViews(record.journal, options)
+  for (const draft of drafts) views.apply(record.place(draft, views.context.newest?.uuid ?? null))
+  return views.context.size().tokens
+}
+
+function rewritingCost(tokens: number, { facts, views }: LayerContext): { readonly dollars?: number } {
+  const write = cacheLifetime(views) === "1h" ? "cacheWrite1h" : "cacheWrite5m"
+  const [written, read] = [write, "cacheRead" as const].map((kind) => costOf(facts, { ...NO_TOKENS, [kind]: tokens }))
+  return written?.known && read?.known ? { dollars: written.dollars - read.dollars } : {}
+}

@@ -1,0 +1,128 @@
+/**
+ * Clearing by hand: a person says how small the context should be, which tool's results should go, or that images should go. Oldest first.
+ * What the model has not answered yet always stays. It is decided and journaled like every other clearing, and can be undone.
+ */
+import { grouped } from "../../base/grouped.ts"
+import type { DecisionDraft } from "../../journal/entries.ts"
+import { isMedia, isToolResult, isToolUse } from "../../messages/blocks.ts"
+import type { Message } from "../../messages/messages.ts"
+import { sentBlocks } from "../../messages/sent-blocks.ts"
+import { referencesIn } from "../../messages/tool-references.ts"
+import { refusedMedia } from "../../views/context/withheld-media.ts"
+import { parseAddress } from "../../views/record/archive.ts"
+import type { LayerContext } from "../layer.ts"
+import { cacheState } from "./cache-state.ts"
+import { clearing } from "./microcompaction.ts"
+import { type ClearableResult, surveyAll } from "./survey.ts"
+
+export type ClearingOrder =
+  /** Results of any tool, until the context has at most this many tokens. */
+  | { readonly downTo: number }
+  /** All results of one tool but the newest. Default for `keep`: the figure `size-clear-protect`. */
+  | { readonly tool: string; readonly keep?: number }
+  /** Images and documents. */
+  | { readonly images: true }
+
+export interface ByHand {
+  readonly drafts: readonly DecisionDraft[]
+  readonly results: number
+  readonly images: number
+  /** Tokens that must be written to the cache again. 0 where the cache is gone anyway. */
+  readonly rewrites: number
+}
+
+export function clearByHand(context: LayerContext, order: ClearingOrder): ByHand {
+  return "images" in order ? withhold(context) : clear(context, order)
+}
+
+function withhold(context: LayerContext): ByHand {
+  const { views, facts } = context
+  const drafts = refusedMedia(views.context, {
+    which: "old",
+    why: "left out on request",
+    boundThinking: facts.accepts.boundThinking,
+  }).map((draft) => (draft.subtype === "media-withheld" ? { ...draft, asked: true as const } : draft))
+  const addresses = drafts.flatMap((draft) =>
+    draft.subtype === "media-withheld" ? draft.blocks.map(({ address }) => address) : [],
+  )
+  return { drafts, results: 0, images: addresses.length, rewrites: writtenAgain(context, addresses) }
+}
+
+/** Everything from the first changed message on. */
+function writtenAgain(context: LayerContext, addresses: readonly string[]): number {
+  const { context: view, estimator } = context.views
+  const uuids = new Set(addresses.map((address) => parseAddress(address)?.uuid))
+  const messages = view.storedMessages()
+  const first = messages.findIndex(({ uuid }) => uuids.has(uuid))
+  if (first < 0 || cacheState(context).state === "cold") return 0
+  const blocks = messages.slice(first).flatMap((message) => sentBlocks(message))
+  return Math.round(estimator.blocks(blocks.filter((block) => !isMedia(block))))
+}
+
+function clear(context: LayerContext, order: Exclude<ClearingOrder, { images: true }>): ByHand {
+  const found = surveyAll(context)
+  const results = found.results.filter(
+    isFree(context.views.context.storedMessages(), context.views.context.settled.count),
+  )
+  const chosen =
+    "tool" in order
+      ? ofTool(results, { tools: toolsIn(context.views.context.storedMessages()), ...order, ...keepOf(order, context) })
+      : untilFits(results, { excess: context.size.tokens - order.downTo, scale: found.scale })
+  const toolUseIds = chosen.map(({ toolUseId }) => toolUseId)
+  if (toolUseIds.length === 0) return { drafts: [], results: 0, images: 0, rewrites: 0 }
+  const drafts = clearing(context, { toolUseIds, memories: [] }, { why: "asked", found })
+  const rewrites = drafts.find((draft) => draft.subtype === "tool-results-cleared")?.effect?.rewrites ?? 0
+  return { drafts, results: toolUseIds.length, images: 0, rewrites }
+}
+
+const keepOf = ({ keep }: { readonly keep?: number }, { flags }: LayerContext) => ({
+  keep: keep ?? flags.figures["size-clear-protect"],
+})
+
+/** Results that may go: the model has answered them, and no tool is loaded by them. */
+function isFree(messages: readonly Message[], answered: number): (result: ClearableResult) => boolean {
+  const stay = new Set<string>()
+  for (const [at, message] of messages.entries())
+    for (const block of sentBlocks(message))
+      if (isToolResult(block) && (at >= answered || referencesIn(block).length > 0)) stay.add(block.tool_use_id)
+  return ({ toolUseId, saving }) => saving > 0 && !stay.has(toolUseId)
+}
+
+function toolsIn(messages: readonly Message[]): ReadonlyMap<string, string> {
+  return new Map(messages.flatMap((message) => sentBlocks(message).filter(isToolUse)).map(({ id, name }) => [id, name]))
+}
+
+interface OfTool {
+  readonly tools: ReadonlyMap<string, string>
+  readonly tool: string
+  readonly keep: number
+}
+
+function ofTool(results: readonly ClearableResult[], { tools, tool, keep }: OfTool): readonly ClearableResult[] {
+  const own = results.filter(({ toolUseId }) => tools.get(toolUseId)?.toLowerCase() === tool.toLowerCase())
+  return own.slice(0, Math.max(0, own.length - keep))
+}
+
+function untilFits(
+  results: readonly ClearableResult[],
+  { excess, scale }: { readonly excess: number; readonly scale: number },
+): readonly ClearableResult[] {
+  let left = excess
+  const chosen: ClearableResult[] = []
+  for (const result of results) {
+    if (left <= 0) break
+    chosen.push(result)
+    left -= result.saving * scale
+  }
+  return chosen
+}
+
+/** One line for the person. */
+export function byHandMessage({ results, images }: ByHand, saved: number): string {
+  const what =
+    results > 0 ? counted(results, "old tool result") : counted(images, "image or document", "images and documents")
+  return `${what} cleared: ${grouped(saved)} tokens saved. /undo brings them back.`
+}
+
+const counted = (count: number, one: string, many = `${one}s`) =>
+  `${count} ${count === 1 ? `${one} was` : `${many} were`}`
