@@ -130,14 +130,20 @@ export class Agent implements AsyncDisposable {
   async *#alone(events: AsyncGenerator<QueryEvent, QueryEnd>): AsyncGenerator<QueryEvent, QueryEnd> {
     if (this.#isWorking) throw new BusyError()
     this.#isWorking = true
+    const { telemetry, model } = this.#parts
+    const { name, provider } = model
+    const trace = telemetry.query({ conversation: this.conversation.id, model: name, provider })
+    let end = "aborted" // unless it says otherwise: the reader may leave at any event
     try {
       for (;;) {
-        const { value, done } = await events.next()
+        const { value, done } = await trace.within(() => events.next())
         if (done) return value
+        if (value.type === "done") end = value.reason
         this.#noteQuota(value)
         yield value
       }
     } finally {
+      trace.ended(end)
       await events.return({ reason: "aborted" })
       this.#isWorking = false
     }

@@ -20,6 +20,7 @@ import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
 import type { Layer } from "../layers/layer.ts"
 import { chooseModel } from "../model/choose-model.ts"
 import type { Model } from "../model/model.ts"
+import { tracedModel } from "../model/traced-model.ts"
 import { findModel } from "../tokens/models.ts"
 import { deferredTools } from "../tools/deferred/deferred-tools.ts"
 import { FileReads, forgetAll, readsInView } from "../tools/files/read-state.ts"
@@ -152,7 +153,11 @@ interface Assembly extends Surroundings {
 }
 
 async function assemble({ options, ground, toolset, problems = [], companions, sub }: Assembly): Promise<Agent> {
-  const { cwd, root, env, clock, settings, model, summariser, store, memory } = ground
+  const { cwd, root, env, clock, settings, store, memory } = ground
+  const telemetry = createTelemetry({ exportContent: settings.exportContent, clock })
+  const tracing = { telemetry, conversation: () => conversation.id }
+  const model = tracedModel(ground.model, tracing)
+  const summariser = ground.summariser && tracedModel(ground.summariser, tracing)
   const { askPermission, askPerson, approvePlan, reads = new FileReads() } = options
   const policy = {
     ...policyOf(ground, [...toolset.readable, ...(sub ? [putAside(root, sub)] : [])]),
@@ -248,6 +253,7 @@ async function assemble({ options, ground, toolset, problems = [], companions, s
     },
     {
       settings: ground.loaded,
+      isTraced: true,
       ...(memory ? { memory } : {}),
       ...(sub ? { place: { project: sub.project, under: sub.under } } : {}),
       firstPrompt: { system: systemPrompt(cwd, sub?.prompt), context: instructions.texts },
@@ -271,7 +277,6 @@ async function assemble({ options, ground, toolset, problems = [], companions, s
     canAsk: askPermission !== undefined,
   })
   const unusable = ruleProblems(state.policy, tools)
-  const telemetry = createTelemetry({ exportContent: settings.exportContent })
   const agent = new Agent({
     conversation,
     model,

@@ -142,7 +142,10 @@ async function runWithEvents(prepared: PreparedCall, run: ToolRun, round: Round)
         perform: async (execute) => {
           const timed = () => {
             started = run.now() // the time a person took to decide is not the tool's
-            return run.telemetry.tool({ conversation: run.conversation, name, callId: id }, execute)
+            return run.telemetry.tool(
+              { conversation: run.conversation, name, callId: id, input: () => request.input },
+              execute,
+            )
           }
           const output = await (mustWait ? round.alone(timed) : timed())
           return afterHooks({ request, output, notes }, gate, round)

@@ -8,10 +8,18 @@ import {
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { openTestConversation } from "../../test/open.ts"
+import { manualClock } from "./clock.ts"
 import { createTelemetry, type FailureReason } from "./telemetry.ts"
 
-const ABOUT = { conversation: "c1", model: "claude-opus-4-6", maxTokens: 32_000, purpose: "main" }
+const ABOUT = {
+  conversation: "c1",
+  model: "claude-opus-4-6",
+  provider: "anthropic",
+  maxTokens: 32_000,
+  purpose: "main",
+}
 const COUNTS = { input: 10, output: 40, cacheWrite5m: 200, cacheWrite1h: 300, cacheRead: 5_000 }
+const OUTPUT = { content: "done", isError: false }
 const SECRET = "the password is hunter2"
 
 describe("TEL-1 with the OpenTelemetry SDK", () => {
@@ -56,11 +64,8 @@ describe("TEL-1 with the OpenTelemetry SDK", () => {
   }
 
   test("a request is a client span named after operation and model", async () => {
-    const answer = await createTelemetry().request(ABOUT, async (finish) => {
-      finish({ responseId: "msg_1", responseModel: "claude-opus-4-6-x", stopReason: "end_turn", counts: COUNTS })
-      return "answer"
-    })
-    expect(answer).toBe("answer")
+    const answer = { responseId: "msg_1", responseModel: "claude-opus-4-6-x", stopReason: "end_turn", counts: COUNTS }
+    createTelemetry().request(ABOUT).answered(answer)
     const span = onlySpan()
     expect(span.name).toBe("chat claude-opus-4-6")
     expect(span.kind).toBe(SpanKind.CLIENT)
@@ -82,7 +87,10 @@ describe("TEL-1 with the OpenTelemetry SDK", () => {
   })
 
   test("a request counts its tokens and its duration", async () => {
-    await createTelemetry().request(ABOUT, async (finish) => finish({ counts: COUNTS }))
+    const clock = manualClock()
+    const request = createTelemetry({ clock }).request(ABOUT)
+    clock.advance(1_500)
+    request.answered({ counts: COUNTS })
     const labels = {
       "gen_ai.request.model": "claude-opus-4-6",
       "gen_ai.provider.name": "anthropic",
@@ -99,35 +107,41 @@ describe("TEL-1 with the OpenTelemetry SDK", () => {
       },
     ])
     const durations = await pointsOf("gen_ai.client.operation.duration")
-    expect(durations.map(({ value }) => (value as { count: number }).count)).toEqual([1])
+    expect(durations.map(({ value }) => (value as { sum: number }).sum)).toEqual([1.5])
+    expect(onlySpan().duration).toEqual([1, 500_000_000])
   })
 
-  test("a response that a loop fetched itself gives the same span and the same tokens", async () => {
-    createTelemetry().recorded(ABOUT, { responseId: "msg_1", stopReason: "tool_use", counts: COUNTS })
-    const { name, kind, attributes, status } = onlySpan()
-    expect({ name, kind, status: status.code }).toEqual({
-      name: "chat claude-opus-4-6",
-      kind: SpanKind.CLIENT,
-      status: SpanStatusCode.UNSET,
-    })
-    expect(attributes).toMatchObject({
-      "gen_ai.response.id": "msg_1",
-      "gen_ai.response.finish_reasons": ["tool_use"],
-      "gen_ai.usage.input_tokens": 5_510,
-    })
-    expect(await pointsOf("gen_ai.client.token.usage")).toHaveLength(2)
+  test("only the first end of a request counts", async () => {
+    const request = createTelemetry().request(ABOUT)
+    request.failed(new RangeError("no"))
+    request.answered({ counts: COUNTS })
+    request.left()
+    expect(onlySpan().attributes).toMatchObject({ "error.type": "RangeError" })
+    expect(await pointsOf("gen_ai.client.token.usage")).toEqual([])
+  })
+
+  test("TEL-2 a fork's request says how much of it was read from the cache", async () => {
+    createTelemetry()
+      .request({ ...ABOUT, purpose: "compaction" })
+      .answered({ counts: COUNTS })
+    expect(onlySpan().attributes).toMatchObject({ "strata.cache_hit_ratio": 5_000 / 5_510 })
+    const [ratio] = await pointsOf("strata.fork.cache_hit_ratio")
+    expect(ratio?.value).toMatchObject({ count: 1, sum: 5_000 / 5_510 })
   })
 
   test("a response without usage invents no numbers", async () => {
-    createTelemetry().recorded(ABOUT, { responseId: "msg_1" })
+    createTelemetry().request(ABOUT).answered({ responseId: "msg_1" })
     const keys = Object.keys(onlySpan().attributes)
     expect(keys.filter((key) => key.startsWith("gen_ai.usage"))).toEqual([])
     expect(await pointsOf("gen_ai.client.token.usage")).toEqual([])
   })
 
   test("a tool is a span of its own", async () => {
-    const result = await createTelemetry().tool({ conversation: "c1", name: "Read", callId: "toolu_1" }, async () => 42)
-    expect(result).toBe(42)
+    const result = await createTelemetry().tool(
+      { conversation: "c1", name: "Read", callId: "toolu_1" },
+      async () => OUTPUT,
+    )
+    expect(result).toBe(OUTPUT)
     const { name, kind, attributes } = onlySpan()
     expect({ name, kind }).toEqual({ name: "execute_tool Read", kind: SpanKind.INTERNAL })
     expect(attributes).toEqual({
@@ -139,8 +153,11 @@ describe("TEL-1 with the OpenTelemetry SDK", () => {
   })
 
   test("a layer's action says trigger, tokens before and after, and counts what it saved", async () => {
-    const about = { conversation: "c1", layer: "tool-results", trigger: "idle" }
-    await createTelemetry().layer(about, async (finish) => finish({ tokensBefore: 90_000, tokensAfter: 30_000 }))
+    const about = { conversation: "c1", layer: "tool-results" }
+    const trigger = "idle"
+    await createTelemetry().layer(about, async (finish) =>
+      finish({ trigger, tokensBefore: 90_000, tokensAfter: 30_000 }),
+    )
     const { name, kind, attributes, status } = onlySpan()
     expect({ name, kind, status: status.code }).toEqual({
       name: "strata.layer tool-results",
@@ -160,10 +177,13 @@ describe("TEL-1 with the OpenTelemetry SDK", () => {
   })
 
   test("TEL-2 what a layer counted is a named event on its span, and a counter", async () => {
-    const about = { conversation: "c1", layer: "auto-memory", trigger: "memory-extracted" }
+    const about = { conversation: "c1", layer: "auto-memory" }
+    const trigger = "memory-extracted"
     const counts = { "memories.written": 2 }
     for (let times = 0; times < 2; times++)
-      await createTelemetry().layer(about, async (finish) => finish({ tokensBefore: 10, tokensAfter: 10, counts }))
+      await createTelemetry().layer(about, async (finish) =>
+        finish({ trigger, tokensBefore: 10, tokensAfter: 10, counts }),
+      )
     const events = spans.getFinishedSpans().flatMap((span) => span.events)
     expect(events.map(({ name, attributes }) => [name, attributes])).toEqual([
       ["strata.memories.written", { count: 2 }],
@@ -173,8 +193,9 @@ describe("TEL-1 with the OpenTelemetry SDK", () => {
   })
 
   test("an action that made the context larger saved nothing", async () => {
-    const about = { conversation: "c1", layer: "notes", trigger: "growth" }
-    await createTelemetry().layer(about, async (finish) => finish({ tokensBefore: 10, tokensAfter: 30 }))
+    const about = { conversation: "c1", layer: "notes" }
+    const trigger = "growth"
+    await createTelemetry().layer(about, async (finish) => finish({ trigger, tokensBefore: 10, tokensAfter: 30 }))
     expect(await pointsOf("strata.tokens.saved")).toEqual([{ attributes: { "strata.layer": "notes" }, value: 0 }])
   })
 
@@ -186,8 +207,11 @@ describe("TEL-1 with the OpenTelemetry SDK", () => {
     "aborted",
   ]
   test.each(REASONS)("a failed action says why: %s", async (failure) => {
-    const about = { conversation: "c1", layer: "compact", trigger: "auto" }
-    await createTelemetry().layer(about, async (finish) => finish({ tokensBefore: 90, tokensAfter: 10, failure }))
+    const about = { conversation: "c1", layer: "compact" }
+    const trigger = "auto"
+    await createTelemetry().layer(about, async (finish) =>
+      finish({ trigger, tokensBefore: 90, tokensAfter: 10, failure }),
+    )
     const { attributes, status } = onlySpan()
     expect(status.code).toBe(SpanStatusCode.ERROR)
     expect(attributes["error.type"]).toBe(failure)
@@ -195,15 +219,11 @@ describe("TEL-1 with the OpenTelemetry SDK", () => {
   })
 
   test.each([
-    ["a request", (work: () => Promise<never>) => createTelemetry().request(ABOUT, work)],
     [
       "a tool",
       (work: () => Promise<never>) => createTelemetry().tool({ conversation: "c", name: "t", callId: "i" }, work),
     ],
-    [
-      "a layer",
-      (work: () => Promise<never>) => createTelemetry().layer({ conversation: "c", layer: "l", trigger: "t" }, work),
-    ],
+    ["a layer", (work: () => Promise<never>) => createTelemetry().layer({ conversation: "c", layer: "l" }, work)],
   ])(
     "%s that throws ends its span with the error's class, never its text, and the error goes on",
     async (_name, run) => {
@@ -217,17 +237,18 @@ describe("TEL-1 with the OpenTelemetry SDK", () => {
     },
   )
 
-  test("content leaves only where it is switched on, and is not even rendered where it is not", () => {
-    let rendered = 0
-    const value = () => {
-      rendered++
-      return SECRET
-    }
-    expect(createTelemetry().content("gen_ai.input.messages", value)).toEqual({})
-    expect(rendered).toBe(0)
-    expect(createTelemetry({ exportContent: true }).content("gen_ai.input.messages", value)).toEqual({
-      "gen_ai.input.messages": SECRET,
-    })
+  test("a layer that did nothing leaves no span", async () => {
+    expect(await createTelemetry().layer({ conversation: "c", layer: "notes" }, async () => "nothing")).toBe("nothing")
+    expect(spans.getFinishedSpans()).toEqual([])
+  })
+
+  test("a tool that reports an error has a failed span", async () => {
+    const about = { conversation: "c", name: "Bash", callId: "i" }
+    await createTelemetry().tool(about, async () => ({ content: SECRET, isError: true }))
+    const span = onlySpan()
+    expect(span.status.code).toBe(SpanStatusCode.ERROR)
+    expect(span.attributes["error.type"]).toBe("tool_error")
+    expect(everythingIn(span)).not.toContain("hunter2")
   })
 
   test("a conversation exports a span for each response, and nothing of what was said", async () => {
@@ -251,16 +272,12 @@ describe("TEL-1 with the OpenTelemetry SDK", () => {
 
 test("TEL-1 with no provider registered everything works and costs no span", async () => {
   const telemetry = createTelemetry()
-  telemetry.recorded(ABOUT, { counts: COUNTS })
-  const request = telemetry.request(ABOUT, async (finish) => {
-    finish({ counts: COUNTS })
-    return "r"
-  })
-  expect(await request).toBe("r")
-  expect(await telemetry.tool({ conversation: "c", name: "t", callId: "i" }, async () => "t")).toBe("t")
-  expect(await telemetry.layer({ conversation: "c", layer: "l", trigger: "t" }, async () => "l")).toBe("l")
+  telemetry.request(ABOUT).answered({ counts: COUNTS })
+  expect(telemetry.query(ABOUT).within(() => "q")).toBe("q")
+  expect(await telemetry.tool({ conversation: "c", name: "t", callId: "i" }, async () => OUTPUT)).toBe(OUTPUT)
+  expect(await telemetry.layer({ conversation: "c", layer: "l" }, async () => "l")).toBe("l")
   const error = new Error("as it was")
-  await expect(telemetry.request(ABOUT, () => Promise.reject(error))).rejects.toBe(error)
+  await expect(telemetry.layer({ conversation: "c", layer: "l" }, () => Promise.reject(error))).rejects.toBe(error)
   expect(trace.getTracer("@strata/core").startSpan("x").isRecording()).toBe(false)
 })
 

@@ -1,8 +1,9 @@
 /**
  * Telemetry through the OpenTelemetry API, following its conventions for generative AI. Without an exporter every call does
- * nothing. Content is exported only if `exportContent` is set.
+ * nothing. A span covers the time of the work, also of work that fails. Content is exported only if `exportContent` is set.
  */
 import { type Attributes, context, metrics, type Span, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api"
+import { type Clock, systemClock } from "./clock.ts"
 import { inputTokens, type TokenCounts } from "./token-counts.ts"
 
 const SCOPE = "@strata/core"
@@ -12,8 +13,14 @@ export type FailureReason = "no_summary" | "api_error" | "prompt_too_long" | "th
 export interface RequestSpan {
   readonly conversation: string
   readonly model: string
+  readonly provider: string
   readonly maxTokens: number
+  /** `main`, or what a request beside the conversation is for. */
   readonly purpose: string
+  /** The messages. Called only where content is exported. */
+  readonly input?: () => unknown
+  /** When it was sent, where that is not now. */
+  readonly sentAt?: Date
 }
 
 export interface RequestOutcome {
@@ -21,15 +28,33 @@ export interface RequestOutcome {
   readonly responseModel?: string
   readonly stopReason?: string
   readonly counts?: TokenCounts
+  /** The answer. Called only where content is exported. */
+  readonly output?: () => unknown
+}
+
+/** A request under way. The first call ends its span. */
+export interface RequestTrace {
+  answered(outcome: RequestOutcome): void
+  failed(error: unknown): void
+  /** No one waits for the answer any more. */
+  left(): void
+}
+
+export interface ToolSpan {
+  readonly conversation: string
+  readonly name: string
+  readonly callId: string
+  /** Called only where content is exported. */
+  readonly input?: () => unknown
 }
 
 export interface LayerSpan {
   readonly conversation: string
   readonly layer: string
-  readonly trigger: string
 }
 
 export interface LayerOutcome {
+  readonly trigger: string
   readonly tokensBefore: number
   readonly tokensAfter: number
   /** How many of what, such as `memories.written`. */
@@ -37,127 +62,199 @@ export interface LayerOutcome {
   readonly failure?: FailureReason
 }
 
-export interface Telemetry {
-  request<T>(about: RequestSpan, work: (finish: (outcome: RequestOutcome) => void) => Promise<T>): Promise<T>
-  /** For loops that call the model themselves: reports a response after the fact. */
-  recorded(about: RequestSpan, outcome: RequestOutcome): void
-  tool<T>(
-    about: { readonly conversation: string; readonly name: string; readonly callId: string },
-    work: () => Promise<T>,
-  ): Promise<T>
-  layer<T>(about: LayerSpan, work: (finish: (outcome: LayerOutcome) => void) => Promise<T>): Promise<T>
-  /** Content as attributes of a span. Empty unless `exportContent` is set. */
-  content(name: string, value: () => string): Attributes
+/** A query of an agent. What runs inside `within` is part of it. */
+export interface QueryTrace {
+  within<T>(work: () => T): T
+  ended(reason: string): void
 }
 
-export function createTelemetry({ exportContent = false }: { exportContent?: boolean } = {}): Telemetry {
+export interface Telemetry {
+  query(about: { readonly conversation: string; readonly model: string; readonly provider: string }): QueryTrace
+  request(about: RequestSpan): RequestTrace
+  tool<T extends { readonly isError?: boolean }>(about: ToolSpan, work: () => Promise<T>): Promise<T>
+  /** There is a span only if the work calls `finish` or throws. */
+  layer<T>(about: LayerSpan, work: (finish: (outcome: LayerOutcome) => void) => Promise<T>): Promise<T>
+  /** Counts something that has no span of its own. */
+  count(name: string, attributes?: Attributes): void
+}
+
+/** For work that must not show up in telemetry. */
+export const silentTelemetry: Telemetry = {
+  query: () => ({ within: (work) => work(), ended: () => undefined }),
+  request: () => ({ answered: () => undefined, failed: () => undefined, left: () => undefined }),
+  tool: (_, work) => work(),
+  layer: (_, work) => work(() => undefined),
+  count: () => undefined,
+}
+
+export interface TelemetryOptions {
+  readonly exportContent?: boolean
+  readonly clock?: Clock
+}
+
+export function createTelemetry({ exportContent = false, clock = systemClock }: TelemetryOptions = {}): Telemetry {
   const tracer = trace.getTracer(SCOPE)
   const meter = metrics.getMeter(SCOPE)
   const tokenUsage = meter.createHistogram("gen_ai.client.token.usage", { unit: "{token}" })
   const duration = meter.createHistogram("gen_ai.client.operation.duration", { unit: "s" })
+  const hitRatio = meter.createHistogram("strata.fork.cache_hit_ratio", { unit: "1" })
   const saved = meter.createCounter("strata.tokens.saved", { unit: "{token}" })
 
-  async function inSpan<T>(
+  const content = (name: string, value: (() => unknown) | undefined): Attributes =>
+    exportContent && value ? { [name]: JSON.stringify(value()) } : {}
+
+  function start(
     name: string,
-    options: { kind: SpanKind; attributes: Attributes },
-    work: (span: Span) => Promise<T>,
-  ) {
-    const span = tracer.startSpan(name, options)
-    const started = performance.now()
-    try {
-      return await context.with(trace.setSpan(context.active(), span), () => work(span))
-    } catch (error) {
-      // only the class: the text of an error may contain content
-      span.setStatus({ code: SpanStatusCode.ERROR })
-      span.setAttribute("error.type", error instanceof Error ? error.name : typeof error)
-      throw error
-    } finally {
-      span.end()
-      if (options.kind === SpanKind.CLIENT)
-        duration.record((performance.now() - started) / 1000, metricLabels(options.attributes))
-    }
+    { kind = SpanKind.INTERNAL, attributes, at = clock.now() }: { kind?: SpanKind; attributes: Attributes; at?: Date },
+  ): Span {
+    return tracer.startSpan(name, { kind, attributes, startTime: at })
   }
+
+  const end = (span: Span) => span.end(clock.now())
+  const inside = <T>(span: Span, work: () => T): T => context.with(trace.setSpan(context.active(), span), work)
 
   /** A named event on the span, and a counter of the same name. */
   function countEvent(span: Span, name: string, count: number): void {
-    span.addEvent(name, { count })
+    span.addEvent(name, { count }, clock.now())
     meter.createCounter(name).add(count)
   }
 
-  function finishRequest(span: Span, about: RequestSpan, outcome: RequestOutcome): void {
-    span.setAttributes(responseAttributes(outcome))
-    const { counts } = outcome
-    if (!counts) return
-    const labels = {
-      "gen_ai.request.model": about.model,
-      "gen_ai.provider.name": "anthropic",
-      "strata.purpose": about.purpose,
-    }
-    tokenUsage.record(inputTokens(counts), { ...labels, "gen_ai.token.type": "input" })
+  function recordUsage(span: Span, { model, provider, purpose }: RequestSpan, counts: TokenCounts): void {
+    const labels = { "gen_ai.request.model": model, "gen_ai.provider.name": provider, "strata.purpose": purpose }
+    const input = inputTokens(counts)
+    tokenUsage.record(input, { ...labels, "gen_ai.token.type": "input" })
     tokenUsage.record(counts.output, { ...labels, "gen_ai.token.type": "output" })
+    if (purpose === "main" || input === 0) return
+    const ratio = counts.cacheRead / input
+    span.setAttribute("strata.cache_hit_ratio", ratio)
+    hitRatio.record(ratio, labels)
   }
 
   return {
-    request: (about, work) =>
-      inSpan(`chat ${about.model}`, { kind: SpanKind.CLIENT, attributes: requestAttributes(about) }, (span) =>
-        work((outcome) => finishRequest(span, about, outcome)),
-      ),
-
-    recorded(about, outcome) {
-      const span = tracer.startSpan(`chat ${about.model}`, {
-        kind: SpanKind.CLIENT,
-        attributes: requestAttributes(about),
-      })
-      finishRequest(span, about, outcome)
-      span.end()
-    },
-
-    tool: (about, work) =>
-      inSpan(
-        `execute_tool ${about.name}`,
-        {
-          kind: SpanKind.INTERNAL,
-          attributes: {
-            "gen_ai.operation.name": "execute_tool",
-            "gen_ai.tool.name": about.name,
-            "gen_ai.tool.call.id": about.callId,
-            "gen_ai.conversation.id": about.conversation,
-          },
+    query({ conversation, model, provider }) {
+      const span = start("invoke_agent", {
+        attributes: {
+          "gen_ai.operation.name": "invoke_agent",
+          "gen_ai.conversation.id": conversation,
+          "gen_ai.request.model": model,
+          "gen_ai.provider.name": provider,
         },
-        work,
-      ),
-
-    layer: (about, work) => {
-      const attributes = {
-        "gen_ai.conversation.id": about.conversation,
-        "strata.layer": about.layer,
-        "strata.trigger": about.trigger,
+      })
+      return {
+        within: (work) => inside(span, work),
+        ended(reason) {
+          span.setAttribute("strata.end", reason)
+          if (reason === "error") span.setStatus({ code: SpanStatusCode.ERROR })
+          end(span)
+        },
       }
-      return inSpan(`strata.layer ${about.layer}`, { kind: SpanKind.INTERNAL, attributes }, (span) =>
-        work(({ tokensBefore, tokensAfter, failure, counts = {} }) => {
-          span.setAttributes({ "strata.tokens.before": tokensBefore, "strata.tokens.after": tokensAfter })
-          for (const [name, count] of Object.entries(counts)) countEvent(span, `strata.${name}`, count)
-          if (failure) {
-            span.setStatus({ code: SpanStatusCode.ERROR })
-            span.setAttribute("error.type", failure)
-          } else saved.add(Math.max(0, tokensBefore - tokensAfter), { "strata.layer": about.layer })
-        }),
-      )
     },
 
-    content: (name, value) => (exportContent ? { [name]: value() } : {}),
+    request(about) {
+      const { sentAt = clock.now() } = about
+      const attributes = requestAttributes(about)
+      const span = start(`chat ${about.model}`, { kind: SpanKind.CLIENT, attributes, at: sentAt })
+      span.setAttributes(content("gen_ai.input.messages", about.input))
+      let isOver = false
+      const finish = (work: () => Attributes) => {
+        if (isOver) return
+        isOver = true
+        const labels = { ...metricLabels(attributes), ...work() }
+        end(span)
+        duration.record((clock.now().getTime() - sentAt.getTime()) / 1_000, labels)
+      }
+      const failed = (error: unknown) => finish(() => markFailed(span, error))
+      return {
+        answered: (outcome) =>
+          finish(() => {
+            span.setAttributes({
+              ...responseAttributes(outcome),
+              ...content("gen_ai.output.messages", outcome.output),
+            })
+            if (outcome.counts) recordUsage(span, about, outcome.counts)
+            return {}
+          }),
+        failed,
+        left: () => failed("aborted"),
+      }
+    },
+
+    async tool(about, work) {
+      const span = start(`execute_tool ${about.name}`, {
+        attributes: {
+          "gen_ai.operation.name": "execute_tool",
+          "gen_ai.tool.name": about.name,
+          "gen_ai.tool.call.id": about.callId,
+          "gen_ai.conversation.id": about.conversation,
+          ...content("gen_ai.tool.call.arguments", about.input),
+        },
+      })
+      try {
+        const output = await inside(span, work)
+        if (output.isError) markFailed(span, "tool_error")
+        span.setAttributes(content("gen_ai.tool.call.result", () => output))
+        return output
+      } catch (error) {
+        markFailed(span, error)
+        throw error
+      } finally {
+        end(span)
+      }
+    },
+
+    async layer({ conversation, layer }, work) {
+      const span = start(`strata.layer ${layer}`, {
+        attributes: { "gen_ai.conversation.id": conversation, "strata.layer": layer },
+      })
+      let hasActed = false
+      try {
+        return await inside(span, () =>
+          work(({ trigger, tokensBefore, tokensAfter, failure, counts = {} }) => {
+            hasActed = true
+            span.setAttributes({
+              "strata.trigger": trigger,
+              "strata.tokens.before": tokensBefore,
+              "strata.tokens.after": tokensAfter,
+            })
+            for (const [name, count] of Object.entries(counts)) countEvent(span, `strata.${name}`, count)
+            if (failure) markFailed(span, failure)
+            else saved.add(Math.max(0, tokensBefore - tokensAfter), { "strata.layer": layer })
+          }),
+        )
+      } catch (error) {
+        hasActed = true
+        markFailed(span, error)
+        throw error
+      } finally {
+        if (hasActed) end(span) // a span that never ends is never exported: most of the time a layer has nothing to do
+      }
+    },
+
+    count: (name, attributes = {}) => meter.createCounter(`strata.${name}`).add(1, attributes),
   }
 }
 
+/** Only a reason or the class of an error: its text may contain content. */
+function markFailed(span: Span, error: unknown): Attributes {
+  const type = typeof error === "string" ? error : error instanceof Error ? error.name : typeof error
+  span.setStatus({ code: SpanStatusCode.ERROR })
+  span.setAttribute("error.type", type)
+  return { "error.type": type }
+}
+
 /** Leaves out the conversation id: metrics must not have one series per conversation. */
-function metricLabels({ "gen_ai.conversation.id": _, ...labels }: Attributes): Attributes {
+function metricLabels({
+  "gen_ai.conversation.id": _,
+  "gen_ai.request.max_tokens": __,
+  ...labels
+}: Attributes): Attributes {
   return labels
 }
 
 function requestAttributes(about: RequestSpan): Attributes {
   return {
     "gen_ai.operation.name": "chat",
-    "gen_ai.provider.name": "anthropic",
+    "gen_ai.provider.name": about.provider,
     "gen_ai.request.model": about.model,
     "gen_ai.request.max_tokens": about.maxTokens,
     "gen_ai.conversation.id": about.conversation,

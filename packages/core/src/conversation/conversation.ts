@@ -74,6 +74,9 @@ export interface ConversationParts {
   readonly settings: EffectiveSettings
   readonly flags: FlagReader
   readonly telemetry: Telemetry
+  readonly provider: string
+  /** The model reports its requests to telemetry itself. */
+  readonly isTraced: boolean
   readonly clock: Clock
   readonly ids: Ids
   readonly layers: readonly Layer[]
@@ -139,6 +142,7 @@ export class Conversation implements AsyncDisposable {
     this.#layers = new LayerPipeline({
       layers: values.off ? [] : parts.layers,
       telemetry: parts.telemetry,
+      conversation: record.id,
       context: (signal) => this.#context(signal),
       append: (drafts, seen) => record.append(drafts, seen),
       onActed: (event) => record.events.emit("layerActed", event),
@@ -159,7 +163,12 @@ export class Conversation implements AsyncDisposable {
       cache,
       due: (context) => this.#due(context),
     })
-    this.#recorder = new ResponseRecorder({ record, model, maxTokens, cache, factsOf, telemetry: parts.telemetry })
+    this.#recorder = new ResponseRecorder({
+      ...{ record, model, maxTokens, cache, factsOf },
+      provider: parts.provider,
+      telemetry: parts.isTraced ? undefined : parts.telemetry,
+      preparedAt: () => this.#preparer.preparedAt,
+    })
   }
 
   get id(): string {

@@ -10,6 +10,7 @@ import { defaultRoot, notesConfigDirectory } from "../journal/file/layout.ts"
 import type { JournalAddress, Store } from "../journal/store.ts"
 import type { ToolDefinition } from "../messages/request.ts"
 import { chooseModel } from "../model/choose-model.ts"
+import { tracedModel } from "../model/traced-model.ts"
 import { findModel } from "../tokens/models.ts"
 import type { DeferredTools } from "../tools/deferred/deferred-tools.ts"
 import { checkTool, isToolset, refuseDuplicates } from "../tools/define-tool.ts"
@@ -44,6 +45,8 @@ export interface Prepared {
   readonly deferred?: Pick<DeferredTools, "deferrable" | "search" | "call"> & { readonly isOn: () => boolean }
   /** The memory that the layers were made with. It is closed with the conversation. */
   readonly memory?: ProjectMemory
+  /** The model reports its requests itself. */
+  readonly isTraced?: boolean
   /** Where the journal of a sub-agent is kept: with the conversation that it works for, wherever it works itself. */
   readonly place?: Required<Omit<JournalAddress, "id">>
 }
@@ -51,12 +54,13 @@ export interface Prepared {
 /** For settings that were loaded before. */
 export async function openWithSettings(
   options: ConversationOptions,
-  { settings: given, notices = [], firstPrompt = {}, deferred, memory: givenMemory, place }: Prepared,
+  { settings: given, notices = [], firstPrompt = {}, deferred, memory: givenMemory, place, isTraced = false }: Prepared,
 ): Promise<Conversation> {
   checkConversationOptions(options)
   const { clock = systemClock, ids = randomIds, env = process.env, betas = [], cacheBreakpoints = true } = options
   const serverClears = options.contextManagement ?? false
   const { createTelemetry } = await import("../base/telemetry.ts") // loads the OpenTelemetry API only when needed
+  const telemetry = createTelemetry({ exportContent: given.values.exportContent, clock })
   const cwd = options.cwd ?? process.cwd()
   const root = options.dir ?? defaultRoot(env)
   const model = await chooseModel({
@@ -108,13 +112,14 @@ export async function openWithSettings(
         context: { targetingKey: address.id, model: model.name },
         ...(options.flags ? { client: options.flags } : {}),
       }),
-      telemetry: createTelemetry({ exportContent: settings.values.exportContent }),
+      ...{ telemetry, isTraced, provider: model.provider },
       clock,
       ids,
       layers:
         options.layers ??
         ownLoopLayers({
-          ...{ model, clock, serverClears, notesConfig: notesConfigDirectory(root) },
+          model: tracedModel(model, { telemetry, conversation: () => address.id }),
+          ...{ clock, serverClears, notesConfig: notesConfigDirectory(root) },
           ...(memory ? { memory } : {}),
         }),
       release: () => memory?.close(),

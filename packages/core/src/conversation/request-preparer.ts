@@ -54,6 +54,7 @@ export class RequestPreparer {
   /** Results that no layer has seen, because the process died first. */
   #undecided: readonly (readonly ToolResult[])[]
   #serverKeeps: string | undefined
+  #preparedAt: Date | undefined
 
   constructor(parts: RequestPreparerParts) {
     this.#parts = parts
@@ -103,7 +104,13 @@ export class RequestPreparer {
     cache.sent(request, { closed, revision })
     this.#serverKeeps = this.#context.serverKept.firstOf(callsKeptBy(request))
     record.events.emit("prepared", { request, size, fill })
+    this.#preparedAt = record.clock.now()
     return this.#parts.breakpoints && !settings.values.off ? placeBreakpoints(request, { bare: true }) : request
+  }
+
+  /** When the last request was ready to be sent. */
+  get preparedAt(): Date | undefined {
+    return this.#preparedAt
   }
 
   /** What a fork starts from: the request as the views have it now, without breakpoints. */

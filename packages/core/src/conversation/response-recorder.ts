@@ -10,7 +10,11 @@ import type { ConversationRecord } from "./record.ts"
 
 export interface ResponseRecorderParts {
   readonly record: ConversationRecord
-  readonly telemetry: Telemetry
+  /** Absent where the model itself reports its requests. */
+  readonly telemetry?: Telemetry | undefined
+  readonly provider: string
+  /** When the request was ready to be sent. */
+  readonly preparedAt: () => Date | undefined
   readonly maxTokens: number
   readonly factsOf: (model: string) => ModelFacts
   readonly cache: CacheWatch
@@ -71,19 +75,19 @@ export class ResponseRecorder {
     ])
   }
 
-  #report({ message: { id, model = this.#parts.model, stop_reason, usage } }: ResponseDraft): void {
-    const { telemetry, record, maxTokens, factsOf } = this.#parts
+  #report({ message: { id, model = this.#parts.model, stop_reason, usage, content } }: ResponseDraft): void {
+    const { telemetry, record, maxTokens, factsOf, provider } = this.#parts
     const counts = usage ? tokenCounts(usage) : undefined
     const stopReason = stop_reason ?? undefined
-    telemetry.recorded(
-      { conversation: record.id, model, maxTokens, purpose: "main" },
-      {
-        responseModel: model,
-        ...(id === undefined ? {} : { responseId: id }),
-        ...(stopReason ? { stopReason } : {}),
-        ...(counts ? { counts } : {}),
-      },
-    )
+    const sentAt = this.#parts.preparedAt()
+    const about = { conversation: record.id, model, provider, maxTokens, purpose: "main" }
+    telemetry?.request({ ...about, ...(sentAt ? { sentAt } : {}) }).answered({
+      responseModel: model,
+      ...(id === undefined ? {} : { responseId: id }),
+      ...(stopReason ? { stopReason } : {}),
+      ...(counts ? { counts } : {}),
+      output: () => content,
+    })
     record.events.emit("recorded", {
       counts,
       cost: usage ? costOfUsage(factsOf(model), usage) : { known: false, why: "no usage was reported" },

@@ -29,6 +29,8 @@ export interface ForkParent {
 
 export interface ForkOptions {
   readonly directive: string
+  /** What it is for, such as `compaction`. For telemetry. */
+  readonly purpose?: string
   /** Asked before every call. */
   readonly allows: Allows
   /** The most requests to the model. The calls of the last answer still run. */
@@ -48,12 +50,13 @@ export type ForkOutcome = TurnsOutcome
 /** Rejects only with a `ForkedForkError`, if called from inside a fork. */
 export async function runFork(parent: ForkParent, options: ForkOptions): Promise<ForkOutcome> {
   assertNotForked(parent.request.messages)
-  const { maxTurns, signal, directive, allows } = options
+  const { maxTurns, signal, directive, allows, purpose } = options
   const beginning = forkMessages({ ...parent.request, openCalls: parent.openCalls ?? [], directive })
   const context = cloneSurroundings(parent.toolContext, parent.reads)
   const caching = {
     writesCache: options.writesCache ?? maxTurns > 1,
     sharedMessages: beginning.shared,
+    ...(purpose === undefined ? {} : { purpose }),
     ...(options.limits ? { limits: options.limits } : {}),
   }
   return runTurns({

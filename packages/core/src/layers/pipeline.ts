@@ -3,7 +3,7 @@
  * skipped, so it cannot break the conversation or another layer.
  */
 import { reasonOf } from "../base/errors.ts"
-import type { FailureReason, Telemetry } from "../base/telemetry.ts"
+import type { FailureReason, LayerOutcome, Telemetry } from "../base/telemetry.ts"
 import type { Draft } from "../journal/entries.ts"
 import type { ToolResult } from "../messages/blocks.ts"
 import type { RequestExtras } from "../messages/request.ts"
@@ -23,6 +23,8 @@ import {
 export interface PipelineParts {
   readonly layers: readonly Layer[]
   readonly telemetry: Telemetry
+  /** The id of the conversation. */
+  readonly conversation: string
   /** The conversation as it is now. */
   readonly context: (signal?: AbortSignal) => LayerContext
   /** `seen`: the views that the drafts were decided by. The conversation may have gone back since. */
@@ -63,8 +65,8 @@ export class LayerPipeline {
   async onToolResults(results: readonly ToolResult[]): Promise<void> {
     if (results.length === 0) return
     for (const layer of this.#parts.layers) {
-      await this.#guarded(layer, async () =>
-        this.#carryOut(layer, await layer.onToolResults?.(this.#parts.context(), results)),
+      await this.#guarded(layer, async (finish) =>
+        this.#carryOut({ layer, outcome: await layer.onToolResults?.(this.#parts.context(), results), finish }),
       )
     }
   }
@@ -72,9 +74,10 @@ export class LayerPipeline {
   async beforeRequest(signal?: AbortSignal): Promise<void> {
     for (const layer of this.#parts.layers) {
       if (signal?.aborted) return // the caller gave up and knows it: what a layer left undone is no failure
-      await this.#guarded(layer, async () => {
+      await this.#guarded(layer, async (finish) => {
         const context = this.#parts.context(signal)
-        await this.#carryOut(layer, await layer.beforeRequest?.(context).catch(unlessAborted(context.signal)))
+        const outcome = await layer.beforeRequest?.(context).catch(unlessAborted(context.signal))
+        await this.#carryOut({ layer, outcome, finish })
       })
     }
   }
@@ -95,9 +98,9 @@ export class LayerPipeline {
   /** Starts what the layers do in the background. What they decide is journaled when they are done. */
   inBackground(moment: "afterResponse" | "afterQuery"): void {
     for (const layer of this.#parts.layers) {
-      const work = this.#guarded(layer, async () => {
+      const work = this.#guarded(layer, async (finish) => {
         const context = this.#parts.context()
-        await this.#carryOut(layer, await layer[moment]?.(context), context.views)
+        await this.#carryOut({ layer, outcome: await layer[moment]?.(context), seen: context.views, finish })
       }).finally(() => this.#background.delete(work))
       this.#background.add(work)
     }
@@ -106,7 +109,9 @@ export class LayerPipeline {
   /** Runs work of a layer that someone asked for. What it decides is journaled when it is done. A failure reaches the caller. */
   async act(layer: Layer, work: (context: LayerContext) => Promise<Outcome | undefined>): Promise<void> {
     const context = this.#parts.context()
-    const done = work(context).then((outcome) => this.#carryOut(layer, outcome, context.views))
+    const done = this.#traced(layer, async (finish) =>
+      this.#carryOut({ layer, outcome: await work(context), seen: context.views, finish }),
+    )
     const awaited = done.catch(() => undefined).finally(() => this.#background.delete(awaited))
     this.#background.add(awaited)
     await done
@@ -122,8 +127,11 @@ export class LayerPipeline {
     const layer = this.#compactor
     if (!layer) return undefined
     const context = this.#parts.context(signal)
-    const outcome = await layer.compact(context, order)
-    await this.#carryOut(layer, outcome)
+    const outcome = await this.#traced(layer, async (finish) => {
+      const compacted = await layer.compact(context, order)
+      await this.#carryOut({ layer, outcome: compacted, finish })
+      return compacted
+    })
     if (!outcome.drafts.some(isEnd)) context.signal.throwIfAborted() // given up: only what it cost was journaled
     return outcome.drafts
   }
@@ -138,39 +146,39 @@ export class LayerPipeline {
   }
 
   /** Journals what a layer decided, and reports what it saved. */
-  async #carryOut(layer: Layer, outcome: Outcome | undefined, seen?: Views): Promise<void> {
+  async #carryOut({ layer, outcome, seen, finish }: Work): Promise<void> {
     for (const failure of outcome?.failures ?? []) this.#failed(layer, failure)
     if (!outcome || (outcome.drafts.length === 0 && !outcome.counts)) return
-    const { drafts, message } = outcome
-    const { conversation, views } = this.#parts.context()
+    const { drafts, message, counts = {} } = outcome
+    const { views } = this.#parts.context()
     const trigger = [...new Set(drafts.map((draft) => ("subtype" in draft ? draft.subtype : draft.type)))].join(" ")
-    await this.#parts.telemetry.layer({ conversation, layer: layer.name, trigger }, async (finish) => {
-      const tokensBefore = views.context.size().tokens
-      if (drafts.length > 0)
-        await this.#parts.append(drafts, seen).catch((error: unknown) => {
-          outcome.lost?.()
-          throw error
-        })
-      const tokensAfter = views.context.size().tokens
-      await outcome.journaled?.(this.#parts.context())
-      const failure = failureIn(drafts)
-      finish({
-        ...{ tokensBefore, tokensAfter, counts: outcome.counts ?? {} },
-        ...(failure ? { failure } : {}),
+    const tokensBefore = views.context.size().tokens
+    if (drafts.length > 0)
+      await this.#parts.append(drafts, seen).catch((error: unknown) => {
+        outcome.lost?.()
+        throw error
       })
-      const saved = Math.max(0, tokensBefore - tokensAfter)
-      this.#parts.onActed({
-        layer: layer.name,
-        message: typeof message === "function" ? message({ saved }) : message,
-        tokensBefore,
-        tokensAfter,
-      })
+    const tokensAfter = views.context.size().tokens
+    await outcome.journaled?.(this.#parts.context())
+    const failure = failureIn(drafts)
+    finish({ trigger, tokensBefore, tokensAfter, counts, ...(failure ? { failure } : {}) })
+    const saved = Math.max(0, tokensBefore - tokensAfter)
+    this.#parts.onActed({
+      layer: layer.name,
+      message: typeof message === "function" ? message({ saved }) : message,
+      tokensBefore,
+      tokensAfter,
     })
   }
 
-  async #guarded(layer: Layer, work: () => Promise<unknown>): Promise<void> {
+  #traced<T>(layer: Layer, work: (finish: Finish) => Promise<T>): Promise<T> {
+    const { telemetry, conversation } = this.#parts
+    return telemetry.layer({ conversation, layer: layer.name }, work)
+  }
+
+  async #guarded(layer: Layer, work: (finish: Finish) => Promise<unknown>): Promise<void> {
     try {
-      await work()
+      await this.#traced(layer, work)
     } catch (error) {
       this.#failed(layer, error)
     }
@@ -179,6 +187,16 @@ export class LayerPipeline {
   #failed(layer: Layer, error: unknown): void {
     this.#parts.onFailed({ layer: layer.name, reason: reasonOf(error) })
   }
+}
+
+type Finish = (outcome: LayerOutcome) => void
+
+interface Work {
+  readonly layer: Layer
+  readonly outcome: Outcome | undefined
+  /** The views that it was decided by. */
+  readonly seen?: Views
+  readonly finish: Finish
 }
 
 const unlessAborted = (signal: AbortSignal) => (error: unknown) => {

@@ -32,6 +32,8 @@ export interface StreamOptions {
   readonly writesCache?: boolean
   /** In a fork that makes several requests: how many of its messages, from the first, are the parent's. */
   readonly sharedMessages?: number
+  /** What a request beside the conversation is for, such as `compaction`. For telemetry. */
+  readonly purpose?: string
   /** How long the model may take. What its own options say comes first. */
   readonly limits?: Partial<StreamLimits>
 }

@@ -5,7 +5,7 @@
 import { createFlags, type Flags } from "../base/flags.ts"
 import { seededIds } from "../base/ids.ts"
 import { compactionAllowed, DEFAULT_SETTINGS, type Settings } from "../base/settings.ts"
-import type { Telemetry } from "../base/telemetry.ts"
+import { silentTelemetry } from "../base/telemetry.ts"
 import { inputTokens, type TokenCounts } from "../base/token-counts.ts"
 import type { DecisionDraft, Draft, Entry } from "../journal/entries.ts"
 import { memoryStore } from "../journal/memory-store.ts"
@@ -49,15 +49,6 @@ export interface PolicyRun {
 }
 
 const NO_COMPACTION = { auto: false, manual: false } // recorded compactions stay where they were
-
-/** A replay sends no requests, so it must not show up in telemetry. */
-const SILENT: Telemetry = {
-  request: (_, work) => work(() => undefined),
-  recorded: () => undefined,
-  tool: (_, work) => work(),
-  layer: (_, work) => work(() => undefined),
-  content: () => ({}),
-}
 
 export async function runPolicy(recording: MeasuredRecording, policy: Policy): Promise<PolicyRun> {
   const kept = await memoryStore().open({ project: "replay", id: "replay" }, { access: "write", create: true })
@@ -109,7 +100,8 @@ class Rerun {
     this.#server = new ServerCopy(policy.server)
     this.#layers = new LayerPipeline({
       layers: policy.layers(),
-      telemetry: SILENT,
+      telemetry: silentTelemetry, // a replay sends no requests
+      conversation: "replay",
       context: () => this.#context(),
       append: async (drafts) => this.#decide(drafts),
       onActed: (event) => this.#noteAction(event),

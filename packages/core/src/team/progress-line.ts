@@ -156,7 +156,7 @@ function byFork(agent: Agent, request: ModelRequest, clock: Clock): Asking {
         allows: "No tools are available for a progress line.",
         maxTurns: 1,
         signal,
-        stream: { writesCache: false, sharedMessages },
+        stream: { purpose: "progress", writesCache: false, sharedMessages },
       })
     },
   }
@@ -183,7 +183,7 @@ function byReader(model: Model, { messages }: ModelRequest, clock: Clock): Askin
         allows: "There are no tools.",
         maxTurns: 1,
         signal,
-        stream: { writesCache: false },
+        stream: { purpose: "progress", writesCache: false },
       }),
   }
 }

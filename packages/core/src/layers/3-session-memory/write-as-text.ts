@@ -25,7 +25,15 @@ export async function writeAsText(extractor: Extractor, update: NotesUpdate): Pr
   const outcome = await runFork(
     { ...extractor, request, openCalls },
     // a second request is the exception, so a cache entry for it would rarely be read
-    { directive, allows: NO_TOOLS, maxTurns: MOST_TURNS, signal, writesCache: false, ...patienceOf(update) },
+    {
+      purpose: "notes",
+      directive,
+      allows: NO_TOOLS,
+      maxTurns: MOST_TURNS,
+      signal,
+      writesCache: false,
+      ...patienceOf(update),
+    },
   )
   if (outcome.ended === "aborted") return { state: "not-noted", outcome }
   try {

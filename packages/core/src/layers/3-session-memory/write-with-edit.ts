@@ -18,7 +18,7 @@ export async function writeWithEdit(extractor: Extractor, update: NotesUpdate): 
   const { tools, edits } = countingEdits(extractor.tools)
   const outcome = await runFork(
     { ...extractor, tools, reads, request: update.request, openCalls: update.openCalls },
-    { directive, allows: onlyThisFile(file), maxTurns: MOST_TURNS, signal, ...patienceOf(update) },
+    { purpose: "notes", directive, allows: onlyThisFile(file), maxTurns: MOST_TURNS, signal, ...patienceOf(update) },
   )
   const isNoted = edits() > 0 || saysNothingNew(outcome)
   if (outcome.ended !== "answer" || !isNoted) return { state: "not-noted", outcome }

@@ -81,7 +81,14 @@ async function withFiles(
   const { tools, texts, base } = captureFiles(options.tools, task.directory)
   const outcome = await runFork(
     { ...options, tools, request, openCalls },
-    { directive: task.directive, allows: onlyMemories(task, options), maxTurns, signal, ...patienceOf(task) },
+    {
+      purpose: "memory",
+      directive: task.directive,
+      allows: onlyMemories(task, options),
+      maxTurns,
+      signal,
+      ...patienceOf(task),
+    },
   )
   const { responses } = outcome
   // what was proposed before the last turn counts, as long as the fork was not stopped
@@ -96,7 +103,15 @@ async function asText(options: MemoryForkOptions, task: DirectedTask): Promise<E
   const outcome = await runFork(
     { ...options, request, openCalls },
     // a second request is the exception, so a cache entry for it would rarely be read
-    { directive, allows: NO_TOOLS, maxTurns: MOST_TEXT_TURNS, signal, writesCache: false, ...patienceOf(task) },
+    {
+      purpose: "memory",
+      directive,
+      allows: NO_TOOLS,
+      maxTurns: MOST_TEXT_TURNS,
+      signal,
+      writesCache: false,
+      ...patienceOf(task),
+    },
   )
   const { responses } = outcome
   if (outcome.ended === "aborted") return nothingFound("aborted", { responses })

@@ -41,7 +41,7 @@ export const consolidateWithModel =
           tools: await Promise.all(opened.tools.map(toolDefinition)),
           messages: [{ role: "user", content: [{ type: "text", text: dreamPrompt({ ...task, turns: maxTurns }) }] }],
         },
-        stream: { writesCache: true, ...(patience ? { limits: patience } : {}) },
+        stream: { purpose: "dream", writesCache: true, ...(patience ? { limits: patience } : {}) },
         onAnswer: (content) =>
           task.onTurn({ text: textOf(content), calls: content.filter(isToolUse).map(describeCall) }),
       })

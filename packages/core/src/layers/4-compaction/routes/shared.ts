@@ -62,6 +62,7 @@ export async function askFork(
   return runFork(
     { ...parent, request: await context.request(), openCalls },
     {
+      purpose: "compaction",
       directive: promptFor({ cut, instructions }),
       allows: () => NO_TOOLS,
       maxTurns: 1,

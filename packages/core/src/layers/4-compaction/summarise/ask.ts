@@ -117,7 +117,13 @@ async function read({ model, signal, limits, onText, onResponse }: Caller, reque
   // the server never sees these bytes again: a cache entry would cost more than it saves
   let response: ModelResponse | undefined
   onText(undefined)
-  const sending = { signal, writesCache: false, sharedMessages: 0, ...(limits ? { limits } : {}) }
+  const sending = {
+    signal,
+    purpose: "compaction",
+    writesCache: false,
+    sharedMessages: 0,
+    ...(limits ? { limits } : {}),
+  }
   for await (const event of model.stream(request, sending)) {
     if (event.type === "text") onText(event.text)
     else if (event.type === "retry") onText(undefined)

@@ -1,0 +1,65 @@
+/** A model whose requests show up in telemetry: one span for each, from sending it to the whole answer or the failure. */
+import type { Telemetry } from "../base/telemetry.ts"
+import type { ModelRequest } from "../messages/request.ts"
+import { tokenCounts } from "../tokens/price.ts"
+import type { Model, StreamOptions } from "./model.ts"
+
+export interface Tracing {
+  readonly telemetry: Telemetry
+  /** The conversation that the requests belong to. */
+  readonly conversation: () => string
+}
+
+export function tracedModel(model: Model, tracing: Tracing): Model {
+  const { sibling, learn, count } = model
+  return {
+    name: model.name,
+    provider: model.provider,
+    // learning may change them
+    get facts() {
+      return model.facts
+    },
+    ...(model.omits ? { omits: model.omits } : {}),
+    stream: (request, options) => streamed(model, { request, options, tracing }),
+    ...(count ? { count: count.bind(model) } : {}),
+    ...(sibling ? { sibling: (name) => tracedModel(sibling.call(model, name), tracing) } : {}),
+    ...(learn ? { learn: learn.bind(model) } : {}),
+  }
+}
+
+interface Sending {
+  readonly request: ModelRequest
+  readonly options: StreamOptions | undefined
+  readonly tracing: Tracing
+}
+
+async function* streamed(model: Model, { request, options, tracing }: Sending): ReturnType<Model["stream"]> {
+  const trace = tracing.telemetry.request({
+    conversation: tracing.conversation(),
+    model: model.name,
+    provider: model.provider,
+    maxTokens: request.max_tokens,
+    purpose: options?.purpose ?? "main",
+    input: () => request.messages,
+  })
+  try {
+    for await (const event of model.stream(request, options)) {
+      if (event.type === "response") {
+        const { id, model: responseModel, stop_reason, usage, content } = event.response
+        trace.answered({
+          responseId: id,
+          responseModel,
+          ...(stop_reason ? { stopReason: stop_reason } : {}),
+          ...(usage ? { counts: tokenCounts(usage) } : {}),
+          output: () => content,
+        })
+      }
+      yield event
+    }
+  } catch (error) {
+    trace.failed(error)
+    throw error
+  } finally {
+    trace.left()
+  }
+}
