@@ -3,9 +3,10 @@
  * Unknown kinds and shapes are kept whole and counted as not understood.
  */
 import type { Attachment, Listed, Todo } from "../messages/attachments.ts"
-import type { Block } from "../messages/blocks.ts"
+import { type Block, textOf, toBlocks } from "../messages/blocks.ts"
+import { SILENT_ATTACHMENTS } from "./claude-code-kinds.ts"
 import { blocksFromApi } from "./foreign-blocks.ts"
-import { type Fields, fieldsAt, numberAt, recordsAt, textAt, textsAt } from "./foreign-json.ts"
+import { asFields, type Fields, fieldsAt, numberAt, recordsAt, textAt, textsAt } from "./foreign-json.ts"
 
 export interface ReadAttachment {
   readonly kind: string
@@ -18,12 +19,40 @@ export interface ReadAttachment {
 /** Returns `undefined` if the attachment does not have the expected shape. */
 type Reader = (data: Fields) => Attachment | undefined
 
-export function attachmentFrom(data: Fields): ReadAttachment {
+/** `line` is the line with the attachment: since 2.1.280 it also has the text that the model was sent. */
+export function attachmentFrom(data: Fields, line: Fields = {}): ReadAttachment {
   const kind = textAt(data, "type") ?? "no type"
   const words = kind === "queued_command" ? wordsOf(data) : undefined
   if (words) return { kind, attachment: foreign(data), understood: true, words }
-  const attachment = Object.hasOwn(READERS, kind) ? READERS[kind]!(data) : undefined
-  return { kind, attachment: attachment ?? foreign(data), understood: attachment !== undefined }
+  const read = Object.hasOwn(READERS, kind) ? READERS[kind]!(data) : undefined
+  if (read && read.type !== "foreign") return { kind, attachment: read, understood: true }
+  const rendered = kind === "prompt_snapshot" ? undefined : renderedText(line.rendered ?? data.rendered)
+  if (rendered !== undefined) return { kind, attachment: foreign(data, rendered), understood: true }
+  const understood = read !== undefined || SILENT_ATTACHMENTS.has(kind)
+  return { kind, attachment: read ?? foreign(data), understood }
+}
+
+/** The system prompt and the tools, where the program recorded them. Schemas are those of the API. */
+export function promptFrom(data: Fields | undefined): {
+  readonly system?: string
+  readonly tools?: readonly unknown[]
+} {
+  if (textAt(data, "type") !== "prompt_snapshot") return {}
+  const system = textAt(data, "systemPrompt") ?? textsAt(data, "systemPrompt").join("\n\n")
+  const tools = recordsAt(data, "tools").flatMap((tool) => fieldsAt(tool, "schema") ?? [])
+  return { ...(system === "" ? {} : { system }), ...(tools.length === 0 ? {} : { tools }) }
+}
+
+/** A list of messages, each a text or blocks; a reminder's tags are part of it. */
+function renderedText(rendered: unknown): string | undefined {
+  if (typeof rendered === "string") return rendered
+  if (!Array.isArray(rendered)) return undefined
+  const texts = rendered.flatMap((item: unknown) => {
+    const content = typeof item === "string" ? item : asFields(item)?.content
+    const blocks = typeof content === "string" ? toBlocks(content) : (blocksFromApi(content) ?? [])
+    return textOf(blocks)
+  })
+  return texts.join("\n")
 }
 
 const foreign = (data: Fields, text?: string): Attachment => ({
@@ -114,9 +143,6 @@ const READERS: Readonly<Record<string, Reader>> = {
     if (path === undefined || content === undefined || fromLine === undefined || toLine === undefined) return undefined
     return { type: "editor_selection", path, fromLine, toLine, content }
   },
-  // settings of the program: nothing was sent to the model, or nothing that is recorded
-  auto_mode: (data) => foreign(data),
-  command_permissions: (data) => foreign(data),
 }
 
 /** Only at these events does the output of a successful hook reach the model. */

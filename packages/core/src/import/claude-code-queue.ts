@@ -17,16 +17,22 @@ export class InputQueue {
         if (content !== undefined) this.#waiting.push(content)
         break
       case "dequeue":
-        this.#waiting.shift()
+        this.#take(content)
         break
       case "popAll":
         this.#waiting = []
         break
       case "remove": {
-        const [input] = this.#waiting.splice(0, 1)
+        const input = this.#take(content)
         if (input !== undefined && !takeOut(this.#recorded, input)) this.#inserted.push(input)
       }
     }
+  }
+
+  /** The oldest input, or the named one. */
+  #take(content: string | undefined): string | undefined {
+    const at = content === undefined ? 0 : Math.max(0, this.#waiting.indexOf(content))
+    return this.#waiting.splice(at, 1)[0]
   }
 
   /** The transcript has a separate message for this input, before or after the line that removes it from the queue. */

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { renderAttachment } from "../messages/attachments.ts"
 import { flatten } from "../messages/flatten.ts"
-import { isHuman } from "../messages/messages.ts"
+import { isHuman, spokenText } from "../messages/messages.ts"
 import { claudeCode } from "./claude-code.ts"
 import { attachmentFrom } from "./claude-code-attachments.ts"
+import { BOOKKEEPING } from "./claude-code-kinds.ts"
 import { mainPath } from "./main-path.ts"
 
 const AT = "2026-01-01T00:00:00.000Z"
@@ -59,8 +60,8 @@ describe("JRN-6: Claude Code transcripts", () => {
       user("a", "o", "hi"),
       user("b", "b", "me"),
     )
-    expect(messages.map(({ parentUuid }) => parentUuid)).toEqual([null, null])
-    expect(mainPath(messages).map(({ uuid }) => uuid)).toEqual(["b"])
+    expect(messages.map(({ parentUuid }) => parentUuid)).toEqual([null, "a"]) // the order of the file decides
+    expect(mainPath(messages).map(({ uuid }) => uuid)).toEqual(["a", "b"])
   })
 
   test.each([[null], [7], [[null]], [["text"]], [[{ type: "text" }]], [[{ type: "tool_result" }]]])(
@@ -145,6 +146,18 @@ describe("JRN-6: input that was queued in Claude Code", () => {
     expect(wordsIn(attached, queue("remove"), said("a2", "att", "m2", "hm"))).toHaveLength(2)
   })
 
+  test("a command to the program and a notice of a task in JSON are not a person's", () => {
+    const queued = (input: string) => [queue("enqueue", input), queue("remove"), said("a2", "q", "m2", "hm")]
+    for (const input of ["/exit", "/config theme dark", '{"task_id":"b1","tool_use_id":"t","task_type":"local_bash"}'])
+      expect(read(user("q", null, "look"), ...queued(input)).messages.filter(isHuman)).toHaveLength(1)
+    expect(read(user("q", null, "look"), ...queued("/usr/bin is full")).messages.filter(isHuman)).toHaveLength(2)
+  })
+
+  test("newer versions say which input was taken from the queue", () => {
+    const words = wordsIn(queue("enqueue", "second"), queue("remove", "second"), said("a2", "a1", "m2", "hm"))
+    expect(words.map(spokenText)).toEqual(["look", "second"])
+  })
+
   test("a report of a background task is not a person's", () => {
     const task = [queue("enqueue", "<task-notification>done"), queue("remove"), said("a2", "q", "m2", "hm")]
     expect(read(user("q", null, "look"), ...task).messages.filter(isHuman)).toHaveLength(1)
@@ -209,6 +222,38 @@ describe("JRN-6: attachments of Claude Code", () => {
     const { attachment } = attachmentFrom({ type: "edited_text_file", filename: "/a.ts", snippet: "1\tx" })
     expect(attachment).toMatchObject({ type: "foreign", kind: "edited_text_file" })
     expect(renderAttachment(attachment)[0]?.text).toContain("/a.ts was changed by someone else")
+  })
+
+  test("since 2.1.280 the line has the text that the model was sent", () => {
+    const line = { rendered: [{ content: "first" }, { content: [{ type: "text", text: "second" }] }] }
+    const read = attachmentFrom({ type: "silent_turn_reminder" }, { ...line, renderedRole: "system" })
+    expect(read).toMatchObject({ understood: true, attachment: { type: "foreign", text: "first\nsecond" } })
+    const listed = attachmentFrom({ type: "compact_file_reference", filename: "/a.ts" }, line)
+    expect(listed.attachment).toEqual({ type: "compact_file_reference", path: "/a.ts" })
+  })
+
+  test("the recorded system prompt and tools are the conversation's, the newest of each", () => {
+    const snapshot = (uuid: string, more: object) => ({
+      type: "attachment",
+      uuid,
+      parentUuid: null,
+      attachment: { type: "prompt_snapshot", ...more },
+      rendered: [{ content: "never sent" }],
+    })
+    const schema = { name: "Bash", input_schema: { type: "object" } }
+    const { system, tools, messages, report } = read(
+      snapshot("p", { systemPrompt: ["You are an agent.", "Be brief."], tools: [{ name: "Bash", schema }] }),
+      snapshot("q", { systemPrompt: "Be very brief." }),
+    )
+    expect([system, tools]).toEqual(["Be very brief.", [schema]])
+    expect(messages.flatMap((m) => (m.type === "attachment" ? renderAttachment(m.attachment) : []))).toEqual([])
+    expect(report.notUnderstood).toEqual({})
+  })
+
+  test.each(Object.keys(BOOKKEEPING))("%s is a line of the program, not a message", (type) => {
+    const { messages, report } = read(user("a", null, "hi"), { type })
+    expect(messages).toHaveLength(1)
+    expect(report).toMatchObject({ understood: { user: 1, [type]: 1 }, notUnderstood: {} })
   })
 
   test("an unknown kind or shape is kept whole and not understood", () => {

@@ -8,11 +8,14 @@ import { textOf, toBlocks } from "../messages/blocks.ts"
 import { parseExact } from "../messages/exact-json.ts"
 import type { CompactMetadata, Message, SystemMessage, Usage, Uuid } from "../messages/messages.ts"
 import { AgentTrail } from "./claude-code-agents.ts"
-import { attachmentFrom } from "./claude-code-attachments.ts"
+import { attachmentFrom, promptFrom } from "./claude-code-attachments.ts"
+import { BOOKKEEPING, SYSTEM_SUBTYPES } from "./claude-code-kinds.ts"
 import { InputQueue } from "./claude-code-queue.ts"
+import { questionsIn, saidInResults } from "./claude-code-said.ts"
 import { blocksFromApi } from "./foreign-blocks.ts"
 import { type Fields, fieldsAt, firstFields, isTrue, jsonLines, numberAt, present, textAt } from "./foreign-json.ts"
 import type { ForeignFile, ImportedAgent, ImportedConversation, Importer } from "./importer.ts"
+import { type LinkRepairs, settleLinks } from "./links.ts"
 import { remarkOnBranches } from "./main-path.ts"
 import { Tally } from "./tally.ts"
 
@@ -20,22 +23,9 @@ const FORMAT = "claude-code"
 const LINES_TO_RECOGNISE = 20
 const SYNTHETIC_MODEL = "<synthetic>"
 
-/** Bookkeeping lines of the program, and why they are not messages. */
-const BOOKKEEPING: Readonly<Record<string, string>> = {
-  summary: "a title for listing sessions, often of another session",
-  "custom-title": "the newest one is the title",
-  "ai-title": "the newest one is the title",
-  "file-history-snapshot": "backups of edited files are not part of the conversation",
-  "queue-operation": "queued input is imported at the place where it was sent",
-  mode: "a setting of the program",
-  "permission-mode": "a setting of the program",
-  "last-prompt": "repeats a message, for listing sessions",
-}
+/** Reports of background agents and tasks, and commands to the program, go through the same queue as a person's input. */
+const MACHINE_INPUT = /^\s*(?:<(?:agent|task)-notification>|\{"task_id":"|\/[A-Za-z][\w:-]*(?:\s|$))/
 
-/** Reports of background agents and tasks go through the same queue as a person's input. */
-const MACHINE_INPUT = /^<(?:agent|task)-notification>/
-
-const SYSTEM_SUBTYPES = new Set(["none", "compact_boundary", "stop_hook_summary", "turn_duration", "api_error"])
 const SYSTEM_FIELDS_KEPT = "position, subtype, text and compaction facts are kept, other fields are not"
 
 export const claudeCode: Importer = {
@@ -70,6 +60,8 @@ class Transcript {
   readonly #trail = new AgentTrail()
   readonly #messages: Message[] = []
   readonly #seen = new Set<Uuid>()
+  /** Calls that ask the person something. */
+  readonly #asked = new Set<string>()
   /** Lines with a uuid that became no message. Their children get their parent. */
   readonly #skipped = new Map<Uuid, Uuid | null>()
   readonly #sessions = new Set<string>()
@@ -79,6 +71,7 @@ class Transcript {
   #title: string | undefined
   #cwd: string | undefined
   #model: string | undefined
+  #prompt: { readonly system?: string; readonly tools?: unknown } = {}
 
   constructor({ isAgent = false, tally = new Tally() }: TranscriptOptions = {}) {
     this.#isAgent = isAgent
@@ -91,26 +84,35 @@ class Transcript {
       else this.#tally.notJson(line)
     }
     this.#deliverQueued(this.#messages.at(-1)?.uuid ?? null)
-    const agents = this.#isAgent ? [] : this.#agents(companions)
+    const messages = this.#settled()
+    const agents = this.#isAgent ? [] : this.#agents(messages, companions)
     const [session] = this.#sessions
     if (this.#sessions.size > 1)
       this.#tally.remark(`the lines name ${this.#sessions.size} sessions; they are imported as one`)
-    remarkOnBranches(this.#messages, this.#tally)
+    remarkOnBranches(messages, this.#tally)
     return present({
       format: FORMAT,
       id: session !== undefined && isSafeId(session) ? session : uuidFrom(text),
       title: this.#title,
       cwd: this.#cwd,
       model: this.#model,
-      messages: this.#messages,
+      system: this.#prompt.system,
+      tools: this.#prompt.tools,
+      messages,
       agents: agents.length === 0 ? undefined : agents,
       report: this.#tally.report(),
     })
   }
 
-  #agents(companions: readonly ForeignFile[]): readonly ImportedAgent[] {
+  #settled(): readonly Message[] {
+    const { messages, repairs } = settleLinks({ messages: this.#messages, skipped: this.#skipped })
+    if (!this.#isAgent) remarkOnLinks(repairs, this.#tally)
+    return messages
+  }
+
+  #agents(messages: readonly Message[], companions: readonly ForeignFile[]): readonly ImportedAgent[] {
     this.#trail.companions(companions)
-    return this.#trail.agents(this.#messages, {
+    return this.#trail.agents(messages, {
       file: (file) => new Transcript({ isAgent: true }).read(file),
       sidechain: (lines) => new Transcript({ isAgent: true, tally: this.#tally }).#of(lines),
       progress: (lines) => new Transcript({ isAgent: true }).#of(lines),
@@ -119,7 +121,7 @@ class Transcript {
 
   #of(lines: Iterable<Fields>): Pick<ImportedConversation, "messages" | "model"> {
     for (const line of lines) this.#line(line)
-    return present({ messages: this.#messages, model: this.#model })
+    return present({ messages: this.#settled(), model: this.#model })
   }
 
   #line(fields: Fields): void {
@@ -149,7 +151,7 @@ class Transcript {
         this.#answersQueued(message) ? { ...message, parentUuid: this.#deliverQueued(message.parentUuid) } : message,
       )
     } else {
-      this.#skipped.set(uuid, this.#parent(textAt(line, "parentUuid") ?? null))
+      this.#skipped.set(uuid, textAt(line, "parentUuid") ?? null)
     }
   }
 
@@ -209,7 +211,14 @@ class Transcript {
     if ("toolUseResult" in line)
       this.#tally.remark("structured output of a tool that the model did not see is left out")
     const isSummary = isTrue(line, "isCompactSummary") && { isCompactSummary: true }
-    return { ...this.#place(line), type: "user", message: { role: "user", content }, ...isSummary }
+    const said = saidInResults(line, { blocks: content, asked: this.#asked })
+    return {
+      ...this.#place(line),
+      type: "user",
+      message: { role: "user", content },
+      ...isSummary,
+      ...(said.length > 0 && { saidInResults: said }),
+    }
   }
 
   #assistant(line: Fields): Message | undefined {
@@ -217,6 +226,7 @@ class Transcript {
     const content = blocksFromApi(message?.content)
     if (!content) return void this.#tally.notUnderstood("assistant without content")
     this.#tally.understood("assistant")
+    for (const id of questionsIn(content)) this.#asked.add(id)
     const model = textAt(message, "model")
     if (model !== SYNTHETIC_MODEL) this.#model = model ?? this.#model
     return {
@@ -248,15 +258,16 @@ class Transcript {
       ...present({ subtype, content: textAt(line, "content"), compactMetadata }),
       ...("logicalParentUuid" in line && { logicalParentUuid: textAt(line, "logicalParentUuid") ?? null }),
     }
-    const kept = compactMetadata?.preservedMessages?.uuids ?? []
-    if (kept.some((uuid) => !this.#seen.has(uuid))) {
+    const kept = compactMetadata?.preservedMessages?.uuids
+    if (Array.isArray(kept) && kept.some((uuid) => !this.#seen.has(uuid))) {
       this.#tally.remark("a boundary keeps messages that are not in this file")
     }
     return system
   }
 
   #attachment(line: Fields): Message {
-    const { kind, attachment, understood, words } = attachmentFrom(fieldsAt(line, "attachment") ?? {})
+    const { kind, attachment, understood, words } = attachmentFrom(fieldsAt(line, "attachment") ?? {}, line)
+    this.#prompt = { ...this.#prompt, ...promptFrom(fieldsAt(line, "attachment")) }
     if (understood) this.#tally.understood(`attachment:${kind}`)
     else this.#tally.notUnderstood(`attachment:${kind}`)
     // what a person typed while the model was working counts as theirs, however it was delivered
@@ -268,21 +279,23 @@ class Transcript {
     this.#time = textAt(line, "timestamp") ?? this.#time
     return {
       uuid: textAt(line, "uuid")!,
-      parentUuid: this.#parent(textAt(line, "parentUuid") ?? null),
+      parentUuid: textAt(line, "parentUuid") ?? null,
       timestamp: this.#time,
       ...present({ sessionId: textAt(line, "sessionId") }),
       ...((isTrue(line, "isMeta") || isFromMachine(line)) && { isMeta: true }),
       ...(isTrue(line, "isVisibleInTranscriptOnly") && { isVisibleInTranscriptOnly: true }),
     }
   }
+}
 
-  #parent(parent: Uuid | null): Uuid | null {
-    if (parent === null || this.#seen.has(parent)) return parent
-    if (this.#skipped.has(parent)) return this.#skipped.get(parent)!
-    if (this.#isAgent) return null // the call that started it
-    this.#tally.remark("the parent of a message is not in this file, so the message begins a new chain")
-    return null
-  }
+function remarkOnLinks({ unlinked, boundaries, afterKept, startsLater }: LinkRepairs, tally: Tally): void {
+  if (startsLater) tally.remark("the file begins in the middle of a conversation")
+  if (unlinked > 0)
+    tally.remark(`messages whose parent is not in this file, placed after the line before them: ${unlinked}`)
+  if (boundaries > 0)
+    tally.remark(`boundaries that name no message of this file, placed after the line before them: ${boundaries}`)
+  if (afterKept > 0)
+    tally.remark(`messages linked to one that a boundary keeps, placed after the summary: ${afterKept}`)
 }
 
 /** Newer versions record the origin of a user message: the person or a background task. */

@@ -14,8 +14,16 @@ export function mainPath(messages: readonly Message[]): readonly Message[] {
   const main = messages.filter((message) => !message.isSidechain)
   const byUuid = new Map(main.map((message) => [message.uuid, message]))
   const path = new Set<Uuid>()
-  for (let at = main.at(-1); at !== undefined && !path.has(at.uuid); at = byUuid.get(parentOf(at) ?? ""))
-    path.add(at.uuid)
+  const addFrom = (start: Message | undefined) => {
+    for (let at = start; at !== undefined && !path.has(at.uuid); at = byUuid.get(parentOf(at) ?? "")) path.add(at.uuid)
+  }
+  addFrom(main.at(-1))
+  // a report of progress may hang below an older message: it does not decide where the conversation is
+  const newest = main.findLast(({ type }) => type !== "progress")
+  if (newest && !path.has(newest.uuid)) {
+    path.clear()
+    addFrom(newest)
+  }
 
   const responses = new Set(main.filter(({ uuid }) => path.has(uuid)).flatMap(responseIdOf))
   const isPiece = (message: Message) => responseIdOf(message).some((id) => responses.has(id))

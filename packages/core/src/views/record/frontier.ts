@@ -3,7 +3,7 @@
 import { type DecisionEntry, type Entry, isDecision, isMessage } from "../../journal/entries.ts"
 import type { Todo } from "../../messages/attachments.ts"
 import { isToolUse, textOf } from "../../messages/blocks.ts"
-import { contentOf, isRequest, type Uuid } from "../../messages/messages.ts"
+import { contentOf, isRequest, spokenText, type Uuid } from "../../messages/messages.ts"
 import type { Projection } from "../projection.ts"
 import { type FinishedCall, followCalls, type OpenCall } from "./tool-calls.ts"
 
@@ -38,7 +38,7 @@ function followMode(state: Frontier, decision: DecisionEntry): void {
 function followState(state: Frontier, entry: Entry): void {
   if (!isMessage(entry) || entry.isSidechain) return
   if (isRequest(entry)) {
-    const text = textOf(contentOf(entry))
+    const text = spokenText(entry)
     if (text.trim() === "") return
     state.request = { uuid: entry.uuid, text, ...(entry.isFromAgent ? { isFromAgent: true } : {}) }
     state.answered = false

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { standingRules } from "./standing-rules.ts"
+import { otherRules, standingRules } from "./standing-rules.ts"
 
 describe("L4-29 standing rules are found in the person's own messages", () => {
   test.each([
@@ -76,5 +76,59 @@ describe("L4-29 standing rules are found in the person's own messages", () => {
     const long = (sentence: string, rule: string) => `${`${sentence} `.repeat(40)}${rule}`
     expect(standingRules(long("यह फ़ाइल पहले से ही ठीक है।", "हमेशा हिंदी में जवाब दो।"))).toEqual(["हमेशा हिंदी में जवाब दो।"])
     expect(standingRules(long("هل الملف جاهز الآن؟", "لا تحذف الملفات أبدا."))).toEqual(["لا تحذف الملفات أبدا."])
+  })
+})
+
+describe("L4-29 what a person types can be a rule, a pasted document cannot", () => {
+  const clauses = (count: number) =>
+    Array.from({ length: count }, (_, n) => `The server must answer request ${n} within ${n} ms.`)
+  const specification = ["# Specification", ...clauses(40), "## Errors", ...clauses(40)].join("\n")
+
+  test("the lines before and after the document are the person's, its sentences are counted", () => {
+    const text = `Build this. Never push.\n\n${specification}\n\nAlways run the tests.`
+    expect(standingRules(text)).toEqual(["Never push.", "Always run the tests."])
+    expect(otherRules(text)).toBe(80)
+  })
+
+  test.each([
+    ["a fence", `\`\`\`\nYou must never do this.\n\`\`\`\nAlways run the tests.`],
+    ["a quote", "> You must never do this.\nAlways run the tests."],
+    ["a tagged block", "<log>\nYou must never do this.\n</log>\nAlways run the tests."],
+  ])("%s is not typed", (_, text) => {
+    expect(standingRules(text)).toEqual(["Always run the tests."])
+    expect(otherRules(text)).toBe(1)
+  })
+
+  test("a long list that someone typed is all theirs", () => {
+    const rules = Array.from({ length: 30 }, (_, n) => `- never touch file ${n}`)
+    expect(standingRules(rules.join("\n"))).toEqual(rules)
+    expect(otherRules(rules.join("\n"))).toBe(0)
+  })
+
+  test("24 pasted specifications leave room: at most a few sentences of each", () => {
+    const pasted = (n: number) => [`Specification ${n}`, ...clauses(400)].join("\n")
+    const rules = Array.from({ length: 24 }, (_, n) => standingRules(pasted(n))).flat()
+    expect(rules.join("\n").length).toBeLessThan(24 * 1_000)
+    expect(otherRules(pasted(1))).toBeGreaterThan(380)
+  })
+
+  test("any text: rules are verbatim, and none is lost without being counted", () => {
+    const line = fc.constantFrom(
+      "Never push.",
+      "# Title",
+      "```",
+      "> quoted, never",
+      "plain",
+      "",
+      "| a | b |",
+      "- always",
+    )
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 60 }), (lines) => {
+        const text = lines.join("\n")
+        const all = text.match(/never|always/gi)?.length ?? 0
+        expect(standingRules(text).length + otherRules(text)).toBe(all)
+      }),
+    )
   })
 })

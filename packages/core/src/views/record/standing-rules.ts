@@ -1,7 +1,8 @@
 /**
  * Finds standing rules in what a person wrote: sentences that ask for something always, never or from now on. It looks for marker words
- * in several languages. One sentence too many is harmless, because it is kept verbatim; a missed one is not.
+ * in several languages. What a person types can be a rule; sentences of pasted text are only counted.
  */
+import { typedPieces } from "./typed-text.ts"
 
 /** Words that make a sentence a rule. In Latin script they must be whole words; in other scripts they may be anywhere. */
 const MARKERS_LATIN = [
@@ -62,8 +63,16 @@ const latin = new RegExp(`(?<![\\p{L}\\p{N}])(?:${MARKERS_LATIN.join("|")})(?![\
 const other = new RegExp(MARKERS_OTHER.join("|"), "iu")
 
 export function standingRules(text: string): readonly string[] {
-  return sentences(text).filter((sentence) => sentence.length <= LONGEST_RULE && isRule(sentence))
+  return typedPieces(text).flatMap(rulesOf)
 }
+
+/** How many sentences of pasted text read like rules and are not among `standingRules`. */
+export function otherRules(text: string): number {
+  return Math.max(0, rulesOf(text).length - standingRules(text).length)
+}
+
+const rulesOf = (text: string): readonly string[] =>
+  sentences(text).filter((sentence) => sentence.length <= LONGEST_RULE && isRule(sentence))
 
 function isRule(sentence: string): boolean {
   const typed = sentence.replaceAll("’", "'") // phones and word processors write don’t

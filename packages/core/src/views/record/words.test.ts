@@ -32,6 +32,42 @@ describe("L4-29 the words view: every message of the person, verbatim", () => {
     expect(word!.rules.every((rule) => text.split("\n").includes(rule))).toBe(true)
   })
 
+  test("sentences of pasted text that read like rules are counted, not listed", () => {
+    const text = `Never push.\n\`\`\`\nYou must wait.\n\`\`\``
+    expect(project(words, conversation().user(text).messages).messages).toMatchObject([
+      { text, rules: ["Never push."], otherRules: 1 },
+    ])
+  })
+
+  test("what a program put beside the person's text is left out of it", () => {
+    const { messages } = conversation()
+      .user([
+        { type: "text", text: "<ide_opened_file>The user opened a.ts. Never mind.</ide_opened_file>" },
+        { type: "text", text: "Rename it." },
+      ])
+      .user([
+        { type: "text", text: "<system-reminder>always</system-reminder>" },
+        { type: "text", text: "Go on." },
+      ])
+    expect(project(words, messages).messages.map(({ text }) => text)).toEqual(["Rename it.", "Go on."])
+  })
+
+  test("text beside a result is the person's only if it came from them", () => {
+    const { messages } = conversation()
+      .call("Bash")
+      .user([
+        { type: "tool_result", tool_use_id: "toolu_0", content: "ok" },
+        { type: "text", text: "[Request interrupted by user for tool use]" },
+      ])
+      .call("Bash")
+      .user([
+        { type: "tool_result", tool_use_id: "toolu_1", content: "ok" },
+        { type: "text", text: "<system-reminder>never</system-reminder>" },
+      ])
+      .user([{ type: "text", text: "a skill's text, always" }], { isMeta: true })
+    expect(project(words, messages).messages).toEqual([])
+  })
+
   test("leaves out what the person did not say", () => {
     const { messages } = conversation()
       .user("mine")
@@ -46,6 +82,10 @@ describe("L4-29 the words view: every message of the person, verbatim", () => {
       .user("<system-reminder>psst</system-reminder>")
       .user("<command-name>/clear</command-name>")
       .user("[Request interrupted by user]")
+      .user("<bash-input>git pull</bash-input>")
+      .user("<bash-stdout>always</bash-stdout>")
+      .user("<command-message>review</command-message>\n<command-name>/review</command-name>")
+      .user('{"task_id":"b1","tool_use_id":"t","description":"Run tests","task_type":"local_bash"}')
       .user(" \n ")
     expect(project(words, messages).messages.map(({ text }) => text)).toEqual(["mine"])
   })
@@ -58,7 +98,9 @@ describe("L4-29 the words view: every message of the person, verbatim", () => {
       .result("No answer came. Decide by what is known.", true)
       .call("mcp__shop__ask", {})
       .result("The person answers: always buy")
-    expect(project(words, messages).messages).toMatchObject([{ text: "4711. Never use 80.", rules: ["Never use 80."] }])
+    expect(project(words, messages).messages).toMatchObject([
+      { text: "4711. Never use 80.", at: "answer", rules: ["Never use 80."] },
+    ])
   })
 
   test("takes the text beside results and pictures", () => {

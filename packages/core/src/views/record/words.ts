@@ -1,10 +1,9 @@
 /** The words view: every message of the person and every answer to a question, verbatim, with the standing rules in it. */
 
 import { type Entry, isMessage } from "../../journal/entries.ts"
-import { textOf } from "../../messages/blocks.ts"
-import { contentOf, isHuman, type Uuid } from "../../messages/messages.ts"
+import { isHuman, type SaidInResult, spokenText, type Uuid } from "../../messages/messages.ts"
 import type { Projection } from "../projection.ts"
-import { standingRules } from "./standing-rules.ts"
+import { otherRules, standingRules } from "./standing-rules.ts"
 import { followCalls, type OpenCall } from "./tool-calls.ts"
 
 export interface Words {
@@ -16,10 +15,14 @@ export interface Word {
   readonly uuid: Uuid
   readonly timestamp: string
   readonly text: string
+  /** Where it was said, if not in a message of its own: at the refusal of a call, or as the answer to a question. */
+  readonly at?: SaidInResult["at"]
   /** Only the beginning is here. The journal has all of it under the uuid. */
   readonly isCut?: true
   /** Sentences that say how things are to be done from now on, verbatim. */
   readonly rules: readonly string[]
+  /** How many more sentences read like rules and are not among them: those of pasted text. The journal has them under the uuid. */
+  readonly otherRules?: number
 }
 
 const LONGEST_HELD = 10_000 // characters; longer messages are pasted logs and files, and a view must stay small
@@ -33,28 +36,33 @@ export const words: Projection<Words> = {
   scope: "path",
   start: () => ({ messages: [], open: new Map() }),
   apply(state, entry) {
-    for (const text of spokenIn(state, entry)) note(state, entry, text)
+    for (const said of spokenIn(state, entry)) note(state, entry, said)
     return state
   },
 }
 
-function spokenIn({ open }: Words, entry: Entry): readonly string[] {
+type Said = Pick<Word, "text" | "at">
+
+function spokenIn({ open }: Words, entry: Entry): readonly Said[] {
   const answers = followCalls(open, entry)
     .filter(({ tool, failed, output }) => tool === ASKING.tool && !failed && ASKING.frame.test(output))
-    .map(({ output }) => output.replace(ASKING.frame, ""))
-  return isMessage(entry) && isHuman(entry) ? [...answers, textOf(contentOf(entry))] : answers
+    .map(({ output }): Said => ({ text: output.replace(ASKING.frame, ""), at: "answer" }))
+  if (!isMessage(entry) || entry.type !== "user" || entry.isSidechain) return answers
+  return [...answers, ...(entry.saidInResults ?? []), ...(isHuman(entry) ? [{ text: spokenText(entry) }] : [])]
 }
 
-function note(state: Words, { uuid, timestamp }: Entry, text: string): void {
+function note(state: Words, { uuid, timestamp }: Entry, { text, at }: Said): void {
   if (text.trim() === "") return
-  const rules = standingRules(text)
-  if (text.length <= LONGEST_HELD) {
-    state.messages.push({ uuid, timestamp, text, rules })
-    return
-  }
-  const held = text.slice(0, LONGEST_HELD).replace(HALF_A_CHARACTER, "")
-  const end = text.slice(-LONGEST_HELD)
-  // the middle is pasted text: a specification is full of "must" and "never", and none of it is the person's own rule
-  const own = rules.filter((rule) => held.includes(rule) || end.includes(rule))
-  state.messages.push({ uuid, timestamp, text: held, isCut: true, rules: own })
+  const others = otherRules(text)
+  const isLong = text.length > LONGEST_HELD
+  const held = isLong ? text.slice(0, LONGEST_HELD).replace(HALF_A_CHARACTER, "") : text
+  state.messages.push({
+    uuid,
+    timestamp,
+    text: held,
+    ...(at ? { at } : {}),
+    ...(isLong ? { isCut: true } : {}),
+    rules: standingRules(text),
+    ...(others > 0 ? { otherRules: others } : {}),
+  })
 }
