@@ -31,13 +31,13 @@ function wordsAfter(tool: string, result: object, line: object = {}) {
 }
 
 const wordsOf = (messages: readonly Message[]) =>
-  project(words, messages).messages.map(({ text, at, rules }) => ({ text, at, rules }))
+  project(words, messages).messages.map(({ text, saidAt, rules }) => ({ text, saidAt, rules }))
 
 describe("JRN-6, L4-29: what the person said inside a result of Claude Code", () => {
   test("with a refusal: a class of its own, rules included", () => {
     const content = `${REFUSED}To tell you how to proceed, the user said:\nnever delete x, use git stash`
     expect(wordsAfter("Bash", { is_error: true, content })).toEqual([
-      { text: "never delete x, use git stash", at: "refusal", rules: ["never delete x, use git stash"] },
+      { text: "never delete x, use git stash", saidAt: "refusal", rules: ["never delete x, use git stash"] },
     ])
     const withHint = `${content}\n\nNote: The user's next message may contain a correction or preference. Pay attention.`
     expect(wordsAfter("Bash", { is_error: true, content: [{ type: "text", text: withHint }] })).toMatchObject([
@@ -56,8 +56,8 @@ describe("JRN-6, L4-29: what the person said inside a result of Claude Code", ()
   test("answers to questions, from the record or else from the text", () => {
     const content = 'User has answered your questions: "Which port?"="4711", "Which host?"="any". You can now continue.'
     const answers = [
-      { text: "4711", at: "answer", rules: [] },
-      { text: "any", at: "answer", rules: [] },
+      { text: "4711", saidAt: "answer", rules: [] },
+      { text: "any", saidAt: "answer", rules: [] },
     ]
     expect(wordsAfter("AskUserQuestion", { content })).toEqual(answers)
     const toolUseResult = {

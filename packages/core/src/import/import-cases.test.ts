@@ -43,7 +43,7 @@ describe.skipIf(!existsSync(DIRECTORY))("JRN-6: the cases in ../shared/data/impo
   test("5: a remark with a refusal is the person's", () => {
     expect(imported("5-refusal.jsonl").words).toMatchObject([
       { text: "Clean up." },
-      { text: "never delete x, use git stash", at: "refusal", rules: ["never delete x, use git stash"] },
+      { text: "never delete x, use git stash", saidAt: "refusal", rules: ["never delete x, use git stash"] },
     ])
   })
 })

@@ -91,12 +91,18 @@ describe("L4-29 what a person types can be a rule, a pasted document cannot", ()
   })
 
   test.each([
-    ["a fence", `\`\`\`\nYou must never do this.\n\`\`\`\nAlways run the tests.`],
-    ["a quote", "> You must never do this.\nAlways run the tests."],
-    ["a tagged block", "<log>\nYou must never do this.\n</log>\nAlways run the tests."],
-  ])("%s is not typed", (_, text) => {
-    expect(standingRules(text)).toEqual(["Always run the tests."])
-    expect(otherRules(text)).toBe(1)
+    ["a fence", `\`\`\`\n${clauses(50).join("\n")}\n\`\`\``],
+    ["a quote", clauses(50).join("\n").replace(/^/gm, "> ")],
+    ["a tagged block", `<log>\n${clauses(50).join("\n")}\n</log>`],
+  ])("%s in a long message is not typed", (_, quoted) => {
+    const typed = Array.from({ length: 20 }, (__, n) => `- never touch file ${n}`)
+    const text = `${typed.join("\n")}\n${quoted}\nAlways run the tests.`
+    expect(standingRules(text)).toEqual([...typed, "Always run the tests."])
+    expect(otherRules(text)).toBe(50)
+  })
+
+  test("all of a short message counts as typed, whatever is in it", () => {
+    expect(standingRules("```\nNever push.\n```\n> Always test.")).toEqual(["Never push.", "> Always test."])
   })
 
   test("a long list that someone typed is all theirs", () => {

@@ -1,10 +1,9 @@
 /**
- * Separates what a person typed from what they pasted. Quoted code, quotes and tagged blocks are pasted. So is the body of a document;
- * only the lines before and after it can be the person's. The pieces are verbatim.
+ * Separates what a person typed from what they pasted. A short message counts as typed. In a long one quoted code, quotes and tagged
+ * blocks are pasted, and so is the body of a document: only the lines before and after it can be the person's. The pieces are verbatim.
  */
 
 const MOST_TYPED = 2_000 // characters; about ten minutes of typing
-const SMALL_DOCUMENT = 600 // characters; from here on two headings make a text a document
 const BEFORE_DOCUMENT = 600 // characters at the beginning of a document that may be typed
 const AFTER_DOCUMENT = 400
 
@@ -13,17 +12,15 @@ const LOOKED_AT = 10_000 // characters at each end of a longer text
 const FENCE = /^\s*(```+|~~~+)/
 const QUOTE = /^\s*>/
 const OPENING_TAG = /^\s*<([A-Za-z][\w.:-]*)(?:\s[^>]*)?>/
-const HEADING = /^\s{0,3}#{1,6}\s/
 /** Lines that occur in documents rather than in what someone types: headings, rules, tables. */
 const DOCUMENT_LINE = /^\s{0,3}(?:#{1,6}\s|\|.*\||(?:-{3,}|={3,}|\*{3,})\s*$)/
 const LISTED = /^\s*(?:[-*+]|\d+[.)])\s/
 
 export function typedPieces(text: string): readonly string[] {
+  if (text.length <= MOST_TYPED) return text.split("\n")
   const lines = withoutQuoted(linesOf(text))
   const length = lines.reduce((sum, line) => sum + line.length + 1, 0)
-  const headings = lines.filter((line) => HEADING.test(line)).length
-  const isDocument = length > MOST_TYPED || (length > SMALL_DOCUMENT && headings >= 2)
-  return isDocument ? aroundDocument(lines) : lines
+  return length <= MOST_TYPED ? lines : aroundDocument(lines)
 }
 
 function linesOf(text: string): readonly string[] {
@@ -43,12 +40,12 @@ function withoutQuoted(lines: readonly string[]): readonly string[] {
   return kept
 }
 
-/** The last line of the quoted block that begins here. A fence that nothing closes quotes the rest. */
+/** The last line of the quoted block that begins here. What nothing closes quotes nothing. */
 function endOfBlock(lines: readonly string[], at: number): number | undefined {
   const fence = FENCE.exec(lines[at]!)?.[1]
   if (fence !== undefined) {
     const end = lines.findIndex((line, index) => index > at && line.trim().startsWith(fence))
-    return end < 0 ? lines.length : end
+    return end < 0 ? undefined : end
   }
   const tag = OPENING_TAG.exec(lines[at]!)?.[1]
   if (tag === undefined) return undefined

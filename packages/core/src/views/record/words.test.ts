@@ -33,9 +33,9 @@ describe("L4-29 the words view: every message of the person, verbatim", () => {
   })
 
   test("sentences of pasted text that read like rules are counted, not listed", () => {
-    const text = `Never push.\n\`\`\`\nYou must wait.\n\`\`\``
+    const text = `Never push.\n\`\`\`\n${"You must wait.\n".repeat(200)}\`\`\``
     expect(project(words, conversation().user(text).messages).messages).toMatchObject([
-      { text, rules: ["Never push."], otherRules: 1 },
+      { text, rules: ["Never push."], otherRules: 200 },
     ])
   })
 
@@ -99,7 +99,7 @@ describe("L4-29 the words view: every message of the person, verbatim", () => {
       .call("mcp__shop__ask", {})
       .result("The person answers: always buy")
     expect(project(words, messages).messages).toMatchObject([
-      { text: "4711. Never use 80.", at: "answer", rules: ["Never use 80."] },
+      { text: "4711. Never use 80.", saidAt: "answer", rules: ["Never use 80."] },
     ])
   })
 

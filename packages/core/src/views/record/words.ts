@@ -16,7 +16,7 @@ export interface Word {
   readonly timestamp: string
   readonly text: string
   /** Where it was said, if not in a message of its own: at the refusal of a call, or as the answer to a question. */
-  readonly at?: SaidInResult["at"]
+  readonly saidAt?: SaidInResult["at"]
   /** Only the beginning is here. The journal has all of it under the uuid. */
   readonly isCut?: true
   /** Sentences that say how things are to be done from now on, verbatim. */
@@ -41,17 +41,18 @@ export const words: Projection<Words> = {
   },
 }
 
-type Said = Pick<Word, "text" | "at">
+type Said = Pick<Word, "text" | "saidAt">
 
 function spokenIn({ open }: Words, entry: Entry): readonly Said[] {
   const answers = followCalls(open, entry)
     .filter(({ tool, failed, output }) => tool === ASKING.tool && !failed && ASKING.frame.test(output))
-    .map(({ output }): Said => ({ text: output.replace(ASKING.frame, ""), at: "answer" }))
+    .map(({ output }): Said => ({ text: output.replace(ASKING.frame, ""), saidAt: "answer" }))
   if (!isMessage(entry) || entry.type !== "user" || entry.isSidechain) return answers
-  return [...answers, ...(entry.saidInResults ?? []), ...(isHuman(entry) ? [{ text: spokenText(entry) }] : [])]
+  const inResults = (entry.saidInResults ?? []).map(({ text, at }): Said => ({ text, saidAt: at }))
+  return [...answers, ...inResults, ...(isHuman(entry) ? [{ text: spokenText(entry) }] : [])]
 }
 
-function note(state: Words, { uuid, timestamp }: Entry, { text, at }: Said): void {
+function note(state: Words, { uuid, timestamp }: Entry, { text, saidAt }: Said): void {
   if (text.trim() === "") return
   const others = otherRules(text)
   const isLong = text.length > LONGEST_HELD
@@ -60,7 +61,7 @@ function note(state: Words, { uuid, timestamp }: Entry, { text, at }: Said): voi
     uuid,
     timestamp,
     text: held,
-    ...(at ? { at } : {}),
+    ...(saidAt ? { saidAt } : {}),
     ...(isLong ? { isCut: true } : {}),
     rules: standingRules(text),
     ...(others > 0 ? { otherRules: others } : {}),

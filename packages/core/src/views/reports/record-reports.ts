@@ -21,6 +21,10 @@ export interface PersonMessageReport {
   readonly text: string
   /** The text is only the beginning of a very long message. The journal has all of it. */
   readonly isCut?: true
+  /** It was said with the refusal of a call or as the answer to a question, not as a message of its own. */
+  readonly saidAt?: "refusal" | "answer"
+  /** How many sentences of pasted text in it read like rules. They are not among `rules`. */
+  readonly otherRules?: number
 }
 
 /** A file is in exactly one of the four lists, by what finally happened to it. Each list ends with the newest. */
@@ -79,11 +83,13 @@ export interface FrontierReport {
 
 export function wordsReport({ words }: { readonly words: Words }): WordsReport {
   return {
-    messages: words.messages.map(({ uuid, timestamp, text, isCut }) => ({
+    messages: words.messages.map(({ uuid, timestamp, text, isCut, saidAt, otherRules }) => ({
       uuid,
       at: timestamp,
       text,
       ...(isCut ? { isCut } : {}),
+      ...(saidAt ? { saidAt } : {}),
+      ...(otherRules ? { otherRules } : {}),
     })),
     rules: words.messages.flatMap(({ uuid, rules }) => rules.map((text) => ({ text, uuid }))),
   }

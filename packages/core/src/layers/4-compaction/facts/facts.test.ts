@@ -175,6 +175,18 @@ describe("L4-29 the user's words", () => {
     expect(facts.isWellFormed()).toBe(true)
   })
 
+  test("sentences of pasted text are not listed as rules: a count and a handle remain", () => {
+    const clauses = Array.from({ length: 60 }, (_, n) => `The server must answer request ${n} in time.`)
+    const builder = conversation().user(`Never push.\n\n# Spec\n${clauses.join("\n")}\n## End`)
+    const rules = section(factsOf(builder), "Standing rules")!
+    expect(rules).toContain("] Never push.")
+    expect(rules).not.toContain("The server must")
+    const handle = handleOf(builder.messages[0]!.uuid)
+    expect(rules).toContain(
+      `[60 sentences of pasted text read like rules and are not listed here. Recall the handle: ${handle} (60)]`,
+    )
+  })
+
   test("a rule said twice is listed once, with the newest handle", () => {
     const builder = conversation().user("Never push.").user("Always test.").user("Never push.")
     const [, always, never] = builder.messages

@@ -26,13 +26,31 @@ export function renderRules({ messages }: Words): string {
       handles.set(rule, uuid)
     }
   }
-  if (handles.size === 0) return ""
+  const pasted = renderPasted(messages)
+  if (handles.size === 0) return pasted === "" ? "" : ["## Standing rules", pasted].join("\n")
   const lines = [...handles].map(([rule, uuid]) => `[${handleOf(uuid)}] ${rule}`)
   return [
     "## Standing rules",
     "Sentences of the user, word for word, oldest first, each after the handle of its message. They apply until the user takes them back; where two contradict each other, the later one applies.",
     fenced(lines.join("\n")),
+    ...(pasted === "" ? [] : [pasted]),
   ].join("\n")
+}
+
+const MOST_PASTED = 24 // messages named, the newest; more than that do not help to find something
+
+/** Pasted text can be full of sentences that read like rules. They are not listed, but none is lost: each message has its handle. */
+function renderPasted(messages: readonly Word[]): string {
+  const pasted = messages.filter(({ otherRules = 0 }) => otherRules > 0)
+  if (pasted.length === 0) return ""
+  const sentences = pasted.reduce((sum, { otherRules = 0 }) => sum + otherRules, 0)
+  const named = pasted.slice(-MOST_PASTED).map(({ uuid, otherRules }) => `${handleOf(uuid)} (${otherRules})`)
+  const older = pasted.length > named.length ? `${pasted.length - named.length} older messages, ` : ""
+  const verb =
+    sentences === 1
+      ? "sentence of pasted text reads like a rule and is"
+      : "sentences of pasted text read like rules and are"
+  return `[${sentences} ${verb} not listed here. Recall the handle: ${older}${named.join(", ")}]`
 }
 
 export function renderWords({ words: { messages }, limit, estimate, kept }: WordsToRender): string {
