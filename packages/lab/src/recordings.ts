@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { importTranscript, type Message, mainPath } from "@strata/core/internal"
+import { ImportError, importTranscript, type Message, mainPath } from "@strata/core/internal"
 
 export interface RecordedConversation {
   readonly name: string
@@ -18,15 +18,23 @@ export interface RecordedConversation {
 export const BESIDE_THE_REPOSITORY = fileURLToPath(new URL("../../../../shared/data/transcripts", import.meta.url))
 const RECORDINGS = [".jsonl", ".json", ".traj"]
 
-/** Conversations that name a model. Without one there is no usage either. */
-export function recordedConversations(folder = BESIDE_THE_REPOSITORY): RecordedConversation[] {
+/** Conversations that name a model. Without one there is no usage either. `skipped` gets the files in formats that cannot be imported. */
+export function recordedConversations(folder = BESIDE_THE_REPOSITORY, skipped: string[] = []): RecordedConversation[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => RECORDINGS.some((ending) => name.endsWith(ending)))
     .sort()
-    .flatMap((name) =>
-      importTranscript({ name, text: readFileSync(join(folder, name), "utf8") }).map((found) => ({ name, found })),
-    )
+    .flatMap((name) => importedFrom(folder, name, skipped).map((found) => ({ name, found })))
     .flatMap(({ name, found: { format, messages, model, cwd } }) =>
       model ? [{ name, format, messages: mainPath(messages), model, ...(cwd === undefined ? {} : { cwd }) }] : [],
     )
+}
+
+function importedFrom(folder: string, name: string, skipped: string[]): ReturnType<typeof importTranscript> {
+  try {
+    return importTranscript({ name, text: readFileSync(join(folder, name), "utf8") })
+  } catch (error) {
+    if (!(error instanceof ImportError)) throw error
+    skipped.push(name)
+    return []
+  }
 }

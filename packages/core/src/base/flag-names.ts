@@ -118,6 +118,7 @@ export const FIGURES = [
     "a compaction must shrink the context by this",
   ),
   figure("compact-ahead-lead", tokens(40_000), "how long before the threshold a summary is prepared"),
+  figure("names-limit", tokens(2_000), "size of the list of exact names after a compaction"),
   figure("restore-files", count(5), "files read again after a compaction"),
   figure("restore-file-limit", tokens(5_000), "size of one of them"),
   figure("restore-limit", tokens(50_000), "size of all of them"),

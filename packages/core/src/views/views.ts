@@ -18,6 +18,7 @@ import { type Artifacts, artifacts } from "./record/artifacts.ts"
 import { type Compactions, compactions } from "./record/compactions.ts"
 import { type Frontier, frontier } from "./record/frontier.ts"
 import { type MemoriesKept, memories } from "./record/memories.ts"
+import { type Names, names } from "./record/names.ts"
 import { type NotesTaken, notes } from "./record/notes.ts"
 import { type UndoableDecisions, undoable } from "./record/undoable.ts"
 import { type Words, words } from "./record/words.ts"
@@ -25,6 +26,7 @@ import { type Words, words } from "./record/words.ts"
 export interface ViewStates {
   words: Words
   artifacts: Artifacts
+  names: Names
   frontier: Frontier
   ledger: Ledger
   archive: Archive
@@ -63,7 +65,7 @@ interface Checkpoint {
   readonly states: ViewStates
 }
 
-const CHECKPOINT_VERSION = 14 // increase it whenever the shape of a state changes
+const CHECKPOINT_VERSION = 15 // increase it whenever the shape of a state changes
 
 export class Views {
   readonly estimator: Estimator
@@ -76,13 +78,14 @@ export class Views {
     this.estimator = createEstimator(options.family, from?.context.calibration)
     this.context = new ContextView(this.estimator, from?.context, options)
     this.#projections = {
-      ...{ words, artifacts, frontier, archive, compactions, notes, memories, agents, undoable },
+      ...{ words, artifacts, names, frontier, archive, compactions, notes, memories, agents, undoable },
       ledger: ledger(options.models),
       cacheHistory: cacheHistory(options.models),
     }
     this.#states = from?.states ?? {
       words: words.start(),
       artifacts: artifacts.start(),
+      names: names.start(),
       frontier: frontier.start(),
       ledger: this.#projections.ledger.start(),
       archive: archive.start(),
@@ -100,6 +103,9 @@ export class Views {
   }
   get artifacts(): Artifacts {
     return this.#states.artifacts
+  }
+  get names(): Names {
+    return this.#states.names
   }
   get frontier(): Frontier {
     return this.#states.frontier

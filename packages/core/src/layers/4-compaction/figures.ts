@@ -32,7 +32,7 @@ export function compactionFigures({ flags, thresholds }: Pick<LayerContext, "fla
       most: part(figures["keep-most"]),
       messages: figures["keep-messages"],
     },
-    facts: mapValues(FACTS_LIMITS, part),
+    facts: mapValues({ ...FACTS_LIMITS, names: figures["names-limit"] }, part),
     restore: { ...mapValues(restore, part), files: restore.files },
     hooks: part(HOOKS_LIMIT),
     failures: figures["compact-failures"],

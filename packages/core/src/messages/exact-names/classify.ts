@@ -24,6 +24,7 @@ export function classify({ text, at, end, lineStart, lineEnd, features }: WordPl
   const raw = text.slice(at, end)
   if (features & WORD.cjk) return ofMixedScripts(raw)
   const isFirst = at === lineStart
+  if ((features & WORD.digit) === 0) return namesOf(raw, { isFirst })
   const after = text.slice(end, Math.min(lineEnd, end + UNIT_AFTER))
   const before = text.slice(Math.max(lineStart, at - UNIT_AFTER), at)
   return namesOf(raw, { isFirst, before, after })
@@ -54,7 +55,8 @@ function ofMixedScripts(raw: string): readonly ExactName[] {
   return names
 }
 
-const TRAILING = /[.:~+#@,;!?-]+$/
+const TRAILING = ".:~+#@,;!?-"
+const LEADS = "+:~>."
 const LEADING = /^[+:~>.]*(?=[^\s+:~>.])/
 
 const DATE = /^\d{4}[-/]\d\d[-/]\d\d$/
@@ -97,7 +99,7 @@ function ofDigits(word: string, around: Around): readonly ExactName[] | undefine
   if (TIMES.test(word)) return NONE
   if (DATE.test(word)) return around.isFirst || /^[T ]\d\d:/.test(around.after ?? "") ? NONE : one("number")
   if (UUID.test(word) || HEX_VALUE.test(word) || COLOUR.test(word)) return one("hash")
-  if (HEX.test(word)) return /^\d+e\d+$/.test(word) ? NONE : one("hash")
+  if (HEX.test(word)) return one("hash")
   if (IP.test(word)) return one("address")
   if (VERSION.test(word)) return one("version")
   if (HOST_PORT.test(word) && !isFileWithLine(word)) return one("address")
@@ -120,12 +122,15 @@ function ofLetters(word: string, around: Around): readonly ExactName[] {
 }
 
 function trimmed(raw: string, { isFirst = false }: Around): string {
-  const whole = raw.replace(TRAILING, "")
+  let end = raw.length
+  while (end > 0 && TRAILING.includes(raw[end - 1]!)) end--
+  const whole = raw.slice(0, end)
   if (isFirst && /^[+-](?!-)/.test(whole)) return whole.replace(/^[+-]+/, "").replace(LEADING, "") // a line of a diff
+  if (!LEADS.includes(whole[0] ?? " ")) return whole
   return /^\.{1,2}[/\\]|^~[/\\]|^\.[a-z]/i.test(whole) ? whole : whole.replace(LEADING, "")
 }
 
-const LONGEST_ADDRESS = 100 // characters; of a longer one the host and the last part
+const LONGEST_ADDRESS = 160 // characters; of a longer one the host and the last part
 
 function addressOf(word: string): readonly ExactName[] {
   if (!/^[a-z][a-z\d+.-]*:\/\/[^/\s]/i.test(word)) return NONE
@@ -144,12 +149,17 @@ function partsAround(word: string, around: Around): readonly ExactName[] {
   if (word.includes("::")) return /^[\w$]+(?:::[\w$~]+)+$/.test(word) ? [{ name: word, kind: "identifier" }] : NONE
   const [drive] = /^[A-Za-z]:[\\/]/.exec(word) ?? []
   if (drive !== undefined) return pathNames(word.replace(/(?<=..*):\d+(?::\d+)?$/, ""))
-  return word.split(":").flatMap((part, at) => {
-    if (at > 0 && /^\d+$/.test(part) && !/^\d*$/.test(word.split(":")[0]!) && /[./\\]/.test(word.split(":")[0]!))
-      return NONE // line and column
-    return part === "" ? NONE : namesOf(part, { isFirst: at === 0 && around.isFirst === true })
-  })
+  const [path = "", ...rest] = word.split(":")
+  // the line that people name is worth keeping; at the start of a line it is one of many matches of a search
+  const isPlace = /[./\\]/.test(path) && rest.every((part) => /^\d*(?:-\d+)?$/.test(part))
+  if (isPlace) return [...namesOf(path, {}), ...(around.isFirst ? NONE : lineNumber(rest[0] ?? ""))]
+  return [path, ...rest].flatMap((part, at) =>
+    part === "" ? NONE : namesOf(part, { isFirst: at === 0 && around.isFirst === true }),
+  )
 }
+
+const lineNumber = (part: string): readonly ExactName[] =>
+  /^\d{3,6}$/.test(part) ? [{ name: part, kind: "number" }] : NONE
 
 const UNITS =
   "ns|us|µs|ms|s|sec|secs|seconds?|min|mins|minutes?|h|hrs?|hours?|d|days?|weeks?|months?|years?|b|kb|mb|gb|tb|kib|mib|gib|bytes?|bits?|k|m|g|t|bn|hz|khz|mhz|ghz|px|em|rem|pt|dpi|fps|rps|qps|w|kw|v|ma|°c|°f|c|mm|cm|km|kg|mg|usd|eur|gbp|jpy|cny|x|tokens?|rows?|lines?|files?|tests?|requests?|users?|items?|cores?|characters|chars|steps?|times|percent|pp"

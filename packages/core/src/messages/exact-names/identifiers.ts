@@ -25,7 +25,7 @@ export function looksRandom(word: string): boolean {
   let changes = 0
   for (let at = 1; at < word.length; at++)
     if (classOf(word.charCodeAt(at)) !== classOf(word.charCodeAt(at - 1))) changes++
-  return changes > word.length / 3
+  return changes > word.length / 2
 }
 
 function classOf(code: number): number {

@@ -23,6 +23,8 @@ const CODE_BEFORE = "=:([{,+|&?<>\\$/"
 const CODE_AFTER = /^\s*(?::|=|\]|\}|\+|=>)/
 const PLAIN_WORD = /^[a-z]{1,2}$|^[\d\s.,:%-]*$/
 
+const UNSAFE = /[<>\\\p{Cc}]/u // tags, escapes and control characters belong to code
+
 export const isQuote = (code: number): boolean => CLOSING.has(code)
 
 /** Where the next closing quote of each kind is, so that a text full of opening ones is read once. */
@@ -47,7 +49,7 @@ export function quotedAt({ text, at, start, end, closings }: QuotePlace): string
   const inside = text.slice(at + 1, closing)
   if (inside !== inside.trim() || PLAIN_WORD.test(inside) || inside.split(/\s+/, MOST_WORDS + 1).length > MOST_WORDS)
     return undefined
-  if (inside.includes(open) || isName(inside)) return undefined
+  if (inside.includes(open) || UNSAFE.test(inside) || isName(inside)) return undefined
   if (open === "`") return text[at - 1] === "`" || text[closing + 1] === "`" ? undefined : inside
   if (!ASCII_QUOTES.includes(open)) return inside
   return isProse({ text, at, start, end }, closing + 1) ? inside : undefined

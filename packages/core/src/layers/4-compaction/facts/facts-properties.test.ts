@@ -7,6 +7,7 @@ import { createEstimator } from "../../../tokens/estimate.ts"
 import { project } from "../../../views/projection.ts"
 import { artifacts } from "../../../views/record/artifacts.ts"
 import { frontier } from "../../../views/record/frontier.ts"
+import { names } from "../../../views/record/names.ts"
 import { words } from "../../../views/record/words.ts"
 import { renderFacts } from "./facts.ts"
 
@@ -99,6 +100,7 @@ function viewsOf({ messages }: ReturnType<typeof conversationOf>) {
   return {
     words: project(words, messages),
     artifacts: project(artifacts, messages),
+    names: project(names, messages),
     frontier: project(frontier, messages),
   }
 }
@@ -142,7 +144,7 @@ describe("L4-29 for any conversation", () => {
         fc.array(planted, { minLength: 1, maxLength: 12 }),
         fc.integer({ min: 200, max: 2_000 }),
         (said, limit) => {
-          const facts = renderFacts(viewsOf(conversationOf(said, [])), { estimate, limits: { words: limit } })
+          const facts = renderFacts(viewsOf(conversationOf(said, [])), { estimate, limits: { words: limit, names: 0 } })
           const { quoted, own } = framesOf(facts)
           const texts = said.map(({ text }) => text)
           const shown = quoted.slice(said.some(({ rules }) => rules.length > 0) ? 1 : 0)

@@ -5,6 +5,7 @@ import { createEstimator } from "../../../tokens/estimate.ts"
 import { project } from "../../../views/projection.ts"
 import { artifacts } from "../../../views/record/artifacts.ts"
 import { frontier } from "../../../views/record/frontier.ts"
+import { names } from "../../../views/record/names.ts"
 import { words } from "../../../views/record/words.ts"
 import { type FactsOptions, renderFacts } from "./facts.ts"
 
@@ -12,6 +13,7 @@ const estimator = createEstimator("claude-5")
 const viewsOf = ({ messages }: ConversationBuilder) => ({
   words: project(words, messages),
   artifacts: project(artifacts, messages),
+  names: project(names, messages),
   frontier: project(frontier, messages),
 })
 const factsOf = (builder: ConversationBuilder, options: Partial<FactsOptions> = {}) =>

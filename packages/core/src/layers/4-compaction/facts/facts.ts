@@ -10,6 +10,7 @@ import type { Frontier } from "../../../views/record/frontier.ts"
 import type { Views } from "../../../views/views.ts"
 import { cutText, type Estimate } from "../cut-text.ts"
 import { languageOf } from "./language.ts"
+import { renderNames } from "./names.ts"
 import { renderRules, renderWords } from "./users-words.ts"
 import { renderFailures, renderFiles, renderTests } from "./work-done.ts"
 
@@ -30,15 +31,17 @@ export interface FactsLimits {
   readonly commands: number
   /** A plan that is in no file. */
   readonly plan: number
+  /** The list of exact names. */
+  readonly names: number
 }
 
-export const FACTS_LIMITS: FactsLimits = { words: 20_000, reads: 2_000, commands: 2_000, plan: 5_000 }
+export const FACTS_LIMITS: FactsLimits = { words: 20_000, reads: 2_000, commands: 2_000, plan: 5_000, names: 2_000 }
 
 const MOST_TODO_CHARACTERS = 500
 
 /** Empty where there is nothing to say. */
 export function renderFacts(
-  { words, artifacts, frontier }: Pick<Views, "words" | "artifacts" | "frontier">,
+  { words, artifacts, names, frontier }: Pick<Views, "words" | "artifacts" | "names" | "frontier">,
   { estimate, limits: given, kept = new Set() }: FactsOptions,
 ): string {
   const limits = { ...FACTS_LIMITS, ...given }
@@ -54,11 +57,11 @@ export function renderFacts(
     renderFailures(commands),
     renderTests(commands),
   ]
-  return sections
-    .filter((section) => section !== "")
-    .join("\n\n")
-    .toWellFormed() // half a surrogate pair would spoil the whole request
+  const shown = joined(sections)
+  return joined([shown, renderNames({ names, limit: limits.names, estimate, kept, shown })]).toWellFormed() // half a surrogate pair would spoil the whole request
 }
+
+const joined = (sections: readonly string[]): string => sections.filter((section) => section !== "").join("\n\n")
 
 function renderLanguage(texts: readonly string[]): string {
   const language = languageOf(texts)

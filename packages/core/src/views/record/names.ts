@@ -1,0 +1,108 @@
+/**
+ * The names view: exact names, where each was last used and by whom. It follows the journal, so what was cleared from the context is still
+ * here. Bounded: of the names used least often, the oldest are forgotten first.
+ */
+import { type Entry, isMessage } from "../../journal/entries.ts"
+import { isText, isToolResult, isToolUse, resultBlocks, textOf } from "../../messages/blocks.ts"
+import { type ExactName, exactNamesIn } from "../../messages/exact-names.ts"
+import { handleOf } from "../../messages/handles.ts"
+import { contentOf, isHuman } from "../../messages/messages.ts"
+import type { Projection } from "../projection.ts"
+
+/** The user's or the assistant's text, the input of a tool, or its result. */
+export type NameUser = "user" | "assistant" | "input" | "result"
+
+export interface NameUse {
+  readonly by: NameUser
+  /** The handle of the message. */
+  readonly at: string
+  /** In how many texts, inputs and results it occurred. */
+  readonly uses: number
+}
+
+/** By name, the last used last. A name is in the first of these that it ever belonged to. */
+export interface Names {
+  /** Said by the user or the assistant. */
+  readonly said: Map<string, NameUse>
+  /** Typed into a tool. */
+  readonly typed: Map<string, NameUse>
+  /** In results only. */
+  readonly seen: Map<string, NameUse>
+}
+
+const MOST: Readonly<Record<keyof Names, number>> = { said: 10_000, typed: 5_000, seen: 5_000 } // names
+const FORGOTTEN = 0.1 // of the names at once, so that forgetting costs little per name
+
+// Of a long text only both ends are read: the middle is pasted, and a result of megabytes must not slow a turn.
+const READ_AT_START = 30_000 // characters
+const READ_AT_END = 10_000
+const MOST_OF_ONE_TEXT = 300 // names
+
+export const names: Projection<Names> = {
+  name: "names",
+  scope: "path",
+  start: () => ({ said: new Map(), typed: new Map(), seen: new Map() }),
+  apply(state, entry) {
+    for (const { by, text } of textsOf(entry)) {
+      for (const found of namesIn(text, by)) note(state, found, { by, at: handleOf(entry.uuid) })
+    }
+    forget(state)
+    return state
+  },
+}
+
+interface UsedText {
+  readonly by: NameUser
+  readonly text: string
+}
+
+function textsOf(entry: Entry): readonly UsedText[] {
+  if (!isMessage(entry) || entry.isSidechain || (entry.type !== "user" && entry.type !== "assistant")) return []
+  const speaker = entry.type === "assistant" ? "assistant" : isHuman(entry) ? "user" : undefined
+  return contentOf(entry).flatMap((block): UsedText[] => {
+    if (isText(block)) return speaker === undefined ? [] : [{ by: speaker, text: block.text }]
+    if (isToolUse(block)) return [{ by: "input", text: stringsIn(block.input) }]
+    return isToolResult(block) ? [{ by: "result", text: textOf(resultBlocks(block)) }] : []
+  })
+}
+
+/** The values of an input. The state of a todo is a word of the tool's schema, not of the conversation. */
+function stringsIn(value: unknown, key = ""): string {
+  if (typeof value === "string") return key === "status" ? "" : value
+  if (typeof value === "number") return String(value)
+  if (typeof value !== "object" || value === null) return ""
+  return Object.entries(value)
+    .map(([name, each]) => stringsIn(each, name))
+    .join("\n")
+}
+
+function namesIn(text: string, by: NameUser): readonly ExactName[] {
+  const read =
+    text.length <= READ_AT_START + READ_AT_END ? text : `${text.slice(0, READ_AT_START)}\n${text.slice(-READ_AT_END)}`
+  const found = exactNamesIn(read, MOST_OF_ONE_TEXT)
+  // quotes in code and output are strings of the program, not terms of the conversation
+  return by === "input" || by === "result" ? found.filter(({ kind }) => kind !== "quoted") : found
+}
+
+function note(state: Names, { name }: ExactName, { by, at }: Omit<NameUse, "uses">): void {
+  const own = by === "result" ? "seen" : by === "input" ? "typed" : "said"
+  const place = state.said.has(name) ? "said" : own === "said" ? own : state.typed.has(name) ? "typed" : own
+  const before = state[place].get(name) ?? state.typed.get(name) ?? state.seen.get(name)
+  if (place !== "seen" && by === "result") return // a result that repeats a name that was said does not make it newer
+  for (const each of [state.typed, state.seen, state[place]]) each.delete(name)
+  state[place].set(name, { by, at, uses: (before?.uses ?? 0) + 1 })
+}
+
+function forget(state: Names): void {
+  for (const place of ["said", "typed", "seen"] as const) {
+    const held = state[place]
+    if (held.size <= MOST[place]) continue
+    let excess = held.size - Math.floor(MOST[place] * (1 - FORGOTTEN))
+    const oldest = [...held.keys()].slice(0, Math.ceil(held.size / 2))
+    const leastUsedFirst = [
+      ...oldest.filter((name) => held.get(name)!.uses === 1),
+      ...oldest.filter((name) => held.get(name)!.uses > 1),
+    ]
+    for (const name of leastUsedFirst) if (excess-- > 0) held.delete(name)
+  }
+}
