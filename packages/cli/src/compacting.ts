@@ -7,7 +7,7 @@ import { UsageError } from "./command.ts"
 export interface CompactRequest {
   /** Show the plan and change nothing. */
   readonly isDryRun: boolean
-  readonly order: Pick<CompactionOrder, "instructions">
+  readonly order: Pick<CompactionOrder, "instructions" | "routes">
 }
 
 const DRY_RUN = /^--dry-run(?:\s+|$)/

@@ -25,9 +25,9 @@ export function connectionFrom(env: Environment): Connection | undefined {
   }
 }
 
-/** For commands that need a model's facts and never ask it. */
+/** For work that needs a model's facts and never asks it. Asked all the same, it says that a key is missing. */
 export const unusedConnection: Connection = {
-  model: (name, models) => anthropicModel({ model: name, apiKey: LOCAL_KEY, models }),
+  model: (name, models) => anthropicModel({ model: name, models, env: {} }),
 }
 
 const isAddress = (url: string): boolean => /^https?:\/\//i.test(url) && URL.canParse(url)
@@ -47,5 +47,8 @@ export const NO_KEY = `strata needs an API key to reach a model. Nothing was sen
 These commands work without a key:
 
   strata demo                          watch an agent work with a simulated model
+  strata sim                           start a simulated server, to chat with
   strata inspect FILE                  see where a transcript's context and money went
+  strata run --continue /compact       compact a conversation with quotations from it
+  strata dream                         put the project's memories in order, word by word
 `

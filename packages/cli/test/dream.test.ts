@@ -69,12 +69,12 @@ test("L6-7 in the mode ask a dream waits; review shows it, rejects or accepts it
   expect(read("port.md")).toContain("superseded-by: server.md")
 })
 
-test("mistakes get a sentence; without a key or where memory is off nothing dreams", async () => {
+test("BEY-6 mistakes get a sentence; without a key the dream asks no model; where memory is off nothing dreams", async () => {
   const { bench } = await dreamBench()
   await using _ = bench
   const ended = (args: readonly string[], env = {}) => bench.strata(["dream", ...args], { env }).ended
   expect(await ended(["stats"])).toMatchObject({ code: 2, stderr: expect.stringContaining("Did you mean") })
   expect(await ended(["--accept"])).toMatchObject({ code: 2, stderr: expect.stringContaining("strata dream review") })
-  expect((await ended([], { ANTHROPIC_BASE_URL: "" })).stderr).toContain("needs an API key")
+  expect((await ended([], { ANTHROPIC_BASE_URL: "" })).stderr).toContain("no API key, so no model is asked")
   expect(await ended([], { STRATA_MEMORY: "off" })).toMatchObject({ code: 2, stderr: expect.stringContaining('"off"') })
 })

@@ -143,6 +143,7 @@ export {
 } from "./messages/messages.ts"
 export type { ModelRequest } from "./messages/request.ts"
 export { sentBlocks } from "./messages/sent-blocks.ts"
+export { validateRequest } from "./messages/validate/validator.ts"
 export { anthropicModel } from "./model/anthropic/anthropic.ts"
 export type { Model } from "./model/model.ts"
 export { type FoundInConversation, JournalIndex, type JournalIndexOptions } from "./recall/journal-index.ts"

@@ -5,9 +5,12 @@
  *
  *     npm run soak -- [--tokens 10000000] [--window 200000] [--seed 1] [--json]
  *     npm run soak -- --short        300,000 tokens through a window of 32,000
+ *     npm run soak -- --offline      no server, no client, no key: an own loop that gives only a model's name
  */
 import { parseArgs } from "node:util"
-import { soak } from "./soak/run.ts"
+import { offlineSoak } from "./soak/offline.ts"
+import { offlineReport } from "./soak/offline-report.ts"
+import { type SoakOptions, soak } from "./soak/run.ts"
 import { textReport } from "./soak/text-report.ts"
 
 const LONG = { tokens: 10_000_000, window: 200_000 }
@@ -20,6 +23,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     json: { type: "boolean", default: false },
     short: { type: "boolean", default: false },
+    offline: { type: "boolean", default: false },
   },
 })
 const usual = values.short ? SHORT : LONG
@@ -29,14 +33,27 @@ const [tokens, window, seed] = [
   Number(values.seed),
 ]
 if (![tokens, window, seed].every((value) => Number.isInteger(value) && value > 0)) {
-  console.error("usage: npm run soak -- [--tokens 10000000] [--window 200000] [--seed 1] [--short] [--json]")
+  console.error(
+    "usage: npm run soak -- [--tokens 10000000] [--window 200000] [--seed 1] [--short] [--offline] [--json]",
+  )
   process.exit(2)
 }
 const isWatched = process.stderr.isTTY && !values.json
-const report = await soak({
+const options: SoakOptions = {
   ...{ tokens, window, seed },
   ...(isWatched ? { onProgress: (done) => process.stderr.write(`\r${Math.floor((100 * done) / tokens)}% `) } : {}),
-})
+}
+const { report, text } = values.offline ? await runOffline() : await runUsual()
 if (isWatched) process.stderr.write("\r")
-console.log(values.json ? JSON.stringify(report, null, 2) : textReport(report))
+console.log(values.json ? JSON.stringify(report, null, 2) : text)
 process.exitCode = report.problems.length === 0 ? 0 : 1
+
+async function runUsual() {
+  const report = await soak(options)
+  return { report, text: textReport(report) }
+}
+
+async function runOffline() {
+  const report = await offlineSoak(options)
+  return { report, text: offlineReport(report) }
+}

@@ -3,11 +3,9 @@ import type { Dreamed } from "@strata/core/internal"
 import { describeChange } from "@strata/core/internal/layers/6-dreaming/dream"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
-import { NO_KEY } from "../connection.ts"
 import { DREAM } from "../descriptions.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { printable, visibleJson } from "../display/visible.ts"
-import { EXIT } from "../exit-codes.ts"
 import { diffLines } from "../memory/page.ts"
 import { interruptible } from "../run/interruption.ts"
 import { nearestTo } from "../suggestion.ts"
@@ -57,12 +55,12 @@ function actionOf(name: string = "now"): Action {
 const answerOf = ({ accept, reject }: { accept: boolean; reject: boolean }): "accept" | "reject" | undefined =>
   accept ? "accept" : reject ? "reject" : undefined
 
+const WITHOUT_KEY =
+  "There is no API key, so no model is asked. Memories that say the same, or contradict each other word by word, are joined."
+
 /** Ctrl-C ends the dream, and the memory stays as it was. */
 async function dreamNow({ dreaming, figures, isConnected }: DreamPlace, terminal: Terminal): Promise<number> {
-  if (!isConnected) {
-    terminal.complain(NO_KEY)
-    return EXIT.noKey
-  }
+  if (!isConnected) terminal.complain(`${WITHOUT_KEY}\n`)
   const interruption = interruptible()
   let shown = ""
   const stopWatching = dreaming.on((state) => {

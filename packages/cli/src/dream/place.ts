@@ -12,14 +12,15 @@ import { openProjectMemory } from "@strata/core/internal/conversation/project-me
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { defaultRoot } from "@strata/core/internal/journal/file/layout"
 import { dreamFigures } from "@strata/core/internal/layers/6-dreaming/dreaming-layer"
+import { offlineModel } from "@strata/core/internal/model/offline/offline-model"
 import { type Call, UsageError } from "../command.ts"
-import { type Connection, connectionFrom, unusedConnection } from "../connection.ts"
+import { connectionFrom } from "../connection.ts"
 import { modelFrom } from "../session-options.ts"
 
 export interface DreamPlace {
   readonly dreaming: Dreaming
   readonly figures: DreamFigures
-  /** Without a connection nothing can dream, but dreams can be watched, ended and reviewed. */
+  /** Without a connection the offline model dreams. */
   readonly isConnected: boolean
   close(): void
 }
@@ -41,14 +42,13 @@ export async function openDreamPlace({ cwd: given, env, model }: DreamPlaceOptio
     code: (await repositoryRoot(cwd)) ?? cwd,
   })
   const connection = connectionFrom(env)
-  const used: Connection = connection ?? unusedConnection
   const { allow = [], ask = [], deny = [] } = values.permissions
   const policy = { mode: "ask", allow, ask, deny, project: cwd, kept: [], readable: ["/"] } as const
   const dreaming =
     memory &&
     projectDreams({
       ...{ memory, project: cwd, env, clock: systemClock },
-      model: used.model(values.summariserModel ?? modelFrom(model, env), values.models),
+      model: connection?.model(values.summariserModel ?? modelFrom(model, env), values.models) ?? offlineModel(),
       rules: (tool, question) => {
         const { verdict, why } = judge({ tool, question, isReadOnly: true }, policy)
         return verdict === "allow" || `${why}.`

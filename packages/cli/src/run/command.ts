@@ -6,8 +6,8 @@ import { text as readAll } from "node:stream/consumers"
 import type { QueryEnd, QueryEvent } from "@strata/core/internal"
 import { summarise } from "@strata/core/internal/views/ledger/ledger"
 import { type Call, type CommandDescription, UsageError } from "../command.ts"
-import { compactRequestIn } from "../compacting.ts"
-import { connectionFrom, NO_KEY } from "../connection.ts"
+import { type CompactRequest, compactRequestIn } from "../compacting.ts"
+import { connectionFrom, NO_KEY, unusedConnection } from "../connection.ts"
 import { titleFrom } from "../conversation-names.ts"
 import { RUN } from "../descriptions.ts"
 import { EXIT, EXIT_MEANINGS, exitCodeOf } from "../exit-codes.ts"
@@ -37,15 +37,16 @@ export const description = {
 export async function run({ args, cwd, env, terminal }: Call): Promise<number> {
   const { options, operands, values } = readCommandLine({ description, args, env, cwd })
   const team = teamFrom(values)
-  const connection = connectionFrom(env)
-  if (!connection) {
+  const connected = connectionFrom(env)
+  if (!connected && !isCompacting(operands)) {
     terminal.complain(NO_KEY)
     return EXIT.noKey
   }
+  const connection = connected ?? unusedConnection
   const task = await readTask(operands)
   const workspace = await openWorkspace({ options, connection, env })
   const resumed = await findConversation(workspace, options.beginning)
-  const compacting = compactRequestIn(task)
+  const compacting = connected ? compactRequestIn(task) : withoutModel(compactRequestIn(task))
   if (compacting && !resumed) throw new UsageError(NOTHING_TO_COMPACT)
   const title = titleFrom(task)
   const membership = team ? { team: team.place } : {}
@@ -74,6 +75,13 @@ export async function run({ args, cwd, env, terminal }: Call): Promise<number> {
     interruption.stop()
   }
 }
+
+/** Compacting is the one task that needs no model. */
+const isCompacting = ([task, ...more]: readonly string[]): boolean =>
+  task !== undefined && more.length === 0 && compactRequestIn(task) !== undefined
+
+const withoutModel = (request: CompactRequest | undefined): CompactRequest | undefined =>
+  request && { ...request, order: { ...request.order, routes: ["offline"] } }
 
 const MOST_WAIT_MS = 60_000
 

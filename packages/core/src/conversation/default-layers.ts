@@ -8,6 +8,7 @@ import { microcompaction } from "../layers/2-microcompact/microcompaction.ts"
 import { sessionMemory } from "../layers/3-session-memory/session-memory.ts"
 import { compaction } from "../layers/4-compaction/compaction.ts"
 import type { CompactionOptions } from "../layers/4-compaction/options.ts"
+import { offline } from "../layers/4-compaction/routes/offline.ts"
 import { autoMemory } from "../layers/5-auto-memory/auto-memory.ts"
 import type { ExtractMemories } from "../layers/5-auto-memory/extraction.ts"
 import { forkExtraction } from "../layers/5-auto-memory/fork-extraction.ts"
@@ -15,7 +16,7 @@ import type { ConfirmMemory } from "../layers/5-auto-memory/keep.ts"
 import type { Dreaming } from "../layers/6-dreaming/dreaming.ts"
 import { dreamingLayer } from "../layers/6-dreaming/dreaming-layer.ts"
 import type { Layer } from "../layers/layer.ts"
-import type { Model } from "../model/model.ts"
+import { isOffline, type Model } from "../model/model.ts"
 import { forgetCalls } from "../tools/files/read-state.ts"
 import type { ReadState, Tool } from "../tools/tool.ts"
 import type { ProjectMemory } from "./project-memory.ts"
@@ -63,7 +64,7 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
     toolResultStorage({ limitsItself, onPutAside: forget }),
     microcompaction({ onCleared: forget }),
     notes,
-    compaction({ parent, reads, notes, ...rest }),
+    compaction({ offline: offline(), reads, notes, ...rest, ...(isOffline(model) ? {} : { parent }) }),
     ...memoryLayer(memory, {
       access: accessOf(tools),
       extract: extractMemories ?? forkExtraction({ ...parent, ...(rest.mayRead ? { mayRead: rest.mayRead } : {}) }),
@@ -106,7 +107,7 @@ function accessOf(tools: readonly Tool[]): MemoryParts["access"] {
 }
 
 export interface OwnLoop {
-  /** Asked for notes and summaries. It reads what your own requests wrote to the server's cache. */
+  /** Asked for notes and summaries. It reads what your own requests wrote to the server's cache. Without a client or a key: the offline model. */
   readonly model: Model
   readonly clock: Clock
   /** True if requests are sent with `client.beta.messages`: the server may then be asked to clear old results. */
@@ -126,7 +127,7 @@ export function ownLoopLayers(loop: OwnLoop): readonly Layer[] {
     toolResultStorage(),
     microcompaction({ serverClears }),
     notes,
-    compaction({ parent, notes }),
+    compaction({ offline: offline(), notes, ...(isOffline(model) ? {} : { parent }) }),
     ...memoryLayer(memory, { access: "none", extract: forkExtraction(parent) }),
   ]
 }

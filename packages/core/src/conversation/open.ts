@@ -9,7 +9,8 @@ import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot, notesConfigDirectory } from "../journal/file/layout.ts"
 import type { JournalAddress, Store } from "../journal/store.ts"
 import type { ToolDefinition } from "../messages/request.ts"
-import { chooseModel } from "../model/choose-model.ts"
+import { chooseModel, isReachable } from "../model/choose-model.ts"
+import type { Model } from "../model/model.ts"
 import { tracedModel } from "../model/traced-model.ts"
 import { findModel } from "../tokens/models.ts"
 import type { DeferredTools } from "../tools/deferred/deferred-tools.ts"
@@ -90,6 +91,7 @@ export async function openWithSettings(
   const journal = await store.open(address, { access: "write", create: !options.mustExist })
   try {
     const { facts } = findModel(model.name, models)
+    const asked = isReachable({ model: options.model, client: options.client, env }) ? model : await withoutNetwork()
     const { views, read } = await loadViews(journal, viewOptions(facts, models))
     if (brought && views.context.newest) throw alreadyBegun(address.id)
     const conversation = new Conversation({
@@ -118,7 +120,7 @@ export async function openWithSettings(
       layers:
         options.layers ??
         ownLoopLayers({
-          model: tracedModel(model, { telemetry, conversation: () => address.id }),
+          model: tracedModel(asked, { telemetry, conversation: () => address.id }),
           ...{ clock, serverClears, notesConfig: notesConfigDirectory(root) },
           ...(memory ? { memory } : {}),
         }),
@@ -132,6 +134,12 @@ export async function openWithSettings(
     await journal.close()
     throw error
   }
+}
+
+/** Notes, memories and summaries are then quoted from the conversation. */
+async function withoutNetwork(): Promise<Model> {
+  const { offlineModel } = await import("../model/offline/offline-model.ts")
+  return offlineModel()
 }
 
 export interface MemoryGround {

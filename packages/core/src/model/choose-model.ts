@@ -26,6 +26,10 @@ export const CLIENT_OPTION: OptionRule = {
   fits: (value) => typeof (value as Partial<AnthropicClient> | null)?.messages?.create === "function",
 }
 
+/** Whether requests can be sent: a model that is given by its id needs a client or a key. */
+export const isReachable = ({ model, client, env }: Pick<ModelSource, "model" | "client" | "env">): boolean =>
+  typeof model !== "string" || client !== undefined || Boolean(env.ANTHROPIC_API_KEY)
+
 /** The adapters are loaded when one is chosen. */
 export async function chooseModel({ model, client, env, betas = [], models = {} }: ModelSource): Promise<Model> {
   if (typeof model === "string") {

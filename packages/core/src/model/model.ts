@@ -4,7 +4,7 @@
  */
 import type { Usage } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
-import type { ModelAccepts, ModelFacts } from "../tokens/model-facts.ts"
+import { type ModelAccepts, type ModelFacts, OFFLINE_MODEL_FACTS } from "../tokens/model-facts.ts"
 import type { ModelLookup } from "../tokens/models.ts"
 import type { StreamLimits } from "./stream-limits.ts"
 
@@ -56,6 +56,9 @@ export interface RateLimit {
   /** When all of it is there again. */
   readonly resets: Date
 }
+
+/** Whether a model only quotes. Layers then write nothing that a reader could take for a model's own words. */
+export const isOffline = ({ name }: Pick<Model, "name">): boolean => name === OFFLINE_MODEL_FACTS.id
 
 /** A whole response. The official SDK's response fits. */
 export interface ModelResponse {

@@ -144,6 +144,15 @@ export const MODEL_FACTS: readonly ModelFacts[] = [
   model("claude-3-5-haiku", "claude-4", small(8 * K, 2048), before45, { price: price(0.8, 4, 0.08) }),
 ]
 
+/** The model without a network. It is in no provider's list, and it is free. */
+export const OFFLINE_MODEL_FACTS: ModelFacts = model(
+  "strata-offline",
+  "claude-5",
+  { window: 100 * M, maxOutput: 128 * K, minCacheable: 100 * M },
+  { ...from48, contextManagement: false },
+  { price: price(0, 0, 0) },
+)
+
 /** Assumptions about a model that is not in the table: nothing that its server could reject. */
 export const UNKNOWN_MODEL: Omit<ModelFacts, "id"> = {
   family: "unknown",

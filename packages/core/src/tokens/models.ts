@@ -3,7 +3,13 @@
  * defaults and a notice, and never a price of zero.
  */
 import { grouped } from "../base/grouped.ts"
-import { MODEL_FACTS, type ModelFacts, type TokenizerFamily, UNKNOWN_MODEL } from "./model-facts.ts"
+import {
+  MODEL_FACTS,
+  type ModelFacts,
+  OFFLINE_MODEL_FACTS,
+  type TokenizerFamily,
+  UNKNOWN_MODEL,
+} from "./model-facts.ts"
 
 export type ModelLookup =
   | { readonly known: true; readonly facts: ModelFacts }
@@ -34,7 +40,7 @@ export function canonicalModelId(name: string): string {
     .replace(/-latest$/, "")
 }
 
-const byId = new Map(MODEL_FACTS.map((facts) => [facts.id, facts]))
+const byId = new Map([...MODEL_FACTS, OFFLINE_MODEL_FACTS].map((facts) => [facts.id, facts]))
 
 export function findModel(name: string, overrides: Readonly<Record<string, ModelOverride>> = {}): ModelLookup {
   const id = canonicalModelId(name)

@@ -1,6 +1,7 @@
 /** Runs one soak: gives tasks until enough tokens have passed through the window, then collects the figures. */
 
 import { type LedgerSummary, summarise } from "@strata/core/internal"
+import { type Ends, endsOf, growthProblems } from "./ends.ts"
 import { type MemoryFigures, memoryFigures, memoryProblems } from "./memory-figures.ts"
 import { nightMessages, RULES, taskAt } from "./tasks.ts"
 import { type CompactionSeen, SoakWatch } from "./watch.ts"
@@ -28,7 +29,6 @@ export interface SoakReport {
   /** In milliseconds. */
   readonly blocked: { readonly real: number; readonly simulated: number }
   readonly peak: number
-  /** Medians in milliseconds over the first and the last tenth of the turns. */
   readonly turn: Ends
   /** The part of it that the library takes between the tool results and the request. */
   readonly own: Ends
@@ -39,15 +39,8 @@ export interface SoakReport {
   readonly problems: readonly string[]
 }
 
-export interface Ends {
-  readonly first: number
-  readonly last: number
-}
-
-const RESULT_SHARE = 0.3 // of the window in characters: about a twelfth of it in tokens for each result
-const MOST_RESULT_CHARACTERS = 60_000 // some are larger than layer 1 leaves in the context
-const MOST_GROWTH = 2 // of the time per turn, from the first to the last tenth; the noise of a busy machine is smaller
-const TURNS_TO_JUDGE = 500 // with fewer turns, noise dominates
+export const RESULT_SHARE = 0.3 // of the window in characters: about a twelfth of it in tokens for each result
+export const MOST_RESULT_CHARACTERS = 60_000 // some are larger than layer 1 leaves in the context
 const LEAST_TASKS = 3 // a night is among them, and a task in a small window may take all tokens
 const MINUTE = 60_000
 
@@ -136,16 +129,6 @@ async function problemsOf({ watch, workshop, tasks, window, turn }: ToJudge): Pr
     ...lost.map((rule) => `the request no longer contains a rule of the user: ${rule}`),
     ...(watch.peak > window ? [`a request had ${watch.peak} tokens, which is more than the window`] : []),
     ...(watch.compactions.length === 0 ? ["nothing was compacted, so the soak shows nothing"] : []),
-    ...(watch.turns.length >= TURNS_TO_JUDGE && turn.last > turn.first * MOST_GROWTH
-      ? [`a turn takes ${(turn.last / turn.first).toFixed(1)} times as long at the end`]
-      : []),
+    ...growthProblems(watch.turns.length, turn),
   ]
 }
-
-function endsOf(samples: readonly number[]): Ends {
-  const tenth = Math.max(1, Math.floor(samples.length / 10))
-  return { first: median(samples.slice(0, tenth)), last: median(samples.slice(-tenth)) }
-}
-
-const median = (samples: readonly number[]): number =>
-  samples.toSorted((a, b) => a - b)[Math.floor(samples.length / 2)] ?? Number.NaN

@@ -1,10 +1,11 @@
 /** Prints the figures of the soak for a person. */
 import { clockTime, dollars, dollarsOrUnknown, duration, grouped, PURPOSE_WORDS, percent } from "@strata/core/internal"
-import type { Ends, SoakReport } from "./run.ts"
+import type { Ends } from "./ends.ts"
+import type { SoakReport } from "./run.ts"
 import type { CompactionSeen } from "./watch.ts"
 
-const MB = 1024 * 1024
-const LABEL_WIDTH = 24
+export const MB = 1024 * 1024
+export const LABEL_WIDTH = 24
 
 export function textReport(report: SoakReport): string {
   const { spent, blocked, memory, compactions, options } = report
@@ -42,15 +43,11 @@ export function textReport(report: SoakReport): string {
     ["seed", String(options.seed)],
   ]
   const lines = rows.map(([label, text]) => `${label.padEnd(LABEL_WIDTH)}${text}`)
-  const { problems } = report
-  return [
-    ...lines,
-    "",
-    ...(problems.length === 0
-      ? ["Nothing went wrong."]
-      : ["What went wrong:", ...problems.map((problem) => `- ${problem}`)]),
-  ].join("\n")
+  return [...lines, "", ...problemLines(report.problems)].join("\n")
 }
+
+export const problemLines = (problems: readonly string[]): readonly string[] =>
+  problems.length === 0 ? ["Nothing went wrong."] : ["What went wrong:", ...problems.map((problem) => `- ${problem}`)]
 
 function memoryRows(work: SoakReport["memoryWork"]): readonly (readonly [string, string])[] {
   const { conversations, percent: share, byPurpose, kept, superseded, recalled, dreams, breaks } = work
@@ -69,10 +66,10 @@ function memoryRows(work: SoakReport["memoryWork"]): readonly (readonly [string,
   ]
 }
 
-const endsText = ({ first, last }: Ends) =>
+export const endsText = ({ first, last }: Ends) =>
   `${duration(first)} in the first tenth, ${duration(last)} in the last (${(last / first).toFixed(2)} times)`
 
-function routesOf(compactions: readonly CompactionSeen[]): readonly (readonly [string, string])[] {
+export function routesOf(compactions: readonly CompactionSeen[]): readonly (readonly [string, string])[] {
   return [...Map.groupBy(compactions, ({ route }) => route)].map(([route, own]) => {
     const mean = (of: (each: CompactionSeen) => number) =>
       grouped(own.reduce((sum, each) => sum + of(each), 0) / own.length)

@@ -7,12 +7,12 @@ import type { Route } from "./routes/route.ts"
 import type { ForkSurroundings } from "./routes/shared.ts"
 
 export interface CompactionOptions extends Surroundings {
-  /** The conversation's model and what its forks work with. Without it only routes that need no model are open. */
+  /** The conversation's model and what its forks work with. Without it only the notes and the offline route are open. */
   readonly parent?: ForkSurroundings
   /** Writes summaries by a direct call. Default: the conversation's model. */
   readonly summariser?: Model
   readonly notes?: NotesSource
-  /** A route without any model, tried last. */
+  /** A route without any model, tried last. It makes a summary also where the API is down. */
   readonly offline?: Route
   readonly hooks?: CompactionHooks
   /** What every summary should focus on: from instruction files and settings. */

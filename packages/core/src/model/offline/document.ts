@@ -106,15 +106,18 @@ function rankedRuns(headings: readonly Heading[]): Heading[][] {
   return [...runs.values()]
 }
 
-/** The entries of a section written as a list: each bullet with everything below it. */
+/** The entries of a section written as a list: each bullet with what is below it, up to a paragraph that is not indented. */
 export function readEntries(body: string): string[] {
   const entries: string[][] = []
   let fence: string | undefined
+  let isOver = true
   for (const line of body.split("\n")) {
     const mark = FENCE.exec(line)?.[1]
     const bullet = fence === undefined ? /^\s{0,6}[-*]\s+(.*)$/.exec(line)?.[1] : undefined
+    const begins = fence === undefined && /^\S/.test(line) && entries.at(-1)?.at(-1)?.trim() === ""
     if (bullet !== undefined) entries.push([bullet])
-    else if (entries.length > 0) entries.at(-1)!.push(line)
+    if (bullet !== undefined || begins) isOver = bullet === undefined
+    if (bullet === undefined && !isOver) entries.at(-1)!.push(line)
     if (mark !== undefined) fence = fence === undefined ? mark : mark.startsWith(fence) ? undefined : fence
   }
   return entries.map((lines) => lines.join("\n").trimEnd())

@@ -4,7 +4,8 @@
  */
 
 import { isCorrection, standingSentences } from "./corrections.ts"
-import { type Section, splitDocument } from "./document.ts"
+import type { Section } from "./document.ts"
+import { earlierSections } from "./earlier-summary.ts"
 import { type Meaning, readMeaning } from "./meaning.ts"
 import { callsOf, type Moment, type ToolCall, wordsOf } from "./timeline.ts"
 import { commandOf, fieldOf, pathOf, roleOf, type Todo, todosOf } from "./toolbox.ts"
@@ -55,7 +56,7 @@ const WHY = /error|fail|not found|no such|cannot|denied|refused|missing|exit/i
 export function gatherFacts(moments: readonly Moment[]): Facts {
   const calls = callsOf(moments)
   const userMessages = wordsOf(moments, "human")
-  const earlier = wordsOf(moments, "summary").flatMap(splitDocument)
+  const earlier = wordsOf(moments, "summary").flatMap(earlierSections)
   const lastText = wordsOf(moments, "assistant").at(-1)
   return {
     userMessages,

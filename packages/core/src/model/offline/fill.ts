@@ -33,6 +33,7 @@ const LONGEST_SNIPPET = 240 // characters of a file's newest text
 const LONGEST_TITLE = 120 // characters
 const MOST_STATES = 6 // sentences that say how far the work is
 const LONGEST_LIST = 40 // entries; the first and the newest are kept
+const EXTRACTIVE = "These notes are extractive: quoted from the conversation, no model wrote them."
 const OTHER_SHARE = 0.05 // of a budget, for a section that the table does not know
 /** What comes before a file's newest text. */
 export const NEWEST_TEXT = ", newest text:\n"
@@ -188,7 +189,7 @@ function shorten(entries: readonly string[]): string[] {
 
 function sayTitle(facts: Facts): string[] {
   const [first] = [...quotedMessages(facts.earlier), ...facts.userMessages]
-  return first === undefined ? [] : [headOf(FIRST_WORDS.exec(first.trim())?.[0] ?? "", LONGEST_TITLE)]
+  return first === undefined ? [] : [headOf(FIRST_WORDS.exec(first.trim())?.[0] ?? "", LONGEST_TITLE), EXTRACTIVE]
 }
 
 function sayRequests(facts: Facts): string[] {

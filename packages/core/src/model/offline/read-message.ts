@@ -4,8 +4,8 @@
  */
 
 export interface ReadMessage {
-  /** Text of a `system` message is a notice, never the user's. */
-  readonly role: "user" | "assistant" | "system"
+  /** Text of a `system` message is a notice, never the user's. A `summary` is known to be one, whatever form it has. */
+  readonly role: "user" | "assistant" | "system" | "summary"
   readonly content: readonly ReadBlock[]
 }
 

@@ -121,6 +121,7 @@ function reportsFailure(output: string): boolean {
 function readUserText(given: { text: string; message: ReadMessage; answers: number }): Moment[] {
   const { text, message, answers } = given
   if (message.role === "system") return [{ kind: "notice", text, answers }]
+  if (message.role === "summary") return [{ kind: "summary", text, answers }]
   const reminders = text.match(REMINDER) ?? []
   const rest = (reminders.length === 0 ? text : text.replace(REMINDER, "")).trim()
   const moments: Moment[] = reminders.map((reminder) => ({ kind: "notice", text: reminder, answers }))

@@ -15,6 +15,7 @@ import {
   compactingSimulator,
   decisionsOf,
   entriesOf,
+  MODELS_ONLY,
   NO_NOTES,
   NOTES_OF,
   phasesIn,
@@ -92,7 +93,7 @@ describe("by hand", () => {
     const before = JSON.stringify(await entriesOf(agent))
     const planned = await agent.conversation.planCompaction()
     expect(planned).toMatchObject({
-      ...{ routes: ["shared", "direct"], kind: "all", trigger: "manual", dollars: expect.any(Number) },
+      ...{ routes: ["shared", "direct", "offline"], kind: "all", trigger: "manual", dollars: expect.any(Number) },
     })
     if (planned.kind === "refused") throw new Error("no plan")
     expect(planned.expectedAfter).toBeLessThan(planned.tokensBefore)
@@ -383,7 +384,7 @@ describe("when the window is smaller than was thought", () => {
     expect((await ask(agent, "Go.")).end).toMatchObject({ reason: "error", message: expect.stringMatching(/too long/) })
     expect(off.sim.log.filter(({ status }) => status === 400)).toHaveLength(1) // not sent again
     const failing = await compactingSimulator(rounds(14, 2_000), { models, summary: () => "" })
-    const other = await compactingAgent(failing.sim, { window: 500_000, settings: NO_NOTES })
+    const other = await compactingAgent(failing.sim, { window: 500_000, settings: MODELS_ONLY })
     const failed = await ask(other, "Go.")
     expect(failed.end).toMatchObject({ reason: "error", message: expect.stringMatching(/too long/) })
     expect(phasesIn(failed.events, "failed")).toEqual([expect.stringMatching(/could not be compacted/)])
@@ -425,7 +426,7 @@ describe("when the window is smaller than was thought", () => {
     const { sim } = await compactingSimulator(rounds(14, 2_000), {
       summary: () => `<summary>${"many more words than before ".repeat(3_600)}</summary>`, // within the output limit
     })
-    const agent = await compactingAgent(sim, { settings: NO_NOTES, window: 50_000 })
+    const agent = await compactingAgent(sim, { settings: MODELS_ONLY, window: 50_000 })
     await ask(agent, "Go.")
     expect((await decisionsOf(agent, "compaction-failed"))[0]).toMatchObject({
       reason: "threshold_exceeded",

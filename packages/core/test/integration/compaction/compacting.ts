@@ -64,6 +64,8 @@ function lastText({ messages }: BrainRequest): string {
 }
 
 export const NO_NOTES = { switches: { notes: false } } as const
+/** Neither notes nor the route without a model: only a model can write a summary. */
+export const MODELS_ONLY = { switches: { notes: false, "compact-offline": false } } as const
 
 export const compactingAgent = (
   sim: Parameters<typeof layeredAgent>[0],

@@ -10,6 +10,7 @@ import {
   compactingSimulator,
   decisionsOf,
   entriesOf,
+  MODELS_ONLY,
   NO_NOTES,
   NOTES_OF,
   phasesIn,
@@ -103,7 +104,7 @@ describe("by the model", () => {
     expect((await decisionsOf(helped, "compacted"))[0]).toMatchObject({ route: "offline" })
 
     const two = await compactingSimulator(rounds(40, 2_000), broken)
-    const alone = await compactingAgent(two.sim, { settings: NO_NOTES })
+    const alone = await compactingAgent(two.sim, { settings: MODELS_ONLY })
     const { end } = await ask(alone, "Go.")
     expect(end).toMatchObject({ reason: "error", message: expect.stringMatching(/context is full.*Compact/s) })
   })
@@ -111,7 +112,7 @@ describe("by the model", () => {
   test("L4-3 after three failures in a row automatic compaction stops; by hand it still works, and a success restarts it", async () => {
     let works = false
     const { sim, of } = await compactingSimulator(rounds(40, 1_000), { summary: () => (works ? undefined : "") })
-    const agent = await compactingAgent(sim, { settings: NO_NOTES, window: 70_000 })
+    const agent = await compactingAgent(sim, { settings: MODELS_ONLY, window: 70_000 })
     const { events } = await ask(agent, "Go.")
     expect(await decisionsOf(agent, "compaction-failed")).toHaveLength(3)
     expect(agent.conversation.views.compactions.failures).toBe(3)

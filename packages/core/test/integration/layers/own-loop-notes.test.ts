@@ -9,7 +9,7 @@ import { projectName } from "../../../src/base/ids.ts"
 import type { Conversation } from "../../../src/conversation/conversation.ts"
 import type { ConversationOptions } from "../../../src/conversation/options.ts"
 import { isForked } from "../../../src/forks/fork-marker.ts"
-import { openConversation } from "../../../src/index.ts"
+import { anthropicModel, openConversation } from "../../../src/index.ts"
 import { journalPaths, notesConfigDirectory } from "../../../src/journal/file/layout.ts"
 import { ownText } from "../../../src/layers/3-session-memory/prompt.ts"
 import { parseNotes } from "../../../src/layers/3-session-memory/sections.ts"
@@ -259,13 +259,13 @@ describe("notes in a loop of your own", () => {
     await chat.close()
   })
 
-  test("FLG-1 with the switch off nothing happens; without a key it is reported once", async () => {
+  test("FLG-1 with the switch off nothing happens; a model without a key is reported once", async () => {
     const off = await ownLoop({ settings: { switches: { notes: false } } })
     await off.turns(8)
     expect(off.forks).toEqual([])
     expect(existsSync(off.notes)).toBe(false)
     await off.chat.close()
-    await using chat = await openConversation({ model: MODEL, env: {}, ...project() })
+    await using chat = await openConversation({ model: anthropicModel({ model: MODEL, env: {} }), ...project() })
     const failures: string[] = []
     chat.on("layerFailed", ({ reason }) => failures.push(reason))
     for (let turn = 0; turn < 12; turn++) {
@@ -274,5 +274,26 @@ describe("notes in a loop of your own", () => {
       await chat.settled()
     }
     expect(failures).toEqual([expect.stringMatching(/^There is no key for Anthropic/)])
+  })
+
+  test("BEY-6 with only a model's name and no key, notes are quoted from the conversation, and cost nothing", async () => {
+    const where = project()
+    await using chat = await openConversation({ model: MODEL, id: "keyless", env: {}, ...where })
+    const failures: string[] = []
+    chat.on("layerFailed", ({ reason }) => failures.push(reason))
+    for (let turn = 0; turn < 12; turn++) {
+      await chat.add(`Question ${turn}`)
+      await chat.record({ content: [{ type: "text", text: TEXT }] })
+      await chat.settled()
+    }
+    expect(failures).toEqual([])
+    const notes = readFileSync(
+      journalPaths(where.dir, { project: projectName(where.cwd), id: "keyless" }).notes,
+      "utf8",
+    )
+    expect(notes).toContain("These notes are extractive: quoted from the conversation, no model wrote them.")
+    expect(notes).toContain("Question 0")
+    const { byModel } = chat.ledger()
+    expect(byModel).toContainEqual(expect.objectContaining({ model: "strata-offline", dollars: 0 }))
   })
 })

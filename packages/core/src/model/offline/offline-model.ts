@@ -1,0 +1,87 @@
+/**
+ * A model without a network, a key or another process. It answers requests about a conversation with quotations from it: summaries, session
+ * notes, memories, consolidations. Any other request gets a sentence that says what it is. It is deterministic and costs nothing.
+ */
+import { type Block, toBlocks } from "../../messages/blocks.ts"
+import type { Usage } from "../../messages/messages.ts"
+import type { ModelRequest } from "../../messages/request.ts"
+import { createEstimator } from "../../tokens/estimate.ts"
+import { OFFLINE_MODEL_FACTS } from "../../tokens/model-facts.ts"
+import { ModelAbortedError } from "../errors.ts"
+import type { Model, ModelResponse } from "../model.ts"
+import { answerAbout } from "./answer.ts"
+import type { AnswerBlock, Budget, ReadMessage, ReadRequest } from "./read-message.ts"
+import { hashText } from "./text-parts.ts"
+
+const PROVIDER = "strata"
+/** Tokens of a summary: what recorded ones have. */
+export const OFFLINE_SUMMARY_TOKENS = 4_000
+/** An answer about a conversation: no server counted anything, and nothing is billed. */
+const NOTHING_SENT: Usage = { input_tokens: 0, output_tokens: 0 }
+const SAFE_SHARE = 0.8 // of `max_tokens`: estimates may be a little low
+
+const WHAT_IT_IS =
+  "This is the offline model. It is extractive: it quotes a conversation for summaries, notes and memories, and it cannot do the work itself. Give a model with a key to go on."
+
+export interface OfflineModelOptions {
+  /** The most tokens of a summary. Default: 4,000. */
+  readonly summaryTokens?: number
+}
+
+/** Needs no network. Also where the API is down or no key is there, a conversation can be summarised. */
+export function offlineModel({ summaryTokens = OFFLINE_SUMMARY_TOKENS }: OfflineModelOptions = {}): Model {
+  const estimator = createEstimator(OFFLINE_MODEL_FACTS.family)
+  return {
+    name: OFFLINE_MODEL_FACTS.id,
+    provider: PROVIDER,
+    facts: OFFLINE_MODEL_FACTS,
+    async *stream(request, { signal } = {}) {
+      if (signal?.aborted) throw new ModelAbortedError(PROVIDER)
+      const tokens = Math.min(summaryTokens, Math.floor(request.max_tokens * SAFE_SHARE))
+      const found = answerTo(request, { tokens, tokensOf: (text) => estimator.text(text) })
+      const content = found ?? ([{ type: "text", text: WHAT_IT_IS }] satisfies readonly AnswerBlock[])
+      for (const block of content) if (block.type === "text") yield { type: "text", text: block.text }
+      const usage = found ? NOTHING_SENT : counted(request, content)
+      yield { type: "response", response: responseWith(content, { request, usage }) }
+    },
+  }
+}
+
+function answerTo(request: ModelRequest, budget: Budget): readonly AnswerBlock[] | undefined {
+  let calls = 0
+  // a request with another number of messages gives other ids, so none occurs twice in a conversation
+  const nextToolUseId = () => `toolu_offline_${request.messages.length}_${calls++}`
+  return answerAbout({ request: asRead(request), nextToolUseId, budget })
+}
+
+function asRead({ messages, tools }: ModelRequest): ReadRequest {
+  const read = messages.map(({ role, content }) => ({ role, content: toBlocks(content) as readonly object[] }))
+  const offered = (tools ?? []).filter((tool) => "input_schema" in tool)
+  return { messages: read as readonly ReadMessage[], tools: offered as NonNullable<ReadRequest["tools"]> }
+}
+
+const idFor = (...texts: readonly string[]): string =>
+  `msg_offline_${texts.map((text) => hashText(text).toString(36)).join("_")}`
+
+interface Made {
+  readonly request: ModelRequest
+  readonly usage: Usage
+}
+
+function responseWith(content: readonly AnswerBlock[], { request, usage }: Made): ModelResponse {
+  return {
+    id: idFor(JSON.stringify(request.messages.at(-1) ?? ""), JSON.stringify(content)),
+    model: OFFLINE_MODEL_FACTS.id,
+    content,
+    stop_reason: content.some(({ type }) => type === "tool_use") ? "tool_use" : "end_turn",
+    usage,
+  }
+}
+
+/** A conversation with this model must know its size, so its own turns are counted. They cost nothing. */
+function counted(request: ModelRequest, content: readonly AnswerBlock[]): Usage {
+  const estimator = createEstimator(OFFLINE_MODEL_FACTS.family)
+  const asked = request.messages.reduce((sum, each) => sum + estimator.blocks(toBlocks(each.content)), 0)
+  const said = estimator.blocks(content as readonly Block[])
+  return { input_tokens: Math.ceil(asked), output_tokens: Math.ceil(said) }
+}
