@@ -50,6 +50,7 @@ describe("FLG-1 switches", () => {
       "compaction from notes": "compact-from-notes",
       "ahead of time": "compact-ahead",
       reactive: "compact-reactive",
+      "without a model": "compact-offline",
       dreaming: "dreaming",
       "extraction of memories": "auto-memory",
       "recall of memories": "memory-recall",
