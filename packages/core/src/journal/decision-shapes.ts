@@ -86,6 +86,8 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
       delivered: maybe(flag),
     }),
   ],
+  ["snipped", open({ from: text(), to: text(), why: text(), by: oneOf("user", "agent"), effect })],
+  ["folded", open({ from: text(), to: text(), line: text(), effect })],
   ["thinking-dropped", open({ inMessages: maybe(texts) })],
   ["undone", open({ decision: text(), tokens: maybe(count) })],
   ["delivered", open({ queued: text() })],

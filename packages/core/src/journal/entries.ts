@@ -142,6 +142,20 @@ export type Decision =
       /** The conversation has its result already, because it was imported with it. */
       readonly delivered?: boolean
     }
+  /** A range of messages is no longer sent. Both ends belong to it. */
+  | ({
+      readonly subtype: "snipped"
+      /** In the person's or the agent's own words. */
+      readonly why: string
+      /** Who proposed it. The person has agreed either way. */
+      readonly by: "user" | "agent"
+    } & HiddenRange)
+  /** A range of messages is sent as one line. */
+  | ({
+      readonly subtype: "folded"
+      /** The line as it is sent, so that later versions send the same bytes. */
+      readonly line: string
+    } & HiddenRange)
   /** An earlier decision no longer counts. A compaction is named by its boundary. Its parent is that of the decision, so both are on a path or neither. */
   | {
       readonly subtype: "undone"
@@ -174,6 +188,15 @@ export interface AgentStart {
   readonly model: string
   /** The call that started it. */
   readonly callId: string
+}
+
+/** Messages that a decision takes out of the view: the first and the last of them. */
+export interface HiddenRange {
+  readonly from: Uuid
+  readonly to: Uuid
+  /** Thinking of the messages so far is bound to what changes here, so it is not sent while this decision holds. */
+  readonly thinking?: "dropped"
+  readonly effect?: Effect
 }
 
 /** What a decision does to the cost, in tokens. Estimated when the decision is made. */

@@ -96,9 +96,11 @@ export class ContextMeter {
     this.#comesBack = false
   }
 
-  size(): ContextSize {
+  /** As it is, or as it would be if so many tokens were removed and the server took nothing. */
+  size(without?: number): ContextSize {
     const ROUNDING = 1e-6 // removing and adding back an amount may leave a rounding error
-    const estimated = this.#estimated + (this.#comesBack ? this.#takenByServer : 0) - this.#removed
+    const comesBack = this.#comesBack || without !== undefined
+    const estimated = this.#estimated + (comesBack ? this.#takenByServer : 0) - this.#removed - (without ?? 0)
     const tokens = Math.max(0, this.#counted + Math.ceil(estimated - ROUNDING))
     return { tokens, counted: this.#counted, estimated: tokens - this.#counted }
   }

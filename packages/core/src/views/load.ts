@@ -8,6 +8,7 @@ import type { Journal } from "../journal/store.ts"
 import { isBoundary, type Uuid } from "../messages/messages.ts"
 import { usable } from "../messages/usable.ts"
 import { withoutUsage } from "./context/changed-messages.ts"
+import { foldLine } from "./context/hidden-ranges.ts"
 import { isOnPath, Links, type Places } from "./path.ts"
 import { readCheckpoint, type ViewOptions, Views } from "./views.ts"
 
@@ -47,6 +48,7 @@ async function loadTail(journal: Journal, options: ViewOptions): Promise<Views |
   for (const uuid of kept ?? []) {
     const message = await journal.find(uuid)
     if (message && isMessage(message)) views.context.apply(asKept(usable(message)))
+    else if (message?.subtype === "folded") views.context.apply(foldLine(message))
   }
   views.context.apply(first)
   for (const entry of entries.slice(1)) views.apply(entry, places(entry))

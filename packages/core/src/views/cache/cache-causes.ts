@@ -44,6 +44,8 @@ export function changeIn(decision: DecisionEntry): CacheChange | undefined {
     case "cache-edits-dropped":
     case "thinking-dropped":
     case "media-withheld":
+    case "folded":
+    case "snipped":
       return "clearing"
     case "undone":
       return "undoing"

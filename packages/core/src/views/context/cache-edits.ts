@@ -83,16 +83,18 @@ export class CacheEdits {
   }
 
   /** Adds the blocks that belong after so many messages, when all messages are fed again. */
-  feed(flattener: Flattener, fed: number): void {
+  feed(flattener: Flattener, fed: number, isSent: (toolUseId: string) => boolean): void {
     for (const [decision, { place }] of this.#edits) if (place === fed) this.#waiting.push(decision)
-    this.flush(flattener)
+    this.flush(flattener, isSent)
   }
 
   /** Only the user's side may carry such a block, so one that follows a response waits for the user's next message. */
-  flush(flattener: Flattener): void {
+  flush(flattener: Flattener, isSent: (toolUseId: string) => boolean): void {
     if (!this.#isSupported || this.#waiting.length === 0 || !flattener.endsWithUser) return
-    for (const decision of this.#waiting.splice(0))
-      flattener.add(renderCacheEdits(decision, this.#edits.get(decision)!.toolUseIds))
+    for (const decision of this.#waiting.splice(0)) {
+      const toolUseIds = this.#edits.get(decision)!.toolUseIds.filter(isSent)
+      if (toolUseIds.length > 0) flattener.add(renderCacheEdits(decision, toolUseIds))
+    }
   }
 
   /** Call it before all messages are fed again. */

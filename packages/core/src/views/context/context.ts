@@ -44,6 +44,7 @@ import {
   dropsThinking,
   editsCache,
 } from "./decision-kinds.ts"
+import { foldLine, type HiddenMessages, HiddenRanges, hidesRange, type RangeDecision } from "./hidden-ranges.ts"
 import { Overlay, type SavedOverlay } from "./overlay.ts"
 import { renderClearedMemory } from "./render-decisions.ts"
 import { Said } from "./said.ts"
@@ -67,6 +68,25 @@ export interface SavedContext {
   readonly queued: readonly Message[]
 }
 
+type UndoneDecision = DecisionEntry & { readonly subtype: "undone" }
+
+interface HeldDecision {
+  readonly decision: DecisionEntry
+  /** It covers the messages up to this number, from `since` on. */
+  readonly present: number
+  readonly since?: number
+}
+
+/** For a forecast. */
+const DROPPED: DecisionEntry = {
+  type: "strata",
+  subtype: "thinking-dropped",
+  uuid: "",
+  parentUuid: null,
+  timestamp: "",
+  why: "",
+}
+
 export class ContextView {
   /** What the server left whole in its own copy. */
   readonly serverKept = new ServerKept()
@@ -83,6 +103,12 @@ export class ContextView {
   #flattener: Flattener
   /** Messages since the last boundary, kept ones included, in the order they are sent. */
   #messages: Message[] = []
+  /** What decisions fold or snip of them. */
+  #ranges = new HiddenRanges()
+  /** First messages of ranges that were hidden and opened again. */
+  readonly #opened = new Set<Uuid>()
+  /** The messages that are left, with a line for each folded range. */
+  #visible: Message[] = []
   /** The repairs that made these messages usable. */
   #repairs: Repair[] = []
   #settledRevision = 0
@@ -91,7 +117,7 @@ export class ContextView {
   /** Typed while the system was busy, in that order. Each waits to be delivered. */
   readonly #queued = new Map<Uuid, Message>()
   /** Decisions since the last boundary, each with how many messages there were, so that one can be undone. */
-  #decisions: { readonly decision: DecisionEntry; readonly present: number }[] = []
+  #decisions: HeldDecision[] = []
   /** The overlay without these decisions. */
   #base: SavedOverlay
   #holdsReferences = false
@@ -139,7 +165,7 @@ export class ContextView {
 
   /** Blocks of responses that this version does not know and that are sent back, as repairs that would leave them out. */
   receivedBlocks(): readonly Repair[] {
-    return this.#messages.flatMap((message) => {
+    return this.#visible.flatMap((message) => {
       const refused = this.#overlay.refusedBlocks(message)
       return blocksOf(message).flatMap((block, at): Repair[] =>
         isAsReceived(block) && !refused.has(at) ? [{ rule: "unknown-block", id: `${message.uuid}.${at}` }] : [],
@@ -149,7 +175,25 @@ export class ContextView {
 
   /** As the API counted it. Before the first count it includes an estimate of system prompt, tools and preamble. */
   size(): ContextSize {
-    const size = this.#meter.size()
+    return this.#withPrompt(this.#meter.size())
+  }
+
+  /** The size if messages of so many tokens were taken out. */
+  sizeAfter(removed: number): number {
+    return this.#withPrompt(this.#meter.size(removed)).tokens
+  }
+
+  /** The size if a decision were undone. */
+  sizeWithout(uuid: Uuid): number {
+    const { overlay, ranges } = this.#replayed(this.#decisionsWithout(uuid).decisions)
+    const shown = ranges.shown(this.#messages).filter((message) => message !== undefined)
+    for (const message of shown) overlay.place(message)
+    const blocks = shown.flatMap((message) => sentBlocks(reduced(message, overlay)))
+    const size = blocks.reduce((sum, block) => sum + this.#estimator.block(overlay.show(block)), 0)
+    return this.sizeAfter(this.#sentSize(this.#visible) - size)
+  }
+
+  #withPrompt(size: ContextSize): ContextSize {
     if (size.counted > 0) return size
     const prompt = this.promptTokens
     return { tokens: size.tokens + prompt, counted: 0, estimated: size.estimated + prompt }
@@ -177,7 +221,7 @@ export class ContextView {
 
   /** The same from the nth on. */
   storedFrom(index: number): readonly Message[] {
-    return this.#messages.slice(index).map((message) => this.#stored(message))
+    return this.#visible.slice(index).map((message) => this.#stored(message))
   }
 
   /**
@@ -185,7 +229,7 @@ export class ContextView {
    * one of those; until then a reader can keep what it computed about them.
    */
   get settled(): { readonly count: number; readonly revision: number } {
-    const count = this.#messages.findLastIndex(({ type }) => type === "assistant") + 1
+    const count = endOfResponses(this.#visible)
     return { count, revision: this.#settledRevision }
   }
 
@@ -243,7 +287,7 @@ export class ContextView {
 
   /** The deletions inside the server's cache. */
   get cacheEdits(): CacheEditState {
-    return this.#cacheEdits.state(this.settled.count)
+    return this.#cacheEdits.state(endOfResponses(this.#messages))
   }
 
   /** Whether a message in view may have loaded a tool by reference. */
@@ -260,7 +304,7 @@ export class ContextView {
   undecidedResults(): readonly (readonly ToolResult[])[] {
     const isUndecided = ({ tool_use_id: id }: ToolResult) =>
       this.#overlay.isUndecided(id) && !this.#cacheEdits.hides(id)
-    return this.#messages
+    return this.#visible
       .slice(this.settled.count)
       .map((message) => blocksOf(message).filter(isToolResult))
       .filter((results) => results.length > 0 && results.every(isUndecided))
@@ -269,6 +313,21 @@ export class ContextView {
   /** The address of the result that is shown for a call: the first of several. */
   resultAddress(toolUseId: string): string | undefined {
     return this.#overlay.resultAddress(toolUseId)
+  }
+
+  /** Folded and snipped ranges since the last boundary, in the order of the messages. */
+  get hiddenRanges(): readonly HiddenMessages[] {
+    return this.#ranges.inForce(this.#messages)
+  }
+
+  /** Messages since the last boundary as they were added, hidden ones included. */
+  get rawMessages(): readonly Message[] {
+    return this.#messages
+  }
+
+  /** Whether a range that begins with this message was hidden and opened again. */
+  wasOpened(from: Uuid): boolean {
+    return this.#opened.has(from)
   }
 
   get media(): readonly MediaItem[] {
@@ -331,7 +390,8 @@ export class ContextView {
    */
   #startAt(boundary: Boundary): void {
     const wanted = boundary.compactMetadata?.preservedMessages?.uuids ?? []
-    const byId = new Map(this.#messages.map((message) => [message.uuid, message]))
+    // the line of a folded range can be kept: it is then a message like any other
+    const byId = new Map([...this.#messages, ...this.#visible].map((message) => [message.uuid, message]))
     const kept = wanted.flatMap((uuid) => byId.get(uuid) ?? []).map(withoutUsage)
     this.#overlay.clearAtBoundary(this.#cacheEdits.deleted, kept)
     this.#overlay.forgetCallsBut(kept)
@@ -353,6 +413,9 @@ export class ContextView {
     this.#cacheEdits.clear()
     this.#decisions = []
     this.#messages = []
+    this.#ranges = new HiddenRanges()
+    this.#opened.clear()
+    this.#visible = []
     this.#repairs = []
     this.serverKept.forget()
     this.said.forget()
@@ -367,27 +430,29 @@ export class ContextView {
     // blocks are known by identity from here on, so they get their final form first
     const placed = mapBlocks(message, withoutBreakpoint)
     this.#messages.push(placed)
+    this.#visible.push(placed)
     this.#repairs.push(...repairsOf(placed))
     this.serverKept.add(placed)
     this.said.add(placed)
-    this.#holdsReferences ||= blocksOf(placed).some((block) => referencesIn(block).length > 0)
+    this.#holdsReferences ||= holdsReference(placed)
     this.#overlay.place(placed)
     const lesson = this.#meter.add(this.#stored(placed))
     if (lesson) this.#estimator.learn(lesson)
     this.#flattener.add(this.#reduced(placed))
-    this.#cacheEdits.flush(this.#flattener)
+    this.#flushCacheEdits()
   }
 
   #applyDecision(decision: DecisionEntry): void {
     if (decision.subtype === "session") this.#session = sessionFacts(decision)
     else if (decision.subtype === "prompt-rendered") this.#usePrompt(decision)
     else if (decision.subtype === "delivered") this.#deliver(decision.queued)
-    else if (decision.subtype === "undone") this.#undo(decision.decision)
+    else if (decision.subtype === "undone") this.#undo(decision)
     else {
       this.serverKept.decide(decision)
       this.#followServer(decision)
       this.#decisions.push({ decision, present: this.#messages.length })
-      this.#decide(decision)
+      if (hidesRange(decision)) this.#hide(decision)
+      else this.#decide(decision)
     }
   }
 
@@ -397,12 +462,16 @@ export class ContextView {
    */
   #followServer(decision: DecisionEntry): void {
     if (decision.subtype === "server-edited") this.#meter.takenByServer(clearedByServer(decision))
-    if (!this.#serverClears || clearsHere(decision)) this.#meter.comesBack()
+    if (!this.#serverClears || clearsHere(decision) || hidesRange(decision)) this.#meter.comesBack()
   }
 
   #isCalledLast(toolUseId: string): boolean {
     const last = this.lastResponse
-    return last !== undefined && blocksOf(last).some((block) => isToolUse(block) && block.id === toolUseId)
+    return (
+      last !== undefined &&
+      !this.#ranges.hides(last) &&
+      blocksOf(last).some((block) => isToolUse(block) && block.id === toolUseId)
+    )
   }
 
   #deliver(uuid: Uuid): void {
@@ -427,7 +496,7 @@ export class ContextView {
     this.#meter.remove(before - size())
     if (!this.#areSinceResponse(touched)) this.#settledRevision++
     if (changesMessages(decision)) this.#rebuild()
-    else if (editsCache(decision)) this.#cacheEdits.flush(this.#flattener)
+    else if (editsCache(decision)) this.#flushCacheEdits()
     else this.#shown.update(touched, this.#flattener)
   }
 
@@ -438,36 +507,114 @@ export class ContextView {
 
   #areSinceResponse(blocks: readonly Block[]): boolean {
     if (blocks.length === 0) return true
-    const newest = new Set(this.#messages.slice(this.settled.count).flatMap(blocksOf))
+    const newest = new Set(this.#visible.slice(this.settled.count).flatMap(blocksOf))
     return blocks.every((block) => newest.has(block))
   }
 
-  #undo(uuid: Uuid): void {
-    const size = this.#sentSize()
-    this.#decisions = this.#decisions.filter(({ decision }) => decision.uuid !== uuid)
-    this.#answers.undo(uuid)
-    this.#overlay = Overlay.restore(this.#base)
-    this.#cacheEdits.clear()
-    for (const { decision, present } of this.#decisions) {
-      this.#overlay.decide(decision, this.#messages.slice(0, present))
-      this.#cacheEdits.decide(decision, present)
-    }
+  /** Takes a range out of the view, or puts a line in its place. */
+  #hide(decision: RangeDecision): void {
+    const before = this.#visible
+    this.#ranges.decide(decision, this.#messages)
+    this.#visible = this.#left()
+    const now = new Set(this.#visible)
+    const gone = this.#sentSize(before.filter((message) => !now.has(message)))
+    const line = decision.subtype === "folded" && now.has(foldLine(decision)) ? foldLine(decision) : undefined
+    const thinking = decision.thinking ? this.#allThinkingSize() : 0
+    this.#overlay.decide(decision, this.#messages)
+    this.#meter.remove(gone + thinking - (line ? this.#sentSize([line]) : 0))
     this.#rebuild()
-    this.#meter.remove(size - this.#sentSize())
+    this.#followVisible()
+  }
+
+  #left(): Message[] {
+    return this.#ranges.shown(this.#messages).filter((message) => message !== undefined)
+  }
+
+  /** What is read off the messages that are left, read again. */
+  #followVisible(): void {
+    this.said.forget()
+    for (const message of this.#visible) this.said.add(message)
+    this.#holdsReferences = this.#visible.some(holdsReference)
+    this.serverKept.forget()
+    const decisions = this.#decisions.values()
+    let next = decisions.next()
+    const decideUpTo = (place: number) => {
+      for (; !next.done && next.value.present <= place; next = decisions.next())
+        this.serverKept.decide(next.value.decision)
+    }
+    this.#messages.forEach((message, at) => {
+      decideUpTo(at)
+      if (!this.#ranges.hides(message)) this.serverKept.add(message)
+    })
+    decideUpTo(this.#messages.length)
+  }
+
+  #undo(undone: UndoneDecision): void {
+    const size = this.#sentSize(this.#visible)
+    const { target, decisions } = this.#decisionsWithout(undone.decision, undone)
+    this.#decisions = decisions
+    this.#answers.undo(undone.decision)
+    this.#cacheEdits.clear()
+    for (const { decision, present } of decisions) this.#cacheEdits.decide(decision, present)
+    const replayed = this.#replayed(decisions)
+    this.#overlay = replayed.overlay
+    this.#ranges = replayed.ranges
+    this.#visible = this.#left()
+    this.#rebuild()
+    if (target && hidesRange(target)) {
+      this.#opened.add(target.from)
+      this.#meter.comesBack()
+      this.#followVisible()
+    }
+    this.#meter.remove(size - this.#sentSize(this.#visible))
+  }
+
+  /** Where a range is opened again, thinking since then goes: it is bound to the view without that range. */
+  #decisionsWithout(uuid: Uuid, undone?: UndoneDecision): { target?: DecisionEntry; decisions: HeldDecision[] } {
+    const found = this.#decisions.find(({ decision }) => decision.uuid === uuid)
+    const decisions = this.#decisions.filter((held) => held !== found)
+    if (!found) return { decisions }
+    const { decision: target, present: since } = found
+    if (hidesRange(target) && target.thinking)
+      decisions.push({ decision: undone ?? DROPPED, present: this.#messages.length, since })
+    return { target, decisions }
+  }
+
+  #replayed(decisions: readonly HeldDecision[]): { readonly overlay: Overlay; readonly ranges: HiddenRanges } {
+    const overlay = Overlay.restore(this.#base)
+    const ranges = new HiddenRanges()
+    for (const { decision, present, since = 0 } of decisions) {
+      const held = this.#messages.slice(since, present)
+      overlay.decide(decision, held)
+      if (hidesRange(decision)) ranges.decide(decision, held)
+    }
+    return { overlay, ranges }
   }
 
   /** Flattens everything again, for the few decisions that change which blocks there are. */
   #rebuild(): void {
     this.#clearDerived()
-    this.#cacheEdits.feed(this.#flattener, 0)
-    this.#messages.forEach((message, at) => {
+    const shown = this.#ranges.shown(this.#messages)
+    const feed = (place: number) => this.#cacheEdits.feed(this.#flattener, place, this.#isSent)
+    feed(0)
+    shown.forEach((message, at) => {
       this.#answers.take(at)
-      this.#overlay.place(message)
-      this.#flattener.add(this.#reduced(message))
-      this.#cacheEdits.feed(this.#flattener, at + 1)
+      if (message) {
+        this.#overlay.place(message)
+        this.#flattener.add(this.#reduced(message))
+      }
+      feed(at + 1)
     })
     this.#answers.take(this.#messages.length)
   }
+
+  #flushCacheEdits(): void {
+    this.#cacheEdits.flush(this.#flattener, this.#isSent)
+  }
+
+  /** Whether a result is sent: it is not in a hidden range. */
+  readonly #isSent = (toolUseId: string): boolean =>
+    this.#ranges.isEmpty || this.#overlay.resultAddress(toolUseId) !== undefined
 
   #clearDerived(): void {
     this.#overlay.forgetPlaces()
@@ -495,18 +642,17 @@ export class ContextView {
     return this.#cacheEdits.see(block, this.#overlay)
   }
 
-  /** The message without what decisions about whole messages take out of it. */
   #reduced(message: Message): Message {
-    if (message.type === "attachment")
-      return this.#overlay.isClearedMemory(message.uuid) ? renderClearedMemory(message) : message
-    const taken = withoutBlocks(message, this.#overlay.refusedBlocks(message))
-    return this.#overlay.isWithoutThinking(message) ? withoutThinking(taken) : taken
+    return reduced(message, this.#overlay)
   }
 
   /** Of the thinking that is sent, for a decision that may drop some of it. */
   #thinkingSize(decision: DecisionEntry): number {
-    if (!dropsThinking(decision)) return 0
-    const sent = this.#messages.filter((message) => !this.#overlay.isWithoutThinking(message))
+    return dropsThinking(decision) ? this.#allThinkingSize() : 0
+  }
+
+  #allThinkingSize(): number {
+    const sent = this.#visible.filter((message) => !this.#overlay.isWithoutThinking(message))
     return this.#seenSize(sent.flatMap(blocksOf).filter(isThinking))
   }
 
@@ -514,17 +660,25 @@ export class ContextView {
   #memorySize(decision: DecisionEntry): number {
     const uuids = new Set(clearedMemories(decision))
     if (uuids.size === 0) return 0
-    const memories = this.#messages.filter(({ uuid }) => uuids.has(uuid))
+    const memories = this.#visible.filter(({ uuid }) => uuids.has(uuid))
     return this.#seenSize(memories.flatMap((message) => sentBlocks(this.#reduced(message))))
   }
 
-  #sentSize(): number {
-    return this.#seenSize(this.#messages.flatMap((message) => sentBlocks(this.#reduced(message))))
+  #sentSize(messages: readonly Message[]): number {
+    return this.#seenSize(messages.flatMap((message) => sentBlocks(this.#reduced(message))))
   }
 
   #seenSize(blocks: readonly Block[]): number {
     return blocks.reduce((sum, block) => sum + this.#estimator.block(this.#see(block)), 0)
   }
+}
+
+/** The message without what decisions about whole messages take out of it. */
+function reduced(message: Message, overlay: Overlay): Message {
+  if (message.type === "attachment")
+    return overlay.isClearedMemory(message.uuid) ? renderClearedMemory(message) : message
+  const taken = withoutBlocks(message, overlay.refusedBlocks(message))
+  return overlay.isWithoutThinking(message) ? withoutThinking(taken) : taken
 }
 
 function sessionFacts({ title, mode, model, cwd, prompt }: DecisionOf<"session">): SessionFacts {
@@ -536,6 +690,12 @@ function sessionFacts({ title, mode, model, cwd, prompt }: DecisionOf<"session">
     ...(prompt === undefined ? {} : { prompt }),
   }
 }
+
+const holdsReference = (message: Message): boolean => blocksOf(message).some((block) => referencesIn(block).length > 0)
+
+/** The place after the newest response. */
+const endOfResponses = (messages: readonly Message[]): number =>
+  messages.findLastIndex(({ type }) => type === "assistant") + 1
 
 const isSummary = (message: Message): boolean => message.type === "user" && message.isCompactSummary === true
 

@@ -169,8 +169,11 @@ export class Overlay {
     else if (decision.subtype === "media-withheld")
       for (const { address, why } of decision.blocks) this.#withheld.set(address, why)
     else if (decision.subtype === "thinking-dropped")
-      for (const uuid of decision.inMessages ?? present.map((message) => message.uuid)) this.#thinkingDropped.add(uuid)
-    else if (decision.subtype === "repaired") {
+      this.#dropThinking(decision.inMessages ?? present.map(({ uuid }) => uuid))
+    else if (decision.subtype === "undone") this.#dropThinking(present.map(({ uuid }) => uuid))
+    else if (decision.subtype === "folded" || decision.subtype === "snipped") {
+      if (decision.thinking) this.#dropThinking(present.map(({ uuid }) => uuid))
+    } else if (decision.subtype === "repaired") {
       for (const repair of decision.repairs) {
         this.#recorded.add(repairKey(repair))
         if (repair.rule === "unanswered-tool-use") this.#answered.add(repair.id)
@@ -179,6 +182,10 @@ export class Overlay {
           for (const uuid of piecesOf(repair.id, present)) this.#thinkingDropped.add(uuid)
       }
     }
+  }
+
+  #dropThinking(uuids: readonly Uuid[]): void {
+    for (const uuid of uuids) this.#thinkingDropped.add(uuid)
   }
 
   /**

@@ -7,7 +7,7 @@ import type { Price } from "../../tokens/model-facts.ts"
 import { cachedTokens } from "../cache/cache-break.ts"
 
 /** Layers whose saving is counted, in the order they act. */
-export const SAVING_LAYERS = ["tool-results", "microcompact", "server", "compaction"] as const
+export const SAVING_LAYERS = ["tool-results", "microcompact", "fold", "server", "compaction"] as const
 export type SavingLayer = (typeof SAVING_LAYERS)[number]
 
 /** Tokens kept out of the requests. */
@@ -16,6 +16,10 @@ export interface Standing {
   cleared: number
   /** Cleared in place of a compaction, so not counted in money. */
   clearedInstead: number
+  /** Folded or snipped. */
+  folded: number
+  /** Folded in place of a compaction, so not counted in money. */
+  foldedInstead: number
   compacted: number
 }
 
@@ -25,7 +29,10 @@ export interface Fresh {
   readonly cleared: number
   /** After cleared results, to be written to the cache again. */
   readonly rewrites: number
-  /** Results were cleared in place of a compaction. */
+  readonly folded: number
+  /** After folded or snipped ranges, to be written to the cache again. */
+  readonly foldRewrites: number
+  /** Something was cleared or folded in place of a compaction. */
   readonly sparedCompaction?: boolean
   /** Size of the context after a new boundary. Absent without one. */
   readonly afterBoundary?: number
@@ -76,6 +83,7 @@ export function addYields(a: Yields, b: Yields): Yields {
   return {
     "tool-results": added("tool-results"),
     microcompact: added("microcompact"),
+    fold: added("fold"),
     server: added("server"),
     compaction: added("compaction"),
   }
@@ -94,6 +102,7 @@ export function settle(request: BilledRequest): Yields {
   return {
     "tool-results": priced({ present, isNew: fresh.aside, rewritten: 0 }),
     microcompact: priced({ present: standing.cleared, isNew: 0, rewritten: lost ? 0 : fresh.rewrites }),
+    fold: priced({ present: standing.folded, isNew: 0, rewritten: lost ? 0 : fresh.foldRewrites }),
     server: priced({ present: cleared, isNew: 0, rewritten: lost ? 0 : rewrittenByServer(request) }),
     compaction: priced({
       present: standing.compacted,
@@ -137,10 +146,11 @@ function writePrice({ cacheWrite5m, cacheWrite1h }: TokenCounts, price: Price): 
 function isLost(request: BilledRequest): boolean {
   const { counts, before, fresh, cleared, model } = request
   if (!before) return false
-  const couldBeRead = cachedTokens(before.counts) - fresh.cleared - Math.max(0, cleared - before.cleared)
+  const taken = fresh.cleared + fresh.folded + Math.max(0, cleared - before.cleared)
+  const couldBeRead = cachedTokens(before.counts) - taken
   if (counts.cacheRead >= LOST_SHARE * couldBeRead) return false
-  const isOurs =
-    fresh.afterBoundary !== undefined || fresh.sparedCompaction || fresh.rewrites > 0 || cleared > before.cleared
+  const rewrites = fresh.rewrites + fresh.foldRewrites
+  const isOurs = fresh.afterBoundary !== undefined || fresh.sparedCompaction || rewrites > 0 || cleared > before.cleared
   return !isOurs || model !== before.model || isExpired(request.at, before)
 }
 
@@ -156,6 +166,7 @@ function isExpired(at: string, before: Pick<BilledRequest, "at" | "counts">): bo
 function rewrittenByServer({ counts, cleared, before, fresh }: BilledRequest): number {
   const more = cleared - (before?.cleared ?? 0)
   if (!before || more <= 0 || fresh.afterBoundary !== undefined) return 0
-  const unread = cachedTokens(before.counts) - counts.cacheRead - more - fresh.cleared - fresh.rewrites
+  const ours = fresh.cleared + fresh.rewrites + fresh.folded + fresh.foldRewrites
+  const unread = cachedTokens(before.counts) - counts.cacheRead - more - ours
   return Math.max(0, Math.min(unread, counts.cacheWrite5m + counts.cacheWrite1h))
 }

@@ -59,6 +59,8 @@ function standingOf({ standing, open }: Savings, layer: SavingLayer): number {
       return standing.aside
     case "microcompact":
       return standing.cleared + standing.clearedInstead
+    case "fold":
+      return standing.folded + standing.foldedInstead
     case "server":
       return open?.cleared ?? 0
     case "compaction":

@@ -28,6 +28,7 @@ export const COUNTERFACTUALS: Readonly<Record<SavingLayer | "notes", string>> = 
     "Compared with leaving the results in the context. Each would have been written to the cache once and read with every later request until the next boundary, or written again where the cache was lost.",
   microcompact:
     "Compared with not clearing. The results would have been read with every later request until the next boundary, or written again where the cache was lost. Rewriting the cache after them is subtracted. A clearing that avoided a compaction counts neither way: the compaction would have removed the results and rewritten the cache too.",
+  fold: "Compared with sending the folded and snipped ranges. They would have been read with every later request until the next boundary, or written again where the cache was lost. Rewriting the cache after them is subtracted. A fold that avoided a compaction counts neither way.",
   server:
     "Compared with a server that clears nothing. Each request would have carried what the server reports as cleared. Rewriting the cache after it is subtracted.",
   compaction:
@@ -42,7 +43,7 @@ export interface Savings {
   /** Decided since the newest response. */
   fresh: Fresh
   /** What each decision since the last boundary keeps out, so that it can be undone. */
-  readonly decided: Map<Uuid, { readonly kept: "aside" | "cleared" | "clearedInstead"; readonly tokens: number }>
+  readonly decided: Map<Uuid, { readonly kept: KeptOut; readonly tokens: number }>
   /** What was kept out right before each boundary, so that it can be undone. */
   readonly beforeBoundary: Map<Uuid, Readonly<Standing>>
   /** The newest billed request. */
@@ -50,6 +51,8 @@ export interface Savings {
   /** Of all earlier requests. */
   settled: Yields
 }
+
+type KeptOut = Exclude<keyof Standing, "compacted">
 
 export interface Acts {
   decisions: number
@@ -61,18 +64,30 @@ export interface Acts {
   spared: number
 }
 
-const NOTHING_FRESH: Fresh = { aside: 0, cleared: 0, rewrites: 0 }
+const NOTHING_FRESH: Fresh = { aside: 0, cleared: 0, rewrites: 0, folded: 0, foldRewrites: 0 }
 const noActs = (): Acts => ({ decisions: 0, removed: 0, unmeasured: 0, spared: 0 })
 
 export function startSavings(): Savings {
   return {
-    acts: { "tool-results": noActs(), microcompact: noActs(), server: noActs(), compaction: noActs() },
-    standing: { aside: 0, cleared: 0, clearedInstead: 0, compacted: 0 },
+    acts: {
+      "tool-results": noActs(),
+      microcompact: noActs(),
+      fold: noActs(),
+      server: noActs(),
+      compaction: noActs(),
+    },
+    standing: { aside: 0, cleared: 0, clearedInstead: 0, folded: 0, foldedInstead: 0, compacted: 0 },
     fresh: NOTHING_FRESH,
     decided: new Map(),
     beforeBoundary: new Map(),
     open: undefined,
-    settled: { "tool-results": NO_YIELD, microcompact: NO_YIELD, server: NO_YIELD, compaction: NO_YIELD },
+    settled: {
+      "tool-results": NO_YIELD,
+      microcompact: NO_YIELD,
+      fold: NO_YIELD,
+      server: NO_YIELD,
+      compaction: NO_YIELD,
+    },
   }
 }
 
@@ -83,6 +98,8 @@ export function followSavings(state: Savings, entry: Entry): void {
     state.standing.aside = 0
     state.standing.cleared = 0
     state.standing.clearedInstead = 0
+    state.standing.folded = 0
+    state.standing.foldedInstead = 0
     state.decided.clear()
     state.fresh = { ...NOTHING_FRESH, afterBoundary: 0 }
   } else if (isDecision(entry)) followDecision(state, entry)
@@ -127,6 +144,7 @@ export function yieldOf({ settled, open }: Savings, layer: SavingLayer): Yield {
 function followDecision(state: Savings, decision: DecisionEntry): void {
   if (decision.subtype === "tool-result-persisted") putAside(state, decision.uuid, decision.effect)
   else if (decision.subtype === "tool-results-cleared") clear(state, decision.uuid, decision.effect)
+  else if (decision.subtype === "folded" || decision.subtype === "snipped") fold(state, decision.uuid, decision.effect)
   else if (decision.subtype === "server-edited") clearOnServer(state, clearedByServer(decision))
   else if (decision.subtype === "compacted") compact(state, decision.tokensBefore, decision.tokensAfter)
   else if (decision.subtype === "undone") undo(state, decision.decision)
@@ -159,6 +177,23 @@ function clear(state: Savings, uuid: Uuid, effect: Effect | undefined): void {
   state.decided.set(uuid, { kept: "cleared", tokens })
 }
 
+/** Several ranges that are folded together avoid one compaction. */
+function fold(state: Savings, uuid: Uuid, effect: Effect | undefined): void {
+  const tokens = act(state.acts.fold, effect?.saves)
+  const { fresh } = state
+  if (effect?.spares) {
+    if (!fresh.sparedCompaction) state.acts.fold.spared++
+    state.standing.foldedInstead += tokens
+    state.decided.set(uuid, { kept: "foldedInstead", tokens })
+    state.fresh = { ...fresh, sparedCompaction: true }
+    return
+  }
+  state.standing.folded += tokens
+  const foldRewrites = fresh.foldRewrites + Math.max(0, effect?.rewrites ?? 0)
+  state.fresh = { ...fresh, folded: fresh.folded + tokens, foldRewrites }
+  state.decided.set(uuid, { kept: "folded", tokens })
+}
+
 /** Each response reports everything cleared from its request, so only the increase was cleared now. */
 function clearOnServer(state: Savings, cleared: number): void {
   if (!state.open) return
@@ -180,7 +215,7 @@ function undo(state: Savings, uuid: Uuid): void {
   state.decided.delete(uuid)
   const { kept, tokens } = decided
   state.standing[kept] -= tokens
-  if (kept === "clearedInstead") return
+  if (kept === "clearedInstead" || kept === "foldedInstead") return
   state.fresh = { ...state.fresh, [kept]: Math.max(0, state.fresh[kept] - tokens) }
 }
 
