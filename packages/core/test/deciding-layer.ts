@@ -1,9 +1,10 @@
 /**
- * A layer that carries out orders before the next request: clears, puts aside, deletes in the cache, drops thinking, undoes, compacts.
+ * A layer that carries out orders before the next request: clears, puts aside, deletes in the cache, drops thinking, undoes, folds, compacts.
  * It replaces the real layers in tests of the views: the views must show every decision, and show it the same after a resume.
  */
 
 import type { Draft } from "../src/journal/entries.ts"
+import { decisionsFor, planRange } from "../src/layers/fold/plan.ts"
 import type { Layer, LayerContext } from "../src/layers/layer.ts"
 import { isToolResult } from "../src/messages/blocks.ts"
 import type { Message } from "../src/messages/messages.ts"
@@ -15,6 +16,7 @@ export type Order =
   | { readonly what: "drop-thinking" | "drop-cache-edits" }
   | { readonly what: "undo"; readonly which: number }
   | { readonly what: "compact"; readonly keepRounds: number }
+  | { readonly what: "fold" | "snip"; readonly first: number; readonly last: number }
 
 export interface DecidingLayer extends Layer {
   order(order: Order): void
@@ -99,6 +101,12 @@ function draftsFor(order: Order, context: LayerContext, made: readonly string[])
     }
     case "compact":
       return compaction(messages, order.keepRounds)
+    case "fold":
+    case "snip": {
+      const at = (number: number) => messages[number % Math.max(1, messages.length)]?.uuid ?? ""
+      const plan = planRange(context, order.what, { from: at(order.first), to: at(order.last) })
+      return plan.action === "refused" ? [] : [...decisionsFor(context, plan, { by: "user", why: "test" })]
+    }
   }
 }
 

@@ -176,6 +176,7 @@ const order: fc.Arbitrary<Order> = fc.oneof(
   fc.record({ what: fc.constantFrom("drop-thinking" as const, "drop-cache-edits" as const) }),
   fc.record({ what: fc.constant("undo" as const), which: fc.nat(10) }),
   fc.record({ what: fc.constant("compact" as const), keepRounds: fc.nat(3) }),
+  fc.record({ what: fc.constantFrom("fold" as const, "snip" as const), first: fc.nat(20), last: fc.nat(20) }),
 )
 
 /** Conversations with decisions of layers, and with a person who types in the meantime. */

@@ -3,6 +3,7 @@ import { realpath } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { type Clock, systemClock } from "../base/clock.ts"
 import { reasonOf } from "../base/errors.ts"
+import { createFlags } from "../base/flags.ts"
 import { projectName } from "../base/ids.ts"
 import { InvalidOptionError } from "../base/options.ts"
 import { repositoryRoot } from "../base/repository.ts"
@@ -24,6 +25,7 @@ import { tracedModel } from "../model/traced-model.ts"
 import { findModel } from "../tokens/models.ts"
 import { deferredTools } from "../tools/deferred/deferred-tools.ts"
 import { FileReads, forgetAll, readsInView } from "../tools/files/read-state.ts"
+import { snipTool } from "../tools/session/snip.ts"
 import type { OpenToolset } from "../tools/tool.ts"
 import { openTools } from "../tools/toolsets.ts"
 import { Agent } from "./agent.ts"
@@ -152,13 +154,17 @@ interface Assembly extends Surroundings {
   readonly toolset: Required<OpenToolset>
 }
 
-async function assemble({ options, ground, toolset, problems = [], companions, sub }: Assembly): Promise<Agent> {
+async function assemble({ options, ground, toolset: given, problems = [], companions, sub }: Assembly): Promise<Agent> {
   const { cwd, root, env, clock, settings, store, memory } = ground
   const telemetry = createTelemetry({ exportContent: settings.exportContent, clock })
   const tracing = { telemetry, conversation: () => conversation.id }
   const model = tracedModel(ground.model, tracing)
   const summariser = ground.summariser && tracedModel(ground.summariser, tracing)
   const { askPermission, askPerson, approvePlan, reads = new FileReads() } = options
+  const { on } = createFlags({ settings }).current
+  const snip = snipTool({ exchanges: () => conversation.exchanges(), snip: (range) => conversation.snip(range) })
+  // a tool costs tokens with every request, and a sub-agent has no one to ask
+  const toolset = !sub && (on["snip-tool"] || on.folding) ? { ...given, tools: [...given.tools, snip] } : given
   const policy = {
     ...policyOf(ground, [...toolset.readable, ...(sub ? [putAside(root, sub)] : [])]),
     ...(sub?.copy ? { copy: sub.copy } : {}),

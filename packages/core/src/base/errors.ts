@@ -182,6 +182,11 @@ export class CompactionFailedError extends StrataError {
   }
 }
 
+/** A range of messages that cannot be folded, snipped or opened. */
+export class RangeRefusedError extends StrataError {
+  override readonly name = "RangeRefusedError"
+}
+
 export class MessageNotFoundError extends StrataError {
   override readonly name = "MessageNotFoundError"
 

@@ -51,6 +51,8 @@ describe("FLG-1 switches", () => {
       "ahead of time": "compact-ahead",
       reactive: "compact-reactive",
       "without a model": "compact-offline",
+      "folding in place of compacting": "folding",
+      "the agent proposes a snip": "snip-tool",
       dreaming: "dreaming",
       "extraction of memories": "auto-memory",
       "recall of memories": "memory-recall",

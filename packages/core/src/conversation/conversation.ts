@@ -9,6 +9,7 @@ import {
   ConversationExistsError,
   MessageNotFoundError,
   NoCompactionError,
+  RangeRefusedError,
 } from "../base/errors.ts"
 import type { FlagReader, Flags } from "../base/flags.ts"
 import type { Ids } from "../base/ids.ts"
@@ -19,6 +20,7 @@ import type { Mailbox } from "../journal/mailbox.ts"
 import { newestFirst } from "../journal/newest-first.ts"
 import type { Journal, Store } from "../journal/store.ts"
 import type { CompactionOrder, CompactionPlan, Refusal } from "../layers/compaction-order.ts"
+import { exchangesOf, type PlannedRange, type RangePlan } from "../layers/fold/plan.ts"
 import type { Layer, LayerContext, Outcome } from "../layers/layer.ts"
 import { LayerPipeline } from "../layers/pipeline.ts"
 import type { Attachment } from "../messages/attachments.ts"
@@ -51,6 +53,7 @@ import type { ConversationEvents, Opened } from "./events.ts"
 import { asPlainJson, checkedCopy, type Incoming, type IncomingResponse, messageDrafts } from "./incoming.ts"
 import type { Prompt } from "./prompt.ts"
 import { type Deferral, PromptKeeper } from "./prompt-keeper.ts"
+import { changeRange, type FoldRequest, type RangeChange, type SnipRequest } from "./ranges.ts"
 import { namedBy } from "./recall.ts"
 import { ConversationRecord } from "./record.ts"
 import { RequestPreparer } from "./request-preparer.ts"
@@ -91,6 +94,8 @@ export interface ConversationParts {
 
 /** What a compaction is asked for. Default: everything, because a person wants it. */
 export type CompactionRequest = Partial<CompactionOrder>
+
+const OFF = "Everything is switched off (STRATA_OFF), so the view is the whole journal. Nothing was changed."
 
 export class Conversation implements AsyncDisposable {
   readonly opened: Opened
@@ -299,6 +304,36 @@ export class Conversation implements AsyncDisposable {
       const planned = await this.#layers.planCompaction({ trigger: "manual", ...order })
       if (!planned) throw new NoCompactionError()
       return planned
+    })
+  }
+
+  /** Sends a range of messages as one line each, or the oldest exchanges until the context has a size. `unfold` opens a range again. */
+  fold(request: FoldRequest): Promise<RangePlan> {
+    return this.#changeRange({ action: "fold", ...request })
+  }
+
+  /** Stops sending a range of messages. They stay in the journal, and what the user said in them stays in `words()`. */
+  snip(request: SnipRequest): Promise<RangePlan> {
+    return this.#changeRange({ action: "snip", ...request })
+  }
+
+  /** Sends a folded or snipped range again, by the handle of any message in it. */
+  unfold(handle: string, { dryRun = false }: { readonly dryRun?: boolean } = {}): Promise<RangePlan> {
+    return this.#changeRange({ action: "open", handle, dryRun })
+  }
+
+  /** @internal The finished exchanges that can be folded or snipped, oldest first. */
+  exchanges(): readonly PlannedRange[] {
+    return exchangesOf(this.#context())
+  }
+
+  #changeRange(change: RangeChange): Promise<RangePlan> {
+    return this.#inOrder(async () => {
+      if (this.#parts.settings.values.off) throw new RangeRefusedError(OFF)
+      await this.#readFlags()
+      const { plan, drafts } = changeRange(this.#context(), change)
+      await this.#layers.act({ name: "fold" }, async () => ({ drafts }))
+      return plan
     })
   }
 

@@ -15,6 +15,7 @@ import { forkExtraction } from "../layers/5-auto-memory/fork-extraction.ts"
 import type { ConfirmMemory } from "../layers/5-auto-memory/keep.ts"
 import type { Dreaming } from "../layers/6-dreaming/dreaming.ts"
 import { dreamingLayer } from "../layers/6-dreaming/dreaming-layer.ts"
+import { folding } from "../layers/fold/fold.ts"
 import type { Layer } from "../layers/layer.ts"
 import { isOffline, type Model } from "../model/model.ts"
 import { forgetCalls } from "../tools/files/read-state.ts"
@@ -63,6 +64,7 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
   return [
     toolResultStorage({ limitsItself, onPutAside: forget }),
     microcompaction({ onCleared: forget }),
+    folding(),
     notes,
     compaction({ offline: offline(), reads, notes, ...rest, ...(isOffline(model) ? {} : { parent }) }),
     ...memoryLayer(memory, {
@@ -126,6 +128,7 @@ export function ownLoopLayers(loop: OwnLoop): readonly Layer[] {
   return [
     toolResultStorage(),
     microcompaction({ serverClears }),
+    folding(),
     notes,
     compaction({ offline: offline(), notes, ...(isOffline(model) ? {} : { parent }) }),
     ...memoryLayer(memory, { access: "none", extract: forkExtraction(parent) }),

@@ -18,6 +18,7 @@ import type { CompactionOrder, CompactionPlan, CompactionProgress, Refusal } fro
 export type LayerName =
   | "tool-results"
   | "microcompact"
+  | "fold"
   | "session-memory"
   | "compaction"
   | "auto-memory"

@@ -1,0 +1,49 @@
+/** Folding, snipping and opening ranges of a conversation by hand: what is asked for, what it would do, and the decisions for it. */
+import { RangeRefusedError } from "../base/errors.ts"
+import type { DecisionDraft } from "../journal/entries.ts"
+import {
+  decisionsFor,
+  planDownTo,
+  planOpening,
+  planRange,
+  type RangeOrder,
+  type RangePlan,
+  type RangeRefusal,
+} from "../layers/fold/plan.ts"
+import type { LayerContext } from "../layers/layer.ts"
+
+interface Trying {
+  /** Only say what would happen. */
+  readonly dryRun?: boolean
+}
+
+/** A range by uuids or handles, or the oldest exchanges until the context has a size. */
+export type FoldRequest = (RangeOrder | { readonly downTo: number }) & Trying
+
+export interface SnipRequest extends RangeOrder, Trying {
+  readonly why?: string
+  /** Who proposed it. Default: the user. */
+  readonly by?: "user" | "agent"
+}
+
+export type RangeChange =
+  | ({ readonly action: "fold" } & FoldRequest)
+  | ({ readonly action: "snip" } & SnipRequest)
+  | ({ readonly action: "open"; readonly handle: string } & Trying)
+
+/** Throws where nothing can be changed. */
+export function changeRange(
+  context: LayerContext,
+  change: RangeChange,
+): { readonly plan: RangePlan; readonly drafts: readonly DecisionDraft[] } {
+  const plan = planFor(context, change)
+  if (plan.action === "refused") throw new RangeRefusedError(plan.message)
+  const { by = "user", why = "" } = change.action === "snip" ? change : {}
+  return { plan, drafts: change.dryRun ? [] : decisionsFor(context, plan, { by, why }) }
+}
+
+function planFor(context: LayerContext, change: RangeChange): RangePlan | RangeRefusal {
+  if (change.action === "open") return planOpening(context, change.handle)
+  if ("downTo" in change) return planDownTo(context, change.downTo, context.flags.figures["fold-keep"])
+  return planRange(context, change.action, change)
+}

@@ -1,0 +1,46 @@
+/**
+ * Folding: while it is on, a full window is answered by folding the oldest exchanges into a line each, down to half the threshold, and
+ * compaction waits. Where that is not enough, or would soon have to be done again, nothing is folded and compaction runs.
+ */
+import { grouped } from "../../base/grouped.ts"
+import { counted } from "../../base/numbers.ts"
+import { cacheLifetime } from "../2-microcompact/cache-state.ts"
+import { cachePrices, compactsItself, paybackTurns, remainingTurns } from "../2-microcompact/payback.ts"
+import type { Layer, LayerContext } from "../layer.ts"
+import { decisionsFor, planDownTo, type RangePlan } from "./plan.ts"
+
+const TARGET_SHARE = 0.5 // of the threshold: folding rewrites the cache, so it makes room for many turns at once
+
+export function folding(): Layer {
+  return {
+    name: "fold",
+
+    async beforeRequest(context) {
+      const plan = planFor(context)
+      if (!plan) return undefined
+      return {
+        drafts: decisionsFor(context, plan, { by: "user", why: "the window was filling up" }),
+        message: ({ saved }) =>
+          `Folded ${counted(plan.ranges.length, "old exchange")} into one line each: ${grouped(saved)} tokens fewer. /unfold HANDLE opens one again.`,
+      }
+    },
+  }
+}
+
+/** What folding would do now; `undefined` where it leaves the window to compaction. */
+function planFor(context: LayerContext): RangePlan | undefined {
+  const { flags, fill, thresholds } = context
+  if (!flags.on.folding || fill.used < thresholds.autoCompact) return undefined
+  const target = thresholds.autoCompact * TARGET_SHARE
+  const plan = planDownTo(context, target, flags.figures["fold-keep"])
+  if (plan.action === "refused" || plan.tokensAfter >= thresholds.autoCompact) return undefined
+  return plan.tokensAfter <= target || !compactsItself(context) || pays(context, plan) ? plan : undefined
+}
+
+/** Whether the cache that it rewrites is paid back before the window is full again. */
+function pays(context: LayerContext, { tokensBefore, tokensAfter, rewrites }: RangePlan): boolean {
+  const { facts, fill, views } = context
+  const removed = tokensBefore - tokensAfter
+  const prices = cachePrices(facts, { tokens: fill.used, lifetime: cacheLifetime(views) })
+  return paybackTurns({ removed, after: rewrites }, prices) <= remainingTurns(context)(removed)
+}

@@ -1,0 +1,71 @@
+/**
+ * The line that is sent in place of a folded range: how much it was, what was asked, which files changed, which commands ran and how they
+ * ended, and how to recall it. Computed from the messages alone; the decision keeps the text, so it never changes.
+ */
+import { grouped } from "../../base/grouped.ts"
+import { counted } from "../../base/numbers.ts"
+import { isText, isToolUse, textOf } from "../../messages/blocks.ts"
+import { handleOf } from "../../messages/handles.ts"
+import { contentOf, isRequest, type Message } from "../../messages/messages.ts"
+import { project } from "../../views/projection.ts"
+import { artifacts, fateOf } from "../../views/record/artifacts.ts"
+
+const WORDS = 160 // characters of the request and of the answer
+const COMMAND = 60 // characters
+const FILES = 5
+const COMMANDS = 3
+
+export function lineFor(messages: readonly Message[]): string {
+  const { files, commands } = project(artifacts, messages)
+  const changed = [...files].filter(([, facts]) => fateOf(facts) !== "read").map(([path]) => inOneLine(path, WORDS))
+  const ran = [...commands].map(([command, { failed }]) => `${inOneLine(command, COMMAND)}${failed ? " (failed)" : ""}`)
+  const requests = messages.filter(isRequest)
+  const answer = messages.findLast((message) => message.type === "assistant" && hasText(message))
+  const sentences = [
+    `${sizeOf(messages)}.`,
+    asked(requests),
+    listed("Changed", changed, FILES),
+    listed("Ran", ran, COMMANDS),
+    answer ? `Answered: "${wordsOf(answer)}".` : "",
+    `Recall: ${handleOf(messages[0]!.uuid)} to ${handleOf(messages.at(-1)!.uuid)}`,
+  ]
+  return `[Folded: ${sentences.filter(Boolean).join(" ")}]`
+}
+
+/** Messages of the person, the model and the tools. Attachments are not counted. */
+export const countOf = (messages: readonly Message[]): number =>
+  messages.filter(({ type }) => type === "user" || type === "assistant").length
+
+export const toolCallsIn = (messages: readonly Message[]): number =>
+  messages.flatMap((message) => (message.type === "assistant" ? contentOf(message).filter(isToolUse) : [])).length
+
+/** The beginning of what the message says, in one line. */
+export function wordsOf(message: Message, most = WORDS): string {
+  const blocks = message.type === "user" || message.type === "assistant" ? contentOf(message).filter(isText) : []
+  return inOneLine(textOf(blocks), most)
+}
+
+function sizeOf(messages: readonly Message[]): string {
+  const calls = toolCallsIn(messages)
+  return `${counted(countOf(messages), "message")}${calls === 0 ? "" : `, ${counted(calls, "tool call")}`}`
+}
+
+function asked(requests: readonly Message[]): string {
+  if (requests.length === 0) return ""
+  const more = requests.length === 1 ? "" : ` and ${counted(requests.length - 1, "more request")}`
+  return `Asked: "${wordsOf(requests[0]!)}"${more}.`
+}
+
+/** The newest ones. */
+function listed(title: string, items: readonly string[], most: number): string {
+  if (items.length === 0) return ""
+  const left = items.length - most
+  return `${title}: ${items.slice(-most).join(", ")}${left > 0 ? ` and ${grouped(left)} more` : ""}.`
+}
+
+const hasText = (message: Message): boolean => wordsOf(message) !== ""
+
+function inOneLine(text: string, most: number): string {
+  const line = text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim()
+  return (line.length > most ? `${line.slice(0, most).trimEnd()}…` : line).toWellFormed()
+}

@@ -1,0 +1,300 @@
+/**
+ * What folding, snipping or opening a range would do, as a value: the ranges, the size before and after, and what the server must write to
+ * its cache again. `decisionsFor` turns a plan into drafts; until they are in the journal nothing has changed.
+ */
+import type { DecisionDraft, Effect } from "../../journal/entries.ts"
+import { isThinking } from "../../messages/blocks.ts"
+import { handleOf } from "../../messages/handles.ts"
+import { isRequest, type Message, type Uuid } from "../../messages/messages.ts"
+import { sentBlocks } from "../../messages/sent-blocks.ts"
+import { goesWithRange } from "../../views/context/hidden-ranges.ts"
+import { cacheLifetime, cacheState } from "../2-microcompact/cache-state.ts"
+import { cachePrices, compactsItself } from "../2-microcompact/payback.ts"
+import type { LayerContext } from "../layer.ts"
+import { countOf, lineFor, toolCallsIn, wordsOf } from "./line.ts"
+import { exchangesIn, type Ground, groundOf, isNamed, placeOf, type Span, spanAround } from "./ranges.ts"
+
+export type RangeAction = "fold" | "snip" | "open"
+
+export interface RangePlan {
+  readonly action: RangeAction
+  readonly ranges: readonly PlannedRange[]
+  readonly tokensBefore: number
+  readonly tokensAfter: number
+  /** Tokens that the server must write to its cache again. 0 where nothing of it is left. */
+  readonly rewrites: number
+  /** What that costs. Absent where no price is known. */
+  readonly dollars?: number
+}
+
+export interface PlannedRange {
+  readonly from: Uuid
+  readonly to: Uuid
+  /** Short names of the first and the last message. */
+  readonly handles: { readonly from: string; readonly to: string }
+  readonly messages: number
+  readonly toolCalls: number
+  /** What it takes in the context as a whole. */
+  readonly tokens: number
+  /** How the first request in it begins. */
+  readonly words: string
+  /** What is sent in its place. Only for a fold. */
+  readonly line?: string
+  /** The decision that hides it. Only where it is opened. */
+  readonly decision?: Uuid
+}
+
+export interface RangeRefusal {
+  readonly action: "refused"
+  /** For the person: what happened, what was kept, what to do next. */
+  readonly message: string
+}
+
+/** Both ends by uuid or handle. Without `to`: everything up to the next request. */
+export interface RangeOrder {
+  readonly from: string
+  readonly to?: string
+}
+
+const LEAST = 100 // tokens: less is not worth a line
+const PER_MILLION = 1_000_000
+
+/** What is known about the view while ranges are planned. */
+interface Field {
+  readonly context: LayerContext
+  readonly ground: Ground
+  /** Tokens of each message as it is sent, by uuid. A hidden range has those of its line. */
+  readonly tokens: ReadonlyMap<Uuid, number>
+}
+
+function fieldOf(context: LayerContext): Field {
+  const { context: view, estimator } = context.views
+  const tokens = new Map(view.storedMessages().map((message) => [message.uuid, estimator.blocks(sentBlocks(message))]))
+  return { context, ground: groundOf(view), tokens }
+}
+
+export function planRange(context: LayerContext, action: "fold" | "snip", order: RangeOrder): RangePlan | RangeRefusal {
+  const field = fieldOf(context)
+  const { ground } = field
+  const from = placeOf(order.from, ground)
+  const to = order.to === undefined ? endOfExchange(ground, from) : placeOf(order.to, ground)
+  const missing = from < 0 ? order.from : to < 0 ? order.to : undefined
+  if (missing !== undefined)
+    return refused(
+      `There is no message ${missing} in the view. Nothing was changed. Name a message since the last compaction.`,
+    )
+  const span = spanAround(ground, from, to)
+  if (!span || messagesOf(field, span).length === 0) return refused(NOTHING_LEFT)
+  return planOf(field, action, [span])
+}
+
+const NOTHING_LEFT =
+  "Only finished exchanges can be taken out, and this range has none: the newest request, the work in progress and the summary stay. Nothing was changed."
+
+/** The oldest exchanges until the context has this size, or all that can go. */
+export function planDownTo(context: LayerContext, target: number, keep: number): RangePlan | RangeRefusal {
+  const field = fieldOf(context)
+  const { context: view } = context.views
+  const before = view.size().tokens
+  if (before <= target) return refused(`The context has ${before} tokens already, so there is nothing to fold.`)
+  const spans: Span[] = []
+  let removed = 0
+  for (const span of inOrder(field, keep)) {
+    const saving = savingOf(field, span, lineFor(messagesOf(field, span)))
+    if (saving < LEAST) continue
+    spans.push(span)
+    removed += saving
+    if (view.sizeAfter(removed) <= target) break
+  }
+  if (spans.length === 0) return refused("There is no finished exchange left to fold. Nothing was changed.")
+  return planOf(
+    field,
+    "fold",
+    spans.toSorted((a, b) => a.start - b.start),
+  )
+}
+
+/** The oldest first. What someone opened again comes last. */
+function inOrder({ context, ground }: Field, keep: number): readonly Span[] {
+  const spans = exchangesIn(ground, keep)
+  const wasOpened = ({ start, end }: Span) =>
+    ground.messages.slice(start, end).some(({ uuid }) => context.views.context.wasOpened(uuid))
+  return [...spans.filter((span) => !wasOpened(span)), ...spans.filter(wasOpened)]
+}
+
+/** The finished exchanges that are sent whole, oldest first. */
+export function exchangesOf(context: LayerContext): readonly PlannedRange[] {
+  const field = fieldOf(context)
+  return exchangesIn(field.ground, 1).map((span) => describe(messagesOf(field, span), tokensIn(field, span)))
+}
+
+/** The hidden range that a uuid or handle names: its decision, or any message in it. */
+export function planOpening(context: LayerContext, name: string): RangePlan | RangeRefusal {
+  const { context: view, estimator } = context.views
+  const found = view.hiddenRanges.find(
+    ({ decision, messages }) => isNamed(decision.uuid, name) || messages.some(({ uuid }) => isNamed(uuid, name)),
+  )
+  if (!found)
+    return refused(
+      `No folded or snipped range of the view has the handle ${name}. Nothing was changed. What was hidden before a compaction can still be recalled.`,
+    )
+  const { decision, messages } = found
+  const tokensBefore = view.size().tokens
+  const tokensAfter = view.sizeWithout(decision.uuid)
+  const tokens = estimator.blocks(messages.flatMap(sentBlocks))
+  const range = { ...describe(messages, tokens), decision: decision.uuid }
+  const field = fieldOf(context)
+  const start = field.ground.messages.indexOf(messages[0]!)
+  const rewrites = isCold(context) ? 0 : Math.max(0, tokensAfter - tokensUpTo(field, start))
+  return { action: "open", ranges: [range], tokensBefore, tokensAfter, rewrites, ...priceOf(context, rewrites) }
+}
+
+function planOf(field: Field, action: "fold" | "snip", spans: readonly Span[]): RangePlan {
+  const { context } = field
+  const { context: view } = context.views
+  const ranges = spans.map((span): PlannedRange => {
+    const messages = messagesOf(field, span)
+    const line = action === "fold" ? { line: lineFor(messages) } : {}
+    return { ...describe(messages, tokensIn(field, span)), ...line }
+  })
+  const saved = spans.reduce((sum, span, i) => sum + savingOf(field, span, ranges[i]!.line), 0)
+  const thinking = dropsThinking(field, spans[0]!) ? thinkingOutside(field, spans) : 0
+  const tokensAfter = view.sizeAfter(saved + thinking)
+  const kept = thinking > 0 ? firstThinking(field) : spans[0]!.start
+  const rewrites = isCold(context)
+    ? 0
+    : Math.max(0, Math.round(tokensAfter - tokensUpTo(field, Math.min(kept, spans[0]!.start))))
+  return {
+    action,
+    ranges,
+    tokensBefore: view.size().tokens,
+    tokensAfter,
+    rewrites,
+    ...priceOf(context, rewrites),
+  }
+}
+
+/** The drafts of a plan. `by` and `why` are for a snip. */
+export function decisionsFor(
+  context: LayerContext,
+  { action, ranges, rewrites, tokensBefore, tokensAfter }: RangePlan,
+  { by, why }: { readonly by: "user" | "agent"; readonly why: string },
+): readonly DecisionDraft[] {
+  if (action === "open")
+    return ranges.map(({ decision }) => ({ type: "strata", subtype: "undone", decision: decision! }))
+  const field = fieldOf(context)
+  const spans = ranges.map((range) => spanOf(range, field.ground))
+  const drops = dropsThinking(field, spans[0]!)
+  const thinking = drops ? thinkingOutside(field, spans) : 0
+  const cache = cacheState(context)
+  const spares =
+    cache.state === "leaving" && tokensBefore - tokensAfter > cache.excess && compactsItself(context)
+      ? { spares: "compaction" as const }
+      : {}
+  const decisions = ranges.map(({ from, to, line }, i): DecisionDraft => {
+    const saves = savingOf(field, spans[i]!, line) + (i === 0 ? thinking : 0)
+    const effect: Effect = { saves: Math.max(0, Math.round(saves)), rewrites: i === 0 ? rewrites : 0, ...spares }
+    const range = { from, to, ...(drops ? { thinking: "dropped" as const } : {}), effect }
+    return line === undefined
+      ? { type: "strata", subtype: "snipped", why, by, ...range }
+      : { type: "strata", subtype: "folded", line, ...range }
+  })
+  return [...cacheEditsGone(context), ...decisions]
+}
+
+/** The server's cache ends at the first change, so what was deleted in it is cleared here. */
+function cacheEditsGone({ views }: LayerContext): readonly DecisionDraft[] {
+  const { toolUseIds } = views.context.cacheEdits
+  if (toolUseIds.length === 0) return []
+  return [
+    { type: "strata", subtype: "cache-edits-dropped", why: "a range before them was folded or snipped" },
+    { type: "strata", subtype: "tool-results-cleared", toolUseIds, why: "size" },
+  ]
+}
+
+function describe(messages: readonly Message[], tokens: number): PlannedRange {
+  const [first, last] = [messages[0]!, messages.at(-1)!]
+  return {
+    from: first.uuid,
+    to: last.uuid,
+    handles: { from: handleOf(first.uuid), to: handleOf(last.uuid) },
+    messages: countOf(messages),
+    toolCalls: toolCallsIn(messages),
+    tokens: Math.round(tokens),
+    words: wordsOf(messages.find(isRequest) ?? first),
+  }
+}
+
+const refused = (message: string): RangeRefusal => ({ action: "refused", message })
+
+/** The last message before the next request. */
+function endOfExchange({ messages }: Ground, from: number): number {
+  const next = messages.findIndex((message, at) => at > from && isRequest(message))
+  return (next < 0 ? messages.length : next) - 1
+}
+
+/** Those that go. */
+const messagesOf = ({ ground }: Field, { start, end }: Span): readonly Message[] =>
+  ground.messages.slice(start, end).filter(goesWithRange)
+
+const spanOf = ({ from, to }: PlannedRange, { messages }: Ground): Span => ({
+  start: messages.findIndex(({ uuid }) => uuid === from),
+  end: messages.findIndex(({ uuid }) => uuid === to) + 1,
+})
+
+function savingOf(field: Field, span: Span, line: string | undefined): number {
+  const { estimator } = field.context.views
+  return tokensIn(field, span) - (line === undefined ? 0 : estimator.blocks([{ type: "text", text: line }]))
+}
+
+/** As sent: a range that is hidden already counts with its line. */
+function tokensIn(field: Field, { start, end }: Span): number {
+  const { ground, tokens } = field
+  const inside = new Set(messagesOf(field, { start, end }).map(({ uuid }) => uuid))
+  const lines = ground.hidden
+    .filter(({ messages }) => inside.has(messages[0]!.uuid))
+    .map(({ decision }) => decision.uuid)
+  return [...inside, ...lines].reduce((sum, uuid) => sum + (tokens.get(uuid) ?? 0), 0)
+}
+
+/** What comes before a place, and stays in the server's cache. */
+function tokensUpTo({ context, ground, tokens }: Field, place: number): number {
+  const before = new Set(ground.messages.slice(0, place).map(({ uuid }) => uuid))
+  const lines = ground.hidden
+    .filter(({ messages }) => before.has(messages[0]!.uuid))
+    .map(({ decision }) => decision.uuid)
+  const sent = [...before, ...lines].reduce((sum, uuid) => sum + (tokens.get(uuid) ?? 0), 0)
+  return context.views.context.promptTokens + sent
+}
+
+const isCold = (context: LayerContext): boolean => cacheState(context).state === "cold"
+
+function priceOf({ facts, views, fill }: LayerContext, rewrites: number): { dollars?: number } {
+  if (!facts.price) return {}
+  const { write } = cachePrices(facts, { tokens: fill.used, lifetime: cacheLifetime(views) })
+  return { dollars: (rewrites * write * facts.price.input) / PER_MILLION }
+}
+
+/** Whether thinking after the change is bound to what changes. */
+function dropsThinking({ context, ground }: Field, { start }: Span): boolean {
+  if (!context.facts.accepts.boundThinking) return false
+  const after = new Set<Uuid>(ground.messages.slice(start).map(({ uuid }) => uuid))
+  return context.views.context
+    .storedMessages()
+    .some((message) => after.has(message.uuid) && sentBlocks(message).some(isThinking))
+}
+
+/** Tokens of the thinking that goes although its messages stay. */
+function thinkingOutside({ context, ground }: Field, spans: readonly Span[]): number {
+  const { context: view, estimator } = context.views
+  const gone = new Set<Uuid>(
+    spans.flatMap(({ start, end }) => ground.messages.slice(start, end).map(({ uuid }) => uuid)),
+  )
+  const left = view.storedMessages().filter(({ uuid }) => !gone.has(uuid))
+  return estimator.blocks(left.flatMap(sentBlocks).filter(isThinking))
+}
+
+function firstThinking({ context, ground }: Field): number {
+  const first = context.views.context.storedMessages().find((message) => sentBlocks(message).some(isThinking))
+  return first ? ground.messages.findIndex(({ uuid }) => uuid === first.uuid) : ground.messages.length
+}

@@ -1,0 +1,100 @@
+/**
+ * Which ranges may be folded or snipped. A range never splits a tool call from its result or one response in two, and never takes the
+ * newest request, the round in progress or an earlier summary. A range that is hidden already is taken whole or not at all.
+ */
+import { handleOf } from "../../messages/handles.ts"
+import { isRequest, type Message, type Uuid } from "../../messages/messages.ts"
+import { safeCuts } from "../../messages/rounds.ts"
+import type { ContextView } from "../../views/context/context.ts"
+import type { HiddenMessages } from "../../views/context/hidden-ranges.ts"
+import { lastTurn } from "../position.ts"
+
+/** The messages of the view that a range can be cut from, hidden ones included. */
+export interface Ground {
+  readonly messages: readonly Message[]
+  /** Before which messages a range may begin or end. */
+  readonly cuts: readonly boolean[]
+  /** Ranges lie between these two places. */
+  readonly floor: number
+  readonly end: number
+  /** The place of the newest request, which always stays. */
+  readonly request: number
+  readonly hidden: readonly HiddenMessages[]
+}
+
+export interface Span {
+  readonly start: number
+  /** Exclusive. */
+  readonly end: number
+}
+
+export function groundOf(context: ContextView): Ground {
+  const messages = context.rawMessages
+  const hidden = context.hiddenRanges
+  const cuts = [...safeCuts(messages)]
+  for (const { start, end } of hidden.map((range) => spanOf(range, messages)))
+    for (let at = start + 1; at < end; at++) cuts[at] = false
+  const request = messages.findLastIndex(isRequest)
+  const turn = lastTurn(messages).start
+  return {
+    messages,
+    cuts,
+    floor: messages.findLastIndex((message) => message.type === "user" && message.isCompactSummary === true) + 1,
+    end: request > turn ? request : Math.min(turn, messages.length),
+    request,
+    hidden,
+  }
+}
+
+const spanOf = ({ messages: hidden }: HiddenMessages, messages: readonly Message[]): Span => ({
+  start: messages.findIndex(({ uuid }) => uuid === hidden[0]!.uuid),
+  end: messages.findIndex(({ uuid }) => uuid === hidden.at(-1)!.uuid) + 1,
+})
+
+/** Whether a name is this message's uuid or handle. */
+export const isNamed = (uuid: Uuid, name: string): boolean => uuid === name || handleOf(uuid) === name
+
+/** The place of the message that a uuid or a handle names, or -1. A line in place of a range counts as its first message. */
+export function placeOf(name: string, { messages, hidden }: Pick<Ground, "messages" | "hidden">): number {
+  const line = hidden.find(({ decision }) => isNamed(decision.uuid, name))
+  if (line) return messages.indexOf(line.messages[0]!)
+  return messages.findIndex(({ uuid }) => isNamed(uuid, name))
+}
+
+/** The safe range around two places, narrowed to what may be hidden. `undefined` where nothing is left of it. */
+export function spanAround(ground: Ground, first: number, last: number): Span | undefined {
+  const { cuts, floor, end: most, request } = ground
+  let start = Math.min(first, last)
+  let end = Math.max(first, last) + 1
+  while (!cuts[start]) start--
+  while (!cuts[end]) end++
+  if (start <= request && request < end) [start, end] = start < request ? [start, request] : [request + 1, end]
+  start = Math.max(start, floor)
+  end = Math.min(end, most)
+  while (start < end && !cuts[start]) start++
+  while (end > start && !cuts[end]) end--
+  return start < end ? { start, end } : undefined
+}
+
+/**
+ * The exchanges that can be folded one by one, oldest first: a request and everything up to its answer. The newest `keep` stay, and so does
+ * everything that is hidden already.
+ */
+export function exchangesIn(ground: Ground, keep: number): readonly Span[] {
+  const { messages, cuts, floor, end, hidden } = ground
+  const starts: number[] = []
+  let isAnswered = true
+  for (let at = floor; at < Math.max(end, ground.request + 1); at++) {
+    const message = messages[at]!
+    if (message.type === "assistant") isAnswered = true
+    if (!isRequest(message) || !isAnswered || !cuts[at]) continue
+    starts.push(at)
+    isAnswered = false
+  }
+  const spans = starts.slice(0, -1).map((start, i): Span => ({ start, end: starts[i + 1]! }))
+  const covered = new Set(hidden.flatMap((range) => range.messages.map(({ uuid }) => uuid)))
+  const old = keep <= 1 ? spans : spans.slice(0, Math.max(0, spans.length - (keep - 1)))
+  return old.filter(
+    (span) => span.end <= end && messages.slice(span.start, span.end).every(({ uuid }) => !covered.has(uuid)),
+  )
+}

@@ -1,0 +1,174 @@
+/** Folding on: an agent against the simulator, over many windows. */
+import { expect, test } from "vitest"
+import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
+import { handleOf } from "../../../src/messages/handles.ts"
+import { contentOf, type UserMessage } from "../../../src/messages/messages.ts"
+import { serialiseRequest } from "../../../src/views/context/request.ts"
+import { ask, calls } from "../agent/agents.ts"
+import { compactingAgent, compactingSimulator, decisionsOf, textsOf } from "../compaction/compacting.ts"
+import { rounds } from "./conversations.ts"
+
+const FOLDING = {
+  switches: {
+    folding: true,
+    notes: false,
+    // layer 2 would empty the exchanges before they are folded
+    "clear-by-time": false,
+    "clear-by-api": false,
+    "clear-by-size": false,
+  },
+} as const
+const WINDOWS = 20
+const WORDS = 9_000 // about as many tokens
+
+test("BEY-13 with folding on, twenty windows pass without a compaction, and what was folded comes back by its handle", async () => {
+  const { sim, of } = await compactingSimulator(manyTimes(rounds(1, WORDS), 400))
+  const agent = await compactingAgent(sim, { settings: FOLDING, window: 100_000 })
+  const { conversation: chat } = agent
+  let added = 0
+  for (let n = 1; added < WINDOWS * chat.thresholds.autoCompact; n++) {
+    const { end } = await ask(agent, `Task ${n}: find out what the words say.`)
+    expect(end).toMatchObject({ reason: "answer" })
+    added += WORDS
+    expect(chat.fill().state).not.toBe("blocked")
+  }
+  expect(sim.log.every(({ status }) => status === 200)).toBe(true)
+  expect(of("summary")).toHaveLength(0)
+  expect(await decisionsOf(agent, "compacted")).toHaveLength(0)
+  const folded = await decisionsOf(agent, "folded")
+  expect(folded.length).toBeGreaterThan(WINDOWS)
+  // many at once, so that the cache is rewritten once per window
+  const breaks = folded.filter(({ effect }) => effect!.rewrites > 0)
+  expect(breaks.length).toBeLessThan(WINDOWS * 3)
+
+  const texts = textsOf(of("work").at(-1)!.request)
+  const [first] = folded
+  expect(first!.line).toMatch(
+    /^\[Folded: 4 messages, 1 tool call\. Asked: "Task 1: find out what the words say\.".* Recall: /,
+  )
+  expect(texts.join("\n")).toContain(first!.line)
+  const [, from] = /Recall: (\S+) to/.exec(first!.line)!
+  const { ranges } = await chat.unfold(from!)
+  expect(ranges[0]).toMatchObject({ messages: 4, toolCalls: 1, words: "Task 1: find out what the words say." })
+  expect(chat.views.context.storedMessages().some(({ uuid }) => uuid === first!.from)).toBe(true)
+  await agent.close()
+}, 300_000)
+
+test("BEY-13 where folding cannot help, the window is compacted as usual", async () => {
+  const { sim, of } = await compactingSimulator(rounds(14, 2_000))
+  const agent = await compactingAgent(sim, { settings: FOLDING, window: 60_000 })
+  const { end } = await ask(agent, "One long task: find out what the words say.")
+  expect(end).toMatchObject({ reason: "answer" })
+  expect(await decisionsOf(agent, "folded")).toHaveLength(0)
+  expect((await decisionsOf(agent, "compacted")).length).toBeGreaterThan(0)
+  expect(of("summary").length).toBeGreaterThan(0)
+  await agent.close()
+})
+
+test("BEY-13 a compaction after folds summarises their lines, and every block of the ranges is still recalled", async () => {
+  const { sim, of } = await compactingSimulator(manyTimes(rounds(1, 2_000), 40))
+  const agent = await compactingAgent(sim, { settings: { switches: { notes: false } } })
+  const { conversation: chat } = agent
+  for (const task of ["First task.", "Second task.", "Third task."]) await ask(agent, task)
+  const { ranges } = await chat.fold({ from: chat.words().messages[0]!.uuid })
+  const { messages: hidden } = chat.views.context.hiddenRanges[0]!
+  await chat.compact()
+  expect(textsOf(of("summary")[0]!.request).join("\n")).toContain(ranges[0]!.line)
+  expect(chat.words().messages.map(({ text }) => text)).toEqual(["First task.", "Second task.", "Third task."])
+  await expect(chat.unfold(ranges[0]!.handles.from)).rejects.toThrow(/can still be recalled/)
+  for (const message of hidden)
+    for (const [at, block] of (message.type === "attachment" ? [] : contentOf(message as UserMessage)).entries())
+      expect(await chat.recall(handleOf(message.uuid, at))).toEqual(block)
+  await agent.close()
+})
+
+test("BEY-13 rewinding into a folded range opens it", async () => {
+  const { sim } = await compactingSimulator(manyTimes(rounds(1, 200), 40))
+  const agent = await compactingAgent(sim, { settings: { switches: { notes: false } } })
+  const { conversation: chat } = agent
+  await ask(agent, "First task.")
+  const before = serialiseRequest(await chat.currentRequest())
+  const { uuid } = chat.views.context.newest!
+  for (const task of ["Second task.", "Third task."]) await ask(agent, task)
+  const [first] = chat.words().messages
+  await chat.fold({ from: first!.uuid, to: uuid })
+  expect(chat.views.context.hiddenRanges).toHaveLength(1)
+  await chat.rewind(uuid)
+  expect(chat.views.context.hiddenRanges).toHaveLength(0)
+  expect(serialiseRequest(await chat.currentRequest())).toBe(before)
+  await agent.close()
+})
+
+test("BEY-13 the agent proposes a snip, and only the person's yes cuts it out", async () => {
+  let handle = ""
+  const propose: ScriptedTurn = (turn) => ({
+    content: [
+      { type: "tool_use", id: turn.nextToolUseId(), name: "Snip", input: { from: handle, why: "It was a dead end." } },
+    ],
+  })
+  const { sim, of } = await compactingSimulator([
+    ...rounds(1, 500),
+    ...rounds(1, 500),
+    calls(["Snip", {}]),
+    "That can go.",
+    propose,
+    "As you wish.",
+    propose,
+    "It is gone.",
+  ])
+  const asked: string[] = []
+  let answer = "Keep it"
+  const agent = await compactingAgent(sim, {
+    settings: { switches: { notes: false, "snip-tool": true } },
+    askPerson: ({ text }) => {
+      asked.push(text)
+      return answer
+    },
+  })
+  const { conversation: chat } = agent
+  await ask(agent, "Never use tabs. Try the first idea.")
+  await ask(agent, "Try the second idea.")
+  await ask(agent, "What can go?")
+  const [listing] = textsOf(of("work").at(-1)!.request).filter((text) => /^[0-9a-f]{10}: /.test(text))
+  expect(listing).toMatch(/^[0-9a-f]{10}: 4 messages, about [\d,]+ tokens: Never use tabs\. Try the first idea\.$/m)
+  expect(asked).toEqual([])
+
+  handle = listing!.slice(0, 10)
+  await ask(agent, "Propose it.")
+  expect(asked).toHaveLength(1)
+  expect(asked[0]).toMatch(
+    /cut 4 messages \(about [\d,]+ tokens, .*They begin with "Never use tabs\. Try the first idea\."\. Its reason: It was a dead end\./,
+  )
+  expect(await decisionsOf(agent, "snipped")).toHaveLength(0)
+
+  answer = "Cut it out"
+  await ask(agent, "Propose it again.")
+  expect(await decisionsOf(agent, "snipped")).toMatchObject([{ by: "agent", why: "It was a dead end." }])
+  expect(textsOf(of("work").at(-1)!.request)).not.toContain("Never use tabs. Try the first idea.")
+  // a compaction still carries what the person said and asked for
+  expect(chat.words().messages[0]).toMatchObject({ text: "Never use tabs. Try the first idea." })
+  expect(chat.words().rules[0]!.text).toContain("Never use tabs")
+  await agent.close()
+})
+
+test("BEY-13 without someone to ask nothing is snipped, and without the setting the model has no such tool", async () => {
+  const { sim, of } = await compactingSimulator([...rounds(1, 500), calls(["Snip", { from: "0123456789" }]), "Done."])
+  const agent = await compactingAgent(sim, { settings: { switches: { notes: false, "snip-tool": true } } })
+  await ask(agent, "Go.")
+  await ask(agent, "Snip.")
+  expect(textsOf(of("work").at(-1)!.request).join("\n")).toContain("There is no one to ask, so nothing was cut.")
+  expect(await decisionsOf(agent, "snipped")).toHaveLength(0)
+  await agent.close()
+  const usual = await compactingAgent(sim, { settings: { switches: { notes: false } } })
+  await ask(usual, "Go.")
+  expect(
+    of("work")
+      .at(-1)!
+      .request.tools?.map(({ name }) => name),
+  ).not.toContain("Snip")
+  await usual.close()
+})
+
+function manyTimes<T>(turns: readonly T[], times: number): readonly T[] {
+  return Array.from({ length: times }, () => turns).flat()
+}
