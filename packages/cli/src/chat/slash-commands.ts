@@ -18,6 +18,7 @@ import {
   showTodos,
 } from "./command-actions.ts"
 import type { CommandTarget } from "./command-target.ts"
+import { fold, snip, unfold } from "./fold-commands.ts"
 import { helpLines } from "./panels.ts"
 
 export interface SlashCommand {
@@ -52,6 +53,27 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
     about: "make room; hint: what to keep, or --dry-run",
     needsRest: true,
     run: async (chat, argument) => compact(chat, readCompactRequest(argument)),
+  },
+  {
+    name: "fold",
+    usage: "/fold [tokens]",
+    about: "fold old exchanges into a line each; or --dry-run",
+    needsRest: true,
+    run: fold,
+  },
+  {
+    name: "unfold",
+    usage: "/unfold [handle]",
+    about: "bring a folded or cut range back",
+    needsRest: true,
+    run: unfold,
+  },
+  {
+    name: "snip",
+    usage: "/snip [FROM TO]",
+    about: "cut a range out of the view, or --dry-run",
+    needsRest: true,
+    run: snip,
   },
   { name: "notes", usage: "/notes", about: "show the agent's notes on this conversation", run: showNotes },
   {

@@ -22,6 +22,7 @@ export interface Look {
 export const LAYER_WORDS: Readonly<Record<LayerSaving["layer"], string>> = {
   "tool-results": "results put aside",
   microcompact: "results cleared",
+  fold: "ranges folded or cut",
   server: "cleared by the server",
   compaction: "compaction",
   notes: "notes",
@@ -80,7 +81,9 @@ function remarksOn(
   const remarks = [
     `${LAYER_WORDS[layer]}: ${counterfactual}`,
     ...(layer !== "notes" && saved !== undefined && saved < 0 ? ["It has cost more than it saved so far."] : []),
-    ...(spared > 0 ? [`${counted(spared, "clearing")} made a compaction unnecessary.`] : []),
+    ...(spared > 0
+      ? [`${counted(spared, layer === "fold" ? "fold" : "clearing")} made a compaction unnecessary.`]
+      : []),
     ...(unmeasured > 0 ? [`${counted(unmeasured, "decision")} without a size: not counted.`] : []),
   ]
   return indented(wrapped(remarks.join(" "), width - 2), 2).map(style.dim)
@@ -135,6 +138,7 @@ export function keptOut(savings: LedgerSummary["savings"]): string {
 const KEPT_OUT_WORDS: Readonly<Record<LayerSaving["layer"], string>> = {
   "tool-results": "put aside",
   microcompact: "cleared",
+  fold: "folded",
   server: "cleared by the server",
   compaction: "compacted",
   notes: "in notes",

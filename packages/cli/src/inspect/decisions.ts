@@ -1,6 +1,7 @@
 /** What the layers decided in a Strata journal, in order. Other programs' transcripts have no decisions. */
 import type { DecisionEntry, Entry } from "@strata/core/internal"
 import { isDecision } from "@strata/core/internal/journal/entries"
+import { handleOf } from "@strata/core/internal/messages/handles"
 import { counted, grouped } from "../display/numbers.ts"
 
 export interface Decided {
@@ -18,6 +19,8 @@ export type DecidedWhat =
   | "put aside"
   | "cleared"
   | "cleared by the server"
+  | "folded"
+  | "snipped"
   | "compacted"
   | "compaction failed"
   | "thinking dropped"
@@ -62,6 +65,12 @@ function described(decision: DecisionEntry): Description | undefined {
       const results = counted(decision.toolUseIds.length, "result")
       return { what: "cleared", ...effectOf(decision), about: `${results}, ${REASONS[decision.why]}` }
     }
+    case "folded":
+      return { what: "folded", ...effectOf(decision), about: rangeOf(decision) }
+    case "snipped": {
+      const why = decision.by === "agent" ? `the agent proposed it: ${decision.why}` : decision.why
+      return { what: "snipped", ...effectOf(decision), about: [rangeOf(decision), why].filter(Boolean).join(", ") }
+    }
     case "compacted": {
       const { tokensBefore, tokensAfter, trigger, route } = decision
       return { what: "compacted", tokens: tokensBefore - tokensAfter, about: `${TRIGGERS[trigger]}, ${route}` }
@@ -76,6 +85,9 @@ function described(decision: DecisionEntry): Description | undefined {
       return undefined
   }
 }
+
+const rangeOf = ({ from, to }: { readonly from: string; readonly to: string }): string =>
+  `${handleOf(from)} to ${handleOf(to)}`
 
 const byServer = (tokens: number): Description => ({
   what: "cleared by the server",

@@ -1,0 +1,119 @@
+/** `/fold`, `/unfold` and `/snip`: take old messages out of the view, and bring them back. */
+import type { PlannedRange, RangePlan } from "@strata/core/internal"
+import { RangeRefusedError } from "@strata/core/internal/base/errors"
+import { handleOf } from "@strata/core/internal/messages/handles"
+import { counted, dollars, grouped, short } from "../display/numbers.ts"
+import { firstLine } from "../display/text.ts"
+import type { CommandTarget } from "./command-target.ts"
+
+const LABEL = 60 // characters of a message in a list
+const DRY_RUN = "--dry-run"
+const HALF = 0.5
+
+/** `/fold 60000` folds down to a size, `/fold FROM TO` a range. Without an argument: down to half of what is there. */
+export async function fold(target: CommandTarget, argument: string): Promise<void> {
+  const { dryRun, words } = read(argument)
+  const { conversation: chat } = target.agent
+  const [first, to] = words
+  const tokens = first === undefined ? Math.floor(chat.fill().used * HALF) : tokensIn(first)
+  const order = tokens !== undefined && to === undefined ? { downTo: tokens } : { from: first!, ...(to ? { to } : {}) }
+  await show(target, dryRun, () => chat.fold({ ...order, dryRun }))
+}
+
+export async function unfold(target: CommandTarget, argument: string): Promise<void> {
+  const { dryRun, words } = read(argument)
+  const { conversation: chat } = target.agent
+  const handle = words[0] ?? (await chooseHidden(target))
+  if (handle !== undefined) await show(target, dryRun, () => chat.unfold(handle, { dryRun }))
+}
+
+export async function snip(target: CommandTarget, argument: string): Promise<void> {
+  const { dryRun, words } = read(argument)
+  const { conversation: chat } = target.agent
+  const [from, to] = words
+  const range = from === undefined ? await chooseExchange(target) : { from, ...(to === undefined ? {} : { to }) }
+  if (range) await show(target, dryRun, () => chat.snip({ ...range, dryRun }))
+}
+
+async function chooseExchange(target: CommandTarget): Promise<{ from: string; to: string } | undefined> {
+  const exchanges = target.agent.conversation.exchanges()
+  if (exchanges.length === 0) {
+    target.notice("There is no finished exchange that could be cut out.")
+    return undefined
+  }
+  const options = exchanges.map((range) => ({ label: firstLine(range.words, LABEL), hint: sizeOf(range) }))
+  const answer = await target.ask({ title: "Cut which exchange out of the view?", options })
+  if (answer.type !== "chosen") return undefined
+  const { from, to } = exchanges[answer.index]!
+  return { from, to }
+}
+
+async function chooseHidden(target: CommandTarget): Promise<string | undefined> {
+  const hidden = target.agent.conversation.views.context.hiddenRanges
+  if (hidden.length === 0) {
+    target.notice("Nothing is folded or cut out.")
+    return undefined
+  }
+  const options = hidden.map(({ decision, messages }) => ({
+    label: firstLine(decision.subtype === "folded" ? decision.line : `Cut out: ${decision.why || "by you"}`, LABEL),
+    hint: `${handleOf(decision.from)}, ${counted(messages.length, "message")}`,
+  }))
+  const answer = await target.ask({ title: "Open which range?", options })
+  return answer.type === "chosen" ? hidden[answer.index]!.decision.uuid : undefined
+}
+
+/** A refusal is a sentence for the person, not a failure of the program. */
+async function show(target: CommandTarget, dryRun: boolean, act: () => Promise<RangePlan>): Promise<void> {
+  try {
+    const plan = await act()
+    if (dryRun) target.print("What it would do (nothing was changed)", rangeLines(plan))
+    else target.notice(doneWords(plan))
+  } catch (error) {
+    if (!(error instanceof RangeRefusedError)) throw error
+    target.notice(error.message)
+  }
+}
+
+const PAST = { fold: "Folded", snip: "Cut out", open: "Opened" } as const
+
+/** `Folded 3 ranges (42 messages): 81.2K to 40.1K tokens. /unfold 3f09c1a2b4 opens the first one.` */
+export function doneWords({ action, ranges, tokensBefore, tokensAfter }: RangePlan): string {
+  const messages = ranges.reduce((sum, range) => sum + range.messages, 0)
+  const done = `${PAST[action]} ${counted(ranges.length, "range")} (${counted(messages, "message")}): ${short(tokensBefore)} to ${short(tokensAfter)} tokens.`
+  const [first] = ranges
+  if (action === "open" || !first) return done
+  const which = ranges.length === 1 ? "brings it back" : "opens the first one again"
+  return `${done} Everything is kept: /unfold ${first.handles.from} ${which}.`
+}
+
+/** What goes, what it takes, and what the server's cache costs. */
+export function rangeLines({ ranges, tokensBefore, tokensAfter, rewrites, dollars: cost }: RangePlan): string[] {
+  return [
+    ...ranges.map(
+      (range) => `${range.handles.from} to ${range.handles.to}  ${sizeOf(range)}  ${firstLine(range.words, LABEL)}`,
+    ),
+    `Context: ${grouped(tokensBefore)} tokens now, ${grouped(tokensAfter)} after.`,
+    rewrites === 0
+      ? "The server's cache loses nothing."
+      : `The server writes ${grouped(rewrites)} tokens to its cache again${cost === undefined ? "" : `, about ${dollars(cost)}`}.`,
+  ]
+}
+
+const sizeOf = ({ messages, tokens }: PlannedRange): string =>
+  `${counted(messages, "message")}, ${short(tokens)} tokens`
+
+interface Given {
+  readonly dryRun: boolean
+  readonly words: readonly string[]
+}
+
+function read(argument: string): Given {
+  const words = argument.split(/\s+/).filter((word) => word !== "")
+  return { dryRun: words.includes(DRY_RUN), words: words.filter((word) => word !== DRY_RUN) }
+}
+
+/** `60000`, `60,000` or `60K`. A handle has ten digits, so it is never taken for a size. */
+function tokensIn(word: string): number | undefined {
+  const match = /^(\d{1,3}(?:,\d{3})+|\d{1,9})(k?)$/i.exec(word)
+  return match ? Number(match[1]!.replaceAll(",", "")) * (match[2] ? 1_000 : 1) : undefined
+}
