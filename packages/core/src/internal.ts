@@ -67,7 +67,14 @@ export type { ImportedConversation, ImportReport } from "./import/importer.ts"
 export { writeImported } from "./import/into-journal.ts"
 export { mainPath } from "./import/main-path.ts"
 export type { DamagedLine } from "./journal/damage.ts"
-export { type DecisionEntry, type Draft, type Entry, isDecision, isMessage } from "./journal/entries.ts"
+export {
+  type AuditFigures,
+  type DecisionEntry,
+  type Draft,
+  type Entry,
+  isDecision,
+  isMessage,
+} from "./journal/entries.ts"
 export { fileStore } from "./journal/file/file-store.ts"
 export { defaultRoot, projectDirectory } from "./journal/file/layout.ts"
 export type { MemoryFiles, MemoryPlace } from "./journal/memory-files.ts"

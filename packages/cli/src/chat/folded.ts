@@ -1,5 +1,5 @@
 /** Opens what the chat folds to one line: thinking, tool results, summaries. Pure. */
-import { compactedSentence } from "../display/compaction.ts"
+import { auditLines, compactedSentence } from "../display/compaction.ts"
 import type { CompactionItem, Item } from "./state.ts"
 
 export interface Opened {
@@ -20,9 +20,11 @@ export function compactionTitle({ tokensBefore, outcome }: CompactionItem): stri
   return compactedSentence({ tokensBefore, ...outcome })
 }
 
-function summaryLines({ summary, restored }: CompactionItem): readonly string[] {
+function summaryLines({ summary, restored, outcome }: CompactionItem): readonly string[] {
+  const checked = outcome?.audit ? auditLines(outcome.audit) : []
   return [
     ...summary.trim().split("\n"),
+    ...(checked.length === 0 ? [] : ["", ...checked]),
     ...(restored.length === 0 ? [] : ["", "Then added:", ...restored.map((what) => `- ${what}`)]),
   ]
 }

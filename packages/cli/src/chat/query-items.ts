@@ -39,8 +39,9 @@ export function itemsAfter(items: readonly Item[], event: QueryEvent): readonly 
     case "summary":
       return items.map(compacting((item) => ({ ...item, summary: event.text })))
     case "compacted": {
-      const { tokensBefore, tokensAfter, route } = event
-      return items.map(compacting((item) => ({ ...item, tokensBefore, outcome: { tokensAfter, route } })))
+      const { tokensBefore, tokensAfter, route, audit } = event
+      const outcome = { tokensAfter, route, ...(audit ? { audit } : {}) }
+      return items.map(compacting((item) => ({ ...item, tokensBefore, outcome })))
     }
     case "done":
       return ended(items, event)

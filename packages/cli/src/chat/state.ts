@@ -1,5 +1,5 @@
 /** What the chat shows, as plain data. Everything on the screen is a function of this. */
-import type { PermissionMode } from "@strata/core/internal"
+import type { AuditFigures, PermissionMode } from "@strata/core/internal"
 import type { Dialog } from "./dialog.ts"
 import { type Editor, EMPTY_EDITOR } from "./editor.ts"
 import type { InputHistory } from "./input-history.ts"
@@ -37,7 +37,7 @@ export interface CompactionItem {
   /** What was added after the summary, a line each. */
   readonly restored: readonly string[]
   /** Absent until the compaction is complete. */
-  readonly outcome?: { readonly tokensAfter?: number; readonly route?: string }
+  readonly outcome?: { readonly tokensAfter?: number; readonly route?: string; readonly audit?: AuditFigures }
 }
 
 export interface ToolOutcome {

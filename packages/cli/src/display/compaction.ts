@@ -1,7 +1,7 @@
 /** How a compaction reads on every screen: its progress, its result, its plan. Pure. */
-import type { CompactionPlan, CompactionProgress, RouteName } from "@strata/core/internal"
+import type { AuditFigures, CompactionPlan, CompactionProgress, RouteName } from "@strata/core/internal"
 import { ROUTE_WORDS } from "@strata/core/internal/layers/4-compaction/attempt"
-import { counted, dollars, grouped } from "./numbers.ts"
+import { counted, dollars, grouped, percent } from "./numbers.ts"
 import { indented, wrapped } from "./text.ts"
 
 export interface CompactionFigures {
@@ -9,15 +9,40 @@ export interface CompactionFigures {
   readonly tokensBefore?: number | undefined
   readonly tokensAfter?: number | undefined
   readonly route?: string | undefined
+  /** Absent where the summary was not checked. */
+  readonly audit?: AuditFigures | undefined
 }
 
 /** `Compacted: 167,000 to 54,000 tokens, from the notes.` */
-export function compactedSentence({ tokensBefore, tokensAfter, route }: CompactionFigures): string {
+export function compactedSentence({ tokensBefore, tokensAfter, route, audit }: CompactionFigures): string {
   if (tokensAfter === undefined) return "Compacted."
   if (tokensBefore === undefined) return `Compacted to ${grouped(tokensAfter)} tokens.`
   const how = route === undefined ? "" : `, ${routeWords(route)}`
-  return `Compacted: ${grouped(tokensBefore)} to ${grouped(tokensAfter)} tokens${how}.`
+  const checked = audit === undefined ? "" : ` Checked: ${auditWords(audit)}.`
+  return `Compacted: ${grouped(tokensBefore)} to ${grouped(tokensAfter)} tokens${how}.${checked}`
 }
+
+/** `98% of the facts kept, 2 of 40 claims struck, 1 fact added` */
+export function auditWords({ coverage, perClass, added }: AuditFigures): string {
+  const claims = Object.values(perClass.fabrication)
+  const checked = claims.reduce((sum, { of }) => sum + of, 0)
+  const struck = claims.reduce((sum, { found }) => sum + found, 0)
+  return [
+    `${percent(coverage, 1)} of the facts kept`,
+    `${grouped(struck)} of ${counted(checked, "claim")} struck`,
+    ...(added.length === 0 ? [] : [`${counted(added.length, "fact")} added`]),
+  ].join(", ")
+}
+
+/** What was struck and what was added, one line each. Empty where the summary was good. */
+export const auditLines = ({ struck, added }: AuditFigures): readonly string[] => [
+  ...(struck.length === 0
+    ? []
+    : ["Struck from the summary, because the conversation does not say it:", ...struck.map(item)]),
+  ...(added.length === 0 ? [] : ["Added, because the summary left it out:", ...added.map(item)]),
+]
+
+const item = (text: string) => `- ${text}`
 
 export const routeWords = (route: string): string => ROUTE_WORDS[route as RouteName] ?? `by ${route}`
 

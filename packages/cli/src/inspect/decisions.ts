@@ -1,5 +1,5 @@
 /** What the layers decided in a Strata journal, in order. Other programs' transcripts have no decisions. */
-import type { DecisionEntry, Entry } from "@strata/core/internal"
+import type { AuditFigures, DecisionEntry, Entry } from "@strata/core/internal"
 import { isDecision } from "@strata/core/internal/journal/entries"
 import { handleOf } from "@strata/core/internal/messages/handles"
 import { counted, grouped } from "../display/numbers.ts"
@@ -13,6 +13,8 @@ export interface Decided {
   /** Tokens written to the cache again because of it. */
   readonly rewrites?: number
   readonly about: string
+  /** How the summary of a compaction was checked. */
+  readonly audit?: AuditFigures
 }
 
 export type DecidedWhat =
@@ -72,8 +74,9 @@ function described(decision: DecisionEntry): Description | undefined {
       return { what: "snipped", ...effectOf(decision), about: [rangeOf(decision), why].filter(Boolean).join(", ") }
     }
     case "compacted": {
-      const { tokensBefore, tokensAfter, trigger, route } = decision
-      return { what: "compacted", tokens: tokensBefore - tokensAfter, about: `${TRIGGERS[trigger]}, ${route}` }
+      const { tokensBefore, tokensAfter, trigger, route, audit } = decision
+      const tokens = tokensBefore - tokensAfter
+      return { what: "compacted", tokens, about: `${TRIGGERS[trigger]}, ${route}`, ...(audit ? { audit } : {}) }
     }
     case "compaction-failed":
       return { what: "compaction failed", about: `${TRIGGERS[decision.trigger]}: ${decision.message}` }

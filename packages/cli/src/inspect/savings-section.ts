@@ -1,8 +1,10 @@
 /** The section about Strata's layers: their decisions, the savings, and what the savings are compared with. */
 
+import { auditLines, auditWords } from "../display/compaction.ts"
 import { counted, grouped, short } from "../display/numbers.ts"
 import { savedInAll, savingLines } from "../display/savings.ts"
 import { table } from "../display/table.ts"
+import { indented, wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
 import { more, type Page, titled } from "./page.ts"
 
@@ -15,8 +17,17 @@ export function savings(page: Page): string[] {
   return [
     ...titled(page, { title: "Layers", about: `${counted(decided.length, "decision")}; ${savedInAll(saved)}` }),
     ...decisionTable(page),
+    ...checkedSummaries(page),
     ...(saved.length === 0 ? [] : ["", ...savingLines(saved, { width, style })]),
   ]
+}
+
+/** How each summary was checked, and what that changed. */
+function checkedSummaries({ analysis, width }: Page): string[] {
+  const lines = analysis.decided.flatMap(({ turn, audit }) =>
+    audit ? [`Summary after turn ${grouped(turn)}: ${auditWords(audit)}.`, ...auditLines(audit)] : [],
+  )
+  return lines.length === 0 ? [] : ["", ...lines.flatMap((line) => indented(wrapped(printable(line), width - 2), 2))]
 }
 
 /** The largest decisions, in order. */

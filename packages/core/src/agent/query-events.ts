@@ -1,5 +1,6 @@
 /** The events of a query. Each carries all that is needed to show it. */
 
+import type { AuditFigures } from "../journal/entries.ts"
 import type { CompactionProgress } from "../layers/compaction-order.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import type { ToolResult } from "../messages/blocks.ts"
@@ -58,6 +59,8 @@ export type QueryEvent =
       readonly tokensBefore: number
       readonly tokensAfter: number
       readonly route: string
+      /** How the summary was checked. */
+      readonly audit?: AuditFigures
     }
   /** `quiet`: nothing to act on, a layer did its work. */
   | { readonly type: "notice"; readonly message: string; readonly quiet?: true }

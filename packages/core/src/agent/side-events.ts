@@ -76,8 +76,8 @@ function compactionEntries(): (entry: Entry) => QueryEvent | undefined {
       return { type: "attached", kind: entry.attachment.type, about: aboutOf(entry.attachment) }
     if (entry.type === "strata" && entry.subtype === "compacted") {
       isOpen = false
-      const { tokensBefore, tokensAfter, route } = entry
-      return { type: "compacted", tokensBefore, tokensAfter, route }
+      const { tokensBefore, tokensAfter, route, audit } = entry
+      return { type: "compacted", tokensBefore, tokensAfter, route, ...(audit ? { audit } : {}) }
     }
     return undefined
   }

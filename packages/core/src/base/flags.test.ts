@@ -53,6 +53,7 @@ describe("FLG-1 switches", () => {
       "without a model": "compact-offline",
       "folding in place of compacting": "folding",
       "the agent proposes a snip": "snip-tool",
+      "checked summaries": "compact-audit",
       dreaming: "dreaming",
       "extraction of memories": "auto-memory",
       "recall of memories": "memory-recall",

@@ -25,6 +25,8 @@ const effect = maybe(fields({ saves: count, rewrites: count, spares: maybe(text(
 
 const open = (shape: FieldShapes): Shape => fields(shape, "open")
 
+const auditFigures = open({ coverage: count, fabrication: count, struck: texts, added: texts, perClass: json })
+
 const promptFields = open({ system: json, tools: listOf(json), context: text() })
 
 /** Half characters are replaced before a prompt is sent. */
@@ -63,7 +65,10 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   ],
   ["memory-extracted", open({ throughUuid: text(), written: texts, said: count, agentWrites: count })],
   ["memory-written", open({ by: text(), files: texts })],
-  ["compacted", open({ boundary: text(), kept: texts, tokensBefore: count, tokensAfter: count })],
+  [
+    "compacted",
+    open({ boundary: text(), kept: texts, tokensBefore: count, tokensAfter: count, audit: maybe(auditFigures) }),
+  ],
   ["spent", open({ purpose: text(), model: text(), responseId: text(), agent: maybe(text()) })],
   [
     "agent-started",

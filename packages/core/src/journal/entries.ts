@@ -220,6 +220,29 @@ export interface CompactionFacts {
   readonly threshold: number
   /** The compaction before this one, and the number of responses since. */
   readonly previous?: { readonly boundary: Uuid; readonly responses: number }
+  /** How the summary was checked. Absent where it was not. */
+  readonly audit?: AuditFigures
+}
+
+/** What a check of a summary found, without a model. Shares from 0 to 1. */
+export interface AuditFigures {
+  /** Of the facts that the view must show after the boundary, those it shows without repair. */
+  readonly coverage: number
+  /** Of the checked claims of the summary, those without ground in the conversation. */
+  readonly fabrication: number
+  readonly perClass: {
+    readonly coverage: Readonly<Record<string, Share>>
+    readonly fabrication: Readonly<Record<string, Share>>
+  }
+  /** What was removed, corrected or marked, in short. */
+  readonly struck: readonly string[]
+  /** What was added because it was missing, in short. */
+  readonly added: readonly string[]
+}
+
+export interface Share {
+  readonly found: number
+  readonly of: number
 }
 
 export interface SessionFacts {

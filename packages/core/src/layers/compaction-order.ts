@@ -1,4 +1,5 @@
 /** What a compaction is asked for, what it would do, and how far it has come: the types that layer 4 shares with the loop. */
+import type { AuditFigures } from "../journal/entries.ts"
 import type { Uuid } from "../messages/messages.ts"
 import type { Accounting } from "../tokens/accounting.ts"
 import type { Thresholds } from "../tokens/window.ts"
@@ -83,6 +84,8 @@ export type CompactionProgress =
       readonly route: RouteName
       readonly tokensBefore: number
       readonly tokensAfter: number
+      /** How the summary was checked. */
+      readonly audit?: AuditFigures
       /** What the context held before, by class. */
       readonly content: Accounting
     }

@@ -37,12 +37,7 @@ export async function aftermath({ situation, cut, summary }: AftermathInput, aro
   const { context, figures, limits, cutInput } = situation
   const { views } = context
   const estimate = (text: string) => views.estimator.text(text)
-  const facts = renderFacts(views, {
-    estimate,
-    limits: figures.facts,
-    // messages typed in the meantime are delivered in their own place
-    kept: new Set([...cut.kept, ...views.context.queued].map(({ uuid }) => uuid)),
-  })
+  const facts = carriedFacts(situation, cut)
   const carried: readonly Attachment[] = facts === "" ? [] : [{ type: "carried_facts", content: facts }]
   const used =
     views.context.promptTokens +
@@ -75,6 +70,15 @@ export async function aftermath({ situation, cut, summary }: AftermathInput, aro
     tokens: Math.ceil(used + tokensOfAll(restored.attachments, situation)),
   }
 }
+
+/** The record that follows the summary; empty where there is nothing to say. */
+export const carriedFacts = ({ context: { views }, figures }: Situation, cut: Cut): string =>
+  renderFacts(views, {
+    estimate: (text) => views.estimator.text(text),
+    limits: figures.facts,
+    // messages typed in the meantime are delivered in their own place
+    kept: new Set([...cut.kept, ...views.context.queued].map(({ uuid }) => uuid)),
+  })
 
 const tokensOfAll = (attachments: readonly Attachment[], { context }: Situation): number =>
   attachments.reduce((sum, attachment) => sum + context.views.estimator.blocks(renderAttachment(attachment)), 0)

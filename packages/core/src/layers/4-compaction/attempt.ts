@@ -5,11 +5,12 @@
 import { reasonOf } from "../../base/errors.ts"
 import { grouped } from "../../base/grouped.ts"
 import type { FailureReason } from "../../base/telemetry.ts"
-import type { Draft } from "../../journal/entries.ts"
+import type { AuditFigures, Draft } from "../../journal/entries.ts"
 import type { ModelResponse } from "../../model/model.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 import type { RouteName } from "../compaction-order.ts"
 import { type Aftermath, aftermath } from "./aftermath.ts"
+import { auditorOf, type CheckedSummary, isBetter, isWanting } from "./audit/check.ts"
 import type { Cut } from "./cut.ts"
 import { hookOutput } from "./hook-output.ts"
 import { installation, spent } from "./install.ts"
@@ -37,7 +38,12 @@ export interface Attempt {
 export interface Success {
   readonly summary: string
   readonly after: Aftermath
-  readonly facts: { readonly route: RouteName; readonly tokensBefore: number; readonly tokensAfter: number }
+  readonly facts: {
+    readonly route: RouteName
+    readonly tokensBefore: number
+    readonly tokensAfter: number
+    readonly audit?: AuditFigures
+  }
 }
 
 interface Failure {
@@ -48,16 +54,28 @@ interface Failure {
 export async function attempt({ situation, routes, instructions, options }: AttemptParts): Promise<Attempt> {
   const { context } = situation
   const paid: ModelResponse[] = []
+  const auditor = auditorOf(situation)
   let failure: Failure = { why: "no_summary", message: "no route to a summary was open" }
+  /** The best of the summaries that the audit found wanting, repaired. Used where no other route gives a better one. */
+  let held: ToWeigh | undefined
   for (const route of routes) {
     context.progress({ phase: "summarising", route: route.name })
-    const onProgress = inSteps((characters) =>
-      context.progress({ phase: "summarising", route: route.name, characters }),
-    )
-    const outcome = await tried(route, { ...situation, instructions, onProgress })
-    if (outcome.kind !== "passed") paid.push(...outcome.responses)
+    const outcome = await auditor.summary(route, instructions, async (wanted) => {
+      const onProgress = inSteps((characters) =>
+        context.progress({ phase: "summarising", route: route.name, characters }),
+      )
+      const answer = await tried(route, { ...situation, instructions: wanted, onProgress })
+      if (answer.kind !== "passed") paid.push(...answer.responses)
+      return answer
+    })
     if (context.signal.aborted) return givenUp(paid)
     if (outcome.kind === "passed") continue
+    if (outcome.kind === "summary" && isWanting(outcome)) {
+      held = held && !isBetter(outcome, held.outcome) ? held : { route, outcome, options }
+      failure = { why: "no_summary", message: "what it says is not what the conversation says" }
+      context.progress({ phase: "message", message: `Not compacted ${ROUTE_WORDS[route.name]}: ${failure.message}` })
+      continue
+    }
     const weighed =
       outcome.kind === "summary" ? await weigh(situation, { route, outcome, options }).catch(asFailure) : outcome
     if (context.signal.aborted) return givenUp(paid)
@@ -65,6 +83,9 @@ export async function attempt({ situation, routes, instructions, options }: Atte
     failure = weighed
     context.progress({ phase: "message", message: `Not compacted ${ROUTE_WORDS[route.name]}: ${weighed.message}` })
   }
+  const last = held && (await weigh(situation, held).catch(asFailure))
+  if (context.signal.aborted) return givenUp(paid)
+  if (held && last && "after" in last) return install(situation, { ...last, route: held.route, paid, options })
   return failed(situation, failure, paid)
 }
 
@@ -96,12 +117,13 @@ const asFailure = (error: unknown): Failure => ({ why: "no_summary", message: re
 
 interface ToWeigh {
   readonly route: Route
-  readonly outcome: Extract<RouteOutcome, { kind: "summary" }>
+  readonly outcome: CheckedSummary
   readonly options: CompactionOptions
 }
 
 interface Weighed {
   readonly summary: string
+  readonly audit?: AuditFigures
   readonly cut: Cut
   /** The summary with the text around it. */
   readonly text: string
@@ -126,7 +148,8 @@ async function weigh(situation: Situation, { route, outcome, options }: ToWeigh)
     const message = `it would leave ${grouped(after.tokens)} of ${grouped(before)} tokens, which saves too little`
     return { why: "threshold_exceeded", message }
   }
-  return { summary: outcome.text, cut: outcome.cut, text, after }
+  const { audit } = outcome
+  return { summary: outcome.text, cut: outcome.cut, text, after, ...(audit ? { audit } : {}) }
 }
 
 /** The largest context that is worth it. */
@@ -143,7 +166,7 @@ interface ToInstall extends Weighed {
 
 async function install(situation: Situation, toInstall: ToInstall): Promise<Attempt> {
   const { context, order, limits } = situation
-  const { summary, cut, text, after, route, paid, options } = toInstall
+  const { summary, cut, text, after, route, paid, options, audit } = toInstall
   const { signal } = context
   const started = await unlessInterrupted(signal, options.hooks?.started({ signal }) ?? Promise.resolve(undefined))
   if (started.state === "interrupted" || context.signal.aborted) return givenUp(paid)
@@ -157,6 +180,7 @@ async function install(situation: Situation, toInstall: ToInstall): Promise<Atte
     route: route.name,
     tokensBefore: context.size.tokens,
     tokensAfter: Math.ceil(after.tokens + said.tokens),
+    ...(audit ? { audit } : {}),
   }
   const drafts = installation({
     context,

@@ -219,7 +219,12 @@ export class ContextView {
     return this.storedFrom(0)
   }
 
-  /** The same from the nth on. */
+  /** The same messages as the journal has them: nothing put aside, nothing cleared. */
+  journaledMessages(): readonly Message[] {
+    return this.#messages
+  }
+
+  /** Messages since the last boundary as the model sees them, from the nth on. */
   storedFrom(index: number): readonly Message[] {
     return this.#visible.slice(index).map((message) => this.#stored(message))
   }

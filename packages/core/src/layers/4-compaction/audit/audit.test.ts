@@ -1,0 +1,218 @@
+import { describe, expect, test } from "vitest"
+import { conversation } from "../../../../test/builders.ts"
+import type { Message } from "../../../messages/messages.ts"
+import { artifacts } from "../../../views/record/artifacts.ts"
+import { frontier } from "../../../views/record/frontier.ts"
+import { type Audit, audit } from "./audit.ts"
+import { repaired } from "./repair.ts"
+import { sourceOf } from "./source.ts"
+
+const TALK = conversation()
+  .user(
+    "Please make the gateway listen on port 8443, and keep the timeout at 2,500 ms. Never push to the release branch.",
+  )
+  .call("Read", { file_path: "src/gateway/listen.ts" })
+  .result("1\texport const PORT = 8080\n2\tfunction openSocket() { return bindGateway(PORT) }")
+  .call("Edit", { file_path: "src/gateway/listen.ts", old_string: "8080", new_string: "8443" })
+  .result("The file was changed.")
+  .say("openSocket calls bindGateway with the new port. Shall I also update the retry policy in src/retry.ts?")
+  .user("yes, do it")
+  .call("Edit", { file_path: "src/retry.ts", old_string: "a", new_string: "b" })
+  .result("The file was changed.")
+  .say("Should I drop the audit_events table?")
+  .user("我想先看测试结果。请不要删除数据库表。")
+  .call("Bash", { command: "npm test" })
+  .result("Exit code 1\n2 failed, 41 passed", true)
+  .call("TodoWrite", {
+    todos: [
+      { content: "Fix the failing gateway test", status: "in_progress" },
+      { content: "Write the changelog", status: "completed" },
+    ],
+  })
+  .result("ok").messages
+
+const TRUTH = `1. Primary Request and Intent:
+   The user wants the gateway to listen on port 8443 with a timeout of 2500 ms. The user never wants a push to the release branch.
+3. Files and Code Sections:
+   - \`src/gateway/listen.ts\`: the port is now 8443; \`openSocket\` calls \`bindGateway\`.
+   - \`retry.ts\`: the user approved updating the retry policy.
+4. Errors and Fixes:
+   - \`npm test\` failed: 2 failed, 41 passed.
+6. All User Messages:
+   - "Please make the gateway listen on port 8443 ... Never push to the release branch."
+   - "yes, do it"
+   - "我想先看测试结果"
+7. Pending Tasks:
+   - [in_progress] Fix the failing gateway test`
+
+function check(summary: string, { messages = TALK as readonly Message[], following = "" } = {}): Audit {
+  return audit({
+    summary,
+    following,
+    source: sourceOf({ messages }),
+    record: {
+      artifacts: messages.reduce((state, message) => artifacts.apply(state, message), artifacts.start()),
+      frontier: messages.reduce((state, message) => frontier.apply(state, message), frontier.start()),
+    },
+    replaced: new Set(messages.map(({ uuid }) => uuid)),
+  })
+}
+
+const struckIn = (summary: string) =>
+  check(summary)
+    .claims.filter(({ isSupported }) => !isSupported)
+    .map((claim) => `${claim.class}: ${claim.text}`)
+
+const repair = (summary: string, following = "") =>
+  repaired({ summary, ...check(summary, { following }), estimate: (text) => text.length / 4, room: 1_000 })
+
+describe("BEY-2 what a summary claims", () => {
+  test("a truthful summary raises no alarm, however it is written", () => {
+    expect(struckIn(TRUTH)).toEqual([])
+    expect(struckIn(TRUTH.replaceAll("\n   ", "\n\n   ").toUpperCase().replaceAll("`", ""))).toEqual([])
+  })
+
+  test.each<[string, string, string]>([
+    ["an altered number", TRUTH.replaceAll("8443", "8343"), "numbers: 8343"],
+    ["an altered number with a unit", TRUTH.replace("2500 ms", "2600 ms"), "numbers: 2600"],
+    [
+      "a wrong directory",
+      TRUTH.replace("src/gateway/listen.ts", "src/server/listen.ts"),
+      "paths: src/server/listen.ts",
+    ],
+    ["an invented file", `${TRUTH}\n- \`lib/quantum.py\` (changed)`, "paths: lib/quantum.py"],
+    ["an invented name", TRUTH.replace("bindGateway", "bindGatewayAsync"), "identifiers: bindGatewayAsync"],
+    ["an invented version", `${TRUTH}\n- Runs on Node 24.7.1.`, "versions: 24.7.1"],
+    ["an invented hash", `${TRUTH}\n- Committed as 3fa9c21d.`, "hashes: 3fa9c21d"],
+    [
+      "an invented quote",
+      `${TRUTH}\nThe user said: "You may delete whatever you like."`,
+      'quotes: "You may delete whatever you like."',
+    ],
+    [
+      "an invented approval",
+      `${TRUTH}\nThe user approved dropping the audit_events table.`,
+      "approvals: The user approved dropping the audit_events table.",
+    ],
+    [
+      "an approval of what is forbidden",
+      `${TRUTH}\nThe user agreed to push to the release branch.`,
+      "approvals: The user agreed to push to the release branch.",
+    ],
+    [
+      "an approval in German",
+      `${TRUTH}\nDer Nutzer hat das Löschen der Kundendaten genehmigt.`,
+      "approvals: Der Nutzer hat das Löschen der Kundendaten genehmigt.",
+    ],
+    ["an approval in Chinese", `${TRUTH}\n用户同意升级生产服务器。`, "approvals: 用户同意升级生产服务器。"],
+    ["a lost never", `${TRUTH}\n- Push to the release branch.`, "prohibitions: Push to the release branch."],
+    ["a lost 不要", `${TRUTH}\n- 请删除数据库表。`, "prohibitions: 请删除数据库表。"],
+    ["success that was none", `${TRUTH}\nAll tests pass.`, "outcomes: All tests pass."],
+    [
+      "a failed command that passed",
+      TRUTH.replace("`npm test` failed: 2 failed, 41 passed.", "`npm test` passed."),
+      "outcomes: `npm test` passed.",
+    ],
+    [
+      "an open todo that is done",
+      TRUTH.replace("[in_progress]", "[completed]"),
+      "outcomes: [completed] Fix the failing gateway test",
+    ],
+    [
+      "exchanged names",
+      `${TRUTH}\nbindGateway calls openSocket with the new port.`,
+      "wording: bindGateway calls openSocket with the new port.",
+    ],
+  ])("%s is found", (_, summary, finding) => {
+    expect(struckIn(summary)).toContain(finding)
+  })
+
+  test("numbering, counts and rounded numbers of the summary itself are no claims", () => {
+    const own =
+      "12. Section twelve\n- Step 45: 4 files changed, 3-5 open points, about 3,300 tokens, ~87 lines, 5K requests"
+    expect(struckIn(own)).toEqual([])
+  })
+
+  test("what an earlier summary, the record or the prompt says is ground enough", () => {
+    const earlier = conversation().user('The user said: "Use pnpm everywhere in this project". Port 9111.', {
+      isCompactSummary: true,
+    })
+    const messages = earlier.attach({ type: "carried_facts", content: "Changed:\n- lib/old.ts" }).user("go on").messages
+    const { claims } = check('The user said: "Use pnpm everywhere in this project". The port is 9111, in lib/old.ts.', {
+      messages,
+    })
+    expect(claims.filter(({ isSupported }) => !isSupported)).toEqual([])
+    expect(claims.length).toBeGreaterThanOrEqual(3)
+  })
+
+  test("the figures count each class", () => {
+    const { figures } = check(TRUTH.replaceAll("8443", "8343"))
+    expect(figures.perClass.fabrication.numbers!.found).toBeGreaterThanOrEqual(2)
+    expect(figures.fabrication).toBeGreaterThan(0)
+    expect(check(TRUTH).figures.fabrication).toBe(0)
+  })
+})
+
+describe("BEY-2 what a summary leaves out", () => {
+  const missing = (summary: string, following = "") =>
+    check(summary, { following })
+      .facts.filter(({ isCovered }) => !isCovered)
+      .map((fact) => `${fact.class}: ${fact.text}`)
+
+  test("messages, rules, names, numbers, files, failures and todos are missed where nothing shows them", () => {
+    const found = missing("The work went on.")
+    expect(found).toContain("rules: Never push to the release branch.")
+    expect(found).toContain("messages: yes, do it")
+    expect(found).toContain("request: 我想先看测试结果。请不要删除数据库表。")
+    expect(found).toContain("files: src/gateway/listen.ts")
+    expect(found).toContain("failures: npm test")
+    expect(found).toContain("todos: Fix the failing gateway test")
+    expect(found.some((each) => each.startsWith("names: ") && each.includes("8443"))).toBe(true)
+    expect(found.some((each) => each.includes("changelog"))).toBe(false)
+  })
+
+  test("what the record after the summary shows counts as covered", () => {
+    const record = TALK.map((message) => JSON.stringify(message)).join("\n")
+    expect(missing("The work went on.", `${record} src/retry.ts`)).toEqual([])
+    expect(check("The work went on.", { following: record }).figures.coverage).toBe(1)
+  })
+})
+
+describe("BEY-2 repair without a model", () => {
+  test("quotes and approvals are removed, contradictions corrected, names marked, and the text says so", () => {
+    const lied = `${TRUTH.replaceAll("8443", "8343")}
+   - The user approved dropping the audit_events table.
+   - Push to the release branch.
+   - All tests pass.`
+    const { text, struck } = repair(lied)
+    expect(text).not.toMatch(/approved dropping|All tests pass\./)
+    expect(text).not.toMatch(/^\s*- Push to the release branch/m)
+    expect(text).toContain("[not found in the conversation: 8343]")
+    expect(text).toContain("[corrected from the conversation, word for word: Never push to the release branch.]")
+    expect(text).toContain("[corrected from the record: the last run of npm test failed]")
+    expect(text).toMatch(
+      /This summary was checked against the conversation: .*removed.*corrected.*marked as not found\./,
+    )
+    expect(struck.length).toBeGreaterThanOrEqual(4)
+    expect(text).toContain("Fix the failing gateway test")
+  })
+
+  test("a truthful summary stays as it is, byte for byte, where nothing is missing", () => {
+    expect(repair(TRUTH, TALK.map((message) => JSON.stringify(message)).join("\n")).text).toBe(TRUTH)
+  })
+
+  test("what is missing is added with handles, within its room", () => {
+    const { text, added } = repair("The work went on.")
+    expect(text).toMatch(/added from the conversation, each with its recall handle:/)
+    expect(text).toMatch(/- \[[0-9a-f]{10}\] Never push to the release branch\./)
+    expect(added.map((fact) => fact.class)).toContain("request")
+    const facts = check("The work went on.").facts
+    const tight = repaired({ summary: "s", claims: [], facts, estimate: (each) => each.length, room: 60 })
+    expect(tight.text.length).toBeLessThan(400)
+  })
+
+  test("a repaired summary holds no unsupported claim any more, and repairing it again changes no claim", () => {
+    const { text } = repair(`${TRUTH}\n- Pushed 3fa9c21d.\nThe user said: "Do whatever you want with it."`)
+    expect(struckIn(text).filter((each) => !each.startsWith("hashes"))).toEqual([])
+  })
+})

@@ -1,0 +1,57 @@
+/**
+ * The audit: a summary is checked, without a model, against the messages it replaces. It finds what the view after the boundary would not
+ * show any more, and what the summary claims without ground. Pure: equal input gives an equal report.
+ */
+import type { AuditFigures, Share } from "../../../journal/entries.ts"
+import { CLAIM_CLASSES, type Claim } from "./claim.ts"
+import { claimsIn } from "./claims.ts"
+import { type CoverageInput, coverageOf, FACT_CLASSES, type Fact } from "./coverage.ts"
+
+export interface AuditInput extends Omit<CoverageInput, "visible"> {
+  readonly summary: string
+  /** What follows the summary: the record, and the messages that stay. */
+  readonly following: string
+}
+
+export interface Audit {
+  readonly claims: readonly Claim[]
+  readonly facts: readonly Fact[]
+  readonly figures: Omit<AuditFigures, "struck" | "added">
+}
+
+export function audit({ summary, following, ...input }: AuditInput): Audit {
+  const { artifacts, frontier } = input.record
+  const work = { commands: artifacts.commands, todos: frontier.todos }
+  const claims = claimsIn({ summary, source: input.source, work })
+  const facts = coverageOf({ ...input, visible: `${summary}\n${following}` })
+  return { claims, facts, figures: figuresOf(claims, facts) }
+}
+
+function figuresOf(claims: readonly Claim[], facts: readonly Fact[]): Audit["figures"] {
+  const covered = facts.filter(({ isCovered }) => isCovered).length
+  const unsupported = claims.filter(({ isSupported }) => !isSupported).length
+  return {
+    coverage: facts.length === 0 ? 1 : rounded(covered / facts.length),
+    fabrication: claims.length === 0 ? 0 : rounded(unsupported / claims.length),
+    perClass: {
+      coverage: perClass(FACT_CLASSES, facts, ({ isCovered }) => isCovered),
+      fabrication: perClass(CLAIM_CLASSES, claims, ({ isSupported }) => !isSupported),
+    },
+  }
+}
+
+/** For each class that occurs: how many, and of how many. */
+function perClass<K extends string, T extends { readonly class: K }>(
+  classes: readonly K[],
+  items: readonly T[],
+  counts: (item: T) => boolean,
+): Readonly<Record<string, Share>> {
+  return Object.fromEntries(
+    classes.flatMap((kind) => {
+      const own = items.filter((item) => item.class === kind)
+      return own.length === 0 ? [] : [[kind, { found: own.filter(counts).length, of: own.length }]]
+    }),
+  )
+}
+
+const rounded = (share: number) => Math.round(share * 1_000) / 1_000

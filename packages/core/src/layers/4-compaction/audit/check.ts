@@ -1,0 +1,164 @@
+/**
+ * Checks every summary before it is accepted, whichever route it came by, and repairs it. One below the floor is asked for once more, with
+ * what was found. If that does not help, the next route is taken, and the best repaired summary is held in case none is better.
+ */
+import { reasonOf } from "../../../base/errors.ts"
+import { promptText } from "../../../base/prompt-file.ts"
+import type { AuditFigures } from "../../../journal/entries.ts"
+import { textOf } from "../../../messages/blocks.ts"
+import { inlineUpTo } from "../../../messages/inline.ts"
+import { sentBlocks } from "../../../messages/sent-blocks.ts"
+import type { RouteName } from "../../compaction-order.ts"
+import { carriedFacts } from "../aftermath.ts"
+import type { Route, RouteOutcome } from "../routes/route.ts"
+import type { Situation } from "../situation.ts"
+import { fillPrompt } from "../summarise/prompts.ts"
+import { type Audit, audit } from "./audit.ts"
+import { repaired } from "./repair.ts"
+import { type Source, sourceOf } from "./source.ts"
+
+type Summary = Extract<RouteOutcome, { kind: "summary" }>
+
+export interface CheckedSummary extends Summary {
+  readonly audit?: AuditFigures
+  /** What was found, as an instruction for another attempt. Absent where the summary is good enough. */
+  readonly findings?: string
+}
+
+export interface Auditor {
+  /** A route's summary, checked and repaired; the better of two where the model was asked again. */
+  summary(
+    route: Pick<Route, "name">,
+    instructions: readonly string[],
+    ask: (instructions: readonly string[]) => Promise<RouteOutcome>,
+  ): Promise<Exclude<RouteOutcome, Summary> | CheckedSummary>
+}
+
+/** Routes where asking again can help. */
+const ASKS_MODEL: ReadonlySet<RouteName> = new Set(["shared", "direct"])
+
+const FEWEST_CLAIMS = 3 // without ground: a single one is repaired, and no reason to ask again
+const FEWEST_FACTS = 5 // missing
+const APPENDIX = 1_000 // tokens of what is added
+const SHORTEST_ROOM = 0.05 // of the limit to compact at, where that is small
+const MOST_LISTED = 20 // findings in the journal and in a request, of each kind
+const LONGEST_LISTED = 120 // characters of one
+
+const FINDINGS = promptText(new URL("./findings.md", import.meta.url)).trimEnd()
+
+export function auditorOf(situation: Situation): Auditor {
+  const { context } = situation
+  let source: Source | undefined
+
+  /** A summary that cannot be checked is taken as it is: the check must not cost a compaction that would succeed. */
+  function check(summary: Summary): CheckedSummary {
+    if (!context.flags.on["compact-audit"]) return summary
+    try {
+      source ??= sourceFor(situation)
+      return checked(situation, source, summary)
+    } catch (error) {
+      context.progress({ phase: "message", message: `The summary could not be checked: ${reasonOf(error)}` })
+      return summary
+    }
+  }
+
+  return {
+    async summary(route, instructions, ask) {
+      const first = await ask(instructions)
+      if (first.kind !== "summary") return first
+      const checkedFirst = check(first)
+      if (!isWanting(checkedFirst) || !ASKS_MODEL.has(route.name) || context.signal.aborted) return checkedFirst
+      context.progress({ phase: "message", message: "The summary does not match the conversation. Asking once more." })
+      const second = await ask([...instructions, checkedFirst.findings!])
+      if (second.kind !== "summary") return checkedFirst
+      const checkedSecond = check(second)
+      return isBetter(checkedFirst, checkedSecond) ? checkedFirst : checkedSecond
+    },
+  }
+}
+
+export const isWanting = ({ findings }: CheckedSummary): boolean => findings !== undefined
+
+/** The one that invents less; of two alike, the one that misses less. */
+export function isBetter({ audit: a }: CheckedSummary, { audit: b }: CheckedSummary): boolean {
+  if (!a || !b) return b === undefined
+  return a.fabrication === b.fabrication ? a.coverage > b.coverage : a.fabrication < b.fabrication
+}
+
+function checked(situation: Situation, source: Source, summary: Summary): CheckedSummary {
+  const { context, limits } = situation
+  const { views, flags } = context
+  const { cut, text } = summary
+  const found = audit({
+    summary: text,
+    following: [carriedFacts(situation, cut), ...cut.kept.map((message) => textOf(sentBlocks(message)))].join("\n"),
+    source,
+    record: views,
+    replaced: new Set(cut.summarised.map(({ uuid }) => uuid)),
+  })
+  const better = repaired({
+    summary: text,
+    ...found,
+    estimate: (each) => views.estimator.text(each),
+    room: Math.min(APPENDIX, limits.autoCompact * SHORTEST_ROOM),
+  })
+  const isGood = isGoodEnough(found, flags.figures)
+  return {
+    ...summary,
+    text: better.text,
+    audit: {
+      ...found.figures,
+      struck: better.struck.slice(0, MOST_LISTED).map((claim) => `${claim.class}: ${short(claim.text)}`),
+      added: better.added.slice(0, MOST_LISTED).map((fact) => `${fact.class}: ${short(fact.text)}`),
+    },
+    ...(isGood ? {} : { findings: findingsOf(found) }),
+  }
+}
+
+const short = (text: string) => inlineUpTo(LONGEST_LISTED, text.trim())
+
+function isGoodEnough({ claims, facts, figures }: Audit, floors: Situation["context"]["flags"]["figures"]): boolean {
+  const unsupported = claims.filter(({ isSupported }) => !isSupported).length
+  const missing = facts.filter(({ isCovered }) => !isCovered).length
+  const invents = unsupported >= FEWEST_CLAIMS && figures.fabrication * 100 > floors["audit-fabrication"]
+  const misses = missing >= FEWEST_FACTS && figures.coverage * 100 < floors["audit-coverage"]
+  return !invents && !misses
+}
+
+function findingsOf({ claims, facts }: Audit): string {
+  const unsupported = claims.filter(({ isSupported }) => !isSupported).map(({ text }) => text)
+  const missing = facts.filter(({ isCovered }) => !isCovered).map(({ text }) => text)
+  const findings = [
+    ...listed("Claimed, but not in the conversation:", unsupported),
+    ...listed("In the conversation, but missing:", missing),
+  ]
+  return fillPrompt(FINDINGS, { findings: findings.join("\n") })
+}
+
+function listed(title: string, texts: readonly string[]): readonly string[] {
+  const lines = [...new Set(texts)].slice(0, MOST_LISTED).map((text) => `- ${short(text)}`)
+  return lines.length === 0 ? [] : [title, ...lines]
+}
+
+/** Everything the model had before it, and what the record knows about earlier messages. */
+function sourceFor({ context: { views, journal }, order }: Situation): Source {
+  const { prompt, session } = views.context
+  const messages = views.context.journaledMessages()
+  const here = new Set(messages.map(({ uuid }) => uuid))
+  return sourceOf({
+    messages,
+    saidBefore: views.words.messages.filter(({ uuid }) => !here.has(uuid)).map(({ text }) => text),
+    beside: [
+      ...(prompt ? [JSON.stringify(prompt.system), JSON.stringify(prompt.tools), prompt.context] : []),
+      session?.cwd ?? "",
+      journal.location ?? "",
+      journal.notesPath ?? "",
+      order.instructions ?? "",
+      ...views.artifacts.files.keys(),
+      ...views.artifacts.commands.keys(),
+      ...views.frontier.todos.map(({ content }) => content),
+      ...[views.names.said, views.names.typed, views.names.seen].map((names) => [...names.keys()].join("\n")),
+      views.frontier.plan.text ?? "",
+    ],
+  })
+}

@@ -1,0 +1,30 @@
+/** All claims of a summary, checked against the source. */
+import { approvalClaims } from "./approvals.ts"
+import type { Claim } from "./claim.ts"
+import { partsOf } from "./claim.ts"
+import { nameClaims } from "./names.ts"
+import { numberClaims } from "./numbers.ts"
+import { outcomeClaims, type Work } from "./outcomes.ts"
+import { prohibitionClaims } from "./prohibitions.ts"
+import { quoteClaims } from "./quotes.ts"
+import type { Source } from "./source.ts"
+import { wordingClaims } from "./wording.ts"
+
+export interface ToCheck {
+  readonly summary: string
+  readonly source: Source
+  readonly work: Work
+}
+
+export function claimsIn({ summary, source, work }: ToCheck): readonly Claim[] {
+  const parts = partsOf(summary)
+  return [
+    ...quoteClaims(parts, source),
+    ...approvalClaims(parts, source),
+    ...prohibitionClaims(parts, source),
+    ...outcomeClaims(parts, work),
+    ...wordingClaims(parts, source),
+    ...nameClaims(parts, source),
+    ...numberClaims(parts, source),
+  ]
+}

@@ -1,0 +1,87 @@
+/** What the view after a boundary must show of the messages it replaces: in the summary, in the record that follows it, or in messages that stay. */
+import { exactNamesIn } from "../../../messages/exact-names.ts"
+import type { Uuid } from "../../../messages/messages.ts"
+import { fateOf } from "../../../views/record/artifacts.ts"
+import { standingRules } from "../../../views/record/standing-rules.ts"
+import type { Views } from "../../../views/views.ts"
+import type { Source } from "./source.ts"
+import { phrase, phraseOf, tokensOf } from "./text.ts"
+
+export const FACT_CLASSES = ["request", "rules", "messages", "names", "todos", "failures", "files"] as const
+export type FactClass = (typeof FACT_CLASSES)[number]
+
+export interface Fact {
+  readonly class: FactClass
+  readonly text: string
+  readonly isCovered: boolean
+  /** The message it is from. */
+  readonly uuid?: Uuid
+}
+
+export interface CoverageInput {
+  readonly source: Source
+  readonly record: Pick<Views, "artifacts" | "frontier">
+  /** The messages that are replaced. */
+  readonly replaced: ReadonlySet<Uuid>
+  /** Everything that is shown after the boundary: the summary, the record, kept messages. */
+  readonly visible: string
+}
+
+const QUOTE = 12 // words in a row: long enough to recognise a message by
+const STEP = 6
+const LONGEST = 30 // words of a command or a todo that are compared
+const LONGEST_NAMED = 20_000 // characters of a message in which names are looked for: more is pasted
+const SMALL = 20
+
+export function coverageOf({ source, record, replaced, visible }: CoverageInput): readonly Fact[] {
+  const shown = phraseOf(visible)
+  const raw = visible.toLowerCase()
+  const has = (text: string) => shown.includes(phrase(tokensOf(text).slice(0, LONGEST)))
+  const turns = source.turns.filter(({ uuid }) => replaced.has(uuid))
+  const { files, commands } = record.artifacts
+  const { todos, request } = record.frontier
+  const facts: Fact[] = []
+  const note = (fact: Fact) => facts.push(fact)
+
+  if (request && replaced.has(request.uuid))
+    note({ class: "request", text: request.text, uuid: request.uuid, isCovered: isQuoted(request.text, shown) })
+  for (const { text, uuid } of turns) {
+    note({ class: "messages", text, uuid, isCovered: isQuoted(text, shown) })
+    for (const rule of standingRules(text))
+      note({ class: "rules", text: rule, uuid, isCovered: shown.includes(phraseOf(rule)) })
+    for (const name of givenIn(text))
+      note({ class: "names", text: name, uuid, isCovered: raw.includes(name.toLowerCase()) || has(name) })
+  }
+  for (const { content, status } of todos)
+    if (status !== "completed") note({ class: "todos", text: content, isCovered: has(content) })
+  for (const [command, { failed, last }] of commands)
+    if (failed && replaced.has(last)) note({ class: "failures", text: command, uuid: last, isCovered: has(command) })
+  for (const [path, file] of files) {
+    if (fateOf(file) === "read" || !replaced.has(file.last)) continue
+    note({ class: "files", text: path, uuid: file.last, isCovered: has(path) || has(path.split(/[\\/]/).at(-1)!) })
+  }
+  return distinct(facts)
+}
+
+/** A message counts as present with all its words, or with a quote that is long enough. */
+function isQuoted(text: string, shown: string): boolean {
+  const tokens = tokensOf(text)
+  if (tokens.length <= QUOTE) return shown.includes(phrase(tokens))
+  for (let at = 0; at + QUOTE <= tokens.length; at += STEP)
+    if (shown.includes(phrase(tokens.slice(at, at + QUOTE)))) return true
+  return false
+}
+
+/** Names and numbers in what the user wrote. Quotes are part of the message, and small numbers are counts. */
+function givenIn(text: string): readonly string[] {
+  return exactNamesIn(text.slice(0, LONGEST_NAMED))
+    .filter(({ kind, name }) => kind !== "quoted" && !(kind === "number" && Number(name) <= SMALL))
+    .map(({ name }) => name)
+}
+
+/** A rule or a name that was said several times is one fact, where it was said last. */
+function distinct(facts: readonly Fact[]): readonly Fact[] {
+  const last = new Map<string, Fact>()
+  for (const fact of facts) last.set(fact.class === "messages" ? `${fact.uuid}` : `${fact.class} ${fact.text}`, fact)
+  return [...last.values()]
+}

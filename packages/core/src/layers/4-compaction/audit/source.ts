@@ -1,0 +1,126 @@
+/**
+ * What a summary may draw on: the messages it replaces as the journal has them, what the model saw beside them, and the record. Built once
+ * for a compaction, in one pass over the messages.
+ */
+import { isText, isToolResult, isToolUse, resultBlocks, textOf } from "../../../messages/blocks.ts"
+import { contentOf, isHuman, type Message, type Uuid } from "../../../messages/messages.ts"
+import { sentBlocks } from "../../../messages/sent-blocks.ts"
+import { phrase, tokensOf } from "./text.ts"
+
+export interface SourceInput {
+  /** The messages since the last boundary, as the journal has them: nothing in them is cleared. */
+  readonly messages: readonly Message[]
+  /** System prompt, instructions and tools, and what the record says about earlier ones. */
+  readonly beside?: readonly string[]
+  /** What the user said before these messages. */
+  readonly saidBefore?: readonly string[]
+}
+
+/** One message of the user and what led up to it. */
+export interface Turn {
+  readonly uuid: Uuid
+  readonly text: string
+  /** What the assistant said since the user's message before. */
+  readonly before: string
+}
+
+export interface Source {
+  /** Everything, in lower case. */
+  readonly raw: string
+  /** Everything, word by word. */
+  readonly words: string
+  /** What the user said, word by word: also what earlier summaries and records quote. */
+  readonly said: string
+  readonly turns: readonly Turn[]
+  /** What the user and the assistant wrote, without calls and results. */
+  readonly prose: readonly string[]
+  /** Where each number occurs: the positions among all words. */
+  readonly numbers: ReadonlyMap<string, readonly number[]>
+  readonly tokens: readonly string[]
+}
+
+const NUMBER = /^(\d+(?:\.\d+)*)[a-z%]{0,3}$/
+const REFUSED = /the user said:\s*([\s\S]+)$/i // how a refused call carries the user's remark
+const ANSWERED = /^(?:The person answers: |User has answered your questions?:?|The user answered:?)/i
+const PLAN_APPROVED = /^User has approved your plan/i
+const LONGEST_BEFORE = 6_000 // characters: a yes answers the end of what was said before it
+const MOST_POSITIONS = 400 // of one number: a line number that is everywhere says nothing
+
+export function sourceOf({ messages, beside = [], saidBefore = [] }: SourceInput): Source {
+  const texts: string[] = [...beside]
+  const said: string[] = [...saidBefore]
+  const prose: string[] = [...saidBefore]
+  const turns: Turn[] = []
+  let before = ""
+  const speak = (uuid: Uuid, text: string) => {
+    if (text.trim() === "") return
+    said.push(text)
+    prose.push(text)
+    turns.push({ uuid, text, before: before.slice(-LONGEST_BEFORE) })
+    before = ""
+  }
+  for (const message of messages) {
+    for (const block of sentBlocks(message)) {
+      if (isText(block)) {
+        texts.push(block.text)
+        if (message.type === "assistant") {
+          before += `\n${block.text}`
+          prose.push(block.text)
+        }
+      } else if (isToolUse(block)) {
+        const input = stringsIn(block.input).join("\n")
+        texts.push(block.name, input)
+        if (/plan|ask|question/i.test(block.name)) before += `\n${input}`
+      } else if (isToolResult(block)) {
+        const output = typeof block.content === "string" ? block.content : textOf(resultBlocks(block))
+        texts.push(output)
+        const remark = REFUSED.exec(output)?.[1]
+        if (remark !== undefined) speak(message.uuid, remark)
+        else if (ANSWERED.test(output)) speak(message.uuid, output.replace(ANSWERED, ""))
+        else if (PLAN_APPROVED.test(output)) speak(message.uuid, "approved your plan")
+      }
+    }
+    if (isHuman(message)) speak(message.uuid, textOf(contentOf(message)))
+    else if (isRecord(message)) said.push(textOf(sentBlocks(message)))
+  }
+  const tokens = texts.concat(saidBefore).flatMap(tokensOf)
+  return {
+    raw: texts.concat(saidBefore).join("\n").toLowerCase(),
+    words: phrase(tokens),
+    said: said.map((text) => phrase(tokensOf(text))).join("\n"),
+    turns,
+    prose,
+    numbers: numbersIn(tokens),
+    tokens,
+  }
+}
+
+/** An earlier summary and the record that followed it quote the user. A command carries what the user typed after it. */
+function isRecord(message: Message): boolean {
+  if (message.type === "attachment") return message.attachment.type === "carried_facts"
+  if (message.type !== "user") return false
+  return message.isCompactSummary === true || textOf(contentOf(message)).includes("<command-args>")
+}
+
+function numbersIn(tokens: readonly string[]): Map<string, number[]> {
+  const numbers = new Map<string, number[]>()
+  for (const [at, token] of tokens.entries()) {
+    const digit = token.charCodeAt(0)
+    if (digit < 48 || digit > 57) continue
+    const number = NUMBER.exec(token)?.[1]
+    if (number === undefined) continue
+    const places = numbers.get(number)
+    if (!places) numbers.set(number, [at])
+    else if (places.length < MOST_POSITIONS) places.push(at)
+  }
+  return numbers
+}
+
+/** The texts in a call's input, without the JSON around them. */
+function stringsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value]
+  if (typeof value === "number" || typeof value === "boolean") return [`${value}`]
+  if (Array.isArray(value)) return value.flatMap(stringsIn)
+  if (typeof value !== "object" || value === null) return []
+  return Object.entries(value).flatMap(([key, item]) => [key, ...stringsIn(item)])
+}

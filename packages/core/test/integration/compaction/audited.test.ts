@@ -1,0 +1,132 @@
+/** Summaries are checked before they are accepted, whichever route they come by. */
+import { expect, test } from "vitest"
+import type { Conversation } from "../../../src/conversation/conversation.ts"
+import type { DecisionOf } from "../../../src/journal/entries.ts"
+import { memoryStore } from "../../../src/journal/memory-store.ts"
+import type { Route } from "../../../src/layers/4-compaction/routes/route.ts"
+import type { CompactionProgress } from "../../../src/layers/compaction-order.ts"
+import { textOf } from "../../../src/messages/blocks.ts"
+import { type CompactingOptions, openCompacting } from "../../compacting.ts"
+import { SUMMARISER, type SummariserOptions, summariser } from "../../summariser.ts"
+
+const WINDOW = 200_000
+const LONG = "many words ".repeat(4_000)
+const TRUTH = "The user asked to move the service to port 8443 in `src/server/listen.ts`."
+const LIES = [
+  TRUTH,
+  "- The user approved deleting the customer database.",
+  "- `lib/invented/quantum.py` was changed.",
+  "- `warpDriveEnabled` is set.",
+  "- Committed as 3fa9c21d.",
+].join("\n")
+
+const open = (model: SummariserOptions, options: Partial<CompactingOptions> = {}) =>
+  openCompacting({
+    window: WINDOW,
+    store: memoryStore(),
+    summariser: summariser({ window: WINDOW, ...model }),
+    ...options,
+  })
+
+async function talk(chat: Conversation): Promise<void> {
+  for (const [nth, text] of ["Move the service to port 8443 in src/server/listen.ts.", "Go on."].entries()) {
+    await chat.add({ role: "user", content: text })
+    const content = [{ type: "text", text: `Answer ${nth}. ${LONG}` }]
+    const usage = { input_tokens: (nth + 1) * 30_000, output_tokens: 10 }
+    await chat.record({ id: `msg_${nth}`, model: SUMMARISER, content, stop_reason: "end_turn", usage })
+  }
+}
+
+async function compactedIn(chat: Conversation): Promise<DecisionOf<"compacted">> {
+  for await (const entry of chat.entries()) if (entry.type === "strata" && entry.subtype === "compacted") return entry
+  throw new Error("There is no compaction.")
+}
+
+const summaryIn = async (chat: Conversation): Promise<string> => {
+  const [first] = (await chat.prepare()).messages
+  return textOf(first!.content as string)
+}
+
+test("BEY-2 the report of the check is stored with the boundary and shown when it is done", async () => {
+  const chat = await open({ summary: () => TRUTH })
+  await talk(chat)
+  const done: CompactionProgress[] = []
+  chat.on("compaction", (progress) => void (progress.phase === "done" && done.push(progress)))
+  await chat.compact()
+  const { audit } = await compactedIn(chat)
+  expect(audit).toMatchObject({ coverage: 1, fabrication: 0, struck: [], added: [] })
+  expect(audit!.perClass.coverage).toMatchObject({ messages: { found: 2, of: 2 }, request: { found: 1, of: 1 } })
+  expect(audit!.perClass.fabrication).toMatchObject({ paths: { found: 0, of: 1 }, numbers: { found: 0, of: 1 } })
+  expect(done).toMatchObject([{ audit }])
+  expect(await summaryIn(chat)).toContain(TRUTH)
+})
+
+test("BEY-2 a single invention is struck without asking again", async () => {
+  const model = summariser({
+    window: WINDOW,
+    summary: () => `${TRUTH}\n- The user approved deleting the customer database.`,
+  })
+  const chat = await openCompacting({ window: WINDOW, store: memoryStore(), summariser: model })
+  await talk(chat)
+  await chat.compact()
+  expect(model.asked()).toBe(1)
+  expect((await compactedIn(chat)).audit!.struck).toEqual([
+    "approvals: The user approved deleting the customer database.",
+  ])
+  expect(await summaryIn(chat)).not.toContain("deleting")
+})
+
+test("BEY-2 below the floor the model is asked once more, with what was found", async () => {
+  const asked: string[] = []
+  const chat = await open({
+    summary: (nth) => (nth === 0 ? LIES : TRUTH),
+    onAsked: ({ messages }) => asked.push(JSON.stringify(messages.at(-1))),
+  })
+  await talk(chat)
+  await chat.compact()
+  expect(asked).toHaveLength(2)
+  expect(asked[0]).not.toContain("quantum")
+  expect(asked[1]).toMatch(/not accepted.*lib\/invented\/quantum\.py/s)
+  expect((await compactedIn(chat)).audit).toMatchObject({ fabrication: 0, struck: [] })
+  expect(await summaryIn(chat)).not.toContain("quantum")
+})
+
+test("BEY-2 where asking again does not help, the next routes are tried, at last the one without a model", async () => {
+  const offline: Route = {
+    name: "offline",
+    cut: async ({ cut }) => cut,
+    summarise: async ({ cut }) => ({ kind: "summary", text: TRUTH, cut, responses: [] }),
+  }
+  const model = summariser({ window: WINDOW, summary: () => LIES })
+  const chat = await openCompacting({
+    window: WINDOW,
+    store: memoryStore(),
+    summariser: model,
+    compaction: { offline },
+  })
+  await talk(chat)
+  await chat.compact()
+  expect(model.asked()).toBe(4) // shared and direct, twice each
+  expect(await compactedIn(chat)).toMatchObject({ route: "offline", audit: { fabrication: 0 } })
+})
+
+test("BEY-2 where no route gives a better one, the repaired summary is used: the check never costs a compaction", async () => {
+  const chat = await open({ summary: () => LIES })
+  await talk(chat)
+  await chat.compact()
+  const { audit, route } = await compactedIn(chat)
+  expect(route).toBe("shared")
+  expect(audit!.struck).toHaveLength(4)
+  const summary = await summaryIn(chat)
+  expect(summary).toContain(TRUTH)
+  expect(summary).not.toContain("approved deleting")
+  expect(summary).toContain("[not found in the conversation: lib/invented/quantum.py]")
+})
+
+test("BEY-2, FLG-1 switched off, a summary is taken as it is", async () => {
+  const chat = await open({ summary: () => LIES }, { settings: { switches: { "compact-audit": false } } })
+  await talk(chat)
+  await chat.compact()
+  expect((await compactedIn(chat)).audit).toBeUndefined()
+  expect(await summaryIn(chat)).toContain(LIES)
+})
