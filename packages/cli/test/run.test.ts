@@ -231,7 +231,7 @@ describe("/compact", () => {
     expect(planned.stdout).toMatch(/^summarise +6 messages, about [\d,]+ tokens$/m)
     expect(planned.stdout).toMatch(/^tokens +[\d,]+ now, about [\d,]+ afterwards$/m)
     expect(planned.stdout).toMatch(/^cost +about \$0\.\d+ for the summary$/m)
-    expect(planned.stdout).toMatch(/^routes, in order +by the model, from its cache; by the model$/m)
+    expect(planned.stdout).toMatch(/^routes, in order +by the model, from its cache; by the model; without a model$/m)
     const compacted = await run("--continue", "/compact keep the ports")
     expect(compacted).toMatchObject({ code: 0, stdout: "" })
     expect(compacted.stderr).toMatch(/^- Compacted: [\d,]+ to [\d,]+ tokens, by the model, from its cache\.\n$/)
@@ -240,6 +240,22 @@ describe("/compact", () => {
       expect.stringContaining("keep the ports"),
       expect.stringContaining("8080 and 9090 were looked"),
     ])
+  })
+
+  test("BEY-6 without a key it quotes the conversation, and says so; any other task still needs the key", async () => {
+    await using bench = await workbench({ turns: READS, files: LONG })
+    await bench.strata(["run", "Read the log. Never touch port 9090.", "--allow", "Bash"], { env: NO_NOTES }).ended
+    const keyless = (...args: readonly string[]) =>
+      bench.strata(["run", "--continue", ...args], { env: { ...NO_NOTES, ANTHROPIC_BASE_URL: "" } }).ended
+    const planned = await keyless("/compact --dry-run")
+    expect(planned).toMatchObject({ code: 0, stderr: "" })
+    expect(planned.stdout).toMatch(/^cost +nothing: no model is asked$/m)
+    expect(planned.stdout).toMatch(/^routes, in order +without a model$/m)
+    const compacted = await keyless("/compact")
+    expect(compacted).toMatchObject({ code: 0, stdout: "" })
+    expect(compacted.stderr).toMatch(/^- No model could write the summary, so it is quoted from the conversation\./)
+    expect(compacted.stderr).toMatch(/- Compacted: [\d,]+ to [\d,]+ tokens, without a model\.\n$/)
+    expect(await keyless("Which ports?")).toMatchObject({ code: 3, stderr: expect.stringContaining("API key") })
   })
 
   test("L4-14 --json gives the events as they are, and not a line for every few characters", async () => {
@@ -267,7 +283,8 @@ describe("/compact", () => {
       stderr: expect.stringContaining("There is no conversation to compact."),
     })
     await bench.strata(["run", "Read the log.", "--mode", "bypass"], { env: NO_NOTES }).ended
-    const { code, stdout, stderr } = await bench.strata(["run", "--continue", "/compact"], { env: NO_NOTES }).ended
+    const env = { ...NO_NOTES, STRATA_COMPACT_OFFLINE: "0" }
+    const { code, stdout, stderr } = await bench.strata(["run", "--continue", "/compact"], { env }).ended
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
     expect(stderr.match(/The conversation could not be compacted/g)).toHaveLength(1)
     expect(stderr).not.toContain("    at ")

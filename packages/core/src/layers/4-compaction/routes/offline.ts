@@ -11,7 +11,7 @@ import type { Route } from "./route.ts"
 
 const MOST_OF_THRESHOLD = 0.15 // a summary that is right for a large window would fill a small one
 const SAYS_SO =
-  "No model wrote this summary. It quotes the conversation, and the journal has everything. A model writes the next one, once it can be reached."
+  "No model could write the summary, so it is quoted from the conversation. The journal has everything. A model writes the next one, once it can be reached."
 
 export function offline(): Route {
   return {
