@@ -1,4 +1,5 @@
 import type { DecisionEntry, Entry } from "@strata/core/internal"
+import { handleOf } from "@strata/core/internal/messages/handles"
 import { expect, it } from "vitest"
 import { plainStyle as style } from "../display/terminal.ts"
 import { widthOf } from "../display/text.ts"
@@ -75,6 +76,22 @@ it("decisions of the layers, each with its turn, and what the server reports onl
     },
     { turn: 3, what: "cleared by the server", tokens: 3_000, about: "from its copy of the request" },
     { turn: 4, what: "compaction failed", about: "automatic: 模型没有回答，请稍后再试" },
+  ])
+})
+
+it("BEY-13 folded and snipped ranges are listed with their handles", () => {
+  const range = { from: "from", to: "to", effect: { saves: 4_000, rewrites: 900 } }
+  const handles = `${handleOf("from")} to ${handleOf("to")}`
+  expect(
+    decisionsIn([
+      decision({ subtype: "folded", line: "[Folded: …]", ...range }),
+      decision({ subtype: "snipped", by: "agent", why: "a dead end", ...range }),
+      decision({ subtype: "snipped", by: "user", why: "", ...range }),
+    ]),
+  ).toEqual([
+    { turn: 0, what: "folded", tokens: 4_000, rewrites: 900, about: handles },
+    { turn: 0, what: "snipped", tokens: 4_000, rewrites: 900, about: `${handles}, the agent proposed it: a dead end` },
+    { turn: 0, what: "snipped", tokens: 4_000, rewrites: 900, about: handles },
   ])
 })
 

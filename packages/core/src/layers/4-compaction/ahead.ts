@@ -60,7 +60,9 @@ export function ahead(parent: ForkSurroundings): Ahead {
 
   return {
     async prepare(context, instructions) {
-      if (!context.flags.on["compact-ahead"] || !isNear(context) || running || cutOf(context)) return []
+      const { on } = context.flags
+      // while folding is on, a compaction is rarely needed, and a summary ahead of it would be paid for nothing
+      if (!on["compact-ahead"] || on.folding || !isNear(context) || running || cutOf(context)) return []
       running = write(context, instructions).finally(() => {
         running = undefined
       })

@@ -82,6 +82,53 @@ test("BEY-13 a compaction after folds summarises their lines, and every block of
   await agent.close()
 })
 
+test("BEY-13 undoing the compaction brings the folded lines back, byte for byte", async () => {
+  const { sim } = await compactingSimulator(manyTimes(rounds(1, 2_000), 40))
+  const agent = await compactingAgent(sim, { settings: { switches: { notes: false } } })
+  const { conversation: chat } = agent
+  for (const task of ["First task.", "Second task.", "Third task."]) await ask(agent, task)
+  const [first] = chat.words().messages
+  const open = serialiseRequest(await chat.currentRequest())
+  await chat.fold({ from: first!.uuid })
+  const folded = serialiseRequest(await chat.currentRequest())
+  await chat.compact()
+  await chat.undo()
+  expect(serialiseRequest(await chat.currentRequest())).toBe(folded)
+  expect(chat.views.context.hiddenRanges).toHaveLength(1)
+  await chat.unfold(first!.uuid)
+  expect(serialiseRequest(await chat.currentRequest())).toBe(open)
+  await agent.close()
+})
+
+test("BEY-13 with bound thinking, folding, snipping and opening never get a 400", async () => {
+  const thinking: ScriptedTurn = (turn) => ({
+    content: [
+      { type: "thinking", thinking: `Thought ${turn.index}.` },
+      { type: "text", text: "Done." },
+    ],
+  })
+  const { sim } = await compactingSimulator(manyTimes([...rounds(1, 500).slice(0, 1), thinking], 40))
+  const agent = await compactingAgent(sim, { settings: { switches: { notes: false } } })
+  expect(agent.model.facts.accepts.boundThinking).toBe(true)
+  const { conversation: chat } = agent
+  const task = async (name: string) => {
+    expect((await ask(agent, name)).end).toMatchObject({ reason: "answer" })
+    return chat.words().messages.at(-1)!.uuid
+  }
+  const [first, second] = [await task("First."), await task("Second.")]
+  await task("Third.")
+  await chat.fold({ from: first })
+  await task("Fourth.")
+  await chat.snip({ from: second })
+  await task("Fifth.")
+  await chat.unfold(first)
+  await task("Sixth.")
+  await chat.unfold(second)
+  await task("Seventh.")
+  expect(sim.log.map(({ status }) => status)).toEqual(sim.log.map(() => 200))
+  await agent.close()
+})
+
 test("BEY-13 rewinding into a folded range opens it", async () => {
   const { sim } = await compactingSimulator(manyTimes(rounds(1, 200), 40))
   const agent = await compactingAgent(sim, { settings: { switches: { notes: false } } })
