@@ -15,6 +15,32 @@ const savingsOf = ({ entries }: ReturnType<typeof bills>) => summarise(project(l
 const savingOf = (journal: ReturnType<typeof bills>, layer: LayerSaving["layer"]) =>
   savingsOf(journal).find((saving) => saving.layer === layer)!
 
+describe("BEY-13, CACHE-5 what folding saves", () => {
+  const folded = (effect: { saves: number; rewrites: number; spares?: "compaction" }) =>
+    ({ subtype: "folded", from: "a", to: "b", line: "[Folded]", effect }) as const
+
+  test("read with every later request until the next boundary; rewriting the cache is subtracted", () => {
+    const journal = bills()
+      .respond({ write: 30_000 })
+      .decide(folded({ saves: 8_000, rewrites: 20_000 }))
+      .decide({ subtype: "snipped", from: "c", to: "d", why: "", by: "user", effect: { saves: 2_000, rewrites: 0 } })
+      .respond({ read: 0, write: 20_000 })
+      .respond({ read: 20_000, write: 10 })
+    const saving = savingOf(journal, "fold")
+    expect(saving).toMatchObject({ decisions: 2, removed: 10_000, standing: 10_000, unsent: 20_000 })
+    expect(saving.gained).toBeCloseTo((2 * 10_000 * READ) / MILLION, 12)
+    expect(saving.paid).toBeCloseTo((20_000 * (WRITE - READ)) / MILLION, 12)
+    journal.compact(20_000, 5_000).respond({ write: 5_000 })
+    expect(savingOf(journal, "fold")).toMatchObject({ standing: 0, unsent: 20_000 })
+  })
+
+  test("ranges folded together in place of a compaction avoid one, and count neither way in money", () => {
+    const instead = folded({ saves: 8_000, rewrites: 20_000, spares: "compaction" })
+    const journal = bills().respond({ write: 30_000 }).decide(instead).decide(instead).respond({ write: 14_000 })
+    expect(savingOf(journal, "fold")).toMatchObject({ spared: 1, removed: 16_000, standing: 16_000, dollars: 0 })
+  })
+})
+
 describe("CACHE-5 what putting results aside saves", () => {
   test("written once, then read with every later request", () => {
     const journal = bills()
