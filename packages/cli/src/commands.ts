@@ -1,6 +1,6 @@
 /** The commands of `strata`, in the order of the help. */
 import type { Command } from "./command.ts"
-import { AGENTS, CHAT, CONFIG, DEMO, DREAM, INSPECT, MEMORY, RUN, SIM, TRUST } from "./descriptions.ts"
+import { AGENTS, CHAT, COMPACT, CONFIG, DEMO, DREAM, INSPECT, MEMORY, RUN, SIM, TRUST, UNDO } from "./descriptions.ts"
 
 export const COMMANDS: readonly Command[] = [
   { ...DEMO, load: () => import("./demo/command.ts") },
@@ -14,6 +14,8 @@ export const COMMANDS: readonly Command[] = [
     load: () => import("./run/command.ts"),
     describe: async () => (await import("./run/command.ts")).description,
   },
+  { ...COMPACT, load: () => import("./compact/command.ts") },
+  { ...UNDO, load: () => import("./undo/command.ts") },
   { ...INSPECT, load: () => import("./inspect/command.ts") },
   { ...AGENTS, load: () => import("./agents/command.ts") },
   { ...MEMORY, load: () => import("./memory/command.ts") },

@@ -61,6 +61,61 @@ export const RUN = describe({
   ],
 })
 
+export const COMPACT = describe({
+  name: "compact",
+  about: "make room in a conversation: summarise it, or clear a part",
+  more: [
+    "Everything stays in the journal. The next request begins with a summary and facts from the journal. strata undo takes it back.",
+    "HINT says what the summary should focus on. --tool and --images write no summary and ask no model: they clear old results or images.",
+    "HANDLE names a message, as the agent sees it in its context, or as strata recall prints it.",
+  ],
+  operands: { value: "[HINT]", least: 0, most: 1 },
+  options: {
+    conversation: {
+      kind: "text",
+      value: "ID",
+      about: "another conversation than the newest; the start of its id is enough",
+    },
+    "dry-run": { kind: "flag", about: "show what would happen and change nothing" },
+    edit: { kind: "flag", about: "change the summary in your $EDITOR before it takes effect; an empty text cancels" },
+    before: { kind: "text", value: "HANDLE", about: "summarise only what comes before this message" },
+    after: { kind: "text", value: "HANDLE", about: "summarise only what comes after this message" },
+    tool: { kind: "text", value: "NAME", about: "clear only the old results of this tool" },
+    keep: { kind: "number", value: "N", least: 0, about: "with --tool: its newest results that stay (default 3)" },
+    images: { kind: "flag", about: "leave out only old images and documents" },
+    json: { kind: "flag", about: "print one JSON event per line" },
+  },
+  examples: [
+    ["strata compact --dry-run", "what would go, what would stay, and what it costs"],
+    ['strata compact --edit "keep the port numbers"', "write the summary, then change it yourself"],
+    ["strata compact --tool Bash --keep 2", "clear the output of old commands"],
+  ],
+})
+
+export const UNDO = describe({
+  name: "undo",
+  about: "take back a compaction, or what was cleared by hand",
+  more: [
+    "The next request is the one from before, byte for byte. Messages that came later follow it, unless you drop them.",
+    "Call it again to undo the decision before that. The journal keeps everything either way.",
+  ],
+  options: {
+    conversation: {
+      kind: "text",
+      value: "ID",
+      about: "another conversation than the newest; the start of its id is enough",
+    },
+    "drop-later": { kind: "flag", about: "leave out the messages that came later" },
+    "dry-run": { kind: "flag", about: "show what would happen and change nothing" },
+    json: { kind: "flag", about: "print as JSON" },
+  },
+  examples: [
+    ["strata undo --dry-run", "what would come back, and how large the context would be"],
+    ["strata undo", "bring back what the last compaction summarised"],
+    ["strata undo --drop-later", "go back to the moment before it"],
+  ],
+})
+
 export const INSPECT = describe({
   name: "inspect",
   about: "see where a conversation's context and money went",

@@ -16,6 +16,8 @@ it("lists every command with an example", () => {
       demo     watch an agent outgrow a small window; no key, no network
       chat     talk to an agent that works in this directory
       run      give the agent one task and print its answer; for scripts
+      compact  make room in a conversation: summarise it, or clear a part
+      undo     take back a compaction, or what was cleared by hand
       inspect  see where a conversation's context and money went
       agents   see the agents of a conversation; follow, stop and message them
       memory   see, search, change and undo what a project remembers
@@ -33,6 +35,10 @@ it("lists every command with an example", () => {
       strata demo                                  takes about forty seconds
       strata chat                                  start a new conversation
       strata run "What does this project do?"      print the answer
+      strata compact --dry-run                     what would go, what would stay,
+                                                   and what it costs
+      strata undo --dry-run                        what would come back, and how
+                                                   large the context would be
       strata inspect ~/.claude/projects/*/*.jsonl  one report per file, then a table
                                                    of all
       strata agents                                what do the agents do?

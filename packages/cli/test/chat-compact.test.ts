@@ -55,6 +55,44 @@ describe.concurrent.each(TERMINALS.slice(0, 1))("the chat in $name", ({ open }) 
     await terminal.sees("Ports 8080 and 9090 were looked at.")
   })
 
+  test("BEY-3, L2-13 /compact --edit takes what the person saved, /undo takes it back, /clear-results clears by hand", async () => {
+    const editor = `sh -c 'sed -i "s/were looked at/are the ones that matter/g" "$0"'`
+    await using at = await started({
+      ...WITHOUT_NOTES,
+      env: { ...WITHOUT_NOTES.env, EDITOR: editor },
+      turns: [READ, "I have read it.", SUMMARY, "Those were the ports."],
+    })
+    const { terminal } = at
+    terminal.type("Read the log")
+    terminal.press("enter")
+    await terminal.sees("I have read it.")
+    await terminal.sees(RESTS)
+    terminal.type("/compact --edit")
+    terminal.press("enter")
+    await terminal.sees(/≡ Compacted: [\d,]+ to [\d,]+ tokens/)
+    await terminal.sees(RESTS)
+    terminal.press("ctrl-o")
+    await terminal.sees("Ports 8080 and 9090 are the ones that matter.")
+    terminal.type("/undo --dry-run")
+    terminal.press("enter")
+    await terminal.sees(/The last compaction would be undone: [\d,]+ to [\d,]+ tokens/)
+    terminal.type("/undo")
+    terminal.press("enter")
+    await terminal.sees(/The last compaction was undone: [\d,]+ to [\d,]+ tokens/)
+    terminal.type("/clear-results 1000 --dry-run")
+    terminal.press("enter")
+    await terminal.sees(/1 old tool result would be cleared: [\d,]+ to [\d,]+ tokens/)
+    terminal.type("/clear-results 1000")
+    terminal.press("enter")
+    await terminal.sees(/1 old tool result was cleared: [\d,]+ to [\d,]+ tokens/)
+    terminal.type("/undo")
+    terminal.press("enter")
+    await terminal.sees(/The last clearing of tool results was undone/)
+    terminal.type("Which ports?")
+    terminal.press("enter")
+    await terminal.sees("Those were the ports.")
+  })
+
   test("L4-14 Esc cancels a compaction, manual and automatic, and nothing has changed", async () => {
     await using at = await started({
       ...WITHOUT_NOTES,

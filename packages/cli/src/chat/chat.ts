@@ -1,11 +1,12 @@
 /** The chat between screen and agent: carries out what the person types and keeps the screen up to date. Knows nothing of ink. */
-import type { ConversationListing, PermissionMode } from "@strata/core/internal"
+import type { CompactionOrder, ConversationListing, PermissionMode, UndoRequest } from "@strata/core/internal"
 import { textOf } from "@strata/core/internal/messages/blocks"
-import type { CompactRequest } from "../compacting.ts"
 import { counted } from "../display/numbers.ts"
+import { undoSentence } from "../display/undo.ts"
 import { type MemoryPlace, openMemoryPlace } from "../memory/place.ts"
 import { stemOf } from "../memory/words.ts"
 import { conversationsOf, type SessionAgent, type SessionInput, type Workspace } from "../session.ts"
+import { editText } from "../text-editor.ts"
 import { AgentWork } from "./agent-work.ts"
 import type { CommandTarget } from "./command-target.ts"
 import type { DialogBody } from "./dialog.ts"
@@ -37,6 +38,8 @@ export async function openChat(workspace: Workspace, resumed: ConversationListin
   return new Chat({ workspace, store, session, inputs })
 }
 
+type Lend = <T>(work: () => Promise<T>) => Promise<T>
+
 export class Chat implements CommandTarget {
   readonly store: ChatStore
   readonly #workspace: Workspace
@@ -50,6 +53,7 @@ export class Chat implements CommandTarget {
   #finishing: Promise<void> = Promise.resolve()
   #session: PersonSession
   #stopWatching: () => void = () => {}
+  #lend: Lend = (work) => work()
 
   constructor({ workspace, store, session, inputs }: ChatParts) {
     this.#workspace = workspace
@@ -150,7 +154,7 @@ export class Chat implements CommandTarget {
   }
 
   /** Esc cancels. Messages typed meanwhile are kept and answered afterwards. */
-  compact(order: CompactRequest["order"]): Promise<void> {
+  compact(order: Partial<CompactionOrder>): Promise<void> {
     return this.#work.occupy(async (signal) => {
       const end = await this.#work.compact({ work: (given) => this.agent.conversation.compact(order, given), signal })
       if (end.kind === "failed") throw end.error
@@ -191,6 +195,21 @@ export class Chat implements CommandTarget {
   switchMode(mode: PermissionMode): void {
     this.#guard(this.agent.setMode(mode))
     this.#work.refresh()
+  }
+
+  edit(text: string): Promise<string> {
+    return this.#lend(() => editText({ text, name: "summary.md", env: this.#workspace.env }))
+  }
+
+  /** How the screen is given to another program for a while. */
+  lendScreen(lend: Lend): void {
+    this.#lend = lend
+  }
+
+  async undo(request: UndoRequest): Promise<void> {
+    const report = await this.agent.conversation.undo(request)
+    this.#show()
+    this.notice(undoSentence(report))
   }
 
   async rewind(uuid: string): Promise<void> {

@@ -1,6 +1,6 @@
 /** What the slash commands do: print panels, ask which conversation, model or mode, and hand the choice to the chat. */
 import { readFile } from "node:fs/promises"
-import type { ConversationListing, Dreaming, PermissionMode } from "@strata/core/internal"
+import type { ClearingRequest, ConversationListing, Dreaming, PermissionMode, UndoRequest } from "@strata/core/internal"
 import { createFlags } from "@strata/core/internal/base/flags"
 import { PERMISSION_MODES } from "@strata/core/internal/base/vocabulary"
 import { describeChange } from "@strata/core/internal/layers/6-dreaming/dream"
@@ -13,6 +13,7 @@ import { findById, titleFrom } from "../conversation-names.ts"
 import { planLines } from "../display/compaction.ts"
 import { timeAgo } from "../display/numbers.ts"
 import { firstLine } from "../display/text.ts"
+import { clearingSentence, undoSentence } from "../display/undo.ts"
 import { costWords, statusLines } from "../dream/page.ts"
 import { offeredIn } from "../memory/offered.ts"
 import type { CommandTarget } from "./command-target.ts"
@@ -23,11 +24,26 @@ import { notesWords } from "./memory-words.ts"
 import { PANEL_COLUMNS, todoLines } from "./panels.ts"
 import { compactionStateOf, notesStateOf } from "./snapshot.ts"
 
-export async function compact(target: CommandTarget, { isDryRun, order }: CompactRequest): Promise<void> {
-  if (!isDryRun) return target.compact(order)
+export async function compact(target: CommandTarget, request: CompactRequest): Promise<void> {
+  const { isDryRun, edits, order, clearing } = request
+  if (clearing) return clearResults(target, { ...clearing, dryRun: isDryRun })
+  if (!isDryRun) return target.compact({ ...order, ...(edits ? { review: ({ text }) => target.edit(text) } : {}) })
   const planned = await target.agent.conversation.planCompaction(order)
   if (planned.kind === "refused") target.notice(planned.message)
   else target.print("What /compact would do (nothing was changed)", planLines(planned, PANEL_COLUMNS))
+}
+
+/** Without the dry run a notice of the layer says it. */
+export async function clearResults(target: CommandTarget, request: ClearingRequest): Promise<void> {
+  const isDryRun = request.dryRun ?? false
+  const report = await target.agent.conversation.clearResults(request)
+  target.notice(clearingSentence(report, { isDryRun }))
+}
+
+export async function undo(target: CommandTarget, request: UndoRequest): Promise<void> {
+  if (!request.dryRun) return target.undo(request)
+  const report = await target.agent.conversation.undo(request)
+  target.notice(undoSentence(report, { isDryRun: true }))
 }
 
 export async function showNotes(target: CommandTarget): Promise<void> {

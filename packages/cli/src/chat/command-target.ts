@@ -1,6 +1,5 @@
 /** What a slash command can do with the chat. */
-import type { ConversationListing, PermissionMode } from "@strata/core/internal"
-import type { CompactRequest } from "../compacting.ts"
+import type { CompactionOrder, ConversationListing, PermissionMode, UndoRequest } from "@strata/core/internal"
 import type { MemoryPlace } from "../memory/place.ts"
 import type { SessionAgent } from "../session.ts"
 import type { DialogBody } from "./dialog.ts"
@@ -20,7 +19,11 @@ export interface CommandTarget {
   resume(conversation: ConversationListing): Promise<void>
   clear(): Promise<void>
   /** Compacts now and shows the progress. */
-  compact(order: CompactRequest["order"]): Promise<void>
+  compact(order: Partial<CompactionOrder>): Promise<void>
+  /** Gives the screen to the person's editor and resolves with what they saved. */
+  edit(text: string): Promise<string>
+  /** Takes back the newest decision and shows the conversation as it is then. */
+  undo(request: UndoRequest): Promise<void>
   switchModel(name: string): Promise<void>
   switchMode(mode: PermissionMode): void
   /** Goes back to before this message and puts it into the input line. */

@@ -57,11 +57,26 @@ async function show(chat: Chat, hasColours: boolean): Promise<void> {
     stray: (text) => text.trim() !== "" && chat.notice(text.trimEnd()),
     leave: () => app.unmount(),
   })
-  const app = render(h(ThemeContext.Provider, { value: themeFor(hasColours) }, h(App, { chat })), {
+  const screen = () => h(ThemeContext.Provider, { value: themeFor(hasColours) }, h(App, { chat }))
+  const app = render(screen(), {
     stdout,
     patchConsole: false, // what other code prints becomes a notice
     exitOnCtrlC: false,
     interactive: true,
+  })
+  chat.lendScreen(async (work) => {
+    const ignore = () => undefined // Ctrl-C is for the editor
+    process.on("SIGINT", ignore)
+    app.rerender(null) // without the input line, the terminal reads lines as usual
+    await app.waitUntilRenderFlush()
+    process.stdin.setRawMode(false)
+    try {
+      return await work()
+    } finally {
+      process.stdin.setRawMode(true)
+      process.off("SIGINT", ignore)
+      app.rerender(screen())
+    }
   })
   // a signal does not wait: the second call leaves at once
   const leaveNow = () => {

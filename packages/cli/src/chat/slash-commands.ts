@@ -1,11 +1,12 @@
 /** The slash commands of the chat, as a table: `/help` prints it, Tab completes from it, typos get a suggestion from it. */
 import { PERMISSION_MODES } from "@strata/core/internal/base/vocabulary"
-import { readCompactRequest } from "../compacting.ts"
+import { readClearRequest, readCompactRequest, readUndoRequest } from "../compacting.ts"
 import { nearestTo } from "../suggestion.ts"
 import { showAgents } from "./agents-panel.ts"
 import {
   chooseMode,
   chooseModel,
+  clearResults,
   compact,
   dream,
   nameConversation,
@@ -16,6 +17,7 @@ import {
   showMemory,
   showNotes,
   showTodos,
+  undo,
 } from "./command-actions.ts"
 import type { CommandTarget } from "./command-target.ts"
 import { fold, snip, unfold } from "./fold-commands.ts"
@@ -50,7 +52,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   {
     name: "compact",
     usage: "/compact [hint]",
-    about: "make room; hint: what to keep, or --dry-run",
+    about: "make room; hint: what to keep, --edit, --dry-run",
     needsRest: true,
     run: async (chat, argument) => compact(chat, readCompactRequest(argument)),
   },
@@ -74,6 +76,18 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
     about: "cut a range out of the view, or --dry-run",
     needsRest: true,
     run: snip,
+    name: "clear-results",
+    usage: "/clear-results N",
+    about: "clear old tool results down to N tokens",
+    needsRest: true,
+    run: async (chat, argument) => clearResults(chat, readClearRequest(argument)),
+  },
+  {
+    name: "undo",
+    usage: "/undo",
+    about: "take back a compaction or clearing",
+    needsRest: true,
+    run: async (chat, argument) => undo(chat, readUndoRequest(argument)),
   },
   { name: "notes", usage: "/notes", about: "show the agent's notes on this conversation", run: showNotes },
   {
@@ -104,7 +118,7 @@ export type FoundCommand =
 
 /** The command in a line; `undefined` where the line is a message, a path for example. */
 export function findCommand(line: string): FoundCommand | undefined {
-  const match = /^\/([a-z]*)(?:\s+(.*))?$/is.exec(line.trim())
+  const match = /^\/([a-z-]*)(?:\s+(.*))?$/is.exec(line.trim())
   if (!match) return undefined
   const name = match[1]!.toLowerCase()
   const command = SLASH_COMMANDS.find((candidate) => candidate.name === name)

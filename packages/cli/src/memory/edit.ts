@@ -2,12 +2,12 @@
  * `strata memory edit`: the person's editor works on a copy. What they saved becomes one change of theirs, merged with what changed meanwhile.
  * If it cannot be stored, their text stays in the copy.
  */
-import { spawn } from "node:child_process"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import type { Memory, MemoryBank, MemoryChange } from "@strata/core/internal"
 import { type Call, UsageError } from "../command.ts"
+import { editorOf, runEditor } from "../text-editor.ts"
 
 export type Edited =
   | { readonly state: "unchanged" }
@@ -23,7 +23,7 @@ export interface EditInput {
 
 export async function editMemory({ bank, memory, env }: EditInput): Promise<Edited> {
   const { file } = memory
-  const editor = env.VISUAL || env.EDITOR
+  const editor = editorOf(env)
   if (!editor)
     throw new UsageError(`No editor is set. Set EDITOR, or edit ${bank.directory ?? bank.location}/${file} yourself.`)
   const before = (await bank.text(file)) ?? ""
@@ -67,15 +67,4 @@ async function store({ bank, file, before, text, directory }: Storing): Promise<
     const reason = error instanceof Error ? error.message : String(error)
     throw new Error(`${reason} Your text is kept in ${kept}`, { cause: error })
   }
-}
-
-/** The editor may have arguments, such as `code --wait`. */
-function runEditor(editor: string, path: string): Promise<number> {
-  const [program, args] =
-    process.platform === "win32" ? [`${editor} "${path}"`, []] : ["sh", ["-c", `${editor} "$1"`, "sh", path]]
-  const child = spawn(program, args, { stdio: "inherit", shell: process.platform === "win32" })
-  return new Promise((resolve, reject) => {
-    child.once("error", reject)
-    child.once("close", (code) => resolve(code ?? 1))
-  })
 }

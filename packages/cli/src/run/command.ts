@@ -28,7 +28,7 @@ export const description = {
     "What this project's settings would run or widen is left out and named, until you trust it: strata trust, or --trust for one run.",
     "Ctrl-C interrupts and keeps the conversation. A second Ctrl-C ends the process at once.",
     "Background agents are waited for. With --team and --as, several strata run work on one directory and send each other messages.",
-    'The task "/compact [--dry-run] [what to keep]" compacts a conversation, or shows what that would do.',
+    'The task "/compact [--dry-run] [what to keep]" compacts a conversation, or shows what that would do. strata compact does the same.',
   ],
   options: { ...SESSION_OPTIONS, ...TEAM_OPTIONS, json: { kind: "flag", about: "print one JSON event per line" } },
   sections: [{ title: "Exit codes", rows: EXIT_MEANINGS.map(({ code, meaning }) => [String(code), meaning]) }],
@@ -59,8 +59,9 @@ export async function run({ args, cwd, env, terminal }: Call): Promise<number> {
     report.begin({ conversation: chat.id, model: model.name, cwd: workspace.cwd, resumed: resumed !== undefined })
     for (const message of session.problems) report.event({ type: "notice", message })
     const { signal } = interruption
+    const notice = (message: string) => report.event({ type: "notice", message })
     const work = compacting
-      ? compact({ agent, ...compacting, signal, showPlan: report.plan })
+      ? compact({ agent, ...compacting, signal, env, showPlan: report.plan, notice })
       : agent.query(task, { ...workspace.limits, signal })
     let end = await follow(work, report)
     while (team && end.reason === "answer" && (await messageCame({ ...team, agent, signal })))

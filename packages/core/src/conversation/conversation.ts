@@ -23,6 +23,7 @@ import type { CompactionOrder, CompactionPlan, Refusal } from "../layers/compact
 import { exchangesOf, type PlannedRange, type RangePlan } from "../layers/fold/plan.ts"
 import type { Layer, LayerContext, Outcome } from "../layers/layer.ts"
 import { LayerPipeline } from "../layers/pipeline.ts"
+import { withWholeRange } from "../layers/range-handles.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import { type Block, type Content, isToolResult, isToolUse, type ToolResult } from "../messages/blocks.ts"
 import { contentOf, type Message, type Uuid } from "../messages/messages.ts"
@@ -58,6 +59,7 @@ import { namedBy } from "./recall.ts"
 import { ConversationRecord } from "./record.ts"
 import { RequestPreparer } from "./request-preparer.ts"
 import { ResponseRecorder } from "./response-recorder.ts"
+import { Review } from "./review.ts"
 import { type UndoReport, type UndoRequest, undo } from "./undo.ts"
 
 export interface ConversationParts {
@@ -288,8 +290,10 @@ export class Conversation implements AsyncDisposable {
   compact(order: CompactionRequest = {}, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
     return this.#inOrder(async () => {
       await this.#readFlags()
-      const drafts = await this.#layers.compact({ trigger: "manual", ...order }, signal)
+      const reviewing = new Review(order.review)
+      const drafts = await this.#layers.compact(this.#order({ ...order, ...reviewing.asOption }), signal)
       if (!drafts) throw new NoCompactionError()
+      reviewing.throwIfCancelled()
       // the prompt after the boundary is settled now, so changed instruction files are not sent twice
       await this.#prompt.settle()
       const failure = drafts.find((draft) => draft.type === "strata" && draft.subtype === "compaction-failed")
@@ -301,7 +305,7 @@ export class Conversation implements AsyncDisposable {
   planCompaction(order: CompactionRequest = {}): Promise<CompactionPlan | Refusal> {
     return this.#inOrder(async () => {
       await this.#readFlags()
-      const planned = await this.#layers.planCompaction({ trigger: "manual", ...order })
+      const planned = await this.#layers.planCompaction(this.#order(order))
       if (!planned) throw new NoCompactionError()
       return planned
     })
@@ -554,6 +558,10 @@ export class Conversation implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  #order(request: CompactionRequest): CompactionOrder {
+    return withWholeRange({ trigger: "manual", ...request }, this.views.context.storedMessages())
   }
 
   get #viewOptions(): ViewOptions {

@@ -20,6 +20,15 @@ export interface CompactionOrder {
   readonly overflowed?: boolean
   /** The limits to fit, where they are not the conversation's own: those of a model to switch to. */
   readonly target?: Thresholds
+  /** Shown the summary before it takes effect. What it resolves with is used in its place; nothing, or an empty text, cancels. */
+  readonly review?: (written: WrittenSummary) => Promise<string | undefined>
+  /** Takes exactly the summary of this plan. Refused where the conversation has changed since. */
+  readonly planned?: CompactionPlan
+}
+
+export interface WrittenSummary {
+  readonly text: string
+  readonly route: RouteName
 }
 
 export interface CompactionRange {
@@ -68,6 +77,8 @@ export type RefusalReason =
   | "blocked-by-hook"
   | "no-such-message"
   | "calls-open"
+  | "cancelled"
+  | "plan-out-of-date"
 
 export type CompactionProgress =
   | {

@@ -166,7 +166,11 @@ interface ToInstall extends Weighed {
 
 async function install(situation: Situation, toInstall: ToInstall): Promise<Attempt> {
   const { context, order, limits } = situation
-  const { summary, cut, text, after, route, paid, options, audit } = toInstall
+  const { route, paid, options } = toInstall
+  const reviewed = await review(situation, toInstall)
+  if (reviewed === undefined || context.signal.aborted) return givenUp(paid)
+  if (!("after" in reviewed)) return failed(situation, reviewed, paid)
+  const { summary, cut, text, after, audit } = reviewed
   const { signal } = context
   const started = await unlessInterrupted(signal, options.hooks?.started({ signal }) ?? Promise.resolve(undefined))
   if (started.state === "interrupted" || context.signal.aborted) return givenUp(paid)
@@ -195,6 +199,18 @@ async function install(situation: Situation, toInstall: ToInstall): Promise<Atte
     },
   })
   return { drafts: [...spent(paid), ...drafts], success: { summary, after, facts: figures } }
+}
+
+/** What a person makes of the summary. It must still be worth it. `undefined` where they cancel. */
+async function review(situation: Situation, written: ToInstall): Promise<Weighed | Failure | undefined> {
+  const { order } = situation
+  const { route, options, cut, summary } = written
+  if (!order.review) return written
+  const text = (await order.review({ text: summary, route: route.name }))?.trim()
+  if (!text) return undefined
+  if (text === summary.trim()) return written
+  const outcome = { kind: "summary" as const, text, cut, responses: [] }
+  return weigh(situation, { route, outcome, options })
 }
 
 function failed({ context, order }: Situation, { why, message }: Failure, paid: readonly ModelResponse[]): Attempt {

@@ -1,0 +1,43 @@
+/** How an undo and a clearing by hand read on every screen. Pure. */
+import type { ClearingReport, UndoReport } from "@strata/core/internal"
+import { counted, dollars, grouped } from "./numbers.ts"
+
+const WHAT: Readonly<Record<UndoReport["kind"], string>> = {
+  compaction: "compaction",
+  clearing: "clearing of tool results",
+  images: "clearing of images",
+  fold: "fold",
+  snip: "snip",
+}
+
+/** `The last compaction was undone: 12,000 to 140,000 tokens. 4 messages that came later are kept.` */
+export function undoSentence(report: UndoReport, { isDryRun = false } = {}): string {
+  const { kind, undone, tokensBefore, tokensAfter, later } = report
+  const many = undone.length
+  const subject = many > 1 ? `The last ${many} ${WHAT[kind]}s` : `The last ${WHAT[kind]}`
+  const verb = isDryRun ? "would be" : many > 1 ? "were" : "was"
+  const size = `${grouped(tokensBefore)} to ${grouped(tokensAfter)} tokens`
+  return `${subject} ${verb} undone: ${size}.${laterWords(later, isDryRun)}${isDryRun ? " Nothing was changed." : ""}`
+}
+
+function laterWords({ messages, kept }: UndoReport["later"], isDryRun: boolean): string {
+  if (messages === 0) return ""
+  const came = `${counted(messages, "message")} that came later`
+  if (kept) return ` ${came} ${isDryRun ? "would stay" : messages === 1 ? "stays" : "stay"}.`
+  return ` ${came} ${isDryRun ? "would be" : messages === 1 ? "is" : "are"} left out; the journal keeps ${messages === 1 ? "it" : "them"}.`
+}
+
+export function clearingSentence(report: ClearingReport, { isDryRun = false } = {}): string {
+  const { results, images, tokensBefore, tokensAfter, rewrites, dollars: price } = report
+  if (results + images === 0) return "There is nothing to clear. What the model has not answered yet always stays."
+  const what =
+    results > 0 ? counted(results, "old tool result") : counted(images, "image or document", "images and documents")
+  const verb = isDryRun ? "would be" : results + images === 1 ? "was" : "were"
+  const cost = price === undefined ? "" : `, for ${dollars(price)} more than reading them`
+  const cache =
+    rewrites === 0
+      ? "The cache is cold, so this costs nothing."
+      : `The next request writes ${grouped(rewrites)} tokens to the cache again${cost}.`
+  const end = isDryRun ? " Nothing was changed." : " /undo brings them back."
+  return `${what} ${verb} cleared: ${grouped(tokensBefore)} to ${grouped(tokensAfter)} tokens. ${cache}${end}`
+}

@@ -1,0 +1,43 @@
+/** The person's own editor, `VISUAL` or `EDITOR`, on a private copy of a text. The copy is removed afterwards. */
+import { spawn } from "node:child_process"
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Call } from "./command.ts"
+
+export interface EditText {
+  readonly text: string
+  /** Of the copy. Its ending tells the editor what it is. */
+  readonly name: string
+  readonly env: Call["env"]
+}
+
+/** The command as the person set it; it may have arguments, such as `code --wait`. */
+export const editorOf = (env: Call["env"]): string | undefined => env.VISUAL || env.EDITOR || undefined
+
+/** Resolves with what the person saved. */
+export async function editText({ text, name, env }: EditText): Promise<string> {
+  const editor = editorOf(env)
+  if (!editor) throw new Error("No editor is set, so nothing was changed. Set VISUAL or EDITOR, and try again.")
+  const directory = await mkdtemp(join(tmpdir(), "strata-edit-")) // only its owner may enter it
+  const copy = join(directory, name)
+  try {
+    await writeFile(copy, text, { mode: 0o600 })
+    const code = await runEditor(editor, copy)
+    if (code !== 0) throw new Error(`The editor (${editor}) ended with code ${code}. Nothing was changed.`)
+    return await readFile(copy, "utf8")
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+/** The shell reads the command as the person quoted it. */
+export function runEditor(editor: string, path: string): Promise<number> {
+  const [program, args] =
+    process.platform === "win32" ? [`${editor} "${path}"`, []] : ["sh", ["-c", `${editor} "$1"`, "sh", path]]
+  const child = spawn(program, args, { stdio: "inherit", shell: process.platform === "win32" })
+  return new Promise((resolve, reject) => {
+    child.once("error", reject)
+    child.once("close", (code) => resolve(code ?? 1))
+  })
+}

@@ -1,0 +1,21 @@
+/** `strata undo`: takes back the last compaction, or what was last cleared, folded or snipped by hand. */
+import { readArguments } from "../arguments.ts"
+import type { Run } from "../command.ts"
+import { UNDO } from "../descriptions.ts"
+import { undoSentence } from "../display/undo.ts"
+import { visibleJson } from "../display/visible.ts"
+import { openKeptConversation } from "../kept-conversation.ts"
+
+export const run: Run = async ({ args, cwd, env, terminal }) => {
+  const { values } = readArguments(UNDO, args)
+  const isDryRun = values["dry-run"]
+  const chat = await openKeptConversation({ cwd, env, id: values.conversation })
+  try {
+    const report = await chat.undo({ keepLater: !values["drop-later"], dryRun: isDryRun })
+    const text = values.json ? visibleJson({ conversation: chat.id, ...report }, 2) : undoSentence(report, { isDryRun })
+    terminal.print(`${text}\n`)
+    return 0
+  } finally {
+    await chat.close()
+  }
+}
