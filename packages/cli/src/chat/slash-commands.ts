@@ -76,6 +76,8 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
     about: "cut a range out of the view, or --dry-run",
     needsRest: true,
     run: snip,
+  },
+  {
     name: "clear-results",
     usage: "/clear-results N",
     about: "clear old tool results down to N tokens",
@@ -85,7 +87,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   {
     name: "undo",
     usage: "/undo",
-    about: "take back a compaction or clearing",
+    about: "take back a compaction, clearing, fold or snip",
     needsRest: true,
     run: async (chat, argument) => undo(chat, readUndoRequest(argument)),
   },

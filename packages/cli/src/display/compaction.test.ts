@@ -10,6 +10,7 @@ const PLAN: CompactionPlan = {
   summarised: { messages: 57, tokens: 142_000, first: "a", last: "b" },
   kept: { uuids: ["c"], tokens: 900 },
   restored: ["carried facts", "file: packages/core/src/layers/4-compaction/facts/facts-properties.test.ts"],
+  summary: { tokens: 3_000, is: "expected" },
   tokensBefore: 167_000,
   expectedAfter: 23_000,
   isWorthIt: true,

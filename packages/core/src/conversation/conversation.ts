@@ -59,7 +59,7 @@ import { namedBy } from "./recall.ts"
 import { ConversationRecord } from "./record.ts"
 import { RequestPreparer } from "./request-preparer.ts"
 import { ResponseRecorder } from "./response-recorder.ts"
-import { Review } from "./review.ts"
+import { Review, summaryOnly } from "./review.ts"
 import { type UndoReport, type UndoRequest, undo } from "./undo.ts"
 
 export interface ConversationParts {
@@ -301,8 +301,20 @@ export class Conversation implements AsyncDisposable {
     })
   }
 
-  /** What `compact` would do: what goes, what stays, tokens and money. Nothing changes. */
-  planCompaction(order: CompactionRequest = {}): Promise<CompactionPlan | Refusal> {
+  /**
+   * What `compact` would do: what goes, what stays, tokens and money. Nothing changes. `withSummary` asks the model for the summary, which
+   * costs a call; `compact({ written })` then takes exactly that one.
+   */
+  async planCompaction(
+    order: CompactionRequest = {},
+    { withSummary = false, signal }: { readonly withSummary?: boolean; readonly signal?: AbortSignal } = {},
+  ): Promise<CompactionPlan | Refusal> {
+    if (withSummary && !order.written) {
+      const planned = await this.planCompaction(order)
+      if (planned.kind === "refused" || planned.summary.is === "written") return planned
+      const written = await summaryOnly((review) => this.compact({ ...order, review }, signal ? { signal } : {}))
+      return this.planCompaction({ ...order, written: { ...written, last: planned.summarised.last } })
+    }
     return this.#inOrder(async () => {
       await this.#readFlags()
       const planned = await this.#layers.planCompaction(this.#order(order))

@@ -1,6 +1,6 @@
 /** A person's look at a summary before it takes effect. Cancelling is not a failure of the compaction: what was paid for is still journaled. */
 import { CompactionFailedError } from "../base/errors.ts"
-import type { CompactionOrder } from "../layers/compaction-order.ts"
+import type { CompactionOrder, WrittenSummary } from "../layers/compaction-order.ts"
 
 export class Review {
   readonly #review: CompactionOrder["review"]
@@ -31,4 +31,18 @@ export class Review {
     if (this.#isCancelled)
       throw new CompactionFailedError("cancelled", "Cancelled. Nothing was compacted, and everything is kept.")
   }
+}
+
+/** The summary that a compaction would take. The compaction itself is cancelled; what the summary cost is journaled. */
+export async function summaryOnly(
+  compact: (review: NonNullable<CompactionOrder["review"]>) => Promise<void>,
+): Promise<WrittenSummary> {
+  let summary: WrittenSummary | undefined
+  await compact(async (written) => {
+    summary = written
+    return undefined
+  }).catch((error: unknown) => {
+    if (!summary) throw error
+  })
+  return summary!
 }

@@ -22,13 +22,18 @@ export interface CompactionOrder {
   readonly target?: Thresholds
   /** Shown the summary before it takes effect. What it resolves with is used in its place; nothing, or an empty text, cancels. */
   readonly review?: (written: WrittenSummary) => Promise<string | undefined>
-  /** Takes exactly the summary of this plan. Refused where the conversation has changed since. */
-  readonly planned?: CompactionPlan
+  /** Takes exactly this summary, which a plan wrote. It fails where the conversation has changed since. */
+  readonly written?: PlannedSummary
 }
 
 export interface WrittenSummary {
   readonly text: string
   readonly route: RouteName
+}
+
+export interface PlannedSummary extends WrittenSummary {
+  /** The last message that it covers. */
+  readonly last: Uuid
 }
 
 export interface CompactionRange {
@@ -51,6 +56,10 @@ export interface CompactionPlan {
   readonly kept: { readonly uuids: readonly Uuid[]; readonly tokens: number }
   /** What is added after the summary, one line each. */
   readonly restored: readonly string[]
+  /** Its size with the text around it. `expected`: what is left room for, as a model has not written it yet. */
+  readonly summary: { readonly tokens: number; readonly is: "written" | "expected" }
+  /** The summary, where a model was asked for it. Give it to `compact` to take exactly this one. */
+  readonly written?: PlannedSummary
   readonly tokensBefore: number
   readonly expectedAfter: number
   /** Whether that is enough. A compaction that gains too little is refused. */
@@ -78,7 +87,6 @@ export type RefusalReason =
   | "no-such-message"
   | "calls-open"
   | "cancelled"
-  | "plan-out-of-date"
 
 export type CompactionProgress =
   | {

@@ -22,8 +22,9 @@ export interface Aftermath {
   readonly attachments: readonly Attachment[]
   /** What counts as read from now on. */
   readonly reads: readonly (readonly [string, FileRead])[]
-  /** Size of the whole context. */
+  /** Size of the whole context, and of the summary in it. */
   readonly tokens: number
+  readonly summary: number
 }
 
 export interface AftermathInput {
@@ -39,9 +40,9 @@ export async function aftermath({ situation, cut, summary }: AftermathInput, aro
   const estimate = (text: string) => views.estimator.text(text)
   const facts = carriedFacts(situation, cut)
   const carried: readonly Attachment[] = facts === "" ? [] : [{ type: "carried_facts", content: facts }]
+  const size = Math.ceil(typeof summary === "number" ? summary : views.estimator.block({ type: "text", text: summary }))
   const used =
     views.context.promptTokens +
-    (typeof summary === "number" ? summary : views.estimator.block({ type: "text", text: summary })) +
     cut.kept.reduce((sum, message) => sum + cutInput.tokensOf(message), 0) +
     tokensOfAll(carried, situation)
   const reads = around.reads?.entries() ?? []
@@ -59,7 +60,11 @@ export async function aftermath({ situation, cut, summary }: AftermathInput, aro
       mayRead: around.mayRead ?? (() => false),
     }),
     excluded: around.excluded?.() ?? { files: [], directories: [] },
-    limits: restoreWithin(figures.restore, { threshold: limits.autoCompact, used }),
+    limits: restoreWithin(figures.restore, {
+      threshold: limits.autoCompact,
+      // room for a usual summary is left in any case, so that a plan knows what is restored before the summary is written
+      used: used + Math.max(size, expectedSummary(situation, cut)),
+    }),
     estimate,
     now: context.now,
     signal: context.signal,
@@ -67,7 +72,8 @@ export async function aftermath({ situation, cut, summary }: AftermathInput, aro
   return {
     attachments: [...carried, ...restored.attachments],
     reads: restored.reads,
-    tokens: Math.ceil(used + tokensOfAll(restored.attachments, situation)),
+    tokens: Math.ceil(used + tokensOfAll(restored.attachments, situation)) + size,
+    summary: size,
   }
 }
 
@@ -79,6 +85,14 @@ export const carriedFacts = ({ context: { views }, figures }: Situation, cut: Cu
     // messages typed in the meantime are delivered in their own place
     kept: new Set([...cut.kept, ...views.context.queued].map(({ uuid }) => uuid)),
   })
+const USUAL_SUMMARY = 3_000 // tokens of a model's summary, judging by recorded ones
+const LARGEST_SHARE = 0.3 // of what it summarises, where that is short
+
+/** Tokens that are left for a summary. */
+export function expectedSummary({ cutInput }: Situation, { summarised }: Cut): number {
+  const tokens = summarised.reduce((sum, message) => sum + cutInput.tokensOf(message), 0)
+  return Math.min(USUAL_SUMMARY, Math.ceil(tokens * LARGEST_SHARE))
+}
 
 const tokensOfAll = (attachments: readonly Attachment[], { context }: Situation): number =>
   attachments.reduce((sum, attachment) => sum + context.views.estimator.blocks(renderAttachment(attachment)), 0)

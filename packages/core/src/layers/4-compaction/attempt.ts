@@ -131,7 +131,7 @@ interface Weighed {
 }
 
 /** Whether a summary is worth installing. */
-async function weigh(situation: Situation, { route, outcome, options }: ToWeigh): Promise<Weighed | Failure> {
+export async function weigh(situation: Situation, { route, outcome, options }: ToWeigh): Promise<Weighed | Failure> {
   const { context, order, limits } = situation
   context.progress({ phase: "restoring", route: route.name })
   const text = continuationText({

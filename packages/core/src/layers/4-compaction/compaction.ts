@@ -16,6 +16,7 @@ import { direct } from "./routes/direct.ts"
 import { fromNotes } from "./routes/from-notes.ts"
 import type { Route } from "./routes/route.ts"
 import { shared } from "./routes/shared.ts"
+import { written } from "./routes/written.ts"
 import { assess, isRefusal, waitsAfterUndo } from "./situation.ts"
 
 const ALIVE_MS = 30_000 // how often a long compaction shows that it is still running
@@ -107,7 +108,8 @@ export function compaction(options: CompactionOptions): Compactor {
     return { instructions: [answer.instructions].filter((text) => text !== ""), blocked: answer.blocked }
   }
 
-  function routesFor({ trigger, routes: wanted }: CompactionOrder): readonly Route[] {
+  function routesFor({ trigger, routes: wanted, written: given }: CompactionOrder): readonly Route[] {
+    if (given) return [written(given)]
     const names = wanted ?? (trigger === "manual" ? BY_HAND : ROUTES)
     return routes.filter(({ name }) => names.includes(name))
   }

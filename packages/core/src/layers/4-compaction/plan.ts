@@ -3,36 +3,47 @@
 import { NO_TOKENS } from "../../base/token-counts.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import { costOf } from "../../tokens/price.ts"
-import type { CompactionPlan } from "../compaction-order.ts"
-import { aftermath, type Surroundings } from "./aftermath.ts"
+import type { CompactionPlan, RouteName } from "../compaction-order.ts"
+import { type Aftermath, aftermath, expectedSummary } from "./aftermath.ts"
+import { weigh } from "./attempt.ts"
+import { auditorOf, isWanting } from "./audit/check.ts"
 import type { Cut } from "./cut.ts"
+import type { CompactionOptions } from "./options.ts"
 import type { Route, RouteInput } from "./routes/route.ts"
 import type { Situation } from "./situation.ts"
 
-const USUAL_SUMMARY = 3_000 // tokens of a model's summary, judging by recorded ones
-const LARGEST_SHARE = 0.3 // of what it summarises, where that is short
+/** Routes that cost nothing: the plan takes their real summary. */
+const FREE: ReadonlySet<RouteName> = new Set(["prepared", "notes", "offline"])
+
+interface OpenRoute {
+  readonly route: Route | undefined
+  readonly cut: Cut
+  readonly after: Aftermath
+  readonly isWritten: boolean
+}
 
 export async function planOf(
   situation: Situation,
   routes: readonly Route[],
-  around: Surroundings,
+  options: CompactionOptions,
 ): Promise<CompactionPlan> {
   const { context, order, cutInput } = situation
-  const input: RouteInput = { ...situation, instructions: [], onProgress: () => undefined }
-  const open: { readonly route: Route; readonly cut: Cut }[] = []
+  const quiet = { ...situation, context: { ...context, progress: () => undefined } }
+  const open: RouteName[] = []
+  let first: OpenRoute | undefined
   for (const route of routes) {
-    const cut = await route.cut(input)
-    if (cut) open.push({ route, cut })
+    if (open.length === 0) first = await opened(quiet, route, options)
+    const isOpen = open.length > 0 ? await route.cut(inputFor(quiet)) : first
+    if (isOpen) open.push(route.name)
   }
-  const { route, cut } = open[0] ?? { route: undefined, cut: situation.cut }
+  first ??= await unwritten(quiet, { route: undefined, cut: situation.cut }, options)
+  const { route, cut, after, isWritten } = first
   const total = (messages: Cut["kept"]) => Math.ceil(messages.reduce((sum, each) => sum + cutInput.tokensOf(each), 0))
-  const summary = Math.min(USUAL_SUMMARY, Math.ceil(total(cut.summarised) * LARGEST_SHARE))
-  const { attachments, tokens } = await aftermath({ situation, cut, summary }, around)
-  const dollars = priceOf(route, situation, cut)
+  const dollars = isWritten ? undefined : priceOf(route, situation, first)
   return {
     trigger: order.trigger,
     kind: cut.kind,
-    routes: open.map((each) => each.route.name),
+    routes: open,
     summarised: {
       messages: cut.summarised.length,
       tokens: total(cut.summarised),
@@ -40,20 +51,53 @@ export async function planOf(
       last: cut.summarised.at(-1)!.uuid,
     },
     kept: { uuids: cut.kept.map(({ uuid }) => uuid), tokens: total(cut.kept) },
-    restored: attachments.map(titleOf),
+    restored: after.attachments.map(titleOf),
+    summary: { tokens: after.summary, is: isWritten ? "written" : "expected" },
+    ...(order.written ? { written: order.written } : {}),
     tokensBefore: context.size.tokens,
-    expectedAfter: tokens,
-    isWorthIt: tokens <= context.size.tokens * (1 - situation.figures.progress),
+    expectedAfter: after.tokens,
+    isWorthIt: after.tokens <= context.size.tokens * (1 - situation.figures.progress),
     ...(dollars === undefined ? {} : { dollars }),
   }
 }
 
+/** A route as it would be taken: one whose summary is at hand and does not do is passed over, as it will be then. */
+async function opened(situation: Situation, route: Route, options: CompactionOptions): Promise<OpenRoute | undefined> {
+  const input = inputFor(situation)
+  const cut = await route.cut(input)
+  if (!cut) return undefined
+  if (!FREE.has(route.name) && !situation.order.written) return unwritten(situation, { route, cut }, options)
+  const outcome = await auditorOf(situation).summary(route, [], () => route.summarise(input))
+  if (outcome.kind !== "summary" || (isWanting(outcome) && !situation.order.written)) return undefined
+  const weighed = await weigh(situation, { route, outcome, options })
+  return "after" in weighed ? { route, cut: weighed.cut, after: weighed.after, isWritten: true } : undefined
+}
+
+const inputFor = (situation: Situation): RouteInput => ({
+  ...situation,
+  instructions: [],
+  onProgress: () => undefined,
+})
+
+async function unwritten(
+  situation: Situation,
+  { route, cut }: Pick<OpenRoute, "route" | "cut">,
+  options: CompactionOptions,
+): Promise<OpenRoute> {
+  const after = await aftermath({ situation, cut, summary: expectedSummary(situation, cut) }, options)
+  return { route, cut, after, isWritten: false }
+}
+
 /** A shared call reads from the cache; a direct one sends its messages uncached. */
-function priceOf(route: Route | undefined, { context, cutInput }: Situation, cut: Cut): number | undefined {
+function priceOf(
+  route: Route | undefined,
+  { context, cutInput }: Situation,
+  { cut, after }: Pick<OpenRoute, "cut" | "after">,
+): number | undefined {
   if (route?.name !== "shared" && route?.name !== "direct") return undefined
   const part = Math.ceil(cut.summarised.reduce((sum, each) => sum + cutInput.tokensOf(each), 0))
   const input = route.name === "shared" ? { cacheRead: context.size.tokens } : { input: part }
-  const cost = costOf(context.facts, { ...NO_TOKENS, ...input, output: USUAL_SUMMARY })
+  const cost = costOf(context.facts, { ...NO_TOKENS, ...input, output: after.summary })
   return cost.known ? cost.dollars : undefined
 }
 

@@ -5,6 +5,7 @@ import { KEY } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
 import type { Hook } from "../../../src/agent/hooks.ts"
 import { CompactionFailedError } from "../../../src/base/errors.ts"
+import { toBlocks } from "../../../src/messages/blocks.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
 import { FileReads } from "../../../src/tools/files/read-state.ts"
 import { serialiseRequest } from "../../../src/views/context/request.ts"
@@ -84,6 +85,77 @@ describe("by hand", () => {
     await ask(byHand, "Read the words.")
     await byHand.conversation.compact()
     expect(byHand.conversation.views.compactions.count).toBe(1)
+  })
+
+  test.each([
+    ["that the model still has to write", {}],
+    ["from the journal alone", { routes: ["offline"] as const }],
+  ])("BEY-3 the plan equals what then happens, field by field, with a summary %s", async (_name, order) => {
+    const { sim, of } = await compactingSimulator(some)
+    const agent = await compactingAgent(sim, { window: 60_000, settings: NO_NOTES })
+    await ask(agent, "Read the words.")
+    const { conversation: chat } = agent
+    const planned = await chat.planCompaction(order)
+    if (planned.kind === "refused") throw new Error(planned.message)
+    const { tokens: expected } = planned.summary
+    await chat.compact(order)
+    const entries = await entriesOf(agent)
+    const at = entries.findIndex((entry) => entry.type === "system")
+    const compacted = entries.find((entry) => entry.type === "strata" && entry.subtype === "compacted")
+    if (compacted?.type !== "strata" || compacted.subtype !== "compacted") throw new Error("not compacted")
+    const summary = entries.slice(at).find((entry) => entry.type === "user" && entry.isCompactSummary)
+    if (summary?.type !== "user") throw new Error("no summary")
+    const written = Math.ceil(chat.views.estimator.blocks(toBlocks(summary.message.content)))
+    expect(compacted).toMatchObject({
+      route: planned.routes[0],
+      kept: planned.kept.uuids,
+      tokensBefore: planned.tokensBefore,
+    })
+    expect(compacted.tokensAfter - written).toBe(planned.expectedAfter - expected)
+    expect(entries[at]).toMatchObject({
+      compactMetadata: { messagesSummarized: planned.summarised.messages, lastUuid: planned.summarised.last },
+    })
+    const restored = entries.slice(at).flatMap((entry) => (entry.type === "attachment" ? entry.attachment.type : []))
+    expect(restored).toEqual(planned.restored.map((title) => title.split(":")[0]!.replaceAll(" ", "_")))
+    if (planned.summary.is === "written") {
+      expect(written).toBe(expected)
+      expect(of("summary")).toEqual([])
+      expect(planned.dollars).toBeUndefined()
+    }
+  })
+
+  test("BEY-3 a plan can have the summary written, and compact takes exactly that one without another call", async () => {
+    const { sim, of } = await compactingSimulator(some)
+    const agent = await compactingAgent(sim, { window: 60_000, settings: NO_NOTES })
+    await ask(agent, "Read the words.")
+    const { conversation: chat } = agent
+    const planned = await chat.planCompaction({}, { withSummary: true })
+    if (planned.kind === "refused" || !planned.written) throw new Error("no summary was written")
+    expect(chat.views.compactions.count).toBe(0)
+    expect(of("summary")).toHaveLength(1)
+    await chat.compact({ written: planned.written })
+    expect(of("summary")).toHaveLength(1)
+    const entries = await entriesOf(agent)
+    const compacted = entries.find((entry) => entry.type === "strata" && entry.subtype === "compacted")
+    expect(compacted).toMatchObject({ tokensAfter: planned.expectedAfter, route: planned.written.route })
+  })
+
+  test("BEY-3 a person can change the summary before it takes effect; an empty text cancels", async () => {
+    const { sim } = await compactingSimulator([...some, "More.", "More."])
+    const agent = await compactingAgent(sim, { window: 60_000, settings: NO_NOTES })
+    await ask(agent, "Read the words.")
+    const { conversation: chat } = agent
+    await expect(chat.compact({ review: async () => " \n" })).rejects.toThrow("Nothing was compacted")
+    await expect(
+      chat.compact({
+        review: async () => {
+          throw new Error("The editor is gone.")
+        },
+      }),
+    ).rejects.toThrow("The editor is gone.")
+    expect(chat.views.compactions.count).toBe(0)
+    await chat.compact({ review: async ({ text }) => `${text}\n\nMind the ferrets.` })
+    expect(JSON.stringify(await chat.currentRequest())).toContain("Mind the ferrets.")
   })
 
   test("L4-24 a plan says in advance what would go, what would stay and what it costs, and changes nothing", async () => {
