@@ -120,7 +120,7 @@ export const INSPECT = describe({
   name: "inspect",
   about: "see where a conversation's context and money went",
   more: [
-    "Reads transcripts of Claude Code, Codex, pi, opencode, OpenHands and SWE-agent, and Strata's own journals. It never writes to them.",
+    "Reads transcripts of Claude Code, Codex, pi, opencode, OpenHands, SWE-agent, Copilot CLI and Gemini CLI, and Strata's own journals. It never writes to them.",
   ],
   operands: { value: "FILE…", least: 1, most: Number.POSITIVE_INFINITY },
   options: {

@@ -1,5 +1,5 @@
 /** For tests: recordings of real sessions next to the repository. They are never copied into it. */
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { importTranscript } from "../src/import/import-file.ts"
 import type { ForeignFile, ImportedConversation } from "../src/import/importer.ts"
 
@@ -38,3 +38,19 @@ export const CODEX_FILES = ["agentv-codex/0b-9f2ac6f3aa-1.jsonl", "agentv-codex/
 export const PI_FILES = ["pi-mono/before-compaction.jsonl", "pi-mono/large-session.jsonl"]
 export const SWE_AGENT_FILES = ["swe-agent/marshmallow-1867.traj", "swe-agent/pydicom-1458.traj"]
 export const OPENHANDS_FILES = ["openhands/multi_swe_bench_example_output.jsonl"]
+
+const MORE = new URL("../../../../shared/data/more/", import.meta.url)
+
+export const MORE_ARE_HERE = existsSync(MORE)
+
+/** The recordings in one folder of `../shared/data/more`, by their paths in it. */
+export function moreFiles(folder: string): readonly string[] {
+  const directory = new URL(`${folder}/`, MORE)
+  if (!existsSync(directory)) return []
+  const names = readdirSync(directory).filter((name) => name.endsWith(".jsonl"))
+  return names.toSorted().map((name) => `${folder}/${name}`)
+}
+
+export function realMore(name: string): ForeignFile {
+  return { name, text: readFileSync(new URL(name, MORE), "utf8") }
+}

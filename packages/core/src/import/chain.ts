@@ -16,7 +16,7 @@ export interface Origin {
   readonly parent?: Uuid | null
 }
 
-type Flags = Partial<Pick<UserMessage, "isMeta" | "isCompactSummary" | "isVisibleInTranscriptOnly">>
+type Flags = Partial<Pick<UserMessage, "isMeta" | "isCompactSummary" | "isVisibleInTranscriptOnly" | "saidInResults">>
 
 export interface Response {
   readonly id: string

@@ -3,14 +3,17 @@ import { ImportError } from "../base/errors.ts"
 import { repairsOf, usable } from "../messages/usable.ts"
 import { claudeCode } from "./claude-code.ts"
 import { codex } from "./codex.ts"
+import { copilot } from "./copilot.ts"
 import { firstFields, parseFields, withoutByteOrderMark } from "./foreign-json.ts"
+import { foreignThinkingDropped } from "./foreign-thinking.ts"
+import { gemini } from "./gemini.ts"
 import type { ForeignFile, ImportedConversation, Importer } from "./importer.ts"
 import { openCode } from "./opencode.ts"
 import { openHands } from "./openhands.ts"
 import { pi } from "./pi.ts"
 import { sweAgent } from "./swe-agent.ts"
 
-const IMPORTERS: readonly Importer[] = [claudeCode, codex, pi, openHands, openCode, sweAgent]
+const IMPORTERS: readonly Importer[] = [claudeCode, codex, pi, openHands, openCode, sweAgent, copilot, gemini]
 
 const SHOWN_CHARACTERS = 60
 const SHOWN_FIELDS = 8
@@ -24,7 +27,7 @@ export function importTranscript(file: ForeignFile): readonly ImportedConversati
       `${file.name} was not imported: ${whatIsIn(file.text)}. Nothing was written. Supported formats: ${formats}.`,
     )
   }
-  return importer.read(file).map(withSetAside)
+  return importer.read(file).map(foreignThinkingDropped).map(withSetAside)
 }
 
 /** Counts what views will set aside, so that an import says so before the first request does. */

@@ -62,6 +62,8 @@ export interface ImportReport {
   readonly lines: number
   readonly understood: Readonly<Record<string, number>>
   readonly notUnderstood: Readonly<Record<string, number>>
+  /** Pieces that the API would refuse and that no journal needs, dropped at import. */
+  readonly dropped?: Readonly<Record<string, number>>
   /** Pieces of messages that requests leave out or repair, by the name of the repair. The journal keeps them. */
   readonly setAside?: Readonly<Record<string, number>>
   /** Sentences for a person: what was left out and why, and what is unusual. */

@@ -109,3 +109,17 @@ test("JRN-6: ids that repeat and parents that are not known do no harm", () => {
   expect(messages.map(({ parentUuid }) => parentUuid)).toEqual([null, messages[0]?.uuid, messages[1]?.uuid])
   expect(report.understood).toMatchObject({ "message:user": 3, "message again": 1 })
 })
+
+test("JRN-6: a message of the system is sent, and is not the person's", () => {
+  const { messages, report } = read(
+    entry("s", null, { type: "message", message: { role: "system", content: "Today is Monday." } }),
+    user("a", "s", "hello"),
+  )
+  expect(messages[0]).toMatchObject({
+    type: "user",
+    isMeta: true,
+    message: { content: [{ text: "Today is Monday." }] },
+  })
+  expect(messages.filter(isHuman)).toHaveLength(1)
+  expect(report.notUnderstood).toEqual({})
+})

@@ -146,6 +146,7 @@ class Session {
         return this.#chain.user(blocks, origin)
       case "custom":
       case "hookMessage":
+      case "system": // since 0.87, among the messages
         this.#tally.understood(kind)
         return this.#chain.user(blocks, origin, { isMeta: true })
       case "assistant":
