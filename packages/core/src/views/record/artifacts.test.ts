@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
 import type { Message } from "../../messages/messages.ts"
 import { project } from "../projection.ts"
-import { artifacts } from "./artifacts.ts"
+import { artifacts, fateOf } from "./artifacts.ts"
 
 const artifactsOf = ({ messages }: { messages: readonly Message[] }) => project(artifacts, messages)
 const fileIn = (builder: { messages: readonly Message[] }, path: string) => artifactsOf(builder).files.get(path)
@@ -88,6 +88,67 @@ describe("L4-29 the artifacts view: files", () => {
     const { files } = artifactsOf(conversation().call("Bash", { command: "mv /a /b" }).result(""))
     expect(files.get("/a")).toMatchObject({ deleted: true })
     expect(files.get("/b")).toMatchObject({ created: true, deleted: false })
+  })
+
+  test("one file has one name: relative paths, cd and the conversation's directory", () => {
+    const session = {
+      type: "strata",
+      subtype: "session",
+      uuid: "s",
+      parentUuid: null,
+      timestamp: "",
+      model: "m",
+      cwd: "/repo",
+    }
+    const { messages } = conversation()
+      .call("Edit", { file_path: "/repo/src/a.ts" })
+      .result("ok")
+      .call("Bash", { command: "cd src && sed -i s/a/b/ a.ts" })
+      .result("")
+      .call("Bash", { command: "touch a.ts new.ts" }) // the shell is still in src
+      .result("")
+      .call("Bash", { command: "rm a.ts" })
+      .result("Shell cwd was reset to /repo")
+      .call("Bash", { command: "echo > b.ts" })
+      .result("")
+    for (const entries of [
+      [session, ...messages],
+      [...messages, session], // as imported
+    ]) {
+      const { files } = project(artifacts, entries as Message[])
+      expect([...files].map(([path, facts]) => `${path} ${fateOf(facts)}`)).toEqual([
+        "/repo/src/new.ts created",
+        "/repo/src/a.ts deleted",
+        "/repo/b.ts created",
+      ])
+      expect(files.get("/repo/src/a.ts")).toMatchObject({ changes: 2 })
+    }
+  })
+
+  test("a file that only the shell touched is marked, until a tool shows it", () => {
+    const builder = conversation().call("Bash", { command: "go build -o /bin/tool ." }).result("")
+    expect(fileIn(builder, "/bin/tool")).toMatchObject({ created: true, onlyByShell: true })
+    builder.call("Read", { file_path: "/bin/tool" }).result("x")
+    expect(fileIn(builder, "/bin/tool")?.onlyByShell).toBeUndefined()
+  })
+
+  test("with a directory everything known in it is deleted", () => {
+    const { files } = artifactsOf(
+      conversation()
+        .call("Edit", { file_path: "/p/a/b.ts" })
+        .result("ok")
+        .call("Bash", { command: "rm -rf /p/a" })
+        .result(""),
+    )
+    expect(files.get("/p/a/b.ts")).toMatchObject({ deleted: true })
+  })
+
+  test("touching a known file changes nothing, and a move onto one changes it", () => {
+    const builder = conversation().call("Read", { file_path: "/a" }).result("one")
+    builder.call("Bash", { command: "touch /a" }).result("")
+    expect(fileIn(builder, "/a")).toMatchObject({ changes: 0, created: false, hash: sha256("one") })
+    builder.call("Bash", { command: "mv /b /a" }).result("")
+    expect(fileIn(builder, "/a")).toMatchObject({ changes: 1, created: false })
   })
 
   test("what a sub-agent did in its own conversation is not in here", () => {

@@ -3,9 +3,11 @@
  * the tool calls themselves, never from what the model says about them.
  */
 import { hash } from "node:crypto"
+import { isDecision } from "../../journal/entries.ts"
 import type { Uuid } from "../../messages/messages.ts"
 import type { Projection } from "../projection.ts"
-import { type FileEffect, fileEffects } from "./file-effects.ts"
+import { callEffects, type FileEffect, isShellTool } from "./file-effects.ts"
+import { isInside, resolvedPath } from "./file-paths.ts"
 import { type FinishedCall, followCalls, type OpenCall } from "./tool-calls.ts"
 
 export interface Artifacts {
@@ -14,6 +16,10 @@ export interface Artifacts {
   /** By command line, the most recently run last. */
   readonly commands: Map<string, CommandFacts>
   readonly open: Map<string, OpenCall>
+  /** The conversation's directory, once an entry names it. */
+  cwd?: string
+  /** Where its shell is, if not there. */
+  directory?: string
 }
 
 export interface FileFacts {
@@ -23,6 +29,8 @@ export interface FileFacts {
   deleted: boolean
   /** sha256 of the content as it was last read or written whole. */
   hash?: string
+  /** Only shell commands touched it: its content was never shown. */
+  onlyByShell?: true
   /** The entry with the newest result about the file. */
   last: Uuid
 }
@@ -44,16 +52,6 @@ export function fateOf({ created, changes, deleted }: FileFacts): FileFate {
 }
 
 const MOST_COMMANDS = 500 // the oldest are dropped; their results stay in the journal
-const SHELL_TOOLS = new Set([
-  "bash",
-  "shell",
-  "exec_command",
-  "shell_command",
-  "run_command",
-  "execute_bash",
-  "local_shell",
-  "bashexecution",
-])
 const TEST_COMMAND =
   /\b(?:vitest|jest|mocha|pytest|unittest|go test|cargo (?:test|nextest)|(?:npm|pnpm|yarn|bun)(?: run)? test|mvn test|gradle test|ctest|rspec|phpunit|make (?:test|check)|mise run test)/
 
@@ -62,31 +60,70 @@ export const artifacts: Projection<Artifacts> = {
   scope: "path",
   start: () => ({ files: new Map(), commands: new Map(), open: new Map() }),
   apply(state, entry) {
+    if (isDecision(entry) && entry.subtype === "session") placeIn(state, entry.cwd)
     for (const call of followCalls(state.open, entry)) {
-      const isCommand = SHELL_TOOLS.has(call.tool.toLowerCase())
+      const isCommand = isShellTool(call.tool)
       const exitCode = isCommand ? exitCodeOf(call.output) : undefined
       const ended = { ...call, failed: call.failed || (exitCode ?? 0) !== 0 }
       if (isCommand) noteCommand(state, ended, exitCode)
-      for (const effect of fileEffects(ended)) noteFile(state, effect, call.uuid)
+      const { cwd, directory } = state
+      const done = callEffects(ended, { cwd, directory, ran: exitCode !== undefined })
+      for (const effect of done.effects) noteFile(state, effect, { uuid: call.uuid, isCommand })
+      if (done.directory !== undefined) state.directory = done.directory
     }
     return state
   },
 }
 
-function noteFile({ files }: Artifacts, effect: FileEffect, uuid: Uuid): void {
+/** An imported journal names its directory last: what is known by then gets its whole path. */
+function placeIn(state: Artifacts, cwd: string): void {
+  if (cwd === "" || state.cwd === cwd) return
+  state.cwd = cwd
+  if (state.directory !== undefined) state.directory = resolvedPath(state.directory, cwd)
+  const files = [...state.files]
+  state.files.clear()
+  for (const [path, facts] of files) {
+    const whole = resolvedPath(path, cwd)
+    const same = state.files.get(whole)
+    state.files.delete(whole)
+    state.files.set(whole, same ? joined(same, facts) : facts)
+  }
+}
+
+/** Two names of one file: what happened under the later one came last. */
+function joined(before: FileFacts, { onlyByShell, ...after }: FileFacts): FileFacts {
+  return {
+    ...after,
+    reads: before.reads + after.reads,
+    changes: before.changes + after.changes,
+    created: before.created || after.created,
+    ...(before.onlyByShell && onlyByShell ? { onlyByShell } : {}),
+  }
+}
+
+interface By {
+  readonly uuid: Uuid
+  readonly isCommand: boolean
+}
+
+function noteFile({ files }: Artifacts, effect: FileEffect, { uuid, isCommand }: By): void {
   const before = files.get(effect.path)
-  const facts = before ?? { reads: 0, changes: 0, created: false, deleted: false, last: uuid }
+  const facts: FileFacts = before ?? { reads: 0, changes: 0, created: false, deleted: false, last: uuid }
   facts.last = uuid
+  if (!isCommand) delete facts.onlyByShell
+  else if (!before) facts.onlyByShell = true
   if (effect.what === "read") {
     facts.reads++
     facts.deleted = false // something the tool calls do not show has brought it back
-  } else if (effect.what === "deleted") facts.deleted = true
-  else {
-    const isNew = effect.what === "created" || (effect.what === "written" && (before === undefined || before.deleted))
-    if (isNew) facts.created = true
-    else facts.changes++
+  } else if (effect.what === "deleted") {
+    facts.deleted = true
+    for (const [path, inside] of files) if (isInside(path, effect.path)) inside.deleted = true
+  } else {
+    const isMissing = before === undefined || before.deleted
+    if (isMissing && effect.what !== "changed") facts.created = true
+    else if (effect.what !== "touched") facts.changes++
     facts.deleted = false
-    if (effect.content === undefined) delete facts.hash
+    if (effect.content === undefined && effect.what !== "touched") delete facts.hash
   }
   if (effect.content !== undefined) facts.hash = hash("sha256", effect.content, "hex")
   files.delete(effect.path)

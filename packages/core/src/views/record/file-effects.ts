@@ -1,11 +1,12 @@
-/** What a finished tool call did to files: a table of tools, and the few shell commands that delete or move files. */
-import { basename } from "node:path"
+/** What a finished tool call did to files: a table of tools. What shell commands do is read from their text. */
+import { resolvedPath } from "./file-paths.ts"
+import { shellEffects } from "./shell-effects.ts"
 import type { FinishedCall } from "./tool-calls.ts"
 
 export interface FileEffect {
   readonly path: string
-  /** `written`: the whole file, new or not. */
-  readonly what: "read" | "created" | "written" | "changed" | "deleted"
+  /** `written`: the whole file, new or not. `touched`: created if it was not there. */
+  readonly what: "read" | "created" | "written" | "changed" | "touched" | "deleted"
   /** The whole content, where the call shows it. */
   readonly content?: string
 }
@@ -13,8 +14,23 @@ export interface FileEffect {
 type Input = FinishedCall["input"]
 type Effects = (call: FinishedCall) => readonly FileEffect[]
 
+export interface CallEffects {
+  readonly effects: readonly FileEffect[]
+  /** Where the conversation's shell is after the call. */
+  readonly directory: string | undefined
+}
+
+export interface CallPlace {
+  /** Where relative paths start. */
+  readonly cwd?: string | undefined
+  /** Where the conversation's shell is. Default: `cwd`. */
+  readonly directory?: string | undefined
+  /** The call failed, but its command ran: it has an exit code. */
+  readonly ran?: boolean
+}
+
 const pathIn = (input: Input): string | undefined => {
-  const path = input.file_path ?? input.notebook_path ?? input.path ?? input.filePath
+  const path = input.file_path ?? input.notebook_path ?? input.path ?? input.filePath ?? input.absolute_path
   return typeof path === "string" && path !== "" ? path : undefined
 }
 
@@ -40,10 +56,6 @@ const written = withPath((path, call) => {
   return typeof content === "string" ? { path, what, content } : { path, what }
 })
 const patched: Effects = (call) => patchEffects(String(call.input.input ?? call.input.patch ?? call.input.text ?? ""))
-const ran: Effects = (call) => {
-  const given = call.input.command ?? call.input.cmd
-  return commandEffects(typeof given === "string" ? given : Array.isArray(given) ? given.join(" ") : "")
-}
 /** The editor tool of the API and of SWE-agent: one tool with a command. */
 const edited: Effects = (call) => {
   const command = call.input.command
@@ -68,18 +80,58 @@ const TOOLS: Readonly<Record<string, Effects>> = {
   patch: patched,
   str_replace_editor: edited,
   str_replace_based_edit_tool: edited,
-  bash: ran,
-  shell: ran,
-  exec_command: ran,
-  shell_command: ran,
-  execute_bash: ran,
+  replace: changed,
+  edit_file: changed,
 }
 
-/** A call that failed changed nothing. */
-export function fileEffects(call: FinishedCall): readonly FileEffect[] {
+const SHELL_TOOLS = new Set([
+  ...["bash", "shell", "exec_command", "shell_command", "run_command", "execute_bash", "local_shell", "bashexecution"],
+  ...["run_shell_command", "run_in_terminal", "execute_command"],
+])
+/** These keep one shell for all their calls, so a `cd` lasts. */
+const LASTING_SHELLS = new Set(["Bash", "execute_bash"])
+const RESET = /^Shell cwd was reset to (.+)$/m
+
+export const isShellTool = (tool: string): boolean => SHELL_TOOLS.has(tool.toLowerCase())
+
+export const fileEffects = (call: FinishedCall, place: CallPlace = {}): readonly FileEffect[] =>
+  callEffects(call, place).effects
+
+/** A call that failed changed nothing, unless it is a command of which only the last step failed. */
+export function callEffects(call: FinishedCall, { cwd, directory = cwd, ran = false }: CallPlace = {}): CallEffects {
+  if (isShellTool(call.tool))
+    return call.failed && !ran ? { effects: [], directory } : commandEffects(call, { cwd, directory })
   const tool = call.tool.toLowerCase()
   // a call may use any name, also that of an inherited property
-  return call.failed || !Object.hasOwn(TOOLS, tool) ? [] : TOOLS[tool]!(call)
+  const effects = call.failed || !Object.hasOwn(TOOLS, tool) ? [] : TOOLS[tool]!(call)
+  return { effects: effects.map((effect) => ({ ...effect, path: given(effect.path, cwd) })), directory }
+}
+
+/** Without a directory a path stays as it was given. */
+const given = (path: string, cwd: string | undefined): string => (cwd === undefined ? path : resolvedPath(path, cwd))
+
+function commandEffects(call: FinishedCall, { cwd, directory }: Pick<CallPlace, "cwd" | "directory">): CallEffects {
+  const workdir = call.input.workdir ?? call.input.dir_path ?? call.input.cwd
+  const from = typeof workdir === "string" && workdir !== "" ? resolvedPath(workdir, cwd) : directory
+  const command = scriptIn(call.input)
+  const patched = command.includes("*** Begin Patch") && !call.failed ? patchEffects(command) : []
+  const run = shellEffects({ command, directory: from, failed: call.failed })
+  const reset = RESET.exec(call.output)?.[1]?.trim()
+  const lasts = LASTING_SHELLS.has(call.tool)
+  return {
+    effects: [...patched.map((effect) => ({ ...effect, path: given(effect.path, from) })), ...run.effects],
+    directory: reset ?? (lasts ? (run.directory ?? cwd) : directory),
+  }
+}
+
+/** The script of a command: as it is, or the words of a list. */
+function scriptIn(input: Input): string {
+  const words = input.command ?? input.cmd
+  if (typeof words === "string") return words
+  if (!Array.isArray(words)) return ""
+  const [shell, flag, script] = words.map(String)
+  if (/(?:^|\/)(?:bash|sh|zsh)$/.test(shell ?? "") && /^-[a-z]*c$/.test(flag ?? "")) return script ?? ""
+  return words.map((word) => `'${String(word).replaceAll("'", "'\\''")}'`).join(" ")
 }
 
 const PATCH_MARKS = { Add: "created", Update: "changed", Delete: "deleted" } as const
@@ -94,30 +146,4 @@ function patchEffects(patch: string): readonly FileEffect[] {
     } else effects.push({ path: path!.trim(), what: PATCH_MARKS[mark as keyof typeof PATCH_MARKS] })
   }
   return effects
-}
-
-/** Deletions and moves by plain `rm`, `git rm`, `mv` with literal paths. The text does not show what globs and variables mean. */
-function commandEffects(command: string): readonly FileEffect[] {
-  const embedded = command.includes("*** Begin Patch") ? patchEffects(command) : []
-  const simple = command.split(/&&|\|\||[;|\n]/).flatMap((part): FileEffect[] => {
-    const words =
-      part
-        .trim()
-        .match(/"[^"]*"|'[^']*'|\S+/g)
-        ?.map((word) => word.replace(/^(["'])(.*)\1$/, "$2")) ?? []
-    if (words[0] === "git") words.shift()
-    const paths = words.slice(1).filter((word) => !word.startsWith("-"))
-    if (paths.some((path) => /[*?$`<>{}]/.test(path))) return []
-    if (words[0] === "rm") return paths.map((path) => ({ path, what: "deleted" }))
-    const [from, to] = paths
-    if (words[0] === "mv" && paths.length === 2) {
-      const into = to!.endsWith("/") ? `${to}${basename(from!)}` : to!
-      return [
-        { path: from!, what: "deleted" },
-        { path: into, what: "created" },
-      ]
-    }
-    return []
-  })
-  return [...embedded, ...simple]
 }

@@ -1,6 +1,6 @@
 /**
  * The lists of files and commands on recorded conversations, against a second look at the recordings' tool calls. What shell commands do to
- * files is not computed twice: paths that a deleting or moving command names are only checked to be named by one.
+ * files is not computed twice: paths that a command may have written are only checked to be named by one.
  */
 import { describe, expect, test } from "vitest"
 import {
@@ -33,8 +33,16 @@ describe.skipIf(!TRANSCRIPTS_ARE_HERE)(`L4-29 ${WHERE_THEY_ARE}`, () => {
       const calls = callsIn(messages)
       const shell = calls
         .flatMap(({ input }) => String(input.command ?? input.cmd ?? ""))
-        .filter((command) => /\b(?:rm|mv)\b/.test(command))
-      const isShells = (path: string) => shell.some((command) => command.includes(path.split(/[/\\]/).at(-1)!))
+        .filter((command) =>
+          />|\b(?:rm|mv|cp|tee|touch|sed|perl|git|curl|go|ruff|gofmt|npx|python3?|node)\b/.test(command),
+        )
+      // a command may build the ending from a variable
+      const nameOf = (path: string) =>
+        path
+          .split(/[/\\]/)
+          .at(-1)!
+          .replace(/(?<=.)\.[^.]*$/, "")
+      const isShells = (path: string) => shell.some((command) => command.includes(nameOf(path)))
 
       const listed = listsIn(renderFiles({ artifacts: project(artifacts, messages), ...UNBOUNDED }))
       const expected = fatesFrom(calls)

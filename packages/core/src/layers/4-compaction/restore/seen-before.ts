@@ -27,7 +27,7 @@ export function withSeenBefore(seen: SeenBefore): readonly (readonly [string, Fi
   const reads = [...seen.reads]
   const known = new Set(reads.map(([path]) => path))
   const before = [...seen.artifacts.files]
-    .filter(([, { deleted, last }]) => !deleted && !seen.kept.has(last))
+    .filter(([, { deleted, last, onlyByShell }]) => !deleted && !onlyByShell && !seen.kept.has(last))
     .map(([path]) => resolve(seen.cwd, path))
     .filter((path) => !known.has(path) && seen.mayRead(path))
     .slice(-MOST_FILES)

@@ -1,0 +1,201 @@
+/**
+ * What a shell command does to files, from its text: redirections, programs that write, scripts in here-documents. It follows `cd` and the
+ * variables that the command sets. Every branch counts; what only the run shows is left out.
+ */
+import { type Command, type ParsedScript, parse, type Redirection, type Statement, type SyntaxNode } from "unbash"
+import type { FileEffect } from "./file-effects.ts"
+import { isRelative, resolvedPath } from "./file-paths.ts"
+import { expanded, expandedToOne } from "./shell-words.ts"
+import { writtenByCommand, writtenByScript } from "./written-by-command.ts"
+
+const MOST_CHARACTERS = 64_000
+/** The parser needs time for every opening sign times the length of the text. This takes it less than half a second. */
+const MOST_WORK = 4_000_000
+const MOST_DEPTH = 20
+
+/** Programs that run the command in their arguments. */
+const WRAPPERS = new Set([
+  "sudo",
+  "env",
+  "time",
+  "nohup",
+  "command",
+  "exec",
+  "builtin",
+  "nice",
+  "timeout",
+  "npx",
+  "bunx",
+  "uvx",
+])
+const SHELLS = new Set(["bash", "sh", "zsh", "dash"])
+const INTERPRETERS = /^(?:python[\d.]*|node|ruby|bun|deno)$/
+const NOT_FILES = /^\/dev\/(?:null|stdout|stderr|stdin|tty|fd\/|tcp\/|udp\/)/
+
+export interface ShellEffects {
+  readonly effects: readonly FileEffect[]
+  /** Where the shell is afterwards. */
+  readonly directory: string | undefined
+}
+
+export interface ShellRun {
+  readonly command: string
+  /** Where relative paths start, if known. */
+  readonly directory: string | undefined
+  /** It ended with an error: its last step is not counted, because that is the one that failed. */
+  readonly failed?: boolean
+}
+
+export function shellEffects({ command, directory, failed = false }: ShellRun): ShellEffects {
+  const shell: Shell = { directory, variables: new Map(), depth: 0 }
+  const script = parsed(command)
+  if (!script) return { effects: [], directory }
+  const statements = failed ? withoutLastStep(script.commands) : script.commands
+  const effects = inStatements(statements, shell)
+  return { effects, directory: shell.isLost ? undefined : shell.directory }
+}
+
+function parsed(text: string): ParsedScript | undefined {
+  const openings = text.match(/[({`]|<</g)?.length ?? 0
+  return text.length > MOST_CHARACTERS || openings * text.length > MOST_WORK ? undefined : parse(text)
+}
+
+interface Shell {
+  directory: string | undefined
+  /** After a `cd` that the text does not explain. Relative paths mean nothing then. */
+  isLost?: boolean
+  readonly variables: Map<string, string | undefined>
+  readonly depth: number
+}
+
+const inside = (shell: Shell): Shell => ({ ...shell, variables: new Map(shell.variables), depth: shell.depth + 1 })
+
+/** The steps before the one that failed: statements in order, and in the last one what comes before its last `&&`. */
+function withoutLastStep(statements: readonly Statement[]): readonly Statement[] {
+  const last = statements.at(-1)
+  if (last?.command.type !== "AndOr") return statements.slice(0, -1)
+  const { commands, operators } = last.command
+  if (operators.some((operator) => operator !== "&&")) return statements.slice(0, -1)
+  const steps = commands.slice(0, -1).map((command): Statement => ({ ...last, command }))
+  return [...statements.slice(0, -1), ...steps]
+}
+
+const inStatements = (statements: readonly Statement[], shell: Shell): readonly FileEffect[] =>
+  statements.flatMap(({ command }) => inNode(command, shell))
+
+function inNode(node: SyntaxNode, shell: Shell): readonly FileEffect[] {
+  if (shell.depth > MOST_DEPTH) return []
+  switch (node.type) {
+    case "Command":
+      return inCommand(node, shell)
+    case "AndOr":
+      return node.commands.flatMap((command) => inNode(command, shell))
+    case "Pipeline":
+      return node.commands.flatMap((command) => inNode(command, node.commands.length > 1 ? inside(shell) : shell))
+    case "Redirected":
+      return [...inNode(node.command, shell), ...node.redirects.flatMap((redirect) => redirected(redirect, shell))]
+    case "Subshell":
+      return inStatements(node.body.commands, inside(shell))
+    case "BraceGroup":
+      return inStatements(node.body.commands, shell)
+    case "If":
+      return [node, ...node.elif]
+        .flatMap(({ clause, then }) => [...inStatements(clause.commands, shell), ...inStatements(then.commands, shell)])
+        .concat(node.else ? inStatements(node.else.commands, shell) : [])
+    case "While":
+      return [...inStatements(node.clause.commands, shell), ...inStatements(node.body.commands, shell)]
+    case "For": {
+      const rounds = (node.wordlist ?? []).flatMap((word) => expanded(word, shell.variables))
+      return rounds.flatMap((value) => {
+        shell.variables.set(node.name.value, value)
+        return inStatements(node.body.commands, shell)
+      })
+    }
+    case "Case":
+      return node.items.flatMap(({ body }) => inStatements(body.commands, shell))
+    case "ArithmeticFor":
+      return inStatements(node.body.commands, shell)
+    default:
+      return []
+  }
+}
+
+function inCommand(node: Command, shell: Shell): readonly FileEffect[] {
+  const { name, args } = node
+  const written = node.redirects.flatMap((redirect) => redirected(redirect, shell, contentOf(node)))
+  if (!name) {
+    for (const part of node.prefix) {
+      if (part.type === "Assignment")
+        shell.variables.set(
+          part.name,
+          part.value.type === "Word" ? expandedToOne(part.value, shell.variables) : undefined,
+        )
+    }
+    return written
+  }
+  const words = [
+    ...expanded(name, shell.variables),
+    ...args.flatMap((arg) => (arg.type === "Word" ? expanded(arg, shell.variables) : [arg.text])),
+  ]
+  return [...ran(words, node, shell), ...written]
+}
+
+function ran(words: readonly (string | undefined)[], node: Command, shell: Shell): readonly FileEffect[] {
+  const [first, ...args] = words
+  if (first === undefined) return []
+  const name = first.slice(Math.max(first.lastIndexOf("/"), first.lastIndexOf("\\")) + 1).replace(/\.exe$/, "")
+  if (name === "cd" || name === "pushd") {
+    const target = args.length === 0 ? "~" : args.find((arg) => !arg?.startsWith("-"))
+    if (target !== undefined && !(shell.isLost && isRelative(target))) {
+      shell.directory = resolvedPath(target, shell.directory)
+      shell.isLost = false
+    } else shell.isLost = true
+    return []
+  }
+  if (WRAPPERS.has(name)) return ran(args.slice(skippedBy(args)), node, shell)
+  const here = (effects: readonly FileEffect[]) => effects.flatMap((effect) => resolved(effect, shell))
+  if (SHELLS.has(name)) {
+    const script = args[args.findIndex((arg) => /^-[a-z]*c$/.test(arg ?? "")) + 1]
+    const isScript = args.some((arg) => /^-[a-z]*c$/.test(arg ?? "")) && script !== undefined
+    return isScript ? inStatements(parsed(script)?.commands ?? [], inside(shell)) : []
+  }
+  if (INTERPRETERS.test(name)) {
+    const document = node.redirects.find((redirect) => redirect.type === "HereDoc")
+    const code = [
+      ...args.filter((arg) => arg !== undefined),
+      ...(document?.type === "HereDoc" ? [document.body.text] : []),
+    ]
+    return here(code.flatMap(writtenByScript))
+  }
+  return here(writtenByCommand(name, args))
+}
+
+/** The options and assignments before the command that a wrapper runs, and the time of `timeout`. */
+function skippedBy(args: readonly (string | undefined)[]): number {
+  const at = args.findIndex((arg) => !/^(?:-|[A-Za-z_]\w*=|\d+(?:\.\d+)?[smhd]?$)/.test(arg ?? ""))
+  return at < 0 ? args.length : at
+}
+
+function redirected(redirection: Redirection, shell: Shell, content?: string): readonly FileEffect[] {
+  if (redirection.type !== "Redirect" || !redirection.target || redirection.operator.startsWith("<")) return []
+  const path = expandedToOne(redirection.target, shell.variables)
+  if (path === undefined || path === "") return []
+  if (redirection.operator === ">&" && /^(?:\d+|-)$/.test(path)) return []
+  const isAppended = redirection.operator.endsWith(">>")
+  const isWhole = content !== undefined && !isAppended && redirection.descriptor === undefined
+  return resolved({ path, what: isAppended ? "changed" : "written", ...(isWhole ? { content } : {}) }, shell)
+}
+
+/** What `cat` with a here-document and nothing else writes. */
+function contentOf({ name, args, redirects }: Command): string | undefined {
+  const [document, another] = redirects.filter(({ type }) => type === "HereDoc")
+  if (name?.value !== "cat" || args.length > 0 || document?.type !== "HereDoc" || another) return undefined
+  const isPlain = document.delimiter?.quoted === true || !/[$`\\]/.test(document.body.text)
+  return isPlain && document.operator === "<<" ? document.body.text : undefined
+}
+
+function resolved(effect: FileEffect, { directory, isLost }: Shell): readonly FileEffect[] {
+  return NOT_FILES.test(effect.path) || (isLost && isRelative(effect.path))
+    ? []
+    : [{ ...effect, path: resolvedPath(effect.path, directory) }]
+}

@@ -1,0 +1,171 @@
+/** Which files a shell command changes, by its program: a table. Operands that the text does not show are left out. */
+import { basename } from "node:path"
+import type { FileEffect } from "./file-effects.ts"
+
+/** `undefined`: a word whose value the text does not show. */
+type Words = readonly (string | undefined)[]
+type Effects = (args: Words) => readonly FileEffect[]
+type What = FileEffect["what"]
+
+const shown = (words: Words): readonly string[] => words.filter((word) => word !== undefined && word !== "") as string[]
+const isOption = (word: string | undefined): boolean => word?.startsWith("-") === true && word !== "-"
+const all = (what: What, paths: readonly string[]): readonly FileEffect[] => paths.map((path) => ({ path, what }))
+
+/** The operands: what follows options, and options that take the next word. */
+function operands(args: Words, withValue: RegExp = /^$/): Words {
+  const found: (string | undefined)[] = []
+  for (let at = 0; at < args.length; at++) {
+    const word = args[at]
+    if (word === "--") return [...found, ...args.slice(at + 1)]
+    if (!isOption(word)) found.push(word)
+    else if (withValue.test(word!)) at++
+  }
+  return found
+}
+
+/** The value of an option: the next word, or what follows an equals sign. */
+function givenTo(args: Words, names: readonly string[]): readonly string[] {
+  return args.flatMap((word, at) => {
+    const name = names.find((each) => word === each || word?.startsWith(`${each}=`))
+    if (name === undefined) return []
+    return shown([word === name ? args[at + 1] : word!.slice(name.length + 1)])
+  })
+}
+
+const has = (args: Words, pattern: RegExp): boolean => args.some((word) => isOption(word) && pattern.test(word!))
+
+/** The last operand is where the others go: into it, if it is a directory. */
+function placed(args: Words, { isMove }: { readonly isMove: boolean }): readonly FileEffect[] {
+  const [given] = givenTo(args, ["-t", "--target-directory"])
+  const words = operands(args, /^(?:-t|-S|--target-directory|--suffix)$/)
+  const target = given ?? words.at(-1)
+  const sources = given === undefined ? words.slice(0, -1) : words
+  if (target === undefined) return isMove ? all("deleted", shown(sources)) : []
+  const isDirectory = given !== undefined || sources.length > 1 || /[/\\]$/.test(target) || /^\.{1,2}$/.test(target)
+  return shown(sources).flatMap((source): readonly FileEffect[] => [
+    ...(isMove ? all("deleted", [source]) : []),
+    {
+      path: isDirectory ? `${target.replace(/[/\\]$/, "")}/${basename(source)}` : target,
+      what: isMove ? "created" : "written",
+    },
+  ])
+}
+
+const SED_VALUES = /^(?:-e|-f|-l|--expression|--file|--line-length)$/
+
+function sed(args: Words): readonly FileEffect[] {
+  if (!has(args, /^(?:-[a-zA-Z]*i|--in-place)/)) return []
+  // the sed of BSD takes the suffix as a word of its own, often empty
+  const rest = args.filter((word, at) => !(word === "" && args[at - 1] === "-i"))
+  const words = operands(rest, SED_VALUES)
+  const hasScript = rest.some((word) => /^(?:-e|-f|--expression|--file)/.test(word ?? ""))
+  return all("changed", shown(hasScript ? words : words.slice(1)))
+}
+
+const perl: Effects = (args) => {
+  if (!has(args, /^-[a-zA-Z0-9]*i/)) return []
+  const script = args.findIndex((word) => isOption(word) && /e$/.test(word!))
+  const words = args.slice(script < 0 ? 0 : script + 2).filter((word) => !isOption(word))
+  return all("changed", shown(script < 0 ? words.slice(1) : words))
+}
+
+/** Formatters and fixers change the files they are given. They also take directories and patterns, which name no file. */
+const formatted = (args: Words): readonly FileEffect[] => all("changed", shown(operands(args)).filter(looksLikeFile))
+const looksLikeFile = (path: string): boolean => /(?:^|[/\\])[^/\\*?]+\.[A-Za-z][\w-]*$/.test(path)
+
+/** Only if a flag asks for it. */
+const formattedWith =
+  (flag: RegExp): Effects =>
+  (args) =>
+    has(args, flag) ? formatted(args) : []
+/** Unless a flag asks for a report. */
+const formattedWithout =
+  (flag: RegExp): Effects =>
+  (args) =>
+    has(args, flag) ? [] : formatted(args)
+
+const outputIn =
+  (...names: readonly string[]): Effects =>
+  (args) =>
+    all("written", givenTo(args, names))
+
+const git: Effects = (given) => {
+  const args = given[0] === "-C" ? given.slice(2) : given
+  const [command, ...rest] = args
+  if (command === "mv") return placed(rest, { isMove: true })
+  if (command === "rm") return all("deleted", shown(operands(rest)))
+  if (command === "restore" && !has(rest, /^(?:-S|--staged)$/))
+    return all("changed", shown(operands(rest, /^(?:-s|--source)$/)))
+  const separator = rest.indexOf("--")
+  return command === "checkout" && separator >= 0 ? all("changed", shown(rest.slice(separator + 1))) : []
+}
+
+const remove: Effects = (args) => all("deleted", shown(operands(args)))
+
+const PROGRAMS: Readonly<Record<string, Effects>> = {
+  rm: remove,
+  unlink: remove,
+  shred: (args) => (has(args, /u|^--remove/) ? remove(args) : all("changed", shown(operands(args)))),
+  mv: (args) => placed(args, { isMove: true }),
+  cp: (args) => placed(args, { isMove: false }),
+  install: (args) => (has(args, /^-[a-zA-Z]*d/) ? [] : placed(args, { isMove: false })),
+  ln: (args) => placed(args, { isMove: false }),
+  tee: (args) => all(has(args, /^(?:-[a-zA-Z]*a|--append)/) ? "changed" : "written", shown(operands(args))),
+  touch: (args) => all("touched", shown(operands(args, /^(?:-d|-r|-t)$/))),
+  truncate: (args) => all("changed", shown(operands(args, /^(?:-s|-r)$/))),
+  dd: (args) =>
+    all(
+      "written",
+      shown(args).flatMap((word) => (word.startsWith("of=") ? word.slice(3) : [])),
+    ),
+  sed,
+  gsed: sed,
+  perl,
+  git,
+  patch: (args) => all("changed", shown(operands(args, /^-/)).slice(0, 1)),
+  curl: outputIn("-o", "--output"),
+  wget: outputIn("-O", "--output-document"),
+  sort: outputIn("-o", "--output"),
+  gcc: outputIn("-o"),
+  cc: outputIn("-o"),
+  clang: outputIn("-o"),
+  rustc: outputIn("-o"),
+  go: (args) => (args[0] === "build" ? all("written", givenTo(args, ["-o"])) : []),
+  gofmt: formattedWith(/^-w$/),
+  goimports: formattedWith(/^-w$/),
+  prettier: formattedWith(/^(?:-w|--write)$/),
+  eslint: formattedWith(/^--fix$/),
+  biome: formattedWith(/^--(?:write|fix|apply)/),
+  ruff: (args) =>
+    args[0] === "format" ? formattedWithout(/^--(?:check|diff)$/)(args) : formattedWith(/^--fix$/)(args),
+  black: formattedWithout(/^--(?:check|diff)$/),
+  rustfmt: formattedWithout(/^--check$/),
+}
+
+/** `name` is the program's, without its directory. */
+export function writtenByCommand(name: string, args: Words): readonly FileEffect[] {
+  return Object.hasOwn(PROGRAMS, name) ? PROGRAMS[name]!(args) : []
+}
+
+/** A path as a script spells it: a text, or a variable that holds one. */
+const QUOTED = String.raw`[rb]*(?:"([^"\n$]+)"|'([^'\n$]+)'|\`([^\`\n$]+)\`|([A-Za-z_]\w*))`
+const SCRIPT_WRITES: readonly (readonly [RegExp, What])[] = [
+  [new RegExp(String.raw`\bopen\(\s*${QUOTED}\s*,\s*(?:mode\s*=\s*)?["'][wx]`, "g"), "written"],
+  [new RegExp(String.raw`\bopen\(\s*${QUOTED}\s*,\s*(?:mode\s*=\s*)?["']a`, "g"), "changed"],
+  [new RegExp(String.raw`\bPath\(\s*${QUOTED}\s*\)\.write_(?:text|bytes)\(`, "g"), "written"],
+  [new RegExp(String.raw`(?<![\w.])${QUOTED}\.write_(?:text|bytes)\(`, "g"), "written"],
+  [new RegExp(String.raw`\b(?:writeFile(?:Sync)?|File\.write)\(\s*${QUOTED}\s*,`, "g"), "written"],
+  [new RegExp(String.raw`\bappendFile(?:Sync)?\(\s*${QUOTED}\s*,`, "g"), "changed"],
+]
+const ASSIGNED = /(?<![\w.])([A-Za-z_]\w*)\s*=\s*(?:(?:pathlib\.)?Path\(\s*)?[rb]*(?:"([^"\n$]+)"|'([^'\n$]+)')/g
+
+/** Files that a script in a word or a here-document writes, where the script spells out their paths. */
+export function writtenByScript(code: string): readonly FileEffect[] {
+  const named = new Map([...code.matchAll(ASSIGNED)].map(([, name, double, single]) => [name!, double ?? single]))
+  return SCRIPT_WRITES.flatMap(([pattern, what]) => {
+    const paths = [...code.matchAll(pattern)].map(([, double, single, template, variable]) => {
+      return double ?? single ?? template ?? named.get(variable ?? "")
+    })
+    return all(what, shown(paths))
+  })
+}
