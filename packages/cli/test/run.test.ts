@@ -234,7 +234,9 @@ describe("/compact", () => {
     expect(planned.stdout).toMatch(/^routes, in order +by the model, from its cache; by the model; without a model$/m)
     const compacted = await run("--continue", "/compact keep the ports")
     expect(compacted).toMatchObject({ code: 0, stdout: "" })
-    expect(compacted.stderr).toMatch(/^- Compacted: [\d,]+ to [\d,]+ tokens, by the model, from its cache\.\n$/)
+    expect(compacted.stderr).toMatch(
+      /^- Compacted: [\d,]+ to [\d,]+ tokens, by the model, from its cache\. Checked: .+\n$/,
+    )
     expect(await run("--continue", "Which ports?")).toMatchObject({ code: 0, stdout: "The ports.\n" })
     expect(asked).toEqual([
       expect.stringContaining("keep the ports"),
@@ -254,7 +256,7 @@ describe("/compact", () => {
     const compacted = await keyless("/compact")
     expect(compacted).toMatchObject({ code: 0, stdout: "" })
     expect(compacted.stderr).toMatch(/^- No model could write the summary, so it is quoted from the conversation\./)
-    expect(compacted.stderr).toMatch(/- Compacted: [\d,]+ to [\d,]+ tokens, without a model\.\n$/)
+    expect(compacted.stderr).toMatch(/- Compacted: [\d,]+ to [\d,]+ tokens, without a model\. Checked: .+\n$/)
     expect(await keyless("Which ports?")).toMatchObject({ code: 3, stderr: expect.stringContaining("API key") })
   })
 
