@@ -25,6 +25,8 @@ import { tracedModel } from "../model/traced-model.ts"
 import { findModel } from "../tokens/models.ts"
 import { deferredTools } from "../tools/deferred/deferred-tools.ts"
 import { FileReads, forgetAll, readsInView } from "../tools/files/read-state.ts"
+import { recallTool } from "../tools/session/recall.ts"
+import { RECALL_TOOL } from "../tools/session/recall-source.ts"
 import { snipTool } from "../tools/session/snip.ts"
 import type { OpenToolset } from "../tools/tool.ts"
 import { openTools } from "../tools/toolsets.ts"
@@ -78,7 +80,7 @@ export async function openAgentWith(
 ): Promise<Agent> {
   checkAgentOptions(options)
   const ground = await groundOf(options, settings, surroundings.sub)
-  const toolset = await openTools(options.tools ?? [], ground)
+  const toolset = withRecall(await openTools(options.tools ?? [], ground), settings.values)
   try {
     return await assemble({ options, ground, toolset, ...surroundings })
   } catch (error) {
@@ -315,6 +317,18 @@ async function assemble({ options, ground, toolset: given, problems = [], compan
     await conversation.close()
     throw error
   }
+}
+
+/**
+ * Every agent can look up its own past. The tool is there from the start, because a list of tools that changes costs the cache. One of yours
+ * with its name takes its place.
+ */
+function withRecall(toolset: Required<OpenToolset>, { off }: Settings): Required<OpenToolset> {
+  const isTaken = toolset.tools.some(({ name, useIn }) => name === RECALL_TOOL && !useIn)
+  if (off || isTaken) return toolset
+  // an agent that shares the tools of another one has a past of its own
+  const others = toolset.tools.filter(({ name }) => name !== RECALL_TOOL)
+  return { ...toolset, tools: [...others, recallTool()] }
 }
 
 /** A person who asked for a memory in so many words must know that this store has none. */

@@ -24,15 +24,18 @@ import { exchangesOf, type PlannedRange, type RangePlan } from "../layers/fold/p
 import type { Layer, LayerContext, Outcome } from "../layers/layer.ts"
 import { LayerPipeline } from "../layers/pipeline.ts"
 import { withWholeRange } from "../layers/range-handles.ts"
+import { maskSecrets } from "../memory/secrets/find-secrets.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import { type Block, type Content, isToolResult, isToolUse, type ToolResult } from "../messages/blocks.ts"
 import { contentOf, type Message, type Uuid } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
+import { ConversationRecall } from "../recall/conversation-recall.ts"
 import { type Accounting, percentages } from "../tokens/accounting.ts"
 import { findModel, type ModelLookup } from "../tokens/models.ts"
 import { thresholdsFor } from "../tokens/thresholds.ts"
 import { type Fill, fillOf, type Thresholds } from "../tokens/window.ts"
 import type { DeferralPlan } from "../tools/deferred/declare.ts"
+import type { RecallSource } from "../tools/session/recall-source.ts"
 import type { ContextView } from "../views/context/context.ts"
 import { accountSent } from "../views/context/sent-accounting.ts"
 import { refusedMedia } from "../views/context/withheld-media.ts"
@@ -55,7 +58,6 @@ import { asPlainJson, checkedCopy, type Incoming, type IncomingResponse, message
 import type { Prompt } from "./prompt.ts"
 import { type Deferral, PromptKeeper } from "./prompt-keeper.ts"
 import { changeRange, type FoldRequest, type RangeChange, type SnipRequest } from "./ranges.ts"
-import { namedBy } from "./recall.ts"
 import { ConversationRecord } from "./record.ts"
 import { RequestPreparer } from "./request-preparer.ts"
 import { ResponseRecorder } from "./response-recorder.ts"
@@ -88,6 +90,8 @@ export interface ConversationParts {
   readonly cacheBreakpoints: boolean
   /** The prompt after a boundary, if it may have changed: instruction files are read again. */
   readonly refreshPrompt: (() => Promise<Prompt>) | undefined
+  /** Directories with conversations of the project, if the store keeps files. */
+  readonly projectJournals?: (() => Promise<readonly string[]>) | undefined
   /** Called when the conversation has closed. */
   readonly release?: () => void
   /** Flag values refused so far. Each is reported once. */
@@ -109,6 +113,7 @@ export class Conversation implements AsyncDisposable {
   readonly #prompt: PromptKeeper
   readonly #preparer: RequestPreparer
   readonly #recorder: ResponseRecorder
+  readonly #past: ConversationRecall
   /** Aborts background work when the conversation closes. */
   readonly #closingSignal = new AbortController()
   /** Calls are carried out one after another, in the order they were made. */
@@ -169,6 +174,13 @@ export class Conversation implements AsyncDisposable {
       prompt: this.#prompt,
       cache,
       due: (context) => this.#due(context),
+    })
+    this.#past = new ConversationRecall({
+      store: parts.store,
+      journal: parts.journal,
+      directories: parts.projectJournals ?? (async () => []),
+      mask: maskSecrets,
+      estimate: (text) => this.views.estimator.text(text),
     })
     this.#recorder = new ResponseRecorder({
       ...{ record, model, maxTokens, cache, factsOf },
@@ -544,11 +556,13 @@ export class Conversation implements AsyncDisposable {
   recall(handle: `${string}.${number}`): Promise<Block | undefined>
   recall(handle: string): Promise<Block | Message | undefined>
   async recall(handle: string): Promise<Block | Message | undefined> {
-    const [newest] = await namedBy(handle, {
-      journal: this.#record.journal,
-      openAgent: (agent) => this.openAgentJournal(agent),
-    })
+    const [newest] = await this.#past.find(handle)
     return newest?.block ?? newest?.message
+  }
+
+  /** @internal What the Recall tool asks. */
+  get past(): RecallSource {
+    return this.#past
   }
 
   /** Every entry of the journal, first to last, including branches that were left. */
@@ -562,6 +576,7 @@ export class Conversation implements AsyncDisposable {
     this.#closing ??= this.#inOrder(async () => {
       await this.#layers.settled()
       this.#closed = true
+      this.#past.close()
       this.#parts.release?.()
       await this.#record.journal.close()
     })

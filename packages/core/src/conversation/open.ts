@@ -125,9 +125,11 @@ export async function openWithSettings(
           ...(memory ? { memory } : {}),
         }),
       release: () => memory?.close(),
+      projectJournals: memory && (() => memory.journals()),
       cacheBreakpoints,
       refreshPrompt: options.refreshPrompt,
     })
+    for (const tool of options.tools ?? []) if ("execute" in tool) tool.useIn?.(conversation.past)
     if (brought) await conversation.add(brought)
     return conversation
   } catch (error) {

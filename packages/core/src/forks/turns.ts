@@ -72,7 +72,7 @@ export async function runTurns(options: TurnsOptions): Promise<TurnsOutcome> {
         stream: { ...options.stream, signal },
       })
       responses.push(response)
-      const content = sendable(response.content as readonly Block[])
+      const content = sendable(response.content as readonly Block[], messages)
       const calls = content.filter(isToolUse)
       options.onAnswer?.(content, response)
       if (response.stop_reason === "refusal") return end("refusal")
@@ -112,10 +112,14 @@ async function ask(model: Model, { request, onText, stream }: AskInput): Promise
   throw new Error("The model ended its stream without a response.")
 }
 
-/** The blocks of an answer that the API accepts back. */
-function sendable(content: readonly Block[]): Block[] {
+/** The blocks of an answer that the API accepts back. A call with the id of an earlier one is left out. */
+function sendable(content: readonly Block[], before: ModelRequest["messages"]): Block[] {
+  const used = new Set(before.flatMap((message) => toBlocks(message.content).filter(isToolUse)).map(({ id }) => id))
   return content.filter((block) => {
     if (isText(block)) return block.text.trim() !== ""
-    return !isToolUse(block) || isWellFormedCall(block)
+    if (!isToolUse(block)) return true
+    if (!isWellFormedCall(block) || used.has(block.id)) return false
+    used.add(block.id)
+    return true
   })
 }

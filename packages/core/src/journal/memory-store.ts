@@ -143,6 +143,13 @@ function memoryJournal(
       const found = entriesFrom(0, kept.lines.length).filter(({ uuid }) => handleOf(uuid) === digits)
       return [...new Map(found.map((entry) => [entry.uuid, entry])).values()].toReversed()
     },
+    async *stretch({ first, last, around = 0 }) {
+      const entries = entriesFrom(0, kept.lines.length)
+      const from = entries.findLastIndex(({ uuid }) => uuid === first)
+      const to = last === undefined ? entries.length - 1 : entries.findLastIndex(({ uuid }) => uuid === last)
+      if (from < 0 || to < 0) return
+      yield* entries.slice(Math.max(0, Math.min(from, to) - around), Math.max(from, to) + around + 1)
+    },
     async readCheckpoint() {
       return kept.checkpoint === undefined ? undefined : (JSON.parse(kept.checkpoint) as unknown)
     },

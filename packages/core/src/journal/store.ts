@@ -52,6 +52,8 @@ export interface Journal {
   readonly address: JournalAddress
   /** The path, for messages to a person. */
   readonly location: string
+  /** The file with its lines, if the store keeps files. Search follows it. */
+  readonly file?: string
   /** The file for session notes, if the store keeps files. */
   readonly notesPath?: string
   /** What opening found and repaired, and what reading has found since. */
@@ -71,6 +73,8 @@ export interface Journal {
   find(uuid: string): Promise<Entry | undefined>
   /** The entries whose handle has these digits, newest first. More than one is rare. */
   findByHandle(digits: string): Promise<readonly Entry[]>
+  /** The entries of a stretch, in the order they were written. None where the journal does not have its ends. */
+  stretch(wanted: Stretch): AsyncIterable<Entry>
   /** The state of the views at the last boundary. It can be rebuilt from the journal, so losing it loses nothing. */
   readCheckpoint(): Promise<unknown>
   writeCheckpoint(value: unknown): Promise<void>
@@ -78,6 +82,16 @@ export interface Journal {
   writeBlob(name: string, data: string | Uint8Array): Promise<BlobReceipt>
   readBlob(name: string): Promise<Buffer | undefined>
   close(): Promise<void>
+}
+
+/** From one entry to another, in either order, or to the end. */
+export interface Stretch {
+  /** A uuid. */
+  readonly first: string
+  /** A uuid. Absent: to the end of the journal. */
+  readonly last?: string
+  /** How many entries before the first and after the last are wanted too. Default: none. */
+  readonly around?: number
 }
 
 export interface Segment {

@@ -5,6 +5,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { termsOf } from "../base/terms.ts"
 import { candidatesFrom } from "./candidates.ts"
+import type { Extension, FollowingIndex } from "./followed-journals.ts"
 import { type NamedTime, timeNamedIn } from "./named-time.ts"
 import type { Passage } from "./passage.ts"
 import { type Found, type Indexed, type Question, type Ranked, rankPassages, WEIGHTS, type Weights } from "./ranking.ts"
@@ -44,18 +45,7 @@ const DROP = ["vocabulary", "words", "totals", "marks", "passages"]
   .map((name) => `DROP TABLE IF EXISTS ${name};`)
   .join("")
 
-/** A step from one state of a source to the next. A mark is any text by which the owner knows how far it has read. */
-export interface Extension {
-  readonly source: string
-  readonly passages: readonly Omit<Passage, "source" | "position">[]
-  /** The mark that the caller saw. `undefined`: the source is new. */
-  readonly from: string | undefined
-  /** Leaves out what was indexed before. */
-  readonly isRestart?: boolean
-  readonly to: string
-}
-
-export class TextIndex {
+export class TextIndex implements FollowingIndex<Omit<Passage, "source" | "position">> {
   readonly #db: DatabaseSync
   readonly #prepared = new Map<string, StatementSync>()
   #frequent: { readonly at: number; readonly counts: Map<string, number> } = { at: 0, counts: new Map() }
@@ -89,7 +79,7 @@ export class TextIndex {
   }
 
   /** Adds the next passages of a source and moves its mark. Says no if another process has moved the mark since. */
-  extend({ source, passages, from, to, isRestart = false }: Extension): boolean {
+  extend({ source, passages, from, to, isRestart = false }: Extension<Omit<Passage, "source" | "position">>): boolean {
     return this.#inTransaction(() => {
       if (this.mark(source) !== from) return false
       if (isRestart) this.#remove("source = ?", source)

@@ -6,6 +6,7 @@ import type { Clock } from "../base/clock.ts"
 import type { Attachment, Todo } from "../messages/attachments.ts"
 import type { Block } from "../messages/blocks.ts"
 import type { InputSchema } from "../messages/tool-input.ts"
+import type { RecallSource } from "./session/recall-source.ts"
 import type { CommandFacts } from "./shell/command/facts.ts"
 
 /** `defineTool` infers `Input` from the schema. */
@@ -32,6 +33,8 @@ export interface Tool<Input = any> {
   readonly alwaysLoad?: boolean
   /** @internal Names of the tools that the model does not see until it loads them. Absent where it sees all of them. */
   unseen?(): ReadonlySet<string> | undefined
+  /** @internal Called with the past of the conversation that the tool is passed to. */
+  useIn?(past: RecallSource): void
   /** @internal The call is one of another tool, whose schema, permissions and hooks apply. */
   forwards?(input: Input): ForwardedCall
 }

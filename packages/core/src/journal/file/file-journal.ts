@@ -7,7 +7,7 @@ import { handleOf, isShort } from "../../messages/handles.ts"
 import { Bridge } from "../bridge.ts"
 import { type Entry, isBoundaryEntry } from "../entries.ts"
 import { decodeLine, encodeLine } from "../line.ts"
-import type { BlobReceipt, FlushMode, Journal, JournalAddress, OpeningReport, Segment } from "../store.ts"
+import type { BlobReceipt, FlushMode, Journal, JournalAddress, OpeningReport, Segment, Stretch } from "../store.ts"
 import { readSummed, summed } from "./checkpoint-file.ts"
 import type { DamageListener, DamageLog } from "./damage-log.ts"
 import { type IndexFile, type IndexSurvey, type LineKind, type LineRecord, readBytes } from "./index-file.ts"
@@ -37,6 +37,7 @@ interface Batch {
 export class FileJournal implements Journal {
   readonly address: JournalAddress
   readonly location: string
+  readonly file: string
   readonly notesPath: string
   readonly #opening: FileJournalParts["opening"]
   readonly #damage: DamageLog
@@ -62,6 +63,7 @@ export class FileJournal implements Journal {
   constructor(parts: FileJournalParts) {
     this.address = parts.address
     this.location = parts.paths.journal
+    this.file = parts.paths.journal
     this.notesPath = parts.paths.notes
     this.#opening = parts.opening
     this.#damage = parts.damage
@@ -152,6 +154,19 @@ export class FileJournal implements Journal {
       if (entry && !found.has(entry.uuid) && handleOf(entry.uuid) === digits) found.set(entry.uuid, entry)
     }
     return found.size > 0 ? [...found.values()] : this.#findUnindexed(({ uuid }) => handleOf(uuid) === digits)
+  }
+
+  async *stretch({ first, last, around = 0 }: Stretch): AsyncGenerator<Entry> {
+    this.#mustBeOpen()
+    await this.#writing
+    const { count } = this.#index
+    const from = await this.#numberOf(first)
+    const to = last === undefined ? count - 1 : await this.#numberOf(last)
+    if (from === undefined || to === undefined) return
+    const start = Math.max(0, Math.min(from, to) - around)
+    const end = Math.min(count, Math.max(from, to) + around + 1)
+    // what a part shows of gaps says nothing about the journal
+    yield* this.#bridged(new Bridge({ isFromStart: start === 0 }), start, end)
   }
 
   async readCheckpoint(): Promise<unknown> {
@@ -252,6 +267,11 @@ export class FileJournal implements Journal {
   /** The entries of some lines. Damage among them is reported, set aside and bridged. */
   async *#read(from: number, to: number): AsyncGenerator<Entry> {
     const bridge = new Bridge({ isFromStart: from === 0 })
+    yield* this.#bridged(bridge, from, to)
+    this.#note(bridge)
+  }
+
+  async *#bridged(bridge: Bridge, from: number, to: number): AsyncGenerator<Entry> {
     const lines = readLines({ handle: this.#handle, index: this.#index, from, to, size: this.#size })
     for await (const line of lines) {
       if (line.state === "whole") {
@@ -266,7 +286,6 @@ export class FileJournal implements Journal {
     }
     yield* bridge.end()
     await this.#damage.report()
-    this.#note(bridge)
   }
 
   /** The same lines may be read again, so the largest figures count. */
@@ -275,6 +294,12 @@ export class FileJournal implements Journal {
     found.bridged = Math.max(found.bridged, bridged)
     found.restored = Math.max(found.restored, restored)
     found.hasNewGap = isUnanswered
+  }
+
+  /** The number of the newest line with this uuid. */
+  async #numberOf(uuid: string): Promise<number | undefined> {
+    for await (const { number } of this.#index.find(uuid)) return number
+    return undefined
   }
 
   /** The entry at a place of the index. Damage there is reported. */

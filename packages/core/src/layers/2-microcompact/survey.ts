@@ -13,7 +13,7 @@ import type { Views } from "../../views/views.ts"
 import { type MessageFold, SettledFold } from "./settled-fold.ts"
 
 /** Calling them again gives the result again. */
-export const READ_LIKE = ["Read", "Bash", "Grep", "Glob", "WebFetch", "WebSearch"] as const
+export const READ_LIKE = ["Read", "Bash", "Grep", "Glob", "WebFetch", "WebSearch", "Recall"] as const
 /** Their results are short; their input is large. */
 export const WRITE_LIKE = ["Edit", "Write"] as const
 

@@ -7,7 +7,17 @@ export const CALL_TOOL = "CallTool"
 /** The tools that come with the library. The model always sees them. */
 export const BUILT_IN: ReadonlySet<string> = new Set([
   ...["Read", "Write", "Edit", "Glob", "Grep", "Bash", "BashOutput", "KillShell", "WebFetch"],
-  ...["TodoWrite", "Skill", "EnterPlanMode", "ExitPlanMode", "AskUser", "Agent", "AgentChanges", "SendMessage"],
+  ...[
+    "TodoWrite",
+    "Skill",
+    "EnterPlanMode",
+    "ExitPlanMode",
+    "AskUser",
+    "Agent",
+    "AgentChanges",
+    "SendMessage",
+    "Recall",
+  ],
   ...[SEARCH_TOOL, CALL_TOOL],
 ])
 

@@ -72,9 +72,9 @@ describe("TOOL-1 200 tools on a model that knows references", () => {
     const agent = await open()
     const { events } = await ask(agent, "The customer of invoice A-1 wants their money back.")
     const [first, second, third] = of("work")
-    expect(visible(first!.request)).toEqual(["Grep", "ToolSearch"])
+    expect(visible(first!.request)).toEqual(["Grep", "Recall", "ToolSearch"])
     expect(visible(second!.request)).toContain(REFUND)
-    expect(visible(second!.request).length).toBeLessThanOrEqual(2 + 5)
+    expect(visible(second!.request).length).toBeLessThanOrEqual(3 + 5)
     expect(textsOf(third!.request).join("\n")).toContain("Refunded A-1.")
     expect(ofType(events, "tool-result").map(({ name }) => name)).toEqual(["ToolSearch", REFUND])
     const line = textsOf(first!.request).filter((text) => text.includes("not loaded"))
@@ -120,7 +120,7 @@ describe("TOOL-1 200 tools on a model that knows references", () => {
       await ask(agent, words)
       const { request } = of("work").at(-1)!
       expect(visible(request)).toContain(REFUND)
-      expect(visible(request).length).toBeLessThanOrEqual(2 + 5)
+      expect(visible(request).length).toBeLessThanOrEqual(3 + 5)
       expect(textsOf(request).filter((text) => text.includes("not loaded"))).toHaveLength(1)
     }
     await agent.conversation.add("Then?")
@@ -152,14 +152,14 @@ describe("TOOL-1 200 tools on a model that knows references", () => {
   ])("all are declared where %s", async (_, options) => {
     const { open, of } = await opened({ turns: ["Hello."], options })
     await ask(await open(), "Hello")
-    expect(visible(of("work")[0]!.request)).toEqual(manyTools().map(({ name }) => name))
+    expect(visible(of("work")[0]!.request)).toEqual([...manyTools().map(({ name }) => name), "Recall"])
   })
 
   test("a tool of your own named ToolSearch stays as it is", async () => {
     const own: Tool = { ...say, name: "ToolSearch" }
     const { open, of } = await opened({ turns: ["Hello."], options: { tools: [...manyTools(), own] } })
     await ask(await open(), "Hello")
-    expect(visible(of("work")[0]!.request)).toHaveLength(202)
+    expect(visible(of("work")[0]!.request)).toHaveLength(203)
   })
 })
 
@@ -188,8 +188,8 @@ describe("TOOL-1 200 tools on a model without references", () => {
     const agent = await open()
     const { events } = await ask(agent, "Refund A-1.")
     const [first, second, third] = of("work")
-    expect(visible(first!.request)).toEqual(["Grep", "ToolSearch", "CallTool"])
-    expect(visible(third!.request)).toEqual(["Grep", "ToolSearch", "CallTool"])
+    expect(visible(first!.request)).toEqual(["Grep", "Recall", "ToolSearch", "CallTool"])
+    expect(visible(third!.request)).toEqual(["Grep", "Recall", "ToolSearch", "CallTool"])
     expect(textsOf(second!.request).join("\n")).toContain('"required":["invoice"]')
     expect(textsOf(third!.request).join("\n")).toContain("Refunded A-1.")
     expect(seen.map(({ tool_name, tool_input }) => [tool_name, tool_input])).toEqual([
@@ -216,6 +216,10 @@ describe("TOOL-1 200 tools on a model without references", () => {
       options: NO_REFERENCES,
     })
     const agent = await open()
+    await agent.conversation.add([
+      { role: "user", content: "What did the customer write?" },
+      { role: "assistant", content: "They sent a long letter. ".repeat(200) },
+    ])
     await ask(agent, "Refund A-1.")
     await agent.conversation.compact()
     await ask(agent, "Once more.")

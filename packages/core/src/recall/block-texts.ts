@@ -1,0 +1,130 @@
+/**
+ * What the blocks of a conversation say, as text: for search, and to be read again. Tool calls and results count in full, also
+ * those that were cleared, put aside or compacted: the journal holds them all.
+ */
+import { type Entry, isMessage } from "../journal/entries.ts"
+import { type Attachment, renderAttachment } from "../messages/attachments.ts"
+import {
+  asServerResult,
+  asServerUse,
+  type Block,
+  isMedia,
+  isText,
+  isToolResult,
+  isToolUse,
+  resultBlocks,
+  textOf,
+} from "../messages/blocks.ts"
+import { contentOf, isRequest, type Message, type Uuid } from "../messages/messages.ts"
+import { RECALL_TOOL, type RecalledText } from "../tools/session/recall-source.ts"
+
+const MOST_OPEN_CALLS = 500 // more are not open at once; a call that is never answered must not stay for ever
+
+/** Attachments that say something new. The others repeat what the journal holds elsewhere, or are about the session. */
+const TELLING: ReadonlySet<Attachment["type"]> = new Set([
+  "file",
+  "plan_file",
+  "skill_content",
+  "editor_selection",
+  "mcp_instructions",
+  "nested_memory",
+  "queued_agent_message",
+  "agent_result",
+  "hook_output",
+  "foreign",
+] as const)
+
+export interface BlockText extends Pick<RecalledText, "kind" | "label" | "text" | "time"> {
+  readonly uuid: Uuid
+  /** Its place in the message. Empty: all of it. */
+  readonly blocks: readonly number[]
+  /** False for what repeats other blocks: summaries, carried facts, what Recall itself returned. */
+  readonly isSearchable: boolean
+}
+
+/** Reads entries in their order: a result gets the name of its tool from the call before it. */
+export class BlockReader {
+  readonly #calls: Map<string, string>
+
+  /** `carried`: what the reader before it left. */
+  constructor(carried?: unknown) {
+    this.#calls = new Map(Array.isArray(carried) ? (carried as [string, string][]) : [])
+  }
+
+  carried(): readonly (readonly [string, string])[] | undefined {
+    return this.#calls.size === 0 ? undefined : [...this.#calls].slice(-MOST_OPEN_CALLS)
+  }
+
+  take(entry: Entry): readonly BlockText[] {
+    if (!isMessage(entry)) return []
+    const at = { uuid: entry.uuid, time: entry.timestamp }
+    if (entry.type === "attachment") {
+      const { attachment } = entry
+      const text = textOf(renderAttachment(attachment))
+      const isSearchable = TELLING.has(attachment.type)
+      return text === "" ? [] : [{ ...at, blocks: [], kind: "note", label: attachment.type, text, isSearchable }]
+    }
+    if (entry.type !== "user" && entry.type !== "assistant") return []
+    return contentOf(entry).flatMap((block, place) => {
+      const { text, ...rest } = this.#read(block, entry)
+      return text.trim() === "" ? [] : [{ ...at, blocks: [place], text, ...rest }]
+    })
+  }
+
+  #read(block: Block, message: Message): Pick<BlockText, "kind" | "label" | "text" | "isSearchable"> {
+    const call = isToolUse(block) ? block : asServerUse(block)
+    if (call) {
+      this.#calls.set(call.id, call.name)
+      const isSearchable = call.name !== RECALL_TOOL
+      return { kind: "call", label: call.name, text: inputText(call.input), isSearchable }
+    }
+    const result = isToolResult(block) ? block : asServerResult(block)
+    if (result) {
+      const tool = this.#calls.get(result.tool_use_id)
+      this.#calls.delete(result.tool_use_id)
+      const text = isToolResult(block) ? resultText(resultBlocks(block)) : inputText(result.content)
+      return {
+        kind: "result",
+        ...(tool === undefined ? {} : { label: tool }),
+        text,
+        isSearchable: tool !== RECALL_TOOL,
+      }
+    }
+    return {
+      ...speakerOf(message),
+      ...(block.type === "thinking" ? { label: "thinking" } : {}),
+      text: plainText(block),
+    }
+  }
+}
+
+function speakerOf(message: Message): Pick<BlockText, "kind" | "label" | "isSearchable"> {
+  if (message.type === "assistant") return { kind: "assistant", isSearchable: true }
+  if (message.type === "user" && message.isCompactSummary)
+    return { kind: "note", label: "summary", isSearchable: false }
+  return { kind: isRequest(message) ? "user" : "note", isSearchable: true }
+}
+
+const resultText = (blocks: readonly Block[]): string => blocks.map(plainText).join("\n")
+
+export function plainText(block: Block): string {
+  if (isText(block)) return block.text
+  if (block.type === "thinking") return block.thinking
+  if (block.type === "redacted_thinking") return ""
+  if (!isMedia(block)) return inputText(block)
+  if (block.source.type === "text") return block.source.data
+  const data = "data" in block.source ? block.source.data : ""
+  const type = "media_type" in block.source ? block.source.media_type : block.source.type
+  return `[${block.type}: ${type}${data === "" ? "" : `, ${data.length} characters of base64`}]`
+}
+
+/** Any input as lines a person can read. Texts are as they are, so that what was typed can be found. */
+export function inputText(value: unknown, name = ""): string {
+  const front = name === "" ? "" : `${name}: `
+  if (typeof value === "string") return `${front}${value}`
+  if (Array.isArray(value)) return value.map((item, at) => inputText(item, `${name}[${at}]`)).join("\n")
+  if (typeof value !== "object" || value === null) return value === undefined ? "" : `${front}${JSON.stringify(value)}`
+  return Object.entries(value)
+    .map(([key, item]) => inputText(item, name === "" ? key : `${name}.${key}`))
+    .join("\n")
+}

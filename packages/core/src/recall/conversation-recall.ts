@@ -1,0 +1,314 @@
+/**
+ * The past of one conversation, for the Recall tool: by handle, by range, by search. Handles lead to this journal, to the ones of agents
+ * that worked for it, and to other conversations of the project.
+ */
+import { basename, dirname } from "node:path"
+import { ConversationNotFoundError, InvalidIdError } from "../base/errors.ts"
+import { isMessage } from "../journal/entries.ts"
+import type { Journal, Store } from "../journal/store.ts"
+import { type Block, isMedia, isToolResult, resultBlocks } from "../messages/blocks.ts"
+import { handleOf } from "../messages/handles.ts"
+import { type CompactMetadata, contentOf, isBoundary, type Message } from "../messages/messages.ts"
+import type {
+  RecalledPlace,
+  RecalledText,
+  RecallFound,
+  RecallMatches,
+  RecallRange,
+  RecallSearch,
+  RecallSource,
+} from "../tools/session/recall-source.ts"
+import type { BlockQuestion, BlocksFound, FoundBlock } from "./block-index.ts"
+import { BlockSearch } from "./block-search.ts"
+import { BlockReader, type BlockText, plainText } from "./block-texts.ts"
+import { messagesNamed, type Named } from "./named.ts"
+import { type ScannedJournal, scanBlocks } from "./scan-blocks.ts"
+
+/** Entries read on both sides of a block. Most are decisions, which no one wants to see. */
+const AROUND = 12
+/** A search does not wait longer for other conversations to be indexed. */
+const PATIENCE_MS = 10_000
+
+export interface ConversationRecallOptions {
+  readonly store: Store
+  readonly journal: Journal
+  /** Directories with journals of the same project, if the store keeps files. */
+  readonly directories: () => Promise<readonly string[]>
+  readonly mask: (text: string) => string
+  readonly estimate: (text: string) => number
+}
+
+type Matches = BlocksFound & Pick<RecallMatches, "gap">
+
+/** A text and where it is. */
+interface Placed {
+  readonly prefix: string
+  readonly text: BlockText
+}
+
+export class ConversationRecall implements RecallSource {
+  readonly #options: ConversationRecallOptions
+  readonly #searches = new Map<string, BlockSearch>()
+  #closed = false
+
+  constructor(options: ConversationRecallOptions) {
+    this.#options = options
+  }
+
+  isOpen(): boolean {
+    return !this.#closed
+  }
+
+  estimate(text: string): number {
+    return this.#options.estimate(text)
+  }
+
+  /** What a handle names, newest first. */
+  find(handle: string): Promise<readonly Named[]> {
+    return this.#within(handle, ({ journal, rest }) => messagesNamed(journal, rest)).then((found) => found ?? [])
+  }
+
+  async named(handle: string): Promise<readonly RecalledPlace[]> {
+    const places = await this.#within(handle, async ({ journal, prefix, rest }) => {
+      const found = await messagesNamed(journal, rest)
+      return Promise.all(found.map((one) => this.#place(one, { journal, prefix })))
+    })
+    return places ?? []
+  }
+
+  async range({ from, to, ...filter }: RecallRange): Promise<AsyncIterable<RecalledText> | undefined> {
+    const ends = await this.#within(from, async ({ journal, prefix, rest }) => {
+      const [first] = await messagesNamed(journal, rest)
+      const last = to === undefined ? undefined : (await messagesNamed(journal, withoutPrefix(to)))[0]
+      if (!first || (to !== undefined && !last)) return undefined
+      return { prefix, first: first.message.uuid, ...(last ? { last: last.message.uuid } : {}) }
+    })
+    if (!ends) return undefined
+    const { prefix, ...stretch } = ends
+    const open = () => this.#open(prefix)
+    return (async function* () {
+      const opened = await open()
+      if (!opened) return
+      try {
+        const reader = new BlockReader()
+        for await (const entry of opened.journal.stretch(stretch))
+          for (const text of reader.take(entry))
+            if (text.isSearchable && isWanted(text, filter)) yield shown({ prefix, text })
+      } finally {
+        await opened.release()
+      }
+    })()
+  }
+
+  async search(search: RecallSearch): Promise<RecallMatches> {
+    const { in: where, ...question } = search
+    const { journal } = this.#options
+    const isIndexed = journal.file !== undefined && process.getBuiltinModule("node:sqlite") !== undefined
+    const { found, more, gap } = isIndexed
+      ? await this.#searchIndexes(question, where)
+      : await this.#searchByReading(question, where)
+    return {
+      found: await Promise.all(found.map((one) => this.#withNeighbours(one))),
+      more,
+      ...(gap === undefined ? {} : { gap }),
+    }
+  }
+
+  close(): void {
+    this.#closed = true
+    for (const search of this.#searches.values()) search.close()
+    this.#searches.clear()
+  }
+
+  async #searchIndexes(question: BlockQuestion, where: RecallSearch["in"]): Promise<Matches> {
+    const { journal } = this.#options
+    const own = dirname(journal.file!)
+    if (where === "conversation") return this.#index(own).search({ ...question, source: journal.address.id })
+    const directories = new Set([own, ...(await this.#options.directories())])
+    const started = performance.now()
+    let isLate = false
+    const late = () => {
+      isLate ||= performance.now() - started > PATIENCE_MS
+      return isLate
+    }
+    const all: FoundBlock[] = []
+    let more = 0
+    for (const directory of directories) {
+      const part = await this.#index(directory).search(question, { isLate: late })
+      all.push(...part.found)
+      more += part.more
+    }
+    const found = all.sort((a, b) => b.score - a.score).slice(0, question.limit)
+    const gap = isLate ? "Some conversations are not indexed yet. Search again to include them." : undefined
+    return { found, more: more + all.length - found.length, ...(gap === undefined ? {} : { gap }) }
+  }
+
+  async #searchByReading(question: BlockQuestion, where: RecallSearch["in"]): Promise<Matches> {
+    const { found, more, isCut } = await scanBlocks(this.#journals(where), question)
+    const gap = "Only the newest part was searched: this store has no index."
+    return { found, more, ...(isCut ? { gap } : {}) }
+  }
+
+  async *#journals(where: RecallSearch["in"]): AsyncGenerator<ScannedJournal> {
+    const { journal, store } = this.#options
+    const { id, ...place } = journal.address
+    yield { source: id, journal }
+    if (where === "conversation") return
+    const { project, under } = place
+    for (const listed of await store.list(project, under === undefined ? {} : { under })) {
+      if (listed.id === id) continue
+      const other = await store.open({ ...place, id: listed.id }, { access: "read" }).catch(() => undefined)
+      if (!other) continue
+      try {
+        yield { source: listed.id, journal: other }
+      } finally {
+        await other.close()
+      }
+    }
+  }
+
+  #index(directory: string): BlockSearch {
+    const search = this.#searches.get(directory) ?? new BlockSearch({ directory, mask: this.#options.mask })
+    this.#searches.set(directory, search)
+    return search
+  }
+
+  /** A match with the texts around it, if its journal can still be read. */
+  async #withNeighbours(found: FoundBlock): Promise<RecallFound> {
+    const { id } = this.#options.journal.address
+    const prefix = found.source === id ? "" : found.source
+    const { uuid, blocks, kind, label, time, text, start, length, at } = found
+    const place = blocks === "" ? [] : blocks.split(".").map(Number)
+    const own: RecallFound = {
+      handle: handleAt(prefix, uuid, place),
+      kind: kind as RecalledText["kind"],
+      ...(label === undefined ? {} : { label }),
+      ...{ time, text, at },
+      ...(text.length < length ? { start, length } : {}),
+    }
+    const around = await this.#around(prefix, uuid, place).catch(() => ({}))
+    return { ...own, ...around }
+  }
+
+  async #around(prefix: string, uuid: string, place: readonly number[]) {
+    const opened = await this.#open(prefix)
+    if (!opened) return {}
+    try {
+      const texts = await textsAround(opened.journal, uuid)
+      const at = texts.findIndex((text) => text.uuid === uuid && text.blocks.join(".") === place.join("."))
+      if (at < 0) return {}
+      const [before, after] = [texts[at - 1], texts[at + 1]]
+      return {
+        ...(before ? { before: shown({ prefix, text: before }) } : {}),
+        ...(after ? { after: shown({ prefix, text: after }) } : {}),
+      }
+    } finally {
+      await opened.release()
+    }
+  }
+
+  async #place({ message, block, place }: Named, { journal, prefix }: { journal: Journal; prefix: string }) {
+    const texts = await textsAround(journal, message.uuid)
+    const own = texts.filter(({ uuid }) => uuid === message.uuid)
+    const first = own[0] ? texts.indexOf(own[0]) : -1
+    const all = (some: readonly BlockText[]) => some.map((text) => shown({ prefix, text }))
+    return {
+      texts: block
+        ? own
+            .filter(({ blocks }) => blocks[0] === place[0])
+            .map((text) => shown({ prefix, text: within(text, place, block) }))
+        : own.length > 0
+          ? all(own)
+          : all(boundaryText(message)),
+      media: (block ? mediaOf(block) : mediaIn(message)).filter(isCarried),
+      before: all(first > 0 ? texts.slice(first - 1, first) : []),
+      after: all(first < 0 ? [] : texts.slice(first + own.length, first + own.length + 1)),
+    }
+  }
+
+  /** Does work in the journal that a handle leads to. Nothing where there is no such journal. */
+  async #within<T>(
+    handle: string,
+    work: (where: { journal: Journal; prefix: string; rest: string }) => Promise<T>,
+  ): Promise<T | undefined> {
+    const [, prefix = ""] = /^(.*?)\//.exec(handle) ?? []
+    const opened = await this.#open(prefix)
+    if (!opened) return undefined
+    try {
+      return await work({ journal: opened.journal, prefix, rest: withoutPrefix(handle) })
+    } finally {
+      await opened.release()
+    }
+  }
+
+  async #open(prefix: string): Promise<{ readonly journal: Journal; release(): Promise<void> } | undefined> {
+    const { journal, store } = this.#options
+    const { project, id } = journal.address
+    if (prefix === "" || prefix === id) return { journal, release: async () => undefined }
+    const others = (await this.#options.directories()).map((directory) => ({
+      project: basename(directory),
+      id: prefix,
+    }))
+    for (const address of [{ project, under: id, id: prefix }, { ...journal.address, id: prefix }, ...others]) {
+      try {
+        const opened = await store.open(address, { access: "read" })
+        return { journal: opened, release: () => opened.close() }
+      } catch (error) {
+        if (error instanceof InvalidIdError) return undefined
+        if (!(error instanceof ConversationNotFoundError)) throw error
+      }
+    }
+    return undefined
+  }
+}
+
+const withoutPrefix = (handle: string) => handle.slice(handle.indexOf("/") + 1)
+
+const handleAt = (prefix: string, uuid: string, blocks: readonly number[]): string =>
+  prefix === "" ? handleOf(uuid, ...blocks) : `${prefix}/${handleOf(uuid, ...blocks)}`
+
+const shown = ({ prefix, text: { uuid, blocks, kind, label, time, text } }: Placed): RecalledText => ({
+  handle: handleAt(prefix, uuid, blocks),
+  kind,
+  ...(label === undefined ? {} : { label }),
+  time,
+  text,
+})
+
+/** The texts of a message and of those around it, in order. */
+async function textsAround(journal: Journal, uuid: string): Promise<readonly BlockText[]> {
+  const reader = new BlockReader()
+  const texts: BlockText[] = []
+  for await (const entry of journal.stretch({ first: uuid, last: uuid, around: AROUND }))
+    texts.push(...reader.take(entry))
+  return texts.filter((text) => text.isSearchable || text.uuid === uuid)
+}
+
+/** The part of a block that a handle names. */
+const within = (text: BlockText, place: readonly number[], block: Block): BlockText =>
+  place.length < 2 ? text : { ...text, blocks: place, text: plainText(block) }
+
+function isWanted({ kind, time }: BlockText, filter: Omit<RecallRange, "from" | "to">): boolean {
+  if (filter.kind !== undefined && kind !== filter.kind) return false
+  const at = Date.parse(time)
+  return !(filter.since && at < filter.since.getTime()) && !(filter.until && at >= filter.until.getTime())
+}
+
+function boundaryText(message: Message): readonly BlockText[] {
+  if (!isMessage(message) || !isBoundary(message)) return []
+  const { lastUuid, messagesSummarized } = message.compactMetadata ?? ({} as Partial<CompactMetadata>)
+  const count = messagesSummarized === undefined ? "Messages were" : `${messagesSummarized} messages were`
+  const last = typeof lastUuid === "string" ? ` The last of them is ${handleOf(lastUuid)}.` : ""
+  const text = `A compaction. ${count} replaced by a summary.${last}`
+  const { uuid, timestamp: time } = message
+  return [{ uuid, time, blocks: [], kind: "note", label: "boundary", text, isSearchable: false }]
+}
+
+const mediaOf = (block: Block): readonly Block[] =>
+  isMedia(block) ? [block] : isToolResult(block) ? resultBlocks(block).filter(isMedia) : []
+
+const mediaIn = (message: Message): readonly Block[] =>
+  message.type === "user" ? contentOf(message).filter(isMedia) : []
+
+/** What a result can carry: bytes, not references. */
+const isCarried = (block: Block) => isMedia(block) && block.source.type === "base64"
