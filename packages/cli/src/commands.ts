@@ -1,6 +1,20 @@
 /** The commands of `strata`, in the order of the help. */
 import type { Command } from "./command.ts"
-import { AGENTS, CHAT, COMPACT, CONFIG, DEMO, DREAM, INSPECT, MEMORY, RUN, SIM, TRUST, UNDO } from "./descriptions.ts"
+import {
+  AGENTS,
+  CHAT,
+  COMPACT,
+  CONFIG,
+  DEMO,
+  DREAM,
+  INSPECT,
+  MEMORY,
+  RECALL,
+  RUN,
+  SIM,
+  TRUST,
+  UNDO,
+} from "./descriptions.ts"
 
 export const COMMANDS: readonly Command[] = [
   { ...DEMO, load: () => import("./demo/command.ts") },
@@ -17,6 +31,7 @@ export const COMMANDS: readonly Command[] = [
   { ...COMPACT, load: () => import("./compact/command.ts") },
   { ...UNDO, load: () => import("./undo/command.ts") },
   { ...INSPECT, load: () => import("./inspect/command.ts") },
+  { ...RECALL, load: () => import("./recall/command.ts") },
   { ...AGENTS, load: () => import("./agents/command.ts") },
   { ...MEMORY, load: () => import("./memory/command.ts") },
   { ...DREAM, load: () => import("./dream/command.ts") },

@@ -134,6 +134,39 @@ export const INSPECT = describe({
   ],
 })
 
+export const RECALL = describe({
+  name: "recall",
+  about: "look up anything a conversation ever held, by handle or words",
+  more: [
+    "Everything stays in the journal, also what was cleared, put aside or compacted. A handle is shown where something was, such as 3f09c1a2b4.0.",
+    "Without --conversation, the newest conversation of this project counts.",
+  ],
+  operands: { value: "[HANDLE]", least: 0, most: 1 },
+  options: {
+    search: { kind: "text", value: "TEXT", about: "find words, names, paths or error texts" },
+    from: { kind: "text", value: "HANDLE", about: "show the messages from here on" },
+    to: { kind: "text", value: "HANDLE", about: "with --from: the last message" },
+    offset: { kind: "number", value: "N", about: "with a handle: begin at this character", least: 0 },
+    project: { kind: "flag", about: "search all conversations of the project" },
+    kind: {
+      kind: "choice",
+      value: "KIND",
+      about: "only user, assistant, call or result",
+      choices: ["user", "assistant", "call", "result"],
+    },
+    since: { kind: "text", value: "TIME", about: "only from this time on: 2026-01-31, 2026-01-31T08:00:00Z" },
+    until: { kind: "text", value: "TIME", about: "only before this time" },
+    tokens: { kind: "number", value: "N", about: "how much to print at most (default 4000)", least: 1, most: 25_000 },
+    conversation: { kind: "text", value: "ID", about: "another conversation; the start of its id is enough" },
+    json: { kind: "flag", about: "print as JSON" },
+  },
+  examples: [
+    ["strata recall 3f09c1a2b4.0", "one block, with what is right before and after"],
+    ['strata recall --search "ECONNREFUSED" --kind result', "where did this error occur?"],
+    ["strata recall --from 3f09c1a2b4 --to c81d02e5a9", "what a compaction replaced"],
+  ],
+})
+
 export const AGENTS = describe({
   name: "agents",
   about: "see the agents of a conversation; follow, stop and message them",

@@ -1,0 +1,88 @@
+/** `strata recall`: looks up the past of a conversation: by handle, by range, by search. Reads only, so the conversation may be in use. */
+import { realpath } from "node:fs/promises"
+import type { ConversationListing } from "@strata/core/internal"
+import { projectName } from "@strata/core/internal/base/ids"
+import { projectDirectories } from "@strata/core/internal/conversation/project-directories"
+import { fileStore } from "@strata/core/internal/journal/file/file-store"
+import { defaultRoot, projectDirectory } from "@strata/core/internal/journal/file/layout"
+import { projectIdentity } from "@strata/core/internal/memory/project-identity"
+import { maskSecrets } from "@strata/core/internal/memory/secrets/find-secrets"
+import { ConversationRecall } from "@strata/core/internal/recall/conversation-recall"
+import { createEstimator } from "@strata/core/internal/tokens/estimate"
+import { findModel } from "@strata/core/internal/tokens/models"
+import { readRecallInput } from "@strata/core/internal/tools/session/recall-input"
+import type { RecallInput } from "@strata/core/internal/tools/session/recall-source"
+import { readArguments } from "../arguments.ts"
+import { type Call, type Run, UsageError } from "../command.ts"
+import { findById } from "../conversation-names.ts"
+import { RECALL } from "../descriptions.ts"
+import { visible, visibleJson } from "../display/visible.ts"
+import { answerTo } from "./answer.ts"
+
+const DONE = 0
+const NOTHING_FOUND = 1
+
+export const run: Run = async ({ args, cwd, env, terminal }) => {
+  const { values, operands } = readArguments(RECALL, args)
+  const { conversation, json, tokens, project, ...rest } = values
+  const input: RecallInput = {
+    ...given({ ...rest, handle: operands[0], budget: tokens }),
+    ...(project ? { in: "project" } : {}),
+  }
+  const question = readRecallInput(input)
+  if (question.state === "unclear") throw new UsageError(asOptions(question.why))
+  const { past, close } = await openPast({ cwd, env, id: conversation })
+  try {
+    const { text, data, isFound } = await answerTo(input, past)
+    if (json) terminal.print(`${visibleJson(data, 2)}\n`)
+    else if (isFound) terminal.print(`${visible(text)}\n`)
+    else terminal.complain(`${visible(text)}\n`)
+    return isFound ? DONE : NOTHING_FOUND
+  } finally {
+    await close()
+  }
+}
+
+const given = (options: Readonly<Record<string, unknown>>): RecallInput =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined && value !== false))
+
+/** The sentence is about the tool's input. On a command line these are options. */
+const asOptions = (why: string) =>
+  why.startsWith("Give one of")
+    ? 'Give one of these: HANDLE; --from HANDLE, with or without --to; --search TEXT. "strata recall --help" shows examples.'
+    : why
+        .replace(/^(since|until|kind)\b/, "--$1")
+        .replace(" and until", " and --until")
+        .replace("Use search", "Use --search")
+
+async function openPast({ cwd, env, id }: Pick<Call, "cwd" | "env"> & { readonly id: string | undefined }) {
+  const root = defaultRoot(env)
+  const store = fileStore({ root })
+  const here = await realpath(cwd)
+  const project = projectName(here)
+  const { id: conversation, facts } = chosen(await store.list(project), id)
+  const journal = await store.open({ project, id: conversation }, { access: "read" })
+  const { family } = findModel(facts?.model ?? "unknown").facts
+  const estimator = createEstimator(family)
+  const directories = async () => {
+    const { name } = await projectIdentity(cwd)
+    return (await projectDirectories({ root, identity: name, cwd: here })).map((one) => projectDirectory(root, one))
+  }
+  const past = new ConversationRecall({
+    ...{ store, journal, directories, mask: maskSecrets },
+    estimate: (text) => estimator.text(text),
+  })
+  return {
+    past,
+    async close() {
+      past.close()
+      await journal.close()
+    },
+  }
+}
+
+function chosen(all: readonly ConversationListing[], id: string | undefined): ConversationListing {
+  const begun = all.filter(({ facts, firstWords }) => facts !== undefined || firstWords !== undefined)
+  if (begun.length === 0) throw new UsageError("This project has no conversation yet, so there is nothing to recall.")
+  return id === undefined ? begun[0]! : findById(id, begun)
+}
