@@ -139,6 +139,7 @@ export {
   textOf,
   toBlocks,
 } from "./messages/blocks.ts"
+export { handleOf } from "./messages/handles.ts"
 export { readImageSize } from "./messages/image-size.ts"
 export {
   type AssistantMessage,
@@ -149,6 +150,7 @@ export {
   isShownToPerson,
   isSyntheticError,
   type Message,
+  spokenText,
   type Usage,
   type UserMessage,
 } from "./messages/messages.ts"

@@ -2,23 +2,31 @@
  * What survives a compaction: compares recorded compactions with ours of the same messages. The output explains what each mark
  * counts and what the figures do not show.
  *
- *     npm run compaction-marks [-- --json] [-- folder with recordings]
+ *     npm run compaction-marks [-- --json] [-- folders with recordings]
  */
 import { existsSync } from "node:fs"
+import { basename } from "node:path"
 import { parseArgs } from "node:util"
 import { type Compared, compareCompactions } from "./compaction-marks/compare.ts"
-import { textReport } from "./compaction-marks/text-report.ts"
-import { BESIDE_THE_REPOSITORY, recordedConversations } from "./recordings.ts"
+import { type Folder, textReport } from "./compaction-marks/text-report.ts"
+import { BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY, recordedConversations } from "./recordings.ts"
 
 const { values, positionals } = parseArgs({ options: { json: { type: "boolean" } }, allowPositionals: true })
-const folder = positionals[0] ?? BESIDE_THE_REPOSITORY
-if (existsSync(folder)) {
+const given = positionals.length > 0 ? positionals : [BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY]
+const folders: Folder[] = []
+for (const folder of given.filter((each) => existsSync(each))) {
   const compared: Compared[] = []
-  for (const recording of recordedConversations(folder)) compared.push(...(await compareCompactions(recording)))
-  if (values.json) console.log(JSON.stringify(compared, null, 2))
-  else if (compared.length > 0) console.log(textReport(compared))
-  else console.log(`No conversation in ${folder} has a compaction with messages before it, so nothing was measured.`)
-} else {
-  const message = `There are no recordings in ${folder}, so nothing was measured. Name another folder: npm run compaction-marks -- <folder>`
-  console.log(values.json ? JSON.stringify([]) : message)
+  const skipped: string[] = []
+  for (const recording of recordedConversations(folder, skipped))
+    compared.push(...(await compareCompactions(recording)))
+  folders.push({ name: basename(folder), compared, skipped })
+}
+const absent = given.filter((each) => !existsSync(each))
+const message = `There are no recordings in ${absent.join(", ")}, so nothing was measured there. Name another folder: npm run compaction-marks -- <folder>`
+if (values.json) console.log(JSON.stringify(folders, null, 2))
+else {
+  if (folders.some(({ compared }) => compared.length > 0)) console.log(textReport(folders))
+  else if (folders.length > 0)
+    console.log("No conversation is long enough or has a compaction, so nothing was measured.")
+  if (absent.length > 0) console.log(message)
 }

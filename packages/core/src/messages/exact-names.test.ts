@@ -19,19 +19,19 @@ describe("L4-30 what an exact name is", () => {
     ],
     [
       "members",
-      "process.env.NODE_ENV and std::mem::swap, then reload()",
-      ["process.env.NODE_ENV", "std::mem::swap", "reload"],
+      "process.env.NODE_ENV and std::mem::swap, then reload() with theme.fg, this.store.loadAll()",
+      ["NODE_ENV", "std::mem::swap", "reload", "theme.fg", "loadAll"],
     ],
     [
       "files and the last parts of paths",
       "see /home/me/projects/strata/packages/core/src/index.ts:12:5, main.go, ./run.sh, .gitignore",
-      ["src/index.ts", "main.go", "./run.sh", ".gitignore"],
+      ["src/index.ts", "main.go", "run.sh", ".gitignore"],
     ],
     ["paths of Windows", String.raw`open C:\Users\me\notes.txt`, [String.raw`C:\Users\me\notes.txt`]],
     [
       "numbers with units",
       "1,500 ms, 64K, 3.5 GB, $12.40, 12% and 50,000 rows",
-      ["1,500 ms", "64K", "3.5 GB", "$12.40", "12%", "50,000 rows"],
+      ["1,500 ms", "64K", "3.5 GB", "$12.40", "12%", "50,000"],
     ],
     ["numbers of three digits", "port 8080, 431 of them, not 12", ["8080", "431"]],
     [
@@ -107,7 +107,10 @@ describe("L4-30 what is not one", () => {
       "ordinary words",
       "The quick brown fox is well-known and out-of-the-box, and/or the user's. Done.The rest, e.g. this, i.e. that.",
     ],
-    ["capitals at the start of a sentence", "Please look. Nothing works. API and JSON are ERROR words."],
+    [
+      "capitals at the start of a sentence",
+      "Please look. Nothing works. API and JSON are ERROR words, and .ts is an ending.",
+    ],
     ["nouns of German", "Die Datenbank im Keller ist kaputt."],
     ["times of log lines", "2026-11-15T21:28:19.123Z started\n[21:28:19] started\nNov 15 21:28:19 started"],
     ["years and timestamps", "since 2026 and 1763241234567"],

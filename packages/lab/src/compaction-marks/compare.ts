@@ -1,47 +1,65 @@
-/** Compares every recorded compaction with ours of the same messages. */
+/** Compares every recorded compaction with ours of the same messages, with three summaries and three sizes of the list of names. */
 import { createEstimator, findModel } from "@strata/core/internal"
 import type { RecordedConversation } from "../recordings.ts"
+import { cutsOf } from "./cuts.ts"
 import { type Marks, measure } from "./marks.ts"
+import { withNamesUpTo } from "./names-list.ts"
 import { ourCompactions } from "./our-compactions.ts"
 import { recordedCompactions } from "./recorded-compactions.ts"
 import { saidIn } from "./said.ts"
+import { SUMMARISERS, type SummariserName } from "./summarisers.ts"
 
-export const WAYS = ["recorded", "extractive", "empty"] as const
-export type Way = (typeof WAYS)[number]
+export const NAMES_LIMITS = [0, 1_000, 2_000] as const // tokens; the last is the default
+type NamesLimit = (typeof NAMES_LIMITS)[number]
+
+export type Way = "recorded" | "recorded, files" | `${SummariserName}, ${NamesLimit}`
+export const WAYS: readonly Way[] = [
+  "recorded",
+  "recorded, files",
+  ...SUMMARISERS.flatMap((summary) => NAMES_LIMITS.map((limit): Way => `${summary}, ${limit}`)),
+]
 
 export interface Measured {
   readonly marks: Marks
-  /** The messages of the next request, estimated in the same way for all three. */
+  /** The messages of the next request, estimated in the same way for all. */
   readonly tokens: number
 }
 
 export interface Compared {
   readonly recording: string
   readonly format: string
+  /** Whether the recording has this compaction, or we cut there. */
+  readonly place: "recorded" | "cut"
   /** 1 for the first compaction of a recording. */
   readonly nth: number
-  /** As the recording program counted them, with system prompt, tools and restored files. */
+  /** As the recording program counted them, with system prompt, tools and restored files; at a cut our estimate of the messages. */
   readonly tokensBefore: number
   readonly tokensAfter: number | undefined
-  readonly ways: Readonly<Record<Way, Measured>>
+  /** A way is missing where the recording has no summary to read. */
+  readonly ways: Readonly<Partial<Record<Way, Measured>>>
 }
 
 export async function compareCompactions(recording: RecordedConversation): Promise<readonly Compared[]> {
-  const compactions = recordedCompactions(recording)
+  const recorded = recordedCompactions(recording)
+  const compactions = recorded.length > 0 ? recorded : cutsOf(recording)
   if (compactions.length === 0) return []
   const { name, format, model, cwd } = recording
   const estimator = createEstimator(findModel(model).facts.family)
-  const extractive = await ourCompactions(recording, compactions, "extractive")
-  const empty = await ourCompactions(recording, compactions, "empty")
-  return compactions.map(({ tokensBefore, tokensAfter, standing, ...compaction }, at) => {
+  const hasSummaries = compactions.every(({ summary }) => summary !== undefined)
+  const ours = new Map<SummariserName, readonly string[]>()
+  for (const kind of SUMMARISERS)
+    if (kind !== "recorded" || hasSummaries) ours.set(kind, await ourCompactions(recording, compactions, kind))
+  return compactions.map(({ tokensBefore, tokensAfter, standing, restored, ...compaction }, at) => {
     const said = saidIn({ ...compaction, ...(cwd === undefined ? {} : { cwd }) })
-    const measured = (text: string): Measured => ({
-      marks: measure(said, text),
-      tokens: Math.ceil(estimator.text(text)),
-    })
-    return {
-      ...{ recording: name, format, nth: at + 1, tokensBefore, tokensAfter },
-      ways: { recorded: measured(standing), extractive: measured(extractive[at]!), empty: measured(empty[at]!) },
+    const ways: Partial<Record<Way, Measured>> = {}
+    const add = (way: Way, text: string) => {
+      ways[way] = { marks: measure(said, text), tokens: Math.ceil(estimator.text(text)) }
     }
+    if (standing !== undefined) add("recorded", standing)
+    if (standing !== undefined && format === "claude-code") add("recorded, files", `${standing}\n${restored}`)
+    for (const [kind, texts] of ours)
+      for (const limit of NAMES_LIMITS) add(`${kind}, ${limit}`, withNamesUpTo(texts[at]!, limit, estimator.text))
+    const place = recorded.length > 0 ? "recorded" : "cut"
+    return { recording: name, format, place, nth: at + 1, tokensBefore, tokensAfter, ways }
   })
 }

@@ -1,10 +1,13 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
+import { handleOf } from "@strata/core/internal"
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../core/test/builders.ts"
 import { BESIDE_THE_REPOSITORY, recordedConversations } from "../recordings.ts"
 import { compareCompactions } from "./compare.ts"
+import { cutsOf } from "./cuts.ts"
 import { MARKS, type MarkName, measure, total } from "./marks.ts"
+import { withNamesUpTo } from "./names-list.ts"
 import { recordedCompactions } from "./recorded-compactions.ts"
 import { saidIn, textSent } from "./said.ts"
 import { shown } from "./text-report.ts"
@@ -60,17 +63,19 @@ describe("what was said", () => {
   test("is taken from the messages, not from earlier summaries", () => {
     const said = saidIn({ ...compactionsOf()[1]!, cwd: CWD })
     expect(said).toMatchObject({
-      olderMessages: ["Fix session_id in the store, please."],
-      newerMessages: ["Never push. Now the tests."],
-      refusals: ["no, not that way"],
+      olderMessages: [{ text: "Fix session_id in the store, please." }],
+      newerMessages: [{ text: "Never push. Now the tests." }],
+      refusals: [{ text: "no, not that way" }],
+      answers: [],
       rules: ["Never push."],
       changed: [{ path: "/repo/src/index.ts", inProject: "src/index.ts", name: "index.ts" }],
       read: [{ path: "/repo/src/store.ts", inProject: "src/store.ts", name: "store.ts" }],
-      facts: ["session_id", "loadSession", "1047"],
-      factsUsedAgain: [],
+      namesSaid: ["1047", "session_id", "loadSession"],
+      namesUsedAgain: [],
+      namesFromResults: [],
     })
     expect(said.everything).not.toContain("looked at")
-    expect(saidIn({ ...compactionsOf()[0]!, cwd: CWD }).factsUsedAgain).toEqual(["loadSession"])
+    expect(saidIn({ ...compactionsOf()[0]!, cwd: CWD }).namesUsedAgain).toEqual(["loadSession"])
   })
 })
 
@@ -83,6 +88,12 @@ describe("the marks", () => {
     const text = 'Never push.  Now\nthe tests. Changed src/index.ts. 1047 The user said "make it all green today".'
     const marks = measure(said, text)
     expect(Object.fromEntries(names.map((name) => [name, shown(marks[name])]))).toEqual({
+      namesUsedAgain: "none",
+      namesSaid: "33% (1 of 3)",
+      namesFromResults: "none",
+      messagesInReach: "50% (1 of 2)",
+      refusalsInReach: "0% (0 of 1)",
+      answersInReach: "none",
       userMessages: "50% (1 of 2)",
       newerMessages: "100% (1 of 1)",
       olderMessages: "0% (0 of 1)",
@@ -93,12 +104,10 @@ describe("the marks", () => {
       changedByName: "100% (1 of 1)",
       readByPath: "0% (0 of 1)",
       readByName: "0% (0 of 1)",
-      facts: "33% (1 of 3)",
-      factsUsedAgain: "none",
       listedNotFound: "none",
       inlineNotFound: "100% (1 of 1)",
     })
-    expect(total([marks, marks]).facts).toEqual({ found: 2, of: 6 })
+    expect(total([marks, marks]).namesSaid).toEqual({ found: 2, of: 6 })
   })
 
   test("the whole conversation contains everything, an empty text nothing", () => {
@@ -113,20 +122,80 @@ describe("the marks", () => {
     }
   })
 
+  test("a message is in reach by its handle, or within a range of handles that is left out", () => {
+    const { messages } = conversation()
+      .user("The first message.")
+      .user("The second message.")
+      .user("The third message.")
+    const said = saidIn({ before: messages, older: 0, after: [] })
+    const [first, second, third] = messages.map(({ uuid }) => handleOf(uuid))
+    const reached = (text: string) => measure(said, text).messagesInReach.found
+    expect(reached("nothing")).toBe(0)
+    expect(reached(`Message ${third}`)).toBe(1)
+    expect(reached(`[2 earlier messages left out here: ${first} to ${second}]`)).toBe(2)
+    expect(reached(`[2 earlier messages left out here: ${first} to ${third}]`)).toBe(3)
+  })
+
   test.skipIf(!existsSync(BESIDE_THE_REPOSITORY))(
-    "L4-29 in recordings, after one and after two compactions: the user's words, rules and files stand in the next request",
+    "L4-29 L4-30 in recordings, after one and after two compactions: messages, rules, files and names are in the next request",
+    async () => {
+      const recording = recordedConversations(join(BESIDE_THE_REPOSITORY, "entireio-cli")).find(({ name }) =>
+        name.startsWith("b6"),
+      )!
+      const compared = await compareCompactions(recording)
+      expect(compared.map(({ nth, place }) => [nth, place])).toEqual([
+        [1, "recorded"],
+        [2, "recorded"],
+      ])
+      for (const { ways } of compared) {
+        const { marks } = ways["sentence, 2000"]!
+        for (const name of ["messagesInReach", "olderMessages", "rules", "changedByPath", "readByPath"] as const)
+          expect(marks[name].found, name).toBe(marks[name].of)
+        for (const name of ["namesUsedAgain", "namesSaid"] as const)
+          expect(marks[name].found / marks[name].of, name).toBeGreaterThanOrEqual(0.95)
+        expect(ways["extractive, 2000"]!.marks.listedNotFound.found).toBe(0)
+        const recorded = ways.recorded!.marks
+        expect(recorded.namesSaid.found / recorded.namesSaid.of).toBeLessThan(0.6)
+      }
+    },
+  )
+
+  test.skipIf(!existsSync(BESIDE_THE_REPOSITORY))(
+    "L4-29 in a recording of pi: the user's messages, rules and files are in the next request after two compactions",
     async () => {
       const recording = recordedConversations(join(BESIDE_THE_REPOSITORY, "pi-mono")).find(({ name }) =>
         name.startsWith("before"),
       )!
-      const compared = await compareCompactions(recording)
-      expect(compared.map(({ nth }) => nth)).toEqual([1, 2])
-      for (const { ways } of compared) {
+      for (const { ways } of await compareCompactions(recording)) {
+        const { marks } = ways["sentence, 2000"]!
         for (const name of ["userMessages", "olderMessages", "rules", "changedByPath", "readByPath"] as const)
-          expect(ways.empty.marks[name].found, name).toBe(ways.empty.marks[name].of)
-        expect(ways.extractive.marks.listedNotFound.found).toBe(0)
-        expect(ways.recorded.marks.userMessages.found).toBeLessThan(ways.recorded.marks.userMessages.of)
+          expect(marks[name].found, name).toBe(marks[name].of)
+        expect(ways["extractive, 2000"]!.marks.listedNotFound.found).toBe(0)
+        expect(ways.recorded!.marks.userMessages.found).toBeLessThan(ways.recorded!.marks.userMessages.of)
       }
     },
   )
+})
+
+describe("the list of names", () => {
+  const LIST = ["## Exact names", "The names.", "```", 'said: one_name "two words" x_y', "typed: a_b", "```"].join("\n")
+  const estimate = (text: string) => text.length
+
+  test("a shorter list is the beginning of a longer one", () => {
+    const text = `Before.\n\n${LIST}\n</system-reminder>`
+    expect(withNamesUpTo(text, 1_000, estimate)).toBe(text)
+    expect(withNamesUpTo(text, 0, estimate)).toBe("Before.\n</system-reminder>")
+    expect(withNamesUpTo(text, 65, estimate)).toContain('said: one_name "two words"\n```')
+  })
+})
+
+test("a recording without a compaction is cut between a result and the next call", () => {
+  const recording = conversation()
+  for (let at = 0; at < 60; at++) recording.call("Read", { file_path: `/p/${at}` }).result("plain words ".repeat(2_000))
+  const cuts = cutsOf({ name: "x", format: "x", model: "claude-opus-4-6", messages: recording.messages })
+  expect(cuts.length).toBeGreaterThan(0)
+  for (const { before, after } of cuts) {
+    expect(before.at(-1)!.type).toBe("user")
+    expect(after[0]!.type).toBe("assistant")
+  }
 })

@@ -1,7 +1,9 @@
 /** The marks of one compaction: how much of what was said and done before it is in the text that is left. */
 import { isIn, plain } from "./find-in-text.ts"
+import { handlesIn } from "./handles.ts"
+import { nameFinder } from "./needles.ts"
 import { userQuotesIn, wasSaid } from "./quotes.ts"
-import type { Said } from "./said.ts"
+import type { Remark, Said } from "./said.ts"
 
 /** `found` of `of` items. */
 export interface Share {
@@ -11,6 +13,12 @@ export interface Share {
 
 /** In the order of the table. */
 export const MARKS = {
+  namesUsedAgain: "names used again later",
+  namesSaid: "names said",
+  namesFromResults: "names that only results had, used later",
+  messagesInReach: "the user's messages, in view or by a handle in view",
+  refusalsInReach: "remarks at refusals, in view or by a handle in view",
+  answersInReach: "answers to questions, in view or by a handle in view",
   userMessages: "the user's messages, word for word",
   newerMessages: "… those since the previous boundary",
   olderMessages: "… those from before the previous boundary",
@@ -21,8 +29,6 @@ export const MARKS = {
   changedByName: "… by name",
   readByPath: "files only read, by full path",
   readByName: "… by name",
-  facts: "facts said (paths, identifiers, numbers)",
-  factsUsedAgain: "… of those used again later",
   listedNotFound: "listed user messages that the user never sent",
   inlineNotFound: "other quotes of the user that the user never said",
 } as const
@@ -40,20 +46,33 @@ export function measure(said: Said, standing: string): Marks {
     found: quotes.filter((quote) => !wasSaid(quote, said.everything)).length,
     of: quotes.length,
   })
+  const has = nameFinder(standing)
+  const names = (wanted: readonly string[]): Share => ({ found: wanted.filter(has).length, of: wanted.length })
+  const messages = [...said.olderMessages, ...said.newerMessages]
+  const hasHandle = handlesIn(standing, messages)
+  const inReach = (remarks: readonly Remark[]): Share => ({
+    found: remarks.filter((remark) => isIn(remark.text, text) || hasHandle(remark)).length,
+    of: remarks.length,
+  })
+  const verbatim = (remarks: readonly Remark[]) => present(remarks.map((remark) => remark.text))
   const { listed, inline } = userQuotesIn(standing)
   return {
-    userMessages: present([...said.olderMessages, ...said.newerMessages]),
-    newerMessages: present(said.newerMessages),
-    olderMessages: present(said.olderMessages),
-    refusals: present(said.refusals),
+    namesUsedAgain: names(said.namesUsedAgain),
+    namesSaid: names(said.namesSaid),
+    namesFromResults: names(said.namesFromResults),
+    messagesInReach: inReach(messages),
+    refusalsInReach: inReach(said.refusals),
+    answersInReach: inReach(said.answers),
+    userMessages: verbatim(messages),
+    newerMessages: verbatim(said.newerMessages),
+    olderMessages: verbatim(said.olderMessages),
+    refusals: verbatim(said.refusals),
     rules: present(said.rules),
     changedByPath: present(said.changed.map(({ path }) => path)),
     changedInProject: present(said.changed.map(({ inProject }) => inProject)),
     changedByName: present(said.changed.map(({ name }) => name)),
     readByPath: present(said.read.map(({ path }) => path)),
     readByName: present(said.read.map(({ name }) => name)),
-    facts: present(said.facts),
-    factsUsedAgain: present(said.factsUsedAgain),
     listedNotFound: missing(listed),
     inlineNotFound: missing(inline),
   }

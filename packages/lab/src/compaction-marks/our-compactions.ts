@@ -41,10 +41,10 @@ export async function ourCompactions(
   const ids = seededIds(kind) // the same figures in every run
   const standing: string[] = []
   let newest: string | undefined
-  for (const { since } of compactions) {
+  for (const { since, summary } of compactions) {
     if (newest === undefined) await importBeginning(store, recording, since)
     else await appendMessages(store, since, newest)
-    const chat = await openCompacting({ store, window, kind, ids })
+    const chat = await openCompacting({ store, window, kind, ids, recorded: summary })
     await chat.compact()
     const { messages } = await chat.prepare()
     standing.push(messages.map(({ content }) => textSentIn(content)).join("\n"))
@@ -86,12 +86,13 @@ interface Opening {
   readonly window: number
   readonly kind: SummariserName
   readonly ids: Ids
+  readonly recorded: string | undefined
 }
 
 /** Layer 4 alone, so that clearing and notes of other layers do not affect the figures. */
-function openCompacting({ store, window, kind, ids }: Opening): Promise<Conversation> {
+function openCompacting({ store, window, kind, ids, recorded }: Opening): Promise<Conversation> {
   const models = { [MODEL]: { window } }
-  const model = summariserModel({ name: MODEL, facts: findModel(MODEL, models).facts, kind })
+  const model = summariserModel({ name: MODEL, facts: findModel(MODEL, models).facts, kind, recorded })
   const reads = new FileReads()
   const parent = { model, tools: [], reads, toolContext: surroundings }
   const timing = { every: () => () => undefined, wait: async () => undefined }

@@ -48,6 +48,7 @@ describe("what a summary says the user said", () => {
       'The user said "fix it up, please" and "go". It failed with "exit status 1 of 2". “One of these, as agreed”'
     expect(userQuotesIn(text).inline).toEqual(["fix it up, please", "exit status 1 of 2", "One of these, as agreed"])
     expect(userQuotesIn('It printed "no such file or directory" to the user.').inline).toEqual([])
+    expect(userQuotesIn('- "git config user.email \\"someone@example.org\\""').inline).toEqual([])
   })
 })
 

@@ -14,7 +14,7 @@ const LIST_TITLE = /^\s*(?:#+ |\d+[.)] )?\**(?:all )?(?:user.?s? messages|what t
 const FENCE = /^(`{3,})[\w-]*$/
 const BULLET = /^\s*(?:[-*]|\d+[.)])\s+/
 const NAMES_USER = /\buser(?:'s)?\b/i
-const IN_MARKS = /"([^"\n]+)"|“([^”\n]+)”/g
+const IN_MARKS = /(?<!\\)"([^"\n]+)(?<!\\)"|“([^”\n]+)”/g // escaped marks belong to a command or to code
 const SHORTEST = 12 // characters: shorter ones are often names in quotation marks
 const LEFT_OUT = /\s*(?:\[[^\]]*\]|\.{3,}|…)\s*/ // an omission in a quote, perhaps with a note in brackets
 

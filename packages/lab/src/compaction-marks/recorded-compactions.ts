@@ -1,5 +1,14 @@
 /** The compactions in recorded conversations: what was before each, what the recording program left after it, what came then. */
-import { isBoundary, type Message, usageTotal } from "@strata/core/internal"
+import {
+  contentOf,
+  isBoundary,
+  isToolResult,
+  isToolUse,
+  type Message,
+  resultBlocks,
+  textOf,
+  usageTotal,
+} from "@strata/core/internal"
 import type { RecordedConversation } from "../recordings.ts"
 import { isSummary, textSent } from "./said.ts"
 
@@ -13,7 +22,11 @@ export interface RecordedCompaction {
   /** From here to the next boundary, or to the end. */
   readonly after: readonly Message[]
   /** The part of the next request that the recording has: the summary, its attachments, kept messages. */
-  readonly standing: string
+  readonly standing: string | undefined
+  /** What Claude Code read again: the files read last, as they were then. */
+  readonly restored: string
+  /** The summary alone, if it can be read. */
+  readonly summary: string | undefined
   /** Tokens of the whole context before, and of the first request after, as recorded. */
   readonly tokensBefore: number
   readonly tokensAfter: number | undefined
@@ -32,6 +45,8 @@ export function recordedCompactions({ messages }: Pick<RecordedConversation, "me
       since: previous === undefined ? since : since.slice(leftBehind(since).length),
       after,
       standing: standingIn(messages, at),
+      restored: restoredFiles(since),
+      summary: summaryIn(after),
       tokensBefore: metadataOf(messages[at]!)?.preTokens ?? 0,
       tokensAfter: firstInput(after),
     }
@@ -51,6 +66,33 @@ function standingIn(messages: readonly Message[], at: number): string {
   const before = messages.slice(0, at).filter(({ uuid }) => kept.has(uuid))
   const texts = [...leftBehind(messages.slice(at)), ...before].map(textSent)
   return texts.filter((text) => text !== "").join("\n")
+}
+
+const RESTORED_FILES = 5 // Claude Code's figures
+const RESTORED_CHARACTERS = 17_500 // about 5,000 tokens of one file
+
+/** The recordings lack the files that were read again. What the last reads returned is the nearest to it. */
+function restoredFiles(messages: readonly Message[]): string {
+  const paths = new Map<string, string>()
+  const contents = new Map<string, string>()
+  for (const message of messages) {
+    if (message.type !== "user" && message.type !== "assistant") continue
+    for (const block of contentOf(message)) {
+      if (isToolUse(block) && block.name === "Read") paths.set(block.id, String(Object(block.input).file_path))
+      const path = isToolResult(block) ? paths.get(block.tool_use_id) : undefined
+      if (!isToolResult(block) || path === undefined) continue
+      contents.delete(path)
+      contents.set(path, `${path}\n${textOf(resultBlocks(block)).slice(0, RESTORED_CHARACTERS)}`)
+    }
+  }
+  return [...contents.values()].slice(-RESTORED_FILES).join("\n")
+}
+
+const SHORTEST_SUMMARY = 200 // characters; a shorter one only says that the summary is elsewhere
+
+function summaryIn(after: readonly Message[]): string | undefined {
+  const text = leftBehind(after).filter(isSummary).map(textSent).join("\n")
+  return text.length >= SHORTEST_SUMMARY ? text : undefined
 }
 
 const metadataOf = (message: Message) => (isBoundary(message) ? message.compactMetadata : undefined)

@@ -10,12 +10,13 @@ import {
   type Message,
   resultBlocks,
   sentBlocks,
+  spokenText,
   standingRules,
   textOf,
   toBlocks,
 } from "@strata/core/internal"
-import { factsIn } from "./facts-said.ts"
-import { isIn, plain } from "./find-in-text.ts"
+import { plain } from "./find-in-text.ts"
+import { needlesIn } from "./needles.ts"
 
 export interface FileName {
   /** As the tool was given it. */
@@ -25,19 +26,31 @@ export interface FileName {
   readonly name: string
 }
 
+/** Something the user said, and the message it is in. */
+export interface Remark {
+  readonly uuid: string
+  readonly text: string
+}
+
 export interface Said {
   /** Messages of the user, before the previous boundary and since. */
-  readonly olderMessages: readonly string[]
-  readonly newerMessages: readonly string[]
+  readonly olderMessages: readonly Remark[]
+  readonly newerMessages: readonly Remark[]
   /** Remarks of the user when refusing a tool call. They are in the result of that call. */
-  readonly refusals: readonly string[]
+  readonly refusals: readonly Remark[]
+  /** Answers of the user to questions. They are in results as well. */
+  readonly answers: readonly Remark[]
   readonly rules: readonly string[]
   /** Created or changed, and not deleted later. */
   readonly changed: readonly FileName[]
   /** Only read. */
   readonly read: readonly FileName[]
-  readonly facts: readonly string[]
-  readonly factsUsedAgain: readonly string[]
+  /** Names in the user's and the assistant's text. */
+  readonly namesSaid: readonly string[]
+  /** Names that were said or typed into a tool, and are said or typed again after the boundary. */
+  readonly namesUsedAgain: readonly string[]
+  /** Names that only results had, and that are said or typed after the boundary. */
+  readonly namesFromResults: readonly string[]
   /** The whole conversation as one plain text in lower case, to look up quotes in. */
   readonly everything: string
 }
@@ -54,34 +67,60 @@ export interface SaidInput {
 
 const SHORTEST_MESSAGE = 5 // characters: "yes" is in any text
 const REFUSAL = /^The user doesn't want to proceed with this tool use\.[\s\S]*?the user said:\s*(\S[\s\S]*)$/ // Claude Code
+const HINT = /\s*Note: The user's next message may contain a correction or preference\.[\s\S]*$/ // the program's own
+
+const ANSWERED = /^(?:User has answered your questions|Your questions have been answered): ([\s\S]*)$/ // Claude Code
+const ONE_ANSWER = /"[^"\n]*"="([^"\n]*)"/g
 
 export function saidIn({ before, older, after, cwd = "" }: SaidInput): Said {
   const spoken = before.filter((message) => !isSummary(message))
-  const facts = [...factsIn(spoken.map(wordsOf).join("\n"))]
-  const later = plain(
-    after
-      .filter((message) => !isSummary(message))
-      .map(wordsAndCallsOf)
-      .join("\n"),
-  )
-  const human = (messages: readonly Message[]) => messages.filter(isHuman).map((message) => textOf(contentOf(message)))
-  const counted = (messages: readonly Message[]) =>
-    human(messages)
-      .map(plain)
-      .filter(({ length }) => length >= SHORTEST_MESSAGE)
+  const said = needlesIn(spoken.map(wordsOf).join("\n"))
+  const typed = needlesIn(spoken.map(callsOf).join("\n"))
+  const seen = needlesIn(spoken.flatMap(resultsOf).join("\n"))
+  const later = [
+    ...needlesIn(
+      after
+        .filter((message) => !isSummary(message))
+        .map(wordsAndCallsOf)
+        .join("\n"),
+    ),
+  ]
+  const isKnown = (name: string) => said.has(name) || typed.has(name)
+  const messages = (list: readonly Message[]) =>
+    list
+      .filter(isHuman)
+      .map((message): Remark => ({ uuid: message.uuid, text: plain(spokenText(message)) }))
+      .filter(({ text }) => text.length >= SHORTEST_MESSAGE)
   return {
-    olderMessages: counted(before.slice(0, older)),
-    newerMessages: counted(before.slice(older)),
-    refusals: before.flatMap(resultsOf).flatMap((result) => {
-      const words = REFUSAL.exec(result)?.[1]
-      return words === undefined ? [] : plain(words)
-    }),
-    rules: [...new Set(human(before).flatMap(standingRules).map(plain))],
+    olderMessages: messages(before.slice(0, older)),
+    newerMessages: messages(before.slice(older)),
+    refusals: remarksIn(before, (result) => [REFUSAL.exec(result)?.[1]?.replace(HINT, "") ?? ""]),
+    answers: remarksIn(before, (result) =>
+      [...(ANSWERED.exec(result)?.[1] ?? "").matchAll(ONE_ANSWER)].map(([, answer]) => answer!),
+    ),
+    rules: [
+      ...new Set(
+        before
+          .filter(isHuman)
+          .flatMap((message) => standingRules(spokenText(message)))
+          .map(plain),
+      ),
+    ],
     ...filesOf(before, cwd),
-    facts,
-    factsUsedAgain: facts.filter((fact) => isIn(fact, later)),
+    namesSaid: [...said],
+    namesUsedAgain: later.filter(isKnown),
+    namesFromResults: later.filter((name) => seen.has(name) && !isKnown(name)),
     everything: plain(spoken.map(textSent).join("\n")).toLowerCase(),
   }
+}
+
+function remarksIn(messages: readonly Message[], find: (result: string) => readonly string[]): readonly Remark[] {
+  return messages.flatMap((message) =>
+    resultsOf(message)
+      .flatMap(find)
+      .map((text) => ({ uuid: message.uuid, text: plain(text) }))
+      .filter(({ text }) => text !== ""),
+  )
 }
 
 /** All text of a message that the model sees: its own, calls, results, attachments. */
@@ -101,14 +140,17 @@ export const isSummary = (message: Message): boolean => message.type === "user" 
 
 /** The text that the person and the assistant wrote themselves. */
 function wordsOf(message: Message): string {
-  return message.type === "assistant" || isHuman(message) ? textOf(contentOf(message)) : ""
+  if (message.type === "assistant") return textOf(contentOf(message))
+  return isHuman(message) ? spokenText(message) : ""
 }
 
-function wordsAndCallsOf(message: Message): string {
-  if (message.type !== "assistant") return wordsOf(message)
+function callsOf(message: Message): string {
+  if (message.type !== "assistant") return ""
   const calls = contentOf(message).filter(isToolUse)
-  return [wordsOf(message), ...calls.map(({ input }) => stringsIn(input))].join("\n")
+  return calls.map(({ input }) => stringsIn(input)).join("\n")
 }
+
+const wordsAndCallsOf = (message: Message): string => [wordsOf(message), callsOf(message)].join("\n")
 
 const resultsOf = (message: Message): readonly string[] =>
   message.type === "user"

@@ -1,11 +1,12 @@
 /**
- * The summarisers for recordings, in the same process: the simulator's extractive brain, or one that writes a single sentence, which
- * shows what the data alone carries. Neither is a language model.
+ * The summarisers for recordings, in the same process: one that writes a single sentence, which shows what the data alone carries; the
+ * extractive one, which only quotes; and one that gives back the summaries of the recording.
  */
 import { type Model, type ModelFacts, type ModelRequest, toBlocks } from "@strata/core/internal"
 import { type BrainMessage, type BrainTurn, extractiveAnswer } from "@strata/sim"
 
-export type SummariserName = "extractive" | "empty"
+export const SUMMARISERS = ["sentence", "extractive", "recorded"] as const
+export type SummariserName = (typeof SUMMARISERS)[number]
 
 const NOTHING_TO_SAY = "<summary>\nThe conversation went on up to here.\n</summary>"
 
@@ -13,9 +14,11 @@ export interface SummariserOptions {
   readonly name: string
   readonly facts: ModelFacts
   readonly kind: SummariserName
+  /** For `recorded`: the summary of the compaction. */
+  readonly recorded?: string | undefined
 }
 
-export function summariserModel({ name, facts, kind }: SummariserOptions): Model {
+export function summariserModel({ name, facts, kind, recorded = "" }: SummariserOptions): Model {
   let asked = 0
   return {
     name,
@@ -23,7 +26,12 @@ export function summariserModel({ name, facts, kind }: SummariserOptions): Model
     provider: "lab",
     async *stream(request) {
       const index = asked++
-      const text = kind === "empty" ? NOTHING_TO_SAY : extract(request, index)
+      const text =
+        kind === "extractive"
+          ? extract(request, index)
+          : kind === "sentence"
+            ? NOTHING_TO_SAY
+            : `<summary>\n${recorded}\n</summary>`
       yield { type: "text", text }
       const usage = { input_tokens: 0, output_tokens: 0 } // no server was asked
       const response = { id: `msg_summary_${index}`, model: name, content: [{ type: "text", text }], usage }

@@ -2,7 +2,7 @@
 
 import { isIdentifier, looksRandom } from "./identifiers.ts"
 import type { ExactName, NameKind } from "./name.ts"
-import { pathNames } from "./paths.ts"
+import { isFileName, pathNames } from "./paths.ts"
 import { isCjk, WORD } from "./scan.ts"
 
 export interface WordPlace {
@@ -16,6 +16,7 @@ export interface WordPlace {
 
 const NONE: readonly ExactName[] = []
 const ORDINARY = WORD.lower | WORD.otherLetter
+const DOT = 0x2e
 const UNIT_AFTER = 12 // characters after a number in which its unit begins and ends
 
 export function classify({ text, at, end, lineStart, lineEnd, features }: WordPlace): readonly ExactName[] {
@@ -24,6 +25,7 @@ export function classify({ text, at, end, lineStart, lineEnd, features }: WordPl
   const raw = text.slice(at, end)
   if (features & WORD.cjk) return ofMixedScripts(raw)
   const isFirst = at === lineStart
+  if (raw.charCodeAt(0) === DOT && text[end] === "(") return namesOf(raw.slice(1), {}) // a call in a chain, not a hidden file
   if ((features & WORD.digit) === 0) return namesOf(raw, { isFirst })
   const after = text.slice(end, Math.min(lineEnd, end + UNIT_AFTER))
   const before = text.slice(Math.max(lineStart, at - UNIT_AFTER), at)
@@ -159,10 +161,10 @@ function partsAround(word: string, around: Around): readonly ExactName[] {
 }
 
 const lineNumber = (part: string): readonly ExactName[] =>
-  /^\d{3,6}$/.test(part) ? [{ name: part, kind: "number" }] : NONE
+  /^\d{3,6}(?:-\d{1,6})?$/.test(part) ? [{ name: part, kind: "number" }] : NONE
 
 const UNITS =
-  "ns|us|µs|ms|s|sec|secs|seconds?|min|mins|minutes?|h|hrs?|hours?|d|days?|weeks?|months?|years?|b|kb|mb|gb|tb|kib|mib|gib|bytes?|bits?|k|m|g|t|bn|hz|khz|mhz|ghz|px|em|rem|pt|dpi|fps|rps|qps|w|kw|v|ma|°c|°f|c|mm|cm|km|kg|mg|usd|eur|gbp|jpy|cny|x|tokens?|rows?|lines?|files?|tests?|requests?|users?|items?|cores?|characters|chars|steps?|times|percent|pp"
+  "ns|us|µs|ms|s|sec|secs|seconds?|min|mins|minutes?|h|hrs?|hours?|d|days?|weeks?|months?|years?|b|kb|mb|gb|tb|kib|mib|gib|bytes?|bits?|k|m|g|t|bn|hz|khz|mhz|ghz|px|em|rem|pt|dpi|fps|rps|qps|w|kw|v|ma|°c|°f|c|mm|cm|km|kg|mg|usd|eur|gbp|jpy|cny|x|percent|pp"
 const NUMBER = String.raw`[$€£¥]?[+-]?\d[\d,_]*(?:\.\d+)?`
 const NUMBER_LIKE = new RegExp(`^${NUMBER}(?:%|‰|(?:${UNITS}))?(?:/(?:${UNITS}))?$`, "i")
 const WITH_UNIT = new RegExp(`^(?:[$€£¥].*|.*(?:%|‰|\\d(?:${UNITS})(?:/(?:${UNITS}))?))$`, "i")
@@ -193,13 +195,17 @@ const NEXT_SENTENCE =
 const TOP_LEVEL =
   /\.(?:com|org|net|io|dev|ai|app|gov|edu|cloud|local|internal|info|co|uk|de|fr|jp|cn|eu|us|test|example)$/
 
-/** A file, a host or members of something. */
-function dotted(word: string): readonly ExactName[] {
+const OWNER = /^(?:this|self|super|cls|window|module)\.(?=.)/
+
+/** A file, a host or members of something. Of members, those that are names by themselves; otherwise all of it. */
+function dotted(given: string): readonly ExactName[] {
+  const word = given.replace(OWNER, "")
+  if (!word.includes(".")) return isIdentifier(word) ? [{ name: word, kind: "identifier" }] : NONE
   if (ABBREVIATION.test(word) || word.includes("..") || NEXT_SENTENCE.test(word)) return NONE
-  if (!/^[\w$.@#-]*[\p{L}][\w$.@#\p{L}-]*$/u.test(word)) return NONE
+  if (!/^[\w$.@#-]*[\p{L}][\w$.@#\p{L}-]*$/u.test(word) || looksRandom(word)) return NONE
   if (TOP_LEVEL.test(word) && !/[A-Z_$]/.test(word)) return [{ name: word, kind: "address" }]
-  const isFile =
-    /^\.?[\p{L}\w$@-][\p{L}\w$@.-]*\.(?:[a-z][a-z\d]{0,5}|[A-Z]{2,4})$/u.test(word) || /^\.[a-z][\w.-]{2,}$/i.test(word)
-  if (isFile) return pathNames(word)
-  return looksRandom(word) ? NONE : [{ name: word, kind: "identifier" }]
+  if (isFileName(word)) return pathNames(word)
+  if (word.startsWith(".")) return NONE
+  const members = word.split(".").filter(isIdentifier)
+  return (members.length > 0 ? members : [word]).map((name) => ({ name, kind: "identifier" as const }))
 }

@@ -6,7 +6,7 @@ import { type Entry, isMessage } from "../../journal/entries.ts"
 import { isText, isToolResult, isToolUse, resultBlocks, textOf } from "../../messages/blocks.ts"
 import { type ExactName, exactNamesIn } from "../../messages/exact-names.ts"
 import { handleOf } from "../../messages/handles.ts"
-import { contentOf, isHuman } from "../../messages/messages.ts"
+import { contentOf, isHuman, spokenText } from "../../messages/messages.ts"
 import type { Projection } from "../projection.ts"
 
 /** The user's or the assistant's text, the input of a tool, or its result. */
@@ -58,12 +58,14 @@ interface UsedText {
 
 function textsOf(entry: Entry): readonly UsedText[] {
   if (!isMessage(entry) || entry.isSidechain || (entry.type !== "user" && entry.type !== "assistant")) return []
-  const speaker = entry.type === "assistant" ? "assistant" : isHuman(entry) ? "user" : undefined
-  return contentOf(entry).flatMap((block): UsedText[] => {
-    if (isText(block)) return speaker === undefined ? [] : [{ by: speaker, text: block.text }]
+  const inBlocks = contentOf(entry).flatMap((block): UsedText[] => {
+    if (isText(block)) return entry.type === "assistant" ? [{ by: "assistant", text: block.text }] : []
     if (isToolUse(block)) return [{ by: "input", text: stringsIn(block.input) }]
     return isToolResult(block) ? [{ by: "result", text: textOf(resultBlocks(block)) }] : []
   })
+  if (entry.type === "assistant") return inBlocks
+  const inResults = (entry.saidInResults ?? []).map(({ text }): UsedText => ({ by: "user", text }))
+  return [...inBlocks, ...inResults, ...(isHuman(entry) ? [{ by: "user", text: spokenText(entry) } as const] : [])]
 }
 
 /** The values of an input. The state of a todo is a word of the tool's schema, not of the conversation. */
@@ -80,8 +82,10 @@ function namesIn(text: string, by: NameUser): readonly ExactName[] {
   const read =
     text.length <= READ_AT_START + READ_AT_END ? text : `${text.slice(0, READ_AT_START)}\n${text.slice(-READ_AT_END)}`
   const found = exactNamesIn(read, MOST_OF_ONE_TEXT)
-  // quotes in code and output are strings of the program, not terms of the conversation
-  return by === "input" || by === "result" ? found.filter(({ kind }) => kind !== "quoted") : found
+  // quotes in code and output are strings of the program, not terms of the conversation; `-n` means something else in each command
+  return by === "input" || by === "result"
+    ? found.filter(({ name, kind }) => kind !== "quoted" && name.length > 2)
+    : found
 }
 
 function note(state: Names, { name }: ExactName, { by, at }: Omit<NameUse, "uses">): void {
