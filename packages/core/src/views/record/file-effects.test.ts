@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { type FileEffect, fileEffects } from "./file-effects.ts"
+import type { FileEffect } from "./file-effect.ts"
+import { fileEffects } from "./file-effects.ts"
 import type { FinishedCall } from "./tool-calls.ts"
 
 const effectsOf = (tool: string, input: Record<string, unknown>, more: Partial<FinishedCall> = {}) =>

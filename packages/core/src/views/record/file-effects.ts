@@ -1,15 +1,8 @@
 /** What a finished tool call did to files: a table of tools. What shell commands do is read from their text. */
+import type { FileEffect } from "./file-effect.ts"
 import { resolvedPath } from "./file-paths.ts"
 import { shellEffects } from "./shell-effects.ts"
 import type { FinishedCall } from "./tool-calls.ts"
-
-export interface FileEffect {
-  readonly path: string
-  /** `written`: the whole file, new or not. `touched`: created if it was not there. */
-  readonly what: "read" | "created" | "written" | "changed" | "touched" | "deleted"
-  /** The whole content, where the call shows it. */
-  readonly content?: string
-}
 
 type Input = FinishedCall["input"]
 type Effects = (call: FinishedCall) => readonly FileEffect[]

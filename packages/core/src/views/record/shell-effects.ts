@@ -3,7 +3,7 @@
  * variables that the command sets. Every branch counts; what only the run shows is left out.
  */
 import { type Command, type ParsedScript, parse, type Redirection, type Statement, type SyntaxNode } from "unbash"
-import type { FileEffect } from "./file-effects.ts"
+import type { FileEffect } from "./file-effect.ts"
 import { isRelative, resolvedPath } from "./file-paths.ts"
 import { expanded, expandedToOne } from "./shell-words.ts"
 import { writtenByCommand, writtenByScript } from "./written-by-command.ts"

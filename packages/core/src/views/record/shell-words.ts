@@ -7,7 +7,7 @@ export type Variables = ReadonlyMap<string, string | undefined>
 const MOST_ALTERNATIVES = 100
 const LIST_IN_BRACES = /^\{([\w./@:+=-]*(?:,[\w./@:+=-]*)+)\}$/
 
-/** The words that a word becomes. `undefined` stands for one that the text does not show: a file pattern, the output of a command. */
+/** The words that a word becomes. `undefined` is one that the text does not show: a file pattern, the output of a command. */
 export function expanded(word: Word, variables: Variables): readonly (string | undefined)[] {
   if (!word.parts) return [word.value]
   let found: readonly (string | undefined)[] = [""]

@@ -1,6 +1,6 @@
 /** Which files a shell command changes, by its program: a table. Operands that the text does not show are left out. */
 import { basename } from "node:path"
-import type { FileEffect } from "./file-effects.ts"
+import type { FileEffect } from "./file-effect.ts"
 
 /** `undefined`: a word whose value the text does not show. */
 type Words = readonly (string | undefined)[]
