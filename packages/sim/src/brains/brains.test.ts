@@ -83,6 +83,8 @@ describe("BEY-8 liar", () => {
         { type: "tool_result", tool_use_id: "t2", content: "1→export const LIMIT = 100" },
         { type: "tool_result", tool_use_id: "t3", content: "1 test failed", is_error: true },
         { type: "text", text: "Keep an eye on the tests as well." },
+        { type: "text", text: "Never push to main." },
+        { type: "text", text: "Note that readLimits calls parseLimits first." },
         { type: "text", text: PROMPT },
       ],
     },
