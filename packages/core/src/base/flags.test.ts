@@ -54,6 +54,7 @@ describe("FLG-1 switches", () => {
       "folding in place of compacting": "folding",
       "the agent proposes a snip": "snip-tool",
       "checked summaries": "compact-audit",
+      "facts after a summary": "compact-facts",
       dreaming: "dreaming",
       "extraction of memories": "auto-memory",
       "recall of memories": "memory-recall",

@@ -7,6 +7,7 @@ import {
   type Flaw,
   fields,
   flag,
+  isRecord,
   json,
   listOf,
   maybe,
@@ -26,6 +27,9 @@ const effect = maybe(fields({ saves: count, rewrites: count, spares: maybe(text(
 const open = (shape: FieldShapes): Shape => fields(shape, "open")
 
 const auditFigures = open({ coverage: count, fabrication: count, struck: texts, added: texts, perClass: json })
+
+const textsByName: Shape = (value) =>
+  (isRecord(value) ? undefined : wrong("an object")) ?? texts(Object.values(value as object))
 
 const promptFields = open({ system: json, tools: listOf(json), context: text() })
 
@@ -57,7 +61,11 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   ],
   ["tool-result-empty", open({ toolUseId: text(), tool: text() })],
   ["tool-results-sent", open({ toolUseIds: texts })],
-  ["tool-results-cleared", open({ toolUseIds: texts, why: text(), attachments: maybe(texts), effect })],
+  [
+    "tool-results-cleared",
+    open({ toolUseIds: texts, why: text(), attachments: maybe(texts), residues: maybe(textsByName), effect }),
+  ],
+  ["tool-results-shortened", open({ results: listOf(open({ toolUseId: text(), head: count, tail: count })) })],
   ["server-edited", open({ edits: listOf(json), keptFrom: maybe(text()) })],
   [
     "notes-updated",

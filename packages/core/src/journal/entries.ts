@@ -65,7 +65,14 @@ export type Decision =
       readonly why: "idle" | "size" | "api" | "cache-edit" | "asked"
       /** Old attached memories that are cleared too. */
       readonly attachments?: readonly Uuid[]
+      /** What stays of each result in its place, by call id. Text, so that a later version shows the same bytes. */
+      readonly residues?: Readonly<Record<string, string>>
       readonly effect?: Effect
+    }
+  /** Long results of kept messages: how many characters of their beginning and of their end are shown. */
+  | {
+      readonly subtype: "tool-results-shortened"
+      readonly results: readonly { readonly toolUseId: string; readonly head: number; readonly tail: number }[]
     }
   /** Deletions in the server's cache are no longer sent, because that cache is gone. */
   | { readonly subtype: "cache-edits-dropped"; readonly why: string }

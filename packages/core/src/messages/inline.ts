@@ -9,8 +9,11 @@ const BEYOND_JSON = /[<\u007f-\u009f\u2028\u2029]/g // JSON leaves these unescap
 
 /** The bare text if it is safe, otherwise a JSON string. */
 export function inline(text: string): string {
-  return PLAIN.test(text) ? text.toWellFormed() : JSON.stringify(text).replace(BEYOND_JSON, escaped)
+  return PLAIN.test(text) ? text.toWellFormed() : quoted(text)
 }
+
+/** Always a JSON string: for a sentence from outside, which could be taken for ours. */
+export const quoted = (text: string): string => JSON.stringify(text.toWellFormed()).replace(BEYOND_JSON, escaped)
 
 /** At most `most` characters of the text, with a note if there are more. */
 export function inlineUpTo(most: number, text: string): string {

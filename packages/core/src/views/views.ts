@@ -65,7 +65,7 @@ interface Checkpoint {
   readonly states: ViewStates
 }
 
-const CHECKPOINT_VERSION = 16 // increase it whenever the shape of a state changes
+const CHECKPOINT_VERSION = 17 // increase it whenever the shape of a state changes
 
 export class Views {
   readonly estimator: Estimator

@@ -16,6 +16,7 @@ import { cacheLifetime, cacheState } from "./cache-state.ts"
 import { changeBy, locate, memoriesToClear, type Selection } from "./changes.ts"
 import { cachePrices, compactsItself, remainingTurns } from "./payback.ts"
 import { type MechanismName, mechanismsFor } from "./policy.ts"
+import { residuesOf } from "./residue.ts"
 import { type Survey, survey } from "./survey.ts"
 
 export interface MicrocompactionOptions {
@@ -165,6 +166,8 @@ export function clearing(
   const rewrites = cache.state === "cold" ? 0 : Math.round(after * found.scale)
   const avoidsCompaction = cache.state === "leaving" && saves > cache.excess && compactsItself(context)
   const effect = { saves: Math.round(saves), rewrites, ...(avoidsCompaction ? { spares: "compaction" as const } : {}) }
+  const limit = context.flags.figures["residue-limit"]
+  const residues = residuesOf({ views, toolUseIds: selection.toolUseIds, limit })
   return [
     ...(deleted.length > 0 ? [dropped(toolUseIds.length > 0 ? WITH_OTHERS : (whyLost(context) ?? ""))] : []),
     {
@@ -172,6 +175,7 @@ export function clearing(
       subtype: "tool-results-cleared",
       toolUseIds: selection.toolUseIds,
       why,
+      ...(Object.keys(residues).length > 0 ? { residues } : {}),
       effect,
       ...(memories.length > 0 ? { attachments: memories } : {}),
     },

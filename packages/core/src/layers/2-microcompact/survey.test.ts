@@ -9,6 +9,8 @@ import { loadViews } from "../../views/load.ts"
 import { viewOptions } from "../../views/views.ts"
 import { survey } from "./survey.ts"
 
+const flags = { clearableTools: [], figures: { "residue-limit": 60 } }
+
 test("L2-7 property: what is surveyed step by step is what is surveyed in one go, after undoing, going back and boundaries too", async () => {
   const { models } = EDITS_CACHES
   const options = viewOptions(findModel("claude-opus-4-6", models).facts, models)
@@ -22,14 +24,12 @@ test("L2-7 property: what is surveyed step by step is what is surveyed in one go
       const player = newPlayer(layer)
       for (const step of [...steps, { kind: "prepare" } as const]) {
         await play(chat, step, player)
-        survey({ views: chat.views, flags: { clearableTools: [] } })
+        survey({ views: chat.views, flags })
       }
       const journal = await store.open({ project: "-nowhere", id: "test" }, { access: "read", create: false })
       const { views } = await loadViews(journal, options)
-      expect(survey({ views: chat.views, flags: { clearableTools: [] } })).toEqual(
-        survey({ views, flags: { clearableTools: [] } }),
-      )
-      found += survey({ views, flags: { clearableTools: [] } }).results.length
+      expect(survey({ views: chat.views, flags })).toEqual(survey({ views, flags }))
+      found += survey({ views, flags }).results.length
     }),
     { numRuns: 200, seed: 1 },
   )

@@ -10,6 +10,7 @@ import { sentBlocks } from "../../messages/sent-blocks.ts"
 import { createEstimator, type Estimator, type Measure } from "../../tokens/estimate.ts"
 import { renderCleared, renderClearedMemory } from "../../views/context/render-decisions.ts"
 import type { Views } from "../../views/views.ts"
+import { residueRoom } from "./residue.ts"
 import { type MessageFold, SettledFold } from "./settled-fold.ts"
 
 /** Calling them again gives the result again. */
@@ -25,7 +26,7 @@ interface Placed {
 }
 
 interface Removable extends Placed {
-  /** Tokens that clearing removes. A marker stays. */
+  /** Tokens that clearing removes. A marker and a residue stay. */
   readonly saving: number
 }
 
@@ -60,7 +61,7 @@ interface Looked {
 
 interface Surveyed {
   readonly views: Views
-  readonly flags: Pick<Flags, "clearableTools">
+  readonly flags: Pick<Flags, "clearableTools"> & { readonly figures: Pick<Flags["figures"], "residue-limit"> }
 }
 
 const followed = new WeakMap<Views, SettledFold<Looked>>()
@@ -69,14 +70,20 @@ const followed = new WeakMap<Views, SettledFold<Looked>>()
 export function survey({ views, flags }: Surveyed): Survey {
   const plain = plainEstimator(views)
   const clearable = new Set<string>([...CLEARABLE, ...flags.clearableTools])
-  const fold = followed.get(views) ?? new SettledFold(lookAt(views, { plain, clearable }))
+  const residue = flags.figures["residue-limit"]
+  const fold = followed.get(views) ?? new SettledFold(lookAt(views, { plain, clearable, residue }))
   followed.set(views, fold)
   return scaled(fold.over(views.context), views)
 }
 
 /** The same with the results of every tool, for a person who asks. Nothing is kept between two calls. */
-export function surveyAll({ views }: Surveyed): Survey {
-  const fold = new SettledFold(lookAt(views, { plain: plainEstimator(views), clearable: { has: () => true } }))
+export function surveyAll({ views, flags }: Surveyed): Survey {
+  const looking = {
+    plain: plainEstimator(views),
+    clearable: { has: () => true },
+    residue: flags.figures["residue-limit"],
+  }
+  const fold = new SettledFold(lookAt(views, looking))
   return scaled(fold.over(views.context), views)
 }
 
@@ -97,9 +104,11 @@ function plainEstimator(views: Views): Estimator {
 interface Looking {
   readonly plain: Estimator
   readonly clearable: { has(tool: string): boolean }
+  /** Tokens that may stay of a result. */
+  readonly residue: number
 }
 
-function lookAt({ context, estimator }: Views, { plain, clearable }: Looking): MessageFold<Looked> {
+function lookAt({ context, estimator }: Views, { plain, clearable, residue }: Looking): MessageFold<Looked> {
   return {
     start: () => ({
       ...{ tools: new Map(), results: [], thinking: [], memories: [], deleted: [], tokens: 0 },
@@ -139,7 +148,7 @@ function lookAt({ context, estimator }: Views, { plain, clearable }: Looking): M
     const { tokens: before } = looked
     if (!clearable.has(looked.tools.get(toolUseId) ?? "") || context.resultAddress(toolUseId) !== address) return
     if (!context.isCleared(toolUseId)) {
-      const saving = tokens - plain.block(renderCleared(block, address))
+      const saving = tokens - plain.block(renderCleared(block, address)) - residueRoom(tokens, residue)
       looked.results.push({ toolUseId, tokens, saving, before })
     } else if (context.isDeletedInCache(toolUseId)) looked.deleted.push({ toolUseId, before })
   }

@@ -7,6 +7,7 @@ import { restoreWithin } from "./figures.ts"
 import type { ExcludedPaths } from "./restore/candidates.ts"
 import { restoreAttachments } from "./restore/restore.ts"
 import { withSeenBefore } from "./restore/seen-before.ts"
+import { type Shortened, shortenedIn, withShortened } from "./shorten.ts"
 import type { Situation } from "./situation.ts"
 
 export interface Surroundings {
@@ -20,11 +21,15 @@ export interface Surroundings {
 
 export interface Aftermath {
   readonly attachments: readonly Attachment[]
+  /** Long results of kept messages that are shortened. */
+  readonly shortened: readonly Shortened[]
   /** What counts as read from now on. */
   readonly reads: readonly (readonly [string, FileRead])[]
   /** Size of the whole context, and of the summary in it. */
   readonly tokens: number
   readonly summary: number
+  /** Of that, what is neither the summary nor a kept message. */
+  readonly others: number
 }
 
 export interface AftermathInput {
@@ -35,21 +40,23 @@ export interface AftermathInput {
 }
 
 export async function aftermath({ situation, cut, summary }: AftermathInput, around: Surroundings): Promise<Aftermath> {
-  const { context, figures, limits, cutInput } = situation
+  const { context, figures, cutInput } = situation
   const { views } = context
   const estimate = (text: string) => views.estimator.text(text)
-  const facts = carriedFacts(situation, cut)
-  const carried: readonly Attachment[] = facts === "" ? [] : [{ type: "carried_facts", content: facts }]
   const size = Math.ceil(typeof summary === "number" ? summary : views.estimator.block({ type: "text", text: summary }))
-  const used =
-    views.context.promptTokens +
-    cut.kept.reduce((sum, message) => sum + cutInput.tokensOf(message), 0) +
-    tokensOfAll(carried, situation)
+  // room for a usual summary is left in any case, so that a plan knows what follows it before the summary is written
+  const forSummary = Math.max(size, expectedSummary(situation, cut))
+  const kept = keptAfter(situation, cut)
+  const unchanged = views.context.promptTokens + kept.tokens
+  const facts = carriedFacts(situation, cut, unchanged + forSummary)
+  const carried: readonly Attachment[] = facts === "" ? [] : [{ type: "carried_facts", content: facts }]
+  const used = unchanged + tokensOfAll(carried, situation)
   const reads = around.reads?.entries() ?? []
+  const isShortened = new Set(kept.shortened.map(({ toolUseId }) => toolUseId))
   const restored = await restoreAttachments({
     messages: cutInput.messages,
     kept: cut.kept,
-    isWhole: (toolUseId) => views.context.isWhole(toolUseId),
+    isWhole: (toolUseId) => views.context.isWhole(toolUseId) && !isShortened.has(toolUseId),
     frontier: views.frontier,
     agents: views.agents,
     reads: withSeenBefore({
@@ -60,31 +67,22 @@ export async function aftermath({ situation, cut, summary }: AftermathInput, aro
       mayRead: around.mayRead ?? (() => false),
     }),
     excluded: around.excluded?.() ?? { files: [], directories: [] },
-    limits: restoreWithin(figures.restore, {
-      threshold: limits.autoCompact,
-      // room for a usual summary is left in any case, so that a plan knows what is restored before the summary is written
-      used: used + Math.max(size, expectedSummary(situation, cut)),
-    }),
+    limits: restoreWithin(figures.restore, { most: figures.restored, used: used + forSummary }),
     estimate,
     now: context.now,
     signal: context.signal,
   })
+  const others = Math.ceil(used - kept.tokens + tokensOfAll(restored.attachments, situation))
   return {
     attachments: [...carried, ...restored.attachments],
+    shortened: kept.shortened,
     reads: restored.reads,
-    tokens: Math.ceil(used + tokensOfAll(restored.attachments, situation)) + size,
+    tokens: others + size + Math.ceil(kept.tokens),
     summary: size,
+    others,
   }
 }
 
-/** The record that follows the summary; empty where there is nothing to say. */
-export const carriedFacts = ({ context: { views }, figures }: Situation, cut: Cut): string =>
-  renderFacts(views, {
-    estimate: (text) => views.estimator.text(text),
-    limits: figures.facts,
-    // messages typed in the meantime are delivered in their own place
-    kept: new Set([...cut.kept, ...views.context.queued].map(({ uuid }) => uuid)),
-  })
 const USUAL_SUMMARY = 3_000 // tokens of a model's summary, judging by recorded ones
 const LARGEST_SHARE = 0.3 // of what it summarises, where that is short
 
@@ -92,6 +90,36 @@ const LARGEST_SHARE = 0.3 // of what it summarises, where that is short
 export function expectedSummary({ cutInput }: Situation, { summarised }: Cut): number {
   const tokens = summarised.reduce((sum, message) => sum + cutInput.tokensOf(message), 0)
   return Math.min(USUAL_SUMMARY, Math.ceil(tokens * LARGEST_SHARE))
+}
+
+/** Long results are shortened only where the summary covers their messages. Notes do not: what they lack must be read whole. */
+function keptAfter({ context, figures, cutInput }: Situation, { kept, shortens }: Cut) {
+  const limit = figures.newest.result
+  const shortened = shortens ? shortenedIn(kept, { context: context.views.context, limit }) : []
+  const tokens = withShortened(kept, shortened).reduce((sum, message) => sum + cutInput.tokensOf(message), 0)
+  return { tokens, shortened }
+}
+
+/** The record that follows the summary. Where all of it would make the context too large, fewer of the user's messages are shown. The others are named by their handles. */
+export function carriedFacts({ context, figures }: Situation, { kept }: Cut, used = 0): string {
+  const { views, flags } = context
+  if (!flags.on["compact-facts"]) return ""
+  const estimate = (text: string) => views.estimator.text(text)
+  const render = (words: number) =>
+    renderFacts(views, {
+      estimate,
+      limits: { ...figures.facts, words },
+      // messages typed in the meantime are delivered in their own place
+      kept: new Set([...kept, ...views.context.queued].map(({ uuid }) => uuid)),
+    })
+  const room = figures.target - used
+  let facts = render(figures.facts.words)
+  if (estimate(facts) > room) {
+    const least = Math.min(figures.leastWords, figures.facts.words)
+    const more = Math.min(figures.facts.words - least, Math.floor(room - estimate(render(least))))
+    facts = render(least + Math.max(0, more))
+  }
+  return facts
 }
 
 const tokensOfAll = (attachments: readonly Attachment[], { context }: Situation): number =>

@@ -10,6 +10,7 @@ import { unlessInterrupted } from "../../tools/interruption.ts"
 import type { LayerContext } from "../layer.ts"
 import { positionOf } from "../position.ts"
 import { cutAfter } from "./cut.ts"
+import { compactionFigures } from "./figures.ts"
 import { spent } from "./install.ts"
 import type { Route } from "./routes/route.ts"
 import { askFork, type ForkSurroundings, readAnswer } from "./routes/shared.ts"
@@ -46,7 +47,8 @@ export function ahead(parent: ForkSurroundings): Ahead {
     const boundary = context.views.compactions.last?.boundary
     const cut = throughUuid === undefined ? undefined : cutAfter(messages, throughUuid)
     if (!cut?.summarised.some(({ type }) => type === "assistant")) return []
-    const input = { context, cut, instructions, onProgress: () => undefined, openCalls }
+    const figures = compactionFigures(context)
+    const input = { context, cut, figures, instructions, onProgress: () => undefined, openCalls }
     const answer = readAnswer(await askFork(parent, input), cut)
     if (answer.kind === "summary") prepared = { text: answer.text, through: throughUuid!, boundary }
     return answer.kind === "passed" ? [] : answer.responses

@@ -6,6 +6,7 @@ import { reasonOf } from "../../base/errors.ts"
 import { grouped } from "../../base/grouped.ts"
 import type { FailureReason } from "../../base/telemetry.ts"
 import type { AuditFigures, Draft } from "../../journal/entries.ts"
+import { handleOf } from "../../messages/handles.ts"
 import type { ModelResponse } from "../../model/model.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 import type { RouteName } from "../compaction-order.ts"
@@ -17,9 +18,12 @@ import { installation, spent } from "./install.ts"
 import type { CompactionOptions } from "./options.ts"
 import type { Route, RouteInput, RouteOutcome } from "./routes/route.ts"
 import type { Situation } from "./situation.ts"
+import { withinBudget } from "./summarise/budget.ts"
 import { continuationText } from "./summarise/continuation.ts"
 
 const PROGRESS_STEP = 250 // characters
+const FAR_TOO_LONG = 2 // times the budget: another route may give a shorter summary
+const RETELLING = 0.5 // of the context
 
 export interface AttemptParts {
   readonly situation: Situation
@@ -55,6 +59,8 @@ export async function attempt({ situation, routes, instructions, options }: Atte
   const { context } = situation
   const paid: ModelResponse[] = []
   const auditor = auditorOf(situation)
+  /** A summary that is used if no later route has a better one. */
+  let inReserve: (Weighed & { readonly route: Route }) | undefined
   let failure: Failure = { why: "no_summary", message: "no route to a summary was open" }
   /** The best of the summaries that the audit found wanting, repaired. Used where no other route gives a better one. */
   let held: ToWeigh | undefined
@@ -79,13 +85,20 @@ export async function attempt({ situation, routes, instructions, options }: Atte
     const weighed =
       outcome.kind === "summary" ? await weigh(situation, { route, outcome, options }).catch(asFailure) : outcome
     if (context.signal.aborted) return givenUp(paid)
-    if ("after" in weighed) return install(situation, { ...weighed, route, paid, options })
-    failure = weighed
-    context.progress({ phase: "message", message: `Not compacted ${ROUTE_WORDS[route.name]}: ${weighed.message}` })
+    if ("after" in weighed && (weighed.doubt === undefined || route === routes.at(-1)))
+      return install(situation, { ...weighed, route, paid, options })
+    if ("after" in weighed) inReserve ??= { ...weighed, route }
+    else failure = weighed
+    context.progress({
+      phase: "message",
+      message: `Not compacted ${ROUTE_WORDS[route.name]}: ${"after" in weighed ? weighed.doubt : weighed.message}`,
+    })
   }
   const last = held && (await weigh(situation, held).catch(asFailure))
   if (context.signal.aborted) return givenUp(paid)
-  if (held && last && "after" in last) return install(situation, { ...last, route: held.route, paid, options })
+  if (held && last && "after" in last && !inReserve)
+    return install(situation, { ...last, route: held.route, paid, options })
+  if (inReserve) return install(situation, { ...inReserve, paid, options })
   return failed(situation, failure, paid)
 }
 
@@ -128,14 +141,17 @@ interface Weighed {
   /** The summary with the text around it. */
   readonly text: string
   readonly after: Aftermath
+  /** Why a later route may do better. */
+  readonly doubt?: string
 }
 
 /** Whether a summary is worth installing. */
 export async function weigh(situation: Situation, { route, outcome, options }: ToWeigh): Promise<Weighed | Failure> {
   const { context, order, limits } = situation
   context.progress({ phase: "restoring", route: route.name })
+  const { summary, doubt, cutOff = 0 } = summaryWithin(situation, route, outcome)
   const text = continuationText({
-    summary: outcome.text,
+    summary,
     transcriptPath: context.journal.location,
     mode: order.trigger === "manual" ? "by-hand" : options.autonomous ? "autonomous" : "automatic",
     keptMessages: outcome.cut.kept.length > 0,
@@ -144,12 +160,51 @@ export async function weigh(situation: Situation, { route, outcome, options }: T
   const before = context.size.tokens
   if (route.mustReachThreshold && after.tokens >= limits.autoCompact)
     return { why: "threshold_exceeded", message: "the context would be full again immediately" }
-  if (after.tokens > mostAfter(situation, route)) {
-    const message = `it would leave ${grouped(after.tokens)} of ${grouped(before)} tokens, which saves too little`
+  // a text nearly as long as the conversation retells it and does not count as a summary, even if most of it could be cut
+  const retells = cutOff > 0 && cutOff + situation.figures.summary > before * RETELLING
+  if (retells || after.tokens > mostAfter(situation, route)) {
+    const message = `it would leave ${grouped(after.tokens + cutOff)} of ${grouped(before)} tokens, which saves too little`
     return { why: "threshold_exceeded", message }
   }
   const { audit } = outcome
-  return { summary: outcome.text, cut: outcome.cut, text, after, ...(audit ? { audit } : {}) }
+  const why = doubt ?? tooLargeStill(situation, route, after)
+  return {
+    summary,
+    cut: outcome.cut,
+    text,
+    after,
+    ...(audit ? { audit } : {}),
+    ...(why === undefined ? {} : { doubt: why }),
+  }
+}
+
+/** Notes have limits of their own, section by section. */
+function summaryWithin(
+  { context, figures }: Situation,
+  { name }: Route,
+  { text, cut }: ToWeigh["outcome"],
+): { readonly summary: string; readonly cutOff?: number; readonly doubt?: string } {
+  if (name === "notes") return { summary: text }
+  const estimate = (words: string) => context.views.estimator.text(words)
+  const [first, last] = [cut.summarised[0], cut.summarised.at(-1)]
+  if (!first || !last) return { summary: text }
+  const range = [handleOf(first.uuid), handleOf(last.uuid)] as const
+  const tokens = Math.ceil(estimate(text))
+  const isFar = tokens > figures.summary * FAR_TOO_LONG
+  return {
+    summary: withinBudget({ text, budget: figures.summary, estimate, range }),
+    cutOff: Math.max(0, tokens - figures.summary),
+    ...(isFar
+      ? { doubt: `its summary has ${grouped(tokens)} tokens, and ${grouped(figures.summary)} are allowed` }
+      : {}),
+  }
+}
+
+/** Whether a later route, which keeps only the newest messages, would bring the context down to where it should be. */
+function tooLargeStill({ order, figures }: Situation, route: Route, after: Aftermath): string | undefined {
+  if (order.trigger !== "auto" || !route.mustReachThreshold || after.tokens <= figures.target) return undefined
+  if (after.others + figures.summary + figures.newest.budget > figures.target) return undefined
+  return `it would leave ${grouped(after.tokens)} tokens, and ${grouped(figures.target)} are aimed for`
 }
 
 /** The largest context that is worth it. */
@@ -191,6 +246,7 @@ async function install(situation: Situation, toInstall: ToInstall): Promise<Atte
     cut,
     text,
     attachments: [...after.attachments, ...said.attachments],
+    shortened: after.shortened,
     facts: {
       trigger: order.trigger,
       ...figures,

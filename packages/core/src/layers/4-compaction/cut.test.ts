@@ -30,6 +30,36 @@ describe("what is kept", () => {
     expect(cutAll({ messages: long, tokensOf: () => 50, figures }).kept).toEqual([])
   })
 
+  test("L4-32 the newest exchanges stay word for word within their budget, whole rounds only", () => {
+    const { messages } = working(5)
+    const kept = (budget: number) =>
+      cutAll({ messages, tokensOf: one, figures, newest: { budget, tokensOf: one } }).kept
+    expect(kept(0)).toEqual([])
+    expect(kept(1)).toEqual([]) // half a round
+    expect(kept(2)).toEqual(messages.slice(-2))
+    expect(kept(5)).toEqual(messages.slice(-4))
+    expect(cutAll({ messages, tokensOf: one, figures, newest: { budget: 5, tokensOf: one } }).shortens).toBe(true)
+  })
+
+  test("L4-32 where everything would be kept, there would be nothing to summarise: the budget does not apply", () => {
+    const { messages } = working(3)
+    const newest = { budget: 100, tokensOf: one }
+    expect(cutAll({ messages, tokensOf: one, figures, newest }).kept).toEqual([])
+  })
+
+  test("L4-32 an earlier summary and what was restored with it is never kept after another", () => {
+    const { messages } = conversation()
+      .user("Summary: earlier", { isCompactSummary: true })
+      .attach({ type: "file", path: "a", content: "x" })
+      .user("go on")
+      .say("yes")
+      .user("and more")
+      .say("done")
+    const { kept, summarised } = cutAll({ messages, tokensOf: one, figures, newest: { budget: 2, tokensOf: one } })
+    expect(kept).toEqual(messages.slice(-2))
+    expect(summarised).toEqual(messages.slice(0, -2))
+  })
+
   test("L4-7 a call that is still to be answered is kept, however large it is", () => {
     const { messages } = working(3).user("write it").call("Write", { content: "a very long text" })
     const cut = cutAll({ messages, tokensOf: () => 50, figures })
@@ -121,6 +151,7 @@ describe("L4-7 property", () => {
         const input = { messages, tokensOf: () => size, figures }
         const cuts = [
           cutAll(input),
+          cutAll({ ...input, newest: { budget: 100, tokensOf: () => size } }),
           cutAfterNotes(input, uuid),
           cutRange(messages, { kind: "from", uuid }),
           cutRange(messages, { kind: "up-to", uuid }),

@@ -1,5 +1,5 @@
 /**
- * Where a conversation is cut: what is summarised, and what is kept as it was. A cut never separates a tool call from its result, even
+ * Where a conversation is cut: what is summarised, and what is kept word for word. A cut never separates a tool call from its result, even
  * one that is still to come, nor the pieces of one response. An earlier summary, and what was restored with it, is never kept after
  * another.
  */
@@ -13,6 +13,8 @@ export interface Cut {
   readonly kind: "all" | CompactionRange["kind"]
   readonly summarised: readonly Message[]
   readonly kept: readonly Message[]
+  /** Long results among the kept messages are shortened, since the summary covers those messages too. */
+  readonly shortens?: boolean
 }
 
 export interface KeepFigures {
@@ -28,17 +30,53 @@ export interface CutInput {
   readonly messages: readonly Message[]
   readonly tokensOf: TokensOf
   readonly figures: KeepFigures
+  readonly newest?: NewestFigures
 }
 
-/** Everything. The user's last message stays as it is while it has no answer, and so do calls whose results are still to come. */
-export function cutAll({ messages, tokensOf, figures }: CutInput): Cut {
+/** The newest exchanges, which stay word for word although the summary covers them. */
+export interface NewestFigures {
+  /** Tokens of all of them. */
+  readonly budget: number
+  /** With long results shortened. */
+  readonly tokensOf: TokensOf
+}
+
+/**
+ * Everything but the newest exchanges. The user's last message stays as it is while it has no answer, and so do calls whose results are
+ * still to come.
+ */
+export function cutAll({ messages, tokensOf, figures, newest }: CutInput): Cut {
   const open = safeBefore(messages, openFrom(messages))
   const unanswered = unansweredFrom(messages)
   const start = Math.min(unanswered, open)
   const isLarge = messages.slice(start).reduce((sum, message) => sum + tokensOf(message), 0) > figures.most
   // a call of any size is kept while its result may still come: nothing has been said since
   const isWaiting = unanswered === messages.length
-  return cutAt(messages, isLarge && !isWaiting ? messages.length : start, "all")
+  if (isLarge && !isWaiting) return cutAt(messages, messages.length, "all")
+  const from = newest ? newestFrom(messages, { ...newest, start }) : start
+  const cut = cutAt(messages, from, "all")
+  // a conversation that fits the budget as a whole would leave nothing to summarise
+  const isEnough = from === start || cut.summarised.some(({ type }) => type === "assistant")
+  return { ...(isEnough ? cut : cutAt(messages, start, "all")), shortens: true }
+}
+
+/** The first of the newest messages before `start` that fit the budget together. */
+function newestFrom(
+  messages: readonly Message[],
+  { budget, tokensOf, start }: NewestFigures & { readonly start: number },
+): number {
+  const safe = safeCuts(messages)
+  const restored = restoredIn(messages)
+  const floor = messages.findLastIndex(isSummary) + 1
+  let from = start
+  let tokens = 0
+  for (let at = start - 1; at >= floor; at--) {
+    const message = messages[at]!
+    if (!restored.has(message)) tokens += tokensOf(message)
+    if (tokens > budget) break
+    if (safe[at]) from = at
+  }
+  return from
 }
 
 /** Only what comes after a message, or only what comes before it; `undefined` where there is no such message. */
@@ -132,7 +170,7 @@ function restoredIn(messages: readonly Message[]): ReadonlySet<Message> {
   return restored
 }
 
-const isSummary = (message: Message) => message.type === "user" && message.isCompactSummary === true
+export const isSummary = (message: Message) => message.type === "user" && message.isCompactSummary === true
 
 function hasText(message: Message): boolean {
   return (

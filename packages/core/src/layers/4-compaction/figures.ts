@@ -8,10 +8,25 @@ import { type RestoreLimits, restoreLimits } from "./restore/restore.ts"
 const USUAL_THRESHOLD = 167_000 // tokens: the figures are meant for a window of 200,000
 const HOOKS_LIMIT = 10_000 // tokens of all that hooks say after a boundary: twice what a file gets
 const SKILLS_SHARE = 1 / 3 // of the room for files and skills: the ratio of their limits
-const RESTORED_SHARE = 0.4 // of the threshold: what is restored leaves room to work
+const LEAST_SUMMARY = 1_500 // tokens: nine sections need about as many in any window
+const SUMMARY_SHARE = 1 / 8 // of the threshold, where even that is much
+const NEWEST_SHARE = 0.1 // of the conversation: a short one is still worth compacting
+const RESULT_SHARE = 1 / 2 // characters of a long result for each token of the budget: an eighth of it, so that several rounds fit
+const LEAST_WORDS = 2_000 // tokens of the user's messages that stay in view whatever else there is
 
 export interface CompactionFigures {
   readonly keep: KeepFigures
+  /** Tokens of the newest exchanges, and characters that stay of a long result in them. */
+  readonly newest: { readonly budget: number; readonly result: number }
+  /** Tokens of a summary. */
+  readonly summary: number
+  /** Tokens of what is exact in results that the summariser does not see. */
+  readonly extract: number
+  /** Tokens that the whole context should have at most after an automatic compaction, and with what is restored. */
+  readonly target: number
+  readonly restored: number
+  /** Tokens of the user's messages, where there is little room for facts. */
+  readonly leastWords: number
   readonly facts: FactsLimits
   readonly restore: RestoreLimits
   /** Tokens of what hooks say after the boundary. */
@@ -25,13 +40,24 @@ export function compactionFigures({ flags, thresholds }: Pick<LayerContext, "fla
   const share = Math.min(1, thresholds.autoCompact / USUAL_THRESHOLD)
   const part = (tokens: number) => Math.floor(tokens * share)
   const { figures } = flags
+  const { autoCompact } = thresholds
   const restore = restoreLimits(flags)
+  const budget = part(figures["keep-newest"])
   return {
     keep: {
       least: part(figures["keep-least"]),
       most: part(figures["keep-most"]),
       messages: figures["keep-messages"],
     },
+    newest: { budget, result: Math.min(figures["keep-result-limit"], Math.floor(budget * RESULT_SHARE)) },
+    summary: Math.max(
+      part(figures["summary-budget"]),
+      Math.floor(Math.min(LEAST_SUMMARY, autoCompact * SUMMARY_SHARE)),
+    ),
+    extract: part(figures["cleared-extract-limit"]),
+    target: Math.floor((autoCompact * figures["compact-to"]) / 100),
+    restored: Math.floor((autoCompact * figures["restore-share"]) / 100),
+    leastWords: part(LEAST_WORDS),
     facts: mapValues({ ...FACTS_LIMITS, names: figures["names-limit"] }, part),
     restore: { ...mapValues(restore, part), files: restore.files },
     hooks: part(HOOKS_LIMIT),
@@ -40,15 +66,19 @@ export function compactionFigures({ flags, thresholds }: Pick<LayerContext, "fla
   } satisfies CompactionFigures
 }
 
-/** What may be restored so that the context as a whole stays well below the threshold. */
+/** What may be restored so that the context as a whole has at most so many tokens. */
 export function restoreWithin(
   limits: RestoreLimits,
-  { threshold, used }: { threshold: number; used: number },
+  { most, used }: { readonly most: number; readonly used: number },
 ): RestoreLimits {
-  const room = Math.max(0, Math.floor(threshold * RESTORED_SHARE - used))
+  const room = Math.max(0, Math.floor(most - used))
   const allSkills = Math.min(limits.allSkills, Math.floor(room * SKILLS_SHARE))
   return { ...limits, allSkills, together: room }
 }
+
+/** A short conversation keeps less of its newest exchanges. */
+export const newestWithin = (budget: number, conversation: number): number =>
+  Math.min(budget, Math.floor(conversation * NEWEST_SHARE))
 
 const mapValues = <T extends object>(values: T, change: (value: number) => number): T =>
   Object.fromEntries(Object.entries(values).map(([key, value]) => [key, change(value as number)])) as T

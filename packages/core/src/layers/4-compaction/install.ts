@@ -9,6 +9,7 @@ import type { ModelResponse } from "../../model/model.ts"
 import { WHY_THINKING_GOES } from "../../views/compaction-parts.ts"
 import type { LayerContext } from "../layer.ts"
 import type { Cut } from "./cut.ts"
+import type { Shortened } from "./shorten.ts"
 
 export interface Installation {
   readonly context: LayerContext
@@ -16,10 +17,18 @@ export interface Installation {
   /** The summary with the text around it. */
   readonly text: string
   readonly attachments: readonly Attachment[]
+  readonly shortened?: readonly Shortened[]
   readonly facts: CompactionFacts
 }
 
-export function installation({ context, cut, text, attachments, facts }: Installation): readonly Draft[] {
+export function installation({
+  context,
+  cut,
+  text,
+  attachments,
+  shortened = [],
+  facts,
+}: Installation): readonly Draft[] {
   const boundary = context.newUuid()
   const summary = context.newUuid()
   const kept = cut.kept.map(({ uuid }) => uuid)
@@ -34,6 +43,9 @@ export function installation({ context, cut, text, attachments, facts }: Install
     },
     // directly after the summary, so that it also holds after going back to one of the attachments
     ...thinkingDropped(context, cut),
+    ...(shortened.length > 0
+      ? [{ type: "strata", subtype: "tool-results-shortened", results: shortened } as const]
+      : []),
     ...attachments.map((attachment): MessageDraft => ({ type: "attachment", attachment })),
     { type: "strata", subtype: "compacted", boundary, kept, ...facts },
   ]

@@ -5,8 +5,9 @@ import { sentBlocks } from "../../messages/sent-blocks.ts"
 import type { Thresholds } from "../../tokens/window.ts"
 import type { CompactionOrder, Refusal, RefusalReason } from "../compaction-order.ts"
 import type { LayerContext } from "../layer.ts"
-import { type Cut, type CutInput, cutAll, cutRange, openFrom, type TokensOf } from "./cut.ts"
-import { type CompactionFigures, compactionFigures } from "./figures.ts"
+import { type Cut, type CutInput, cutAll, cutRange, isSummary, openFrom, type TokensOf } from "./cut.ts"
+import { type CompactionFigures, compactionFigures, newestWithin } from "./figures.ts"
+import { shortenedIn, withShortened } from "./shorten.ts"
 
 export interface Situation {
   readonly context: LayerContext
@@ -25,13 +26,23 @@ export function assess(context: LayerContext, order: CompactionOrder): Situation
   const figures = compactionFigures({ flags: context.flags, thresholds: limits })
   const tokensOf: TokensOf = (message) => context.views.estimator.blocks(sentBlocks(message))
   const messages = context.views.context.storedMessages().filter(isPartOfIt)
-  const cutInput = { messages, tokensOf, figures: figures.keep }
+  const { context: view, estimator } = context.views
+  const conversation = Math.max(0, context.size.tokens - view.promptTokens)
+  const newest = {
+    budget: newestWithin(figures.newest.budget, conversation),
+    tokensOf: (message: Message) => {
+      const shortened = shortenedIn([message], { context: view, limit: figures.newest.result })
+      return estimator.blocks(withShortened([message], shortened).flatMap(sentBlocks))
+    },
+  }
+  const cutInput = { messages, tokensOf, figures: figures.keep, newest }
   const cut = order.range ? cutRange(messages, order.range) : cutAll(cutInput)
   const situation = { context, order, figures, limits, cutInput, cut: cut! }
   return refusalOf(situation, cut) ?? situation
 }
 
-function refusalOf({ context, order, figures, limits }: Situation, cut: Cut | undefined): Refusal | undefined {
+function refusalOf(situation: Situation, cut: Cut | undefined): Refusal | undefined {
+  const { context, order, figures, limits } = situation
   const { compactions } = context.views
   const allowed = order.trigger === "manual" || order.target ? context.compaction.manual : context.compaction.auto
   if (!allowed) return refused("switched-off", "Compacting is switched off in the settings. Nothing was changed.")
@@ -48,7 +59,7 @@ function refusalOf({ context, order, figures, limits }: Situation, cut: Cut | un
       "calls-open",
       "A tool is still running, and its result would be lost. Nothing was changed. Try again when it has finished.",
     )
-  if (!cut.summarised.some(({ type }) => type === "assistant"))
+  if (!cut.summarised.some(({ type }) => type === "assistant") || isAllKept(situation, cut))
     return refused("nothing-to-summarise", "There is no answer to summarise yet. Nothing was changed.")
   if (!isAutomatic) return undefined
   if (compactions.failures >= figures.failures)
@@ -76,6 +87,14 @@ const newContent = ({ window }: Thresholds): number => Math.floor(window * NEW_C
 export function waitsAfterUndo({ views, size, thresholds }: LayerContext, limits = thresholds): boolean {
   const { undoneAt } = views.compactions
   return undoneAt !== undefined && size.tokens < limits.blocking && size.tokens - undoneAt < newContent(limits)
+}
+
+/** Whether all there is since the last boundary are the newest exchanges that it kept: its summary covers them already. */
+function isAllKept({ context, order, figures, cutInput }: Situation, { kind, summarised }: Cut): boolean {
+  const { count, responses } = context.views.compactions
+  if (count === 0 || responses > 0 || order.overflowed || kind !== "all") return false
+  const messages = summarised.filter((each) => each.type !== "attachment" && !isSummary(each))
+  return messages.reduce((sum, message) => sum + cutInput.tokensOf(message), 0) <= figures.newest.budget
 }
 
 export const isRefusal = (found: Situation | Refusal): found is Refusal => "kind" in found

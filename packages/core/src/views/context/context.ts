@@ -272,6 +272,17 @@ export class ContextView {
     return !this.#overlay.isReplaced(toolUseId) && !this.#cacheEdits.hides(toolUseId)
   }
 
+  /** Whether the model sees neither a result nor a residue of it: cleared without one, or deleted in the server's copy. */
+  isLostToView(toolUseId: string): boolean {
+    if (this.#overlay.isCleared(toolUseId)) return !this.#overlay.hasResidue(toolUseId)
+    return this.#cacheEdits.hides(toolUseId) || (this.#serverClears && this.serverKept.mayHaveCleared(toolUseId))
+  }
+
+  /** The result of a call as its tool gave it, also where something else is shown. */
+  originalResult(toolUseId: string): ToolResult | undefined {
+    return this.#overlay.resultsOf([toolUseId]).find(isToolResult)
+  }
+
   /**
    * Whether the model has the result of a call whole in front of it: it is sent, neither put aside nor cleared, and the server has left
    * it in its copy. A call of the newest response counts before its result is there.

@@ -17,11 +17,13 @@ import type { Repair } from "../../messages/flatten.ts"
 import { type MediaItem, mediaIn, replaceMedia, withheldStub } from "../../messages/media.ts"
 import { contentOf, isSentToModel, type Message, type Uuid } from "../../messages/messages.ts"
 import { clearsHere } from "./decision-kinds.ts"
-import { renderCleared, renderEmpty, renderPersisted } from "./render-decisions.ts"
+import { renderCleared, renderEmpty, renderPersisted, renderShortened, type Shortening } from "./render-decisions.ts"
 
 /** Everything decided, as plain data for a checkpoint. */
 export interface SavedOverlay {
   readonly cleared: readonly string[]
+  readonly residues: readonly (readonly [toolUseId: string, residue: string])[]
+  readonly shortened: readonly (readonly [toolUseId: string, Shortening])[]
   readonly clearedMemories: readonly Uuid[]
   readonly persisted: readonly DecisionOf<"tool-result-persisted">[]
   readonly empty: readonly DecisionOf<"tool-result-empty">[]
@@ -43,6 +45,8 @@ const NONE: ReadonlySet<number> = new Set()
 
 export class Overlay {
   readonly #cleared = new Set<string>()
+  readonly #residues = new Map<string, string>()
+  readonly #shortened = new Map<string, Shortening>()
   readonly #clearedMemories = new Set<Uuid>()
   readonly #persisted = new Map<string, DecisionOf<"tool-result-persisted">>()
   readonly #empty = new Map<string, DecisionOf<"tool-result-empty">>()
@@ -80,9 +84,14 @@ export class Overlay {
     return this.#cleared.has(toolUseId)
   }
 
-  /** Whether a result is cleared or put aside. */
+  /** Whether a result is cleared, put aside or shortened. */
   isReplaced(toolUseId: string): boolean {
-    return this.#cleared.has(toolUseId) || this.#persisted.has(toolUseId)
+    return [this.#cleared, this.#persisted, this.#shortened].some((ids) => ids.has(toolUseId))
+  }
+
+  /** Whether a result is cleared and something of it stays in its place. */
+  hasResidue(toolUseId: string): boolean {
+    return this.#cleared.has(toolUseId) && this.#residues.has(toolUseId)
   }
 
   isClearedMemory(uuid: Uuid): boolean {
@@ -151,6 +160,8 @@ export class Overlay {
       case "tool-result-persisted":
       case "tool-result-empty":
         return this.resultsOf([decision.toolUseId])
+      case "tool-results-shortened":
+        return this.resultsOf(decision.results.map(({ toolUseId }) => toolUseId))
       case "media-withheld":
         return decision.blocks.flatMap(({ address }) => this.#media.get(address)?.block ?? [])
       default:
@@ -161,9 +172,11 @@ export class Overlay {
   /** `present`: the messages that a decision about all messages covers. */
   decide(decision: DecisionEntry, present: readonly Message[]): void {
     if (decision.subtype === "tool-results-cleared") {
-      if (clearsHere(decision)) for (const id of decision.toolUseIds) this.#cleared.add(id)
+      if (clearsHere(decision)) for (const id of decision.toolUseIds) this.#clear(id, decision.residues?.[id])
       for (const uuid of decision.attachments ?? []) this.#clearedMemories.add(uuid)
     } else if (decision.subtype === "tool-result-persisted") this.#persisted.set(decision.toolUseId, decision)
+    else if (decision.subtype === "tool-results-shortened")
+      for (const { toolUseId, head, tail } of decision.results) this.#shortened.set(toolUseId, { head, tail })
     else if (decision.subtype === "tool-result-empty") this.#empty.set(decision.toolUseId, decision)
     else if (decision.subtype === "tool-results-sent") for (const id of decision.toolUseIds) this.#sent.add(id)
     else if (decision.subtype === "media-withheld")
@@ -188,6 +201,12 @@ export class Overlay {
     for (const uuid of uuids) this.#thinkingDropped.add(uuid)
   }
 
+  /** A result that is cleared again keeps what stayed of it: the bytes in its place must not change. */
+  #clear(toolUseId: string, residue: string | undefined): void {
+    if (!this.#cleared.has(toolUseId) && residue) this.#residues.set(toolUseId, residue)
+    this.#cleared.add(toolUseId)
+  }
+
   /**
    * Clears results at a boundary that were deleted inside the server's cache: the next prompt begins another cache. Thinking of kept
    * messages goes too if one of them changes by this, because it may be bound to what they were.
@@ -206,7 +225,8 @@ export class Overlay {
    */
   forgetCallsBut(kept: readonly Message[]): void {
     const names = new Set(kept.flatMap(namesIn))
-    for (const decided of [this.#cleared, this.#persisted, this.#empty, this.#sent, this.#answered])
+    const replaced = [this.#cleared, this.#residues, this.#shortened, this.#persisted, this.#empty]
+    for (const decided of [...replaced, this.#sent, this.#answered])
       for (const id of decided.keys()) if (!names.has(id)) decided.delete(id)
     for (const key of this.#recorded) {
       const id = repairedId(key)
@@ -233,9 +253,10 @@ export class Overlay {
     const address = this.addressOf(result)
     if (address === undefined) return undefined
     const id = result.tool_use_id
-    const [persisted, empty] = [this.#persisted.get(id), this.#empty.get(id)]
-    if (this.#cleared.has(id)) return renderCleared(result, address)
+    const [persisted, empty, shortened] = [this.#persisted.get(id), this.#empty.get(id), this.#shortened.get(id)]
+    if (this.#cleared.has(id)) return renderCleared(result, address, this.#residues.get(id))
     if (persisted) return renderPersisted(result, persisted, address)
+    if (shortened) return renderShortened(result, shortened, address)
     return empty && renderEmpty(result, empty)
   }
 
@@ -247,6 +268,8 @@ export class Overlay {
   save(): SavedOverlay {
     return {
       cleared: [...this.#cleared],
+      residues: [...this.#residues],
+      shortened: [...this.#shortened],
       clearedMemories: [...this.#clearedMemories],
       persisted: [...this.#persisted.values()],
       empty: [...this.#empty.values()],
@@ -261,6 +284,8 @@ export class Overlay {
   static restore(saved: SavedOverlay): Overlay {
     const overlay = new Overlay()
     for (const id of saved.cleared) overlay.#cleared.add(id)
+    for (const [id, residue] of saved.residues) overlay.#residues.set(id, residue)
+    for (const [id, shortening] of saved.shortened) overlay.#shortened.set(id, shortening)
     for (const uuid of saved.clearedMemories) overlay.#clearedMemories.add(uuid)
     for (const decision of saved.persisted) overlay.#persisted.set(decision.toolUseId, decision)
     for (const decision of saved.empty) overlay.#empty.set(decision.toolUseId, decision)

@@ -8,8 +8,31 @@ import type { AttachmentMessage, UserMessage, Uuid } from "../../messages/messag
 /** Other programs search for this exact text. */
 export const CLEARED_MARKER = "[Old tool result content cleared]"
 
-export function renderCleared(result: ToolResult, address: string): ToolResult {
-  return { ...result, content: `${CLEARED_MARKER} Recall: ${handleFor(address)}` }
+/** `residue`: what stays of the result, on the same line. */
+export function renderCleared(result: ToolResult, address: string, residue = ""): ToolResult {
+  const rest = residue === "" ? "" : ` It held: ${residue}`
+  return { ...result, content: `${CLEARED_MARKER} Recall: ${handleFor(address)}${rest}` }
+}
+
+export interface Shortening {
+  readonly head: number
+  readonly tail: number
+}
+
+/** The beginning and the end of a long result. A line between them says how much is missing and how to get it. */
+export function renderShortened(result: ToolResult, { head, tail }: Shortening, address: string): ToolResult {
+  const text = previewedText(result)
+  const missing = text.length - head - tail
+  if (missing <= 0) return result
+  const gap = `[${missing} characters left out here. Recall: ${handleFor(address)}]`
+  const end = tail > 0 ? text.slice(-tail) : ""
+  return {
+    ...result,
+    content: [text.slice(0, head), gap, end]
+      .filter((part) => part !== "")
+      .join("\n")
+      .toWellFormed(),
+  }
 }
 
 const CLEARED_MEMORY = "[Old memory cleared]"

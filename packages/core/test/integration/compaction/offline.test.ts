@@ -154,7 +154,9 @@ describe("when no model can be reached", () => {
 describe("what layer 2 has cleared", () => {
   test("BEY-6 the summary quotes errors of results that were cleared before: they are read from the journal", async () => {
     const clock = manualClock()
-    const chat = await openTestConversation({ clock, layers: [microcompaction(), compaction({ offline: offline() })] })
+    const settings = { figures: { "keep-newest": 0 } } // a kept result is not in the summary
+    const layers = [microcompaction(), compaction({ offline: offline() })]
+    const chat = await openTestConversation({ clock, settings, layers })
     await chat.add("Run everything.")
     for (let at = 0; at < 12; at++) {
       const id = `toolu_${at}`

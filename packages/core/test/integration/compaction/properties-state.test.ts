@@ -139,8 +139,9 @@ test("L4-20, JRN-2 resumed in a new process, the files that were read still come
     "Read.",
   ]
   const { sim } = await compactingSimulator(script)
-  const settings = { ...NO_NOTES, permissions: { deny: ["Read(**/secret.ts)"] } }
-  const first = await compactingAgent(sim, { ...where, window: 200_000, settings: NO_NOTES })
+  const unkept = { ...NO_NOTES, figures: { "keep-newest": 0 } } // what is kept is not read again
+  const settings = { ...unkept, permissions: { deny: ["Read(**/secret.ts)"] } }
+  const first = await compactingAgent(sim, { ...where, window: 200_000, settings: unkept })
   await ask(first, "Look at the files.")
   await first.close()
   const resumed = await compactingAgent(sim, { ...where, id: first.conversation.id, window: 200_000, settings })

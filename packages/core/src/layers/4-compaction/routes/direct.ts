@@ -4,18 +4,29 @@ import { limitsFrom } from "../../../model/stream-limits.ts"
 import { createEstimator } from "../../../tokens/estimate.ts"
 import type { LayerContext } from "../../layer.ts"
 import { summariseDirectly } from "../summarise/direct.ts"
+import { withOriginals } from "../summarise/originals.ts"
 import type { Route } from "./route.ts"
+import { recordOf } from "./shared.ts"
+
+const INPUT_SHARE = 0.5 // of the window: what can be sent in one call, with room for the answer
 
 export function direct(model: Model): Route {
   return {
     name: "direct",
     cut: async ({ cut }) => cut,
-    async summarise({ context, cut, instructions, onProgress }) {
+    async summarise({ context, cut, cutInput, figures, instructions, onProgress }) {
+      const sizes = sizesFor(model, context)
+      // a summary that kept messages follow covers them too: it says what is being done
+      const messages = cut.shortens ? cutInput.messages : cut.summarised
       const outcome = await summariseDirectly({
         model,
-        ...sizesFor(model, context),
-        messages: cut.summarised,
+        ...sizes,
+        messages: withOriginals(messages, {
+          context: context.views.context,
+          room: sizes.window * INPUT_SHARE - messages.reduce((sum, each) => sum + cutInput.tokensOf(each), 0),
+        }),
         kind: cut.kind,
+        ...recordOf({ context, cut, figures }),
         instructions,
         signal: context.signal,
         limits: limitsFrom(context.flags),

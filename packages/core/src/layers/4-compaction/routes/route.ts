@@ -4,6 +4,7 @@ import type { ModelResponse } from "../../../model/model.ts"
 import type { CompactionOrder, RouteName } from "../../compaction-order.ts"
 import type { LayerContext } from "../../layer.ts"
 import type { Cut, CutInput } from "../cut.ts"
+import type { CompactionFigures } from "../figures.ts"
 
 export interface RouteInput {
   readonly context: LayerContext
@@ -11,6 +12,7 @@ export interface RouteInput {
   /** What to summarise, unless the route has a summary that covers other messages. */
   readonly cut: Cut
   readonly cutInput: CutInput
+  readonly figures: CompactionFigures
   /** The user's first, then those of hooks. */
   readonly instructions: readonly string[]
   /** Characters written so far. */

@@ -9,12 +9,14 @@ import type { Message } from "../../../messages/messages.ts"
 import { sentBlocks } from "../../../messages/sent-blocks.ts"
 import { PromptTooLongError } from "../../../model/errors.ts"
 import { limitsFrom } from "../../../model/stream-limits.ts"
+import { clearedExtract } from "../cleared-extract.ts"
 import type { Cut } from "../cut.ts"
 import { summaryPrompt } from "../summarise/prompts.ts"
 import { CUT_MESSAGE, isCutShort, readSummary } from "../summarise/summary-text.ts"
 import type { Route, RouteInput, RouteOutcome } from "./route.ts"
 
 const ROOM_FOR_ANSWER = 4_000 // tokens; a summary is rarely longer, and one that is cut is refused
+const WORDS_PER_TOKEN = 0.3 // of the budget: half of what it has room for, so that few summaries are cut
 const LONGEST_QUOTE = 200 // characters that show where a range begins
 const OPENED = /<summary>/i // beside a call, text without this tag only leads up to the call
 const NO_TOOLS = "No tools are available while a summary is written. Answer in text."
@@ -38,32 +40,47 @@ export function shared(parent: ForkSurroundings): Route {
 }
 
 /** `up-to`: the model must not see the messages that are kept, so the direct route is taken. */
-function fits({ context, ...input }: RouteInput): boolean {
-  const { size, facts, thresholds, views } = context
+function fits(input: RouteInput): boolean {
+  const { size, facts, thresholds, views } = input.context
   const needed = () => size.tokens + views.estimator.text(promptFor(input)) + ROOM_FOR_ANSWER
   return input.cut.kind !== "up-to" && needed() < Math.min(thresholds.window, facts.window)
 }
 
-function promptFor({ cut, instructions }: Pick<RouteInput, "cut" | "instructions">): string {
+type PromptInput = Pick<RouteInput, "context" | "cut" | "figures" | "instructions">
+
+function promptFor({ context, cut, figures, instructions }: PromptInput): string {
   const startsWith = cut.kind === "from" ? cut.summarised.map(quoteOf).find((quote) => quote !== "") : undefined
-  return summaryPrompt({ kind: cut.kind, instructions, ...(startsWith ? { startsWith } : {}) })
+  return summaryPrompt({
+    kind: cut.kind,
+    instructions,
+    ...(startsWith ? { startsWith } : {}),
+    ...recordOf({ context, cut, figures }),
+    cleared: clearedExtract({ views: context.views, limit: figures.extract }),
+  })
 }
 
-interface ForkInput extends Pick<RouteInput, "context" | "cut" | "instructions" | "onProgress"> {
+/** Where facts follow the summary, only their meaning is asked for, and that takes fewer words. */
+export function recordOf({ context, cut, figures }: Omit<PromptInput, "instructions">) {
+  const record = cut.kind === "all" && context.flags.on["compact-facts"]
+  return record ? { record, words: Math.floor(figures.summary * WORDS_PER_TOKEN) } : {}
+}
+
+interface ForkInput extends PromptInput, Pick<RouteInput, "onProgress"> {
   /** Calls that run right now. */
   readonly openCalls?: readonly string[]
 }
 
 export async function askFork(
   parent: ForkSurroundings,
-  { context, cut, instructions, onProgress, openCalls = [] }: ForkInput,
+  { onProgress, openCalls = [], ...input }: ForkInput,
 ): Promise<ForkOutcome> {
+  const { context } = input
   let characters = 0
   return runFork(
     { ...parent, request: await context.request(), openCalls },
     {
       purpose: "compaction",
-      directive: promptFor({ cut, instructions }),
+      directive: promptFor(input),
       allows: () => NO_TOOLS,
       maxTurns: 1,
       signal: context.signal,

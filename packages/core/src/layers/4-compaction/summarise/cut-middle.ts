@@ -11,10 +11,14 @@ const LEAST = 100 // characters; below that a cut would leave little more than t
 export function cutMiddle(text: string, limit: number): string {
   const size = Math.max(LEAST, Math.floor(limit))
   if (text.length <= size) return text
-  const room = size - gapLine(text.length).length
-  const head = headOf(text, Math.floor(room * HEAD_SHARE))
-  const tail = tailOf(text, room - Math.floor(room * HEAD_SHARE))
-  return `${head}${gapLine(text.length - head.length - tail.length)}${tail}`
+  const { head, tail } = aroundMiddle(text, size - gapLine(text.length).length)
+  return `${text.slice(0, head)}${gapLine(text.length - head - tail)}${text.slice(text.length - tail)}`
+}
+
+/** How many characters stay at either end of a text that is longer than the room. */
+export function aroundMiddle(text: string, room: number): { readonly head: number; readonly tail: number } {
+  const forHead = Math.floor(room * HEAD_SHARE)
+  return { head: headOf(text, forHead).length, tail: tailOf(text, room - forHead).length }
 }
 
 const gapLine = (missing: number) => `\n[… ${grouped(missing)} characters left out here …]\n`

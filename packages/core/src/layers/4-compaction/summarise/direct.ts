@@ -32,6 +32,10 @@ export interface DirectSummary {
   readonly kind: SummaryKind
   /** The user's first, then those of hooks. */
   readonly instructions: readonly string[]
+  /** Facts from the journal follow the summary. */
+  readonly record?: boolean
+  /** How many words to aim for. */
+  readonly words?: number
   readonly estimator: Estimator
   readonly signal: AbortSignal
   /** How long an answer may take. Default: the model's own. */
@@ -81,10 +85,11 @@ export async function summariseDirectly(options: DirectSummary): Promise<Summary
   }
   const share = (window * INSTRUCTIONS_SHARE) / options.instructions.length
   const instructions = options.instructions.map((each) => cutMiddle(each, share))
-  const words = output < OUTPUT_RESERVE ? Math.floor(output * WORDS_PER_TOKEN) : undefined
-  const wanted = { kind, instructions, words }
-  const room = roomIn({ window, output, estimator, messages: options.messages, prompt: summaryPrompt(wanted) })
-  const asked = await summarise(caller, { wanted, room, messages: options.messages }).catch(broken)
+  const room = output < OUTPUT_RESERVE ? Math.floor(output * WORDS_PER_TOKEN) : undefined
+  const words = options.words === undefined ? room : Math.min(options.words, room ?? options.words)
+  const wanted = { kind, instructions, words, record: options.record ?? false }
+  const budget = roomIn({ window, output, estimator, messages: options.messages, prompt: summaryPrompt(wanted) })
+  const asked = await summarise(caller, { wanted, room: budget, messages: options.messages }).catch(broken)
   return { ...asked, responses }
 }
 
@@ -92,7 +97,7 @@ export async function summariseDirectly(options: DirectSummary): Promise<Summary
 const broken = (error: unknown): Summarised => ({ kind: "failed", why: "api_error", message: reasonOf(error) })
 
 interface Work {
-  readonly wanted: Pick<SummaryPromptOptions, "kind" | "instructions" | "words">
+  readonly wanted: Pick<SummaryPromptOptions, "kind" | "instructions" | "words" | "record">
   readonly room: Room
 }
 

@@ -53,6 +53,41 @@ describe("L4-11 the prompt for a summary", () => {
   })
 })
 
+describe("L4-11 where facts from the journal follow the summary", () => {
+  const meaning = (more: Partial<Parameters<typeof summaryPrompt>[0]> = {}) =>
+    summaryPrompt({ kind: "all", instructions: [], record: true, ...more })
+
+  test("the nine titles stay, and the prompt says what the record carries", () => {
+    expect(titlesIn(meaning())).toEqual(TITLES)
+    expect(titlesIn(mergePrompt({ kind: "all", instructions: [], parts: 2, record: true }))).toEqual(TITLES)
+    expect(meaning()).toMatch(/user's messages word for word.*exact names.*do not write it again/s)
+    expect(meaning().indexOf("<analysis>")).toBeLessThan(meaning().indexOf("<summary>"))
+    expect(meaning()).not.toMatch(/\{\{\w+\}\}/)
+  })
+
+  test("it asks for what data cannot say, and not for lists", () => {
+    expect(meaning()).toMatch(/why/)
+    expect(meaning()).toMatch(/dead ends and why/)
+    for (const list of [/every file/, /every error/, /every message/]) {
+      expect(ask("all")).toMatch(list)
+      expect(meaning()).not.toMatch(list)
+    }
+  })
+
+  test("it is shorter than the whole prompt, and says how many words to aim for", () => {
+    const { text } = createEstimator("claude-5")
+    expect(text(meaning())).toBeLessThan(text(ask("all")))
+    expect(meaning({ words: 1_200 })).toContain("at most 1,200 words")
+  })
+
+  test("what was cleared comes after the sections, as material", () => {
+    const prompt = meaning({ cleared: "```\n3f09c1a2b4.0 Bash ls: 10.20.30.40 $&\n```" })
+    expect(prompt.indexOf("10.20.30.40 $&")).toBeGreaterThan(prompt.indexOf("9. Optional Next Step"))
+    expect(prompt).toMatch(/do not follow it/)
+    expect(meaning()).not.toMatch(/were cleared/)
+  })
+})
+
 describe("L4-16 partial summaries", () => {
   test("up to a message: sections 8 and 9 tell what is done and what the kept messages build on", () => {
     const titles = titlesIn(ask("up-to"))

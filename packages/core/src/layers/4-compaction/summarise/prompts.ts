@@ -16,6 +16,10 @@ export interface SummaryPromptOptions {
   readonly startsWith?: string
   /** How many words the answer has room for, where they are few. */
   readonly words?: number | undefined
+  /** Facts from the journal and the newest messages follow the summary: only their meaning is asked for. */
+  readonly record?: boolean
+  /** What tools had said in results that were cleared since. */
+  readonly cleared?: string
   /** Where the messages are one part of a conversation that is summarised in several. */
   readonly part?: { readonly number: number; readonly of: number }
 }
@@ -25,6 +29,8 @@ const LONGEST_START = 300 // characters; enough to find a message by
 const SUMMARY = promptText(new URL("./prompts/summary.md", import.meta.url)).trimEnd()
 const MERGE = promptText(new URL("./prompts/merge.md", import.meta.url)).trimEnd()
 const SECTIONS = promptText(new URL("./prompts/sections.md", import.meta.url)).trimEnd()
+const SUMMARY_OF_MEANING = promptText(new URL("./prompts/summary-meaning.md", import.meta.url)).trimEnd()
+const SECTIONS_OF_MEANING = promptText(new URL("./prompts/sections-meaning.md", import.meta.url)).trimEnd()
 const SYSTEM = promptText(new URL("./prompts/system.md", import.meta.url)).trimEnd()
 const VARIANTS = textsIn(promptText(new URL("./prompts/variants.md", import.meta.url)))
 
@@ -42,27 +48,31 @@ export function fillPrompt(template: string, values: Readonly<Record<string, str
 
 const variant = (name: string, values: Readonly<Record<string, string>> = {}) => fillPrompt(VARIANTS.get(name)!, values)
 
-export function summaryPrompt({ kind, instructions, startsWith, words, part }: SummaryPromptOptions): string {
+export function summaryPrompt(options: SummaryPromptOptions): string {
+  const { kind, instructions, startsWith, words, part, record = false, cleared = "" } = options
   const range = rangeOf(kind, startsWith)
-  return fillPrompt(SUMMARY, {
+  return fillPrompt(record ? SUMMARY_OF_MEANING : SUMMARY, {
     range: part ? `${variant("part", { part: `${part.number}`, parts: `${part.of}` })}\n${range}` : range,
-    sections: sectionsOf(kind),
-    room: roomOf(words),
+    record: variant("record"),
+    sections: sectionsOf(kind, record),
+    room: roomOf(words, record),
+    cleared: cleared === "" ? "" : `\n${variant("cleared", { cleared })}\n`,
     instructions: instructionsOf(instructions),
   })
 }
 
-export interface MergePromptOptions extends Pick<SummaryPromptOptions, "kind" | "instructions" | "words"> {
+export interface MergePromptOptions extends Pick<SummaryPromptOptions, "kind" | "instructions" | "words" | "record"> {
   readonly parts: number
 }
 
 /** Asks for one summary out of the summaries of parts. */
-export function mergePrompt({ kind, instructions, words, parts }: MergePromptOptions): string {
+export function mergePrompt({ kind, instructions, words, parts, record = false }: MergePromptOptions): string {
   return fillPrompt(MERGE, {
     parts: `${parts}`,
     range: rangeOf(kind, undefined),
-    sections: sectionsOf(kind),
-    room: roomOf(words),
+    record: record ? `\n${variant("record")}\n` : "",
+    sections: sectionsOf(kind, record),
+    room: roomOf(words, record),
     instructions: instructionsOf(instructions),
   })
 }
@@ -79,11 +89,13 @@ function rangeOf(kind: SummaryKind, startsWith: string | undefined): string {
   return `${range}\n${variant("range: starts with", { start: quoted(startsWith) })}`
 }
 
-const sectionsOf = (kind: SummaryKind) =>
-  fillPrompt(SECTIONS, { end: variant(`sections 8 and 9: ${kind === "up-to" ? "completed" : "current"}`) })
+function sectionsOf(kind: SummaryKind, record: boolean): string {
+  const last = kind === "up-to" ? "completed" : record ? "current, with the record" : "current"
+  return fillPrompt(record ? SECTIONS_OF_MEANING : SECTIONS, { end: variant(`sections 8 and 9: ${last}`) })
+}
 
-const roomOf = (words: number | undefined) =>
-  words === undefined ? "" : `\n${variant("room", { words: grouped(words) })}`
+const roomOf = (words: number | undefined, record: boolean) =>
+  words === undefined ? "" : `\n${variant(record ? "aim" : "room", { words: grouped(words) })}`
 
 function instructionsOf(instructions: readonly string[]): string {
   const given = instructions.map((each) => each.trim()).filter((each) => each !== "")

@@ -14,6 +14,8 @@ describe("L4-11, L4-16, L4-19, L4-25 prompts, whole", () => {
   test.each([
     ["summary-all", summaryPrompt({ kind: "all", instructions: [] })],
     ["summary-all-with-instructions", summaryPrompt({ kind: "all", instructions, words: 1_800 })],
+    ["summary-meaning", summaryPrompt({ kind: "all", instructions: [], record: true, words: 1_200 })],
+    ["summary-meaning-cleared", summaryPrompt({ kind: "all", instructions, record: true, cleared: "(what is exact)" })],
     ["summary-from", summaryPrompt({ kind: "from", instructions: [], startsWith: "Now the second task" })],
     ["summary-up-to", summaryPrompt({ kind: "up-to", instructions: [] })],
     ["summary-part", summaryPrompt({ kind: "all", instructions: [], part: { number: 2, of: 5 } })],

@@ -1,0 +1,66 @@
+/**
+ * What a cleared result leaves in its place: a few dozen tokens of what is exact in it. The text is stored with the decision, so the same
+ * bytes are sent every time, also by a later version that would choose other names.
+ */
+import { isText, isToolResult, isToolUse, type ToolResult } from "../../messages/blocks.ts"
+import { exactNamesIn } from "../../messages/exact-names.ts"
+import type { Message } from "../../messages/messages.ts"
+import { sentBlocks } from "../../messages/sent-blocks.ts"
+import { previewedText } from "../../views/context/render-decisions.ts"
+import type { Views } from "../../views/views.ts"
+import { tellingIn } from "../telling.ts"
+
+const LARGEST_SHARE = 1 / 4 // of the result: a residue must be much shorter than what it replaces
+const MORE_PER_TOKEN = 1 / 200 // of a long result: 10,000 tokens get 50 more, up to twice the usual
+
+/** The most tokens that stay of a result of this size. */
+export const residueRoom = (tokens: number, limit: number): number =>
+  limit === 0 ? 0 : Math.floor(Math.min(limit + tokens * MORE_PER_TOKEN, 2 * limit, tokens * LARGEST_SHARE))
+
+export interface ResiduesInput {
+  readonly views: Views
+  readonly toolUseIds: readonly string[]
+  /** Tokens of one residue. */
+  readonly limit: number
+}
+
+/** The residues of results that are about to be cleared, by call id. */
+export function residuesOf({ views, toolUseIds, limit }: ResiduesInput): Readonly<Record<string, string>> {
+  if (limit === 0) return {}
+  const { context, estimator } = views
+  const { lastUse, results } = usesIn(context.storedMessages())
+  const residues: Record<string, string> = {}
+  for (const id of toolUseIds) {
+    const result = context.originalResult(id)
+    if (!result || !results.has(id)) continue
+    const { place, block } = results.get(id)!
+    const residue = tellingIn({
+      text: previewedText(result),
+      room: residueRoom(estimator.block(block), limit),
+      estimate: (piece) => estimator.text(piece),
+      isUsedLater: (name) => (lastUse.get(name) ?? -1) > place,
+    })
+    if (residue !== "") residues[id] = residue
+  }
+  return residues
+}
+
+interface Uses {
+  /** For each name that someone said or typed into a tool: the newest message that has it. */
+  readonly lastUse: ReadonlyMap<string, number>
+  /** Each result as it is shown, and its message. */
+  readonly results: ReadonlyMap<string, { readonly place: number; readonly block: ToolResult }>
+}
+
+function usesIn(messages: readonly Message[]): Uses {
+  const lastUse = new Map<string, number>()
+  const results = new Map<string, { place: number; block: ToolResult }>()
+  for (const [at, message] of messages.entries()) {
+    for (const block of sentBlocks(message)) {
+      if (isToolResult(block) && !results.has(block.tool_use_id)) results.set(block.tool_use_id, { place: at, block })
+      const text = isText(block) ? block.text : isToolUse(block) ? JSON.stringify(block.input) : ""
+      if (text !== "") for (const { name } of exactNamesIn(text)) lastUse.set(name, at)
+    }
+  }
+  return { lastUse, results }
+}

@@ -1,0 +1,57 @@
+/**
+ * Keeps a summary within its budget. A longer one loses whole sections, those first that the record after it or a recall can make up for.
+ * What is left out is named, and how to get it.
+ */
+import { cutText, type Estimate } from "../cut-text.ts"
+
+export interface SummaryToFit {
+  readonly text: string
+  /** Tokens. */
+  readonly budget: number
+  readonly estimate: Estimate
+  /** Handles of the first and the last message that the summary replaces. */
+  readonly range: readonly [first: string, last: string]
+}
+
+/** What is wanted and what comes next stays longest; the record holds files, errors and messages as data. */
+const BY_WORTH = [1, 9, 7, 8, 5, 4, 3, 6, 2]
+const SECTION = /^(?=[ \t]{0,3}(?:#{1,6} )?[1-9]\. \S)/m
+const LEFT_OUT = "[Left out: the summary was too long.]"
+
+/** The text itself where it fits. */
+export function withinBudget({ text, budget, estimate, range: [first, last] }: SummaryToFit): string {
+  if (estimate(text) <= budget) return text
+  const note = `[The summary was too long and was cut. It replaces messages ${first} to ${last}: recall them where something is missing.]`
+  const room = budget - estimate(note)
+  const [opening = "", ...sections] = text.split(SECTION)
+  const shown = sections.length > 1 ? mostWorth(sections, { room: room - estimate(opening), estimate }) : undefined
+  const kept = shown ? `${opening}${shown.join("")}` : cutText({ text, limit: Math.max(0, room), estimate })
+  return `${kept.trimEnd()}\n\n${note}`
+}
+
+/** Every section keeps its title. The first that does not fit whole is cut at a line end, where it is the most worth of all. */
+function mostWorth(
+  sections: readonly string[],
+  { room, estimate }: { readonly room: number; readonly estimate: Estimate },
+): readonly string[] {
+  const shown = sections.map((section) => `${titleOf(section)} ${LEFT_OUT}\n`)
+  let left = room - shown.reduce((sum, title) => sum + estimate(title), 0)
+  const order = sections.map((section, at) => ({ at, worth: worthOf(section) })).toSorted((a, b) => a.worth - b.worth)
+  for (const [nth, { at }] of order.entries()) {
+    const more = estimate(sections[at]!) - estimate(shown[at]!)
+    if (more <= left) shown[at] = sections[at]!
+    else if (nth === 0)
+      shown[at] = `${cutText({ text: sections[at]!, limit: Math.max(0, left), estimate })}\n${LEFT_OUT}\n`
+    else continue
+    left -= more
+    if (nth === 0 && left < 0) break
+  }
+  return shown
+}
+
+function worthOf(section: string): number {
+  const place = BY_WORTH.indexOf(Number(/[1-9]/.exec(section)?.[0]))
+  return place < 0 ? BY_WORTH.length : place
+}
+
+const titleOf = (section: string) => /^[^:\n]*:?/.exec(section)![0]
