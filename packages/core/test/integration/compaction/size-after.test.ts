@@ -1,0 +1,26 @@
+import { describe, expect, test } from "vitest"
+import { ask } from "../agent/agents.ts"
+import { saying } from "../layers/conversations.ts"
+import { compactingAgent, compactingSimulator, decisionsOf, NO_NOTES } from "./compacting.ts"
+
+const REQUESTS = 300
+
+describe("L4-31, L4-32 the size after an automatic compaction", () => {
+  test("in a window of 64,000 the context falls to half its threshold or less each time, and 300 requests do not thrash", {
+    timeout: 120_000,
+  }, async () => {
+    const { sim, of } = await compactingSimulator([
+      ...Array.from({ length: REQUESTS - 1 }, (_, n) => saying(400 + 2 * n)), // never the same call twice
+      "Done.",
+    ])
+    const agent = await compactingAgent(sim, { settings: NO_NOTES, window: 64_000 })
+    const { end } = await ask(agent, "Find out what the words say. Never use tabs.")
+    expect(end.reason).toBe("answer")
+    const made = await decisionsOf(agent, "compacted")
+    for (const { tokensAfter, threshold } of made) expect(tokensAfter).toBeLessThanOrEqual(threshold / 2)
+    expect(made.length).toBeGreaterThan(2)
+    expect(of("work").length / made.length).toBeGreaterThan(20) // requests from one compaction to the next
+    expect(of("summary")).toHaveLength(made.length)
+    expect(made.at(-1)!.kept.length).toBeGreaterThan(0)
+  })
+})
