@@ -19,6 +19,7 @@ it("lists every command with an example", () => {
       compact  make room in a conversation: summarise it, or clear a part
       undo     take back a compaction, or what was cleared by hand
       inspect  see where a conversation's context and money went
+      recall   look up anything a conversation ever held, by handle or words
       agents   see the agents of a conversation; follow, stop and message them
       memory   see, search, change and undo what a project remembers
       dream    consolidate what a project remembers; watch, end or review that
@@ -41,6 +42,8 @@ it("lists every command with an example", () => {
                                                    large the context would be
       strata inspect ~/.claude/projects/*/*.jsonl  one report per file, then a table
                                                    of all
+      strata recall 3f09c1a2b4.0                   one block, with what is right
+                                                   before and after
       strata agents                                what do the agents do?
       strata memory                                what this project remembers, and
                                                    since when

@@ -9,6 +9,7 @@ import type { AuditFigures, Draft } from "../../journal/entries.ts"
 import { handleOf } from "../../messages/handles.ts"
 import type { ModelResponse } from "../../model/model.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
+import { RECALL_TOOL } from "../../tools/session/recall-source.ts"
 import type { RouteName } from "../compaction-order.ts"
 import { type Aftermath, aftermath } from "./aftermath.ts"
 import { auditorOf, type CheckedSummary, isBetter, isWanting } from "./audit/check.ts"
@@ -150,11 +151,14 @@ export async function weigh(situation: Situation, { route, outcome, options }: T
   const { context, order, limits } = situation
   context.progress({ phase: "restoring", route: route.name })
   const { summary, doubt, cutOff = 0 } = summaryWithin(situation, route, outcome)
+  const [first, last] = [outcome.cut.summarised.at(0), outcome.cut.summarised.at(-1)]
   const text = continuationText({
     summary,
     transcriptPath: context.journal.location,
     mode: order.trigger === "manual" ? "by-hand" : options.autonomous ? "autonomous" : "automatic",
     keptMessages: outcome.cut.kept.length > 0,
+    replaced: first && last ? { first: first.uuid, last: last.uuid } : undefined,
+    canRecall: context.views.context.toolNames.includes(RECALL_TOOL),
   })
   const after = await aftermath({ situation, cut: outcome.cut, summary: text }, options)
   const before = context.size.tokens

@@ -143,9 +143,7 @@ describe("L4-29 the user's words", () => {
       .user("old")
       .user(`Look at this:\n${"log line\n".repeat(800)}`)
     const said = section(factsOf(builder, { limits: { words: 100 } }), "What the user said")!
-    expect(said).toMatch(
-      /\(its first \d+ characters; recall the handle for all of it\):\n```\nLook at this:\nlog line\n/,
-    )
+    expect(said).toMatch(/\(its first \d+ characters; its handle names all of it\):\n```\nLook at this:\nlog line\n/)
     expect(said).toContain("[1 earlier message left out here: ")
     expect(estimator.text(said)).toBeLessThan(200)
   })
@@ -153,7 +151,7 @@ describe("L4-29 the user's words", () => {
   test("a message of which the view holds only the beginning says so", () => {
     const builder = conversation().user("x".repeat(10_001))
     expect(factsOf(builder)).toContain(
-      `Message ${handleOf(builder.messages[0]!.uuid)} (its first 10000 characters; recall the handle for all of it):\n\`\`\`\nxxx`,
+      `Message ${handleOf(builder.messages[0]!.uuid)} (its first 10000 characters; its handle names all of it):\n\`\`\`\nxxx`,
     )
   })
 
@@ -173,7 +171,7 @@ describe("L4-29 the user's words", () => {
   test("no rule can close the fence around the rules, and a character cut in two does no harm", () => {
     const facts = factsOf(conversation().user(`Never write \`\`\` here.\n${"x".repeat(9_977)}😀`))
     expect(section(facts, "Standing rules")).toMatch(/\n````\n\[\S+\] Never write ``` here\.\n````$/)
-    expect(facts).toContain("characters; recall")
+    expect(facts).toContain("characters; its handle")
     expect(facts.isWellFormed()).toBe(true)
   })
 

@@ -92,7 +92,7 @@ function newestThatFit(
 }
 
 function renderWord({ uuid, text, isCut }: Word): string {
-  const more = isCut ? ` (its first ${text.length} characters; recall the handle for all of it)` : ""
+  const more = isCut ? ` (its first ${text.length} characters; its handle names all of it)` : ""
   return `Message ${handleOf(uuid)}${more}:\n${fenced(text)}`
 }
 

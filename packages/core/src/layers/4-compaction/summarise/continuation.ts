@@ -1,5 +1,7 @@
 /** The text around a summary that replaces messages: where it comes from, where the rest is, and how to go on. */
 import { promptText } from "../../../base/prompt-file.ts"
+import { handleOf } from "../../../messages/handles.ts"
+import type { Uuid } from "../../../messages/messages.ts"
 import { fillPrompt, textsIn } from "./prompts.ts"
 
 export interface Continuation {
@@ -8,6 +10,10 @@ export interface Continuation {
   readonly transcriptPath?: string | undefined
   /** What started the compaction, and whether a person is there to answer. */
   readonly mode: "automatic" | "autonomous" | "by-hand"
+  /** The first and the last message that the summary replaces. */
+  readonly replaced?: { readonly first: Uuid; readonly last: Uuid } | undefined
+  /** Whether the model has the Recall tool. */
+  readonly canRecall?: boolean
   /** Messages follow that were not summarised. */
   readonly keptMessages: boolean
 }
@@ -17,10 +23,12 @@ const TEXTS = textsIn(promptText(new URL("./prompts/continuation.md", import.met
 
 const text = (name: string, values: Readonly<Record<string, string>> = {}) => fillPrompt(TEXTS.get(name)!, values)
 
-export function continuationText({ summary, transcriptPath, mode, keptMessages }: Continuation): string {
+export function continuationText(continuation: Continuation): string {
+  const { summary, transcriptPath, mode, replaced, canRecall = false, keptMessages } = continuation
   return [
     text("continues"),
     summary,
+    replaced ? rangeText(replaced, canRecall) : "",
     transcriptPath ? text("transcript", { path: transcriptPath }) : "",
     keptMessages ? text("kept") : "",
     mode === "by-hand" ? "" : text(GOING_ON[mode]),
@@ -28,3 +36,6 @@ export function continuationText({ summary, transcriptPath, mode, keptMessages }
     .filter((part) => part !== "")
     .join("\n\n")
 }
+
+const rangeText = ({ first, last }: { readonly first: Uuid; readonly last: Uuid }, canRecall: boolean): string =>
+  [text("replaced", { first: handleOf(first), last: handleOf(last) }), ...(canRecall ? [text("recall")] : [])].join(" ")
