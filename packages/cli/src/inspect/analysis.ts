@@ -27,6 +27,7 @@ import { summarise } from "@strata/core/internal/views/ledger/ledger"
 import { ledgerReport } from "@strata/core/internal/views/reports/ledger-report"
 import { Views } from "@strata/core/internal/views/views"
 import { type Decided, decisionsIn } from "./decisions.ts"
+import { type OutputStubs, outputStubs } from "./output-stubs.ts"
 import { type FileTotal, type ToolCall, type ToolTotal, toolCalls, totalsByFile, totalsByTool } from "./tool-use.ts"
 import type { Transcript } from "./transcript.ts"
 
@@ -97,6 +98,8 @@ export interface AgentsReport {
 
 export interface MoneyReport {
   readonly dollars: number
+  /** Responses with too few output tokens recorded: the sum is then a lower bound. */
+  readonly stubs?: OutputStubs
   readonly unpriced: readonly string[]
   readonly lines: readonly {
     readonly model: string
@@ -138,7 +141,7 @@ export function analyse(transcript: Transcript): Analysis {
     largestResults: calls.toSorted((a, b) => b.resultTokens - a.resultTokens).slice(0, MOST_RESULTS),
     growth: { ...course.growth(), last: accountSent(views) },
     cache: cacheOf(course.counts(), views),
-    money: moneyOf(views),
+    money: { ...moneyOf(views), ...present(outputStubs([...aside, ...entries], views.estimator)) },
     agents: agentsOf(views),
     decided: decisionsIn(entries),
     savings: summarise(views.ledger).savings,
@@ -208,6 +211,8 @@ function agentsOf(views: Views): AgentsReport {
   const { agents, own, requests, tokens, dollars, unpriced } = ledgerReport(views)
   return { started: agents, own, all: { requests, tokens, ...(unpriced.length === 0 ? { dollars } : {}) } }
 }
+
+const present = (stubs: OutputStubs | undefined): Pick<MoneyReport, "stubs"> => (stubs ? { stubs } : {})
 
 function moneyOf(views: Views): MoneyReport {
   const { dollars, unpriced } = summarise(views.ledger)

@@ -68,7 +68,7 @@ function costOf({ money }: Analysis): string {
   if (money.lines.length === 0) return "-"
   return money.lines.every((line) => line.dollars === undefined)
     ? "?"
-    : `${dollars(money.dollars)}${money.unpriced.length > 0 ? "?" : ""}`
+    : `${dollars(money.dollars)}${money.unpriced.length > 0 ? "?" : money.stubs ? "+" : ""}`
 }
 
 const sumOf = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)

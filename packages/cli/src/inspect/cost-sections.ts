@@ -6,8 +6,9 @@ import { CAUSES } from "../display/cache-breaks.ts"
 import { counted, dollars, dollarsOrUnknown, grouped, pause, percent, short } from "../display/numbers.ts"
 import { cacheWords, lossOf } from "../display/savings.ts"
 import { table } from "../display/table.ts"
-import { indented } from "../display/text.ts"
+import { indented, wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
+import type { OutputStubs } from "./output-stubs.ts"
 import { more, type Page, titled } from "./page.ts"
 
 const CHART_HEIGHT = 8
@@ -81,11 +82,12 @@ export function cache(page: Page): string[] {
 
 export function money(page: Page): string[] {
   const { analysis, style, width } = page
-  const { lines, dollars: all, unpriced } = analysis.money
+  const { lines, dollars: all, unpriced, stubs } = analysis.money
   if (lines.length === 0) return []
   const unknown = `no price is known for ${unpriced.map(printable).join(", ")}`
   const isUnknown = lines.every((line) => line.dollars === undefined)
-  const sum = unpriced.length === 0 ? dollars(all) : isUnknown ? unknown : `${dollars(all)}; ${unknown}`
+  const spent = `${stubs ? "more than " : ""}${dollars(all)}`
+  const sum = unpriced.length === 0 ? spent : isUnknown ? unknown : `${spent}; ${unknown}`
   return [
     ...titled(page, { title: "Money", about: sum }),
     ...table({
@@ -100,15 +102,19 @@ export function money(page: Page): string[] {
         { title: "output", align: "right" },
         { title: "cost", align: "right" },
       ],
-      rows: lines.map(({ model, purpose, requests, counts, dollars: spent }) => [
+      rows: lines.map(({ model, purpose, requests, counts, dollars: cost }) => [
         printable(model),
         purpose === "main" ? "" : PURPOSE_WORDS[purpose],
         grouped(requests),
         short(counts.input + counts.cacheWrite5m + counts.cacheWrite1h),
         short(counts.cacheRead),
         short(counts.output),
-        spent === undefined ? "unknown" : dollars(spent),
+        cost === undefined ? "unknown" : dollars(cost),
       ]),
     }),
+    ...(stubs ? indented(wrapped(stubSentences(stubs), width - 2), 2) : []),
   ]
 }
+
+const stubSentences = ({ responses, recorded, written }: OutputStubs): string =>
+  `The output tokens of ${counted(responses, "response")} were not recorded in full: ${short(recorded)} recorded, about ${short(written)} written. The cost of the output is higher than shown.`

@@ -1,0 +1,54 @@
+import type { AssistantMessage } from "@strata/core/internal"
+import { createEstimator } from "@strata/core/internal/tokens/estimate"
+import { expect, test } from "vitest"
+import { plainStyle as style } from "../display/terminal.ts"
+import { analyse } from "./analysis.ts"
+import { outputStubs } from "./output-stubs.ts"
+import { report } from "./report.ts"
+
+const answer = (id: string, text: string, output_tokens: number): AssistantMessage => ({
+  uuid: `u-${id}-${text.length}`,
+  parentUuid: null,
+  timestamp: "2026-01-01T00:00:00.000Z",
+  type: "assistant",
+  message: {
+    id,
+    role: "assistant",
+    model: "claude-opus-4-5",
+    content: [{ type: "text", text }],
+    usage: { input_tokens: 10, output_tokens },
+  },
+})
+const LONG = "The parser reads one token at a time and keeps a stack. ".repeat(40)
+const estimator = createEstimator("claude-5")
+
+test("TOK-7 recorded output tokens far below what was written are stubs", () => {
+  const written = estimator.blocks([{ type: "text", text: LONG }])
+  expect(outputStubs([answer("a", LONG, 3), answer("b", LONG, written)], estimator)).toEqual({
+    responses: 1,
+    recorded: 3,
+    written,
+  })
+  expect(outputStubs([answer("a", LONG, written)], estimator)).toBeUndefined()
+  expect(outputStubs([answer("a", "ok", 0)], estimator)).toBeUndefined()
+})
+
+test("TOK-7 the pieces of one response count together", () => {
+  const written = estimator.blocks([{ type: "text", text: LONG }])
+  expect(outputStubs([answer("a", LONG, 3), answer("a", "Done.", written)], estimator)).toBeUndefined()
+})
+
+test("TOK-7 inspect says so instead of printing a wrong price", () => {
+  const analysis = analyse({
+    file: "talk.jsonl",
+    format: "claude-code",
+    id: "talk",
+    model: "claude-opus-4-5",
+    report: { lines: 1, understood: {}, notUnderstood: {}, notes: [] },
+    entries: [answer("a", LONG, 3)],
+    aside: [],
+  })
+  const text = report(analysis, { columns: 80, style }).join("\n")
+  expect(text).toContain("Money  more than $0.")
+  expect(text.replace(/\s+/g, " ")).toContain("The output tokens of 1 response were not recorded in full: 3 recorded")
+})
