@@ -88,6 +88,14 @@ describe("JRN-6: Claude Code transcripts", () => {
     expect(report.understood).toEqual({ user: 1, "user again": 1 })
   })
 
+  test("MSG-5: where the program changed the input of a call, what the model wrote counts", () => {
+    const call = [{ type: "tool_use", id: "t1", name: "Bash", input: { command: "ls" } }]
+    const line = { ...said("b", "a", "m1", call), wireToolInputs: { t1: { command: "cd src && ls" } } }
+    expect(read(user("a", null, "hi"), line).messages[1]).toMatchObject({
+      message: { content: [{ id: "t1", input: { command: "cd src && ls" } }] },
+    })
+  })
+
   test("MSG-2: parallel calls are one turn on the main path, an abandoned branch is not on it", () => {
     const { messages, report } = read(
       user("q", null, "look"),

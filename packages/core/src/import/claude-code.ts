@@ -4,8 +4,8 @@
  * One response of the API is often several lines with the same `message.id`.
  */
 import { isSafeId, uuidFrom } from "../base/ids.ts"
-import { textOf, toBlocks } from "../messages/blocks.ts"
-import { parseExact } from "../messages/exact-json.ts"
+import { type Block, isToolUse, textOf, toBlocks } from "../messages/blocks.ts"
+import { parseExact, withExactInput } from "../messages/exact-json.ts"
 import type { CompactMetadata, Message, SystemMessage, Usage, Uuid } from "../messages/messages.ts"
 import { AgentTrail } from "./claude-code-agents.ts"
 import { attachmentFrom, promptFrom } from "./claude-code-attachments.ts"
@@ -223,7 +223,7 @@ class Transcript {
 
   #assistant(line: Fields): Message | undefined {
     const message = fieldsAt(line, "message")
-    const content = blocksFromApi(message?.content)
+    const content = blocksFromApi(message?.content)?.map((block) => asSent(block, fieldsAt(line, "wireToolInputs")))
     if (!content) return void this.#tally.notUnderstood("assistant without content")
     this.#tally.understood("assistant")
     for (const id of questionsIn(content)) this.#asked.add(id)
@@ -296,6 +296,12 @@ function remarkOnLinks({ unlinked, boundaries, afterKept, startsLater }: LinkRep
     tally.remark(`boundaries that name no message of this file, placed after the line before them: ${boundaries}`)
   if (afterKept > 0)
     tally.remark(`messages linked to one that a boundary keeps, placed after the summary: ${afterKept}`)
+}
+
+/** Newer versions change the input of a call before they run it, and keep beside it what the model wrote. */
+function asSent(block: Block, sent: Fields | undefined): Block {
+  const input = isToolUse(block) ? fieldsAt(sent, block.id) : undefined
+  return input && isToolUse(block) ? withExactInput(block, JSON.stringify(input)) : block
 }
 
 /** Newer versions record the origin of a user message: the person or a background task. */
