@@ -180,15 +180,17 @@ async function* submit(prompt: Content, options: QueryOptions): AsyncGenerator<Q
 async function* ask(options: QueryOptions, turn: number): AsyncGenerator<QueryEvent, ModelResponse | "aborted"> {
   const { conversation: chat, signal } = options
   const withholdings = [...WITHHOLDINGS]
-  let hasCompacted = false
+  let [hasFolded, hasCompacted] = [false, false]
   for (;;) {
     try {
       return yield* askOnce(options, turn)
     } catch (error) {
       if (signal?.aborted) throw error
       if (error instanceof PromptTooLongError && !hasCompacted) {
-        hasCompacted = true
-        await compactAfter(error, options)
+        // where folding is on it comes first, and compaction only if the request is still refused
+        hasFolded = !hasFolded && (await chat.foldAfterRefusal())
+        hasCompacted = !hasFolded
+        if (hasCompacted) await compactAfter(error, options)
       } else if (refusesMedia(error)) {
         const message = await withhold(chat, withholdings)
         if (message === undefined) throw error

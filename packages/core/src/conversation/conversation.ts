@@ -20,6 +20,7 @@ import type { Mailbox } from "../journal/mailbox.ts"
 import { newestFirst } from "../journal/newest-first.ts"
 import type { Journal, Store } from "../journal/store.ts"
 import type { CompactionOrder, CompactionPlan, Refusal } from "../layers/compaction-order.ts"
+import { foldAfterRefusal } from "../layers/fold/fold.ts"
 import { exchangesOf, type PlannedRange, type RangePlan } from "../layers/fold/plan.ts"
 import type { Layer, LayerContext, Outcome } from "../layers/layer.ts"
 import { LayerPipeline } from "../layers/pipeline.ts"
@@ -348,6 +349,15 @@ export class Conversation implements AsyncDisposable {
   /** Sends a folded or snipped range again, by the handle of any message in it. */
   unfold(handle: string, { dryRun = false }: { readonly dryRun?: boolean } = {}): Promise<RangePlan> {
     return this.#changeRange({ action: "open", handle, dryRun })
+  }
+
+  /** @internal Folds old exchanges after the API refused a request as too long. Resolves with whether that made room. */
+  async foldAfterRefusal(): Promise<boolean> {
+    return this.#inOrder(async () => {
+      const outcome = this.#parts.settings.values.off ? undefined : foldAfterRefusal(this.#context())
+      if (outcome) await this.#layers.act({ name: "fold" }, async () => outcome)
+      return outcome !== undefined
+    })
   }
 
   /** @internal The finished exchanges that can be folded or snipped, oldest first. */

@@ -162,6 +162,8 @@ export type Decision =
       readonly subtype: "folded"
       /** The line as it is sent, so that later versions send the same bytes. */
       readonly line: string
+      /** Decided together with the fold before it, and undone with it. */
+      readonly joined?: true
     } & HiddenRange)
   /** An earlier decision no longer counts. A compaction is named by its boundary. Its parent is that of the decision, so both are on a path or neither. */
   | {

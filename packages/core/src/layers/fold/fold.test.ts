@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
 import { entriesOf, openTestConversation } from "../../../test/open.ts"
+import { NothingToUndoError } from "../../base/errors.ts"
 import type { Conversation } from "../../conversation/conversation.ts"
 import type { Block } from "../../messages/blocks.ts"
 import { handleOf } from "../../messages/handles.ts"
@@ -133,6 +134,44 @@ test("BEY-13 fold down to a size takes the oldest exchanges, and those that were
   const again = await chat.fold({ downTo: Math.floor(chat.views.context.size().tokens * 0.8) })
   expect(again.ranges[0]!.from).not.toBe(tasks[0]!.request)
   await expect(chat.fold({ downTo: 1_000_000 })).rejects.toThrow(/nothing to fold/)
+})
+
+test("BEY-13, BEY-3 folds made together are undone together; those made one by one, one by one", async () => {
+  const chat = await openTestConversation({ settings: { figures: { "fold-keep": 1 } } })
+  const tasks = []
+  for (const n of [1, 2, 3, 4, 5]) tasks.push(await exchange(chat, `task ${n} ${"with many words ".repeat(200)}`))
+  const whole = await texts(chat)
+  const { ranges } = await chat.fold({ downTo: 1 })
+  expect(ranges).toHaveLength(4)
+  const report = await chat.undo()
+  expect(report).toMatchObject({ kind: "fold", tokensAfter: chat.views.context.size().tokens })
+  expect(report.undone).toHaveLength(4)
+  expect(await texts(chat)).toBe(whole)
+  await chat.fold({ from: tasks[0]!.request })
+  const once = await texts(chat)
+  await chat.snip({ from: tasks[1]!.request })
+  await chat.undo()
+  expect(await texts(chat)).toBe(once)
+  await chat.undo()
+  expect(await texts(chat)).toBe(whole)
+  await expect(chat.undo()).rejects.toThrow(NothingToUndoError)
+})
+
+test("BEY-13, BEY-3 of folds made together one can be opened, and the rest is still undone together", async () => {
+  for (const opened of [0, 1, 2]) {
+    const chat = await openTestConversation({ settings: { figures: { "fold-keep": 1 } } })
+    const tasks = []
+    for (const n of [1, 2, 3, 4]) tasks.push(await exchange(chat, `task ${n} ${"with many words ".repeat(200)}`))
+    const whole = await texts(chat)
+    expect((await chat.fold({ downTo: 1 })).ranges).toHaveLength(3)
+    await chat.unfold(tasks[opened]!.request)
+    expect(chat.views.context.hiddenRanges).toHaveLength(2)
+    const planned = await chat.undo({ dryRun: true })
+    expect(await chat.undo()).toEqual(planned)
+    expect(planned.undone).toHaveLength(2)
+    expect(await texts(chat)).toBe(whole)
+    await expect(chat.undo()).rejects.toThrow(NothingToUndoError)
+  }
 })
 
 test("BEY-13 an undo of the fold by its decision gives the byte-identical request, also with later messages", async () => {

@@ -6,7 +6,7 @@ import { grouped } from "../../base/grouped.ts"
 import { counted } from "../../base/numbers.ts"
 import { cacheLifetime } from "../2-microcompact/cache-state.ts"
 import { cachePrices, compactsItself, paybackTurns, remainingTurns } from "../2-microcompact/payback.ts"
-import type { Layer, LayerContext } from "../layer.ts"
+import type { Layer, LayerContext, Outcome } from "../layer.ts"
 import { decisionsFor, planDownTo, type RangePlan } from "./plan.ts"
 
 const TARGET_SHARE = 0.5 // of the threshold: folding rewrites the cache, so it makes room for many turns at once
@@ -17,13 +17,26 @@ export function folding(): Layer {
 
     async beforeRequest(context) {
       const plan = planFor(context)
-      if (!plan) return undefined
-      return {
-        drafts: decisionsFor(context, plan, { by: "user", why: "the window was filling up" }),
-        message: ({ saved }) =>
-          `Folded ${counted(plan.ranges.length, "old exchange")} into one line each: ${grouped(saved)} tokens fewer. /unfold HANDLE opens one again.`,
-      }
+      return plan && outcomeOf(context, plan, "the window was filling up")
     },
+  }
+}
+
+/** What folding does when the API has refused a request as too long. The estimate was too low, so half of what it says must go. */
+export function foldAfterRefusal(context: LayerContext): Outcome | undefined {
+  const { flags, fill, thresholds } = context
+  if (!flags.on.folding) return undefined
+  const target = Math.min(fill.used, thresholds.autoCompact) * TARGET_SHARE
+  const plan = planDownTo(context, target, flags.figures["fold-keep"])
+  if (plan.action === "refused" || plan.tokensAfter > target) return undefined
+  return outcomeOf(context, plan, "the API refused the request as too long")
+}
+
+function outcomeOf(context: LayerContext, plan: RangePlan, why: string): Outcome {
+  return {
+    drafts: decisionsFor(context, plan, { by: "user", why }),
+    message: ({ saved }) =>
+      `Folded ${counted(plan.ranges.length, "old exchange")} into one line each: ${grouped(saved)} tokens fewer. /unfold HANDLE opens one again.`,
   }
 }
 

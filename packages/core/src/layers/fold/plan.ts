@@ -197,7 +197,7 @@ export function decisionsFor(
     const range = { from, to, ...(drops ? { thinking: "dropped" as const } : {}), effect }
     return line === undefined
       ? { type: "strata", subtype: "snipped", why, by, ...range }
-      : { type: "strata", subtype: "folded", line, ...range }
+      : { type: "strata", subtype: "folded", line, ...range, ...(i > 0 ? { joined: true } : {}) }
   })
   return [...cacheEditsGone(context), ...decisions]
 }

@@ -15,12 +15,14 @@ export interface Undoable {
   readonly at: Uuid | null
   /** Decisions that were made with it and are undone with it. */
   readonly companions: readonly Uuid[]
+  /** Folds that were made with it. Undo takes back all of them; each can also be opened alone. */
+  readonly joined?: readonly Uuid[]
 }
 
 export interface UndoableDecisions {
   readonly list: Undoable[]
-  /** The newest decision, if the next one may have been made with it. */
-  before?: { readonly uuid: Uuid; readonly parentUuid: Uuid | null }
+  /** The newest decision, if the next one may have been made with it. `leads`: it comes first, and the next one is what can be undone. */
+  before?: { readonly uuid: Uuid; readonly parentUuid: Uuid | null; readonly leads: boolean }
 }
 
 export const undoable: Projection<UndoableDecisions> = {
@@ -43,21 +45,34 @@ function takeDecision(state: UndoableDecisions, entry: DecisionEntry, before: Un
   const { uuid, timestamp, parentUuid } = entry
   const { list } = state
   if (entry.subtype === "undone") {
-    const at = list.findIndex((each) => each.uuid === entry.decision)
-    if (at >= 0) list.splice(at, 1)
+    takeBack(list, entry.decision)
     return
   }
-  if (entry.subtype === "cache-edits-dropped") state.before = { uuid, parentUuid }
+  if (entry.subtype === "cache-edits-dropped") state.before = { uuid, parentUuid, leads: true }
+  const last = list.at(-1)
+  if (entry.subtype === "folded" && entry.joined && last?.kind === "fold" && last.at === parentUuid) {
+    list[list.length - 1] = { ...last, joined: [...(last.joined ?? []), uuid] }
+    return
+  }
   const kind = kindOf(entry)
   if (kind !== undefined) {
-    const companions = before?.parentUuid === parentUuid ? [before.uuid] : []
+    const companions = before?.leads && before.parentUuid === parentUuid ? [before.uuid] : []
     list.push({ kind, uuid, timestamp, at: parentUuid, companions })
-    state.before = { uuid, parentUuid }
+    state.before = { uuid, parentUuid, leads: false }
     return
   }
-  const last = list.at(-1)
   const isCompanion = entry.subtype === "thinking-dropped" && last !== undefined && before?.uuid === last.uuid
   if (isCompanion && last.at === parentUuid) list[list.length - 1] = { ...last, companions: [...last.companions, uuid] }
+}
+
+/** Of folds that were made together, those that are left can still be undone. */
+function takeBack(list: Undoable[], decision: Uuid): void {
+  const at = list.findIndex(({ uuid, joined }) => uuid === decision || joined?.includes(decision))
+  const found = list[at]
+  if (!found) return
+  const [uuid, ...joined] = [found.uuid, ...(found.joined ?? [])].filter((each) => each !== decision)
+  if (uuid === undefined) list.splice(at, 1)
+  else list[at] = { ...found, uuid, joined }
 }
 
 const OF_THEIR_OWN: ReadonlyMap<string, UndoableKind> = new Map([

@@ -65,6 +65,24 @@ test("BEY-13 where folding cannot help, the window is compacted as usual", async
   await agent.close()
 })
 
+test("BEY-13, L4-23 after the API refuses a request as too long, exchanges are folded first; only if that is not enough is there a compaction", async () => {
+  const models = { "claude-opus-5-5": { window: 40_000 } }
+  const { sim, of } = await compactingSimulator(manyTimes(rounds(1, 5_000), 20), { models })
+  const agent = await compactingAgent(sim, { settings: FOLDING, window: 500_000 })
+  for (let n = 1; n <= 8; n++) expect((await ask(agent, `Task ${n}.`)).end).toMatchObject({ reason: "answer" })
+  expect(sim.log.some(({ status }) => status === 400)).toBe(true)
+  expect((await decisionsOf(agent, "folded")).length).toBeGreaterThan(1)
+  expect(of("summary")).toHaveLength(0)
+  await agent.close()
+
+  const long = await compactingSimulator([...rounds(1, 500), ...rounds(14, 5_000)], { models })
+  const other = await compactingAgent(long.sim, { settings: FOLDING, window: 500_000 })
+  await ask(other, "A short task.")
+  expect((await ask(other, "One long task.")).end).toMatchObject({ reason: "answer" })
+  expect(long.of("summary").length).toBeGreaterThan(0)
+  await other.close()
+})
+
 test("BEY-13 a compaction after folds summarises their lines, and every block of the ranges is still recalled", async () => {
   const { sim, of } = await compactingSimulator(manyTimes(rounds(1, 2_000), 40))
   const agent = await compactingAgent(sim, { settings: { switches: { notes: false } } })
