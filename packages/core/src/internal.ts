@@ -42,6 +42,7 @@ export {
 export { type ProjectPart, partText, partTitle, partVariables } from "./base/project-parts.ts"
 export { promptText } from "./base/prompt-file.ts"
 export { repositoryRoot } from "./base/repository.ts"
+export { findSecrets, maskSecrets } from "./base/secrets/find-secrets.ts"
 export {
   DEFAULT_SETTINGS,
   ENVIRONMENT,
@@ -124,7 +125,6 @@ export {
 } from "./memory/memory.ts"
 export { MemoryConflictError, MemoryRefusedError } from "./memory/plan-change.ts"
 export { type ProjectIdentity, projectIdentity } from "./memory/project-identity.ts"
-export { findSecrets, maskSecrets } from "./memory/secrets/find-secrets.ts"
 export { renderAttachment, type Todo } from "./messages/attachments.ts"
 export {
   type Block,

@@ -1,7 +1,7 @@
 /** `strata memory search`: memories first, then passages of past conversations. Works offline. */
 import type { FoundInConversation, Memory } from "@strata/core/internal"
+import { maskSecrets } from "@strata/core/internal/base/secrets/find-secrets"
 import { ageOf } from "@strata/core/internal/layers/5-auto-memory/age"
-import { maskSecrets } from "@strata/core/internal/memory/secrets/find-secrets"
 import { loadSearch } from "@strata/core/internal/recall/load-search"
 import { firstLine, indented } from "../display/text.ts"
 import { printable } from "../display/visible.ts"

@@ -3,8 +3,8 @@
  * the history of the memory right away, as the agent's.
  */
 
+import { findSecrets } from "../base/secrets/find-secrets.ts"
 import { nameInside } from "../layers/5-auto-memory/captured-files.ts"
-import { findSecrets } from "../memory/secrets/find-secrets.ts"
 import { executed, questionOf } from "../tools/defaults.ts"
 import type { Tool, ToolOutput } from "../tools/tool.ts"
 

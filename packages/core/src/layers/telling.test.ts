@@ -1,5 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { SECRETS } from "../../test/memory/secret-samples.ts"
 import { createEstimator } from "../tokens/estimate.ts"
 import { tellingIn } from "./telling.ts"
 
@@ -27,6 +28,12 @@ describe("BEY-1 what is exact in a result", () => {
     const text = names.join("\n")
     const shown = tellingIn({ text, room: 20, estimate, isUsedLater: (name) => name === "helperNumber57" })
     expect(shown.startsWith("helperNumber57")).toBe(true)
+  })
+
+  test("secrets stay out of it, also where an error line reports them", () => {
+    const left = SECRETS.flatMap(({ text, secret }) => [telling(text, 400), telling(`Error: ${text}`, 400)].filter((shown) => shown.includes(secret)))
+    expect(left).toEqual([])
+    expect(telling("Error: login with sk-ant-api03-abcdefgh12345678 failed at 10.20.30.40")).toContain("10.20.30.40")
   })
 
   test("nothing exact leaves nothing", () => {

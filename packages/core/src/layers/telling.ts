@@ -1,13 +1,14 @@
 /**
  * What is exact in a tool result, in one line: the lines that report an error, and the names that tell most about it. It comes from a tool's
- * output, so every piece is quoted or free of anything that could end the line.
+ * output, so every piece is quoted or free of anything that could end the line. Secrets are left out.
  */
+import { dropSecrets } from "../base/secrets/find-secrets.ts"
 import { type ExactName, exactNamesIn } from "../messages/exact-names.ts"
 import { inline, quoted } from "../messages/inline.ts"
 
 const ERRORS_SHARE = 1 / 2 // of the room: names get the other half
 const LONGEST_ERROR = 160 // characters of one line
-const LOOKED_AT = 100_000 // characters at either end of a result: the middle of a huge one is not searched
+const LOOKED_AT = 50_000 // characters at either end of a result: the middle of a huge one is not searched
 const MOST_NAMES = 400 // that are weighed
 
 /** As programs report failures: the word near the beginning of the line, the name of an exception, or a phrase of the system's. */
@@ -41,7 +42,9 @@ export interface TellingInput {
 
 /** Empty where nothing fits or nothing is worth it. */
 export function tellingIn({ text, room, estimate, isUsedLater = () => false }: TellingInput): string {
-  const searched = text.length > 2 * LOOKED_AT ? `${text.slice(0, LOOKED_AT)}\n${text.slice(-LOOKED_AT)}` : text
+  const searched = dropSecrets(
+    text.length > 2 * LOOKED_AT ? `${text.slice(0, LOOKED_AT)}\n${text.slice(-LOOKED_AT)}` : text,
+  )
   const pieces: string[] = []
   let left = room
   const take = (piece: string, most: number): boolean => {

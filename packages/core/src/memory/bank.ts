@@ -4,6 +4,7 @@
  */
 import { type Clock, systemClock } from "../base/clock.ts"
 import { MemoryChangedError } from "../base/errors.ts"
+import { maskSecrets } from "../base/secrets/find-secrets.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
 import { commit } from "./commit.ts"
 import { planErasure } from "./erase.ts"
@@ -14,7 +15,6 @@ import type { Memory, MemoryAuthor, MemoryChange, MemoryProposal, MemoryToolEdit
 import { planProposal } from "./plan-change.ts"
 import { planRecord } from "./plan-record.ts"
 import { planRevert } from "./plan-revert.ts"
-import { maskSecrets } from "./secrets/find-secrets.ts"
 import { type Snapshot, SnapshotReader } from "./snapshot.ts"
 
 const MOST_ATTEMPTS = 100 // each failure means that another process succeeded

@@ -1,4 +1,6 @@
 /** Writes one planned change: the files, the index in step with them, the archive, and the history, all or nothing. */
+
+import { maskSecrets } from "../base/secrets/find-secrets.ts"
 import type { MemoryFileChange, MemoryFiles } from "../journal/memory-files.ts"
 import { ARCHIVE, INDEX_FILE } from "./file-names.ts"
 import { hashOf, historyWrites, type RecordedFile, readCopy } from "./history.ts"
@@ -6,7 +8,6 @@ import { updateIndex } from "./index-file.ts"
 import { maskFile } from "./masked-file.ts"
 import type { Memory, MemoryAuthor, MemoryChange, MemoryFileEdit, MemoryRefusal, Provenance } from "./memory.ts"
 import type { Edits } from "./plan-change.ts"
-import { maskSecrets } from "./secrets/find-secrets.ts"
 import { dayOf, factsOf, type Snapshot, type SnapshotReader } from "./snapshot.ts"
 
 export interface PlannedChange {

@@ -1,5 +1,5 @@
 /** Removes secrets from a whole memory file, so that its frontmatter stays readable. */
-import { findSecrets, maskSecrets } from "./secrets/find-secrets.ts"
+import { findSecrets, maskSecrets } from "../base/secrets/find-secrets.ts"
 import { type FileFacts, hasFrontmatter, parseMemory, renderMemory } from "./topic-file.ts"
 
 export interface MaskedFile {

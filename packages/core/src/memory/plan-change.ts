@@ -1,11 +1,11 @@
 /** Turns a proposal into texts to write: drafts rendered, secrets masked, refusals found, supersession marked, changes merged. */
 import { MemoryFileError, StrataError } from "../base/errors.ts"
+import { findSecrets, maskSecrets } from "../base/secrets/find-secrets.ts"
 import { checkedTopicFile, fileNameFor, INDEX_FILE } from "./file-names.ts"
 import { lessTrusted, refusalOf } from "./instruction-guard.ts"
 import { maskFile } from "./masked-file.ts"
 import type { Memory, MemoryDraft, MemoryProposal, MemoryRefusal, MemoryText, Provenance } from "./memory.ts"
 import { mergeTexts } from "./merge-texts.ts"
-import { findSecrets, maskSecrets } from "./secrets/find-secrets.ts"
 import { dayOf, factsOf, type Snapshot } from "./snapshot.ts"
 import { type FileFacts, parseMemory, renderMemory, usualBasis } from "./topic-file.ts"
 

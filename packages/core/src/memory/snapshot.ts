@@ -1,10 +1,10 @@
 /** One consistent reading of a memory directory: no change by another process falls between two files of it. */
 import { reasonOf, StrataError } from "../base/errors.ts"
+import { findSecrets, maskSecrets } from "../base/secrets/find-secrets.ts"
 import type { MemoryFileListing, MemoryFiles } from "../journal/memory-files.ts"
 import { INDEX_FILE, isTopicFile } from "./file-names.ts"
 import { hashOf, type LoadedHead, loadHead, readHeadText } from "./history.ts"
 import type { Memory } from "./memory.ts"
-import { findSecrets, maskSecrets } from "./secrets/find-secrets.ts"
 import { type FileFacts, parseMemory } from "./topic-file.ts"
 
 const MOST_MEMORY_BYTES = 256 * 1024 // the longest file that counts as a memory

@@ -1,7 +1,7 @@
 /** A memory that the person asks for in so many words, for example a line that starts with `#` in the chat. */
 import { StrataError } from "../../base/errors.ts"
+import { findSecrets } from "../../base/secrets/find-secrets.ts"
 import type { MemoryDraft, Provenance } from "../../memory/memory.ts"
-import { findSecrets } from "../../memory/secrets/find-secrets.ts"
 
 const MOST_NAME_WORDS = 8
 const ABOUT_THE_USER =

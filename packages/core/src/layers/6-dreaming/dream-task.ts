@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto"
 import { readFile, rm, stat } from "node:fs/promises"
 import { type Clock, callAfter } from "../../base/clock.ts"
 import { reasonOf } from "../../base/errors.ts"
-import { maskSecrets } from "../../memory/secrets/find-secrets.ts"
+import { maskSecrets } from "../../base/secrets/find-secrets.ts"
 import { type DreamPlaces, readJson, writeWhole } from "./dream-places.ts"
 import { machineProcesses, type Processes } from "./owner-process.ts"
 

@@ -4,10 +4,10 @@
  */
 import { lstat, mkdir, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises"
 import { dirname, join, relative, sep } from "node:path"
+import { maskSecrets } from "../../base/secrets/find-secrets.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "../../journal/file/layout.ts"
 import type { MemoryFiles } from "../../journal/memory-files.ts"
 import { INDEX_FILE, isTopicFile } from "../../memory/file-names.ts"
-import { maskSecrets } from "../../memory/secrets/find-secrets.ts"
 
 const LOGS = "logs/"
 const MOST_FILE_BYTES = 256 * 1024 // the longest file that counts as a memory

@@ -1,7 +1,7 @@
 /** A dream's change that waits for the person's consent. It is kept with the texts it started from, so it can be installed days later. */
 import { rm } from "node:fs/promises"
+import { maskSecrets } from "../../base/secrets/find-secrets.ts"
 import type { MemoryText } from "../../memory/memory.ts"
-import { maskSecrets } from "../../memory/secrets/find-secrets.ts"
 import { type DreamPlaces, readJson, writeWhole } from "./dream-places.ts"
 
 export interface DreamProposal {

@@ -1,24 +1,28 @@
 /**
  * The line that is sent in place of a folded range: how much it was, what was asked, which files changed, which commands ran and how they
- * ended, and how to recall it. Computed from the messages alone; the decision keeps the text, so it never changes.
+ * ended, and how to recall it. Computed from the messages alone; the decision keeps the text, so it never changes. It is sent as a message
+ * of the user's, so words, paths and commands from outside are quoted wherever they could be taken for the line itself.
  */
 import { grouped } from "../../base/grouped.ts"
 import { counted } from "../../base/numbers.ts"
+import { maskSecrets } from "../../base/secrets/find-secrets.ts"
 import { isText, isToolUse, textOf } from "../../messages/blocks.ts"
 import { handleOf } from "../../messages/handles.ts"
+import { quoted } from "../../messages/inline.ts"
 import { contentOf, isRequest, type Message } from "../../messages/messages.ts"
 import { project } from "../../views/projection.ts"
 import { artifacts, fateOf } from "../../views/record/artifacts.ts"
 
 const WORDS = 160 // characters of the request and of the answer
 const COMMAND = 60 // characters
+const READ = 4_000 // characters that a line is cut from
 const FILES = 5
 const COMMANDS = 3
 
 export function lineFor(messages: readonly Message[]): string {
   const { files, commands } = project(artifacts, messages)
-  const changed = [...files].filter(([, facts]) => fateOf(facts) !== "read").map(([path]) => inOneLine(path, WORDS))
-  const ran = [...commands].map(([command, { failed }]) => `${inOneLine(command, COMMAND)}${failed ? " (failed)" : ""}`)
+  const changed = [...files].filter(([, facts]) => fateOf(facts) !== "read").map(([path]) => item(path, WORDS))
+  const ran = [...commands].map(([command, { failed }]) => `${item(command, COMMAND)}${failed ? " (failed)" : ""}`)
   const requests = messages.filter(isRequest)
   const answer = messages.findLast((message) => message.type === "assistant" && hasText(message))
   const sentences = [
@@ -26,7 +30,7 @@ export function lineFor(messages: readonly Message[]): string {
     asked(requests),
     listed("Changed", changed, FILES),
     listed("Ran", ran, COMMANDS),
-    answer ? `Answered: "${wordsOf(answer)}".` : "",
+    answer ? `Answered: ${quoted(wordsOf(answer))}.` : "",
     `Recall: ${handleOf(messages[0]!.uuid)} to ${handleOf(messages.at(-1)!.uuid)}`,
   ]
   return `[Folded: ${sentences.filter(Boolean).join(" ")}]`
@@ -53,7 +57,7 @@ function sizeOf(messages: readonly Message[]): string {
 function asked(requests: readonly Message[]): string {
   if (requests.length === 0) return ""
   const more = requests.length === 1 ? "" : ` and ${counted(requests.length - 1, "more request")}`
-  return `Asked: "${wordsOf(requests[0]!)}"${more}.`
+  return `Asked: ${quoted(wordsOf(requests[0]!))}${more}.`
 }
 
 /** The newest ones. */
@@ -65,7 +69,17 @@ function listed(title: string, items: readonly string[], most: number): string {
 
 const hasText = (message: Message): boolean => wordsOf(message) !== ""
 
+/** What a path or a plain command consists of. Anything else could end the line or begin a sentence of it. */
+const PLAIN = /^[\w./@+~=-]+(?:(?<!\.) [\w./@+~=-]+)*$/
+
+function item(text: string, most: number): string {
+  const line = inOneLine(text, most)
+  return PLAIN.test(line) || (line.endsWith("…") && PLAIN.test(line.slice(0, -1))) ? line : quoted(line)
+}
+
 function inOneLine(text: string, most: number): string {
-  const line = text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim()
+  const line = maskSecrets(text.slice(0, READ))
+    .replaceAll(/[\s\p{Cc}]+/gu, " ")
+    .trim()
   return (line.length > most ? `${line.slice(0, most).trimEnd()}…` : line).toWellFormed()
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
+import { SECRETS } from "../../../test/memory/secret-samples.ts"
 import { handleOf } from "../../messages/handles.ts"
 import { toJson } from "../checkpoint-json.ts"
 import { project } from "../projection.ts"
@@ -21,6 +22,15 @@ describe("L4-30 the names view", () => {
     expect([...typed]).toEqual([["fooBar", { by: "input", at: handleOf(called!.uuid), uses: 1 }]])
     expect(seen.size).toBe(0)
     expect(handleOf(asked!.uuid)).not.toBe(handleOf(called!.uuid))
+  })
+
+  test("secrets are no names, in any text", () => {
+    for (const { text, secret } of SECRETS) {
+      const { messages } = conversation().user(text).call("Bash", { command: text }).result(text).say(text)
+      const { said, typed, seen } = project(names, messages)
+      const found = [...said.keys(), ...typed.keys(), ...seen.keys()]
+      expect(found.filter((name) => name.length > 3 && name.includes(secret)), text).toEqual([])
+    }
   })
 
   test("a name that is said again moves up", () => {

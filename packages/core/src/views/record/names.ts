@@ -1,7 +1,8 @@
 /**
  * The names view: exact names, where each was last used and by whom. It follows the journal, so what was cleared from the context is still
- * here. Bounded: of the names used least often, the oldest are forgotten first.
+ * here. Bounded: of the names used least often, the oldest are forgotten first. Secrets are no names: the list is sent with every request.
  */
+import { dropSecrets } from "../../base/secrets/find-secrets.ts"
 import { type Entry, isMessage } from "../../journal/entries.ts"
 import { isText, isToolResult, isToolUse, resultBlocks, textOf } from "../../messages/blocks.ts"
 import { type ExactName, exactNamesIn } from "../../messages/exact-names.ts"
@@ -81,7 +82,7 @@ function stringsIn(value: unknown, key = ""): string {
 function namesIn(text: string, by: NameUser): readonly ExactName[] {
   const read =
     text.length <= READ_AT_START + READ_AT_END ? text : `${text.slice(0, READ_AT_START)}\n${text.slice(-READ_AT_END)}`
-  const found = exactNamesIn(read, MOST_OF_ONE_TEXT)
+  const found = exactNamesIn(dropSecrets(read), MOST_OF_ONE_TEXT)
   // quotes in code and output are strings of the program, not terms of the conversation; `-n` means something else in each command
   return by === "input" || by === "result"
     ? found.filter(({ name, kind }) => kind !== "quoted" && name.length > 2)

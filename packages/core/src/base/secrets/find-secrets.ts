@@ -1,4 +1,4 @@
-/** Finds secrets in a text, so that none is ever written to memory. */
+/** Finds secrets in a text, so that none is written to memory or carried on after what it was in has left the view. */
 import { KNOWN_FORMS } from "./known-forms.ts"
 import { NAMED_SECRETS } from "./named-secrets.ts"
 import type { SecretRule } from "./secret-rule.ts"
@@ -31,14 +31,19 @@ export function findSecrets(text: string): readonly FoundSecret[] {
 }
 
 /** The text with each secret replaced by a note that says what kind it was. */
-export function maskSecrets(text: string): string {
+export const maskSecrets = (text: string): string => replaced(text, ({ kind }) => `[secret removed: ${kind}]`)
+
+/** The text with a blank in place of each secret. */
+export const dropSecrets = (text: string): string => replaced(text, () => " ")
+
+function replaced(text: string, instead: (secret: FoundSecret) => string): string {
   let at = 0
-  let masked = ""
+  let result = ""
   for (const secret of findSecrets(text)) {
-    masked += `${text.slice(at, secret.at)}[secret removed: ${secret.kind}]`
+    result += text.slice(at, secret.at) + instead(secret)
     at = secret.at + secret.length
   }
-  return masked + text.slice(at)
+  return result + text.slice(at)
 }
 
 function matchesOf({ kind, pattern, isSecret }: SecretRule, text: string): readonly FoundSecret[] {
