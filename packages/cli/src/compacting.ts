@@ -107,8 +107,8 @@ export function compactRequestIn(task: string): CompactRequest | undefined {
 
 export type CompactingEnd =
   | { readonly kind: "done" }
-  /** The person cancelled; nothing has changed. */
-  | { readonly kind: "given-up" }
+  /** The person cancelled; nothing has changed. `error`: they left the summary empty. */
+  | { readonly kind: "given-up"; readonly error?: Error }
   | { readonly kind: "failed"; readonly message: string; readonly error: unknown }
 
 export interface Compacting {
@@ -133,10 +133,12 @@ async function* ended({ work, signal }: Compacting): AsyncGenerator<QueryEvent, 
     await work({ signal })
     return { kind: "done" }
   } catch (error) {
-    if (signal.aborted || isCancelled(error)) return { kind: "given-up" }
+    if (signal.aborted) return { kind: "given-up" }
+    if (isCancelled(error)) return { kind: "given-up", error }
     return { kind: "failed", message: error instanceof Error ? error.message : reasonOf(error), error }
   }
 }
 
 /** The person left the summary empty. */
-const isCancelled = (error: unknown): boolean => error instanceof CompactionFailedError && error.reason === "cancelled"
+const isCancelled = (error: unknown): error is Error =>
+  error instanceof CompactionFailedError && error.reason === "cancelled"

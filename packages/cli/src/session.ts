@@ -207,6 +207,6 @@ export async function findConversation(
   if (beginning.from === "new") return undefined
   const conversations = await conversationsOf(workspace)
   if (conversations.length === 0)
-    throw new UsageError("This project has no conversation to continue yet. Start one without --continue and --resume.")
+    throw new UsageError('This project has no conversation yet. Start one with "strata chat" or "strata run".')
   return beginning.from === "id" ? findById(beginning.id, conversations) : conversations[0]
 }

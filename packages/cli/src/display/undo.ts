@@ -27,7 +27,7 @@ function laterWords({ messages, kept }: UndoReport["later"], isDryRun: boolean):
   return ` ${came} ${isDryRun ? "would be" : messages === 1 ? "is" : "are"} left out; the journal keeps ${messages === 1 ? "it" : "them"}.`
 }
 
-export function clearingSentence(report: ClearingReport, { isDryRun = false } = {}): string {
+export function clearingSentence(report: ClearingReport, { isDryRun = false, undo = "/undo" } = {}): string {
   const { results, images, tokensBefore, tokensAfter, rewrites, dollars: price } = report
   if (results + images === 0) return "There is nothing to clear. What the model has not answered yet always stays."
   const what =
@@ -38,6 +38,6 @@ export function clearingSentence(report: ClearingReport, { isDryRun = false } = 
     rewrites === 0
       ? "The cache is cold, so this costs nothing."
       : `The next request writes ${grouped(rewrites)} tokens to the cache again${cost}.`
-  const end = isDryRun ? " Nothing was changed." : " /undo brings them back."
+  const end = isDryRun ? " Nothing was changed." : ` ${undo} brings ${results + images === 1 ? "it" : "them"} back.`
   return `${what} ${verb} cleared: ${grouped(tokensBefore)} to ${grouped(tokensAfter)} tokens. ${cache}${end}`
 }

@@ -39,6 +39,8 @@ const REASONS = {
 export function decisionsIn(entries: readonly Entry[]): readonly Decided[] {
   const decided: Decided[] = []
   const responses = new Set<string>()
+  /** What an undo may name. An undone compaction is not on the path, so what is not here is one. */
+  const subtypes = new Map<string, DecisionEntry["subtype"]>()
   let onServer = 0
   for (const entry of entries) {
     if (entry.type === "assistant" && !entry.isSidechain) responses.add(entry.message.id ?? entry.uuid)
@@ -50,14 +52,16 @@ export function decisionsIn(entries: readonly Entry[]): readonly Decided[] {
       if (cleared > onServer) decided.push({ turn, ...byServer(cleared - onServer) })
       onServer = cleared
     } else {
-      const found = described(entry)
+      const found = entry.subtype === "undone" ? undone(entry, subtypes) : described(entry)
       if (found) decided.push({ turn, ...found })
+      subtypes.set(entry.uuid, entry.subtype)
     }
   }
   return decided
 }
 
 type Description = Omit<Decided, "turn">
+type Undone = Extract<DecisionEntry, { readonly subtype: "undone" }>
 
 function described(decision: DecisionEntry): Description | undefined {
   switch (decision.subtype) {
@@ -82,11 +86,23 @@ function described(decision: DecisionEntry): Description | undefined {
       return { what: "compaction failed", about: `${TRIGGERS[decision.trigger]}: ${decision.message}` }
     case "thinking-dropped":
       return { what: "thinking dropped", about: decision.why }
-    case "undone":
-      return { what: "undone", about: "an earlier decision" }
     default:
       return undefined
   }
+}
+
+function undone({ decision, tokens }: Undone, earlier: ReadonlyMap<string, DecisionEntry["subtype"]>): Description {
+  const subtype = earlier.get(decision)
+  const what = subtype === undefined ? "a compaction" : (UNDONE[subtype] ?? "an earlier decision")
+  const size = tokens === undefined ? "" : `, to ${grouped(tokens)} tokens again`
+  return { what: "undone", about: `${what}${size}` }
+}
+
+const UNDONE: Partial<Record<DecisionEntry["subtype"], string>> = {
+  "tool-results-cleared": "a clearing of results",
+  "media-withheld": "a clearing of images",
+  folded: "a fold",
+  snipped: "a snip",
 }
 
 const rangeOf = ({ from, to }: { readonly from: string; readonly to: string }): string =>

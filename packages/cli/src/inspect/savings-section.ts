@@ -51,7 +51,7 @@ function decisionTable({ analysis, style, width }: Page): string[] {
         .map(({ turn, what, tokens, rewrites, about }) => [
           grouped(turn),
           what,
-          tokens === undefined ? "?" : short(tokens),
+          tokens === undefined ? (what === "undone" ? "" : "?") : short(tokens),
           rewrites ? short(rewrites) : "",
           printable(about),
         ]),

@@ -27,7 +27,7 @@ export async function* compact(run: CompactRun): AsyncGenerator<QueryEvent, Quer
 
 async function clear({ agent, isDryRun, notice }: CompactRun, order: ClearingOrder): Promise<void> {
   const report = await agent.conversation.clearResults({ ...order, dryRun: isDryRun })
-  notice(clearingSentence(report, { isDryRun }))
+  notice(clearingSentence(report, { isDryRun, undo: "strata undo" }))
 }
 
 const reviewOf = ({ edits, env }: CompactRun): Pick<CompactionOrder, "review"> =>
@@ -40,7 +40,8 @@ async function plan({ agent, order, showPlan }: CompactRun): Promise<void> {
 }
 
 function endOf(end: CompactingEnd): QueryEnd {
-  if (end.kind === "given-up") return { reason: "aborted" }
+  if (end.kind === "given-up")
+    return end.error ? { reason: "error", message: end.error.message, error: end.error } : { reason: "aborted" }
   return end.kind === "failed"
     ? { reason: "error", message: end.message, error: end.error }
     : { reason: "answer", text: "" }

@@ -29,7 +29,10 @@ export class Review {
   throwIfCancelled(): void {
     if (this.#failure !== undefined) throw this.#failure
     if (this.#isCancelled)
-      throw new CompactionFailedError("cancelled", "Cancelled. Nothing was compacted, and everything is kept.")
+      throw new CompactionFailedError(
+        "cancelled",
+        "The summary was left empty, so nothing was compacted. Everything is kept.",
+      )
   }
 }
 

@@ -1,0 +1,43 @@
+/** `strata compact` and `strata undo` as real processes. */
+import { expect, test } from "vitest"
+import { calls, workbench } from "./workbench.ts"
+
+const LONG = { "log.txt": "port 8080 answers, port 9090 does not\n".repeat(700) }
+const READS = [calls({ Bash: { command: "cat log.txt" } }), "I have read the log."]
+const SUMMARY = `<summary>\n${"Ports 8080 and 9090 were looked at. ".repeat(60)}\n</summary>`
+const env = { STRATA_NOTES: "0", VISUAL: "" }
+
+test("BEY-3 a project without a conversation is a sentence of its own", async () => {
+  await using bench = await workbench({ turns: [] })
+  const nothing = { code: 2, stdout: "", stderr: expect.stringMatching(/^This project has no conversation yet/) }
+  expect(await bench.strata(["compact", "--dry-run"]).ended).toMatchObject(nothing)
+  expect(await bench.strata(["undo"]).ended).toMatchObject(nothing)
+})
+
+test("BEY-3 strata compact --edit: no editor and an empty text change nothing, and what is saved counts; strata undo takes it back", async () => {
+  await using bench = await workbench({ turns: [...READS, SUMMARY, SUMMARY, SUMMARY], files: LONG })
+  await bench.strata(["run", "Read the log.", "--mode", "bypass"], { env }).ended
+  const edit = (EDITOR: string) => bench.strata(["compact", "--edit"], { env: { ...env, EDITOR } }).ended
+  const without = await edit("")
+  expect(without).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("No editor is set, so nothing was changed."),
+  })
+  const empty = await edit(`sh -c ': > "$0"'`)
+  expect(empty).toMatchObject({ code: 1, stderr: expect.stringContaining("The summary was left empty") })
+  expect(empty.stderr).not.toContain("Interrupted")
+  expect(await bench.strata(["undo"], { env }).ended).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("There is nothing to undo"),
+  })
+  expect(await edit(`sh -c 'echo Mine. > "$0"'`)).toMatchObject({ code: 0 })
+  const undone = await bench.strata(["undo", "--json"], { env }).ended
+  expect(JSON.parse(undone.stdout)).toMatchObject({ kind: "compaction", later: { messages: 0 } })
+})
+
+test("L2-13 strata compact --tool names the command that brings the results back", async () => {
+  await using bench = await workbench({ turns: READS, files: LONG })
+  await bench.strata(["run", "Read the log.", "--mode", "bypass"], { env }).ended
+  const { stderr } = await bench.strata(["compact", "--tool", "Bash", "--keep", "0"], { env }).ended
+  expect(stderr).toMatch(/1 old tool result was cleared: .* strata undo brings it back\.\n/)
+})
