@@ -1,8 +1,10 @@
 /** Commands that change memory: `edit`, `forget`, `revert` and `merge`. Each is one change of the person, and can be taken back, except an erasure. */
 import type { MemoryBank, MemoryChange } from "@strata/core/internal"
 import { systemClock } from "@strata/core/internal/base/clock"
+import { projectDirectory } from "@strata/core/internal/journal/file/layout"
 import { eraseDreamTraces } from "@strata/core/internal/layers/6-dreaming/traces"
 import { mergeAll } from "@strata/core/internal/memory/overlays"
+import { removeBlockIndex } from "@strata/core/internal/recall/block-search"
 import { removeJournalIndex } from "@strata/core/internal/recall/journal-index"
 import { type Call, UsageError } from "../command.ts"
 import type { Terminal } from "../display/terminal.ts"
@@ -92,7 +94,10 @@ export async function erase(name: string, { place, terminal, isSure }: Erasing) 
     return NOT_DONE
   }
   await shared.erase(file)
-  for (const project of projects) removeJournalIndex({ root, project })
+  for (const project of projects) {
+    removeJournalIndex({ root, project })
+    removeBlockIndex(projectDirectory(root, project))
+  }
   terminal.print(`${printable(file)} is erased: the file, the archive and the history have nothing of it.\n`)
   const where =
     source?.conversation === undefined

@@ -45,7 +45,7 @@ export function readRecallInput(input: RecallInput): RecallQuestion {
 const unclear = (why: string): RecallQuestion => ({ state: "unclear", why })
 
 const wrongHandle = (named: unknown) =>
-  `${JSON.stringify(String(named).slice(0, 80))} is no handle. A handle looks like 3f09c1a2b4 or 3f09c1a2b4.0. Use search if you have none.`
+  `${JSON.stringify(String(named).slice(0, 80))} is no handle. A handle has ten hex digits, and .0 for a first block. Use search if you have none.`
 
 /** As it is shown, also with the brackets or the words around it. */
 function handleIn(named: unknown): string | undefined {

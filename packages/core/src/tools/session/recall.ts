@@ -16,7 +16,7 @@ const plain = { type: "string" }
 const inputSchema = {
   type: "object",
   properties: {
-    handle: text("Of a message (3f09c1a2b4) or a block (3f09c1a2b4.0), as shown."),
+    handle: text("As shown: ten digits for a message, with .0 for its first block."),
     offset: { type: "integer", description: "With handle: the first character." },
     from: text("A handle. With to: a range of messages."),
     to: plain,
