@@ -49,6 +49,8 @@ These commands work without a key:
   strata demo                          watch an agent work with a simulated model
   strata sim                           start a simulated server, to chat with
   strata inspect FILE                  see where a transcript's context and money went
-  strata run --continue /compact       compact a conversation with quotations from it
+  strata compact                       compact a conversation with quotations from it
+  strata undo                          take a compaction back
+  strata recall HANDLE                 look up what left the context
   strata dream                         put the project's memories in order, word by word
 `

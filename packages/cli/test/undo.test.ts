@@ -40,4 +40,5 @@ test("L2-13 strata compact --tool names the command that brings the results back
   await bench.strata(["run", "Read the log.", "--mode", "bypass"], { env }).ended
   const { stderr } = await bench.strata(["compact", "--tool", "Bash", "--keep", "0"], { env }).ended
   expect(stderr).toMatch(/1 old tool result was cleared: .* strata undo brings it back\.\n/)
+  expect(stderr.match(/cleared/g)).toHaveLength(1)
 })

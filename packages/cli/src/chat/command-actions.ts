@@ -33,7 +33,6 @@ export async function compact(target: CommandTarget, request: CompactRequest): P
   else target.print("What /compact would do (nothing was changed)", planLines(planned, PANEL_COLUMNS))
 }
 
-/** Without the dry run a notice of the layer says it. */
 export async function clearResults(target: CommandTarget, request: ClearingRequest): Promise<void> {
   const isDryRun = request.dryRun ?? false
   const report = await target.agent.conversation.clearResults(request)

@@ -1,9 +1,9 @@
 /** Clearing by hand: carries out what a person asked for, or says exactly what that would do. */
 import { StrataError } from "../base/errors.ts"
 import { NO_TOKENS } from "../base/token-counts.ts"
-import { type ByHand, byHandMessage, type ClearingOrder, clearByHand } from "../layers/2-microcompact/by-hand.ts"
+import { type ByHand, type ClearingOrder, clearByHand } from "../layers/2-microcompact/by-hand.ts"
 import { cacheLifetime } from "../layers/2-microcompact/cache-state.ts"
-import type { LayerContext, Outcome } from "../layers/layer.ts"
+import type { LayerContext } from "../layers/layer.ts"
 import type { LayerPipeline } from "../layers/pipeline.ts"
 import { costOf } from "../tokens/price.ts"
 import { loadViews } from "../views/load.ts"
@@ -42,16 +42,11 @@ export async function clearResults(parts: ClearingParts, request: ClearingReques
   const tokensBefore = context.size.tokens
   const planned = clearByHand(context, request)
   if (planned.drafts.length > 0 && !request.dryRun)
-    await layers.act({ name: "microcompact" }, async () => outcomeOf(planned))
+    await layers.act({ name: "microcompact" }, async () => ({ drafts: planned.drafts }))
   const tokensAfter = request.dryRun ? await sizeAfter(planned, parts) : record.views.context.size().tokens
   const { results, images, rewrites } = planned
   return { results, images, tokensBefore, tokensAfter, rewrites, ...rewritingCost(rewrites, context) }
 }
-
-const outcomeOf = (planned: ByHand): Outcome => ({
-  drafts: planned.drafts,
-  message: ({ saved }) => byHandMessage(planned, saved),
-})
 
 /** On views of their own, so that the size is the one that the real decisions give. */
 async function sizeAfter({ drafts }: ByHand, { record, options }: ClearingParts): Promise<number> {

@@ -90,7 +90,10 @@ async function planUndo(parts: UndoParts, { keepLater = true, ...wanted }: UndoR
 /** The decision to undo. For a compaction: it and all newer ones, oldest first. */
 function targetsOf(list: readonly Undoable[], { compaction, decision }: UndoRequest): readonly Undoable[] {
   const named = compaction ?? decision
-  const at = named === undefined ? list.length - 1 : list.findIndex(({ uuid, joined }) => uuid === named || joined?.includes(named))
+  const at =
+    named === undefined
+      ? list.length - 1
+      : list.findIndex(({ uuid, joined }) => uuid === named || joined?.includes(named))
   const target = list[at]
   if (!target || (compaction !== undefined && target.kind !== "compaction")) throw new NothingToUndoError(named)
   if (target.kind === "compaction") return list.slice(at).filter(({ kind }) => kind === "compaction")
@@ -109,7 +112,8 @@ function entriesFor(parts: UndoParts, targets: readonly Undoable[], loaded: Undo
     place({ type: "strata", subtype: "rewound" }, before)
   for (const { kind, uuid, at, companions, joined = [] } of targets.toReversed()) {
     const anchor = keepsLater ? at : (before ?? null)
-    for (const decision of [...companions, ...joined].toReversed()) place({ type: "strata", subtype: "undone", decision }, anchor)
+    for (const decision of [...companions, ...joined].toReversed())
+      place({ type: "strata", subtype: "undone", decision }, anchor)
     const size = kind === "compaction" ? { tokens } : {}
     place({ type: "strata", subtype: "undone", decision: uuid, ...size }, anchor)
   }

@@ -2,7 +2,6 @@
  * Clearing by hand: a person says how small the context should be, which tool's results should go, or that images should go. Oldest first.
  * What the model has not answered yet always stays. It is decided and journaled like every other clearing, and can be undone.
  */
-import { grouped } from "../../base/grouped.ts"
 import type { DecisionDraft } from "../../journal/entries.ts"
 import { isMedia, isToolResult, isToolUse } from "../../messages/blocks.ts"
 import type { Message } from "../../messages/messages.ts"
@@ -116,13 +115,3 @@ function untilFits(
   }
   return chosen
 }
-
-/** One line for the person. */
-export function byHandMessage({ results, images }: ByHand, saved: number): string {
-  const what =
-    results > 0 ? counted(results, "old tool result") : counted(images, "image or document", "images and documents")
-  return `${what} cleared: ${grouped(saved)} tokens saved. /undo brings them back.`
-}
-
-const counted = (count: number, one: string, many = `${one}s`) =>
-  `${count} ${count === 1 ? `${one} was` : `${many} were`}`

@@ -2,6 +2,7 @@
  * What folding, snipping or opening a range would do, as a value: the ranges, the size before and after, and what the server must write to
  * its cache again. `decisionsFor` turns a plan into drafts; until they are in the journal nothing has changed.
  */
+import { grouped } from "../../base/grouped.ts"
 import type { DecisionDraft, Effect } from "../../journal/entries.ts"
 import { isThinking } from "../../messages/blocks.ts"
 import { handleOf } from "../../messages/handles.ts"
@@ -96,7 +97,7 @@ export function planDownTo(context: LayerContext, target: number, keep: number):
   const field = fieldOf(context)
   const { context: view } = context.views
   const before = view.size().tokens
-  if (before <= target) return refused(`The context has ${before} tokens already, so there is nothing to fold.`)
+  if (before <= target) return refused(`The context has only ${grouped(before)} tokens, so there is nothing to fold.`)
   const spans: Span[] = []
   let removed = 0
   for (const span of inOrder(field, keep)) {
