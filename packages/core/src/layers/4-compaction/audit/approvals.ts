@@ -51,11 +51,15 @@ function wasApproved(matter: ReadonlySet<string>, { turns, said }: Source): bool
 }
 
 function approves({ text, before }: Turn, matter: ReadonlySet<string>): boolean {
-  const asked = sentencesIn(text).filter((sentence) => !isNegated(sentence.text))
-  if (matter.size > 0 && shareIn(matter, contentWords(asked.map((sentence) => sentence.text).join("\n"))) >= OWN_SHARE)
+  const sentences = sentencesIn(text).map((sentence) => sentence.text)
+  if (matter.size > 0 && sentences.some((sentence) => !isNegated(sentence) && isAbout(sentence, matter, OWN_SHARE)))
     return true
   const start = text.trim().slice(0, LONGEST_YES)
   const first = sentencesIn(start)[0]?.text ?? start
   if (!AFFIRMS.test(first) || isNegated(first)) return false
-  return matter.size === 0 || shareIn(matter, contentWords(`${before}\n${text}`)) >= ANSWERED_SHARE
+  return matter.size === 0 || sentencesIn(before).some((sentence) => isAbout(sentence.text, matter, ANSWERED_SHARE))
 }
+
+/** Sentence by sentence: in a long text the words of nearly any claim occur somewhere. */
+const isAbout = (sentence: string, matter: ReadonlySet<string>, share: number): boolean =>
+  shareIn(matter, contentWords(sentence)) >= share

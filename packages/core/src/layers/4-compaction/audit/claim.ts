@@ -29,11 +29,14 @@ export interface Part extends Span {
   /** The line it is on, without its bullet or number. */
   readonly line: Span
   readonly isCode: boolean
+  /** In a block of quoted text. */
+  readonly isQuoted: boolean
   /** In a list of the user's messages. */
   readonly isUsersList: boolean
 }
 
-const FENCE = /^\s*(`{3,}|~{3,})/
+const FENCE = /^\s*(`{3,}|~{3,})\s*([\w+-]*)/
+const PROSE_FENCES = new Set(["", "text", "txt", "md", "markdown"]) // quoted text is read like any other
 const USERS_LIST = /^\s*(?:#+ |\d+[.)] )?\**(?:all )?(?:user.?s? messages|what the user said|user requests)\b/i
 const TITLE = /^(?:#{1,6} |\d+[.)] \**[A-Z]|\*\*[^*]+\*\*:?\s*$)/
 const MARKER = /^\s*(?:[-*+•]|\d+[.)]|#+|\[[ x]\]|>)\s+/
@@ -41,28 +44,31 @@ const MARKER = /^\s*(?:[-*+•]|\d+[.)]|#+|\[[ x]\]|>)\s+/
 /** The sentences of a summary, each with its place. Code stays line by line. */
 export function partsOf(summary: string): readonly Part[] {
   const parts: Part[] = []
-  let fence: string | undefined
+  let fence: { readonly mark: string; readonly isCode: boolean } | undefined
   let isUsersList = false
   let start = 0
   for (const line of summary.split("\n")) {
     const at = start
     start += line.length + 1
-    const mark = FENCE.exec(line)?.[1]
-    if (mark !== undefined && (fence === undefined || mark.startsWith(fence))) {
-      fence = fence === undefined ? mark : undefined
+    const [, mark, language = ""] = FENCE.exec(line) ?? []
+    if (mark !== undefined && (fence === undefined || mark.startsWith(fence.mark))) {
+      fence = fence === undefined ? { mark, isCode: !PROSE_FENCES.has(language.toLowerCase()) } : undefined
       continue
     }
     if (line.trim() === "") continue
-    if (fence !== undefined) {
-      parts.push({ text: line, at, line: { text: line, at }, isCode: true, isUsersList })
+    if (fence?.isCode) {
+      parts.push({ text: line, at, line: { text: line, at }, isCode: true, isQuoted: false, isUsersList })
       continue
     }
-    if (USERS_LIST.test(line)) isUsersList = true
-    else if (TITLE.test(line)) isUsersList = false
+    if (fence === undefined) {
+      if (USERS_LIST.test(line)) isUsersList = true
+      else if (TITLE.test(line)) isUsersList = false
+    }
     const marker = MARKER.exec(line)?.[0].length ?? 0
     const content = { text: line.slice(marker), at: at + marker }
+    const place = { line: content, isCode: false, isQuoted: fence !== undefined, isUsersList }
     for (const sentence of sentencesIn(content.text))
-      parts.push({ text: sentence.text, at: content.at + sentence.at, line: content, isCode: false, isUsersList })
+      parts.push({ ...place, text: sentence.text, at: content.at + sentence.at })
   }
   return parts
 }

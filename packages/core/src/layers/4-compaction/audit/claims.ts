@@ -8,6 +8,7 @@ import { outcomeClaims, type Work } from "./outcomes.ts"
 import { prohibitionClaims } from "./prohibitions.ts"
 import { quoteClaims } from "./quotes.ts"
 import type { Source } from "./source.ts"
+import { phraseOf } from "./text.ts"
 import { wordingClaims } from "./wording.ts"
 
 export interface ToCheck {
@@ -18,11 +19,13 @@ export interface ToCheck {
 
 export function claimsIn({ summary, source, work }: ToCheck): readonly Claim[] {
   const parts = partsOf(summary)
+  // a quoted line that is in the conversation claims nothing of its own
+  const own = parts.filter(({ isQuoted, line }) => !isQuoted || !source.words.includes(phraseOf(line.text)))
   return [
-    ...quoteClaims(parts, source),
-    ...approvalClaims(parts, source),
+    ...quoteClaims(own, source),
+    ...approvalClaims(own, source),
     ...prohibitionClaims(parts, source),
-    ...outcomeClaims(parts, work),
+    ...outcomeClaims(own, work),
     ...wordingClaims(parts, source),
     ...nameClaims(parts, source),
     ...numberClaims(parts, source),

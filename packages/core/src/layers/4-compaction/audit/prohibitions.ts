@@ -2,7 +2,7 @@
 import { standingRules } from "../../../views/record/standing-rules.ts"
 import type { Claim, Part } from "./claim.ts"
 import type { Source } from "./source.ts"
-import { contentWords, isNegated, sentencesIn, shareIn, stem } from "./text.ts"
+import { contentWords, isNegated, phrase, sentencesIn, shareIn, stem, tokensOf } from "./text.ts"
 
 export interface Prohibition {
   readonly text: string
@@ -42,23 +42,35 @@ const wordsOf = (text: string) => new Set([...contentWords(text)].filter((word) 
 
 export function prohibitionClaims(parts: readonly Part[], source: Source): readonly Claim[] {
   const rules = prohibitionsIn(source)
-  if (rules.length === 0) return []
   return parts.flatMap((part): Claim[] => {
     if (part.isCode) return []
+    const claim = (isSupported: boolean, instead: string): Claim[] => [
+      { class: "prohibitions", text: part.text, at: part.at, isSupported, sentence: part, instead },
+    ]
     const words = wordsOf(part.text)
     const rule = rules.find(
       (each) => words.size <= each.words.size * LARGEST_RATIO + 1 && shareIn(each.words, words) >= SAME_SHARE,
     )
-    if (!rule) return []
-    return [
-      {
-        class: "prohibitions",
-        text: part.text,
-        at: part.at,
-        isSupported: isNegated(part.text),
-        sentence: part,
-        instead: rule.text,
-      },
-    ]
+    if (rule && (!part.isQuoted || isNegated(part.text))) return claim(isNegated(part.text), rule.text)
+    const before = isNegated(part.text) ? undefined : lostBefore(part.text, source)
+    if (before !== undefined) return claim(false, `${before} ${part.text}`)
+    return rule ? claim(true, rule.text) : []
   })
+}
+
+const FEWEST_TOKENS = 4 // fewer are in any text
+const MOST_PLACES = 20
+const JUST_BEFORE = /(?:never|do not|don t|must not|should not|nicht|nie|niemals|不 要) $/
+
+/** The "never" or "do not" before these words, where they never occur without it. */
+function lostBefore(text: string, { words }: Source): string | undefined {
+  const tokens = tokensOf(text)
+  if (tokens.length < FEWEST_TOKENS) return undefined
+  const wanted = phrase(tokens)
+  let found: string | undefined
+  for (let at = words.indexOf(wanted), places = 0; at >= 0; at = words.indexOf(wanted, at + 1)) {
+    found = JUST_BEFORE.exec(words.slice(Math.max(0, at - 15), at + 1))?.[0].trim()
+    if (found === undefined || ++places >= MOST_PLACES) return found
+  }
+  return found
 }

@@ -5,7 +5,7 @@
 import type { Claim, Part } from "./claim.ts"
 import { namesIn } from "./names.ts"
 import type { Source } from "./source.ts"
-import { phrase, sentencesIn, tokensOf } from "./text.ts"
+import { phrase, phraseOf, sentencesIn, tokensOf } from "./text.ts"
 
 const FEWEST_TOKENS = 5 // shorter sentences are alike by chance
 const SAME_SHARE = 0.7 // of the words of both sentences
@@ -30,6 +30,9 @@ export function wordingClaims(parts: readonly Part[], source: Source): readonly 
   const wanted = new Set(asked.flatMap(({ tokens }) => tokens))
   const index = indexOf(source.prose, wanted)
   return asked.flatMap(({ part, tokens }): Claim[] => {
+    const original = exchangedBack(part.text, source)
+    if (original !== undefined)
+      return [{ class: "wording", text: part.text, at: part.at, isSupported: false, sentence: part, instead: original }]
     const near = nearest(tokens, index)
     if (!near) return []
     const isSupported = !isAltered({ tokens, text: part.text }, near)
@@ -44,6 +47,30 @@ export function wordingClaims(parts: readonly Part[], source: Source): readonly 
       },
     ]
   })
+}
+
+/** Between two names these say nothing about their order. */
+const UNORDERED = new Set("and or und oder et y e ou with".split(" "))
+const MOST_NAMES = 4 // in one sentence
+
+/**
+ * The words from one name to another, as they are in the conversation: with the two names exchanged. `undefined` where the sentence is as it
+ * was said, or where its words are not from the conversation.
+ */
+function exchangedBack(text: string, { words }: Source): string | undefined {
+  const names = namesIn(text)
+    .filter((name) => name.class === "identifiers")
+    .slice(0, MOST_NAMES)
+  for (const [at, one] of names.entries()) {
+    for (const other of names.slice(at + 1)) {
+      const between = text.slice(one.at + one.text.length, other.at)
+      const tokens = tokensOf(between)
+      if (one.text === other.text || tokens.every((token) => UNORDERED.has(token))) continue
+      if (words.includes(phraseOf(`${one.text} ${between} ${other.text}`))) continue
+      if (words.includes(phraseOf(`${other.text} ${between} ${one.text}`))) return `${other.text}${between}${one.text}`
+    }
+  }
+  return undefined
 }
 
 function indexOf(prose: readonly string[], wanted: ReadonlySet<string>): ReadonlyMap<string, Sentence[]> {
