@@ -45,16 +45,16 @@ describe("CACHE-5 strata inspect --layers", () => {
     expect(`\n${lines.join("\n")}\n`).toMatchInlineSnapshot(`
       "
       Layers 1 and 2  what they would have done, by replay
-        Strata saves $0.3107 (26%), compared with sending everything, with the same
+        Strata saves $0.3098 (26%), compared with sending everything, with the same
         pauses and compactions. Sizes are estimates, without system prompt and tools.
         policy           cost  saved   peak  cached  put aside  cleared
         nothing         $1.19         70.6K     90%
-        keep-last-10    $3.26  -174%  26.0K     17%                  19
+        keep-last-10    $3.27  -175%  26.1K     17%                  19
         sliding-3       $1.19         70.6K     90%
-        strata        $0.8774    26%  47.1K     88%                  10
+        strata        $0.8783    26%  47.2K     88%                  10
         Strata would have acted 1 time:
         turn  what        tokens  why                                 saved
-          16  10 cleared   23.5K  a long pause: the cache was gone  $0.3107
+          16  10 cleared   23.4K  a long pause: the cache was gone  $0.3098
       "
     `)
   })

@@ -28,7 +28,7 @@ export interface UndoReport {
   readonly kind: UndoableKind
   /** What no longer counts, newest first. A compaction is named by its boundary. */
   readonly undone: readonly Uuid[]
-  /** Messages that came later. */
+  /** Messages that came later. Attachments are not counted. */
   readonly later: { readonly messages: number; readonly kept: boolean }
   readonly tokensBefore: number
   readonly tokensAfter: number
@@ -80,7 +80,7 @@ async function planUndo(parts: UndoParts, { keepLater = true, ...wanted }: UndoR
     report: {
       kind: newest.kind,
       undone: targets.flatMap(({ uuid, joined = [] }) => [uuid, ...joined]).toReversed(),
-      later: { messages: loaded.later.size, kept: loaded.keepsLater },
+      later: { messages: loaded.laterMessages, kept: loaded.keepsLater },
       tokensBefore,
       tokensAfter: loaded.views.context.size().tokens,
     },

@@ -111,6 +111,8 @@ export interface UndoneViews {
   /** Messages that came later, and whether they stay. */
   readonly later: ReadonlySet<Uuid>
   readonly keepsLater: boolean
+  /** How many of them the person, the model and the tools wrote. */
+  readonly laterMessages: number
   /** The message that was the newest one before. */
   readonly before: Uuid | undefined
 }
@@ -127,8 +129,14 @@ export async function loadUndone(journal: Journal, options: ViewOptions, undoing
   // without later messages the path simply ends before the compaction
   const keepsLater = (undoing.keepLater && later.size > 0) || before === undefined
   const path = links.path(keepsLater ? {} : { from: before })
-  const views = await replay(journal, options, { places: links.placesOn(path, boundaries) })
-  return { views, later, keepsLater, before }
+  let laterMessages = 0
+  const views = await replay(journal, options, {
+    places: links.placesOn(path, boundaries),
+    async onApplied({ uuid, type }) {
+      if (later.has(uuid) && (type === "user" || type === "assistant")) laterMessages++
+    },
+  })
+  return { views, later, keepsLater, laterMessages, before }
 }
 
 const COPY_BATCH = 1_000 // entries
