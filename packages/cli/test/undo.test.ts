@@ -42,3 +42,27 @@ test("L2-13 strata compact --tool names the command that brings the results back
   expect(stderr).toMatch(/1 old tool result was cleared: .* strata undo brings it back\.\n/)
   expect(stderr.match(/cleared/g)).toHaveLength(1)
 })
+
+test("BEY-3 strata compact --before a handle, its dry run, and an editor that fails", async () => {
+  await using bench = await workbench({ turns: [...READS, "Nothing else.", SUMMARY, SUMMARY], files: LONG })
+  const strata = (args: readonly string[], more = {}) => bench.strata(args, { env: { ...env, ...more } }).ended
+  await strata(["run", "Read the log.", "--mode", "bypass"])
+  await strata(["run", "--continue", "--mode", "bypass", "Anything else?"])
+  const found = await strata(["recall", "--search", "Anything else", "--kind", "user", "--json"])
+  const [{ handle }] = JSON.parse(found.stdout).found
+  expect(await strata(["compact", "--before", "0123456789"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("Nothing was changed"),
+  })
+  expect(await strata(["compact", "--edit"], { EDITOR: "false" })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("ended with code 1. Nothing was changed"),
+  })
+  const planned = await strata(["compact", "--dry-run", "--before", handle])
+  expect(planned).toMatchObject({ code: 0, stdout: expect.stringMatching(/^summarise +\d+ messages/) })
+  expect(await strata(["undo"])).toMatchObject({ code: 1 })
+  expect(await strata(["compact", "--before", handle])).toMatchObject({ code: 0 })
+  const shown = await strata(["undo", "--dry-run"])
+  expect(shown.stdout).toMatch(/compaction would be undone: .*Nothing was changed\.$/m)
+  expect(await strata(["undo"])).toMatchObject({ code: 0 })
+})

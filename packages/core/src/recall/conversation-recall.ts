@@ -79,7 +79,7 @@ export class ConversationRecall implements RecallSource {
   async range({ from, to, ...filter }: RecallRange): Promise<AsyncIterable<RecalledText> | undefined> {
     const ends = await this.#within(from, async ({ journal, prefix, rest }) => {
       const [first] = await messagesNamed(journal, rest)
-      const last = to === undefined ? undefined : (await messagesNamed(journal, withoutPrefix(to)))[0]
+      const last = to === undefined ? undefined : (await messagesNamed(journal, withoutPrefix(to), "to"))[0]
       if (!first || (to !== undefined && !last)) return undefined
       return { prefix, first: first.message.uuid, ...(last ? { last: last.message.uuid } : {}) }
     })

@@ -1,5 +1,5 @@
 /** What a handle names in one journal. */
-import { type Entry, isMessage } from "../journal/entries.ts"
+import { type Entry, isDecision, isMessage } from "../journal/entries.ts"
 import type { Journal } from "../journal/store.ts"
 import type { Block } from "../messages/blocks.ts"
 import { isShort, parseHandle } from "../messages/handles.ts"
@@ -14,20 +14,29 @@ export interface Named {
   readonly place: readonly number[]
 }
 
-/** Everything with this handle, newest first. More than one is rare: two messages whose digits are equal. */
-export async function messagesNamed(journal: Journal, handle: string): Promise<readonly Named[]> {
+/**
+ * Everything with this handle, newest first. More than one is rare: two messages whose digits are equal. The line of a folded range
+ * represents its messages, so its handle names one end of them.
+ */
+export async function messagesNamed(
+  journal: Journal,
+  handle: string,
+  end: "from" | "to" = "from",
+): Promise<readonly Named[]> {
   const { message = "", blocks: place = [] } = parseHandle(handle) ?? {}
   const [block, inner] = place
-  return (await entriesOf(journal, message)).filter(isMessage).flatMap((entry): readonly Named[] => {
+  return (await entriesOf(journal, message, end)).filter(isMessage).flatMap((entry): readonly Named[] => {
     if (block === undefined) return [{ message: entry, place }]
     const found = blockAt(entry, { uuid: entry.uuid, block, ...(inner === undefined ? {} : { inner }) })
     return found ? [{ message: entry, block: found, place }] : []
   })
 }
 
-async function entriesOf(journal: Journal, message: string): Promise<readonly Entry[]> {
+async function entriesOf(journal: Journal, message: string, end: "from" | "to"): Promise<readonly Entry[]> {
   const named = isShort(message) ? await journal.findByHandle(message) : []
-  if (named.length > 0) return named
-  const found = message === "" ? undefined : await journal.find(message)
-  return found ? [found] : []
+  const found = named.length > 0 ? named : [message === "" ? undefined : await journal.find(message)]
+  const entries = await Promise.all(
+    found.map((entry) => (entry && isDecision(entry) && entry.subtype === "folded" ? journal.find(entry[end]) : entry)),
+  )
+  return entries.filter((entry) => entry !== undefined)
 }
