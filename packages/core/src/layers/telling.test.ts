@@ -31,7 +31,9 @@ describe("BEY-1 what is exact in a result", () => {
   })
 
   test("secrets stay out of it, also where an error line reports them", () => {
-    const left = SECRETS.flatMap(({ text, secret }) => [telling(text, 400), telling(`Error: ${text}`, 400)].filter((shown) => shown.includes(secret)))
+    const left = SECRETS.flatMap(({ text, secret }) =>
+      [telling(text, 400), telling(`Error: ${text}`, 400)].filter((shown) => shown.includes(secret)),
+    )
     expect(left).toEqual([])
     expect(telling("Error: login with sk-ant-api03-abcdefgh12345678 failed at 10.20.30.40")).toContain("10.20.30.40")
   })

@@ -29,7 +29,10 @@ describe("L4-30 the names view", () => {
       const { messages } = conversation().user(text).call("Bash", { command: text }).result(text).say(text)
       const { said, typed, seen } = project(names, messages)
       const found = [...said.keys(), ...typed.keys(), ...seen.keys()]
-      expect(found.filter((name) => name.length > 3 && name.includes(secret)), text).toEqual([])
+      expect(
+        found.filter((name) => name.length > 3 && name.includes(secret)),
+        text,
+      ).toEqual([])
     }
   })
 

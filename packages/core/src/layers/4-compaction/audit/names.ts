@@ -13,15 +13,16 @@ interface Name {
   readonly at: number
 }
 
-const URL = /\b[a-z][a-z0-9+.-]*:\/\/[^\s`"'<>)\]]+/giu
+// Each pattern tries a run of characters once: none may begin inside a run, and no part repeats what another part could match.
+const URL = /\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s`"'<>)\]]+/giu
 const PATH =
-  /(?<![\w./@~$*{}<>-])(?:~|\.{1,2}|[A-Za-z]:)?(?:[\\/]?[\w.@+-]+)?(?:[\\/][\w.@+-]+)+\/?(?![\w*{}<>$/\\-])/gu
-const FILE = /(?<![\w./@~$*{}<>-])[\w@+-][\w.@+-]*\.[A-Za-z][A-Za-z0-9]{0,9}(?![\w*{}<>$/(-])/gu
+  /(?<![\w./@~$*{}<>+-])(?:~|\.{1,2}|[A-Za-z]:)?(?:[\\/]?[\w.@+-]+)?(?:[\\/][\w.@+-]+)+\/?(?![\w*{}<>$/\\-])/gu
+const FILE = /(?<![\w./@~$*{}<>+-])[\w@+-][\w.@+-]*\.[A-Za-z][A-Za-z0-9]{0,9}(?![\w*{}<>$/(-])/gu
 const UUID = /(?<![\w-])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w-])/giu
 const HASH = /(?<![\w-])(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}(?![\w-])/gu
 const VERSION = /(?<![\w.-])v?\d+\.\d+(?:\.\d+)*(?:-[a-z]+[.\d]*)?(?![\w-])(?!\.\d)/giu
 const IDENTIFIER =
-  /(?<![\w./@$<-])(?:[A-Za-z]+(?:_[A-Za-z0-9]+)+|_{1,2}[A-Za-z][a-z0-9]*[_A-Z]\w*|[a-z]+[0-9]*(?:[A-Z][a-z0-9]*)+|[A-Z]+[a-z0-9]+(?:[A-Z]+[a-z0-9]*)+|[A-Z]{2,}-\d+)(?![\w])/gu
+  /(?<![\w./@$<-])(?:[A-Za-z]+(?:_[A-Za-z0-9]+)+|_{1,2}[A-Za-z][a-z0-9]*[_A-Z]\w*|[a-z]+[0-9]*[A-Z][A-Za-z0-9]*|[A-Z]+[a-z0-9]+[A-Z][A-Za-z0-9]*|[A-Z]{2,}-\d+)(?![\w])/gu
 
 /** Kinds of exact names for which no pattern above is needed: nothing is checked but whether they occur. */
 const OTHER_KINDS: ReadonlySet<NameKind> = new Set(["flag", "error", "ticket", "address"])
@@ -101,6 +102,8 @@ function isKnownIdentifier(text: string, { words, raw }: Source): boolean {
   return /s$/.test(text) && raw.includes(text.slice(0, -1).toLowerCase())
 }
 
+const MOST_PARTS = 30 // of a path: each is looked for in the whole source
+
 function isKnownPath(path: string, { words, raw }: Source): boolean {
   const parts = path
     .replace(/^\.\//, "")
@@ -109,7 +112,7 @@ function isKnownPath(path: string, { words, raw }: Source): boolean {
     .filter((part) => part !== "")
   const whole = parts.join("/")
   if (occurs(whole, raw, "anywhere") || words.includes(phraseOf(whole))) return true
-  for (let from = 1; from < parts.length; from++) {
+  for (let from = 1; from < Math.min(parts.length, MOST_PARTS); from++) {
     const end = parts.slice(from).join("/")
     if (occurs(end, raw, "at-start") && occurs(parts.slice(0, from).join("/"), raw, "anywhere")) return true
   }

@@ -14,6 +14,7 @@ const COUNTED = 20 // up to here a number is mostly a count, which the model may
 const ORDERED = /(?:\b(?:step|phase|part|section|item|option|finding|task|round|chapter|schritt|teil)s?|#)\s*$/i
 const LONGEST_LIST = 1_000
 const AROUND_CLAIM = 6 // words to each side of a number that say what it is about
+const LOOKED_AT = 400 // characters to each side in which those words are
 const AROUND_SOURCE = 14 // words to each side of an occurrence where one of them must be
 
 export function numberClaims(parts: readonly Part[], source: Source): readonly Claim[] {
@@ -38,17 +39,20 @@ export function numberClaims(parts: readonly Part[], source: Source): readonly C
 /** Numbers that order the summary: of a list, a heading, a step, a part. */
 function isOwnNumbering({ text }: Part, at: number, end: number): boolean {
   if (at === 0 && /^[.):]/.test(text.slice(end))) return true
+  const before = text.slice(Math.max(0, at - LOOKED_AT), at)
   // a range of lines ends where the model counted to
-  if (/\blines?\s+\d+\s?(?:-|–|to)\s?$/i.test(text.slice(0, at))) return true
-  return ORDERED.test(text.slice(0, at)) && Number(text.slice(at, end)) < LONGEST_LIST
+  if (/\blines?\s+\d+\s?(?:-|–|to)\s?$/i.test(before)) return true
+  return ORDERED.test(before) && Number(text.slice(at, end)) < LONGEST_LIST
 }
 
 const isRounded = (text: string, at: number, found: string): boolean =>
-  ROUNDED.test(text.slice(0, at)) || /[kKmM]$/.test(found) || /^\s?\+/.test(text.slice(at + found.length))
+  ROUNDED.test(text.slice(Math.max(0, at - LOOKED_AT), at)) ||
+  /[kKmM]$/.test(found) ||
+  /^\s?\+/.test(text.slice(at + found.length))
 
 function contextOf(text: string, at: number, end: number): ReadonlySet<string> {
-  const before = tokensOf(text.slice(0, at)).slice(-AROUND_CLAIM)
-  const after = tokensOf(text.slice(end)).slice(0, AROUND_CLAIM)
+  const before = tokensOf(text.slice(Math.max(0, at - LOOKED_AT), at)).slice(-AROUND_CLAIM)
+  const after = tokensOf(text.slice(end, end + LOOKED_AT)).slice(0, AROUND_CLAIM)
   return contentWords([...before, ...after].filter((token) => !/^\d/.test(token)).join(" "))
 }
 

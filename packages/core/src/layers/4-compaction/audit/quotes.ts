@@ -6,7 +6,7 @@ import type { Claim, Part } from "./claim.ts"
 import type { Source } from "./source.ts"
 import { isNegated, phrase, tokensOf } from "./text.ts"
 
-const IN_MARKS = /"([^"\n]+)"|“([^”\n]+)”|„([^“”\n]+)[“”]|«([^»\n]+)»|「([^」\n]+)」|『([^』\n]+)』/gu
+const IN_MARKS = /"([^"\n]+)"|“([^“”\n]+)”|„([^„“”\n]+)[“”]|«([^«»\n]+)»|「([^「」\n]+)」|『([^『』\n]+)』/gu
 const NAMES_USER =
   /\b(?:user|customer|human|nutzer(?:in)?|benutzer(?:in)?|utilisateur|usuario|utente)(?:'s|s)?\b|用户|ユーザー|사용자|пользовател/iu
 const SAID =

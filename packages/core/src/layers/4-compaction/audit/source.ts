@@ -40,9 +40,9 @@ export interface Source {
 }
 
 const NUMBER = /^(\d+(?:\.\d+)*)[a-z%]{0,3}$/
-const REFUSED = /the user said:\s*([\s\S]+)$/i // how a refused call carries the user's remark
-const ANSWERED = /^(?:The person answers: |User has answered your questions?:?|The user answered:?)/i
-const PLAN_APPROVED = /^User has approved your plan/i
+/** Tools whose results carry what the person decided, and the frame around it. In any other result the same words prove nothing. */
+const ASKING = { tool: "AskUser", frame: /^The person answers: / }
+const PLANNING = { tool: "ExitPlanMode", frame: /^(?:User has approved your plan|The plan is approved)/ }
 const LONGEST_BEFORE = 6_000 // characters: a yes answers the end of what was said before it
 const MOST_POSITIONS = 400 // of one number: a line number that is everywhere says nothing
 
@@ -51,6 +51,7 @@ export function sourceOf({ messages, beside = [], saidBefore = [] }: SourceInput
   const said: string[] = [...saidBefore]
   const prose: string[] = [...saidBefore]
   const turns: Turn[] = []
+  const calls = new Map<string, string>()
   let before = ""
   const speak = (uuid: Uuid, text: string) => {
     if (text.trim() === "") return
@@ -70,16 +71,17 @@ export function sourceOf({ messages, beside = [], saidBefore = [] }: SourceInput
       } else if (isToolUse(block)) {
         const input = stringsIn(block.input).join("\n")
         texts.push(block.name, input)
+        calls.set(block.id, block.name)
         if (/plan|ask|question/i.test(block.name)) before += `\n${input}`
       } else if (isToolResult(block)) {
         const output = typeof block.content === "string" ? block.content : textOf(resultBlocks(block))
         texts.push(output)
-        const remark = REFUSED.exec(output)?.[1]
-        if (remark !== undefined) speak(message.uuid, remark)
-        else if (ANSWERED.test(output)) speak(message.uuid, output.replace(ANSWERED, ""))
-        else if (PLAN_APPROVED.test(output)) speak(message.uuid, "approved your plan")
+        const tool = block.is_error ? undefined : calls.get(block.tool_use_id)
+        if (tool === ASKING.tool && ASKING.frame.test(output)) speak(message.uuid, output.replace(ASKING.frame, ""))
+        else if (tool === PLANNING.tool && PLANNING.frame.test(output)) speak(message.uuid, "approved your plan")
       }
     }
+    if (message.type === "user") for (const { text } of message.saidInResults ?? []) speak(message.uuid, text)
     if (isHuman(message)) speak(message.uuid, textOf(contentOf(message)))
     else if (isRecord(message)) said.push(textOf(sentBlocks(message)))
   }
