@@ -11,7 +11,7 @@ import { type Passage, rankBlocks, type WantedTerm } from "./rank-blocks.ts"
 const VERSION = 1
 const BUSY_MILLISECONDS = 5_000 // how long to wait while another process writes
 /** Passages whose texts are read and compared with the question. */
-const CANDIDATES = 200
+const CANDIDATES = 100
 /** Passages that contain a term of the question, over all its terms. The rarest terms come first. */
 const MOST_LISTED = 60_000
 /** Terms that begin with, or contain, a word that no passage has. */

@@ -26,6 +26,9 @@ import { type ScannedJournal, scanBlocks } from "./scan-blocks.ts"
 
 /** Entries read on both sides of a block. Most are decisions, which no one wants to see. */
 const AROUND = 12
+/** The same for a match, and how many matches get neighbours: each reads a part of the journal. */
+const AROUND_MATCH = 4
+const WITH_NEIGHBOURS = 3
 /** A search does not wait longer for other conversations to be indexed. */
 const PATIENCE_MS = 10_000
 
@@ -108,7 +111,7 @@ export class ConversationRecall implements RecallSource {
       ? await this.#searchIndexes(question, where)
       : await this.#searchByReading(question, where)
     return {
-      found: await Promise.all(found.map((one) => this.#withNeighbours(one))),
+      found: await Promise.all(found.map((one, at) => this.#asFound(one, at < WITH_NEIGHBOURS))),
       more,
       ...(gap === undefined ? {} : { gap }),
     }
@@ -173,8 +176,8 @@ export class ConversationRecall implements RecallSource {
     return search
   }
 
-  /** A match with the texts around it, if its journal can still be read. */
-  async #withNeighbours(found: FoundBlock): Promise<RecallFound> {
+  /** A match, with the texts around it if its journal can still be read. */
+  async #asFound(found: FoundBlock, hasNeighbours: boolean): Promise<RecallFound> {
     const { id } = this.#options.journal.address
     const prefix = found.source === id ? "" : found.source
     const { uuid, blocks, kind, label, time, text, start, length, at } = found
@@ -186,6 +189,7 @@ export class ConversationRecall implements RecallSource {
       ...{ time, text, at },
       ...(text.length < length ? { start, length } : {}),
     }
+    if (!hasNeighbours) return own
     const around = await this.#around(prefix, uuid, place).catch(() => ({}))
     return { ...own, ...around }
   }
@@ -194,7 +198,7 @@ export class ConversationRecall implements RecallSource {
     const opened = await this.#open(prefix)
     if (!opened) return {}
     try {
-      const texts = await textsAround(opened.journal, uuid)
+      const texts = await textsAround(opened.journal, uuid, AROUND_MATCH)
       const at = texts.findIndex((text) => text.uuid === uuid && text.blocks.join(".") === place.join("."))
       if (at < 0) return {}
       const [before, after] = [texts[at - 1], texts[at + 1]]
@@ -276,11 +280,10 @@ const shown = ({ prefix, text: { uuid, blocks, kind, label, time, text } }: Plac
 })
 
 /** The texts of a message and of those around it, in order. */
-async function textsAround(journal: Journal, uuid: string): Promise<readonly BlockText[]> {
+async function textsAround(journal: Journal, uuid: string, around = AROUND): Promise<readonly BlockText[]> {
   const reader = new BlockReader()
   const texts: BlockText[] = []
-  for await (const entry of journal.stretch({ first: uuid, last: uuid, around: AROUND }))
-    texts.push(...reader.take(entry))
+  for await (const entry of journal.stretch({ first: uuid, last: uuid, around })) texts.push(...reader.take(entry))
   return texts.filter((text) => text.isSearchable || text.uuid === uuid)
 }
 
