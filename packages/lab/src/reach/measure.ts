@@ -1,0 +1,131 @@
+/** Builds the journal, compacts it, and fetches every block. */
+import { hash } from "node:crypto"
+import { type Conversation, openConversation, recallTool } from "@strata/core"
+import { type Block, contentOf, createEstimator, handleOf, isMessage, type Message } from "@strata/core/internal"
+import { inTemporaryDirectory, milliseconds, quantile } from "../../../core/bench/measure.ts"
+import { roundOf } from "./work.ts"
+
+const MODEL = "claude-opus-5-5"
+const SAMPLE = 500 // blocks that are reached from the view
+
+export interface ReachOptions {
+  readonly tokens: number
+  readonly compactions: number
+}
+
+export interface ReachFigures extends ReachOptions {
+  readonly blocks: number
+  /** Blocks that were not the same bytes. */
+  readonly wrong: number
+  readonly sample: number
+  /** Blocks of the sample that one search and one fetch did not reach. */
+  readonly unreached: number
+  readonly fetchMs: { readonly median: number; readonly p95: number }
+  readonly searchMs: { readonly median: number; readonly p95: number }
+  /** The first search of all: it indexes the journal. */
+  readonly firstSearchMs: number
+  /** A search right after one more exchange: it indexes what is new. */
+  readonly nextSearchMs: number
+  readonly viewTokens: number
+}
+
+export function measureReach(options: ReachOptions): Promise<ReachFigures> {
+  return inTemporaryDirectory(async (dir) => {
+    const recall = recallTool()
+    await using chat = await openConversation({
+      ...{ model: MODEL, dir, cwd: dir, env: {}, id: "reach" },
+      tools: [recall],
+      settings: { memory: "off", models: { [MODEL]: { window: 1_000_000 } } },
+    })
+    await fill(chat, options)
+    const kept = await blocksOf(chat)
+    const fetchMs: number[] = []
+    let wrong = 0
+    for (const { handle, digest } of kept) {
+      const started = performance.now()
+      const block = await chat.recall(handle)
+      fetchMs.push(performance.now() - started)
+      if (block === undefined || digestOf(block) !== digest) wrong++
+    }
+    const search = async (text: string) => {
+      const started = performance.now()
+      const { content } = await recall.execute({ search: text })
+      return { text: String(content), ms: performance.now() - started }
+    }
+    const first = await search("the very first search")
+    const wanted = kept.filter(({ words }) => words !== "")
+    const step = Math.max(1, Math.floor(wanted.length / SAMPLE))
+    const sample = wanted.filter((_, at) => at % step === 0)
+    const searchMs: number[] = []
+    let unreached = 0
+    for (const { handle, words, digest } of sample) {
+      const found = await search(words)
+      searchMs.push(found.ms)
+      const block = found.text.includes(handle) ? await chat.recall(handle) : undefined
+      if (block === undefined || digestOf(block) !== digest) unreached++
+    }
+    await chat.add([{ role: "user", content: "One more question." }])
+    const next = await search("one more question")
+    return {
+      ...options,
+      blocks: kept.length,
+      wrong,
+      sample: sample.length,
+      unreached,
+      fetchMs: { median: quantile(fetchMs, 0.5), p95: quantile(fetchMs, 0.95) },
+      searchMs: { median: quantile(searchMs, 0.5), p95: quantile(searchMs, 0.95) },
+      firstSearchMs: first.ms,
+      nextSearchMs: next.ms,
+      viewTokens: chat.accounting().total,
+    }
+  })
+}
+
+/** Rounds of work until a share of the tokens is there, then a compaction, and again. */
+async function fill(chat: Conversation, { tokens, compactions }: ReachOptions): Promise<void> {
+  const estimator = createEstimator("claude-5")
+  const share = tokens / compactions
+  let round = 0
+  for (let done = 0; done < compactions; done++) {
+    for (let added = 0; added < share; round++) {
+      const messages = roundOf(round)
+      await chat.add(messages)
+      for (const { content } of messages) added += estimator.text(JSON.stringify(content))
+    }
+    await chat.compact({ routes: ["offline"] })
+  }
+}
+
+const isSummary = (message: Message) => message.type === "user" && message.isCompactSummary === true
+
+interface KeptBlock {
+  readonly handle: string
+  readonly digest: string
+  /** Words that only this block has. Empty for blocks that share theirs. */
+  readonly words: string
+}
+
+async function blocksOf(chat: Conversation): Promise<readonly KeptBlock[]> {
+  const kept: KeptBlock[] = []
+  for await (const entry of chat.entries()) {
+    if (!isMessage(entry) || (entry.type !== "user" && entry.type !== "assistant")) continue
+    contentOf(entry).forEach((block, at) => {
+      const words = /marker (\w+ \w+ \w+)/.exec(JSON.stringify(block))?.[1] ?? ""
+      kept.push({ handle: handleOf(entry.uuid, at), digest: digestOf(block), words: isSummary(entry) ? "" : words })
+    })
+  }
+  return kept
+}
+
+const digestOf = (block: Block | Message) => hash("sha256", JSON.stringify(block), "hex")
+
+export function reachReport(figures: ReachFigures): string {
+  const { tokens, compactions, blocks, wrong, sample, unreached, fetchMs, searchMs, viewTokens } = figures
+  const times = ({ median, p95 }: ReachFigures["fetchMs"]) => `median ${milliseconds(median)}, p95 ${milliseconds(p95)}`
+  return [
+    `${tokens.toLocaleString("en")} tokens, ${compactions} compactions without a model; the view has ${viewTokens.toLocaleString("en")} tokens`,
+    `  blocks fetched by handle: ${blocks.toLocaleString("en")}, ${wrong} of them not the same bytes; ${times(fetchMs)}`,
+    `  blocks reached by one search and one fetch: ${sample - unreached} of ${sample}; a search takes ${times(searchMs)}`,
+    `  the first search, which indexes everything: ${milliseconds(figures.firstSearchMs)}; one after a new message: ${milliseconds(figures.nextSearchMs)}`,
+  ].join("\n")
+}
