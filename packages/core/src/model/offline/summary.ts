@@ -2,6 +2,7 @@
  * An extractive summary: the sections that were asked for, filled with quotations. It says that it is extractive. Within a budget every
  * section gets its share, and what one does not need goes to the others; the first entry and the newest are kept longest.
  */
+import { quotesAbout } from "./asked-for.ts"
 import { quote, type Section, splitDocument, unquote } from "./document.ts"
 import { type Facts, gatherFacts } from "./facts.ts"
 import { fillSection, NEWEST_TEXT, shareOf, USUAL_TITLES } from "./fill.ts"
@@ -16,10 +17,25 @@ const LEAST_CUT = 40 // characters; a shorter beginning says nothing
 const CHARACTERS_PER_TOKEN = 3 // on the safe side; the result is measured
 const SMALLER = 0.85 // each time the whole is over the budget after all
 const MOST_TRIES = 24
+const ASKED_SHARE = 1 / 4 // of the budget, for what a person asked to keep
+const MOST_ASKED = 400 // tokens: the opening of a summary is searched for what it is
+const LONGEST_REQUEST = 200 // characters
 
 /** The conversation's own sentences in the sections that `instructions` name, or in the nine usual ones. */
 export function summarise(messages: readonly ReadMessage[], instructions = "", budget?: Budget): string {
   return writeSections({ sections: splitDocument(instructions), facts: gatherFacts(readTimeline(messages)), budget })
+}
+
+/** The same with what the conversation says about a person's request, before the sections: a later summary does not take it for one of them. */
+export function summariseAbout(messages: readonly ReadMessage[], wanted: string, budget: Budget): string {
+  const tokens = Math.min(budget.tokens * ASKED_SHARE, MOST_ASKED)
+  const quotes = quotesAbout(messages, wanted, { ...budget, tokens })
+  if (quotes.length === 0) return summarise(messages, "", budget)
+  const request = headOf(wanted.trim().replaceAll(/\s+/g, " "), LONGEST_REQUEST)
+  const opening = [`Asked for: ${quote(request)}. The conversation says:`, ...quotes.map((each) => `   - ${each}`)]
+  const asked = `\n\n${opening.join("\n")}`
+  const rest = summarise(messages, "", { ...budget, tokens: budget.tokens - budget.tokensOf(asked) })
+  return `${ORIGIN}${asked}${rest.slice(ORIGIN.length)}`
 }
 
 interface ToWrite {

@@ -151,6 +151,31 @@ describe("when no model can be reached", () => {
   })
 })
 
+test("BEY-6, L4-24 without a model /compact keeps what was asked for: the lines about it, quoted, and only for this summary", async () => {
+  const chat = await openTestConversation({
+    settings: { figures: { "keep-newest": 0 } },
+    layers: [compaction({ offline: offline() })],
+  })
+  const content = `${"a line of output\n".repeat(2_000)}The staging port is 9417.\n${"more of it\n".repeat(2_000)}`
+  await chat.add("Start the server.")
+  await chat.record({ content: [{ type: "tool_use", id: "toolu_1", name: "Bash", input: { command: "start" } }] })
+  await chat.add([{ role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content }] }])
+  await chat.record({ content: [{ type: "text", text: "It runs." }] })
+  await chat.compact({ instructions: "Keep the staging ports, please." })
+  const summary = () =>
+    JSON.stringify(chat.views.context.storedMessages().filter((each) => each.type === "user" && each.isCompactSummary))
+  expect(summary()).toContain("This summary is extractive")
+  expect(summary()).toContain(String.raw`Asked for: \"Keep the staging ports, please.\". The conversation says:`)
+  expect(summary()).toContain(String.raw`- \"The staging port is 9417.\"`)
+  expect(summary().indexOf("9417")).toBeLessThan(summary().indexOf("1. Primary Request"))
+  await chat.add(`And now? ${"More to read. ".repeat(9_000)}`)
+  await chat.record({ content: [{ type: "text", text: "Still running." }] })
+  await chat.compact()
+  expect(summary()).not.toContain("Asked for:")
+  expect(summary()).toContain("1. Primary Request")
+  await chat.close()
+})
+
 describe("what layer 2 has cleared", () => {
   test("BEY-6 the summary quotes errors of results that were cleared before: they are read from the journal", async () => {
     const clock = manualClock()

@@ -19,12 +19,15 @@ export function offline(): Route {
     cut: async ({ context, cut }) => (isOn(context) ? cut : undefined),
     async summarise({ context, order, cut, onProgress }) {
       if (!isOn(context)) return { kind: "passed", message: "summaries without a model are switched off" }
-      const { summarise } = await import("../../../model/offline/summary.ts") // rarely needed
+      const { summariseAbout } = await import("../../../model/offline/summary.ts") // rarely needed
       const { estimator } = context.views
       const threshold = (order.target ?? context.thresholds).autoCompact
       const tokens = Math.min(context.flags.figures["offline-summary-limit"], Math.floor(threshold * MOST_OF_THRESHOLD))
       const messages = await readable(cut.summarised, context)
-      const text = summarise(messages, "", { tokens, tokensOf: (part) => estimator.text(part) })
+      const text = summariseAbout(messages, order.instructions ?? "", {
+        tokens,
+        tokensOf: (part) => estimator.text(part),
+      })
       onProgress(text.length)
       context.progress({ phase: "message", message: SAYS_SO })
       return { kind: "summary", text: `Summary:\n${text}`, cut, responses: [] }
