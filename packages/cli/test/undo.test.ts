@@ -1,4 +1,6 @@
 /** `strata compact` and `strata undo` as real processes. */
+import { globSync, readdirSync } from "node:fs"
+import { join } from "node:path"
 import { expect, test } from "vitest"
 import { calls, workbench } from "./workbench.ts"
 
@@ -33,6 +35,11 @@ test("BEY-3 strata compact --edit: no editor and an empty text change nothing, a
   expect(await edit(`sh -c 'echo Mine. > "$0"'`)).toMatchObject({ code: 0 })
   const undone = await bench.strata(["undo", "--json"], { env }).ended
   expect(JSON.parse(undone.stdout)).toMatchObject({ kind: "compaction", later: { messages: 0 } })
+  const [project] = readdirSync(join(bench.home, "projects"))
+  const [journal] = globSync(join(bench.home, "projects", project!, "*.jsonl"))
+  const { stdout } = await bench.strata(["inspect", journal!], { env }).ended
+  expect(stdout).toMatch(/undone +a compaction, to [\d,]+ tokens again/)
+  expect(stdout).toContain("messages on abandoned branches or of undone compactions: ")
 })
 
 test("L2-13 strata compact --tool names the command that brings the results back", async () => {

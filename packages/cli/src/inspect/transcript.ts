@@ -73,6 +73,7 @@ function fromJournal(file: string, bytes: Buffer): Transcript {
   const entries = all.filter((entry) => places(entry) === "on-path")
   const aside = all.filter((entry) => places(entry) !== "on-path")
   const abandoned = aside.filter((entry) => isMessage(entry) && !entry.isSidechain).length
+  const hasUndone = entries.some((entry) => isDecision(entry) && entry.subtype === "undone")
   return {
     file,
     format: JOURNAL_FORMAT,
@@ -85,7 +86,9 @@ function fromJournal(file: string, bytes: Buffer): Transcript {
       understood,
       notUnderstood,
       notes: [
-        ...(abandoned > 0 ? [`messages on abandoned branches: ${abandoned}`] : []),
+        ...(abandoned > 0
+          ? [`messages on abandoned branches${hasUndone ? " or of undone compactions" : ""}: ${abandoned}`]
+          : []),
         ...damageSentences({ damagedLines: damaged, damagedCount: damaged.length, ...found }),
       ],
     },
