@@ -12,6 +12,7 @@ import { tellingIn } from "../telling.ts"
 
 const LARGEST_SHARE = 1 / 4 // of the result: a residue must be much shorter than what it replaces
 const MORE_PER_TOKEN = 1 / 200 // of a long result: 10,000 tokens get 50 more, up to twice the usual
+const READ = 40_000 // characters of one text in which names are looked for: more is pasted, and would slow every clearing
 
 /** The most tokens that stay of a result of this size. */
 export const residueRoom = (tokens: number, limit: number): number =>
@@ -59,7 +60,7 @@ function usesIn(messages: readonly Message[]): Uses {
     for (const block of sentBlocks(message)) {
       if (isToolResult(block) && !results.has(block.tool_use_id)) results.set(block.tool_use_id, { place: at, block })
       const text = isText(block) ? block.text : isToolUse(block) ? JSON.stringify(block.input) : ""
-      if (text !== "") for (const { name } of exactNamesIn(text)) lastUse.set(name, at)
+      if (text !== "") for (const { name } of exactNamesIn(text.slice(0, READ))) lastUse.set(name, at)
     }
   }
   return { lastUse, results }

@@ -97,7 +97,7 @@ describe("BEY-2 what a summary claims", () => {
     ).toEqual([])
   })
 
-  test("hostile texts take time that grows with their length", () => {
+  test("hostile texts take time that grows with their length", { timeout: 60_000 }, () => {
     const hostile = [
       "S3BUCKETNAMEFORPRODUCTIONBACKUPSANDMORE_", // once more than the age of the universe
       "a+".repeat(20_000),
@@ -105,10 +105,12 @@ describe("BEY-2 what a summary claims", () => {
       "“".repeat(40_000),
       "「a".repeat(20_000),
       "1,000".repeat(8_000),
+      "_".repeat(60_000),
     ]
     for (const text of hostile) {
       const start = process.cpuUsage()
       check(text)
+      check("The user wants no push.", { messages: conversation().user(text).say("Done.").messages })
       expect(process.cpuUsage(start).user, text.slice(0, 20)).toBeLessThan(5_000_000) // microseconds
     }
   })

@@ -67,7 +67,7 @@ export function shareIn(wanted: ReadonlySet<string>, words: ReadonlySet<string>)
 }
 
 const NEGATION_LATIN =
-  /(?<![\p{L}\p{N}])(?:not|no|never|none|cannot|without|nor|neither|avoid(?:s|ed|ing)?|refus\w*|forb[ia]d\w*|prohibit\w*|refrain\w*|disallow\w*|ban(?:s|ned)?|stop(?:s|ped)?|skip\w*|exclud\w*|untouched|unchanged|off[- ]limits|\w+n't|\w+n’t|dont|doesnt|wont|nicht|nie|niemals|kein\w*|ohne|verboten|pas|jamais|sans|nunca|jamás|sin|não|sem|non|mai|senza|niet|nooit|geen|zonder)(?![\p{L}\p{N}])/iu
+  /(?<![\p{L}\p{N}])(?:not|no|never|none|cannot|without|nor|neither|avoid(?:s|ed|ing)?|refus\w*|forb[ia]d\w*|prohibit\w*|refrain\w*|disallow\w*|ban(?:s|ned)?|stop(?:s|ped)?|skip\w*|exclud\w*|untouched|unchanged|off[- ]limits|[a-z]{1,10}n['’]t|dont|doesnt|wont|nicht|nie|niemals|kein\w*|ohne|verboten|pas|jamais|sans|nunca|jamás|sin|não|sem|non|mai|senza|niet|nooit|geen|zonder)(?![\p{L}\p{N}])/iu
 const NEGATION_OTHER =
   /不|没|無|无|勿|别|別|禁|ない|ません|않|마세요|하지 마|안 |не |нет|никогда|нельзя|без |لا |ليس|नहीं|मत /u
 
