@@ -51,6 +51,30 @@ describe("by hand", () => {
     }
   })
 
+  test("L4-11 only where the record follows the summary is its meaning alone asked for; without it the whole prompt stays", async () => {
+    const asked = async (on: boolean) => {
+      const { sim, of } = await compactingSimulator(some)
+      const agent = await compactingAgent(sim, {
+        window: 200_000,
+        settings: { switches: { notes: false, "compact-facts": on } },
+      })
+      await ask(agent, "Read the words.")
+      await agent.conversation.compact()
+      const sent = textsOf(of("summary")[0]!.request).at(-1)!
+      const after = JSON.stringify(await agent.conversation.currentRequest())
+      await agent.close()
+      return { sent, after }
+    }
+    const [meaning, whole] = [await asked(true), await asked(false)]
+    for (const list of [/every file/, /every error/, /every message/]) {
+      expect(whole.sent).toMatch(list)
+      expect(meaning.sent).not.toMatch(list)
+    }
+    expect(meaning.sent).toContain("exact names")
+    expect(meaning.after).toContain("## What the user said")
+    expect(whole.after).not.toContain("## What the user said")
+  })
+
   test.each([
     [undefined, "shared"],
     [["notes"], "notes"],

@@ -25,7 +25,7 @@ describe("L4-31 the budget of a summary", () => {
     for (const section of [1, 9]) expect(cut.split(`a line of section ${section}\n`)).toHaveLength(21)
     expect(cut).not.toContain("a line of section 2\n")
     expect(cut).toMatch(/Key Technical Concepts: \[Left out/)
-    expect(cut).toMatch(/messages first00000 to last000000: recall them/)
+    expect(cut).toMatch(/Messages first00000 to last000000 have what is missing/)
   })
 
   test("without sections it is cut at a line end", () => {

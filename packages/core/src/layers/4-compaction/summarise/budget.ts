@@ -16,17 +16,27 @@ export interface SummaryToFit {
 /** What is wanted and what comes next stays longest; the record holds files, errors and messages as data. */
 const BY_WORTH = [1, 9, 7, 8, 5, 4, 3, 6, 2]
 const SECTION = /^(?=[ \t]{0,3}(?:#{1,6} )?[1-9]\. \S)/m
+const STEP = 4 // tokens
 const LEFT_OUT = "[Left out: the summary was too long.]"
 
 /** The text itself where it fits. */
 export function withinBudget({ text, budget, estimate, range: [first, last] }: SummaryToFit): string {
   if (estimate(text) <= budget) return text
-  const note = `[The summary was too long and was cut. It replaces messages ${first} to ${last}: recall them where something is missing.]`
-  const room = budget - estimate(note)
+  const note = `[The summary was too long and was cut. Messages ${first} to ${last} have what is missing.]`
   const [opening = "", ...sections] = text.split(SECTION)
-  const shown = sections.length > 1 ? mostWorth(sections, { room: room - estimate(opening), estimate }) : undefined
-  const kept = shown ? `${opening}${shown.join("")}` : cutText({ text, limit: Math.max(0, room), estimate })
-  return `${kept.trimEnd()}\n\n${note}`
+  const within = (room: number) => {
+    const shown = sections.length > 1 ? mostWorth(sections, { room: room - estimate(opening), estimate }) : undefined
+    const kept = shown ? `${opening}${shown.join("")}` : cutText({ text, limit: Math.max(0, room), estimate })
+    return `${kept.trimEnd()}\n\n${note}`
+  }
+  // joined pieces may take a little more than each alone
+  let room = budget - estimate(`\n\n${note}`)
+  let cut = within(room)
+  while (estimate(cut) > budget && room > 0) {
+    room -= STEP
+    cut = within(room)
+  }
+  return cut
 }
 
 /** Every section keeps its title. The first that does not fit whole is cut at a line end, where it is the most worth of all. */
