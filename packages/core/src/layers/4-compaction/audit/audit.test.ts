@@ -90,6 +90,13 @@ describe("BEY-2 what a summary claims", () => {
       .user("Go on.")
       .call("AskUser", { question: "Drop the audit_events table?" })
       .result("The person answers: yes, drop the audit_events table")
+    const [first, ...rest] = conversation().user("Go on.").say("Drop the audit_events table?").messages
+    const imported = {
+      ...first!,
+      saidInResults: [{ at: "answer", text: "yes, drop the audit_events table" }],
+    } as Message
+    const { claims } = check("The user approved dropping the audit_events table.", { messages: [imported, ...rest] })
+    expect(claims.filter(({ isSupported }) => !isSupported)).toEqual([])
     expect(
       check("The user approved dropping the audit_events table.", { messages: talk.messages }).claims.filter(
         ({ isSupported }) => !isSupported,
