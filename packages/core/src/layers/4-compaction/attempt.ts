@@ -6,7 +6,6 @@ import { reasonOf } from "../../base/errors.ts"
 import { grouped } from "../../base/grouped.ts"
 import type { FailureReason } from "../../base/telemetry.ts"
 import type { AuditFigures, Draft } from "../../journal/entries.ts"
-import { handleOf } from "../../messages/handles.ts"
 import type { ModelResponse } from "../../model/model.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 import { RECALL_TOOL } from "../../tools/session/recall-source.ts"
@@ -17,14 +16,12 @@ import type { Cut } from "./cut.ts"
 import { hookOutput } from "./hook-output.ts"
 import { installation, spent } from "./install.ts"
 import type { CompactionOptions } from "./options.ts"
+import { limited } from "./routes/limited.ts"
 import type { Route, RouteInput, RouteOutcome } from "./routes/route.ts"
 import type { Situation } from "./situation.ts"
-import { withinBudget } from "./summarise/budget.ts"
 import { continuationText } from "./summarise/continuation.ts"
 
 const PROGRESS_STEP = 250 // characters
-const FAR_TOO_LONG = 2 // times the budget: another route may give a shorter summary
-const RETELLING = 0.5 // of the context
 
 export interface AttemptParts {
   readonly situation: Situation
@@ -73,7 +70,7 @@ export async function attempt({ situation, routes, instructions, options }: Atte
       )
       const answer = await tried(route, { ...situation, instructions: wanted, onProgress })
       if (answer.kind !== "passed") paid.push(...answer.responses)
-      return answer
+      return answer.kind === "summary" ? limited(situation, route, answer) : answer
     })
     if (context.signal.aborted) return givenUp(paid)
     if (outcome.kind === "passed") continue
@@ -150,10 +147,9 @@ interface Weighed {
 export async function weigh(situation: Situation, { route, outcome, options }: ToWeigh): Promise<Weighed | Failure> {
   const { context, order, limits } = situation
   context.progress({ phase: "restoring", route: route.name })
-  const { summary, doubt, cutOff = 0 } = summaryWithin(situation, route, outcome)
   const [first, last] = [outcome.cut.summarised.at(0), outcome.cut.summarised.at(-1)]
   const text = continuationText({
-    summary,
+    summary: outcome.text,
     transcriptPath: context.journal.location,
     mode: order.trigger === "manual" ? "by-hand" : options.autonomous ? "autonomous" : "automatic",
     keptMessages: outcome.cut.kept.length > 0,
@@ -164,44 +160,12 @@ export async function weigh(situation: Situation, { route, outcome, options }: T
   const before = context.size.tokens
   if (route.mustReachThreshold && after.tokens >= limits.autoCompact)
     return { why: "threshold_exceeded", message: "the context would be full again immediately" }
-  // a text nearly as long as the conversation retells it and does not count as a summary, even if most of it could be cut
-  const retells = cutOff > 0 && cutOff + situation.figures.summary > before * RETELLING
-  if (retells || after.tokens > mostAfter(situation, route)) {
-    const message = `it would leave ${grouped(after.tokens + cutOff)} of ${grouped(before)} tokens, which saves too little`
+  if (after.tokens > mostAfter(situation, route)) {
+    const message = `it would leave ${grouped(after.tokens)} of ${grouped(before)} tokens, which saves too little`
     return { why: "threshold_exceeded", message }
   }
-  const { audit } = outcome
-  const why = doubt ?? tooLargeStill(situation, route, after)
-  return {
-    summary,
-    cut: outcome.cut,
-    text,
-    after,
-    ...(audit ? { audit } : {}),
-    ...(why === undefined ? {} : { doubt: why }),
-  }
-}
-
-/** Notes have limits of their own, section by section. */
-function summaryWithin(
-  { context, figures }: Situation,
-  { name }: Route,
-  { text, cut }: ToWeigh["outcome"],
-): { readonly summary: string; readonly cutOff?: number; readonly doubt?: string } {
-  if (name === "notes") return { summary: text }
-  const estimate = (words: string) => context.views.estimator.text(words)
-  const [first, last] = [cut.summarised[0], cut.summarised.at(-1)]
-  if (!first || !last) return { summary: text }
-  const range = [handleOf(first.uuid), handleOf(last.uuid)] as const
-  const tokens = Math.ceil(estimate(text))
-  const isFar = tokens > figures.summary * FAR_TOO_LONG
-  return {
-    summary: withinBudget({ text, budget: figures.summary, estimate, range }),
-    cutOff: Math.max(0, tokens - figures.summary),
-    ...(isFar
-      ? { doubt: `its summary has ${grouped(tokens)} tokens, and ${grouped(figures.summary)} are allowed` }
-      : {}),
-  }
+  const { text: summary, cut, audit, doubt = tooLargeStill(situation, route, after) } = outcome
+  return { summary, cut, text, after, ...(audit ? { audit } : {}), ...(doubt === undefined ? {} : { doubt }) }
 }
 
 /** Whether a later route, which keeps only the newest messages, would bring the context down to where it should be. */

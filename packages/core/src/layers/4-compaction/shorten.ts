@@ -5,7 +5,7 @@
 import type { DecisionOf } from "../../journal/entries.ts"
 import { isText, isToolResult, resultBlocks, type ToolResult } from "../../messages/blocks.ts"
 import { contentOf, type Message } from "../../messages/messages.ts"
-import { mapBlocks } from "../../views/context/changed-messages.ts"
+import { blocksOf, mapBlocks } from "../../views/context/changed-messages.ts"
 import { previewedText, renderShortened } from "../../views/context/render-decisions.ts"
 import type { Views } from "../../views/views.ts"
 import { aroundMiddle } from "./summarise/cut-middle.ts"
@@ -26,9 +26,12 @@ export function shortenedIn(messages: readonly Message[], { context, limit }: Sh
   return messages.flatMap((message) => {
     if (message.type !== "user") return []
     const most = unread.has(message.uuid) ? limit * UNREAD : limit
-    return contentOf(message).flatMap((block) =>
-      isToolResult(block) && context.isWhole(block.tool_use_id) ? (shorteningOf(block, most) ?? []) : [],
-    )
+    return contentOf(message).flatMap((block, at) => {
+      if (!isToolResult(block) || !context.isWhole(block.tool_use_id)) return []
+      // of several results for one call only the first is shown by decisions
+      const isShown = context.resultAddress(block.tool_use_id) === `${message.uuid}.${at}`
+      return isShown ? (shorteningOf(block, most) ?? []) : []
+    })
   })
 }
 
@@ -41,12 +44,14 @@ function shorteningOf(result: ToolResult, limit: number): Shortened | undefined 
 
 /** The messages as they will be shown. */
 export function withShortened(messages: readonly Message[], shortened: readonly Shortened[]): readonly Message[] {
-  const byId = new Map(shortened.map((each) => [each.toolUseId, each]))
-  if (byId.size === 0) return messages
+  const waiting = new Map(shortened.map((each) => [each.toolUseId, each]))
+  if (waiting.size === 0) return messages
   return messages.map((message) =>
     mapBlocks(message, (block) => {
-      const lengths = isToolResult(block) ? byId.get(block.tool_use_id) : undefined
-      return lengths && isToolResult(block) ? renderShortened(block, lengths, message.uuid) : block
+      const lengths = isToolResult(block) ? waiting.get(block.tool_use_id) : undefined
+      if (!lengths || !isToolResult(block)) return block
+      waiting.delete(block.tool_use_id) // the first result of a call
+      return renderShortened(block, lengths, `${message.uuid}.${blocksOf(message).indexOf(block)}`)
     }),
   )
 }

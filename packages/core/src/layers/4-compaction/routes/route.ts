@@ -24,6 +24,8 @@ export type RouteOutcome =
       readonly kind: "summary"
       readonly text: string
       readonly cut: Cut
+      /** Why a later route may do better. */
+      readonly doubt?: string
       /** The answers that were paid for. */
       readonly responses: readonly ModelResponse[]
     }
