@@ -169,7 +169,7 @@ describe("by hand", () => {
     const agent = await compactingAgent(sim, { window: 60_000, settings: NO_NOTES })
     await ask(agent, "Read the words.")
     const { conversation: chat } = agent
-    await expect(chat.compact({ review: async () => " \n" })).rejects.toThrow("Nothing was compacted")
+    await expect(chat.compact({ review: async () => " \n" })).rejects.toThrow("nothing was compacted")
     await expect(
       chat.compact({
         review: async () => {
