@@ -141,7 +141,7 @@ export const FIGURES = [
   ),
   figure(
     "compact-to",
-    { value: 50, min: 10, max: 90, unit: "percent" },
+    { value: 50, min: 10, max: 100, unit: "percent" },
     "of the threshold that the context has at most after an automatic compaction",
   ),
   figure(
