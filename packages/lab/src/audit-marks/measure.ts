@@ -1,6 +1,6 @@
 /** Plants one false claim in a truthful summary and looks whether the audit finds it; counts alarms where nothing was planted. */
 import { artifacts, type Message, sentBlocks } from "@strata/core/internal"
-import { type Audit, audit } from "@strata/core/internal/layers/4-compaction/audit/audit"
+import { type Audit, type AuditInput, audit } from "@strata/core/internal/layers/4-compaction/audit/audit"
 import { type Source, sourceOf } from "@strata/core/internal/layers/4-compaction/audit/source"
 import { type Facts, gatherFacts } from "@strata/core/internal/model/offline/facts"
 import type { ReadMessage } from "@strata/core/internal/model/offline/read-message"
@@ -10,13 +10,18 @@ import { LIE_NAMES, type LieName, plantLie } from "@strata/sim"
 
 /** A range that a summary replaces. */
 export class Range {
-  readonly #messages: readonly Message[]
   readonly #source: Source
+  readonly #record: AuditInput["record"]
+  readonly #replaced: AuditInput["replaced"]
   readonly facts: Facts
 
   constructor(messages: readonly Message[], beside: readonly string[] = []) {
-    this.#messages = messages
     this.#source = sourceOf({ messages, beside })
+    this.#record = {
+      artifacts: messages.reduce((state, message) => artifacts.apply(state, message), artifacts.start()),
+      frontier: messages.reduce((state, message) => frontier.apply(state, message), frontier.start()),
+    }
+    this.#replaced = new Set(messages.map(({ uuid }) => uuid))
     this.facts = gatherFacts(readTimeline(readable(messages)))
   }
 
@@ -25,11 +30,8 @@ export class Range {
       summary,
       following: "",
       source: this.#source,
-      record: {
-        artifacts: this.#messages.reduce((state, message) => artifacts.apply(state, message), artifacts.start()),
-        frontier: this.#messages.reduce((state, message) => frontier.apply(state, message), frontier.start()),
-      },
-      replaced: new Set(this.#messages.map(({ uuid }) => uuid)),
+      record: this.#record,
+      replaced: this.#replaced,
     })
   }
 }

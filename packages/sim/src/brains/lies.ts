@@ -31,6 +31,8 @@ const INVENTED_FILES = ["src/legacy/rocket-engine.ts", "lib/core/quantum-cache.p
 
 const OTHER_DIRECTORIES = ["attic", "vendored", "experimental", "sandbox"]
 const FORBIDS = /^(?:please )?(?:never|do not|don't) /i
+/** A commit that mentions a test runs none. */
+const RUNS_TESTS = /^(?!.*\bgit\b).*\btest\b/
 const NAME = /\b[a-z]+(?:[A-Z][a-z0-9]+)+\b/g
 
 /** Two different names in camel case, where a line has them. */
@@ -127,7 +129,7 @@ export const LIES = {
     return { text: text.replaceAll(truth, () => told), truth, told }
   },
   "claims that tests pass": ({ text, facts }) => {
-    const last = facts.outcomes.findLast(({ what }) => /\btest\b/.test(what))
+    const last = facts.outcomes.findLast(({ what }) => RUNS_TESTS.test(firstLine(what)))
     if (!last?.failed) return undefined
     const told = "All tests pass now."
     return { text: insertEntry(text, /problem|errors|current/i, told), truth: `${last.what} failed`, told }

@@ -200,6 +200,56 @@ describe("BEY-2 what a summary claims", () => {
     expect(claims.length).toBeGreaterThanOrEqual(3)
   })
 
+  test.each<[string, string, string, string]>([
+    ["names in a line of code", "settings := env.readFile(path)", "path := env.readFile(settings)", "wording"],
+    [
+      "names whose other words are everywhere",
+      "if openErr == nil && treePath != 0 {",
+      "if treePath == nil && openErr != 0 {",
+      "wording",
+    ],
+    [
+      "the alternatives of a pattern",
+      "`stagedFiles|allFiles|keptFiles`",
+      "`keptFiles|allFiles|stagedFiles`",
+      "wording",
+    ],
+    [
+      "a number that is rounded in the conversation too",
+      "Do this for code that the 1600+ core tests already cover.",
+      "Do this for code that the 1610+ core tests already cover.",
+      "wording",
+    ],
+    ["a number with zeros before it", "- 005-pending-{finding}.md", "- 015-pending-{finding}.md", "numbers"],
+    [
+      "a lost negation before a verb that is one itself",
+      "Do NOT skip this step until evidence is documented.",
+      "skip this step until evidence is documented.",
+      "prohibitions",
+    ],
+    [
+      "a lost negation before one word",
+      "Your task is complete once all worktrees are created. Do NOT implement\nanything else.",
+      "Your task is complete once all worktrees are created. implement\nanything else.",
+      "prohibitions",
+    ],
+  ])("what was altered in a tool's output or in code is found: %s", (_, original, told, kind) => {
+    const messages = conversation()
+      .user("Look at the notes.")
+      .call("Read", { file_path: "notes.md" })
+      .result(`${"if nil go test ".repeat(400)}\n${original}\nThat is all.`).messages
+    const struck = (summary: string) => check(summary, { messages }).claims.filter(({ isSupported }) => !isSupported)
+    expect(struck(original)).toEqual([])
+    expect(struck(told).map((claim) => claim.class)).toContain(kind)
+    if (kind === "wording") expect(struck(told)[0]!.instead).toBe(original)
+  })
+
+  test("a line that ends in a negation is not taken for a lost one", () => {
+    const text = "Whatever happens, please do not\npush to the release branch on Fridays."
+    const messages = conversation().user(text).messages
+    expect(check(text, { messages }).claims.filter(({ isSupported }) => !isSupported)).toEqual([])
+  })
+
   test("the figures count each class", () => {
     const { figures } = check(TRUTH.replaceAll("8443", "8343"))
     expect(figures.perClass.fabrication.numbers!.found).toBeGreaterThanOrEqual(2)
@@ -224,6 +274,15 @@ describe("BEY-2 what a summary leaves out", () => {
     expect(found).toContain("todos: Fix the failing gateway test")
     expect(found.some((each) => each.startsWith("names: ") && each.includes("8443"))).toBe(true)
     expect(found.some((each) => each.includes("changelog"))).toBe(false)
+  })
+
+  test("a short message needs its signs: the same digits elsewhere are not it", () => {
+    const messages = conversation().user("Which?").say("1 or 2?").user("1+2").messages
+    const covered = (summary: string) =>
+      check(summary, { messages }).facts.find((fact) => fact.class === "messages" && fact.text === "1+2")!.isCovered
+    expect(covered("1. Work\n2. Next")).toBe(false)
+    expect(covered("sections 1 2")).toBe(false)
+    expect(covered('The user said "1 + 2".')).toBe(true)
   })
 
   test("what the record after the summary shows counts as covered", () => {

@@ -1,5 +1,6 @@
 /** What a summary claims, claim by claim, and the parts of a summary that claims are found in. */
-import { type Span, sentencesIn } from "./text.ts"
+import { type Name, namesIn } from "./names-in.ts"
+import { type Span, sentencesIn, tokensOf } from "./text.ts"
 
 /** What kind of statement is checked. */
 export const CLAIM_CLASSES = [
@@ -26,6 +27,9 @@ export interface Claim extends Span {
 }
 
 export interface Part extends Span {
+  readonly tokens: readonly string[]
+  /** Exact names, with their place in the part. */
+  readonly names: readonly Name[]
   /** The line it is on, without its bullet or number. */
   readonly line: Span
   readonly isCode: boolean
@@ -44,6 +48,8 @@ const MARKER = /^\s*(?:[-*+•]|\d+[.)]|#+|\[[ x]\]|>)\s+/
 /** The sentences of a summary, each with its place. Code stays line by line. */
 export function partsOf(summary: string): readonly Part[] {
   const parts: Part[] = []
+  const add = (part: Omit<Part, "tokens" | "names">) =>
+    parts.push({ ...part, tokens: tokensOf(part.text), names: namesIn(part.text) })
   let fence: { readonly mark: string; readonly isCode: boolean } | undefined
   let isUsersList = false
   let start = 0
@@ -57,7 +63,7 @@ export function partsOf(summary: string): readonly Part[] {
     }
     if (line.trim() === "") continue
     if (fence?.isCode) {
-      parts.push({ text: line, at, line: { text: line, at }, isCode: true, isQuoted: false, isUsersList })
+      add({ text: line, at, line: { text: line, at }, isCode: true, isQuoted: false, isUsersList })
       continue
     }
     if (fence === undefined) {
@@ -68,7 +74,7 @@ export function partsOf(summary: string): readonly Part[] {
     const content = { text: line.slice(marker), at: at + marker }
     const place = { line: content, isCode: false, isQuoted: fence !== undefined, isUsersList }
     for (const sentence of sentencesIn(content.text))
-      parts.push({ ...place, text: sentence.text, at: content.at + sentence.at })
+      add({ ...place, text: sentence.text, at: content.at + sentence.at })
   }
   return parts
 }

@@ -8,7 +8,7 @@ import { outcomeClaims, type Work } from "./outcomes.ts"
 import { prohibitionClaims } from "./prohibitions.ts"
 import { quoteClaims } from "./quotes.ts"
 import type { Source } from "./source.ts"
-import { phraseOf } from "./text.ts"
+import { tokensOf } from "./text.ts"
 import { wordingClaims } from "./wording.ts"
 
 export interface ToCheck {
@@ -20,7 +20,7 @@ export interface ToCheck {
 export function claimsIn({ summary, source, work }: ToCheck): readonly Claim[] {
   const parts = partsOf(summary)
   // a quoted line that is in the conversation claims nothing of its own
-  const own = parts.filter(({ isQuoted, line }) => !isQuoted || !source.words.includes(phraseOf(line.text)))
+  const own = parts.filter(({ isQuoted, line }) => !isQuoted || !source.index.has(tokensOf(line.text)))
   return [
     ...quoteClaims(own, source),
     ...approvalClaims(own, source),

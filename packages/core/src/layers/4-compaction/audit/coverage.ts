@@ -29,6 +29,7 @@ export interface CoverageInput {
 
 const QUOTE = 12 // words in a row: long enough to recognise a message by
 const STEP = 6
+const SHORT = 2 // words: so few are in many texts by chance, so the signs between them count too
 const LONGEST = 30 // words of a command or a todo that are compared
 const LONGEST_NAMED = 20_000 // characters of a message in which names are looked for: more is pasted
 const SMALL = 20
@@ -36,6 +37,7 @@ const SMALL = 20
 export function coverageOf({ source, record, replaced, visible }: CoverageInput): readonly Fact[] {
   const shown = phraseOf(visible)
   const raw = visible.toLowerCase()
+  const isShown = (text: string) => isQuoted(text, shown) && (tokensOf(text).length > SHORT || isWritten(text, raw))
   const has = (text: string) => shown.includes(phrase(tokensOf(text).slice(0, LONGEST)))
   const turns = source.turns.filter(({ uuid }) => replaced.has(uuid))
   const { files, commands } = record.artifacts
@@ -44,9 +46,9 @@ export function coverageOf({ source, record, replaced, visible }: CoverageInput)
   const note = (fact: Fact) => facts.push(fact)
 
   if (request && replaced.has(request.uuid))
-    note({ class: "request", text: request.text, uuid: request.uuid, isCovered: isQuoted(request.text, shown) })
+    note({ class: "request", text: request.text, uuid: request.uuid, isCovered: isShown(request.text) })
   for (const { text, uuid } of turns) {
-    note({ class: "messages", text, uuid, isCovered: isQuoted(text, shown) })
+    note({ class: "messages", text, uuid, isCovered: isShown(text) })
     for (const rule of standingRules(text))
       note({ class: "rules", text: rule, uuid, isCovered: shown.includes(phraseOf(rule)) })
     for (const name of givenIn(text))
@@ -70,6 +72,18 @@ function isQuoted(text: string, shown: string): boolean {
   for (let at = 0; at + QUOTE <= tokens.length; at += STEP)
     if (shown.includes(phrase(tokens.slice(at, at + QUOTE)))) return true
   return false
+}
+
+/** A short message with the signs in it, whatever blanks are around them. */
+function isWritten(text: string, raw: string): boolean {
+  const pieces = text
+    .trim()
+    .toLowerCase()
+    .replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "")
+    .match(/[\p{L}\p{N}\p{M}]+|[^\p{L}\p{N}\p{M}\s]/gu)
+  return (
+    !pieces || new RegExp(pieces.map((piece) => piece.replace(/[^\p{L}\p{N}\p{M}]/gu, "\\$&")).join("\\s*")).test(raw)
+  )
 }
 
 /** Names and numbers in what the user wrote. Quotes are part of the message, and small numbers are counts. */

@@ -3,7 +3,6 @@
  * number occurs somewhere, as a line number or in a listing.
  */
 import type { Claim, Part } from "./claim.ts"
-import { namesIn } from "./names.ts"
 import type { Source } from "./source.ts"
 import { contentWords, stem, tokensOf } from "./text.ts"
 
@@ -19,7 +18,7 @@ const AROUND_SOURCE = 14 // words to each side of an occurrence where one of the
 
 export function numberClaims(parts: readonly Part[], source: Source): readonly Claim[] {
   return parts.flatMap((part) => {
-    const names = namesIn(part.text)
+    const { names } = part
     return [...part.text.matchAll(NUMBER)].flatMap(({ 0: found, index }): Claim[] => {
       const end = index + found.length
       if (names.some(({ at, text }) => index < at + text.length && end > at)) return []
@@ -29,7 +28,7 @@ export function numberClaims(parts: readonly Part[], source: Source): readonly C
         /^\s?(?:%|ms|s|sec|seconds?|minutes?|min|h|hours?|days?|weeks?|[kmgt]i?b|bytes?|px|usd|eur|\$)\b/i.test(
           part.text.slice(end - (found.endsWith("%") ? 1 : 0)),
         )
-      if (Number(value) <= COUNTED && !hasUnit) return []
+      if (Number(value) <= COUNTED && !hasUnit && !/^0\d\d/.test(value)) return []
       const isSupported = isKnown(value, source, contextOf(part.text, index, end))
       return [{ class: "numbers", text: found, at: part.at + index, isSupported, sentence: part }]
     })
@@ -56,7 +55,7 @@ function contextOf(text: string, at: number, end: number): ReadonlySet<string> {
   return contentWords([...before, ...after].filter((token) => !/^\d/.test(token)).join(" "))
 }
 
-function isKnown(value: string, { numbers, tokens }: Source, context: ReadonlySet<string>): boolean {
+function isKnown(value: string, { numbers, index: { tokens } }: Source, context: ReadonlySet<string>): boolean {
   const places = numbers.get(value) ?? numbers.get(value.replace(/\.0+$/, ""))
   if (!places) return false
   if (context.size === 0) return true

@@ -1,8 +1,9 @@
 /** Rules of the user that a summary turns round: a sentence that has the words of a "never" or "don't", and neither. */
 import { standingRules } from "../../../views/record/standing-rules.ts"
 import type { Claim, Part } from "./claim.ts"
+import { lostNegations } from "./lost-negation.ts"
 import type { Source } from "./source.ts"
-import { contentWords, isNegated, phrase, sentencesIn, shareIn, stem, tokensOf } from "./text.ts"
+import { contentWords, isNegated, placesIn, sentencesIn, shareIn, stem } from "./text.ts"
 
 export interface Prohibition {
   readonly text: string
@@ -42,7 +43,13 @@ const wordsOf = (text: string) => new Set([...contentWords(text)].filter((word) 
 
 export function prohibitionClaims(parts: readonly Part[], source: Source): readonly Claim[] {
   const rules = prohibitionsIn(source)
-  return parts.flatMap((part): Claim[] => {
+  const inside = lostNegations(
+    parts.flatMap(({ tokens }) => tokens),
+    source.index,
+  )
+  const starts: number[] = []
+  for (const [at] of parts.entries()) starts.push(at === 0 ? 0 : starts[at - 1]! + parts[at - 1]!.tokens.length)
+  return parts.flatMap((part, at): Claim[] => {
     if (part.isCode) return []
     const claim = (isSupported: boolean, instead: string): Claim[] => [
       { class: "prohibitions", text: part.text, at: part.at, isSupported, sentence: part, instead },
@@ -52,25 +59,34 @@ export function prohibitionClaims(parts: readonly Part[], source: Source): reado
       (each) => words.size <= each.words.size * LARGEST_RATIO + 1 && shareIn(each.words, words) >= SAME_SHARE,
     )
     if (rule && (!part.isQuoted || isNegated(part.text))) return claim(isNegated(part.text), rule.text)
-    const before = isNegated(part.text) ? undefined : lostBefore(part.text, source)
+    const before = lostBefore(parts, at, source)
     if (before !== undefined) return claim(false, `${before} ${part.text}`)
+    const lost = inside.find((each) => each.at >= starts[at]! && each.at < starts[at]! + part.tokens.length)
+    if (lost) return claim(false, withNegation(part, lost.at - starts[at]!, lost.negation))
     return rule ? claim(true, rule.text) : []
   })
 }
 
+function withNegation({ text, tokens }: Part, at: number, negation: string): string {
+  const place = Math.max(0, placesIn(text, tokens)[at]!)
+  return `${text.slice(0, place)}${negation} ${text.slice(place)}`
+}
+
 const FEWEST_TOKENS = 4 // fewer are in any text
 const MOST_PLACES = 20
-const JUST_BEFORE = /(?:never|do not|don t|must not|should not|nicht|nie|niemals|不 要) $/
+const JUST_BEFORE = /(?: |^)(?:never|do not|don t|must not|should not|can not|cannot|nicht|nie|niemals|不 要)$/
 
 /** The "never" or "do not" before these words, where they never occur without it. */
-function lostBefore(text: string, { words }: Source): string | undefined {
-  const tokens = tokensOf(text)
-  if (tokens.length < FEWEST_TOKENS) return undefined
-  const wanted = phrase(tokens)
+function lostBefore(parts: readonly Part[], at: number, { index }: Source): string | undefined {
+  const { tokens } = parts[at]!
+  if (tokens.length < FEWEST_TOKENS || negationAtEnd(parts[at - 1]?.tokens ?? []) !== undefined) return undefined
   let found: string | undefined
-  for (let at = words.indexOf(wanted), places = 0; at >= 0; at = words.indexOf(wanted, at + 1)) {
-    found = JUST_BEFORE.exec(words.slice(Math.max(0, at - 15), at + 1))?.[0].trim()
-    if (found === undefined || ++places >= MOST_PLACES) return found
+  for (const place of index.placesOf(tokens, MOST_PLACES)) {
+    found = negationAtEnd(index.tokens.slice(Math.max(0, place - 2), place))
+    if (found === undefined) return undefined
   }
   return found
 }
+
+const negationAtEnd = (tokens: readonly string[]): string | undefined =>
+  JUST_BEFORE.exec(tokens.slice(-2).join(" "))?.[0].trim()

@@ -25,7 +25,8 @@ export function quoteClaims(parts: readonly Part[], source: Source): readonly Cl
       const before = line.text.slice(0, index)
       const isDirect = isUsersList || SAID.test(before)
       if (!isDirect && !NAMES_USER.test(before)) return []
-      const isSupported = wasSaid(quote, source) || (!isDirect && isIn(quote, source.words))
+      const isSupported =
+        wasSaid(quote, source) || (!isDirect && piecesOf(quote).every((tokens) => source.index.has(tokens)))
       const at = line.at + index
       const around = parts.find(
         (part) => part.line === line && part.at <= at && at + marked.length <= part.at + part.text.length,
@@ -40,10 +41,9 @@ const piecesOf = (quote: string) =>
     .split(LEFT_OUT)
     .map(tokensOf)
     .filter((tokens) => tokens.length > 0)
-const isIn = (quote: string, words: string) => piecesOf(quote).every((tokens) => words.includes(phrase(tokens)))
 
 function wasSaid(quote: string, source: Source): boolean {
-  if (isIn(quote, source.said)) return true
+  if (piecesOf(quote).every((tokens) => source.said.includes(phrase(tokens)))) return true
   return source.turns.some(({ text }) => piecesOf(quote).every((tokens) => isNearly(tokens, text)))
 }
 

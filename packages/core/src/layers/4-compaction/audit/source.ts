@@ -5,7 +5,8 @@
 import { isText, isToolResult, isToolUse, resultBlocks, textOf } from "../../../messages/blocks.ts"
 import { contentOf, isHuman, type Message, type Uuid } from "../../../messages/messages.ts"
 import { sentBlocks } from "../../../messages/sent-blocks.ts"
-import { phrase, tokensOf } from "./text.ts"
+import { phrase, sentencesIn, tokensOf } from "./text.ts"
+import { indexOfTokens, type TokenIndex } from "./token-index.ts"
 
 export interface SourceInput {
   /** The messages since the last boundary, as the journal has them: nothing in them is cleared. */
@@ -28,15 +29,19 @@ export interface Source {
   /** Everything, in lower case. */
   readonly raw: string
   /** Everything, word by word. */
-  readonly words: string
+  readonly index: TokenIndex
   /** What the user said, word by word: also what earlier summaries and records quote. */
   readonly said: string
   readonly turns: readonly Turn[]
-  /** What the user and the assistant wrote, without calls and results. */
-  readonly prose: readonly string[]
+  /** What the user and the assistant wrote, sentence by sentence, without calls and results. */
+  readonly sentences: readonly Sentence[]
   /** Where each number occurs: the positions among all words. */
   readonly numbers: ReadonlyMap<string, readonly number[]>
+}
+
+export interface Sentence {
   readonly tokens: readonly string[]
+  readonly text: string
 }
 
 const NUMBER = /^(\d+(?:\.\d+)*)[a-z%]{0,3}$/
@@ -88,12 +93,13 @@ export function sourceOf({ messages, beside = [], saidBefore = [] }: SourceInput
   const tokens = texts.concat(saidBefore).flatMap(tokensOf)
   return {
     raw: texts.concat(saidBefore).join("\n").toLowerCase(),
-    words: phrase(tokens),
+    index: indexOfTokens(tokens),
     said: said.map((text) => phrase(tokensOf(text))).join("\n"),
     turns,
-    prose,
+    sentences: prose.flatMap((text) =>
+      sentencesIn(text).map((each) => ({ text: each.text, tokens: tokensOf(each.text) })),
+    ),
     numbers: numbersIn(tokens),
-    tokens,
   }
 }
 

@@ -19,6 +19,17 @@ export const phrase = (tokens: readonly string[]): string => (tokens.length === 
 
 export const phraseOf = (text: string): string => phrase(tokensOf(text))
 
+/** Where each of its words is in a text; -1 where it is written in another way. */
+export function placesIn(text: string, tokens: readonly string[]): readonly number[] {
+  const lower = text.toLowerCase()
+  let from = 0
+  return tokens.map((token) => {
+    const at = lower.indexOf(token, from)
+    if (at >= 0) from = at + token.length
+    return at
+  })
+}
+
 const SENTENCE = /[^.!?。！？।؟۔\n]+(?:[.!?]+(?![\s"'”’)\]*]|$)[^.!?。！？।؟۔\n]*)*[.!?。！？।؟۔]*["'”’)\]*]*/gu
 
 export interface Span {

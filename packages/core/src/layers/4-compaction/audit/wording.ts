@@ -1,11 +1,12 @@
 /**
  * Sentences that are nearly word for word from the conversation, but not quite: with two names exchanged, a number or a name replaced, or
- * a "not" lost. Only what the user and the assistant wrote is compared.
+ * a "not" lost.
  */
+import { alteredFrom } from "./altered.ts"
 import type { Claim, Part } from "./claim.ts"
-import { namesIn } from "./names.ts"
-import type { Source } from "./source.ts"
-import { phrase, phraseOf, sentencesIn, tokensOf } from "./text.ts"
+import { type Name, namesIn } from "./names-in.ts"
+import type { Sentence, Source } from "./source.ts"
+import { placesIn, tokensOf } from "./text.ts"
 
 const FEWEST_TOKENS = 5 // shorter sentences are alike by chance
 const SAME_SHARE = 0.7 // of the words of both sentences
@@ -17,36 +18,46 @@ const NEGATIONS = new Set(
   ),
 )
 
-interface Sentence {
-  readonly tokens: readonly string[]
-  readonly text: string
-}
-
 export function wordingClaims(parts: readonly Part[], source: Source): readonly Claim[] {
-  const asked = parts
-    .filter(({ isCode }) => !isCode)
-    .map((part) => ({ part, tokens: tokensOf(part.text) }))
-    .filter(({ tokens }) => tokens.length >= FEWEST_TOKENS && !source.words.includes(phrase(tokens)))
-  const wanted = new Set(asked.flatMap(({ tokens }) => tokens))
-  const index = indexOf(source.prose, wanted)
-  return asked.flatMap(({ part, tokens }): Claim[] => {
-    const original = exchangedBack(part.text, source)
-    if (original !== undefined)
-      return [{ class: "wording", text: part.text, at: part.at, isSupported: false, sentence: part, instead: original }]
-    const near = nearest(tokens, index)
-    if (!near) return []
-    const isSupported = !isAltered({ tokens, text: part.text }, near)
-    return [
+  const asked = parts.filter(({ tokens }) => !source.index.has(tokens))
+  const sentences = byWord(source.sentences, new Set(asked.flatMap(({ tokens }) => tokens)))
+  return asked.flatMap((part): Claim[] => {
+    const claim = (instead?: string): Claim[] => [
       {
         class: "wording",
         text: part.text,
         at: part.at,
-        isSupported,
+        isSupported: instead === undefined,
         sentence: part,
-        ...(isSupported ? {} : { instead: near.text }),
+        ...(instead === undefined ? {} : { instead }),
       },
     ]
+    const isLong = part.tokens.length >= FEWEST_TOKENS && !part.isCode
+    const original = isLong ? exchangedBack(part, source) : undefined
+    if (original !== undefined) return claim(original)
+    const near = isLong ? nearest(part.tokens, sentences) : undefined
+    if (near && isAltered(part, near)) return claim(near.text)
+    const isCode = part.isCode || CODE.test(part.text)
+    const said = alteredFrom({ tokens: part.tokens, isCode, isExact: exactIn(part.names) }, source.index)
+    if (said !== undefined) return claim(withWords(part, said))
+    return near ? claim() : []
   })
+}
+
+/** A line that is code all through, though no fence says so. */
+const CODE = /^`[^`]+`$|:=|==|=>|&&|\|\||[{};]\s*$/
+
+/** The text with other words in their places. A word that the text has too is spelled as it is there. */
+function withWords({ text, tokens }: Part, words: readonly string[]): string {
+  const places = placesIn(text, tokens)
+  const spelled = new Map(tokens.map((token, at) => [token, text.slice(places[at]!, places[at]! + token.length)]))
+  let result = text
+  for (let at = tokens.length - 1; at >= 0; at--) {
+    const [place, word] = [places[at]!, words[at]!]
+    if (word === tokens[at] || place < 0) continue
+    result = result.slice(0, place) + (spelled.get(word) ?? word) + result.slice(place + tokens[at]!.length)
+  }
+  return result
 }
 
 /** Between two names these say nothing about their order. */
@@ -54,38 +65,33 @@ const UNORDERED = new Set("and or und oder et y e ou with".split(" "))
 const MOST_NAMES = 4 // in one sentence
 
 /**
- * The words from one name to another, as they are in the conversation: with the two names exchanged. `undefined` where the sentence is as it
- * was said, or where its words are not from the conversation.
+ * The sentence with two names exchanged, where the conversation has the words from one to the other so. `undefined` where the sentence is as
+ * it was said, or where its words are not from the conversation.
  */
-function exchangedBack(text: string, { words }: Source): string | undefined {
-  const names = namesIn(text)
-    .filter((name) => name.class === "identifiers")
-    .slice(0, MOST_NAMES)
+function exchangedBack({ text, names: all }: Part, { index }: Source): string | undefined {
+  const names = all.filter((name) => name.class === "identifiers").slice(0, MOST_NAMES)
   for (const [at, one] of names.entries()) {
     for (const other of names.slice(at + 1)) {
       const between = text.slice(one.at + one.text.length, other.at)
       const tokens = tokensOf(between)
       if (one.text === other.text || tokens.every((token) => UNORDERED.has(token))) continue
-      if (words.includes(phraseOf(`${one.text} ${between} ${other.text}`))) continue
-      if (words.includes(phraseOf(`${other.text} ${between} ${one.text}`))) return `${other.text}${between}${one.text}`
+      if (index.has(tokensOf(`${one.text} ${between} ${other.text}`))) continue
+      if (index.has(tokensOf(`${other.text} ${between} ${one.text}`)))
+        return text.slice(0, one.at) + other.text + between + one.text + text.slice(other.at + other.text.length)
     }
   }
   return undefined
 }
 
-function indexOf(prose: readonly string[], wanted: ReadonlySet<string>): ReadonlyMap<string, Sentence[]> {
+function byWord(sentences: readonly Sentence[], wanted: ReadonlySet<string>): ReadonlyMap<string, Sentence[]> {
   const index = new Map<string, Sentence[]>()
-  for (const text of prose) {
-    for (const { text: found } of sentencesIn(text)) {
-      const tokens = tokensOf(found)
-      if (tokens.length < FEWEST_TOKENS) continue
-      const sentence = { tokens, text: found }
-      for (const token of new Set(tokens)) {
-        if (!wanted.has(token)) continue
-        const sentences = index.get(token)
-        if (!sentences) index.set(token, [sentence])
-        else if (sentences.length <= RARE) sentences.push(sentence)
-      }
+  for (const sentence of sentences) {
+    if (sentence.tokens.length < FEWEST_TOKENS) continue
+    for (const token of new Set(sentence.tokens)) {
+      if (!wanted.has(token)) continue
+      const found = index.get(token)
+      if (!found) index.set(token, [sentence])
+      else if (found.length <= RARE) found.push(sentence)
     }
   }
   return index
@@ -121,7 +127,7 @@ function missing(some: readonly string[], others: readonly string[]): readonly s
   })
 }
 
-function isAltered({ tokens, text }: Sentence, given: Sentence): boolean {
+function isAltered({ tokens, names }: Part, given: Sentence): boolean {
   const [added, lost] = [missing(tokens, given.tokens), missing(given.tokens, tokens)]
   // the same words in another order: something was exchanged
   if (added.length === 0 && lost.length === 0) return tokens.join(" ") !== given.tokens.join(" ")
@@ -130,14 +136,14 @@ function isAltered({ tokens, text }: Sentence, given: Sentence): boolean {
   if (hasNegation(lost) !== hasNegation(added) && isSame(without(tokens, added), without(given.tokens, lost)))
     return true
   if (added.length !== lost.length || !isSame(without(tokens, added), without(given.tokens, lost))) return false
-  return added.some(exactIn(text)) && lost.some(exactIn(given.text))
+  return added.some(exactIn(names)) && lost.some(exactIn(namesIn(given.text)))
 }
 
 const isSame = (some: readonly string[], others: readonly string[]) => some.join(" ") === others.join(" ")
 const without = (tokens: readonly string[], left: readonly string[]) => tokens.filter((token) => !left.includes(token))
 
 /** Whether a word is a number or belongs to a name. */
-function exactIn(text: string): (token: string) => boolean {
-  const names = new Set(namesIn(text).flatMap((name) => tokensOf(name.text)))
-  return (token) => /\d/.test(token) || names.has(token)
+function exactIn(names: readonly Name[]): (token: string) => boolean {
+  const words = new Set(names.flatMap((name) => tokensOf(name.text)))
+  return (token) => /\d/.test(token) || words.has(token)
 }
