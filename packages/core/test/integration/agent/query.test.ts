@@ -32,7 +32,10 @@ describe("LOOP-1 a task from start to answer", () => {
     expect(events.at(-1)).toMatchObject({ type: "done", turns: 4, reason: "answer" })
     expect(sim.log.map(({ status }) => status)).toEqual([200, 200, 200, 200])
 
-    expect(agent.conversation.views.artifacts.files.get("a.txt")).toMatchObject({ reads: 1, changes: 1 })
+    expect(agent.conversation.views.artifacts.files.get(join(where.cwd, "a.txt"))).toMatchObject({
+      reads: 1,
+      changes: 1,
+    })
     expect([...agent.conversation.views.artifacts.commands.values()]).toMatchObject([{ failed: true, exitCode: 3 }])
     expect(agent.conversation.views.frontier).toMatchObject({ answered: true, request: { text: "Shout in a.txt" } })
   })

@@ -120,7 +120,7 @@ async function openTraced({ exportContent = false } = {}) {
     return (): ModelResponse => {
       clock.advance(ms)
       const isCall = "input" in content[0]!
-      const usage = { input_tokens: 1_000, output_tokens: 10 }
+      const usage = { input_tokens: 50_000, output_tokens: 10 }
       return { id: `msg_${ms}`, model: MODEL, content, stop_reason: isCall ? "tool_use" : "end_turn", usage }
     }
   }

@@ -89,7 +89,7 @@ describe("giving up", () => {
     const stopping = new AbortController()
     const chat = await open({}, { faults: ["as-long-as-the-conversation"] })
     await talk(chat, 5_000)
-    chat.on("compaction", ({ phase }) => phase === "restoring" && stopping.abort())
+    chat.on("compaction", ({ phase }) => phase === "message" && stopping.abort())
     await expect(chat.compact({ routes: ["direct"] }, stopping)).rejects.toThrow(stopping.signal.reason)
     expect(chat.views.compactions.failures).toBe(0)
     expect(paidFor(chat)).toBe(1)

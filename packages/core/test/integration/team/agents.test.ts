@@ -27,7 +27,14 @@ describe("L7-4 the Agent tool", () => {
     const [result] = await toolResults(agent)
     expect(result).toMatch(/^The parser is in a\.ts, line 1\.\n\n\[agent-1: 2 requests, 1 tool call, \$0\.\d+\]$/)
     const [first] = of("finder")
-    expect(first!.request.tools?.map(({ name }) => name)).toEqual(["Read", "Edit", "Bash", "Grep", "SendMessage"])
+    expect(first!.request.tools?.map(({ name }) => name)).toEqual([
+      "Read",
+      "Edit",
+      "Bash",
+      "Grep",
+      "SendMessage",
+      "Recall",
+    ])
     expect(JSON.stringify(first!.request.system)).toContain("You work on one task for another agent")
     expect(JSON.stringify(first!.request.messages)).not.toContain("Find the parser")
     const [view] = agent.team.list()
@@ -100,7 +107,7 @@ describe("L7-4 the Agent tool", () => {
     await ask(agent, "Go.")
     const [request] = of("reader").map((heard) => heard.request)
     expect(JSON.stringify(request!.system)).toContain("You only read.")
-    expect(request!.tools?.map(({ name }) => name)).toEqual(["Read"])
+    expect(request!.tools?.map(({ name }) => name)).toEqual(["Read", "Recall"])
     expect(JSON.stringify(of("lead")[0]!.request.messages)).toContain("- reader: Reads files.")
     expect(await toolResults(agent)).toContainEqual('There is no agent definition named "writer". There are: reader.')
     expect(agent.team.list()).toHaveLength(1)
@@ -117,7 +124,7 @@ describe("L7-4 the Agent tool", () => {
       "The agent git: Bash(git:*) in tools is left out: patterns belong in permission rules.",
     )
     await ask(agent, "Go.")
-    expect(of("git")[0]!.request.tools?.map(({ name }) => name)).toEqual(["Read"])
+    expect(of("git")[0]!.request.tools?.map(({ name }) => name)).toEqual(["Read", "Recall"])
   })
 
   test("the model of an agent is asked through the lead's client; a Claude family means the lead's own where that is no Claude", async () => {
