@@ -6,6 +6,7 @@ import { frontier } from "../../../views/record/frontier.ts"
 import { type Audit, audit } from "./audit.ts"
 import { repaired } from "./repair.ts"
 import { sourceOf } from "./source.ts"
+import { tokensOf } from "./text.ts"
 
 const TALK = conversation()
   .user(
@@ -242,6 +243,11 @@ describe("BEY-2 what a summary claims", () => {
     expect(struck(original)).toEqual([])
     expect(struck(told).map((claim) => claim.class)).toContain(kind)
     if (kind === "wording") expect(struck(told)[0]!.instead).toBe(original)
+  })
+
+  test("a text has the same words, whatever alphabet the rest of it is in", () => {
+    const text = "v1.2.3 costs 8,443 at x_y-Z.ts:10, 1.5abc\\n\tdon't 3.x ..7. a1b2"
+    expect(tokensOf(`${text} ж`)).toEqual([...tokensOf(text), "ж"])
   })
 
   test("a line that ends in a negation is not taken for a lost one", () => {

@@ -5,7 +5,8 @@ import { fateOf } from "../../../views/record/artifacts.ts"
 import { standingRules } from "../../../views/record/standing-rules.ts"
 import type { Views } from "../../../views/views.ts"
 import type { Source } from "./source.ts"
-import { phrase, phraseOf, tokensOf } from "./text.ts"
+import { tokensOf } from "./text.ts"
+import { indexOfTokens, type TokenIndex } from "./token-index.ts"
 
 export const FACT_CLASSES = ["request", "rules", "messages", "names", "todos", "failures", "files"] as const
 export type FactClass = (typeof FACT_CLASSES)[number]
@@ -35,10 +36,10 @@ const LONGEST_NAMED = 20_000 // characters of a message in which names are looke
 const SMALL = 20
 
 export function coverageOf({ source, record, replaced, visible }: CoverageInput): readonly Fact[] {
-  const shown = phraseOf(visible)
+  const shown = indexOfTokens(tokensOf(visible))
   const raw = visible.toLowerCase()
   const isShown = (text: string) => isQuoted(text, shown) && (tokensOf(text).length > SHORT || isWritten(text, raw))
-  const has = (text: string) => shown.includes(phrase(tokensOf(text).slice(0, LONGEST)))
+  const has = (text: string) => shown.has(tokensOf(text).slice(0, LONGEST))
   const turns = source.turns.filter(({ uuid }) => replaced.has(uuid))
   const { files, commands } = record.artifacts
   const { todos, request } = record.frontier
@@ -50,7 +51,7 @@ export function coverageOf({ source, record, replaced, visible }: CoverageInput)
   for (const { text, uuid } of turns) {
     note({ class: "messages", text, uuid, isCovered: isShown(text) })
     for (const rule of standingRules(text))
-      note({ class: "rules", text: rule, uuid, isCovered: shown.includes(phraseOf(rule)) })
+      note({ class: "rules", text: rule, uuid, isCovered: shown.has(tokensOf(rule)) })
     for (const name of givenIn(text))
       note({ class: "names", text: name, uuid, isCovered: raw.includes(name.toLowerCase()) || has(name) })
   }
@@ -66,11 +67,10 @@ export function coverageOf({ source, record, replaced, visible }: CoverageInput)
 }
 
 /** A message counts as present with all its words, or with a quote that is long enough. */
-function isQuoted(text: string, shown: string): boolean {
+function isQuoted(text: string, shown: TokenIndex): boolean {
   const tokens = tokensOf(text)
-  if (tokens.length <= QUOTE) return shown.includes(phrase(tokens))
-  for (let at = 0; at + QUOTE <= tokens.length; at += STEP)
-    if (shown.includes(phrase(tokens.slice(at, at + QUOTE)))) return true
+  if (tokens.length <= QUOTE) return shown.has(tokens)
+  for (let at = 0; at + QUOTE <= tokens.length; at += STEP) if (shown.has(tokens.slice(at, at + QUOTE))) return true
   return false
 }
 

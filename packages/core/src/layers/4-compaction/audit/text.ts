@@ -10,8 +10,13 @@ export const ESCAPE = /\\[nrt](?![a-z]{0,2}\\)/g
 const THOUSANDS = /(?<=\d),(?=\d{3}(?!\d))/g // 8,443 and 8443 are the same number
 const VERSION_MARK = /(?<![\p{L}\p{N}])v(?=\d+\.\d)/giu
 
+/** The same for a text without other letters. Most tool output is one, and classes of Unicode letters are slow. */
+const ASCII_TOKEN = /\d+(?:\.\d+)+|[a-z\d]+/g
+const NOT_ASCII = /[^\0-\x7f]/
+
 export function tokensOf(text: string): string[] {
-  return text.replace(ESCAPE, " ").replace(THOUSANDS, "").replace(VERSION_MARK, "").toLowerCase().match(TOKEN) ?? []
+  const plain = text.replace(ESCAPE, " ").replace(THOUSANDS, "").replace(VERSION_MARK, "").toLowerCase()
+  return plain.match(NOT_ASCII.test(plain) ? TOKEN : ASCII_TOKEN) ?? []
 }
 
 /** The words with one blank around each, so that a search finds whole words only. */
