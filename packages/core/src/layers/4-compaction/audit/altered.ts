@@ -18,7 +18,7 @@ const MOST_PLACES = 100 // that are compared in full
 const MOST_EXCHANGED = 8 // words: a name can occur several times
 const MOST_REPLACED = 2
 /** Words that must be the same around what differs, by what differs. */
-const AROUND = { code: 1, names: 2, words: 5, numbers: 4 } as const
+const AROUND = { code: 1, names: 2, words: 5, numbers: 4, numbersInCode: 3 } as const
 const NEARBY = 2 // words to each side of a replaced one: where these occur together, the text is from there
 
 /** The words of the conversation that the text altered, one for each of its own. `undefined` where nothing was altered, or it is from nowhere. */
@@ -27,7 +27,7 @@ export function alteredFrom(given: Given, index: TokenIndex): readonly string[] 
   const starts = new Set([...placesExchanged(given, index), ...placesLike(given.tokens, index)])
   for (const start of starts) {
     const there = index.tokens.slice(start, start + given.tokens.length)
-    if (isExchanged(given, there) || isReplaced(given.tokens, there, index)) return there
+    if (isExchanged(given, there) || isReplaced(given, there, index)) return there
   }
   return undefined
 }
@@ -94,9 +94,14 @@ function isExchanged({ tokens, isCode, isExact }: Given, there: readonly string[
 }
 
 /** A number is another one. Words that occur like this elsewhere are from there. */
-function isReplaced(tokens: readonly string[], there: readonly string[], index: TokenIndex): boolean {
+function isReplaced({ tokens, isCode }: Given, there: readonly string[], index: TokenIndex): boolean {
   const places = differing(tokens, there, MOST_REPLACED)
-  if (!places || places.length === 0 || tokens.length - places.length < AROUND.numbers) return false
+  if (
+    !places ||
+    places.length === 0 ||
+    tokens.length - places.length < (isCode ? AROUND.numbersInCode : AROUND.numbers)
+  )
+    return false
   return places.every(
     (at) =>
       /\d/.test(tokens[at]!) &&

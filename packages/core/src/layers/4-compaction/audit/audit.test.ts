@@ -215,6 +215,7 @@ describe("BEY-2 what a summary claims", () => {
       "`keptFiles|allFiles|stagedFiles`",
       "wording",
     ],
+    ["a small number in code", "gracePeriod = 10 * time.Minute", "gracePeriod = 17 * time.Minute", "wording"],
     [
       "a number that is rounded in the conversation too",
       "Do this for code that the 1600+ core tests already cover.",

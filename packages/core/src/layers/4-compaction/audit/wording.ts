@@ -45,7 +45,7 @@ export function wordingClaims(parts: readonly Part[], source: Source): readonly 
 }
 
 /** A line that is code all through, though no fence says so. */
-const CODE = /^`[^`]+`$|:=|==|=>|&&|\|\||[{};]\s*$/
+const CODE = /^`[^`]+`$|^\s*[\w.]+ = |:=|==|=>|&&|\|\||[{};]\s*$/
 
 /** The text with other words in their places. A word that the text has too is spelled as it is there. */
 function withWords({ text, tokens }: Part, words: readonly string[]): string {
