@@ -275,7 +275,7 @@ describe("an existing array of messages", () => {
     const request = await chat.prepare()
     expect(request.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant", "user"])
     expect(request.messages[2]!.content).toEqual([messages[2].content[0]])
-    expect(chat.artifacts().read).toEqual(["a"])
+    expect(chat.artifacts().read).toEqual(["/nowhere/a"])
   })
 
   test("is refused for a conversation that already has messages, which stays as it was", async () => {

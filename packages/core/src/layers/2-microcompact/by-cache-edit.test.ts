@@ -280,4 +280,4 @@ test("L2-3, L2-7 property: what is gone stays gone, deletions keep their place, 
   )
   expect(deletions).toBeGreaterThan(20)
   expect(losses).toBeGreaterThan(5)
-}, 30_000)
+})
