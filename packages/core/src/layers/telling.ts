@@ -2,6 +2,7 @@
  * What is exact in a tool result, in one line: the lines that report an error, and the names that tell most about it. It comes from a tool's
  * output, so every piece is quoted or free of anything that could end the line. Secrets are left out.
  */
+import { remembering } from "../base/remembering.ts"
 import { dropSecrets } from "../base/secrets/find-secrets.ts"
 import { type ExactName, exactNamesIn } from "../messages/exact-names.ts"
 import { inline, quoted } from "../messages/inline.ts"
@@ -40,9 +41,14 @@ export interface TellingInput {
   readonly isUsedLater?: (name: string) => boolean
 }
 
+const lookedAt = remembering((text) => {
+  const searched = dropSecrets(text)
+  return { searched, names: exactNamesIn(searched, MOST_NAMES) }
+})
+
 /** Empty where nothing fits or nothing is worth it. */
 export function tellingIn({ text, room, estimate, isUsedLater = () => false }: TellingInput): string {
-  const searched = dropSecrets(
+  const { searched, names } = lookedAt(
     text.length > 2 * LOOKED_AT ? `${text.slice(0, LOOKED_AT)}\n${text.slice(-LOOKED_AT)}` : text,
   )
   const pieces: string[] = []
@@ -56,7 +62,7 @@ export function tellingIn({ text, room, estimate, isUsedLater = () => false }: T
   }
   for (const line of errorLines(searched)) if (!take(quoted(shortened(line)), left - room * ERRORS_SHARE)) break
   const shown = pieces.join(" ")
-  for (const name of telling(exactNamesIn(searched, MOST_NAMES), isUsedLater)) {
+  for (const name of telling(names, isUsedLater)) {
     if (shown.includes(name)) continue
     if (left < 2) break
     take(inline(name), left)

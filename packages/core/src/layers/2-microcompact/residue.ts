@@ -2,6 +2,7 @@
  * What a cleared result leaves in its place: a few dozen tokens of what is exact in it. The text is stored with the decision, so the same
  * bytes are sent every time, also by a later version that would choose other names.
  */
+import { remembering } from "../../base/remembering.ts"
 import { isText, isToolResult, isToolUse, type ToolResult } from "../../messages/blocks.ts"
 import { exactNamesIn } from "../../messages/exact-names.ts"
 import type { Message } from "../../messages/messages.ts"
@@ -53,6 +54,8 @@ interface Uses {
   readonly results: ReadonlyMap<string, { readonly place: number; readonly block: ToolResult }>
 }
 
+const namesUsed = remembering((text) => exactNamesIn(text))
+
 function usesIn(messages: readonly Message[]): Uses {
   const lastUse = new Map<string, number>()
   const results = new Map<string, { place: number; block: ToolResult }>()
@@ -60,7 +63,7 @@ function usesIn(messages: readonly Message[]): Uses {
     for (const block of sentBlocks(message)) {
       if (isToolResult(block) && !results.has(block.tool_use_id)) results.set(block.tool_use_id, { place: at, block })
       const text = isText(block) ? block.text : isToolUse(block) ? JSON.stringify(block.input) : ""
-      if (text !== "") for (const { name } of exactNamesIn(text.slice(0, READ))) lastUse.set(name, at)
+      if (text !== "") for (const { name } of namesUsed(text.slice(0, READ))) lastUse.set(name, at)
     }
   }
   return { lastUse, results }

@@ -2,6 +2,7 @@
  * The names view: exact names, where each was last used and by whom. It follows the journal, so what was cleared from the context is still
  * here. Bounded: of the names used least often, the oldest are forgotten first. Secrets are no names: the list is sent with every request.
  */
+import { remembering } from "../../base/remembering.ts"
 import { dropSecrets } from "../../base/secrets/find-secrets.ts"
 import { type Entry, isMessage } from "../../journal/entries.ts"
 import { isText, isToolResult, isToolUse, resultBlocks, textOf } from "../../messages/blocks.ts"
@@ -79,10 +80,12 @@ function stringsIn(value: unknown, key = ""): string {
     .join("\n")
 }
 
+const namesWithoutSecrets = remembering((text) => exactNamesIn(dropSecrets(text), MOST_OF_ONE_TEXT))
+
 function namesIn(text: string, by: NameUser): readonly ExactName[] {
   const read =
     text.length <= READ_AT_START + READ_AT_END ? text : `${text.slice(0, READ_AT_START)}\n${text.slice(-READ_AT_END)}`
-  const found = exactNamesIn(dropSecrets(read), MOST_OF_ONE_TEXT)
+  const found = namesWithoutSecrets(read)
   // quotes in code and output are strings of the program, not terms of the conversation; `-n` means something else in each command
   return by === "input" || by === "result"
     ? found.filter(({ name, kind }) => kind !== "quoted" && name.length > 2)

@@ -1,0 +1,11 @@
+import { expect, test } from "vitest"
+import { remembering } from "./remembering.ts"
+
+test("answers the same text once, and forgets the oldest when there are too many", () => {
+  let made = 0
+  const length = remembering((text) => ({ length: text.length, number: ++made }))
+  expect(length("one")).toBe(length("one"))
+  expect(made).toBe(1)
+  expect(length("x".repeat(3_999_999)).number).toBe(2)
+  expect(length("one").number).toBe(3)
+})

@@ -1,0 +1,21 @@
+/** A function of a text that remembers its newest answers: the same files and outputs are read again and again. */
+
+const MOST_CHARACTERS = 4_000_000 // of all remembered texts: about 8 MB
+
+export function remembering<T extends object>(work: (text: string) => T): (text: string) => T {
+  const known = new Map<string, T>()
+  let characters = 0
+  return (text) => {
+    const found = known.get(text)
+    if (found) return found
+    const made = work(text)
+    known.set(text, made)
+    characters += text.length
+    for (const oldest of known.keys()) {
+      if (characters <= MOST_CHARACTERS) break
+      known.delete(oldest)
+      characters -= oldest.length
+    }
+    return made
+  }
+}
