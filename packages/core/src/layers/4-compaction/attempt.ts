@@ -60,8 +60,8 @@ export async function attempt({ situation, routes, instructions, options }: Atte
   /** A summary that is used if no later route has a better one. */
   let inReserve: (Weighed & { readonly route: Route }) | undefined
   let failure: Failure = { why: "no_summary", message: "no route to a summary was open" }
-  /** The best of the summaries that the audit found wanting, repaired. Used where no other route gives a better one. */
-  let held: ToWeigh | undefined
+  /** Summaries that the audit found wanting, repaired. The best of them is used where no other route gives a better one. */
+  const held: ToWeigh[] = []
   for (const route of routes) {
     context.progress({ phase: "summarising", route: route.name })
     const outcome = await auditor.summary(route, instructions, async (wanted) => {
@@ -74,8 +74,9 @@ export async function attempt({ situation, routes, instructions, options }: Atte
     })
     if (context.signal.aborted) return givenUp(paid)
     if (outcome.kind === "passed") continue
-    if (outcome.kind === "summary" && isWanting(outcome)) {
-      held = held && !isBetter(outcome, held.outcome) ? held : { route, outcome, options }
+    // quotations are the last resort: a repaired one is better than a full window
+    if (outcome.kind === "summary" && route.name !== "offline" && isWanting(outcome)) {
+      held.push({ route, outcome, options })
       failure = { why: "no_summary", message: "what it says is not what the conversation says" }
       context.progress({ phase: "message", message: `Not compacted ${ROUTE_WORDS[route.name]}: ${failure.message}` })
       continue
@@ -92,13 +93,19 @@ export async function attempt({ situation, routes, instructions, options }: Atte
       message: `Not compacted ${ROUTE_WORDS[route.name]}: ${"after" in weighed ? weighed.doubt : weighed.message}`,
     })
   }
-  const last = held && (await weigh(situation, held).catch(asFailure))
-  if (context.signal.aborted) return givenUp(paid)
-  if (held && last && "after" in last && !inReserve)
-    return install(situation, { ...last, route: held.route, paid, options })
   if (inReserve) return install(situation, { ...inReserve, paid, options })
+  for (const each of held.toSorted(betterFirst)) {
+    const weighed = await weigh(situation, each).catch(asFailure)
+    if (context.signal.aborted) return givenUp(paid)
+    if ("after" in weighed) return install(situation, { ...weighed, route: each.route, paid, options })
+    failure = weighed
+  }
+  if (context.signal.aborted) return givenUp(paid)
   return failed(situation, failure, paid)
 }
+
+const betterFirst = ({ outcome: a }: ToWeigh, { outcome: b }: ToWeigh): number =>
+  Number(isBetter(b, a)) - Number(isBetter(a, b))
 
 /** Only the bill has changed: answers so far are paid for. */
 const givenUp = (paid: readonly ModelResponse[]): Attempt => ({ drafts: spent(paid) })

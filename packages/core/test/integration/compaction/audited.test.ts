@@ -110,6 +110,27 @@ test("BEY-2 where asking again does not help, the next routes are tried, at last
   expect(await compactedIn(chat)).toMatchObject({ route: "offline", audit: { fabrication: 0 } })
 })
 
+test("BEY-2, BEY-6 the summary without a model is repaired and taken: a full window would be worse", async () => {
+  const offline: Route = {
+    name: "offline",
+    cut: async ({ cut }) => cut,
+    summarise: async ({ cut }) => ({ kind: "summary", text: LIES, cut, responses: [] }),
+  }
+  const chat = await openCompacting({
+    window: WINDOW,
+    store: memoryStore(),
+    summariser: summariser({ window: WINDOW, summary: () => LIES }),
+    compaction: { offline },
+  })
+  const refused: string[] = []
+  chat.on("compaction", (progress) => progress.phase === "message" && refused.push(progress.message))
+  await talk(chat)
+  await chat.compact({ routes: ["offline"] })
+  expect(refused.filter((message) => message.startsWith("Not compacted"))).toEqual([])
+  expect(await compactedIn(chat)).toMatchObject({ route: "offline" })
+  expect(await summaryIn(chat)).not.toContain("approved deleting")
+})
+
 test("BEY-2 where no route gives a better one, the repaired summary is used: the check never costs a compaction", async () => {
   const chat = await open({ summary: () => LIES })
   await talk(chat)
