@@ -8,6 +8,7 @@ import { costOfUsage } from "../../tokens/price.ts"
 import { ModelAbortedError } from "../errors.ts"
 import { isOffline, type ModelEvent } from "../model.ts"
 import { offlineModel } from "./offline-model.ts"
+import { summarise } from "./summary.ts"
 import { ORIGIN } from "./timeline.ts"
 
 const PROMPT =
@@ -89,4 +90,18 @@ describe("BEY-6 the offline model", () => {
     const stream = offlineModel().stream(requestOf(PROMPT), { signal: AbortSignal.abort() })
     await expect(stream[Symbol.asyncIterator]().next()).rejects.toThrow(ModelAbortedError)
   })
+})
+
+test("BEY-6 what a program put into a user message is not among the user's messages", () => {
+  const text = '{"task_id":"b7","status":"done"}'
+  const summary = summarise(
+    [
+      { role: "user", content: [{ type: "text", text: "Fix the parser." }] },
+      { role: "user", content: [{ type: "text", text }] },
+      { role: "assistant", content: [{ type: "text", text: "I will." }] },
+    ],
+    "",
+  )
+  expect(summary).toContain("Fix the parser.")
+  expect(summary).not.toContain("task_id")
 })

@@ -5,6 +5,7 @@
  * The human's messages are separated from what a client adds to them: reminders, editor events, earlier summaries.
  */
 
+import { isMachineText } from "../../messages/messages.ts"
 import { splitDocument } from "./document.ts"
 import type { ReadBlock, ReadMessage } from "./read-message.ts"
 import { isRecord } from "./tool-schema.ts"
@@ -39,7 +40,7 @@ const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>/g
 const WRAPPED = /^<([a-z]+[-_][\w-]*)(?: [^>]*)?>[\s\S]*<\/\1>$/
 /** The directive of a fork, after the client's introduction. It counts as the human's message. */
 const DIRECTIVE = /^<([a-z]+[-_]fork)>\n?(?:[^\n]+:\n\n)?([\s\S]*)<\/\1>$/
-const MARKER = /^\[(?:request interrupted|earlier conversation|conversation)\b[^\]\n]*\]$/i
+const MARKER = /^\[(?:earlier conversation|conversation)\b[^\]\n]*\]$/i
 const CONTINUES = /\b(?:conversation|session)\b[^\n]*\bcontinu|\bcontinu\w*\b[^\n]*\b(?:conversation|session)\b/i
 const SUMMARY_TITLE = /^\s*(?:#+ *)?summary\b/i
 const ASKS =
@@ -128,9 +129,11 @@ function readUserText(given: { text: string; message: ReadMessage; answers: numb
   if (rest === "") return moments
   const directive = DIRECTIVE.exec(rest)?.[2]
   if (directive !== undefined) return [...moments, { kind: "human", text: directive.trim(), answers }]
-  const kind = isSummary(rest) ? "summary" : WRAPPED.test(rest) || MARKER.test(rest) ? "notice" : "human"
+  const kind = isSummary(rest) ? "summary" : isNotice(rest) ? "notice" : "human"
   return [...moments, { kind, text: rest, answers }]
 }
+
+const isNotice = (text: string): boolean => WRAPPED.test(text) || MARKER.test(text) || isMachineText(text)
 
 /**
  * The text before the first section decides. A summary says there that it continues a conversation, or has nothing
