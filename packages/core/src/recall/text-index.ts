@@ -2,18 +2,15 @@
  * A full-text index of passages: turns of past conversations, or memories. SQLite lists the passages with each term, `candidatesFrom` chooses
  * those worth reading, `rankPassages` orders them. The index holds nothing that cannot be rebuilt. Adding costs what is new.
  */
-import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { termsOf } from "../base/terms.ts"
 import { candidatesFrom } from "./candidates.ts"
 import type { Extension, FollowingIndex } from "./followed-journals.ts"
+import { IndexFile, type IndexShape, tokenOf } from "./index-file.ts"
 import { type NamedTime, timeNamedIn } from "./named-time.ts"
 import type { Passage } from "./passage.ts"
 import { type Found, type Indexed, type Question, type Ranked, rankPassages, WEIGHTS, type Weights } from "./ranking.ts"
 import { type Wanted, wantedTerms } from "./wanted.ts"
 
-/** Raise it when tables or terms change. An index of another version is emptied and filled again. */
-const VERSION = 2
-const BUSY_MILLISECONDS = 5_000 // how long to wait while another process writes
 /** In 1M tokens, 3,000 of them find the same answers. */
 const CANDIDATES = 100
 /** On both sides of a candidate: in a dialogue, the words that a question repeats are often in the turn before the answer. */
@@ -24,7 +21,10 @@ const MOST_LISTED = 40_000 // about 6 ms
 const FREQUENT = 200 // passages; rarer terms are counted in a fraction of a millisecond
 const STALE_SHARE = 0.05
 
-const TABLES = `
+const SHAPE: IndexShape = {
+  version: 2,
+  tables: ["vocabulary", "words", "totals", "marks", "passages"],
+  create: `
   CREATE TABLE passages (
     id INTEGER PRIMARY KEY, source TEXT NOT NULL, position INTEGER NOT NULL, address TEXT, speaker TEXT, title TEXT, text TEXT NOT NULL,
     time INTEGER, terms TEXT NOT NULL, titleTerms TEXT NOT NULL, length INTEGER NOT NULL, isQuestion INTEGER NOT NULL, UNIQUE (source, position));
@@ -39,38 +39,21 @@ const TABLES = `
     UPDATE totals SET passages = passages - 1, terms = terms - old.length;
   END;
   CREATE VIRTUAL TABLE words USING fts5 (title, body, content='', contentless_delete=1, detail=none, tokenize='ascii');
-  CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row);
-  PRAGMA user_version = ${VERSION};`
-const DROP = ["vocabulary", "words", "totals", "marks", "passages"]
-  .map((name) => `DROP TABLE IF EXISTS ${name};`)
-  .join("")
+  CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row);`,
+}
 
 export class TextIndex implements FollowingIndex<Omit<Passage, "source" | "position">> {
-  readonly #db: DatabaseSync
-  readonly #prepared = new Map<string, StatementSync>()
+  readonly #file: IndexFile
   #frequent: { readonly at: number; readonly counts: Map<string, number> } = { at: 0, counts: new Map() }
 
   /** `path`: a file, or `:memory:`. */
   constructor(path: string) {
-    // loaded with the first index: most imports of the library never search
-    const sqlite = process.getBuiltinModule("node:sqlite")
-    this.#db = new sqlite.DatabaseSync(path, { timeout: BUSY_MILLISECONDS })
-    try {
-      this.#db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON;")
-      if (this.#version() !== VERSION)
-        this.#inTransaction(() => {
-          // another process may have been faster
-          if (this.#version() !== VERSION) this.#db.exec(DROP + TABLES)
-        })
-    } catch (error) {
-      this.#db.close()
-      throw error
-    }
+    this.#file = new IndexFile(path, SHAPE)
   }
 
   /** Adds passages, all or none. One with the same source and position is replaced. */
   add(passages: readonly Passage[]): void {
-    this.#inTransaction(() => {
+    this.#file.inTransaction(() => {
       for (const passage of passages) {
         this.#remove("source = ? AND position = ?", passage.source, passage.position)
         this.#insert(passage)
@@ -80,40 +63,41 @@ export class TextIndex implements FollowingIndex<Omit<Passage, "source" | "posit
 
   /** Adds the next passages of a source and moves its mark. Says no if another process has moved the mark since. */
   extend({ source, passages, from, to, isRestart = false }: Extension<Omit<Passage, "source" | "position">>): boolean {
-    return this.#inTransaction(() => {
+    return this.#file.inTransaction(() => {
       if (this.mark(source) !== from) return false
       if (isRestart) this.#remove("source = ?", source)
-      const last = this.#statement("SELECT max(position) AS last FROM passages WHERE source = ?").get(source)?.last
+      const last = this.#file.statement("SELECT max(position) AS last FROM passages WHERE source = ?").get(source)?.last
       let position = last === null || last === undefined ? 0 : Number(last) + 1
       for (const passage of passages) this.#insert({ ...passage, source, position: position++ })
-      this.#statement("INSERT OR REPLACE INTO marks (source, mark) VALUES (?, ?)").run(source, to)
+      this.#file.statement("INSERT OR REPLACE INTO marks (source, mark) VALUES (?, ?)").run(source, to)
       return true
     })
   }
 
   remove(source: string): void {
-    this.#inTransaction(() => {
+    this.#file.inTransaction(() => {
       this.#remove("source = ?", source)
-      this.#statement("DELETE FROM marks WHERE source = ?").run(source)
+      this.#file.statement("DELETE FROM marks WHERE source = ?").run(source)
     })
   }
 
   marks(): ReadonlyMap<string, string> {
     return new Map(
-      this.#statement("SELECT source, mark FROM marks")
+      this.#file
+        .statement("SELECT source, mark FROM marks")
         .all()
         .map((row) => [String(row.source), String(row.mark)]),
     )
   }
 
   mark(source: string): string | undefined {
-    const row = this.#statement("SELECT mark FROM marks WHERE source = ?").get(source)
+    const row = this.#file.statement("SELECT mark FROM marks WHERE source = ?").get(source)
     return row === undefined ? undefined : String(row.mark)
   }
 
   /** The passages that answer a question, the best first. None where nothing fits. */
   search(question: Question): readonly Found[] {
-    const totals = this.#statement("SELECT passages, terms FROM totals").get()!
+    const totals = this.#file.statement("SELECT passages, terms FROM totals").get()!
     const count = Number(totals.passages)
     if (count === 0) return []
     const weights = { ...WEIGHTS, ...question.weights }
@@ -128,7 +112,7 @@ export class TextIndex implements FollowingIndex<Omit<Passage, "source" | "posit
   }
 
   close(): void {
-    this.#db.close()
+    this.#file.close()
   }
 
   #candidates(wanted: readonly Wanted[], { time, weights }: { time: NamedTime | undefined; weights: Weights }) {
@@ -140,37 +124,33 @@ export class TextIndex implements FollowingIndex<Omit<Passage, "source" | "posit
         listed += documents
         return at === 0 || listed <= MOST_LISTED
       })
-      .map(({ stem, weight }) => ({ weight, passages: this.#ids(list, `"${tokenOf(stem)}"`) }))
+      .map(({ stem, weight }) => ({ weight, passages: this.#file.ids(list, `"${tokenOf(stem)}"`) }))
     const inTime = "SELECT group_concat(id) AS ids FROM passages WHERE time >= ? AND time < ?"
     return candidatesFrom({
       lists,
-      raised: time ? [{ factor: weights.time, passages: this.#ids(inTime, time.from, time.to) }] : [],
+      raised: time ? [{ factor: weights.time, passages: this.#file.ids(inTime, time.from, time.to) }] : [],
       neighbour: NEIGHBOUR_WEIGHT,
-      largest: Number(this.#statement("SELECT max(id) AS id FROM passages").get()!.id),
+      largest: Number(this.#file.statement("SELECT max(id) AS id FROM passages").get()!.id),
       limit: CANDIDATES,
     })
   }
 
-  /** One text with all numbers: a row for each would take five times as long. */
-  #ids(sql: string, ...values: readonly (string | number)[]): readonly number[] {
-    const ids = this.#statement(sql).get(...values)?.ids
-    return ids === null || ids === undefined ? [] : String(ids).split(",").map(Number)
-  }
-
   /** The candidates and their neighbours, each once. */
   #around(candidates: readonly number[]): readonly Indexed[] {
-    const rows = this.#statement(
-      `SELECT id, source, position, speaker, time, terms, titleTerms, length, isQuestion FROM passages WHERE id IN (
+    const rows = this.#file
+      .statement(
+        `SELECT id, source, position, speaker, time, terms, titleTerms, length, isQuestion FROM passages WHERE id IN (
         SELECT near.id FROM json_each(?) JOIN passages AS found ON found.id = value JOIN passages AS near
         ON near.source = found.source AND near.position BETWEEN found.position - ${NEIGHBOURS} AND found.position + ${NEIGHBOURS})`,
-    ).all(JSON.stringify(candidates))
+      )
+      .all(JSON.stringify(candidates))
     return rows.map(indexedFrom)
   }
 
   #withTexts(ranked: readonly Ranked[]): readonly Found[] {
-    const rows = this.#statement(
-      "SELECT id, address, title, text FROM passages WHERE id IN (SELECT value FROM json_each(?))",
-    ).all(JSON.stringify(ranked.map(({ passage }) => passage.id)))
+    const rows = this.#file
+      .statement("SELECT id, address, title, text FROM passages WHERE id IN (SELECT value FROM json_each(?))")
+      .all(JSON.stringify(ranked.map(({ passage }) => passage.id)))
     const texts = new Map(rows.map((row) => [Number(row.id), row]))
     return ranked.map(({ passage, ...rest }) => ({ passage: passageFrom(passage, texts.get(passage.id)!), ...rest }))
   }
@@ -182,7 +162,7 @@ export class TextIndex implements FollowingIndex<Omit<Passage, "source" | "posit
     return (stem) => {
       const known = counts.get(stem)
       if (known !== undefined) return known
-      const row = this.#statement("SELECT doc FROM vocabulary WHERE term = ?").get(tokenOf(stem))
+      const row = this.#file.statement("SELECT doc FROM vocabulary WHERE term = ?").get(tokenOf(stem))
       const documents = Number(row?.doc ?? 0)
       if (documents >= FREQUENT) counts.set(stem, documents)
       return documents
@@ -193,58 +173,33 @@ export class TextIndex implements FollowingIndex<Omit<Passage, "source" | "posit
     const body = termsOf(text).map(({ stem }) => stem)
     const heading = [speaker ?? "", title ?? ""].flatMap(termsOf).map(({ stem }) => stem)
     const at = time === undefined ? Number.NaN : Date.parse(time)
-    const { lastInsertRowid } = this.#statement(
-      "INSERT INTO passages (source, position, address, speaker, title, text, time, terms, titleTerms, length, isQuestion) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    ).run(
-      source,
-      position,
-      address ?? null,
-      speaker ?? null,
-      title ?? null,
-      text,
-      Number.isNaN(at) ? null : at,
-      body.join(" "),
-      heading.join(" "),
-      body.length,
-      Number(/[?？]/.test(text)),
-    )
-    this.#statement("INSERT INTO words (rowid, title, body) VALUES (?, ?, ?)").run(
-      lastInsertRowid,
-      heading.map(tokenOf).join(" "),
-      body.map(tokenOf).join(" "),
-    )
+    const { lastInsertRowid } = this.#file
+      .statement(
+        "INSERT INTO passages (source, position, address, speaker, title, text, time, terms, titleTerms, length, isQuestion) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      )
+      .run(
+        source,
+        position,
+        address ?? null,
+        speaker ?? null,
+        title ?? null,
+        text,
+        Number.isNaN(at) ? null : at,
+        body.join(" "),
+        heading.join(" "),
+        body.length,
+        Number(/[?？]/.test(text)),
+      )
+    this.#file
+      .statement("INSERT INTO words (rowid, title, body) VALUES (?, ?, ?)")
+      .run(lastInsertRowid, heading.map(tokenOf).join(" "), body.map(tokenOf).join(" "))
   }
 
   #remove(where: string, ...values: readonly (string | number)[]): void {
-    this.#statement(`DELETE FROM words WHERE rowid IN (SELECT id FROM passages WHERE ${where})`).run(...values)
-    this.#statement(`DELETE FROM passages WHERE ${where}`).run(...values)
-  }
-
-  #version(): number {
-    return Number(this.#db.prepare("PRAGMA user_version").get()!.user_version)
-  }
-
-  #statement(sql: string): StatementSync {
-    const statement = this.#prepared.get(sql) ?? this.#db.prepare(sql)
-    this.#prepared.set(sql, statement)
-    return statement
-  }
-
-  #inTransaction<T>(work: () => T): T {
-    this.#db.exec("BEGIN IMMEDIATE")
-    try {
-      const result = work()
-      this.#db.exec("COMMIT")
-      return result
-    } catch (error) {
-      this.#db.exec("ROLLBACK")
-      throw error
-    }
+    this.#file.statement(`DELETE FROM words WHERE rowid IN (SELECT id FROM passages WHERE ${where})`).run(...values)
+    this.#file.statement(`DELETE FROM passages WHERE ${where}`).run(...values)
   }
 }
-
-/** SQLite splits text by its own, older Unicode tables. In hex, every term is one word to it. */
-const tokenOf = (stem: string) => (/^[a-z0-9]+$/.test(stem) ? stem : `u${Buffer.from(stem).toString("hex")}`)
 
 function indexedFrom(row: Record<string, unknown>): Indexed {
   return {

@@ -1,0 +1,82 @@
+/**
+ * The SQLite file of an index. A file of another version is emptied, since an index can always be rebuilt from what it indexes.
+ * Several processes may use one file: writing waits for the other.
+ */
+import type { DatabaseSync, StatementSync } from "node:sqlite"
+
+const BUSY_MILLISECONDS = 5_000 // how long to wait while another process writes
+
+export interface IndexShape {
+  /** Raise it when tables or terms change. */
+  readonly version: number
+  /** SQL that makes the tables. */
+  readonly create: string
+  /** The tables to drop before that. Each one comes before those it is made from. */
+  readonly tables: readonly string[]
+}
+
+export class IndexFile {
+  readonly #db: DatabaseSync
+  readonly #prepared = new Map<string, StatementSync>()
+
+  /** `path`: a file, or `:memory:`. */
+  constructor(path: string, shape: IndexShape) {
+    // loaded with the first index: most imports of the library never search
+    const sqlite = process.getBuiltinModule("node:sqlite")
+    this.#db = new sqlite.DatabaseSync(path, { timeout: BUSY_MILLISECONDS })
+    try {
+      this.#db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON;")
+      this.#renew(shape)
+    } catch (error) {
+      this.#db.close()
+      throw error
+    }
+  }
+
+  /** A prepared statement, prepared once. */
+  statement(sql: string): StatementSync {
+    const statement = this.#prepared.get(sql) ?? this.#db.prepare(sql)
+    this.#prepared.set(sql, statement)
+    return statement
+  }
+
+  /** Numbers that a statement collects with `group_concat(…) AS ids`. One text with all of them: a row for each would take five times as long. */
+  ids(sql: string, ...values: readonly (string | number)[]): readonly number[] {
+    const ids = this.statement(sql).get(...values)?.ids
+    return ids === null || ids === undefined ? [] : String(ids).split(",").map(Number)
+  }
+
+  inTransaction<T>(work: () => T): T {
+    this.#db.exec("BEGIN IMMEDIATE")
+    try {
+      const result = work()
+      this.#db.exec("COMMIT")
+      return result
+    } catch (error) {
+      this.#db.exec("ROLLBACK")
+      throw error
+    }
+  }
+
+  close(): void {
+    this.#db.close()
+  }
+
+  #renew({ version, create, tables }: IndexShape): void {
+    if (this.#version() === version) return
+    const drop = tables.map((name) => `DROP TABLE IF EXISTS ${name};`).join("")
+    this.inTransaction(() => {
+      // another process may have been faster
+      if (this.#version() !== version) this.#db.exec(`${drop}${create} PRAGMA user_version = ${version};`)
+    })
+  }
+
+  #version(): number {
+    return Number(this.#db.prepare("PRAGMA user_version").get()!.user_version)
+  }
+}
+
+export const isPlainTerm = (term: string) => /^[a-z0-9]+$/.test(term)
+
+/** SQLite splits text by its own, older Unicode tables. In hex, every term is one word to it. */
+export const tokenOf = (term: string) => (isPlainTerm(term) ? term : `u${Buffer.from(term).toString("hex")}`)
