@@ -65,7 +65,7 @@ interface Checkpoint {
   readonly states: ViewStates
 }
 
-const CHECKPOINT_VERSION = 17 // increase it whenever the shape of a state changes
+const CHECKPOINT_VERSION = 18 // increase it whenever the shape or the rules of a state change
 
 export class Views {
   readonly estimator: Estimator

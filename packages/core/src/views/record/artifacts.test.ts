@@ -184,10 +184,40 @@ describe("L4-29 the artifacts view: commands", () => {
     ["cargo nextest run", true],
     ["go test ./...", true],
     ["make check", true],
+    ["cd packages/core && CI=1 pnpm --filter core test:unit 2>&1 | tail -5", true],
+    ["timeout 60 ./node_modules/.bin/vitest run", true],
+    ["bash -lc 'uv run pytest -q'", true],
+    ["make -C lib test", true],
+    ["./gradlew :app:test", true],
+    ["if ! (go test ./...); then exit 1; fi", true],
     ["npm run build", false],
     ["cat latest.txt", false],
+    ['git commit -m "run vitest"', false],
+    ['git commit -m "$(cat <<EOF\nmake check, then npm test\nEOF\n)"', false],
+    ["echo npm test", false],
+    ["cat vitest.config.ts jest.config.js", false],
+    ["grep -rn 'go test' .github", false],
+    ["npm install jest", false],
+    ["rm -rf test", false],
   ])("%s is a test run: %s", (command, isTest) => {
     expect(commandAfter("ok", false, command)).toMatchObject({ isTest })
+  })
+
+  test("whether a command runs tests takes as long as the command, whatever is in it", () => {
+    const hostile = [
+      `npm ${"-a ".repeat(10_000)}`,
+      `npm ${"-a b ".repeat(8_000)}test`,
+      `pnpm ${"run ".repeat(10_000)}`,
+      `make ${"a=b ".repeat(10_000)}`,
+      `gradle ${"a:".repeat(20_000)}test`,
+      `${"npm ".repeat(10_000)}test`,
+      `${"sudo ".repeat(10_000)}npm test`,
+    ]
+    for (const command of hostile) {
+      const start = process.cpuUsage()
+      commandAfter("ok", false, command)
+      expect(process.cpuUsage(start).user, command.slice(0, 20)).toBeLessThan(2_000_000) // microseconds
+    }
   })
 
   test("each command is listed once, in the order of its last run", () => {

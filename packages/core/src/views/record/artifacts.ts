@@ -9,6 +9,7 @@ import type { Projection } from "../projection.ts"
 import type { FileEffect } from "./file-effect.ts"
 import { callEffects, isShellTool } from "./file-effects.ts"
 import { isInside, resolvedPath } from "./file-paths.ts"
+import { runsTests } from "./test-runs.ts"
 import { type FinishedCall, followCalls, type OpenCall } from "./tool-calls.ts"
 
 export interface Artifacts {
@@ -53,8 +54,6 @@ export function fateOf({ created, changes, deleted }: FileFacts): FileFate {
 }
 
 const MOST_COMMANDS = 500 // the oldest are dropped; their results stay in the journal
-const TEST_COMMAND =
-  /\b(?:vitest|jest|mocha|pytest|unittest|go test|cargo (?:test|nextest)|(?:npm|pnpm|yarn|bun)(?: run)? test|mvn test|gradle test|ctest|rspec|phpunit|make (?:test|check)|mise run test)/
 
 export const artifacts: Projection<Artifacts> = {
   name: "artifacts",
@@ -135,7 +134,7 @@ function noteCommand({ commands }: Artifacts, call: FinishedCall, exitCode: numb
   const command = commandOf(call.input)
   if (command === "") return
   commands.delete(command)
-  commands.set(command, { failed: call.failed, exitCode, isTest: TEST_COMMAND.test(command), last: call.uuid })
+  commands.set(command, { failed: call.failed, exitCode, isTest: runsTests(command), last: call.uuid })
   if (commands.size > MOST_COMMANDS) commands.delete(commands.keys().next().value!)
 }
 

@@ -28,7 +28,7 @@ const WRAPPERS = new Set([
   "bunx",
   "uvx",
 ])
-const SHELLS = new Set(["bash", "sh", "zsh", "dash"])
+export const SHELLS = new Set(["bash", "sh", "zsh", "dash"])
 const INTERPRETERS = /^(?:python[\d.]*|node|ruby|bun|deno)$/
 const NOT_FILES = /^\/dev\/(?:null|stdout|stderr|stdin|tty|fd\/|tcp\/|udp\/)/
 
@@ -55,7 +55,7 @@ export function shellEffects({ command, directory, failed = false }: ShellRun): 
   return { effects, directory: shell.isLost ? undefined : shell.directory }
 }
 
-function parsed(text: string): ParsedScript | undefined {
+export function parsed(text: string): ParsedScript | undefined {
   const openings = text.match(/[({`]|<</g)?.length ?? 0
   return text.length > MOST_CHARACTERS || openings * text.length > MOST_WORK ? undefined : parse(text)
 }
@@ -141,9 +141,9 @@ function inCommand(node: Command, shell: Shell): readonly FileEffect[] {
 }
 
 function ran(words: readonly (string | undefined)[], node: Command, shell: Shell): readonly FileEffect[] {
-  const [first, ...args] = words
+  const [first, ...args] = unwrapped(words)
   if (first === undefined) return []
-  const name = first.slice(Math.max(first.lastIndexOf("/"), first.lastIndexOf("\\")) + 1).replace(/\.exe$/, "")
+  const name = programOf(first)
   if (name === "cd" || name === "pushd") {
     const target = args.length === 0 ? "~" : args.find((arg) => !arg?.startsWith("-"))
     if (target !== undefined && !(shell.isLost && isRelative(target))) {
@@ -152,7 +152,6 @@ function ran(words: readonly (string | undefined)[], node: Command, shell: Shell
     } else shell.isLost = true
     return []
   }
-  if (WRAPPERS.has(name)) return ran(args.slice(skippedBy(args)), node, shell)
   const here = (effects: readonly FileEffect[]) => effects.flatMap((effect) => resolved(effect, shell))
   if (SHELLS.has(name)) {
     const script = args[args.findIndex((arg) => /^-[a-z]*c$/.test(arg ?? "")) + 1]
@@ -170,11 +169,21 @@ function ran(words: readonly (string | undefined)[], node: Command, shell: Shell
   return here(writtenByCommand(name, args))
 }
 
-/** The options and assignments before the command that a wrapper runs, and the time of `timeout`. */
-function skippedBy(args: readonly (string | undefined)[]): number {
-  const at = args.findIndex((arg) => !/^(?:-|[A-Za-z_]\w*=|\d+(?:\.\d+)?[smhd]?$)/.test(arg ?? ""))
-  return at < 0 ? args.length : at
+/** The command that wrappers run: without them, their options and assignments, and the time of `timeout`. */
+export function unwrapped<W extends string | undefined>(words: readonly W[]): readonly W[] {
+  let start = 0
+  for (let depth = 0; depth < MOST_DEPTH && WRAPPERS.has(programOf(words[start] ?? "")); depth++) {
+    start++
+    while (start < words.length && BEFORE_COMMAND.test(words[start] ?? "")) start++
+  }
+  return words.slice(start)
 }
+
+const BEFORE_COMMAND = /^(?:-|[A-Za-z_]\w*=|\d+(?:\.\d+)?[smhd]?$)/
+
+/** The name of a program without its directory. */
+export const programOf = (word: string): string =>
+  word.slice(Math.max(word.lastIndexOf("/"), word.lastIndexOf("\\")) + 1).replace(/\.exe$/, "")
 
 function redirected(redirection: Redirection, shell: Shell, content?: string): readonly FileEffect[] {
   if (redirection.type !== "Redirect" || !redirection.target || redirection.operator.startsWith("<")) return []
