@@ -1,6 +1,6 @@
 /** What kind of change a decision makes to the context view. */
 
-import type { DecisionEntry } from "../../journal/entries.ts"
+import type { DecisionEntry, DecisionOf, SessionFacts } from "../../journal/entries.ts"
 import type { Uuid } from "../../messages/messages.ts"
 
 type ClearedResults = Extract<DecisionEntry, { subtype: "tool-results-cleared" }>
@@ -43,3 +43,14 @@ export const changesMessages = (decision: DecisionEntry): boolean =>
   leavesOutBlocks(decision) ||
   decision.subtype === "cache-edits-dropped" ||
   clearedMemories(decision).length > 0
+
+/** Without the fields of its line. */
+export function sessionFacts({ title, mode, model, cwd, prompt }: DecisionOf<"session">): SessionFacts {
+  return {
+    ...(title === undefined ? {} : { title }),
+    ...(mode === undefined ? {} : { mode }),
+    model,
+    cwd,
+    ...(prompt === undefined ? {} : { prompt }),
+  }
+}

@@ -1,0 +1,386 @@
+/**
+ * What the entries so far make of the context: the messages since the last boundary, and what decisions say about them. `apply` does all
+ * the work; `ContextView` reads the result.
+ */
+
+import { type DecisionEntry, type Entry, isDecision, type SessionFacts } from "../../journal/entries.ts"
+import { type Block, isToolUse, withoutBreakpoint } from "../../messages/blocks.ts"
+import { Flattener, type Repair } from "../../messages/flatten.ts"
+import {
+  type AssistantMessage,
+  type Boundary,
+  isBoundary,
+  isSyntheticError,
+  type Message,
+  type Uuid,
+} from "../../messages/messages.ts"
+import { referencesIn } from "../../messages/tool-references.ts"
+import { repairsOf, usable } from "../../messages/usable.ts"
+import { ContextMeter } from "../../tokens/context-size.ts"
+import type { CalibrationState, Estimator } from "../../tokens/estimate.ts"
+import { CacheEdits } from "./cache-edits.ts"
+import { blocksOf, mapBlocks, withoutUsage } from "./changed-messages.ts"
+import { CurrentPrompt, type RenderedPrompt } from "./current-prompt.ts"
+import { changesMessages, clearedByServer, clearsHere, editsCache, sessionFacts } from "./decision-kinds.ts"
+import { HeldDecisions, type UndoneDecision } from "./held-decisions.ts"
+import { foldLine, HiddenRanges, hidesRange, type RangeDecision } from "./hidden-ranges.ts"
+import { Overlay, type SavedOverlay } from "./overlay.ts"
+import { reduced } from "./reduced-message.ts"
+import { Said } from "./said.ts"
+import { SeenSizes } from "./seen-sizes.ts"
+import { ServerKept } from "./server-kept.ts"
+import { ShownMessages } from "./shown-messages.ts"
+import { SyntheticAnswers } from "./synthetic-answers.ts"
+
+export interface ContextOptions {
+  /** Whether the model can delete inside its cache. Default true: the view shows what the journal says. */
+  readonly editsCaches?: boolean
+  /** Whether its server can clear its own copy. Default true: the size leaves out what the server cleared last. */
+  readonly serverClears?: boolean
+}
+
+/** The part of the view that a boundary does not reset, as plain data for a checkpoint. */
+export interface SavedContext {
+  readonly overlay: SavedOverlay
+  readonly calibration: CalibrationState
+  readonly session?: SessionFacts
+  readonly prompt?: RenderedPrompt
+  readonly queued: readonly Message[]
+}
+
+export class ContextState {
+  /** What the server left whole in its own copy. */
+  readonly serverKept = new ServerKept()
+  /** What the messages say about mode, date and tools. */
+  readonly said = new Said((toolUseId) => this.shows(toolUseId))
+  readonly estimator: Estimator
+  readonly sizes: SeenSizes
+  readonly meter: ContextMeter
+  readonly serverClears: boolean
+  readonly cacheEdits: CacheEdits
+  readonly prompt: CurrentPrompt
+  readonly answers: SyntheticAnswers
+  readonly shown = new ShownMessages((block) => this.overlay.show(block))
+  overlay: Overlay
+  flattener: Flattener
+  /** Messages since the last boundary, kept ones included, in the order they are sent. */
+  messages: Message[] = []
+  /** What decisions fold or snip of them. */
+  ranges = new HiddenRanges()
+  /** First messages of ranges that were hidden and opened again. */
+  readonly opened = new Set<Uuid>()
+  /** The messages that are left, with a line for each folded range. */
+  visible: Message[] = []
+  /** The repairs that made these messages usable. */
+  repairs: Repair[] = []
+  settledRevision = 0
+  /** Only kept messages have come since the boundary, and a summary that follows goes before them. */
+  summaryGoesFirst = false
+  /** Typed while the system was busy, in that order. Each waits to be delivered. */
+  readonly queued = new Map<Uuid, Message>()
+  held: HeldDecisions
+  holdsReferences = false
+  session: SessionFacts | undefined
+  newest: Message | undefined
+
+  constructor(
+    estimator: Estimator,
+    saved?: SavedContext,
+    { editsCaches = true, serverClears = true }: ContextOptions = {},
+  ) {
+    this.estimator = estimator
+    this.serverClears = serverClears
+    this.cacheEdits = new CacheEdits(editsCaches)
+    this.sizes = new SeenSizes(estimator, this)
+    this.meter = new ContextMeter(estimator)
+    this.overlay = saved ? Overlay.restore(saved.overlay) : new Overlay()
+    this.held = new HeldDecisions(this.overlay.save())
+    this.session = saved?.session
+    this.prompt = new CurrentPrompt(estimator, saved?.prompt)
+    this.answers = new SyntheticAnswers(this.overlay.answeredSynthetically)
+    this.flattener = this.#newFlattener()
+    for (const message of saved?.queued ?? []) this.queued.set(message.uuid, message)
+  }
+
+  apply(entry: Entry): void {
+    if (isDecision(entry)) this.#applyDecision(entry)
+    else if (!entry.isSidechain) this.#applyMessage(entry.isQueued ? entry : usable(entry))
+  }
+
+  /** The newest response since the last boundary. An error shown in place of a response does not count. */
+  get lastResponse(): AssistantMessage | undefined {
+    return this.messages.findLast(
+      (message): message is AssistantMessage => message.type === "assistant" && !isSyntheticError(message),
+    )
+  }
+
+  /** Whether the model sees a tool result whole: neither put aside nor cleared. */
+  isWhole(toolUseId: string): boolean {
+    return !this.overlay.isReplaced(toolUseId) && !this.cacheEdits.hides(toolUseId)
+  }
+
+  /**
+   * Whether the model has the result of a call whole in front of it: it is sent, neither put aside nor cleared, and the server has left
+   * it in its copy. A call of the newest response counts before its result is there.
+   */
+  shows(toolUseId: string): boolean {
+    if (this.overlay.resultAddress(toolUseId) === undefined) return this.#isCalledLast(toolUseId)
+    return this.isWhole(toolUseId) && !(this.serverClears && this.serverKept.mayHaveCleared(toolUseId))
+  }
+
+  #isCalledLast(toolUseId: string): boolean {
+    const last = this.lastResponse
+    return (
+      last !== undefined &&
+      !this.ranges.hides(last) &&
+      blocksOf(last).some((block) => isToolUse(block) && block.id === toolUseId)
+    )
+  }
+
+  #applyMessage(message: Message): void {
+    this.newest = message
+    if (message.isQueued) this.queued.set(message.uuid, message)
+    else if (isBoundary(message)) this.#startAt(message)
+    else if (this.summaryGoesFirst && isSummary(message)) this.#insertSummary(message)
+    else this.#append(message)
+  }
+
+  /**
+   * A boundary starts the context with the messages it keeps. They are there at once, because an imported journal may end here or go on
+   * without a summary.
+   */
+  #startAt(boundary: Boundary): void {
+    const wanted = boundary.compactMetadata?.preservedMessages?.uuids ?? []
+    // the line of a folded range can be kept: it is then a message like any other
+    const byId = new Map([...this.messages, ...this.visible].map((message) => [message.uuid, message]))
+    const kept = wanted.flatMap((uuid) => byId.get(uuid) ?? []).map(withoutUsage)
+    this.overlay.clearAtBoundary(this.cacheEdits.deleted, kept)
+    this.overlay.forgetCallsBut(kept)
+    this.held = new HeldDecisions(this.overlay.save())
+    this.#startWith(kept)
+    this.summaryGoesFirst = kept.length > 0 && !keptComeFirst(boundary)
+  }
+
+  /** The decisions since the boundary are applied again, because they hold for a number of messages. */
+  #insertSummary(summary: Message): void {
+    const [kept, decisions] = [this.messages, this.held.list]
+    this.#startWith([summary, ...kept])
+    for (const { decision } of decisions) this.#applyDecision(decision)
+  }
+
+  #startWith(messages: readonly Message[]): void {
+    this.held = this.held.emptied()
+    this.overlay = this.held.replay([]).overlay
+    this.answers.boundary(this.overlay.answeredSynthetically)
+    this.cacheEdits.clear()
+    this.messages = []
+    this.ranges = new HiddenRanges()
+    this.opened.clear()
+    this.visible = []
+    this.repairs = []
+    this.serverKept.forget()
+    this.said.forget()
+    this.holdsReferences = false
+    this.#clearDerived()
+    this.meter.reset()
+    for (const message of messages) this.#append(message)
+  }
+
+  #append(message: Message): void {
+    this.summaryGoesFirst = false
+    // blocks are known by identity from here on, so they get their final form first
+    const placed = mapBlocks(message, withoutBreakpoint)
+    this.messages.push(placed)
+    this.visible.push(placed)
+    this.repairs.push(...repairsOf(placed))
+    this.serverKept.add(placed)
+    this.said.add(placed)
+    this.holdsReferences ||= holdsReference(placed)
+    this.overlay.place(placed)
+    const lesson = this.meter.add(this.stored(placed))
+    if (lesson) this.estimator.learn(lesson)
+    this.flattener.add(this.#reduced(placed))
+    this.#flushCacheEdits()
+  }
+
+  #applyDecision(decision: DecisionEntry): void {
+    if (decision.subtype === "session") this.session = sessionFacts(decision)
+    else if (decision.subtype === "prompt-rendered") this.#usePrompt(decision)
+    else if (decision.subtype === "delivered") this.#deliver(decision.queued)
+    else if (decision.subtype === "undone") this.#undo(decision)
+    else {
+      this.serverKept.decide(decision)
+      this.#followServer(decision)
+      this.held.add(decision, this.messages.length)
+      if (hidesRange(decision)) this.#hide(decision)
+      else this.#decide(decision)
+    }
+  }
+
+  /**
+   * What the server had cleared comes back for a model whose server cannot clear. It also comes back where results cleared here leave the
+   * server too little to clear.
+   */
+  #followServer(decision: DecisionEntry): void {
+    if (decision.subtype === "server-edited") this.meter.takenByServer(clearedByServer(decision))
+    if (!this.serverClears || clearsHere(decision) || hidesRange(decision)) this.meter.comesBack()
+  }
+
+  #deliver(uuid: Uuid): void {
+    const message = this.queued.get(uuid)
+    if (!message) return
+    this.queued.delete(uuid)
+    this.#append(usable({ ...message, isQueued: false }))
+  }
+
+  #usePrompt(prompt: RenderedPrompt): void {
+    if (this.prompt.take(prompt)) this.#rebuild()
+  }
+
+  /** Shows the messages that a decision touches again, and corrects the size. */
+  #decide(decision: DecisionEntry): void {
+    const touched = this.#touchedBy(decision)
+    const size = () => this.sizes.ofBlocks(touched) + this.sizes.ofConcerned(decision)
+    const before = size()
+    this.overlay.decide(decision, this.messages)
+    this.cacheEdits.decide(decision, this.messages.length)
+    this.answers.decide(decision, this.messages.length)
+    this.meter.remove(before - size())
+    if (!this.#areSinceResponse(touched)) this.settledRevision++
+    if (changesMessages(decision)) this.#rebuild()
+    else if (editsCache(decision)) this.#flushCacheEdits()
+    else this.shown.update(touched, this.flattener)
+  }
+
+  #touchedBy(decision: DecisionEntry): readonly Block[] {
+    const dropsEdits = decision.subtype === "cache-edits-dropped"
+    return dropsEdits ? this.overlay.resultsOf(this.cacheEdits.deleted) : this.overlay.touchedBy(decision)
+  }
+
+  #areSinceResponse(blocks: readonly Block[]): boolean {
+    if (blocks.length === 0) return true
+    const newest = new Set(this.visible.slice(endOfResponses(this.visible)).flatMap(blocksOf))
+    return blocks.every((block) => newest.has(block))
+  }
+
+  /** Takes a range out of the view, or puts a line in its place. */
+  #hide(decision: RangeDecision): void {
+    const before = this.visible
+    this.ranges.decide(decision, this.messages)
+    this.visible = this.#left()
+    const now = new Set(this.visible)
+    const gone = this.sizes.ofMessages(before.filter((message) => !now.has(message)))
+    const line = decision.subtype === "folded" && now.has(foldLine(decision)) ? foldLine(decision) : undefined
+    const thinking = decision.thinking ? this.sizes.ofThinking() : 0
+    this.overlay.decide(decision, this.messages)
+    this.meter.remove(gone + thinking - (line ? this.sizes.ofMessages([line]) : 0))
+    this.#rebuild()
+    this.#followVisible()
+  }
+
+  #left(): Message[] {
+    return this.ranges.shown(this.messages).filter((message) => message !== undefined)
+  }
+
+  /** What is read off the messages that are left, read again. */
+  #followVisible(): void {
+    this.said.forget()
+    for (const message of this.visible) this.said.add(message)
+    this.holdsReferences = this.visible.some(holdsReference)
+    this.serverKept.forget()
+    const decisions = this.held.list.values()
+    let next = decisions.next()
+    const decideUpTo = (place: number) => {
+      for (; !next.done && next.value.present <= place; next = decisions.next())
+        this.serverKept.decide(next.value.decision)
+    }
+    this.messages.forEach((message, at) => {
+      decideUpTo(at)
+      if (!this.ranges.hides(message)) this.serverKept.add(message)
+    })
+    decideUpTo(this.messages.length)
+  }
+
+  #undo(undone: UndoneDecision): void {
+    const size = this.sizes.ofMessages(this.visible)
+    const { target, held } = this.held.without(undone.decision, { present: this.messages.length, undone })
+    this.held = held
+    this.answers.undo(undone.decision)
+    this.cacheEdits.clear()
+    for (const { decision, present } of held.list) this.cacheEdits.decide(decision, present)
+    const replayed = held.replay(this.messages)
+    this.overlay = replayed.overlay
+    this.ranges = replayed.ranges
+    this.visible = this.#left()
+    this.#rebuild()
+    if (target && hidesRange(target)) {
+      this.opened.add(target.from)
+      this.meter.comesBack()
+      this.#followVisible()
+    }
+    this.meter.remove(size - this.sizes.ofMessages(this.visible))
+  }
+
+  /** Flattens everything again, for the few decisions that change which blocks there are. */
+  #rebuild(): void {
+    this.#clearDerived()
+    const shown = this.ranges.shown(this.messages)
+    const feed = (place: number) => this.cacheEdits.feed(this.flattener, place, this.#isSent)
+    feed(0)
+    shown.forEach((message, at) => {
+      this.answers.take(at)
+      if (message) {
+        this.overlay.place(message)
+        this.flattener.add(this.#reduced(message))
+      }
+      feed(at + 1)
+    })
+    this.answers.take(this.messages.length)
+  }
+
+  #flushCacheEdits(): void {
+    this.cacheEdits.flush(this.flattener, this.#isSent)
+  }
+
+  /** Whether a result is sent: it is not in a hidden range. */
+  readonly #isSent = (toolUseId: string): boolean =>
+    this.ranges.isEmpty || this.overlay.resultAddress(toolUseId) !== undefined
+
+  #clearDerived(): void {
+    this.overlay.forgetPlaces()
+    this.answers.startOver()
+    this.flattener = this.#newFlattener()
+    this.cacheEdits.startFeeding()
+    this.shown.clear()
+    this.settledRevision++
+  }
+
+  /** A flattener that begins with the context preamble. */
+  #newFlattener(): Flattener {
+    const flattener = new Flattener({ answeredSynthetically: this.answers.ids })
+    const { preamble } = this.prompt
+    if (preamble) flattener.add(preamble)
+    return flattener
+  }
+
+  /** The message as the model sees it. */
+  stored(message: Message): Message {
+    return mapBlocks(this.#reduced(message), (block) => this.cacheEdits.see(block, this.overlay))
+  }
+
+  #reduced(message: Message): Message {
+    return reduced(message, this.overlay)
+  }
+}
+
+const holdsReference = (message: Message): boolean => blocksOf(message).some((block) => referencesIn(block).length > 0)
+
+/** The place after the newest response. */
+export const endOfResponses = (messages: readonly Message[]): number =>
+  messages.findLastIndex(({ type }) => type === "assistant") + 1
+
+const isSummary = (message: Message): boolean => message.type === "user" && message.isCompactSummary === true
+
+/** Kept messages that are anchored at the boundary itself come before the summary. All others follow it. */
+const keptComeFirst = ({ uuid, compactMetadata }: Boundary): boolean =>
+  compactMetadata?.preservedMessages?.anchorUuid === uuid
