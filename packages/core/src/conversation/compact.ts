@@ -1,0 +1,47 @@
+/** Compacting because someone asked for it, and saying beforehand what that would do. */
+import { CompactionFailedError, NoCompactionError } from "../base/errors.ts"
+import type { CompactionOrder, CompactionPlan, Refusal } from "../layers/compaction-order.ts"
+import { withWholeRange } from "../layers/range-handles.ts"
+import type { Engine } from "./engine.ts"
+import { Review, summaryOnly } from "./review.ts"
+
+/** What a compaction is asked for. Default: everything, because a person wants it. */
+export type CompactionRequest = Partial<CompactionOrder>
+
+export function compact(engine: Engine, request: CompactionRequest, signal?: AbortSignal): Promise<void> {
+  return engine.inOrder(async () => {
+    await engine.readFlags()
+    const reviewing = new Review(request.review)
+    const drafts = await engine.layers.compact(orderFor(engine, { ...request, ...reviewing.asOption }), signal)
+    if (!drafts) throw new NoCompactionError()
+    reviewing.throwIfCancelled()
+    // the prompt after the boundary is settled now, so changed instruction files are not sent twice
+    await engine.prompt.settle()
+    const failure = drafts.find((draft) => draft.type === "strata" && draft.subtype === "compaction-failed")
+    if (failure) throw new CompactionFailedError(failure.reason, failure.message)
+  })
+}
+
+export function planCompaction(engine: Engine, request: CompactionRequest): Promise<CompactionPlan | Refusal> {
+  return engine.inOrder(async () => {
+    await engine.readFlags()
+    const planned = await engine.layers.planCompaction(orderFor(engine, request))
+    if (!planned) throw new NoCompactionError()
+    return planned
+  })
+}
+
+/** The model writes the summary. Nothing is compacted with it. */
+export async function planWithSummary(
+  engine: Engine,
+  request: CompactionRequest,
+  signal?: AbortSignal,
+): Promise<CompactionPlan | Refusal> {
+  const planned = await planCompaction(engine, request)
+  if (request.written || planned.kind === "refused" || planned.summary.is === "written") return planned
+  const written = await summaryOnly((review) => compact(engine, { ...request, review }, signal))
+  return planCompaction(engine, { ...request, written: { ...written, last: planned.summarised.last } })
+}
+
+const orderFor = ({ views }: Engine, request: CompactionRequest): CompactionOrder =>
+  withWholeRange({ trigger: "manual", ...request }, views.context.storedMessages())

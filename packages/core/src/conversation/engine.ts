@@ -1,0 +1,236 @@
+/**
+ * What a conversation works with: its record, layers, prompt, requests and responses, put together once. Calls run here one after another,
+ * in the order they were made.
+ */
+import type { Clock } from "../base/clock.ts"
+import { ClosedError, MessageNotFoundError } from "../base/errors.ts"
+import type { FlagReader } from "../base/flags.ts"
+import type { Ids } from "../base/ids.ts"
+import { maskSecrets } from "../base/secrets/find-secrets.ts"
+import { compactionAllowed, type EffectiveSettings } from "../base/settings.ts"
+import type { Telemetry } from "../base/telemetry.ts"
+import { isDecision } from "../journal/entries.ts"
+import type { Journal, Store } from "../journal/store.ts"
+import type { Layer, LayerContext } from "../layers/layer.ts"
+import { LayerPipeline } from "../layers/pipeline.ts"
+import type { Attachment } from "../messages/attachments.ts"
+import { isToolUse } from "../messages/blocks.ts"
+import { contentOf, type Uuid } from "../messages/messages.ts"
+import { ConversationRecall } from "../recall/conversation-recall.ts"
+import { findModel, type ModelLookup } from "../tokens/models.ts"
+import { thresholdsFor } from "../tokens/thresholds.ts"
+import { type Fill, fillOf, type Thresholds } from "../tokens/window.ts"
+import type { DeferralPlan } from "../tools/deferred/declare.ts"
+import type { ContextView } from "../views/context/context.ts"
+import { type ViewOptions, type Views, viewOptions } from "../views/views.ts"
+import { CacheWatch } from "./cache-watch.ts"
+import type { Opened } from "./events.ts"
+import type { Prompt } from "./prompt.ts"
+import { type Deferral, PromptKeeper } from "./prompt-keeper.ts"
+import { ConversationRecord } from "./record.ts"
+import { RequestPreparer } from "./request-preparer.ts"
+import { ResponseRecorder } from "./response-recorder.ts"
+
+export interface ConversationParts {
+  readonly store: Store
+  readonly journal: Journal
+  readonly views: Views
+  readonly opened: Opened
+  readonly model: string
+  readonly prompt: Prompt
+  /** For a conversation without a prompt in its journal. */
+  readonly firstPrompt: Prompt
+  /** The tools that may wait to be loaded. */
+  readonly deferral?: Pick<Deferral, keyof DeferralPlan | "isOn"> | undefined
+  readonly cwd: string
+  readonly title: string | undefined
+  readonly betas: readonly string[]
+  readonly settings: EffectiveSettings
+  readonly flags: FlagReader
+  readonly telemetry: Telemetry
+  readonly provider: string
+  /** The model reports its requests to telemetry itself. */
+  readonly isTraced: boolean
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly layers: readonly Layer[]
+  readonly cacheBreakpoints: boolean
+  /** The prompt after a boundary, if it may have changed: instruction files are read again. */
+  readonly refreshPrompt: (() => Promise<Prompt>) | undefined
+  /** Directories with conversations of the project, if the store keeps files. */
+  readonly projectJournals?: (() => Promise<readonly string[]>) | undefined
+  /** Called when the conversation has closed. */
+  readonly release?: () => void
+  /** Flag values refused so far. Each is reported once. */
+  readonly refusals: readonly string[]
+}
+
+export class Engine {
+  readonly parts: ConversationParts
+  readonly record: ConversationRecord
+  readonly model: ModelLookup
+  readonly thresholds: Thresholds
+  readonly layers: LayerPipeline
+  readonly prompt: PromptKeeper
+  readonly preparer: RequestPreparer
+  readonly recorder: ResponseRecorder
+  readonly past: ConversationRecall
+  /** What the messages in view do not say and the model must know. Asked before each request. */
+  due: (context: ContextView) => readonly Attachment[] = () => []
+  /** Aborts background work when the conversation closes. */
+  readonly #closingSignal = new AbortController()
+  /** Calls are carried out one after another, in the order they were made. */
+  #last: Promise<unknown> = Promise.resolve()
+  #closed = false
+  #closing: Promise<void> | undefined
+
+  constructor(parts: ConversationParts) {
+    const { model, settings, cwd, title } = parts
+    const { values } = settings
+    this.parts = parts
+    this.model = findModel(model, values.models)
+    this.thresholds = thresholdsFor({ name: model, values, betas: parts.betas }, this.model)
+    const record = new ConversationRecord({ ...parts, session: { model, cwd, title } })
+    this.record = record
+    const factsOf = (name: string) => findModel(name, values.models).facts
+    const cache = new CacheWatch(record, factsOf)
+    const maxTokens = Math.min(values.maxOutputTokens, this.model.facts.maxOutput)
+    this.prompt = new PromptKeeper({
+      record,
+      prompt: parts.prompt,
+      first: parts.firstPrompt,
+      flags: parts.flags,
+      boundThinking: this.model.facts.accepts.boundThinking && !values.off,
+      refresh: parts.refreshPrompt,
+      ...(parts.deferral && !values.off
+        ? {
+            deferral: {
+              ...parts.deferral,
+              byReference: this.model.facts.accepts.toolReferences,
+              window: this.thresholds.window,
+            },
+          }
+        : {}),
+    })
+    this.layers = new LayerPipeline({
+      layers: values.off ? [] : parts.layers,
+      telemetry: parts.telemetry,
+      conversation: record.id,
+      context: (signal) => this.context(signal),
+      append: (drafts, seen) => record.append(drafts, seen),
+      onActed: (event) => record.events.emit("layerActed", event),
+      onFailed: (event) => record.events.emit("layerFailed", event),
+    })
+    this.preparer = new RequestPreparer({
+      record,
+      model,
+      lookup: this.model,
+      maxTokens,
+      thresholds: this.thresholds,
+      settings,
+      refusals: parts.refusals,
+      breakpoints: parts.cacheBreakpoints,
+      fill: () => this.fill(),
+      layers: this.layers,
+      prompt: this.prompt,
+      cache,
+      due: (context) => this.due(context),
+    })
+    this.past = new ConversationRecall({
+      store: parts.store,
+      journal: parts.journal,
+      directories: parts.projectJournals ?? (async () => []),
+      mask: maskSecrets,
+      estimate: (text) => this.views.estimator.text(text),
+    })
+    this.recorder = new ResponseRecorder({
+      ...{ record, model, maxTokens, cache, factsOf },
+      provider: parts.provider,
+      telemetry: parts.isTraced ? undefined : parts.telemetry,
+      preparedAt: () => this.preparer.preparedAt,
+    })
+  }
+
+  get views(): Views {
+    return this.record.views
+  }
+
+  get isOff(): boolean {
+    return this.parts.settings.values.off
+  }
+
+  /** How full the context is. */
+  fill(): Fill {
+    return fillOf(this.views.context.size().tokens, this.thresholds, compactionAllowed(this.parts.settings.values).auto)
+  }
+
+  get viewOptions(): ViewOptions {
+    return viewOptions(this.model.facts, this.parts.settings.values.models)
+  }
+
+  context(given?: AbortSignal): LayerContext {
+    const closing = this.#closingSignal.signal
+    const { manual, auto } = compactionAllowed(this.parts.settings.values)
+    const signal = given ? AbortSignal.any([given, closing]) : closing
+    return {
+      conversation: this.record.id,
+      model: this.parts.model,
+      facts: this.model.facts,
+      views: this.views,
+      size: this.views.context.size(),
+      thresholds: this.thresholds,
+      fill: this.fill(),
+      flags: this.parts.flags.current,
+      now: this.record.clock.now(),
+      journal: this.record.journal,
+      compaction: { manual, auto: auto && this.layers.compacts },
+      newUuid: () => this.record.ids.uuid(),
+      request: () => this.preparer.forkRequest(),
+      signal,
+      progress: (progress) => this.record.events.emit("compaction", progress),
+    }
+  }
+
+  /** Switches and figures hold for a turn. */
+  async readFlags(): Promise<void> {
+    await this.parts.flags.read([...this.views.context.toolNames, ...this.calledTools()])
+  }
+
+  /** Tools that the last response called. */
+  calledTools(): readonly string[] {
+    const last = this.views.context.lastResponse
+    const calls = last ? contentOf(last).filter(isToolUse) : []
+    return calls.map(({ name }) => name)
+  }
+
+  async mustBeMessage(uuid: Uuid): Promise<void> {
+    const entry = await this.record.journal.find(uuid)
+    if (!entry || isDecision(entry)) throw new MessageNotFoundError(uuid)
+  }
+
+  mustBeOpen(): void {
+    if (this.#closed) throw new ClosedError()
+  }
+
+  inOrder<T>(work: () => Promise<T>): Promise<T> {
+    const run = this.#last.then(() => {
+      this.mustBeOpen()
+      return work()
+    })
+    this.#last = run.catch(() => undefined)
+    return run
+  }
+
+  /** Ends background work and closes the journal. Everything acknowledged is kept. */
+  close(): Promise<void> {
+    this.#closingSignal.abort()
+    this.#closing ??= this.inOrder(async () => {
+      await this.layers.settled()
+      this.#closed = true
+      this.past.close()
+      this.parts.release?.()
+      await this.record.journal.close()
+    })
+    return this.#closing
+  }
+}
