@@ -20,6 +20,8 @@ export interface AgentStateParts {
   readonly recordMode: (mode: PermissionMode) => Promise<void>
   /** The policy of the agent that this one works for. This one is never wider. */
   readonly within?: (() => PermissionPolicy) | undefined
+  /** Whether large results are put aside. */
+  readonly putsAside: () => boolean
 }
 
 export class AgentState {
@@ -31,7 +33,8 @@ export class AgentState {
   readonly #within: AgentStateParts["within"]
   #policy: PermissionPolicy
 
-  constructor({ policy, directory, approvePlan, askPerson, clock, env, reads, recordMode, within }: AgentStateParts) {
+  constructor(parts: AgentStateParts) {
+    const { policy, directory, approvePlan, askPerson, clock, env, reads, recordMode, within, putsAside } = parts
     this.#recordMode = recordMode
     this.#within = within
     this.#policy = policy
@@ -40,6 +43,7 @@ export class AgentState {
       clock,
       env,
       reads,
+      putsAside,
       directory: {
         get: () => this.directory,
         set: (path) => {

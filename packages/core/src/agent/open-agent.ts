@@ -202,6 +202,7 @@ async function assemble({ options, ground, toolset: given, problems = [], compan
     approvePlan,
     recordMode: (mode) => conversation.setMode(mode),
     within: sub?.within,
+    putsAside: () => layers.some(({ name }) => name === "tool-results") && conversation.flags.on["tool-result-storage"],
   })
   const closing = new AbortController()
   const runHooks = hooksOf({

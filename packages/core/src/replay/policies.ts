@@ -24,7 +24,7 @@ export interface Policy {
 
 /** Our tools that keep their results short themselves. */
 export const LIMITS_ITSELF = [
-  ...["Read", "Bash", "BashOutput", "KillShell", "AskUser"],
+  ...["Read", "KillShell", "AskUser"],
   ...["EnterPlanMode", "ExitPlanMode", "Skill", "TodoWrite"],
 ]
 

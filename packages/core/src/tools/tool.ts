@@ -116,6 +116,8 @@ export interface ToolContext {
   readonly plan: PlanState
   /** What the rules say to a further step of this call, such as the target of a redirect. Missing where there are no rules. */
   readonly judgeStep?: (step: PermissionQuestion) => StepJudgement
+  /** Whether large results are put aside on disk. A tool may then return all it has. Otherwise it keeps its result short. */
+  readonly putsAside?: () => boolean
 }
 
 export interface StepJudgement {

@@ -123,6 +123,14 @@ describe("LOOP-3 Grep", () => {
     expect(many.length).toBeLessThan(41_000)
   })
 
+  test("L1-1 more lines are returned where large results are put aside", async () => {
+    const { search, at } = tree({ "many.txt": "alpha and more\n".repeat(5_000) })
+    const asked = { pattern: "alpha", output_mode: "content", head_limit: 1_000_000 } as const
+    expect((await search(asked)).split("\n").length).toBeLessThan(2_000)
+    const whole = textIn(await call(grep, asked, testContext({ at, putsAside: () => true })))
+    expect(whole.split("\n")).toHaveLength(5_000)
+  })
+
   test("a pipe is not waited for", async () => {
     const { at, search } = tree({ "a.txt": "alpha" })
     execFileSync("mkfifo", [join(at, "pipe")])

@@ -1,6 +1,7 @@
 /** Grep: searches file contents with ripgrep. It follows no links, so it stays inside the path that the permission covers. */
 import { sep } from "node:path"
 import { z } from "zod/v4"
+import { MOST_RESULT_HELD } from "../result-size.ts"
 import type { Tool } from "../tool.ts"
 import { FileError } from "./file-error.ts"
 import { NEVER_ENTERED } from "./git-ignore.ts"
@@ -10,7 +11,7 @@ import { resolveTarget, shortPath, statTarget } from "./paths.ts"
 import { type RipgrepOutput, runRipgrep } from "./ripgrep.ts"
 
 const DEFAULT_LINES = 250
-const MOST_CHARACTERS = 40_000 // under what layer 1 would store elsewhere
+const SHORT_CHARACTERS = 40_000 // where nothing is put aside
 const MOST_COLUMNS = 500
 const MOST_FILES_SORTED = 10_000
 const SEARCH_MS = 20_000
@@ -88,7 +89,7 @@ export function createGrep({
         most:
           mode === "files"
             ? { lines: MOST_FILES_SORTED, characters: Infinity }
-            : { lines: mostLines, characters: MOST_CHARACTERS },
+            : { lines: mostLines, characters: context.putsAside?.() ? MOST_RESULT_HELD : SHORT_CHARACTERS },
         skip: (line) => line !== BETWEEN_GROUPS && leftOut.has(line.split("\0", 1)[0]!),
       })
       if (output.problem !== undefined && output.lines.length === 0) throw problemWith(input, output.problem)

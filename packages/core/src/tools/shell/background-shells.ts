@@ -13,7 +13,6 @@ export function bashOutputTool(session: ShellSession): Tool<ShellId> {
     description:
       "Returns what a background command has printed since the last call, and whether it still runs. It returns at once, so do something else before you call it again.",
     inputSchema,
-    limitsItself: true,
     readOnly: true,
     question: ({ id }) => ({ kind: "read", summary: `read the output of ${id}`, subject: id }),
     async execute({ id }) {

@@ -207,6 +207,16 @@ describe("Bash: output limits", () => {
     expect(grown).toBeLessThan(64 * 1024 * 1024)
   })
 
+  it("L1-1 returns a long output whole where large results are put aside, up to a million characters", async () => {
+    const long = "seq -f 'line %.0f' 1 20000"
+    const whole = Array.from({ length: 20_000 }, (_, i) => `line ${i + 1}`).join("\n")
+    const { bash } = shell()
+    expect(textIn(await call(bash, { command: long }, testContext({ putsAside: () => true })))).toBe(whole)
+    expect(textIn(await call(bash, { command: long }, testContext({ putsAside: () => false }))).length).toBeLessThan(30_500)
+    const endless = textIn(await call(bash, { command: "yes | head -c 3000000" }, testContext({ putsAside: () => true })))
+    expect(endless).toContain("[… 2,000,000 characters left out here …]")
+  })
+
   it("cuts one endless line too, without a file where there is no place for one", async () => {
     const result = textIn(await call(shell({ outputCharacters: 100 }).bash, { command: "printf '€%.0s' $(seq 1000)" }))
     expect(result).toMatch(/^€{50}\n\[… 900 characters left out here …\]\n€{50}$/)

@@ -28,7 +28,7 @@ const DESCRIPTION = `Runs a command line in bash and returns its output, standar
 - The working directory is kept between calls: after \`cd packages/core\` the next command starts there. Variables and functions are not kept.
 - There is no input and no terminal. Programs that ask questions or open an editor fail, so pass the answers as options (\`--yes\`, \`-m "…"\`).
 - At its timeout a command is ended, with everything it started. Processes started with \`&\` end when the command does. For servers and watchers set run_in_background.
-- Long output is cut in the middle. If you know what you need, filter it in the command (\`| tail -50\`, \`--silent\`).
+- Of a long output you see the beginning and the end; a file has the rest. If you know what you need, filter it in the command (\`| tail -50\`, \`--silent\`).
 - If a result starts with "Exit code", the command failed.
 - To read, search and change files use Read, Grep, Glob, Edit and Write: their results are shorter, and changes are tracked.
 - Variables that hold secrets, such as API keys and tokens, are not in the environment.`
@@ -40,7 +40,6 @@ export function bashTool(session: ShellSession): Tool<BashInput> {
     name: "Bash",
     description: DESCRIPTION,
     inputSchema,
-    limitsItself: true,
     readOnly: ({ command, run_in_background }) => !run_in_background && commandShape(command).isReadOnly,
     question,
     async execute(input, context) {

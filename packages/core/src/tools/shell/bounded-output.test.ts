@@ -72,6 +72,15 @@ describe("bounded output", () => {
     }
   })
 
+  it("LOOP-3 a file that is full says how much of the output it has", () => {
+    const directory = scratchDirectory()
+    const output = new BoundedOutput({ characters: 10, directory, fileCharacters: 30 })
+    for (let i = 0; i < 10; i++) output.append(bytes("a".repeat(5)))
+    const { file, text } = output.take()
+    expect(readFileSync(file!, "utf8")).toHaveLength(30)
+    expect(text).toContain("left out here; the first 30 characters of all are in ")
+  })
+
   it("goes on without a file where none can be written", () => {
     const file = join(scratchDirectory(), "file")
     writeFileSync(file, "")

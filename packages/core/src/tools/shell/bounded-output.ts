@@ -4,7 +4,7 @@
  */
 
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { stripVTControlCharacters } from "node:util"
 import { grouped } from "../../base/grouped.ts"
 
@@ -13,6 +13,8 @@ export interface OutputLimits {
   readonly characters: number
   /** Longer output is kept whole in this directory. */
   readonly directory?: string
+  /** The most that a file there gets. Default: 64 million. */
+  readonly fileCharacters?: number
   /** Names the file. */
   readonly name?: string
 }
@@ -58,19 +60,19 @@ export class BoundedOutput {
   /** Returns the output since the last call, and starts over. */
   take(): OutputPiece {
     const omitted = Math.max(0, this.#characters - 2 * this.#half)
-    const file = this.#spill?.close()
+    const spilled = this.#spill?.close()
     const text =
       omitted === 0
         ? safeText(this.#start + this.#end)
         : [
             safeText(cutAtLastLine(this.#start)),
-            omissionNote(omitted, file),
+            omissionNote(omitted, spilled),
             safeText(cutAtFirstLine(this.#end.slice(-this.#half))),
           ].join("\n")
     this.#start = this.#end = ""
     this.#characters = 0
     this.#spill = undefined
-    return { text, omitted, ...(file === undefined ? {} : { file }) }
+    return { text, omitted, ...(spilled === undefined ? {} : { file: spilled.path }) }
   }
 
   #add(text: string): void {
@@ -81,23 +83,33 @@ export class BoundedOutput {
     if (this.#characters <= 2 * this.#half) return
     if (this.#spill) this.#spill.write(text)
     else if (this.#limits.directory !== undefined) {
-      this.#spill = new Spill(this.#limits.directory, `${this.#limits.name ?? "output"}-${++this.#pieces}.txt`)
+      const { directory, name = "output", fileCharacters = MOST_FILE_CHARACTERS } = this.#limits
+      this.#spill = new Spill(join(directory, `${name}-${++this.#pieces}.txt`), fileCharacters)
       this.#spill.write(this.#start + this.#end)
     }
     if (this.#end.length > 2 * this.#half) this.#end = this.#end.slice(-this.#half)
   }
 }
 
-/** The whole output on disk. On a full disk the file is lost, never the command. */
+interface Spilled {
+  readonly path: string
+  /** The characters it has, if the output was longer. */
+  readonly cutAt?: number
+}
+
+/** The whole output on disk, up to a limit. On a full disk the file is lost, never the command. */
 class Spill {
   readonly #path: string
   #file: number | undefined
-  #left = MOST_FILE_CHARACTERS
+  readonly #most: number
+  #left: number
 
-  constructor(directory: string, name: string) {
-    this.#path = join(directory, name)
+  constructor(path: string, most: number) {
+    this.#path = path
+    this.#most = most
+    this.#left = most
     try {
-      mkdirSync(directory, { recursive: true })
+      mkdirSync(dirname(path), { recursive: true })
       this.#file = openSync(this.#path, "w", 0o600)
     } catch {
       this.#file = undefined
@@ -106,21 +118,21 @@ class Spill {
 
   /** Writes synchronously, so that a fast command is slowed down instead of filling memory. */
   write(text: string): void {
-    if (this.#file === undefined || this.#left <= 0) return
+    if (this.#file === undefined) return
     try {
-      writeSync(this.#file, text.slice(0, this.#left))
+      if (this.#left > 0) writeSync(this.#file, text.slice(0, this.#left))
       this.#left -= text.length
     } catch {
       this.close()
     }
   }
 
-  /** The path, if the file could be written. */
-  close(): string | undefined {
+  /** Where it is, if the file could be written. */
+  close(): Spilled | undefined {
     if (this.#file === undefined) return undefined
     closeSync(this.#file)
     this.#file = undefined
-    return this.#path
+    return { path: this.#path, ...(this.#left < 0 ? { cutAt: this.#most } : {}) }
   }
 }
 
@@ -134,8 +146,10 @@ export function safeText(text: string): string {
     .toWellFormed()
 }
 
-function omissionNote(omitted: number, file: string | undefined): string {
-  const where = file === undefined ? "" : `; the whole output is in ${file}`
+function omissionNote(omitted: number, spilled: Spilled | undefined): string {
+  const { path, cutAt } = spilled ?? {}
+  const what = cutAt === undefined ? "the whole output is" : `the first ${grouped(cutAt)} characters of all are`
+  const where = path === undefined ? "" : `; ${what} in ${path}`
   return `[… ${grouped(omitted)} characters left out here${where} …]`
 }
 

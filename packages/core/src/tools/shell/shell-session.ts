@@ -3,6 +3,7 @@
  */
 import { stat } from "node:fs/promises"
 import { dirname } from "node:path"
+import { MOST_RESULT_HELD } from "../result-size.ts"
 import type { ToolContext, WorkingDirectory } from "../tool.ts"
 import { BoundedOutput } from "./bounded-output.ts"
 import { type EnvironmentOptions, shellEnvironment } from "./shell-environment.ts"
@@ -16,7 +17,7 @@ export interface ShellOptions extends EnvironmentOptions {
   /** The longest timeout a command may ask for. */
   readonly mostTimeoutMs?: number
   readonly graceMs?: number
-  /** How much of a command's output the model sees. */
+  /** How much of a command's output is its result. Default: all of it up to a million characters if large results are put aside, otherwise 30,000. */
   readonly outputCharacters?: number
   /** Longer output is kept whole in this directory. */
   readonly outputDirectory?: string
@@ -24,7 +25,7 @@ export interface ShellOptions extends EnvironmentOptions {
 
 export const DEFAULT_TIMEOUT_MS = 120_000
 export const MOST_TIMEOUT_MS = 600_000
-const DEFAULT_OUTPUT_CHARACTERS = 30_000 // under layer 1's threshold: the end of the output matters as much as its start
+const SHORT_OUTPUT_CHARACTERS = 30_000 // where nothing is put aside: the end of the output matters as much as its start
 const PROGRESS_EVERY_MS = 200
 const PROGRESS_CHARACTERS = 200
 
@@ -48,10 +49,11 @@ export class ShellSession {
 
   start(command: string, context: ToolContext): RunningShell {
     if (this.#isClosed) throw new Error("The conversation's shells are closed. The command was not run.")
-    const { outputDirectory, outputCharacters = DEFAULT_OUTPUT_CHARACTERS, shell, graceMs } = this.options
+    const { outputDirectory, shell, graceMs } = this.options
+    const most = context.putsAside?.() ? MOST_RESULT_HELD : SHORT_OUTPUT_CHARACTERS
     const id = `shell_${++this.#started}`
     const output = new BoundedOutput({
-      characters: outputCharacters,
+      characters: this.options.outputCharacters ?? most,
       name: context.toolUseId.replace(/[^\w-]/g, "_"), // unlike the shell's id, it is not reused after a resume
       ...(outputDirectory === undefined ? {} : { directory: outputDirectory }),
     })

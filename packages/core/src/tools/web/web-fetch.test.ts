@@ -65,6 +65,14 @@ describe("WebFetch", () => {
     expect(wordy).toContain("[… 800 more characters left out …]")
   })
 
+  it("L1-1 returns a long page whole where large results are put aside", async () => {
+    const url = await page("y".repeat(200_000), "text/plain")
+    expect(textIn(await fetchLocal(url)).length).toBeLessThan(41_000)
+    const tool = webFetchTool({ allowPrivateAddresses: true })
+    const whole = await call(tool, { url }, testContext({ putsAside: () => true }))
+    expect(textIn(whole)).toBe(`${url}/\n\n${"y".repeat(200_000)}`)
+  })
+
   it("LOOP-3: bounds time, of a silent server and of one that never ends", async () => {
     const silent = await serve(() => undefined)
     expect(textIn(await fetchLocal(silent, { timeoutMs: 20 }))).toBe(`${silent} did not answer whole within 0.02 s.`)

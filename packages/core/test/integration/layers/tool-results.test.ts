@@ -33,6 +33,23 @@ describe("layer 1 from end to end", () => {
     ])
   })
 
+  test("L1-1 a long output of Bash is put aside whole; with the switch off Bash cuts it itself", async () => {
+    const shown: string[] = []
+    const seen = ({ request }: { readonly request: BrainRequest }) => {
+      shown.push(...resultsIn(request))
+      return "Seen."
+    }
+    const long = calls(["Bash", { command: "seq -f 'line %.0f' 1 20000" }])
+    const sim = await simulator({ brain: scriptedBrain([long, seen, long, seen]) })
+    await ask(await layeredAgent(sim), "go")
+    await ask(await layeredAgent(sim, { settings: { switches: { "tool-result-storage": false } } }), "go")
+    const [preview, cut] = shown
+    const path = /All of it is in (\S+);/.exec(preview!)![1]!
+    expect(readFileSync(path, "utf8").split("\n")).toHaveLength(20_000)
+    expect(preview!.length).toBeLessThan(4_000)
+    expect(cut).toContain("characters left out here")
+  })
+
   test("L1-4 the next conversation with the same journal sends the same bytes, so the cache is read", async () => {
     const sim = await simulator({ brain: scriptedBrain([saying(20_000), "One.", "Two."]) })
     const where = project()
