@@ -109,7 +109,7 @@ async function groundOf(options: AgentOptions, loaded: EffectiveSettings, sub?: 
   const root = options.dir ?? defaultRoot(env)
   const { values } = loaded
   const store = options.store ?? fileStore({ root, flush: values.flush, clock })
-  const source = { env, models: values.models }
+  const source = { env, models: values.models, cacheLifetime: values.cacheLifetime }
   const model = await chooseModel({ ...source, model: options.model, client })
   // a summariser that is no id brings its own client
   const shared = typeof summariser === "string" ? client : undefined

@@ -2,6 +2,7 @@
 import { z } from "zod/v4"
 import { FIGURES, SWITCHES } from "./flag-names.ts"
 import {
+  CACHE_LIFETIMES,
   HOOK_EVENTS,
   isPermissionRule,
   MEMORY_MODES,
@@ -92,6 +93,8 @@ export const settingsSchema = z.strictObject({
   /** The window of models that the model table does not know. */
   contextWindow: tokens.optional(),
   maxOutputTokens: tokens,
+  /** How long the server keeps what it caches. An hour costs more to write. */
+  cacheLifetime: z.enum(CACHE_LIFETIMES),
   /** When entries are flushed to disk: `always` (each write), after each `turn`, or `never` (the OS decides). */
   flush: z.enum(["always", "turn", "never"]),
   /** Lets telemetry export the content of messages. */

@@ -33,6 +33,11 @@ export const WORKTREE_MEMORIES = ["shared", "overlay"] as const
 
 export type WorktreeMemory = (typeof WORKTREE_MEMORIES)[number]
 
+/** How long the server keeps what it caches. `prompt-1h`: tools and system prompt for an hour, messages for five minutes. */
+export const CACHE_LIFETIMES = ["5m", "1h", "prompt-1h"] as const
+
+export type CacheLifetime = (typeof CACHE_LIFETIMES)[number]
+
 /** Completes the sentence "must be …". */
 export const PERMISSION_RULE = '"Tool" or "Tool(pattern)"'
 

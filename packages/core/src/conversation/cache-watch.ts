@@ -6,10 +6,9 @@ import type { Block } from "../messages/blocks.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import { cachedText, type PromptItem } from "../model/cache/cached-text.ts"
 import { describeBreak } from "../model/cache/describe-break.ts"
-import { CacheForecast } from "../model/cache/forecast.ts"
+import { CacheForecast, type ForecastOptions } from "../model/cache/forecast.ts"
 import type { ModelResponse } from "../model/model.ts"
 import type { Estimator } from "../tokens/estimate.ts"
-import type { ModelFacts } from "../tokens/model-facts.ts"
 import type { Views } from "../views/views.ts"
 import type { ConversationRecord } from "./record.ts"
 
@@ -19,9 +18,9 @@ export class CacheWatch {
   /** What was settled at the last request. */
   #last: { readonly closed: number; readonly revision: number; readonly views: Views } | undefined
 
-  constructor(record: ConversationRecord, factsOf: (model: string) => ModelFacts) {
+  constructor(record: ConversationRecord, options: Omit<ForecastOptions, "estimate">) {
     this.#record = record
-    this.#forecast = new CacheForecast({ factsOf, estimate: (item) => sizeOf(item, record.views.estimator) })
+    this.#forecast = new CacheForecast({ ...options, estimate: (item) => sizeOf(item, record.views.estimator) })
     this.#forecast.prime(record.views.cacheHistory)
   }
 

@@ -93,7 +93,7 @@ export class Engine {
     const record = new ConversationRecord({ ...parts, session: { model, cwd, title } })
     this.record = record
     const factsOf = (name: string) => findModel(name, values.models).facts
-    const cache = new CacheWatch(record, factsOf)
+    const cache = new CacheWatch(record, { factsOf, cacheLifetime: values.cacheLifetime })
     const maxTokens = Math.min(values.maxOutputTokens, this.model.facts.maxOutput)
     this.prompt = new PromptKeeper({
       record,

@@ -70,6 +70,7 @@ export async function openWithSettings(
     env,
     betas,
     models: given.values.models,
+    cacheLifetime: given.values.cacheLifetime,
   })
   const models = { ...given.values.models, ...settingsOf(model, given.values.models) }
   const settings = { ...given, values: { ...given.values, models } }

@@ -105,7 +105,8 @@ export class RequestPreparer {
     this.#serverKeeps = this.#context.serverKept.firstOf(callsKeptBy(request))
     record.events.emit("prepared", { request, size, fill })
     this.#preparedAt = record.clock.now()
-    return this.#parts.breakpoints && !settings.values.off ? placeBreakpoints(request, { bare: true }) : request
+    const { off, cacheLifetime: lifetime } = settings.values
+    return this.#parts.breakpoints && !off ? placeBreakpoints(request, { bare: true, lifetime }) : request
   }
 
   /** When the last request was ready to be sent. */

@@ -1,8 +1,10 @@
 /** Turns what people give as `model` into a `Model`: an id, a `Model`, or a model of the Vercel AI SDK. */
 import { InvalidOptionError, type OptionRule } from "../base/options.ts"
+import type { CacheLifetime } from "../base/vocabulary.ts"
 import type { ModelOverride } from "../tokens/models.ts"
 import type { AiSdkModel } from "./ai-sdk/ai-sdk.ts"
 import type { AnthropicClient } from "./anthropic/anthropic.ts"
+import { withCacheLifetime } from "./cache/cache-lifetime.ts"
 import type { Model } from "./model.ts"
 
 export type ModelChoice = string | Model | AiSdkModel
@@ -14,6 +16,8 @@ export interface ModelSource {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly betas?: readonly string[]
   readonly models?: Readonly<Record<string, ModelOverride>>
+  /** How long the server keeps what it caches. */
+  readonly cacheLifetime?: CacheLifetime
 }
 
 export const MODEL_OPTION: OptionRule = {
@@ -31,7 +35,11 @@ export const isReachable = ({ model, client, env }: Pick<ModelSource, "model" | 
   typeof model !== "string" || client !== undefined || Boolean(env.ANTHROPIC_API_KEY)
 
 /** The adapters are loaded when one is chosen. */
-export async function chooseModel({ model, client, env, betas = [], models = {} }: ModelSource): Promise<Model> {
+export async function chooseModel(source: ModelSource): Promise<Model> {
+  return withCacheLifetime(await modelFrom(source), source.cacheLifetime ?? "5m")
+}
+
+async function modelFrom({ model, client, env, betas = [], models = {} }: ModelSource): Promise<Model> {
   if (typeof model === "string") {
     const { anthropicModel } = await import("./anthropic/anthropic.ts")
     return anthropicModel({ model, env, betas, models, ...(client ? { client } : {}) })

@@ -2,6 +2,7 @@
  * The Model port: what the loop needs from a model of any provider. A model streams the answer to a request and says what it can do. It also
  * retries, recognises errors and places cache breakpoints, so the loop does not have to.
  */
+import type { CacheLifetime } from "../base/vocabulary.ts"
 import type { Usage } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import { type ModelAccepts, type ModelFacts, OFFLINE_MODEL_FACTS } from "../tokens/model-facts.ts"
@@ -32,6 +33,8 @@ export interface StreamOptions {
   readonly writesCache?: boolean
   /** In a fork that makes several requests: how many of its messages, from the first, are the parent's. */
   readonly sharedMessages?: number
+  /** How long the server keeps what it caches. Default: five minutes. */
+  readonly lifetime?: CacheLifetime
   /** What a request beside the conversation is for, such as `compaction`. For telemetry. */
   readonly purpose?: string
   /** How long the model may take. What its own options say comes first. */

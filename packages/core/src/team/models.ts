@@ -34,7 +34,8 @@ export async function modelById(id: string, lead: Model, sources: ModelSources):
   const { modelNamed, settings, options } = sources
   const { env = process.env } = options
   const given = modelNamed?.(id) ?? lead.sibling?.(id) ?? id
-  return chooseModel({ model: given, env, models: settings.values.models })
+  const { models, cacheLifetime } = settings.values
+  return chooseModel({ model: given, env, models, cacheLifetime })
 }
 
 /** The summariser, with the lead's client where it is an id. */
@@ -42,7 +43,8 @@ export async function summariserOf(lead: Model, sources: ModelSources): Promise<
   const { summariser, env = process.env } = sources.options
   if (summariser === undefined) return undefined
   if (typeof summariser === "string") return modelById(summariser, lead, sources)
-  return chooseModel({ model: summariser, env, models: sources.settings.values.models })
+  const { models, cacheLifetime } = sources.settings.values
+  return chooseModel({ model: summariser, env, models, cacheLifetime })
 }
 
 /** For small side tasks: the summariser, else the cheapest Claude model for a lead that is one, else the lead's own model. */

@@ -11,7 +11,7 @@ export type CacheState =
   /** It is about to be lost: the context must be compacted unless something is cleared. `excess`: tokens beyond the limit. */
   | { readonly state: "leaving"; readonly excess: number }
 
-/** How long entries live: five minutes at our breakpoints, an hour where your own loop asks for it. */
+/** How long entries of messages live: as the setting says, or as your own loop asks for it. */
 export type CacheLifetime = "5m" | "1h"
 
 const LIFE_MINUTES: Readonly<Record<CacheLifetime, number>> = { "5m": 5, "1h": 60 }
@@ -35,5 +35,7 @@ export function cacheState({ views, model, now, fill, thresholds }: CacheInput):
 /** By the newest usage: an interrupted answer has none. */
 export function cacheLifetime({ context }: LayerContext["views"]): CacheLifetime {
   const usage = context.recentResponses(1)[0]?.message.usage
-  return usage && cacheCounts(usage).cacheWrite1h > 0 ? "1h" : "5m"
+  if (!usage) return "5m"
+  const { cacheWrite5m, cacheWrite1h } = cacheCounts(usage)
+  return cacheWrite1h > 0 && cacheWrite5m === 0 ? "1h" : "5m" // with both, the hour is that of the prompt
 }

@@ -114,6 +114,27 @@ describe("CACHE-3 breakpoints", () => {
   })
 })
 
+describe("CACHE-8 the lifetime of what is cached", () => {
+  const ttlsIn = (placed: ModelRequest) =>
+    [...JSON.stringify(placed).matchAll(/"cache_control":(\{[^}]*\})/g)].map(
+      ([, mark]) => (JSON.parse(mark!) as { ttl?: string }).ttl ?? "5m",
+    )
+
+  test.each([
+    ["5m", ["5m", "5m", "5m", "5m"]],
+    ["1h", ["1h", "1h", "1h", "1h"]],
+    ["prompt-1h", ["1h", "1h", "5m", "5m"]],
+  ] as const)("%s: tools, system, then the messages; an hour never comes after five minutes", (lifetime, ttls) => {
+    const placed = placeBreakpoints(request(TURN), { lifetime })
+    expect(ttlsIn(placed)).toEqual(ttls)
+    expect(validateRequest({ request: placed, model: findModel(MODEL).facts })).toEqual([])
+  })
+
+  test("a fork asks for the same lifetime as its parent", () => {
+    expect(ttlsIn(placeBreakpoints(request(TURN), { lifetime: "1h", writesCache: false }))).toEqual(["1h", "1h", "1h"])
+  })
+})
+
 describe("CACHE-3 properties", () => {
   const blockCount = fc.integer({ min: 1, max: 30 })
   /** Turns as the API takes them: an answer with thinking and calls, then their results and words. */

@@ -12,6 +12,7 @@
  * Pure: the request it gets stays as it was. Besides the marks, only plain strings change: they become blocks, because a string cannot carry
  * a mark. That happens in every message, so a message's bytes do not depend on whether it is the last.
  */
+import type { CacheLifetime } from "../../base/vocabulary.ts"
 import { type Block, hasBreakpoint, isText, toBlocks, withoutBreakpoint } from "../../messages/blocks.ts"
 import type { ModelRequest, ToolDefinition } from "../../messages/request.ts"
 import { isDeferred } from "../../messages/tool-references.ts"
@@ -27,6 +28,8 @@ export interface BreakpointOptions {
   readonly sharedMessages?: number
   /** The messages are in blocks without marks, as a view's are. Only those that get a mark are copied, so a turn costs what is new. */
   readonly bare?: boolean
+  /** How long the server keeps what it writes at each place. Default: five minutes. */
+  readonly lifetime?: CacheLifetime
 }
 
 type Message = ModelRequest["messages"][number]
@@ -37,7 +40,15 @@ export interface Place {
   readonly block: number
 }
 
-const MARK = { cache_control: { type: "ephemeral" as const } }
+const MARK = { cache_control: { type: "ephemeral" as const } } // five minutes, without naming them
+const HOUR_MARK = { cache_control: { type: "ephemeral" as const, ttl: "1h" as const } }
+type Mark = typeof MARK | typeof HOUR_MARK
+
+/** The server refuses an hour after five minutes, so the prompt never lives shorter than the messages. */
+const marksOf = (lifetime: CacheLifetime = "5m"): { readonly prompt: Mark; readonly messages: Mark } => ({
+  prompt: lifetime === "5m" ? MARK : HOUR_MARK,
+  messages: lifetime === "1h" ? HOUR_MARK : MARK,
+})
 
 /** Kinds that can be marked, besides results of server tools. Thinking is cached as part of a prefix, but cannot be marked. */
 const MARKABLE = new Set([
@@ -66,26 +77,27 @@ export function placeBreakpoints(request: ModelRequest, options: BreakpointOptio
   if (request.cache_control) return request // automatic caching: the caller leaves it to the server
   const messages = options.bare ? request.messages : request.messages.map(inBlocks)
   const { tools, system } = request
+  const marks = marksOf(options.lifetime)
   return {
     ...request,
-    ...(tools ? { tools: markTools(tools) } : {}),
-    ...(system === undefined ? {} : { system: markSystem(system) }),
-    messages: markPlaces(messages, placesIn(messages, options)),
+    ...(tools ? { tools: markTools(tools, marks.prompt) } : {}),
+    ...(system === undefined ? {} : { system: markSystem(system, marks.prompt) }),
+    messages: markPlaces(messages, { places: placesIn(messages, options), mark: marks.messages }),
   }
 }
 
-function markTools(tools: readonly ToolDefinition[]): ToolDefinition[] {
+function markTools(tools: readonly ToolDefinition[], mark: Mark): ToolDefinition[] {
   const bare = tools.map((tool) => withoutMark(tool))
-  return markAt(bare, lastTool(bare))
+  return markAt(bare, { at: lastTool(bare), mark })
 }
 
 /** A deferred tool is not part of the prompt until it is loaded, so it cannot end the cached part. */
 const lastTool = (tools: readonly ToolDefinition[]): number => tools.findLastIndex((tool) => !isDeferred(tool))
 
-function markSystem(system: NonNullable<ModelRequest["system"]>): NonNullable<ModelRequest["system"]> {
+function markSystem(system: NonNullable<ModelRequest["system"]>, mark: Mark): NonNullable<ModelRequest["system"]> {
   if (typeof system === "string" && system.trim() === "") return system
   const bare = (toBlocks(system) as { type: "text"; text: string }[]).map((block) => withoutMark(block))
-  return markAt(bare, lastSystemBlock(bare))
+  return markAt(bare, { at: lastSystemBlock(bare), mark })
 }
 
 const lastSystemBlock = (blocks: readonly Block[]): number =>
@@ -120,17 +132,22 @@ function isMarkable(block: Block): boolean {
   return MARKABLE.has(block.type) || (block.type.endsWith("_tool_result") && !isAsReceived(block))
 }
 
-function markPlaces(messages: readonly Message[], places: readonly Place[]): Message[] {
+function markPlaces(
+  messages: readonly Message[],
+  { places, mark }: { readonly places: readonly Place[]; readonly mark: Mark },
+): Message[] {
   const marked = messages.slice() // copies pointers only; a turn must not cost what is old
   for (const { message, block } of places) {
     const at = marked[message]!
-    marked[message] = withContent(at, markAt(blocksOf(at), block))
+    marked[message] = withContent(at, markAt(blocksOf(at), { at: block, mark }))
   }
   return marked
 }
 
-const markAt = <T extends object>(items: readonly T[], at: number): T[] =>
-  items.map((item, index) => (index === at ? { ...item, ...MARK } : item))
+const markAt = <T extends object>(
+  items: readonly T[],
+  { at, mark }: { readonly at: number; readonly mark: Mark },
+): T[] => items.map((item, index) => (index === at ? { ...item, ...mark } : item))
 
 /** A message in blocks, without marks of its own. Most messages already are, and stay the same object. */
 function inBlocks(message: Message): Message {

@@ -6,7 +6,7 @@ import { findModel } from "../../tokens/models.ts"
 import type { CacheChange } from "../../views/cache/cache-causes.ts"
 import type { CachedResponse, CacheHistory } from "../../views/cache/cache-history.ts"
 import { describeBreak } from "./describe-break.ts"
-import { CacheForecast } from "./forecast.ts"
+import { CacheForecast, type ForecastOptions } from "./forecast.ts"
 import { KnownEntries } from "./known-entries.ts"
 
 const MODEL = "claude-opus-5" // 5 dollars a million in, 6.25 to write, 0.50 to read; at least 512 tokens
@@ -31,7 +31,12 @@ interface SendOptions {
 
 /** A conversation that is sent again and again: each step says what is added, when, and what the API counts. */
 class Talk {
-  readonly forecast = new CacheForecast({ factsOf: (name) => findModel(name).facts, estimate: () => 1_000 })
+  readonly forecast: CacheForecast
+
+  constructor(options: Pick<ForecastOptions, "cacheLifetime"> = {}) {
+    this.forecast = new CacheForecast({ factsOf: (name) => findModel(name).facts, estimate: () => 1_000, ...options })
+  }
+
   request: ModelRequest = {
     model: MODEL,
     max_tokens: 10,
@@ -294,4 +299,19 @@ test("CACHE-7 what is kept of earlier requests is bounded", () => {
   }
   expect(kept("0")).toBe(true) // it was in use all the time
   expect(Array.from({ length: 1_000 }, (_, i) => kept(`${i}`)).filter(Boolean)).toHaveLength(64)
+})
+
+test("CACHE-8 the forecast knows how long each part lives: the prompt for an hour, the messages for five minutes", () => {
+  const hour = (tokens: number) => ({
+    cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: tokens },
+  })
+  const mixed = { cache_creation: { ephemeral_5m_input_tokens: 29_000, ephemeral_1h_input_tokens: 1_000 } }
+  const afterTen = (cacheLifetime: "5m" | "1h" | "prompt-1h", counted: Usage) => {
+    const talk = new Talk({ cacheLifetime })
+    talk.send(0, counted)
+    return talk.add(text("b")).send(10, usage(0, 1)).predicted.read
+  }
+  expect(afterTen("5m", usage(0, 30_000))).toBe(0)
+  expect(afterTen("1h", usage(0, 30_000, hour(30_000)))).toBe(30_000)
+  expect(afterTen("prompt-1h", usage(0, 30_000, mixed))).toBe(1_000)
 })

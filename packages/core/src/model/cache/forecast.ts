@@ -5,6 +5,9 @@
  * In a healthy conversation a request reads what the one before it read and wrote. After a change it reads the longest entry before the
  * change that is still alive and within reach of a breakpoint. What the API reports always corrects the prediction.
  */
+
+import type { TokenCounts } from "../../base/token-counts.ts"
+import type { CacheLifetime } from "../../base/vocabulary.ts"
 import type { Usage } from "../../messages/messages.ts"
 import type { ModelRequest } from "../../messages/request.ts"
 import type { ModelFacts } from "../../tokens/model-facts.ts"
@@ -22,6 +25,8 @@ export interface ForecastOptions {
   readonly factsOf: (model: string) => ModelFacts
   /** A tool's or block's size in tokens, for places that the API never counted. */
   readonly estimate: (item: PromptItem) => number
+  /** What requests ask for. The usage decides where it says something else. Default: five minutes. */
+  readonly cacheLifetime?: CacheLifetime
 }
 
 export interface CachePrediction extends Prediction {
@@ -99,7 +104,7 @@ export class CacheForecast {
       read: last.counts.cacheRead,
       cached: cachedTokens(last.counts),
       start: last.at === undefined ? Number.NEGATIVE_INFINITY : Date.parse(last.at),
-      lifetime: lifetimeOf(last.counts),
+      lifetime: this.#lifetimeOf(last.counts),
       deleted: last.deleted,
       serverEdits: serverEdits?.turn === last.turn ? serverEdits.text : NO_EDITS,
     }
@@ -140,7 +145,7 @@ export class CacheForecast {
       read: counts.cacheRead,
       cached: cachedTokens(counts),
       start: pending.start,
-      lifetime: lifetimeOf(counts),
+      lifetime: this.#lifetimeOf(counts),
       deleted,
       serverEdits: edits,
     }
@@ -234,7 +239,7 @@ export class CacheForecast {
       const key = prefix.keys[at]!
       const known = this.#entries.get(key)
       if (at === end) this.#entries.keep(key, { tokens: cached, counted: true, lifetime, start })
-      else if (known) this.#entries.keep(key, { ...known, lifetime, start })
+      else if (known) this.#entries.keep(key, { ...known, lifetime: this.#lifetimeAt(prefix, at, lifetime), start })
       else this.#keepEstimated(prefix, at, { cached, lifetime, start })
     }
   }
@@ -250,11 +255,18 @@ export class CacheForecast {
     const end = (prefix.breakpoints.at(-1) ?? 0) + 1
     const tokens = Math.round(at < prefix.promptItems ? sum(0, at + 1) : cached - sum(at + 1, end))
     if (tokens < this.#options.factsOf(prefix.request.model).minCacheable) return
-    this.#entries.keep(prefix.keys[at]!, { tokens: Math.min(tokens, cached), counted: false, lifetime, start })
+    const lives = this.#lifetimeAt(prefix, at, lifetime)
+    this.#entries.keep(prefix.keys[at]!, { tokens: Math.min(tokens, cached), counted: false, lifetime: lives, start })
   }
-}
 
-/** By the usage: where everything was written for an hour, the marks asked for it. */
-function lifetimeOf({ cacheWrite5m, cacheWrite1h }: { cacheWrite5m: number; cacheWrite1h: number }): Lifetime {
-  return cacheWrite1h > 0 && cacheWrite5m === 0 ? "1h" : "5m"
+  /** Of the messages, by the usage: where everything was written for an hour, the marks asked for it. */
+  #lifetimeOf({ cacheWrite5m, cacheWrite1h }: Pick<TokenCounts, "cacheWrite5m" | "cacheWrite1h">): Lifetime {
+    if (cacheWrite5m + cacheWrite1h === 0) return this.#options.cacheLifetime === "1h" ? "1h" : "5m"
+    return cacheWrite5m === 0 && this.#options.cacheLifetime !== "prompt-1h" ? "1h" : "5m"
+  }
+
+  /** Tools and system prompt may live longer than the messages after them. */
+  #lifetimeAt({ promptItems }: PromptPrefix, at: number, ofMessages: Lifetime): Lifetime {
+    return at < promptItems && this.#options.cacheLifetime === "prompt-1h" ? "1h" : ofMessages
+  }
 }

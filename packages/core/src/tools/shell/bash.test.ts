@@ -212,8 +212,12 @@ describe("Bash: output limits", () => {
     const whole = Array.from({ length: 20_000 }, (_, i) => `line ${i + 1}`).join("\n")
     const { bash } = shell()
     expect(textIn(await call(bash, { command: long }, testContext({ putsAside: () => true })))).toBe(whole)
-    expect(textIn(await call(bash, { command: long }, testContext({ putsAside: () => false }))).length).toBeLessThan(30_500)
-    const endless = textIn(await call(bash, { command: "yes | head -c 3000000" }, testContext({ putsAside: () => true })))
+    expect(textIn(await call(bash, { command: long }, testContext({ putsAside: () => false }))).length).toBeLessThan(
+      30_500,
+    )
+    const endless = textIn(
+      await call(bash, { command: "yes | head -c 3000000" }, testContext({ putsAside: () => true })),
+    )
     expect(endless).toContain("[… 2,000,000 characters left out here …]")
   })
 

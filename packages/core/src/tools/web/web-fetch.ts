@@ -52,7 +52,10 @@ export function webFetchTool(options: WebFetchOptions = {}): Tool<z.infer<typeof
       try {
         const checkRedirect: GetOptions["checkRedirect"] = (hop) => judgeRedirect(hop, context)
         const answer = await httpGet(url, { ...getOptions(options, signal), checkRedirect })
-        const page = pageOf(answer, options.mostCharacters ?? (context.putsAside?.() ? MOST_RESULT_HELD : SHORT_CHARACTERS))
+        const page = pageOf(
+          answer,
+          options.mostCharacters ?? (context.putsAside?.() ? MOST_RESULT_HELD : SHORT_CHARACTERS),
+        )
         if (page.isError || prompt === undefined || !readPage) return page.output
         return { content: await readPage({ url: answer.url.href, text: page.text, prompt, signal }) }
       } catch (error) {
