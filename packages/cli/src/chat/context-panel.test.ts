@@ -39,12 +39,13 @@ const picture = (more: Partial<ContextPicture> = {}): ContextPicture => ({
   ...more,
 })
 
-test("the context as bars, the largest part first", () => {
+test("TOK-8 the context as bars, the largest part first, and what all tools take together", () => {
   expect(contextLines(picture())).toEqual([
     "██████████████░░░░░░░░░░░░░░░░ 80.0K of 167K tokens, 52% left",
     "The window holds 200K tokens. Strata keeps 20.0K free for the answer.",
     "Next threshold in 67.0K tokens: warning at 147K, compaction at 167K, full at",
     "177K.",
+    "Tool calls and results are 67% of the messages. 10% repeats earlier reads.",
     "Strata compacts automatically at 167K tokens.",
     "There are no notes yet. Strata starts taking them at 10.0K tokens.",
     "",

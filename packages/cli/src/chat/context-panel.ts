@@ -1,5 +1,6 @@
 /** `/context`: what fills the window, the next threshold, what the layers keep out, and the notes. Plain lines for 80 columns. */
 import type { Accounting, LedgerSummary, Thresholds } from "@strata/core/internal"
+import { sharesOf } from "@strata/core/internal/tokens/accounting"
 import { attachmentName } from "../display/attachments.ts"
 import { percent, short } from "../display/numbers.ts"
 import { keptOut } from "../display/savings.ts"
@@ -26,6 +27,7 @@ export function contextLines(picture: ContextPicture): readonly string[] {
   const about = [
     thresholdWords(used, thresholds),
     keptOutWords(picture.savings),
+    toolWords(accounting),
     notLoadedWords(accounting.deferredTools),
     compactionWords(picture.compactions),
     notesWords(picture.notes),
@@ -58,6 +60,13 @@ function thresholdWords(used: number, { warning, autoCompact, blocking, limit }:
 function keptOutWords(savings: LedgerSummary["savings"]): string {
   const kept = keptOut(savings)
   return kept === "" ? "" : `Kept out of the window: ${kept}. /cost shows what that saves.`
+}
+
+function toolWords(accounting: Accounting): string {
+  const { tools, repeatedReads } = sharesOf(accounting)
+  if (tools.tokens === 0) return ""
+  const repeated = repeatedReads.tokens === 0 ? "" : ` ${repeatedReads.percent}% repeats earlier reads.`
+  return `Tool calls and results are ${tools.percent}% of the messages.${repeated}`
 }
 
 function notLoadedWords(tools: Accounting["deferredTools"]): string {

@@ -1,4 +1,5 @@
 /** The sections about content: by class, tool and file, files read again, the largest results. */
+import { sharesOf } from "@strata/core/internal/tokens/accounting"
 import { bar } from "../display/bars.ts"
 import { contextParts, PARTS, partSign } from "../display/context-parts.ts"
 import { counted, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
@@ -32,7 +33,10 @@ export function tools(page: Page): string[] {
   const { byTool, content: all } = analysis
   if (byTool.length === 0) return []
   return [
-    ...titled(page, { title: "By tool", about: "tokens of calls and results" }),
+    ...titled(page, {
+      title: "By tool",
+      about: `tokens of calls and results; ${sharesOf(all).tools.percent}% of the context together`,
+    }),
     ...table({
       width,
       titles: style.dim,

@@ -81,7 +81,7 @@ it("reads as a page a person can follow, in 80 columns and without colours", () 
        the model's text  ▏                                                 7   <1%
        summaries, other  ▏                                                 6   <1%
 
-    By tool  tokens of calls and results
+    By tool  tokens of calls and results; 100% of the context together
       tool  calls  failed  in calls  in results  share
       Read     12               828        7.5K   100%
 

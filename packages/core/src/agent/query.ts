@@ -20,6 +20,7 @@ import { InvalidModelRequestError, PromptTooLongError } from "../model/errors.ts
 import { refusesMedia } from "../model/media-refusals.ts"
 import type { Model, ModelResponse, RateLimit } from "../model/model.ts"
 import { keptCharacters, limitsFrom } from "../model/stream-limits.ts"
+import { findModel } from "../tokens/models.ts"
 import { type Cost, costOfUsage } from "../tokens/price.ts"
 import { summarise } from "../views/ledger/ledger.ts"
 import type { Companions } from "./companions.ts"
@@ -62,6 +63,8 @@ export interface Relevant {
 const CUT_OFF: ReadonlySet<string> = new Set(["max_tokens", "model_context_window_exceeded"])
 const CUT_NOTICE =
   "The answer is not complete: it was cut at the model's limit. What arrived is kept; ask it to continue."
+const unknownPrice = (model: string, limit: number) =>
+  `The price of ${model} is unknown, so its requests do not count towards the limit of $${limit}. Set its price under "models" in the settings.`
 const WITHHOLDINGS = ["new", "all"] as const // which images and documents are left out, one attempt after the other
 
 export async function* query(prompt: Content | undefined, given: QueryOptions): AsyncGenerator<QueryEvent, QueryEnd> {
@@ -113,6 +116,8 @@ async function* run(
   const blocked = prompt === undefined ? undefined : yield* submit(prompt, options)
   if (blocked) return blocked
   const progress = new QueryProgress(() => chat.flags.figures)
+  const { facts } = findModel(options.model.name, chat.settings.values.models)
+  if (Number.isFinite(costLimit) && !facts.price) yield { type: "notice", message: unknownPrice(facts.id, costLimit) }
   let goesOnForHook = false
   for (;;) {
     if (options.signal?.aborted) return { reason: "aborted" }

@@ -84,7 +84,8 @@ export const settingsSchema = z.strictObject({
   disableCompact: z.boolean(),
   disableAutoCompact: z.boolean(),
   disableMicrocompact: z.boolean(),
-  autoCompactPercent: z.number().optional(),
+  // a text in the environment that is no number is ignored with a warning, like a percentage out of range
+  autoCompactPercent: z.number().or(z.nan()).optional(),
   autoCompactTokens: z.number().optional(),
   /** Instructions for every summary. */
   compactInstructions: z.string().optional(),

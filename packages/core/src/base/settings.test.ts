@@ -204,7 +204,7 @@ describe("SET-1 errors name source, key and reason", () => {
     ["STRATA_CONTEXT_WINDOW", "much", "contextWindow"],
     ["STRATA_CONTEXT_WINDOW", "-5", "contextWindow"],
     ["CLAUDE_CODE_MAX_OUTPUT_TOKENS", "1.5", "maxOutputTokens"],
-    ["CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "eighty", "autoCompactPercent"],
+    ["STRATA_AUTOCOMPACT_TOKENS", "eighty", "autoCompactTokens"],
     ["STRATA_FLUSH", "sometimes", "flush"],
     ["STRATA_IDLE_GAP", "an hour", "figures.idle-gap"],
   ])("the environment: %s=%s", async (name, text, key) => {

@@ -17,7 +17,7 @@ import type { Attachment } from "../messages/attachments.ts"
 import { type Block, type Content, isToolResult, type ToolResult } from "../messages/blocks.ts"
 import { contentOf, type Message, type Uuid } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
-import { type Accounting, percentages } from "../tokens/accounting.ts"
+import { type Accounting, percentages, type Shares, sharesOf } from "../tokens/accounting.ts"
 import type { Fill, Thresholds } from "../tokens/window.ts"
 import type { RecallSource } from "../tools/session/recall-source.ts"
 import type { ContextView } from "../views/context/context.ts"
@@ -88,10 +88,10 @@ export class Conversation implements AsyncDisposable {
     return this.#engine.fill()
   }
 
-  /** Where the context went, by class and by tool. `percent` has each part as a share of the whole. */
-  accounting(): Accounting & { readonly percent: Readonly<Record<string, number>> } {
+  /** Where the context went, by class and by tool. `percent` has each part as a share of the whole, `shares` all tools and all repeated reads. */
+  accounting(): Accounting & { readonly percent: Readonly<Record<string, number>>; readonly shares: Shares } {
     const accounting = accountSent(this.views)
-    return { ...accounting, percent: percentages(accounting) }
+    return { ...accounting, percent: percentages(accounting), shares: sharesOf(accounting) }
   }
 
   /** What it cost: tokens and money by model and purpose, and what each layer saved. */

@@ -30,3 +30,17 @@ test("WIN-8 a model of your own brings its facts, and settings win over them", (
   const known = { mine: { window: 32_000 } }
   expect(findModel("mine", { ...known, ...settingsOf(model, known) }).facts.window).toBe(32_000)
 })
+
+test("WIN-8 what the provider said that a model accepts is kept, also where nothing else differs", () => {
+  const { facts } = findModel("claude-opus-7")
+  const model = {
+    ...reached("claude-opus-7"),
+    facts: { ...facts, accepts: { ...facts.accepts, contextManagement: true } },
+  }
+  expect(findModel("claude-opus-7", settingsOf(model, {}))).toMatchObject({
+    known: true,
+    facts: { accepts: { contextManagement: true } },
+  })
+  const omitting = { ...model, omits: ["contextManagement"] as const }
+  expect(findModel("claude-opus-7", settingsOf(omitting, {})).facts.accepts.contextManagement).toBe(false)
+})

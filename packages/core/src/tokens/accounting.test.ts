@@ -14,7 +14,7 @@ import {
 import { mainPath } from "../import/main-path.ts"
 import type { Block } from "../messages/blocks.ts"
 import { type Message, sinceLastBoundary } from "../messages/messages.ts"
-import { type Accounting, account, percentages } from "./accounting.ts"
+import { type Accounting, account, percentages, sharesOf } from "./accounting.ts"
 import { createEstimator } from "./estimate.ts"
 import { findModel } from "./models.ts"
 
@@ -133,6 +133,33 @@ describe("TOK-6 files that were read more than once", () => {
       .call("Read", { file_path: 7 })
       .result(HUNDRED)
     expect(accountOf(messages).duplicateReads).toEqual([{ path: "/a.ts", reads: 2, tokens: 200, wasted: 100 }])
+  })
+})
+
+describe("TOK-8 shares of the whole", () => {
+  test("calls and results of all tools together, and what repeats earlier reads", () => {
+    const read = { input: { file_path: "a.ts" } }
+    const { messages } = conversation()
+      .user("x".repeat(600))
+      .call("Read", read.input)
+      .result(HUNDRED)
+      .call("Read", read.input)
+      .result(HUNDRED)
+      .call("Bash", { command: "ls" })
+      .result(HUNDRED)
+    const accounting = accountOf(messages)
+    const { tools, repeatedReads } = sharesOf(accounting)
+    expect(tools.tokens).toBe(accounting.total - accounting.human)
+    expect(tools.percent).toBe(Math.round((100 * tools.tokens) / accounting.total))
+    expect(repeatedReads.tokens).toBe(accounting.duplicateReads[0]!.wasted)
+    expect(repeatedReads.percent).toBe(Math.round((100 * repeatedReads.tokens) / accounting.total))
+  })
+
+  test("without messages they are nothing", () => {
+    expect(sharesOf(accountOf([]))).toEqual({
+      tools: { tokens: 0, percent: 0 },
+      repeatedReads: { tokens: 0, percent: 0 },
+    })
   })
 })
 

@@ -130,6 +130,30 @@ export function percentages(accounting: Accounting): Readonly<Record<string, num
   return Object.fromEntries(flat.map(([key, tokens]) => [key, Math.round((100 * tokens) / total)]))
 }
 
+export interface Share {
+  readonly tokens: number
+  /** Of the total, rounded. */
+  readonly percent: number
+}
+
+export interface Shares {
+  /** Calls and results of all tools together. */
+  readonly tools: Share
+  /** What repeats earlier reads: all reads of a file but one. */
+  readonly repeatedReads: Share
+}
+
+export function sharesOf({ total, toolRequests, toolResults, duplicateReads }: Accounting): Shares {
+  const share = (parts: readonly number[]): Share => {
+    const tokens = parts.reduce((sum, part) => sum + part, 0)
+    return { tokens, percent: total === 0 ? 0 : Math.round((100 * tokens) / total) }
+  }
+  return {
+    tools: share([...Object.values(toolRequests), ...Object.values(toolResults)]),
+    repeatedReads: share(duplicateReads.map(({ wasted }) => wasted)),
+  }
+}
+
 function classOf(message: Message, block: Block, tool: string | undefined): string {
   if (isToolUse(block)) return `request ${block.name}`
   if (isToolResult(block)) return `result ${tool ?? "unknown"}`

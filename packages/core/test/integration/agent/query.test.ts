@@ -3,7 +3,9 @@ import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { z } from "zod/v4"
 import { scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
-import { simulator } from "../../../../sim/test/simulator.ts"
+import { KEY, simulator } from "../../../../sim/test/simulator.ts"
+import type { Settings } from "../../../src/base/settings.ts"
+import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
 import type { Tool } from "../../../src/tools/tool.ts"
 import { agentFor, ask, calls, codingTools, ofType, project } from "./agents.ts"
 
@@ -250,6 +252,26 @@ describe("LOOP-6 limits", () => {
     expect(end).toMatchObject({ reason: "cost-limit", limit: 0.01 })
     expect((end as { spent: number }).spent).toBeGreaterThan(0.01)
   })
+})
+
+test("LOOP-6 a cost limit says when the price of the model is unknown; a price in the settings counts", async () => {
+  const brain = () => scriptedBrain([calls(["Read", { file_path: "a.txt" }]), "Done."])
+  const named = { model: "claude-fable-5-2" }
+  const limited = async (models: Settings["models"]) => {
+    const sim = await simulator({ brain: brain() })
+    const model = anthropicModel({ ...named, apiKey: KEY, baseURL: sim.url })
+    const agent = await agentFor(sim, project({ "a.txt": "x" }), { model, settings: { models } })
+    const { events, end } = await ask(agent, "go", { costLimit: 0.000001 })
+    return { end: end.reason, notices: ofType(events, "notice").filter(({ message }) => message.includes("price")) }
+  }
+  expect(await limited({})).toMatchObject({
+    end: "answer",
+    notices: [
+      { message: expect.stringContaining("The price of claude-fable-5-2 is unknown, so its requests do not count") },
+    ],
+  })
+  const price = { input: 1, output: 1, cacheWrite5m: 1, cacheWrite1h: 1, cacheRead: 1 }
+  expect(await limited({ "claude-fable-5-2": { price } })).toEqual({ end: "cost-limit", notices: [] })
 })
 
 describe("LOOP-7 a message typed while busy", () => {
