@@ -11,7 +11,7 @@ export interface UserQuotes {
 }
 
 const LIST_TITLE = /^\s*(?:#+ |\d+[.)] )?\**(?:all )?(?:user.?s? messages|what the user said)\b/i
-const FENCE = /^(`{3,})[\w-]*$/
+const FENCE = /^(`{3,}|~{3,})[\w-]*$/
 const BULLET = /^\s*(?:[-*]|\d+[.)])\s+/
 const NAMES_USER = /\buser(?:'s)?\b/i
 const IN_MARKS = /(?<!\\)"([^"\n]+)(?<!\\)"|“([^”\n]+)”/g // escaped marks belong to a command or to code

@@ -2,9 +2,10 @@
  * Notes that a fork gives as text: the sections that change, between two tags. Only what is below a heading is taken, so an answer cannot
  * change a heading, add a section or remove one. Anything that does not fit is refused as a whole.
  */
+import { fenceLeftOpen } from "../../messages/fences.ts"
 import { measureNotes, type NotesLimits } from "./limits.ts"
 import { isBareTemplate } from "./notes.ts"
-import { fenceAfter, type Notes, type NotesSection, parseNotes } from "./sections.ts"
+import { type Notes, type NotesSection, parseNotes } from "./sections.ts"
 
 /** What each changed section should say, by title. */
 export type Changes = ReadonlyMap<string, string>
@@ -93,7 +94,6 @@ function sectionOf({ sections }: Notes, title: string): NotesSection | undefined
   return found.length === 1 ? found[0] : undefined
 }
 
-const leavesFenceOpen = (body: string) =>
-  body.split("\n").reduce<string | undefined>((open, line) => fenceAfter(line, open), undefined) !== undefined
+const leavesFenceOpen = (body: string) => fenceLeftOpen(body) !== undefined
 
 const refused = (why: string): Refused => ({ state: "refused", why })

@@ -1,7 +1,8 @@
 /**
  * Reads notes: whether anything is written in them, and a form with each section cut to a limit. The file keeps what is cut.
  */
-import { fenceAfter, type NotesSection, parseNotes } from "./sections.ts"
+import { withFencesClosed } from "../../messages/fences.ts"
+import { type NotesSection, parseNotes } from "./sections.ts"
 
 // No tokenizer averages more characters per token. Of a far larger section, only the part that may stay is measured.
 const MOST_CHARACTERS_PER_TOKEN = 16
@@ -57,8 +58,7 @@ function startOf(body: string, room: (kept: string) => boolean): string {
 
 /** A code fence that the cut left open would swallow everything after it. */
 function closed(kept: string): string {
-  const fence = kept.split("\n").reduce<string | undefined>((open, line) => fenceAfter(line, open), undefined)
-  const text = fence === undefined ? kept : `${kept}\n${fence}`
+  const text = withFencesClosed(kept)
   return text === "" ? "" : `${text}\n`
 }
 

@@ -2,6 +2,7 @@
  * Notes as a text with sections: a heading, a line in italics that says what belongs there, and what was written below. People edit the
  * file too, so the parser assumes nothing about its content. Joined again, the sections give the same text.
  */
+import { fenceAfter } from "../../messages/fences.ts"
 
 export interface NotesSection {
   readonly title: string
@@ -28,7 +29,6 @@ interface Heading {
 
 const HEADING = /^(#{1,6})[ \t]+(\S.*?)[ \t]*#*[ \t]*$/
 const DESCRIPTION = /^([_*])(?![_*\s]).*\1[ \t]*$/
-const FENCE = /^ {0,3}(`{3,}|~{3,})/
 
 /** `given`: the level of the headings that begin a section. Default: that of the first heading with a description, else the topmost. */
 export function parseNotes(text: string, given?: number): Notes {
@@ -63,15 +63,6 @@ function allHeadings(lines: readonly string[]): readonly Heading[] {
     headings.push({ line, level: hashes.length, title, isDescribed })
   })
   return headings
-}
-
-/** The fence that is open after a line, if any. */
-export function fenceAfter(line: string, open: string | undefined): string | undefined {
-  const mark = FENCE.exec(line)?.[1]
-  if (mark === undefined) return open
-  if (open === undefined) return mark
-  const closes = mark[0] === open[0] && mark.length >= open.length && withoutEnd(line).trim() === mark
-  return closes ? undefined : open
 }
 
 const withoutEnd = (line: string) => line.replace(/\r?\n$/, "")

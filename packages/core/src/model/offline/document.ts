@@ -4,6 +4,7 @@
  * a section, so quoted messages of the user cannot be mistaken for one.
  */
 
+import { fenceAfter, withFencesClosed } from "../../messages/fences.ts"
 import { firstLineOf, headOf } from "./text-parts.ts"
 
 export interface Section {
@@ -32,7 +33,10 @@ const PATTERNS: readonly { style: Style; pattern: RegExp }[] = [
   { style: "hashes", pattern: /^(#{1,6})\s+(\S.*)$/ },
   { style: "bold", pattern: /^\s{0,6}([-*]\s+)?(\*\*[^*]+\*\*.*)$/ },
 ]
-const FENCE = /^\s*(`{3,}|~{3,})/
+const BULLET = /^\s{0,6}[-*]\s+(.*)$/
+const BEGINS_WITH_FENCE = /^(?:`{3,}|~{3,})/
+/** Tags that a reader of a conversation removes in pairs. */
+const PAIRED_TAG = /<(\/?)(system-reminder|summary|analysis)>/gi
 const LONGEST_CODE = 400 // characters; a longer line is a dump
 const LONGEST_TITLE = 9 // words; anything longer is an instruction, not a title
 
@@ -52,12 +56,9 @@ function findHeadings(lines: readonly string[]): Heading[] {
   const headings: Heading[] = []
   let fence: string | undefined
   for (const [line, text] of lines.entries()) {
-    const mark = FENCE.exec(text)?.[1]
-    if (mark !== undefined) {
-      if (fence === undefined) fence = mark
-      else if (mark.startsWith(fence)) fence = undefined
-    }
-    if (fence !== undefined || mark !== undefined) continue
+    const before = fence
+    fence = fenceAfter(text, fence)
+    if (fence !== undefined || before !== undefined) continue
     const heading = readHeading(text, line)
     if (heading !== undefined) headings.push(heading)
   }
@@ -112,15 +113,44 @@ export function readEntries(body: string): string[] {
   let fence: string | undefined
   let isOver = true
   for (const line of body.split("\n")) {
-    const mark = FENCE.exec(line)?.[1]
-    const bullet = fence === undefined ? /^\s{0,6}[-*]\s+(.*)$/.exec(line)?.[1] : undefined
+    const bullet = fence === undefined ? BULLET.exec(line)?.[1] : undefined
     const begins = fence === undefined && /^\S/.test(line) && entries.at(-1)?.at(-1)?.trim() === ""
     if (bullet !== undefined) entries.push([bullet])
     if (bullet !== undefined || begins) isOver = bullet === undefined
     if (bullet === undefined && !isOver) entries.at(-1)!.push(line)
-    if (mark !== undefined) fence = fence === undefined ? mark : mark.startsWith(fence) ? undefined : fence
+    fence = fenceAfter(line, fence)
   }
   return entries.map((lines) => lines.join("\n").trimEnd())
+}
+
+/** The paragraphs of a section before its list, if it has one. A fence is part of one paragraph, with the blank lines in it. */
+export function readParagraphs(body: string): string[] {
+  const paragraphs: string[][] = [[]]
+  let fence: string | undefined
+  for (const line of body.split("\n")) {
+    if (fence === undefined && BULLET.test(line)) break
+    fence = fenceAfter(line, fence)
+    if (fence === undefined && line.trim() === "") paragraphs.push([])
+    else paragraphs.at(-1)!.push(line)
+  }
+  return paragraphs.map((lines) => lines.join("\n").trim())
+}
+
+/**
+ * An entry of a list that leaves nothing open: no fence, and no tag that swallows what follows up to the next one like it. A fence begins
+ * on its own line, where every reader sees it.
+ */
+export function asEntry(text: string): string {
+  return withFencesClosed(withoutOpenTags(BEGINS_WITH_FENCE.test(text) ? `code:\n${text}` : text))
+}
+
+function withoutOpenTags(text: string): string {
+  const open = new Map<string, number>()
+  for (const [, slash, name = ""] of text.matchAll(PAIRED_TAG))
+    open.set(name.toLowerCase(), (open.get(name.toLowerCase()) ?? 0) + (slash === "" ? 1 : -1))
+  return text.replace(PAIRED_TAG, (tag, _slash, name: string) =>
+    open.get(name.toLowerCase()) === 0 ? tag : `&lt;${tag.slice(1)}`,
+  )
 }
 
 /** A verbatim quotation: in quotation marks, or in a fence if it has several lines. */

@@ -2,7 +2,7 @@
  * The sections of an earlier summary, from a model or from here. What a model wrote as prose becomes entries, so nothing of it is lost when
  * the next summary only quotes. The sentences that programs put around a summary are left out.
  */
-import { readEntries, type Section, splitDocument } from "./document.ts"
+import { asEntry, readEntries, readParagraphs, type Section, splitDocument } from "./document.ts"
 
 /** How paragraphs around a summary begin: ours, and those of Claude Code. */
 const FRAME = [
@@ -19,7 +19,6 @@ const FRAME = [
 ] as const
 /** Fixed lines of our own summaries. */
 const FILLING = /^(?:Nothing in the conversation\.|\(\d+ more left out here\))$/
-const BULLET = /^\s{0,6}[-*]\s/m
 
 /** Where prose without sections belongs. */
 const WHOLE = "Primary Request and Intent"
@@ -31,17 +30,15 @@ export function earlierSections(summary: string): Section[] {
   return (sections.length > 0 ? sections : [whole]).map((section) => ({
     ...section,
     body: asEntries(section)
-      .map((entry) => `- ${entry}`)
+      .map((entry) => `- ${asEntry(entry)}`)
       .join("\n"),
   }))
 }
 
 function asEntries({ remark, body }: Section): readonly string[] {
-  const start = body.search(BULLET)
-  const prose = start < 0 ? body : body.slice(0, start)
-  const paragraphs = [remark, ...prose.split(/\n\s*\n/)].map((text) => text.trim())
-  const listed = start < 0 ? [] : readEntries(body)
-  return [...paragraphs, ...listed].filter((entry) => entry !== "" && !FILLING.test(entry) && !isFrame(entry))
+  return [remark.trim(), ...readParagraphs(body), ...readEntries(body)].filter(
+    (entry) => entry !== "" && !FILLING.test(entry) && !isFrame(entry),
+  )
 }
 
 const isFrame = (entry: string): boolean => FRAME.some((beginning) => entry.startsWith(beginning))

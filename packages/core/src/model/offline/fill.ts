@@ -5,7 +5,7 @@
  * Everything in quotes or back-quotes occurs in the conversation. The few words around it are fixed.
  */
 
-import { code, fenced, quote, readEntries, type Section, unquote } from "./document.ts"
+import { asEntry, code, fenced, quote, readEntries, type Section, unquote } from "./document.ts"
 import type { Facts, FileFact, Outcome } from "./facts.ts"
 import type { Said, Telling } from "./meaning.ts"
 import { headOf, sentencesOf } from "./text-parts.ts"
@@ -128,8 +128,10 @@ export const USUAL_TITLES = [
 /** The part of a budget that a section gets first. */
 export const shareOf = (title: string): number => fillerOf(title)?.share ?? OTHER_SHARE
 
-/** The entries for one section; empty if the conversation has nothing for it. */
-export function fillSection(title: string, facts: Facts): string[] {
+/** The entries for one section; empty if the conversation has nothing for it. None leaves a fence or a tag open. */
+export const fillSection = (title: string, facts: Facts): string[] => entriesFor(title, facts).map(asEntry)
+
+function entriesFor(title: string, facts: Facts): string[] {
   const filler = fillerOf(title)
   if (filler === undefined) return relatedSentences(title, facts).map(quote)
   const fresh = filler.fill(facts)

@@ -1,6 +1,8 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { fenceLeftOpen } from "../../messages/fences.ts"
 import { createEstimator } from "../../tokens/estimate.ts"
+import { splitDocument } from "./document.ts"
 import type { ReadBlock, ReadMessage } from "./read-message.ts"
 import { NOTHING, summarise } from "./summary.ts"
 import { ORIGIN } from "./timeline.ts"
@@ -91,6 +93,7 @@ describe("BEY-6 extractive summaries of any messages", () => {
         const summary = summarise(given, "", budget)
         expect(summary).toBe(summarise(structuredClone(given), "", budget))
         expect(summary.startsWith(ORIGIN)).toBe(true)
+        expect(fenceLeftOpen(summary)).toBeUndefined()
         expect(estimator.text(summary)).toBeLessThanOrEqual(tokens)
       }),
       { numRuns: 300 },
@@ -164,6 +167,26 @@ describe("BEY-6 extractive summaries of any messages", () => {
     expect(summarise([says(summary)])).toContain("The user wants a parser.")
     const prose: ReadMessage = { role: "summary", content: [{ type: "text", text: "Summary:\nPorts moved to 8443." }] }
     expect(summarise([prose, says("Go.")])).toMatch(/1\. Primary Request and Intent:\n {3}- Ports moved to 8443\./)
+  })
+
+  test("BEY-6 no entry leaves a fence or a tag open, so the next summary reads every section", () => {
+    const code = "```bash\ngh pr view\n\n- name: not an entry\n```"
+    const earlier = [
+      "1. Primary Request and Intent:\n   Answer the reviews.",
+      `2. Files and Code Sections:\n\n${code}\n\n   - \`\`\`ts\nconst cut = 1`,
+      "3. Problem Solving:\n   - The client sends a <system-reminder> before each turn.",
+      "4. Optional Next Step:\n   - Ship it.",
+    ]
+    const given: ReadMessage = { role: "summary", content: [{ type: "text", text: earlier.slice(0, 2).join("\n\n") }] }
+    const rest: ReadMessage = { role: "summary", content: [{ type: "text", text: earlier.slice(2).join("\n\n") }] }
+    const summary = summarise([given, rest, says("Now the docs, with ```\nan example")])
+    expect(summary).toContain(`   - code:\n${code}\n   - code:\n\`\`\`ts\nconst cut = 1\n\`\`\`\n`)
+    expect(summary).toContain("a &lt;system-reminder> before")
+    expect(splitDocument(summary)).toHaveLength(9)
+    for (const { body } of splitDocument(summary)) expect(fenceLeftOpen(body)).toBeUndefined()
+    const again = summarise([{ role: "summary", content: [{ type: "text", text: summary }] }])
+    expect(again).toContain(`   - code:\n${code}\n`)
+    expect(again).toContain("a &lt;system-reminder> before")
   })
 
   test("BEY-6 half a million tokens take about a second, and hostile texts no longer", () => {

@@ -3,6 +3,7 @@
  * for a compaction, in one pass over the messages.
  */
 import { isText, isToolResult, isToolUse, resultBlocks, textOf } from "../../../messages/blocks.ts"
+import { handleOf } from "../../../messages/handles.ts"
 import { contentOf, isHuman, type Message, type Uuid } from "../../../messages/messages.ts"
 import { sentBlocks } from "../../../messages/sent-blocks.ts"
 import { phrase, sentencesIn, tokensOf } from "./text.ts"
@@ -66,6 +67,7 @@ export function sourceOf({ messages, beside = [], saidBefore = [] }: SourceInput
     before = ""
   }
   for (const message of messages) {
+    texts.push(handleOf(message.uuid)) // a summary that was cut refers to messages by their handles
     for (const block of sentBlocks(message)) {
       if (isText(block)) {
         texts.push(block.text)

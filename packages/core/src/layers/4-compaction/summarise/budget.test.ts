@@ -34,6 +34,17 @@ describe("L4-31 the budget of a summary", () => {
     expect(estimate(cut)).toBeLessThanOrEqual(200)
   })
 
+  test("quoted text and lists with numbers are no sections, and a cut closes the fence it is in", () => {
+    const message = `~~~\n1. Get the threads\n\n### 2. Answer them\n${"a line of the message\n".repeat(200)}~~~\n`
+    const listed = "1. first try\n2. second try\n"
+    const cut = fit(`1. Intent:\n   - verbatim:\n${message}2. Concepts:\n${listed}3. Files:\n${listed}`, 300)
+    expect(cut).toMatch(/a line of the message\n~~~\n\[Left out/)
+    expect(cut).toContain("### 2. Answer them\n")
+    expect(cut).toMatch(/\n2\. Concepts: \[Left out.*\n3\. Files: \[Left out.*\n\n\[The summary was too long/)
+    const prose = fit(`\`\`\`\n${"a line of code\n".repeat(500)}\`\`\`\n`, 200)
+    expect(prose).toMatch(/a line of code\n```\n\n\[The summary was too long/)
+  })
+
   test("property: never over the budget, and every section is whole or left out", () => {
     fc.assert(
       fc.property(

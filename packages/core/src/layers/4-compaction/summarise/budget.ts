@@ -2,6 +2,7 @@
  * Keeps a summary within its budget. A longer one loses whole sections, those first that the record after it or a recall can make up for.
  * What is left out is named, and how to get it.
  */
+import { fenceAfter, withFencesClosed } from "../../../messages/fences.ts"
 import { cutText, type Estimate } from "../cut-text.ts"
 
 export interface SummaryToFit {
@@ -15,7 +16,7 @@ export interface SummaryToFit {
 
 /** What is wanted and what comes next stays longest; the record holds files, errors and messages as data. */
 const BY_WORTH = [1, 9, 7, 8, 5, 4, 3, 6, 2]
-const SECTION = /^(?=[ \t]{0,3}(?:#{1,6} )?[1-9]\. \S)/m
+const SECTION = /^[ \t]{0,3}(?:#{1,6} )?(?:\*\*)?([1-9])\. \S/
 const STEP = 4 // tokens
 const LEFT_OUT = "[Left out: the summary was too long.]"
 
@@ -23,10 +24,12 @@ const LEFT_OUT = "[Left out: the summary was too long.]"
 export function withinBudget({ text, budget, estimate, range: [first, last] }: SummaryToFit): string {
   if (estimate(text) <= budget) return text
   const note = `[The summary was too long and was cut. Messages ${first} to ${last} have what is missing.]`
-  const [opening = "", ...sections] = text.split(SECTION)
+  const [opening = "", ...sections] = sectionsOf(text)
   const within = (room: number) => {
     const shown = sections.length > 1 ? mostWorth(sections, { room: room - estimate(opening), estimate }) : undefined
-    const kept = shown ? `${opening}${shown.join("")}` : cutText({ text, limit: Math.max(0, room), estimate })
+    const kept = shown
+      ? `${opening}${shown.join("")}`
+      : withFencesClosed(cutText({ text, limit: Math.max(0, room), estimate }))
     return `${kept.trimEnd()}\n\n${note}`
   }
   // joined pieces may take a little more than each alone
@@ -37,6 +40,24 @@ export function withinBudget({ text, budget, estimate, range: [first, last] }: S
     cut = within(room)
   }
   return cut
+}
+
+/** What is before the first section, and the sections. Lists in a section and quoted text have numbers too: a section follows the one before. */
+function sectionsOf(text: string): readonly string[] {
+  const pieces: string[][] = [[]]
+  let fence: string | undefined
+  let next: number | undefined
+  for (const line of text.split(/(?<=\n)/)) {
+    const before = fence
+    fence = fenceAfter(line, fence)
+    const number = before === undefined && fence === undefined ? Number(SECTION.exec(line)?.[1]) : Number.NaN
+    if (number === (next ?? number)) {
+      pieces.push([])
+      next = number + 1
+    }
+    pieces.at(-1)!.push(line)
+  }
+  return pieces.map((lines) => lines.join(""))
 }
 
 /** Every section keeps its title. The first that does not fit whole is cut at a line end, where it is the most worth of all. */
@@ -51,7 +72,8 @@ function mostWorth(
     const more = estimate(sections[at]!) - estimate(shown[at]!)
     if (more <= left) shown[at] = sections[at]!
     else if (nth === 0)
-      shown[at] = `${cutText({ text: sections[at]!, limit: Math.max(0, left), estimate })}\n${LEFT_OUT}\n`
+      shown[at] =
+        `${withFencesClosed(cutText({ text: sections[at]!, limit: Math.max(0, left), estimate }))}\n${LEFT_OUT}\n`
     else continue
     left -= more
     if (nth === 0 && left < 0) break

@@ -1,0 +1,21 @@
+import { describe, expect, test } from "vitest"
+import { fenceLeftOpen, withFencesClosed } from "./fences.ts"
+
+describe("code fences", () => {
+  test.each([
+    ["text", undefined],
+    ["```ts\ncode", "```"],
+    ["```ts\ncode\n```", undefined],
+    ["- ```bash\nls", "```"],
+    ["      ```\ncode", "```"],
+    ["~~~\n```\nno fence inside another", "~~~"],
+    ["````\n```\n````", undefined],
+    ["```\na fence with a word does not close it\n```ts", "```"],
+    ["```code in one line```", undefined],
+    ["a sentence with ``` in it", undefined],
+  ])("%j leaves open: %j", (text, expected) => {
+    expect(fenceLeftOpen(text)).toBe(expected)
+    expect(fenceLeftOpen(withFencesClosed(text))).toBeUndefined()
+    expect(withFencesClosed(text).startsWith(text)).toBe(true)
+  })
+})
