@@ -298,9 +298,10 @@ async function* work(calls: readonly ToolUse[], options: QueryOptions): AsyncGen
   const { conversation: chat, tools } = options
   const signal = options.signal ?? new AbortController().signal
   const run: ToolRun = { ...tools, signal, conversation: chat.id }
-  const { results, attachments, touched, remarks, stop: stopped } = yield* runTools(calls, run)
+  const { results, attachments, touched, filesChanged, remarks, stop: stopped } = yield* runTools(calls, run)
   const said = remarks.map((text) => ({ type: "text" as const, text }))
-  await chat.add({ role: "user", content: [...(results as Block[]), ...said] })
+  const onDisk = filesChanged.length > 0 ? { filesChanged } : {}
+  await chat.add({ role: "user", content: [...(results as Block[]), ...said], ...onDisk })
   yield* attach(attachments, chat)
   if (!signal.aborted) yield* attachRelevant(touched, options)
   return { results, stopped }

@@ -6,6 +6,7 @@ import { Channel } from "../base/channel.ts"
 import type { Telemetry } from "../base/telemetry.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import type { ToolResult, ToolUse } from "../messages/blocks.ts"
+import type { CallChanges } from "../messages/messages.ts"
 import { forgetCalls } from "../tools/files/read-state.ts"
 import { type CallOutcome, type CallRequest, type PreparedCall, prepareCalls, runCall } from "../tools/run-calls.ts"
 import type { SharedToolContext, Tool, ToolOutput } from "../tools/tool.ts"
@@ -36,6 +37,8 @@ export interface ToolRunOutcome {
   readonly results: readonly ToolResult[]
   readonly attachments: readonly Attachment[]
   readonly touched: readonly string[]
+  /** What changed on disk around each call, where that was looked at. */
+  readonly filesChanged: readonly CallChanges[]
   /** What the person said when they refused a call. It is kept as their own message. */
   readonly remarks: readonly string[]
   /** Why a hook ends the query. */
@@ -68,6 +71,7 @@ export async function* runTools(calls: readonly ToolUse[], given: ToolRun): Asyn
     results: outcomes.map(({ result }) => result),
     attachments: outcomes.flatMap(({ attachments }) => attachments),
     touched: [...new Set(outcomes.flatMap(({ touched }) => touched))],
+    filesChanged: outcomes.flatMap(({ filesChanged }) => filesChanged ?? []),
     remarks,
     stop,
   }

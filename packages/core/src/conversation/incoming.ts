@@ -5,7 +5,7 @@ import { attachmentFlaw } from "../messages/attachments.ts"
 import { type Block, type Content, isText, isToolUse, type TextBlock } from "../messages/blocks.ts"
 import { type Checked, problemIn } from "../messages/check-blocks.ts"
 import { REQUEST_BYTES } from "../messages/media-limits.ts"
-import type { Usage } from "../messages/messages.ts"
+import type { CallChanges, Usage } from "../messages/messages.ts"
 import { NotJsonError, plainJson } from "../messages/plain-json.ts"
 import { inWords } from "../messages/shapes/shape.ts"
 import { isNewToUs } from "../messages/usable.ts"
@@ -20,6 +20,8 @@ export interface IncomingMessage {
   readonly isMeta?: boolean
   /** @internal A task that another agent gave. */
   readonly isFromAgent?: boolean
+  /** @internal What changed on disk while the calls of its results ran. */
+  readonly filesChanged?: readonly CallChanges[]
 }
 
 /** Text, blocks, one message, or many. */
@@ -53,14 +55,16 @@ function isMessages(incoming: Incoming): incoming is readonly IncomingMessage[] 
 /** `name` says which of several messages it is. */
 function messageDraft(incoming: Content | IncomingMessage, name?: string): MessageDraft {
   const isMessage = typeof incoming === "object" && incoming !== null && !Array.isArray(incoming)
-  const { role, content, isMeta, isFromAgent }: IncomingMessage = isMessage
+  const { role, content, isMeta, isFromAgent, filesChanged }: IncomingMessage = isMessage
     ? (incoming as IncomingMessage)
     : { role: "user", content: incoming as Content }
   if (role !== "user" && role !== "assistant") throw new InvalidContentError(wrongRole(role, name))
   const checked = checkedCopy(content, role, name)
   const meta = isMeta ? { isMeta: true } : {}
+  const ofAgent = isFromAgent ? { isFromAgent } : {}
+  const onDisk = filesChanged ? { filesChanged: asPlainJson(filesChanged, "filesChanged") } : {}
   return role === "user"
-    ? { type: "user", message: { role, content: checked }, ...meta, ...(isFromAgent ? { isFromAgent } : {}) }
+    ? { type: "user", message: { role, content: checked }, ...meta, ...ofAgent, ...onDisk }
     : { type: "assistant", message: { role, content: checked }, ...meta }
 }
 

@@ -30,6 +30,22 @@ export interface UserMessage extends Placed {
   readonly isFromAgent?: boolean
   /** The person's own words inside its tool results. Only an importer sets it, where the other program's own frame shows them. */
   readonly saidInResults?: readonly SaidInResult[]
+  /** What changed on disk while its calls ran. Only names: an older version passes over them. */
+  readonly filesChanged?: readonly CallChanges[]
+}
+
+/** The files that changed while a call ran, as they were found on disk. */
+export interface CallChanges {
+  readonly callId: string
+  readonly files: readonly FileChange[]
+  /** How many more changed than are listed. */
+  readonly more?: number
+}
+
+export interface FileChange {
+  /** The whole path. */
+  readonly path: string
+  readonly what: "created" | "changed" | "deleted"
 }
 
 export interface SaidInResult {

@@ -49,7 +49,11 @@ export async function openCodingTools(
 ): Promise<OpenToolset> {
   const { skills, problems } = await loadSkills(skillDirectories ?? defaultSkillDirectories(context))
   const open = (): OpenToolset => {
-    const shell = openShellTools({ outputDirectory: outputDirectory(context), ...shellOptions })
+    const shell = openShellTools({
+      outputDirectory: outputDirectory(context),
+      notItsWork: [context.root],
+      ...shellOptions,
+    })
     return {
       tools: [...fileTools, ...shell.tools, ...webTools(web), ...sessionTools({ skills })],
       introductions: skills.length === 0 ? [] : [skillListing(skills)],

@@ -5,7 +5,13 @@ import { NotJsonError, plainJson } from "../messages/plain-json.ts"
 import type { PermissionQuestion, Tool, ToolContext, ToolOutput } from "./tool.ts"
 
 const SUMMARY_CHARACTERS = 200
-const OUTPUT_KEYS: ReadonlySet<string> = new Set<keyof ToolOutput>(["content", "isError", "attachments", "touched"])
+const OUTPUT_KEYS: ReadonlySet<string> = new Set<keyof ToolOutput>([
+  "content",
+  "isError",
+  "attachments",
+  "touched",
+  "filesChanged",
+])
 
 export function isReadOnly<Input>({ readOnly = false }: Tool<Input>, input: Input): boolean {
   return (typeof readOnly === "function" ? readOnly(input) : readOnly) === true // a promise is no "yes"

@@ -5,6 +5,7 @@
 import { messageOf } from "../base/errors.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import type { ToolResult, ToolUse } from "../messages/blocks.ts"
+import type { CallChanges } from "../messages/messages.ts"
 import { checkToolInput, invalidInputResult } from "../messages/tool-input.ts"
 import { unusableInputOf } from "../model/tool-input-text.ts"
 import { executed, isReadOnly, questionOf } from "./defaults.ts"
@@ -59,6 +60,8 @@ export interface CallOutcome {
   readonly result: ToolResult
   readonly attachments: readonly Attachment[]
   readonly touched: readonly string[]
+  /** What changed on disk while it ran. */
+  readonly filesChanged?: CallChanges
 }
 
 const INTERRUPTED = "Interrupted before it finished."
@@ -128,7 +131,12 @@ async function admitAndExecute({ state: _, ...ready }: ReadyCall, run: CallRun):
   const admitted = admission.input ?? input
   const execute = () => orInterrupted(signal, () => executed(tool, admitted, context))
   const output = admission.perform ? await admission.perform(execute) : await execute()
-  return { result: resultOf(call, output), attachments: output.attachments ?? [], touched: output.touched ?? [] }
+  return {
+    result: resultOf(call, output),
+    attachments: output.attachments ?? [],
+    touched: output.touched ?? [],
+    ...(output.filesChanged ? { filesChanged: { callId: call.id, ...output.filesChanged } } : {}),
+  }
 }
 
 /** Rejects as soon as the signal aborts: work that does not listen to it cannot hold up the conversation. */

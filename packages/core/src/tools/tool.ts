@@ -5,6 +5,7 @@
 import type { Clock } from "../base/clock.ts"
 import type { Attachment, Todo } from "../messages/attachments.ts"
 import type { Block } from "../messages/blocks.ts"
+import type { CallChanges } from "../messages/messages.ts"
 import type { InputSchema } from "../messages/tool-input.ts"
 import type { RecallSource } from "./session/recall-source.ts"
 import type { CommandFacts } from "./shell/command/facts.ts"
@@ -96,6 +97,8 @@ export interface ToolOutput {
   readonly attachments?: readonly Attachment[]
   /** Files it touched. Instruction files in their directories become relevant. */
   readonly touched?: readonly string[]
+  /** Files that changed on disk while it ran. The journal keeps their names; the model is not sent them. */
+  readonly filesChanged?: Omit<CallChanges, "callId">
 }
 
 /** What a tool may use. All but `signal`, `toolUseId` and `progress` belongs to the conversation. */

@@ -1,6 +1,7 @@
 /** Bash: runs a command line. A command ends at its timeout, and everything it started ends with it. */
 import { z } from "zod/v4"
 import type { PermissionQuestion, Tool, ToolContext, ToolOutput } from "../tool.ts"
+import { changedBetween, lookAt } from "./changed-files.ts"
 import { commandFacts, commandShape, filesTouched } from "./command/command-facts.ts"
 import type { ShellEnd, StopReason } from "./shell-process.ts"
 import {
@@ -49,13 +50,15 @@ export function bashTool(session: ShellSession): Tool<BashInput> {
           `The working directory ${gone} no longer exists, so the command was not run. It is ${context.directory.get()} now.`,
         )
       }
+      const changesSince = await lookBefore(input, session, context)
       if (context.signal.aborted) return failed("Interrupted before the command was started.")
       const shell = session.start(input.command, context)
       if (input.run_in_background) return runInBackground(session, shell, input)
       const timeoutMs = timeoutOf(input, session)
       const end = await endWithin(shell, timeoutMs, context.signal)
       const note = await follow(end, context)
-      return asResult({ end, text: shell.output.take().text, note, timeoutMs })
+      const onDisk = await changesSince()
+      return { ...asResult({ end, text: shell.output.take().text, note, timeoutMs }), ...onDisk }
     },
   }
 }
@@ -71,6 +74,18 @@ function question({ command, description }: BashInput, context: ToolContext): Pe
     paths: filesTouched(facts),
     command: facts,
     ...(more.length > 0 || description ? { preview: [description, command].filter(Boolean).join("\n\n") } : {}),
+  }
+}
+
+/** Looks at the project's files now. The function it returns looks again and names those that changed. */
+async function lookBefore(input: BashInput, session: ShellSession, { directory }: ToolContext) {
+  if (input.run_in_background || commandShape(input.command).isReadOnly) return async () => ({})
+  const root = session.projectAround(directory.get())
+  const looking = { without: session.options.notItsWork ?? [] }
+  const before = await lookAt(root, looking)
+  return async (): Promise<Pick<ToolOutput, "filesChanged">> => {
+    const filesChanged = changedBetween(before, await lookAt(root, looking))
+    return filesChanged.files.length > 0 ? { filesChanged } : {}
   }
 }
 

@@ -2,7 +2,7 @@
  * The shells of one conversation, including those in the background. None of them outlives the conversation.
  */
 import { stat } from "node:fs/promises"
-import { dirname } from "node:path"
+import { dirname, sep } from "node:path"
 import { MOST_RESULT_HELD } from "../result-size.ts"
 import type { ToolContext, WorkingDirectory } from "../tool.ts"
 import { BoundedOutput } from "./bounded-output.ts"
@@ -21,6 +21,8 @@ export interface ShellOptions extends EnvironmentOptions {
   readonly outputCharacters?: number
   /** Longer output is kept whole in this directory. */
   readonly outputDirectory?: string
+  /** Directories whose files are not a command's work, such as the one with the journals. */
+  readonly notItsWork?: readonly string[]
 }
 
 export const DEFAULT_TIMEOUT_MS = 120_000
@@ -41,6 +43,7 @@ export class ShellSession {
   readonly #running = new Set<ShellProcess>()
   readonly #background = new Map<string, RunningShell>()
   #started = 0
+  #project: string | undefined
   #isClosed = false
 
   constructor(options: ShellOptions = {}) {
@@ -69,6 +72,12 @@ export class ShellSession {
     this.#running.add(process)
     process.ended.then(() => this.#running.delete(process))
     return { id, command, process, output }
+  }
+
+  /** Where to look for what a command changed: the directory of the first one, unless the shell has left it. */
+  projectAround(directory: string): string {
+    this.#project ??= directory
+    return isWithin(directory, this.#project) ? this.#project : directory
   }
 
   /** Keeps the shell under its id. */
@@ -102,6 +111,9 @@ function progressTo(context: ToolContext): (text: string) => void {
     context.progress(line.slice(0, PROGRESS_CHARACTERS))
   }
 }
+
+const isWithin = (path: string, directory: string): boolean =>
+  path === directory || path.startsWith(directory.endsWith(sep) ? directory : `${directory}${sep}`)
 
 export async function isDirectory(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined)

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto"
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
-import type { Message } from "../../messages/messages.ts"
+import type { ToolUse } from "../../messages/blocks.ts"
+import { type AssistantMessage, contentOf, type Message, type UserMessage } from "../../messages/messages.ts"
 import { project } from "../projection.ts"
 import { artifacts, fateOf } from "./artifacts.ts"
 
@@ -38,6 +39,23 @@ describe("L4-29 the artifacts view: files", () => {
       .call("Bash", { command: "rm /c" })
       .result("rm: cannot remove", true)
     expect([...artifactsOf(builder).files]).toEqual([])
+  })
+
+  test("what was found on disk around a command counts, also where the command does not name it or failed", () => {
+    const builder = conversation().call("Bash", { command: "npm run generate; rm /p/kept" }).result("Exit code 1", true)
+    const [call, result] = builder.messages as [Message, UserMessage]
+    const { id } = contentOf(call as AssistantMessage)[0] as ToolUse
+    const files = [
+      { path: "/p/api.ts", what: "created" as const },
+      { path: "/p/kept", what: "changed" as const },
+      { path: "/p/old.ts", what: "deleted" as const },
+    ]
+    const { files: found } = project(artifacts, [call, { ...result, filesChanged: [{ callId: id, files }] }])
+    expect(Object.fromEntries([...found].map(([path, facts]) => [path, fateOf(facts)]))).toEqual({
+      "/p/api.ts": "created",
+      "/p/kept": "changed",
+      "/p/old.ts": "deleted",
+    })
   })
 
   test("a command that failed by its exit code changes nothing either", () => {

@@ -92,12 +92,32 @@ export const fileEffects = (call: FinishedCall, place: CallPlace = {}): readonly
 
 /** A call that failed changed nothing, unless it is a command of which only the last step failed. */
 export function callEffects(call: FinishedCall, { cwd, directory = cwd, ran = false }: CallPlace = {}): CallEffects {
+  const done = called(call, { cwd, directory, ran })
+  return call.changed ? { ...done, effects: withChanges(done.effects, call.changed) } : done
+}
+
+function called(call: FinishedCall, { cwd, directory, ran = false }: CallPlace): CallEffects {
   if (isShellTool(call.tool))
     return call.failed && !ran ? { effects: [], directory } : commandEffects(call, { cwd, directory })
   const tool = call.tool.toLowerCase()
   // a call may use any name, also that of an inherited property
   const effects = call.failed || !Object.hasOwn(TOOLS, tool) ? [] : TOOLS[tool]!(call)
   return { effects: effects.map((effect) => ({ ...effect, path: given(effect.path, cwd) })), directory }
+}
+
+/** What was found on disk counts. Where the text of the command says more about a file, such as its content, that is kept. */
+function withChanges(
+  effects: readonly FileEffect[],
+  changed: NonNullable<FinishedCall["changed"]>,
+): readonly FileEffect[] {
+  const found = new Map(changed.map(({ path, what }) => [path, what]))
+  const agrees = ({ path, what }: FileEffect) => {
+    const on = found.get(path)
+    return on === undefined || (on === "deleted") === (what === "deleted")
+  }
+  const agreed = effects.filter(agrees)
+  const known = new Set(agreed.map(({ path }) => path))
+  return [...agreed, ...changed.filter(({ path }) => !known.has(path))]
 }
 
 /** Without a directory a path stays as it was given. */

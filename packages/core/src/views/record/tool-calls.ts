@@ -2,7 +2,9 @@
 
 import { type Entry, isMessage } from "../../journal/entries.ts"
 import { type Block, isToolResult, isToolUse, resultBlocks, type ToolResult, textOf } from "../../messages/blocks.ts"
-import { contentOf, type Uuid } from "../../messages/messages.ts"
+import { contentOf, type FileChange, type UserMessage, type Uuid } from "../../messages/messages.ts"
+
+const CHANGES: ReadonlySet<unknown> = new Set<FileChange["what"]>(["created", "changed", "deleted"])
 
 export interface OpenCall {
   readonly id: string
@@ -14,6 +16,8 @@ export interface FinishedCall extends OpenCall {
   readonly uuid: Uuid
   readonly failed: boolean
   readonly output: string
+  /** The files that changed on disk while it ran, where that was looked at. */
+  readonly changed?: readonly FileChange[]
 }
 
 /** Adds the calls of an entry to `open` and returns those that it finishes. */
@@ -28,8 +32,23 @@ export function followCalls(open: Map<string, OpenCall>, entry: Entry): readonly
     if (!call) return []
     open.delete(call.id)
     const result = block as ToolResult
-    return [{ ...call, uuid: entry.uuid, failed: result.is_error === true, output: outputOf(result) }]
+    const changed = entry.type === "user" ? changedBy(call, entry) : []
+    return [
+      {
+        ...call,
+        uuid: entry.uuid,
+        failed: result.is_error === true,
+        output: outputOf(result),
+        ...(changed.length > 0 ? { changed } : {}),
+      },
+    ]
   })
+}
+
+/** A line that was edited by hand may hold anything there. */
+function changedBy({ id }: OpenCall, { filesChanged }: UserMessage): readonly FileChange[] {
+  const own = Array.isArray(filesChanged) ? filesChanged.find((changes) => changes?.callId === id)?.files : undefined
+  return Array.isArray(own) ? own.filter((file) => typeof file?.path === "string" && CHANGES.has(file.what)) : []
 }
 
 function outputOf(result: ToolResult): string {
