@@ -15,11 +15,15 @@ export const BETA = {
   taskBudgets: "task-budgets-2026-03-13",
   systemClearAt: "mid-conversation-system-clear-at-2026-08-21",
   systemOutputConfig: "mid-conversation-output-config-2026-07-01",
+  perTurnControl: "per-turn-control-2026-07-01",
   toolChanges: "mid-conversation-tool-changes-2026-07-01",
   inlineTools: "inline-tools-2026-09-15",
 } as const
 
-/** Betas the simulator accepts and ignores. From the types of SDK 1.8.0 and of the Vercel provider 4.0. */
+/**
+ * Betas the simulator knows and ignores. From the types of SDK 1.8.0 and of the Vercel provider 4.0, and from what Claude Code 1.0 to 2.1,
+ * pi, opencode, Cline and the Agent SDK send. `strictBetas` refuses any other.
+ */
 const OTHER_BETAS = [
   "message-batches-2024-09-24",
   "prompt-caching-2024-07-31",
@@ -64,11 +68,18 @@ const OTHER_BETAS = [
   "mid-conversation-system-2026-04-07",
   "mcp-tunnels-2026-06-22",
   "structured-outputs-2025-11-13",
+  "structured-outputs-2025-12-15",
+  "adaptive-thinking-2026-01-28",
+  "effort-2025-11-24",
+  "prompt-caching-scope-2026-01-05",
   "claude-code-20250219", // sent by Claude Code
   "oauth-2025-04-20",
 ]
 
 const KNOWN_BETAS = new Set<string>([...Object.values(BETA), ...OTHER_BETAS])
+
+/** A beta is a name of letters, digits, dots, hyphens and underscores. Anything else is malformed. */
+const WELL_FORMED = /^[a-z0-9][a-z0-9._-]{0,127}$/i
 
 export interface Dialect {
   readonly version: ApiVersion
@@ -77,22 +88,29 @@ export interface Dialect {
   readonly cacheEdits: boolean
   /** Block types that this server knows and its clients do not. */
   readonly newBlockTypes: readonly string[]
+  /** Whether system messages are refused on the models where it is open. */
+  readonly strictSystemMessages: boolean
+}
+
+export interface DialectSettings extends Pick<Dialect, "cacheEdits" | "newBlockTypes" | "strictSystemMessages"> {
+  /** Refuses betas that are not in the lists above. The API accepts any that is well formed. */
+  readonly strictBetas: boolean
 }
 
 /** Reads the two headers, or throws the API's error about them. */
-export function readDialect(headers: Headers, server: Pick<Dialect, "cacheEdits" | "newBlockTypes">): Dialect {
+export function readDialect(headers: Headers, server: DialectSettings): Dialect {
   const version = headers.get("anthropic-version")
   if (!version) throw invalidRequest("anthropic-version: header is required")
   if (!isApiVersion(version)) throw invalidRequest(`anthropic-version: "${version}" is not a valid version`)
 
   const betas = (headers.get("anthropic-beta") ?? "").split(",").flatMap((beta) => beta.trim() || [])
-  const unknown = betas.filter((beta) => !KNOWN_BETAS.has(beta))
+  const unknown = betas.filter((beta) => !(server.strictBetas ? KNOWN_BETAS.has(beta) : WELL_FORMED.test(beta)))
   if (unknown.length > 0) {
     const names = unknown.map((beta) => `\`${beta}\``).join(", ")
     throw invalidRequest(`Unexpected value(s) ${names} for the \`anthropic-beta\` header.`)
   }
-  const { cacheEdits, newBlockTypes } = server
-  return { version, betas: new Set(betas), cacheEdits, newBlockTypes }
+  const { cacheEdits, newBlockTypes, strictSystemMessages } = server
+  return { version, betas: new Set(betas), cacheEdits, newBlockTypes, strictSystemMessages }
 }
 
 const isApiVersion = (text: string): text is ApiVersion => (API_VERSIONS as readonly string[]).includes(text)

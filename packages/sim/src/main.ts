@@ -20,6 +20,9 @@ const HELP = `A local server that speaks the Messages API.
   --script <file>         JSON list of answers for the brain "scripted"
   --conversation <file>   JSON list of messages for the brain "playback"
   --bind-thinking <mode>  off, allow-report or error (default: as each model does)
+  --strict-betas          refuse betas the simulator does not know
+  --strict-system-messages
+                          refuse system messages on Sonnet 5 and Haiku 5.5
   --cache-edits           turn on cache editing, which no public model has
   --token <text>          token for the control endpoints under /_sim/
                           (default: random)
@@ -44,6 +47,8 @@ const OPTIONS = {
   script: { type: "string" },
   conversation: { type: "string" },
   "bind-thinking": { type: "string" },
+  "strict-betas": { type: "boolean", default: false },
+  "strict-system-messages": { type: "boolean", default: false },
   "cache-edits": { type: "boolean", default: false },
   token: { type: "string" },
   help: { type: "boolean", default: false },
@@ -82,6 +87,8 @@ async function start(options: Options): Promise<Simulator> {
     port,
     seed,
     cacheEdits: options["cache-edits"],
+    strictBetas: options["strict-betas"],
+    strictSystemMessages: options["strict-system-messages"],
     ...(bindThinking && { bindThinking: bindThinking as BindingEnforcement }),
     ...(options.token && { token: options.token }),
     ...(options.log && { log: (line: string) => console.log(line) }),

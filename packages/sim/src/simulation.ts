@@ -25,6 +25,8 @@ export interface SimulationSettings {
   readonly bindThinking: BindingEnforcement | undefined
   readonly cacheEdits: boolean
   readonly newBlockTypes: readonly string[]
+  readonly strictBetas: boolean
+  readonly strictSystemMessages: boolean
   readonly rateLimits: Partial<RateLimits>
   /** Gets each line of the request log. */
   readonly onLog: ((line: string) => void) | undefined

@@ -37,6 +37,10 @@ export interface SimulatorOptions {
   readonly cacheEdits?: boolean
   /** Plays a newer server: it accepts blocks of these types in assistant messages, with any fields. Default: none. */
   readonly newBlockTypes?: readonly string[]
+  /** Refuses betas the simulator does not know. Default false: like the API, it refuses only malformed ones. */
+  readonly strictBetas?: boolean
+  /** Refuses system messages on Sonnet 5 and Haiku 5.5, where it is open whether the API takes them. Default false. */
+  readonly strictSystemMessages?: boolean
   /** What the headers of answers say about limits per minute. They only inform. Default: those of a large account. */
   readonly rateLimits?: Partial<RateLimits>
   /** The accepted keys. Default: any. */
@@ -79,6 +83,8 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     bindThinking: options.bindThinking,
     cacheEdits: options.cacheEdits ?? false,
     newBlockTypes: options.newBlockTypes ?? [],
+    strictBetas: options.strictBetas ?? false,
+    strictSystemMessages: options.strictSystemMessages ?? false,
     rateLimits: options.rateLimits ?? {},
     onLog: options.log,
   })

@@ -45,7 +45,9 @@ export type Role = "user" | "assistant" | "system"
 
 export interface MessageParam {
   readonly role: Role
+  /** Absent in a system message that only has an `output_config`. */
   readonly content?: string | readonly Block[]
+  readonly output_config?: { readonly effort?: string | null } | null
 }
 
 export interface ToolParam {
@@ -55,6 +57,8 @@ export interface ToolParam {
   readonly input_schema?: Record<string, unknown>
   /** Not part of the prompt until a `tool_reference` loads it. */
   readonly defer_loading?: boolean
+  readonly allowed_domains?: readonly string[] | null
+  readonly blocked_domains?: readonly string[] | null
   readonly cache_control?: CacheControl | null
 }
 
@@ -115,6 +119,8 @@ export interface MessagesBody {
   readonly stop_sequences?: readonly string[]
   readonly stream?: boolean
   readonly temperature?: number
+  readonly top_p?: number
+  readonly top_k?: number
   readonly cache_control?: CacheControl | null
   readonly diagnostics?: { readonly previous_message_id?: string | null } | null
   readonly speed?: "standard" | "fast" | null

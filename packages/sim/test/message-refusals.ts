@@ -20,7 +20,7 @@ export const MESSAGE_CASES: readonly Refused[] = [
   { refused: "at least one message", body: messages(), message: "messages: at least one message is required" },
   {
     refused: "system messages only where the model takes them",
-    body: { ...messages(user("Hi"), { role: "system", content: "Be brief" }), model: "claude-sonnet-5" },
+    body: { ...messages(user("Hi"), { role: "system", content: "Be brief" }), model: "claude-opus-4-7" },
     message:
       'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter, not "system" as an input message role.',
   },

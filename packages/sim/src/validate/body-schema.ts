@@ -101,7 +101,7 @@ function messagesFields(dialect: Dialect): Fields {
       top_k: optional(integer({ min: 0 })),
     }),
     ...(dialect.betas.has(BETA.threads) && { thread: nullable(thread) }),
-    ...(hasBetaLike(dialect, "server-side-fallback-") && { fallbacks: nullable(stringOr(list(anything))) }),
+    ...(hasBetaLike(dialect, "server-side-fallback-") && { fallbacks: nullable(stringOr(list(fallback))) }),
     ...(hasBetaLike(dialect, "fallback-credit-") && { fallback_credit_token: nullable(anything) }),
   }
 }
@@ -110,17 +110,18 @@ function message(dialect: Dialect): Schema {
   const known = tagged(contentVariants(dialect))
   const content: Schema = (value, path) =>
     isRecord(value) && dialect.newBlockTypes.includes(value.type as string) ? anything(value, path) : known(value, path)
+  const { betas } = dialect
+  const config = { output_config: nullable(object({ effort: nullable(EFFORT) })) }
   const spoken = object({
     role: oneOf("user", "assistant", "system"),
     content: stringOr(list(content)),
+    ...(betas.has(BETA.perTurnControl) && config),
   })
   const system = object({
     role: oneOf("system"),
     content: optional(systemMessageContent(dialect)),
-    ...(dialect.betas.has(BETA.systemClearAt) && { clear_at: nullable(oneOf("next_user_message", "never")) }),
-    ...(dialect.betas.has(BETA.systemOutputConfig) && {
-      output_config: nullable(object({ effort: nullable(EFFORT) })),
-    }),
+    ...(betas.has(BETA.systemClearAt) && { clear_at: nullable(oneOf("next_user_message", "never")) }),
+    ...((betas.has(BETA.systemOutputConfig) || betas.has(BETA.perTurnControl)) && config),
   })
   return (value, path) => (isRecord(value) && value.role === "system" ? system : spoken)(value, path)
 }
@@ -177,6 +178,10 @@ function edit(dialect: Dialect): Schema {
   })
 }
 const thinkingKept = tagged({ all: {}, thinking_turns: { value: integer({ min: 1 }) } })
+
+/** A model to fall back to, with any parameters of its own. */
+const fallback: Schema = (value, path) =>
+  dictionary()(value, path) ?? string({ min: 1 })((value as { model?: unknown }).model, `${path}.model`)
 
 const thread = tagged({ create: {}, continue: { previous_message_id: string() } })
 

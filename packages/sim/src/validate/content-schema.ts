@@ -205,7 +205,9 @@ export function contentVariants(dialect: Dialect): Readonly<Record<string, Field
       mcp_tool_listing: { mcp_server_name: string(), tools: list(anything) },
     }),
     ...(hasBetaLike(dialect, "advisor-tool-") && { advisor_tool_result: serverToolResult }),
-    ...(hasBetaLike(dialect, "server-side-fallback-") && { fallback: { from: anything, to: anything } }),
+    ...(hasBetaLike(dialect, "server-side-fallback-") && {
+      fallback: { from: anything, to: anything, trigger: nullable(anything) },
+    }),
     ...(dialect.cacheEdits && { cache_edits: cacheEdits }),
   }
 }

@@ -13,6 +13,9 @@ import type { ParsedRequest, Rule } from "./rule.ts"
 
 const WHITESPACE_ONLY = /^\s+$/
 
+/** Models to which Claude Code sends system messages, though the documentation does not list them. */
+const SYSTEM_MESSAGES_OPEN: ReadonlySet<string> = new Set(["claude-sonnet-5", "claude-haiku-5-5"])
+
 /** The roles a block is limited to. Other blocks may appear in every role. */
 const ROLE_OF_BLOCK: ReadonlyMap<string, Role> = new Map([
   ["tool_use", "assistant"],
@@ -32,8 +35,10 @@ export const MESSAGE_RULES: readonly Rule[] = [
   },
   {
     name: "system messages only where the model takes them",
-    refuses: ({ turns, model }) =>
-      !model.accepts.systemMessages && turns.some(({ role }) => role === "system")
+    refuses: ({ turns, model, dialect }) =>
+      !model.accepts.systemMessages &&
+      (dialect.strictSystemMessages || !SYSTEM_MESSAGES_OPEN.has(model.id)) &&
+      turns.some(({ role }) => role === "system")
         ? 'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter, not "system" as an input message role.'
         : undefined,
   },
@@ -86,8 +91,10 @@ export const MESSAGE_RULES: readonly Rule[] = [
 
 function emptyMessage(messages: readonly MessageParam[]): string | undefined {
   const index = messages.findIndex(
-    ({ role, content }, place) =>
-      (content === undefined || content.length === 0) && !(role === "assistant" && place === messages.length - 1),
+    ({ role, content, output_config }, place) =>
+      (content === undefined || content.length === 0) &&
+      !(role === "assistant" && place === messages.length - 1) &&
+      !(role === "system" && content === undefined && output_config),
   )
   return index < 0
     ? undefined

@@ -4,6 +4,8 @@ import { isDeferred, referencesIn } from "../deferred-tools.ts"
 import type { Block } from "../wire.ts"
 import type { ParsedRequest, Rule } from "./rule.ts"
 
+const LEAST_TOP_P = 0.99 // accepted for older clients, and without effect
+
 const forcesTool = ({ body }: ParsedRequest) => body.tool_choice?.type === "any" || body.tool_choice?.type === "tool"
 const hasFormat = ({ body }: ParsedRequest) => Boolean(body.output_config?.format ?? body.output_format)
 
@@ -79,6 +81,33 @@ export const PARAMETER_RULES: readonly Rule[] = [
       body.thinking?.type === "enabled" && body.temperature !== undefined && body.temperature !== 1
         ? "`temperature` may only be set to 1 when thinking is enabled."
         : undefined,
+  },
+  {
+    name: "no sampling parameters on models after Opus 4.6",
+    refuses: ({ body: { temperature = 1, top_p = 1, top_k }, model }) => {
+      if (model.accepts.thinkingBudget) return undefined // the models up to 4.6 are those that take a budget
+      const given = temperature !== 1 ? "temperature" : top_p < LEAST_TOP_P ? "top_p" : top_k !== undefined && "top_k"
+      return given ? `${given}: \`${given}\` is deprecated for this model.` : undefined
+    },
+  },
+  {
+    name: "effort only where the model has it",
+    refuses: ({ body, model }) => {
+      const asked = [body.output_config, ...body.messages.map(({ output_config }) => output_config)]
+      const hasEffort = model.accepts.adaptiveThinking || model.id === "claude-opus-4-5" // the first model with effort
+      return asked.some((config) => config?.effort) && !hasEffort
+        ? "This model does not support the effort parameter."
+        : undefined
+    },
+  },
+  {
+    name: "allowed or blocked domains, not both",
+    refuses: ({ body: { tools = [] } }) => {
+      const place = tools.findIndex(({ allowed_domains, blocked_domains }) => allowed_domains && blocked_domains)
+      return place < 0
+        ? undefined
+        : `tools.${place}.${tools[place]?.type}: \`allowed_domains\` and \`blocked_domains\` cannot be used together.`
+    },
   },
   {
     name: "forced tools only where the model takes them",

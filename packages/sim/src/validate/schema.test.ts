@@ -149,10 +149,49 @@ const CASES: readonly Refused[] = [
     message: 'anthropic-version: "2020-01-01" is not a valid version',
   },
   {
-    refused: "an unknown beta",
+    refused: "a malformed beta",
     body: hello(),
-    betas: ["time-travel-2026-01-01"],
-    message: "Unexpected value(s) `time-travel-2026-01-01` for the `anthropic-beta` header.",
+    betas: ["time travel!"],
+    message: "Unexpected value(s) `time travel!` for the `anthropic-beta` header.",
+  },
+  {
+    refused: "a system message with neither content nor output_config",
+    body: hello({ messages: [{ role: "user", content: "Hi" }, { role: "system" }] }),
+    betas: [BETA.perTurnControl],
+    message: "messages.1: all messages must have non-empty content except for the optional final assistant message",
+  },
+  {
+    refused: "output_config in a system message without a beta",
+    body: hello({
+      messages: [
+        { role: "user", content: "Hi" },
+        { role: "system", output_config: { effort: "low" } },
+      ],
+    }),
+    message: "messages.1.output_config: Extra inputs are not permitted",
+  },
+  {
+    refused: "sources for the URLs of a search",
+    body: hello({ tools: [{ type: "web_search_20260318", name: "web_search", url_sources: {} }] }),
+    message: "tools.0.web_search_20260318.url_sources: Extra inputs are not permitted",
+  },
+  {
+    refused: "an unknown kind of URL source",
+    body: hello({
+      tools: [{ type: "web_fetch_20260318", name: "web_fetch", url_sources: { user_input: { type: "some" } } }],
+    }),
+    message:
+      "tools.0.web_fetch_20260318.url_sources.user_input: Input tag 'some' found using 'type' does not match any of the expected tags: 'all', 'none'",
+  },
+  {
+    refused: "a display of a computer toolset",
+    body: hello({ tools: [{ type: "computer_toolset_20260801", display_width_px: 800 }] }),
+    message: "tools.0.computer_toolset_20260801.display_width_px: Extra inputs are not permitted",
+  },
+  {
+    refused: "an unknown member of a computer toolset",
+    body: hello({ tools: [{ type: "computer_toolset_20260801", configs: { fly: {} } }] }),
+    message: "tools.0.computer_toolset_20260801.configs.fly: Extra inputs are not permitted",
   },
 ]
 

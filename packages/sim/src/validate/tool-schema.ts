@@ -9,6 +9,7 @@ import {
   integer,
   list,
   nullable,
+  object,
   oneOf,
   optional,
   type Schema,
@@ -54,13 +55,69 @@ const web: Fields = {
   allowed_domains: nullable(list(string())),
   blocked_domains: nullable(list(string())),
   max_uses: nullable(integer({ min: 1 })),
-  user_location: nullable(anything),
-  citations: nullable(anything),
-  max_content_tokens: nullable(integer({ min: 1 })),
-  response_inclusion: optional(oneOf("full", "excluded")),
-  url_sources: nullable(anything),
-  use_cache: optional(boolean),
 }
+const webSearch: Fields = {
+  ...web,
+  user_location: nullable(
+    tagged({
+      approximate: {
+        city: nullable(string()),
+        country: nullable(string()),
+        region: nullable(string()),
+        timezone: nullable(string()),
+      },
+    }),
+  ),
+}
+const toolReference = tagged({ tool_reference: { name: string({ min: 1 }) } })
+const allOrNone = { all: {}, none: {} }
+const toolFilter = optional(
+  tagged({ ...allOrNone, only: { tools: list(toolReference) }, except: { tools: list(toolReference) } }),
+)
+const webFetch: Fields = {
+  ...web,
+  citations: nullable(object({ enabled: optional(boolean) })),
+  max_content_tokens: nullable(integer({ min: 1 })),
+  url_sources: nullable(
+    object({
+      user_input: optional(tagged(allOrNone)),
+      client_tool_results: toolFilter,
+      server_tool_results: toolFilter,
+    }),
+  ),
+}
+const responseInclusion: Fields = { response_inclusion: optional(oneOf("full", "excluded")) }
+const useCache: Fields = { use_cache: optional(boolean) }
+
+/** A toolset has no name and no size: its members are configured one by one. */
+const toolset = (members: readonly string[]): Fields => {
+  const config = nullable(object({ defer_loading: nullable(boolean), enabled: nullable(boolean) }))
+  return {
+    cache_control: cacheControl,
+    configs: nullable(object(Object.fromEntries(members.map((member) => [member, config])))),
+  }
+}
+const POINTER_MEMBERS = [
+  ...["left_click", "right_click", "middle_click", "double_click", "triple_click", "left_click_drag"],
+  ...[
+    "left_mouse_down",
+    "left_mouse_up",
+    "mouse_move",
+    "scroll",
+    "screenshot",
+    "zoom",
+    "key",
+    "hold_key",
+    "type",
+    "wait",
+  ],
+]
+const COMPUTER_MEMBERS = [...POINTER_MEMBERS, "cursor_position"]
+const BROWSER_MEMBERS = [
+  ...POINTER_MEMBERS,
+  ...["navigate", "list_tabs", "new_tab", "switch_tab", "close_tab", "read_page", "get_page_text", "read_console"],
+  ...["read_network", "find", "form_input", "file_upload", "scroll_to", "hover", "javascript_exec"],
+]
 
 /** Tools with a date in their name. Versions differ in what they do, but are declared almost alike. */
 const DATED: readonly { name: string; versions: readonly string[]; fields: Fields }[] = [
@@ -73,8 +130,15 @@ const DATED: readonly { name: string; versions: readonly string[]; fields: Field
     fields: named("str_replace_based_edit_tool", { max_characters: nullable(integer({ min: 1 })) }),
   },
   { name: "computer", versions: ["20241022", "20250124", "20251124"], fields: named("computer", display) },
-  { name: "web_search", versions: ["20250305", "20260209", "20260318"], fields: named("web_search", web) },
-  { name: "web_fetch", versions: ["20250910", "20260209", "20260309", "20260318"], fields: named("web_fetch", web) },
+  { name: "web_search", versions: ["20250305", "20260209"], fields: named("web_search", webSearch) },
+  { name: "web_search", versions: ["20260318"], fields: named("web_search", { ...webSearch, ...responseInclusion }) },
+  { name: "web_fetch", versions: ["20250910", "20260209"], fields: named("web_fetch", webFetch) },
+  { name: "web_fetch", versions: ["20260309"], fields: named("web_fetch", { ...webFetch, ...useCache }) },
+  {
+    name: "web_fetch",
+    versions: ["20260318"],
+    fields: named("web_fetch", { ...webFetch, ...useCache, ...responseInclusion }),
+  },
   {
     name: "code_execution",
     versions: ["20250522", "20250825", "20260120", "20260521"],
@@ -85,12 +149,12 @@ const DATED: readonly { name: string; versions: readonly string[]; fields: Field
   {
     name: "browser_toolset",
     versions: ["20260801"],
-    fields: { cache_control: cacheControl, configs: nullable(anything) },
+    fields: toolset(BROWSER_MEMBERS),
   },
   {
     name: "computer_toolset",
     versions: ["20260801"],
-    fields: { ...display, cache_control: cacheControl, configs: nullable(anything) },
+    fields: toolset(COMPUTER_MEMBERS),
   },
 ]
 

@@ -60,7 +60,34 @@ describe("BEY-8 the simulator accepts what the API accepts", () => {
       ),
     },
     { name: "messages of one role in a row", body: messages(user("Hi"), user("there")) },
-    { name: "temperature in the old version", body: hello({ temperature: 0.5, top_k: 3 }), headers: OLD_API },
+    {
+      name: "sampling parameters on Opus 4.6 in the old version",
+      body: hello({ model: "claude-opus-4-6", temperature: 0.5, top_p: 0.5, top_k: 3 }),
+      headers: OLD_API,
+    },
+    {
+      name: "the values of sampling parameters that change nothing",
+      body: hello({ temperature: 1, top_p: 0.99 }),
+      headers: OLD_API,
+    },
+    { name: "effort on Opus 4.5", body: hello({ model: "claude-opus-4-5", output_config: { effort: "low" } }) },
+    {
+      name: "sources for the URLs of a fetch, and toolsets without a name or a display",
+      body: hello({
+        tools: [
+          {
+            type: "web_fetch_20260318",
+            name: "web_fetch",
+            url_sources: {
+              user_input: { type: "none" },
+              client_tool_results: { type: "only", tools: [{ type: "tool_reference", name: "look" }] },
+            },
+          },
+          { type: "computer_toolset_20260801", configs: { zoom: { enabled: false } } },
+          { type: "browser_toolset_20260801" },
+        ],
+      }),
+    },
     {
       name: "a document in an assistant message in the old version",
       body: messages(
