@@ -1,4 +1,6 @@
-/** The checks before the content of a request: its host, its key, its size, and that it is JSON. */
+/** The checks before the content of a request: its host, its key, its size, its encoding, and that it is JSON. */
+import { Readable } from "node:stream"
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib"
 import { ApiError, invalidRequest } from "./api-error.ts"
 
 /** The header that carries the token of the control endpoints. */
@@ -52,8 +54,12 @@ function hasHalfCharacter(json: unknown): boolean {
   return false
 }
 
-/** Reads even a body that is too large to its end: a client that is still sending would not see the error. */
 async function readText(request: Request, maxBytes: number): Promise<string> {
+  return (await readBytes(request, maxBytes)).toString("utf8")
+}
+
+/** Reads even a body that is too large to its end: a client that is still sending would not see the error. */
+export async function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of request.body ?? []) {
@@ -61,5 +67,48 @@ async function readText(request: Request, maxBytes: number): Promise<string> {
     if (size <= maxBytes) chunks.push(chunk)
   }
   if (size > maxBytes) throw new ApiError(413, "Request exceeds the maximum allowed number of bytes.")
-  return Buffer.concat(chunks).toString("utf8")
+  return decoded(Buffer.concat(chunks), request.headers.get("content-encoding"), maxBytes)
+}
+
+const DECODERS: ReadonlyMap<string, () => NodeJS.ReadWriteStream> = new Map([
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
+  ["deflate", createInflate],
+  ["br", createBrotliDecompress],
+])
+
+/** Undoes the encodings, last one first. Stops at the limit: a small body can unpack to gigabytes. */
+async function decoded(bytes: Buffer, header: string | null, maxBytes: number): Promise<Buffer> {
+  const encodings = (header ?? "")
+    .toLowerCase()
+    .split(",")
+    .flatMap((name) => name.trim() || [])
+  let plain = bytes
+  for (const encoding of encodings.toReversed()) {
+    if (encoding === "identity") continue
+    const decoder = DECODERS.get(encoding)
+    if (!decoder) throw new ApiError(400, `content-encoding: "${encoding}" is not supported`)
+    plain = await unpacked(plain, decoder, maxBytes)
+  }
+  return plain
+}
+
+async function unpacked(bytes: Buffer, decoder: () => NodeJS.ReadWriteStream, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of Readable.from([bytes]).compose(decoder()) as AsyncIterable<Buffer>) {
+      size += chunk.byteLength
+      if (size > maxBytes) break
+      chunks.push(chunk)
+    }
+  } catch {
+    throw invalidRequest("The request body could not be decoded with its content-encoding.")
+  }
+  if (size > maxBytes) {
+    throw new ApiError(413, "Request exceeds the maximum allowed number of bytes after decoding.", {
+      code: "request_body_too_large_after_decoding",
+    })
+  }
+  return Buffer.concat(chunks)
 }

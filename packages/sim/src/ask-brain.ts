@@ -1,11 +1,12 @@
 /** Converts a conversation to the form brains know, and asks the brain for its answer. */
 import { chanceOf } from "./answer-chance.ts"
 import { ApiError } from "./api-error.ts"
-import type { Answer, BrainBlock, BrainMessage, BrainRequest } from "./brain.ts"
+import type { Answer, BrainBlock, BrainMessage, BrainRequest, BrainTool } from "./brain.ts"
 import { blocksOf, type Turn } from "./conversation.ts"
 import { visibleTools } from "./deferred-tools.ts"
+import { apiToolInput } from "./server-tools/kinds.ts"
 import type { Simulation } from "./simulation.ts"
-import type { Block, MessagesBody, Role } from "./wire.ts"
+import type { Block, MessagesBody, Role, ToolParam } from "./wire.ts"
 
 export interface AskBrainInput {
   readonly body: MessagesBody
@@ -23,7 +24,14 @@ export async function askBrain(simulation: Simulation, { body, turns, summary }:
     ...(body.system !== undefined && {
       system: blocksOf(body.system).map(({ text = "" }) => ({ type: "text", text })),
     }),
-    ...(body.tools && { tools: visibleTools(body.tools, turns) }),
+    ...(body.tools && {
+      tools: visibleTools(body.tools, turns)
+        .filter(({ name }) => name)
+        .map(toBrainTool),
+    }),
+    // a server tool that has run satisfies the choice: what follows is the model's own
+    ...(body.tool_choice && turns.at(-1)?.role !== "assistant" && { tool_choice: body.tool_choice }),
+    ...formatOf(body),
   }
   try {
     return await brain.answer({
@@ -37,6 +45,18 @@ export async function askBrain(simulation: Simulation, { body, turns, summary }:
     // a brain that fails will fail again, so the SDK should not retry
     throw new ApiError(500, `The brain "${brain.name}" failed: ${why}`, { headers: { "x-should-retry": "false" } })
   }
+}
+
+/** Tools of the API come without a schema. A toolset has no name, and brains do not see it. */
+function toBrainTool(tool: ToolParam): BrainTool {
+  const input_schema = tool.input_schema ?? apiToolInput(tool)
+  return { ...tool, ...(input_schema && { input_schema }) }
+}
+
+/** The schema of a structured output, also from the deprecated field. */
+function formatOf({ output_config, output_format }: MessagesBody): Pick<BrainRequest, "format"> {
+  const { schema } = (output_config?.format ?? output_format ?? {}) as { schema?: Record<string, unknown> }
+  return schema ? { format: { schema } } : {}
 }
 
 /** A compaction block reaches the brain as it reaches a model: as a summary in a user message. */

@@ -8,12 +8,26 @@ export interface BrainRequest {
   readonly model: string
   readonly max_tokens: number
   readonly system?: string | readonly { readonly type: "text"; readonly text: string }[]
-  readonly tools?: readonly {
-    readonly name: string
-    readonly description?: string
-    readonly input_schema?: Record<string, unknown>
-  }[]
+  readonly tools?: readonly BrainTool[]
+  /** What the client demands: no call (`none`), some call (`any`), or this one (`tool`). */
+  readonly tool_choice?: {
+    readonly type: "auto" | "any" | "tool" | "none"
+    readonly name?: string
+    readonly disable_parallel_tool_use?: boolean
+  }
+  /** The client wants a structured output: the text of the answer must be JSON that fits the schema. */
+  readonly format?: { readonly schema: Record<string, unknown> }
+  /** The last message is the assistant's if a server tool has just run: the brain continues that answer. */
   readonly messages: readonly BrainMessage[]
+}
+
+export interface BrainTool {
+  readonly name: string
+  /** Set for tools that the API defines, such as `web_search_20250305`. */
+  readonly type?: string | null
+  readonly description?: string
+  /** Also set for tools that the API defines. */
+  readonly input_schema?: Record<string, unknown>
 }
 
 export interface BrainMessage {
@@ -55,6 +69,8 @@ export type AnswerBlock =
   | { readonly type: "tool_use"; readonly id: string; readonly name: string; readonly input: unknown }
   /** For answers the API would never give: the text to stream as the input, which may be malformed JSON. */
   | { readonly type: "tool_use"; readonly id: string; readonly name: string; readonly inputText: string }
+  /** A call of a tool that the server runs. The simulator adds the result and asks the brain to go on. The id begins with `srvtoolu_`. */
+  | { readonly type: "server_tool_use"; readonly id: string; readonly name: string; readonly input: object }
   /** A block of a newer server, sent whole at its start. */
   | { readonly type: "other"; readonly block: OtherBlock }
 

@@ -14,7 +14,13 @@ export function toolsLoadedBy(block: Block, tools: readonly ToolParam[] = []): r
 }
 
 export const referencesIn = (block: Block): readonly string[] =>
-  nestedBlocks(block).blocks.flatMap(({ type, tool_name }) => (type === "tool_reference" ? [`${tool_name}`] : []))
+  foundIn(block).flatMap(({ type, tool_name }) => (type === "tool_reference" ? [`${tool_name}`] : []))
+
+/** The server's own search wraps the references it found. */
+function foundIn(block: Block): readonly Block[] {
+  if (block.type !== "tool_search_tool_result") return nestedBlocks(block).blocks
+  return (block.content as { readonly tool_references?: readonly Block[] } | undefined)?.tool_references ?? []
+}
 
 /** What the model sees: tools that are declared, then those that references have loaded. */
 export function visibleTools(tools: readonly ToolParam[], turns: readonly Turn[]): readonly ToolParam[] {

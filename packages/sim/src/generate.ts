@@ -1,5 +1,5 @@
 /** Turns a brain's answer into what the API would send: with signed thinking, stop sequences and output limits. */
-import type { Answer, AnswerBlock } from "./brain.ts"
+import type { Answer, AnswerBlock, OtherBlock } from "./brain.ts"
 import { type BindingState, sealThinking, shortened } from "./thinking/binding.ts"
 import { extendChain } from "./thinking/prefix-chain.ts"
 import { countText, takeTokens } from "./tokens.ts"
@@ -11,7 +11,19 @@ export interface OutputLimits {
   readonly windowLeft: number
   readonly stopSequences: readonly string[]
   readonly thinking: "on" | "off" | "omitted"
+  /** Whether the answer must start with thinking, because a budget was set and the answer begins a round of tool calls. */
+  readonly thinkingFirst: boolean
 }
+
+/** What the server adds to an answer: the result of a tool it ran. The model did not write it. */
+export interface ServerResult {
+  readonly type: "server_result"
+  readonly block: OtherBlock
+}
+
+export type WrittenBlock = AnswerBlock | ServerResult
+
+const FIRST_THOUGHT = "Let me work out what this asks for."
 
 export interface Generation {
   readonly content: readonly ContentBlock[]
@@ -21,8 +33,12 @@ export interface Generation {
   readonly thinkingTokens: number
 }
 
-export function generate(answer: Answer, limits: OutputLimits, bound: () => BindingState): Generation {
-  const wanted = limits.thinking === "off" ? answer.content.filter(({ type }) => type !== "thinking") : answer.content
+export interface WrittenAnswer extends Omit<Answer, "content"> {
+  readonly content: readonly WrittenBlock[]
+}
+
+export function generate(answer: WrittenAnswer, limits: OutputLimits, bound: () => BindingState): Generation {
+  const wanted = thoughtThrough(answer.content, limits)
   const stopped = stopAtSequence(wanted, limits.stopSequences)
   const cut = cutToLimit(stopped.content, limits)
   return {
@@ -34,18 +50,24 @@ export function generate(answer: Answer, limits: OutputLimits, bound: () => Bind
   }
 }
 
+function thoughtThrough(content: readonly WrittenBlock[], limits: OutputLimits): readonly WrittenBlock[] {
+  if (limits.thinking === "off") return content.filter(({ type }) => type !== "thinking")
+  const lacksThinking = limits.thinkingFirst && content.length > 0 && content[0]?.type !== "thinking"
+  return lacksThinking ? [{ type: "thinking", thinking: FIRST_THOUGHT }, ...content] : content
+}
+
 /** The brain's own stop reason, or the one its content implies. */
-export const stopReasonOf = ({ content, stopReason }: Answer): StopReason =>
+export const stopReasonOf = ({ content, stopReason }: WrittenAnswer): StopReason =>
   stopReason ?? (content.some(({ type }) => type === "tool_use") ? "tool_use" : "end_turn")
 
 interface Stopped {
-  readonly content: readonly AnswerBlock[]
+  readonly content: readonly WrittenBlock[]
   readonly reason?: "stop_sequence"
   readonly sequence: string | null
 }
 
 /** Cuts the answer before the first stop sequence in its text. */
-function stopAtSequence(content: readonly AnswerBlock[], sequences: readonly string[]): Stopped {
+function stopAtSequence(content: readonly WrittenBlock[], sequences: readonly string[]): Stopped {
   for (const [index, block] of content.entries()) {
     if (block.type !== "text") continue
     const found = sequences
@@ -65,15 +87,15 @@ function stopAtSequence(content: readonly AnswerBlock[], sequences: readonly str
 }
 
 interface Cut {
-  readonly content: readonly AnswerBlock[]
+  readonly content: readonly WrittenBlock[]
   readonly reason?: "max_tokens" | "model_context_window_exceeded"
   readonly tokens: number
   readonly thinkingTokens: number
 }
 
-function cutToLimit(content: readonly AnswerBlock[], { maxTokens, windowLeft }: OutputLimits): Cut {
+function cutToLimit(content: readonly WrittenBlock[], { maxTokens, windowLeft }: OutputLimits): Cut {
   const limit = Math.max(0, Math.min(maxTokens, windowLeft))
-  const kept: AnswerBlock[] = []
+  const kept: WrittenBlock[] = []
   let tokens = 0
   let thinkingTokens = 0
   for (const block of content) {
@@ -92,14 +114,18 @@ function cutToLimit(content: readonly AnswerBlock[], { maxTokens, windowLeft }: 
 }
 
 /** The text a model would write for a block. Its tokens are the size of the block. */
-function spokenText(block: AnswerBlock): string {
+function spokenText(block: WrittenBlock): string {
   switch (block.type) {
+    case "server_result":
+      return ""
     case "text":
       return block.text
     case "thinking":
       return block.thinking
     case "tool_use":
       return block.name + inputTextOf(block)
+    case "server_tool_use":
+      return block.name + JSON.stringify(block.input)
     case "other":
       return JSON.stringify(block.block)
   }
@@ -108,9 +134,11 @@ function spokenText(block: AnswerBlock): string {
 const inputTextOf = (block: Extract<AnswerBlock, { type: "tool_use" }>) =>
   "inputText" in block ? block.inputText : JSON.stringify(block.input ?? {})
 
-function shorten(block: AnswerBlock, tokens: number): AnswerBlock {
+function shorten(block: WrittenBlock, tokens: number): WrittenBlock {
   switch (block.type) {
     case "other":
+    case "server_result":
+    case "server_tool_use": // the server finishes the call, since its result is there
       return block
     case "text":
       return { type: "text", text: takeTokens(block.text, tokens) }
@@ -129,7 +157,7 @@ interface Finish {
 }
 
 /** Gives every block its response form. Thinking is signed together with everything before it. */
-function finish(content: readonly AnswerBlock[], { bound, omitThinking }: Finish): readonly ContentBlock[] {
+function finish(content: readonly WrittenBlock[], { bound, omitThinking }: Finish): readonly ContentBlock[] {
   let state = content.some(({ type }) => type === "thinking") ? bound() : undefined
   return content.map((block): ContentBlock => {
     if (block.type === "thinking") {
@@ -139,12 +167,16 @@ function finish(content: readonly AnswerBlock[], { bound, omitThinking }: Finish
       state = { ...before, previous: shortened(signature) }
       return { type: "thinking", thinking, signature }
     }
-    if (block.type === "other") {
+    if (block.type === "other" || block.type === "server_result") {
       state = state && { ...state, chain: extendChain(state.chain, "assistant", block.block) }
-      return block
+      return { type: "other", block: block.block }
     }
     const finished: ContentBlock =
-      block.type === "text" ? { type: "text", text: block.text, citations: null } : toolUse(block)
+      block.type === "text"
+        ? { type: "text", text: block.text, citations: null }
+        : block.type === "server_tool_use"
+          ? { ...block, caller: { type: "direct" } }
+          : toolUse(block)
     state = state && { ...state, chain: extendChain(state.chain, "assistant", finished) }
     return finished
   })

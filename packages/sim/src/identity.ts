@@ -5,7 +5,7 @@ const ID_LENGTH = 22 // characters after the prefix, as in the API's own ids
 
 export interface Identity {
   /** A new id such as `msg_01…`. Each prefix has its own counter. */
-  next(prefix: "msg" | "req"): string
+  next(prefix: "msg" | "req" | "msgbatch" | "file"): string
 }
 
 export function createIdentity(seed: number): Identity {
@@ -20,7 +20,7 @@ export function createIdentity(seed: number): Identity {
 }
 
 /** An id that looks like the API's own. The same origin gives the same id. */
-export function idFrom(prefix: "msg" | "req" | "toolu", origin: string): string {
+export function idFrom(prefix: "msg" | "req" | "msgbatch" | "file" | "toolu", origin: string): string {
   const digest = createHash("sha256").update(origin).digest("base64url")
   return `${prefix}_01${digest.replace(/[-_]/g, "x").slice(0, ID_LENGTH)}`
 }

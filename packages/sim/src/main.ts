@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import type { Brain } from "./brain.ts"
 import { BRAIN_NAMES, brainByName, type RecordedMessage, type ScriptedTurn, UnknownBrain } from "./brains/index.ts"
+import { findScriptProblem, toScriptedTurn } from "./brains/script-file.ts"
 import type { Simulator } from "./start.ts"
 import type { BindingEnforcement } from "./thinking/binding.ts"
 
@@ -99,8 +100,8 @@ function makeBrain({ brain, script, conversation }: Options, seed: number): Brai
   if (brain === "scripted" && !script) throw new UsageError('The brain "scripted" needs --script <file>.')
   if (brain === "playback" && !conversation) throw new UsageError('The brain "playback" needs --conversation <file>.')
   const lists = {
-    ...(script && { script: readList<ScriptedTurn>("script", script) }),
-    ...(conversation && { conversation: readList<RecordedMessage>("conversation", conversation) }),
+    ...(script && { script: readScript(readList("script", script), script) }),
+    ...(conversation && { conversation: readList("conversation", conversation) as RecordedMessage[] }),
   }
   try {
     return brainByName(brain, { seed, ...lists })
@@ -115,10 +116,16 @@ function wholeNumber(name: string, text: string, max = Number.MAX_SAFE_INTEGER):
   throw new UsageError(`--${name} must be a whole number${max === 65_535 ? ` up to ${max}` : ""}, not "${text}".`)
 }
 
-function readList<T>(name: string, path: string): T[] {
+function readScript(list: readonly unknown[], path: string): readonly ScriptedTurn[] {
+  const wrong = findScriptProblem(list)
+  if (wrong) throw new UsageError(`--script: ${path}, ${wrong}`)
+  return list.map(toScriptedTurn)
+}
+
+function readList(name: string, path: string): unknown[] {
   try {
     const value: unknown = JSON.parse(readFileSync(path, "utf8"))
-    if (Array.isArray(value)) return value as T[]
+    if (Array.isArray(value)) return value
   } catch (error) {
     throw new UsageError(`--${name}: cannot read ${path}: ${(error as Error).message}`)
   }

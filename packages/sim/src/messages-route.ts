@@ -28,7 +28,7 @@ export interface SimulatorEnv {
 }
 type SimulatorContext = Context<SimulatorEnv>
 
-const DEFAULT_WORKSPACE = "default"
+export const DEFAULT_WORKSPACE = "default"
 const STREAM_HEADERS = { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" }
 
 export async function createMessage(c: SimulatorContext, simulation: Simulation, meter: RateMeter) {
@@ -131,7 +131,7 @@ function noteMessage(c: SimulatorContext, { usage, stop_reason }: MessageRespons
   })
 }
 
-const withoutInternals = (message: MessageResponse) => ({ ...message, content: message.content.map(asSent) })
+export const withoutInternals = (message: MessageResponse) => ({ ...message, content: message.content.map(asSent) })
 
 function asSent(block: ContentBlock): object {
   if (block.type === "other") return block.block

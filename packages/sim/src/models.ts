@@ -2,14 +2,13 @@
 import type { ModelFacts } from "@strata/core/internal"
 import { MODEL_FACTS } from "@strata/core/internal/tokens/model-facts"
 import { findModel } from "@strata/core/internal/tokens/models"
-import { ApiError, invalidRequest } from "./api-error.ts"
+import { ApiError } from "./api-error.ts"
+import { type PageQuery, pageOf } from "./paging.ts"
 
 /** By model id: figures to change for a known model, or to set for a new one. */
 export type ModelOverrides = NonNullable<Parameters<typeof findModel>[1]>
 
 const DATED = /^(?<id>.+)-\d{8}$/
-const DEFAULT_PAGE = 20 // models, where the client names no limit
-const LARGEST_PAGE = 1000
 
 export class ModelCatalog {
   private readonly overrides: ModelOverrides
@@ -32,33 +31,9 @@ export class ModelCatalog {
   }
 }
 
-export interface PageQuery {
-  readonly limit?: string | undefined
-  readonly afterId?: string | undefined
-  readonly beforeId?: string | undefined
-}
-
-export function listModels(catalog: ModelCatalog, { limit, afterId, beforeId }: PageQuery) {
-  const size = limit === undefined ? DEFAULT_PAGE : Number(limit)
-  if (!Number.isInteger(size) || size < 1 || size > LARGEST_PAGE) {
-    throw invalidRequest(`limit: Input should be an integer from 1 to ${LARGEST_PAGE}`)
-  }
-  const all = catalog.list()
-  const place = (id: string) => {
-    const index = all.findIndex((model) => model.id === id)
-    if (index < 0) throw invalidRequest(`No model has the id ${id}`)
-    return index
-  }
-  const page = beforeId
-    ? all.slice(Math.max(0, place(beforeId) - size), place(beforeId))
-    : all.slice(afterId ? place(afterId) + 1 : 0).slice(0, size)
-  const last = page.at(-1)
-  return {
-    data: page.map((model) => describeModel(model)),
-    first_id: page[0]?.id ?? null,
-    last_id: last?.id ?? null,
-    has_more: beforeId ? page[0] !== undefined && page[0] !== all[0] : last !== undefined && last !== all.at(-1),
-  }
+export function listModels(catalog: ModelCatalog, query: PageQuery) {
+  const page = pageOf(catalog.list(), query, "model")
+  return { ...page, data: page.data.map((model) => describeModel(model)) }
 }
 
 export function showModel(catalog: ModelCatalog, name: string) {
@@ -84,7 +59,7 @@ export function describeModel(facts: ModelFacts, name = facts.id) {
     max_input_tokens: facts.window,
     max_tokens: facts.maxOutput,
     capabilities: {
-      batch: supported(false),
+      batch: supported(true),
       citations: supported(false),
       code_execution: supported(false),
       context_management: {
@@ -103,8 +78,8 @@ export function describeModel(facts: ModelFacts, name = facts.id) {
       },
       image_input: supported(true),
       pdf_input: supported(true),
-      server_tools: { ...supported(false), code_execution: supported(false), web_search: supported(false) },
-      structured_outputs: supported(false),
+      server_tools: { ...supported(true), code_execution: supported(false), web_search: supported(true) },
+      structured_outputs: supported(true),
       thinking: {
         supported: true,
         types: {

@@ -1,5 +1,6 @@
 /** The protocol around the bodies: headers, keys, hosts, sizes, models, the window. */
 import { request } from "node:http"
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib"
 import Anthropic from "@anthropic-ai/sdk"
 import { describe, expect, test } from "vitest"
 import { client, hello, KEY, MODEL, post, postJson, scripted, simulator } from "../test/simulator.ts"
@@ -84,6 +85,32 @@ describe("BEY-8 bodies and sizes", () => {
       .messages.create({ ...hello(), messages: [{ role: "user", content: "x".repeat(2000) }] })
       .catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ status: 413, type: "request_too_large" })
+  })
+
+  test.each([
+    { encoding: "gzip", pack: gzipSync },
+    { encoding: "deflate", pack: deflateSync },
+    { encoding: "br", pack: brotliCompressSync },
+  ])("BEY-8 a body packed with $encoding is read, and limited after it is unpacked", async ({ encoding, pack }) => {
+    const sim = await simulator({ maxRequestBytes: 10_000 })
+    const send = (body: object | string) =>
+      fetch(`${sim.url}/v1/messages`, {
+        method: "POST",
+        headers: { "x-api-key": KEY, "anthropic-version": "2026-10-21", "content-encoding": encoding },
+        body: typeof body === "string" ? body : pack(JSON.stringify(body)),
+      })
+    expect((await send(hello())).status).toBe(200)
+    const bomb = await send(hello({ messages: [{ role: "user", content: "x".repeat(1_000_000) }] }))
+    expect([bomb.status, await errorOf(bomb)]).toMatchObject([
+      413,
+      { type: "request_too_large", details: { error_code: "request_body_too_large_after_decoding" } },
+    ])
+    expect((await send("not packed")).status).toBe(400)
+  })
+
+  test("BEY-8 an unknown encoding: 400", async () => {
+    const sim = await simulator()
+    expect((await post(sim, hello(), { headers: { "content-encoding": "rot13" } })).status).toBe(400)
   })
 
   test("an unknown path: 404", async () => {

@@ -3,17 +3,26 @@ import { askBrain } from "./ask-brain.ts"
 import { toPrefix, totalTokens } from "./cache/prefix.ts"
 import type { CacheOutcome, PrefixItem } from "./cache/prompt-cache.ts"
 import { askForSummary, sealCompaction, summaryIn, summaryInstructions } from "./context-management/compaction.ts"
-import type { Turn } from "./conversation.ts"
+import { isSpoken, type Turn } from "./conversation.ts"
 import { BETA } from "./dialect.ts"
 import { type Generation, generate, stopReasonOf } from "./generate.ts"
 import type { Prompt } from "./prepare.ts"
+import { answerWithServerTools } from "./server-tools/answer.ts"
 import type { Simulation } from "./simulation.ts"
 import type { BindingState } from "./thinking/binding.ts"
 import { omitsThinking, thinkingMode } from "./thinking/mode.ts"
 import { extendChain } from "./thinking/prefix-chain.ts"
 import { countText } from "./tokens.ts"
 import { compactionIteration, messageIteration, NO_TOKENS, tokenUsage, toUsage } from "./usage.ts"
-import type { ContentBlock, Edit, IterationUsage, MessageResponse, StopReason, TokenUsage } from "./wire.ts"
+import type {
+  ContentBlock,
+  Edit,
+  IterationUsage,
+  MessageResponse,
+  ServerToolUsage,
+  StopReason,
+  TokenUsage,
+} from "./wire.ts"
 
 const DEFAULT_COMPACTION_TRIGGER = 150_000 // input tokens
 
@@ -72,7 +81,7 @@ class Answering {
     const { turns, items } = this.prompt
     const cache = this.lookUp(items)
     const generation = await this.generateFrom(turns, this.prompt.inputTokens, this.prompt.bound)
-    const tokens = tokenUsage(cache, generation.outputTokens)
+    const tokens = usageOf(cache, generation)
     return this.finish({ ...generation, tokens, iterations: [messageIteration(tokens)] })
   }
 
@@ -106,7 +115,7 @@ class Answering {
     const cache = this.lookUp(items)
     const chain = extendChain(bound.chain, "assistant", block)
     const generation = await this.generateFrom(turns, totalTokens(items), () => ({ ...bound, chain }))
-    const tokens = tokenUsage(cache, generation.outputTokens)
+    const tokens = usageOf(cache, generation)
     return this.finish({
       ...generation,
       content: [block, ...generation.content],
@@ -131,19 +140,21 @@ class Answering {
     turns: readonly Turn[],
     inputTokens: number,
     bound: () => BindingState,
-  ): Promise<Generation> {
+  ): Promise<ServedGeneration> {
     const { body, model } = this.prompt.request
-    const answer = await askBrain(this.simulation, { body, turns })
-    return generate(
+    const { answer, resultTokens, serverTools } = await answerWithServerTools(this.simulation, { body, turns })
+    const generation = generate(
       answer,
       {
         maxTokens: body.max_tokens,
         windowLeft: model.window - inputTokens,
         stopSequences: body.stop_sequences ?? [],
         thinking: thinkingMode(body, model) === "off" ? "off" : omitsThinking(body) ? "omitted" : "on",
+        thinkingFirst: body.thinking?.type === "enabled" && beginsRound(turns),
       },
       bound,
     )
+    return { ...generation, resultTokens, serverTools }
   }
 
   private lookUp(items: readonly PrefixItem[]): CacheOutcome {
@@ -189,6 +200,7 @@ class Answering {
         tokens: parts.tokens,
         thinkingTokens: parts.thinkingTokens ?? 0,
         speed: body.speed ?? "standard",
+        serverTools: parts.serverTools ?? null,
         iterations: compacts ? parts.iterations : undefined,
         cacheDeletedTokens,
       }),
@@ -210,8 +222,22 @@ interface FinishedParts {
   readonly stopSequence?: string | null
   readonly tokens: TokenUsage
   readonly thinkingTokens?: number
+  readonly serverTools?: ServerToolUsage | null
   readonly iterations: readonly IterationUsage[]
 }
+
+interface ServedGeneration extends Generation {
+  /** Tokens of what server tools returned. The model reads them, so they are input. */
+  readonly resultTokens: number
+  readonly serverTools: ServerToolUsage | null
+}
+
+const usageOf = (cache: CacheOutcome, { outputTokens, resultTokens }: ServedGeneration): TokenUsage =>
+  tokenUsage({ ...cache, uncached: cache.uncached + resultTokens }, outputTokens)
+
+/** Whether the answer is the first since the person spoke. */
+const beginsRound = (turns: readonly Turn[]) =>
+  !turns.slice(turns.findLastIndex(isSpoken) + 1).some(({ role }) => role === "assistant")
 
 const startingWith = (block: ContentBlock): readonly Turn[] => [
   { role: "assistant", blocks: [{ block, message: 0, position: 0 }] },

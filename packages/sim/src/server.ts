@@ -2,11 +2,14 @@
 import { Hono } from "hono"
 import { checkHost, checkKey } from "./admission.ts"
 import { ApiError } from "./api-error.ts"
+import { batchRoutes } from "./batches.ts"
 import { NON_STANDARD_HEADER } from "./cache-edits.ts"
 import { controlRoutes } from "./control.ts"
 import { readDialect } from "./dialect.ts"
+import { fileRoutes } from "./files.ts"
 import { countTokens, createMessage, type SimulatorEnv } from "./messages-route.ts"
 import { listModels, showModel } from "./models.ts"
+import { pageQuery } from "./paging.ts"
 import { RateMeter } from "./rate-headers.ts"
 import type { LogEntry } from "./request-log.ts"
 import type { Simulation } from "./simulation.ts"
@@ -45,10 +48,11 @@ export function createServer(simulation: Simulation, token: string) {
   app.post("/v1/messages", (c) => createMessage(c, simulation, meter))
   app.post("/v1/messages/count_tokens", (c) => countTokens(c, simulation))
   app.get("/v1/models", (c) => {
-    const { limit, after_id: afterId, before_id: beforeId } = c.req.query()
-    return c.json(listModels(simulation.catalog, { limit, afterId, beforeId }))
+    return c.json(listModels(simulation.catalog, pageQuery(c.req.query())))
   })
   app.get("/v1/models/:id", (c) => c.json(showModel(simulation.catalog, c.req.param("id"))))
+  app.route("/v1/messages/batches", batchRoutes(simulation))
+  app.route("/v1/files", fileRoutes(simulation))
   app.route("/_sim", controlRoutes(simulation, token))
 
   app.notFound(() => {

@@ -9,6 +9,7 @@ import { createIdentity, type Identity } from "./identity.ts"
 import { ModelCatalog, type ModelOverrides } from "./models.ts"
 import type { RateLimits } from "./rate-headers.ts"
 import { RequestLog } from "./request-log.ts"
+import type { WebPage } from "./server-tools/pages.ts"
 import { StatisticsKeeper } from "./statistics.ts"
 import type { BindingEnforcement } from "./thinking/binding.ts"
 import { createTokenCounter, type TokenCounter } from "./tokens.ts"
@@ -24,6 +25,7 @@ export interface SimulationSettings {
   readonly maxRequestBytes: number
   readonly bindThinking: BindingEnforcement | undefined
   readonly cacheEdits: boolean
+  readonly webPages: readonly WebPage[]
   readonly newBlockTypes: readonly string[]
   readonly strictBetas: boolean
   readonly strictSystemMessages: boolean

@@ -11,6 +11,7 @@ import type { ModelOverrides } from "./models.ts"
 import type { RateLimits } from "./rate-headers.ts"
 import type { LogEntry } from "./request-log.ts"
 import { createServer } from "./server.ts"
+import { DEFAULT_PAGES, type WebPage } from "./server-tools/pages.ts"
 import { createSimulation } from "./simulation.ts"
 import type { Statistics } from "./statistics.ts"
 import type { BindingEnforcement } from "./thinking/binding.ts"
@@ -35,6 +36,8 @@ export interface SimulatorOptions {
   readonly bindThinking?: BindingEnforcement
   /** Turns on the non-standard cache editing mode. Default false. */
   readonly cacheEdits?: boolean
+  /** The web of the server tools `web_search` and `web_fetch`. Default: five small pages. */
+  readonly webPages?: readonly WebPage[]
   /** Plays a newer server: it accepts blocks of these types in assistant messages, with any fields. Default: none. */
   readonly newBlockTypes?: readonly string[]
   /** Refuses betas the simulator does not know. Default false: like the API, it refuses only malformed ones. */
@@ -82,6 +85,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     maxRequestBytes: options.maxRequestBytes ?? DEFAULT_MAX_REQUEST_BYTES,
     bindThinking: options.bindThinking,
     cacheEdits: options.cacheEdits ?? false,
+    webPages: options.webPages ?? DEFAULT_PAGES,
     newBlockTypes: options.newBlockTypes ?? [],
     strictBetas: options.strictBetas ?? false,
     strictSystemMessages: options.strictSystemMessages ?? false,

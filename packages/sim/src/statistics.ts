@@ -3,6 +3,7 @@ import type { ModelFacts, Price } from "@strata/core/internal"
 import type { TokenUsage, Usage } from "./wire.ts"
 
 const PER_MILLION = 1_000_000
+const WEB_SEARCH_DOLLARS = 0.01 // each; fetches cost only their tokens
 
 export interface Tally {
   readonly requests: number
@@ -39,8 +40,8 @@ export class StatisticsKeeper {
   private readonly errors = new Map<string, number>()
   private counted = 0
 
-  /** Counts an answered request. If it compacted, every iteration is billed. */
-  answered(model: ModelFacts, usage: Usage): void {
+  /** Counts an answered request. If it compacted, every iteration is billed. A batch costs less: `priceFactor`. */
+  answered(model: ModelFacts, usage: Usage, priceFactor = 1): void {
     const before = this.tallies.get(model.id) ?? NOTHING
     const { requests, unpricedRequests } = before
     const tally = billedParts(usage).reduce(addUsage, before)
@@ -48,7 +49,7 @@ export class StatisticsKeeper {
     this.tallies.set(model.id, {
       ...tally,
       requests: requests + 1,
-      dollars: before.dollars + (dollars ?? 0),
+      dollars: before.dollars + (dollars ?? 0) * priceFactor,
       unpricedRequests: unpricedRequests + (dollars === undefined ? 1 : 0),
     })
   }
@@ -76,10 +77,13 @@ const billedParts = (usage: Usage): readonly TokenUsage[] => usage.iterations ??
 /** The price of a request in US dollars, or `undefined` if the model's price is not known. */
 export function priceOf({ price, longPrompt }: ModelFacts, usage: Usage): number | undefined {
   if (!price) return undefined
-  return billedParts(usage).reduce((sum, part) => {
-    const input = part.input_tokens + part.cache_creation_input_tokens + part.cache_read_input_tokens
-    return sum + dollarsFor(part, longPrompt && input > longPrompt.above ? longPrompt.price : price)
-  }, 0)
+  return billedParts(usage).reduce(
+    (sum, part) => {
+      const input = part.input_tokens + part.cache_creation_input_tokens + part.cache_read_input_tokens
+      return sum + dollarsFor(part, longPrompt && input > longPrompt.above ? longPrompt.price : price)
+    },
+    WEB_SEARCH_DOLLARS * (usage.server_tool_use?.web_search_requests ?? 0),
+  )
 }
 
 function dollarsFor(usage: TokenUsage, price: Price): number {

@@ -86,9 +86,14 @@ function takeApart(block: ContentBlock): BlockInPieces {
       const json = inputText ?? JSON.stringify(block.input)
       return {
         start: { ...start, input: {} },
-        deltas: ["", ...chunks(json, JSON_CHUNK)].map((partial_json) => ({ type: "input_json_delta", partial_json })),
+        deltas: inputDeltas(json),
       }
     }
+    case "server_tool_use":
+      return {
+        start: { ...block, input: {} },
+        deltas: inputDeltas(JSON.stringify(block.input)),
+      }
     case "other":
       return { start: block.block, deltas: [] }
     case "compaction": {
@@ -102,6 +107,9 @@ function takeApart(block: ContentBlock): BlockInPieces {
     }
   }
 }
+
+const inputDeltas = (json: string) =>
+  ["", ...chunks(json, JSON_CHUNK)].map((partial_json) => ({ type: "input_json_delta", partial_json }))
 
 /** Cuts text into pieces of this many characters, without splitting a surrogate pair. */
 function chunks(text: string, size: number): readonly string[] {

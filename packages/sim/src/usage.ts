@@ -1,6 +1,6 @@
 /** Builds usage objects from the cache outcome and the output. */
 import type { CacheOutcome } from "./cache/prompt-cache.ts"
-import type { IterationUsage, TokenUsage, Usage } from "./wire.ts"
+import type { IterationUsage, ServerToolUsage, TokenUsage, Usage } from "./wire.ts"
 
 export function tokenUsage({ read, write5m, write1h, uncached }: CacheOutcome, outputTokens: number): TokenUsage {
   return {
@@ -24,15 +24,23 @@ export interface UsageParts {
   readonly tokens: TokenUsage
   readonly thinkingTokens: number
   readonly speed: "standard" | "fast"
+  readonly serverTools: ServerToolUsage | null
   readonly iterations: readonly IterationUsage[] | undefined
   readonly cacheDeletedTokens: number | undefined
 }
 
-export function toUsage({ tokens, thinkingTokens, speed, iterations, cacheDeletedTokens }: UsageParts): Usage {
+export function toUsage({
+  tokens,
+  thinkingTokens,
+  speed,
+  serverTools,
+  iterations,
+  cacheDeletedTokens,
+}: UsageParts): Usage {
   return {
     ...tokens,
     output_tokens_details: { thinking_tokens: thinkingTokens },
-    server_tool_use: null,
+    server_tool_use: serverTools,
     service_tier: "standard",
     inference_geo: "global",
     speed,

@@ -59,6 +59,9 @@ export interface ToolParam {
   readonly defer_loading?: boolean
   readonly allowed_domains?: readonly string[] | null
   readonly blocked_domains?: readonly string[] | null
+  readonly max_uses?: number | null
+  readonly citations?: { readonly enabled?: boolean } | null
+  readonly url_sources?: Readonly<Record<string, { readonly type: string } | undefined>> | null
   readonly cache_control?: CacheControl | null
 }
 
@@ -146,9 +149,14 @@ export interface TokenUsage {
 export type IterationUsage = TokenUsage &
   ({ readonly type: "compaction" } | { readonly type: "message"; readonly model: null })
 
+export interface ServerToolUsage {
+  readonly web_search_requests: number
+  readonly web_fetch_requests: number
+}
+
 export interface Usage extends TokenUsage {
   readonly output_tokens_details: { readonly thinking_tokens: number }
-  readonly server_tool_use: null
+  readonly server_tool_use: ServerToolUsage | null
   readonly service_tier: "standard"
   readonly inference_geo: "global"
   readonly speed: "standard" | "fast"
@@ -178,6 +186,13 @@ export type ContentBlock =
       readonly caller: { readonly type: "direct" }
       /** Never sent. The JSON to stream if it differs from `input`: cut short, or malformed on purpose. */
       readonly inputText?: string
+    }
+  | {
+      readonly type: "server_tool_use"
+      readonly id: string
+      readonly name: string
+      readonly input: unknown
+      readonly caller: { readonly type: "direct" }
     }
   | {
       readonly type: "compaction"

@@ -13,16 +13,19 @@ import {
 } from "@strata/core/internal/model/offline/tool-schema"
 import type { Answer, AnswerBlock, Brain, BrainMessage, BrainRequest, BrainTurn } from "../brain.ts"
 import { extractiveAnswer } from "./extractive.ts"
+import { obedient } from "./obedient.ts"
 
 const MOST_REPEATED = 200 // characters of a result
 const NAMED = /\((\w+: [^)]*)\)/ // arguments with their names, in parentheses
 
 export function helpfulBrain(): Brain {
-  return {
+  return obedient({
     name: "helpful",
     answer(turn) {
       const extracted = extractiveAnswer(turn)
       if (extracted) return extracted
+      const found = serverResultIn(turn.request.messages.at(-1))
+      if (found !== undefined) return say(`The server says: ${found.slice(0, MOST_REPEATED)}`)
       const last = turn.request.messages.findLast(({ role }) => role === "user")
       const results = (last?.content ?? []).filter(({ type }) => type === "tool_result")
       const question = questionIn(last)
@@ -37,7 +40,13 @@ export function helpfulBrain(): Brain {
       const tool = (turn.request.tools ?? []).find(({ name }) => words.has(shortName(name)))
       return tool ? { content: [call(turn, { tool, question })] } : say(`You said: ${question}`)
     },
-  }
+  })
+}
+
+/** What a server tool has just returned. */
+const serverResultIn = (message: BrainMessage | undefined): string | undefined => {
+  const result = message?.role === "assistant" && message.content.findLast(({ type }) => type.endsWith("_tool_result"))
+  return result ? JSON.stringify(result.content) : undefined
 }
 
 const say = (text: string): Answer => ({ content: [{ type: "text", text }] })

@@ -6,6 +6,7 @@ import { helpfulBrain } from "./helpful.ts"
 import { lyingBrain } from "./liar.ts"
 import type { LieName } from "./lies.ts"
 import { type MalformationName, malformedBrain } from "./malformed.ts"
+import { obedient } from "./obedient.ts"
 import { playbackBrain, type RecordedMessage } from "./playback.ts"
 import { type ScriptedTurn, type ScriptOptions, scriptedBrain } from "./scripted.ts"
 import { type WorkerSettings, workerBrain } from "./worker.ts"
@@ -15,6 +16,7 @@ export { helpfulBrain } from "./helpful.ts"
 export { type LyingBrain, lyingBrain, type ToldLie } from "./liar.ts"
 export { LIE_NAMES, type LieName, plantLie } from "./lies.ts"
 export { MALFORMATIONS, type MalformationName, malformedBrain } from "./malformed.ts"
+export { obedient } from "./obedient.ts"
 export { type PlaybackOptions, playbackBrain, type RecordedMessage } from "./playback.ts"
 export { ScriptEnded, type ScriptedTurn, type ScriptOptions, scriptedBrain } from "./scripted.ts"
 export { type WorkerSettings, workerBrain } from "./worker.ts"
@@ -35,7 +37,7 @@ const MAKERS = {
   worker: (options) => workerBrain(options),
   helpful: () => helpfulBrain(),
   extractive: () => extractiveBrain(),
-  liar: (options) => lyingBrain(workerBrain(options), options.lies),
+  liar: (options) => obedient(lyingBrain(workerBrain(options), options.lies)),
   malformed: (options) => malformedBrain(options.seed, options.malformations),
   scripted: (options) => scriptedBrain(needed(options, "script"), options),
   playback: (options) => playbackBrain(needed(options, "conversation")),

@@ -7,6 +7,7 @@
 
 import type { Answer, AnswerBlock, Brain, BrainBlock, BrainMessage, BrainTurn } from "../brain.ts"
 import { extractiveAnswer } from "./extractive.ts"
+import { obedient } from "./obedient.ts"
 
 /** A message as the API accepts it. A string means one text block. */
 export interface RecordedMessage {
@@ -38,7 +39,7 @@ export function playbackBrain(
 ): Brain {
   const recording = readRecording(conversation)
   let played = 0
-  return {
+  return obedient({
     name: "playback",
     answer(turn) {
       const asked = isRecorded(turn, recording) ? undefined : extractiveAnswer(turn)
@@ -47,7 +48,7 @@ export function playbackBrain(
       played = position + 1
       return recording.turns[position] ?? atEnd
     },
-  }
+  })
 }
 
 function readRecording(conversation: readonly RecordedMessage[]): Recording {

@@ -14,6 +14,7 @@ import type { Answer, AnswerBlock, Brain, BrainRequest, BrainTurn } from "../bra
 import { obeys } from "./corrections.ts"
 import { throwDice } from "./dice.ts"
 import { extractiveAnswer } from "./extractive.ts"
+import { obedient } from "./obedient.ts"
 import { useAskedTool } from "./worker/asked-tool.ts"
 import { lookAround, orderMoves, writeWhereAsked } from "./worker/moves.ts"
 import { isDone, planTodos } from "./worker/plan.ts"
@@ -31,10 +32,10 @@ const STOP = /^\s*(?:please )?stop\b[\s.!]*$/i
 
 export function workerBrain(settings: Partial<WorkerSettings> = {}): Brain {
   const complete = { ...DEFAULT_SETTINGS, ...settings }
-  return {
+  return obedient({
     name: "worker",
     answer: (turn) => extractiveAnswer(turn) ?? work(turn, complete),
-  }
+  })
 }
 
 function work(turn: BrainTurn, settings: WorkerSettings): Answer {

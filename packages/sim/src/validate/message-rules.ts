@@ -148,7 +148,8 @@ export const THINKING_FIRST_RULE: Rule = {
     if (body.thinking?.type !== "enabled" || turns.at(-1)?.role !== "user") return undefined
     const lastSpoken = turns.findLastIndex(isSpoken)
     const opening = turns.slice(lastSpoken + 1).find(({ role }) => role === "assistant")
-    const first = opening?.blocks[0]
+    // the server puts what it compacted before the thinking
+    const first = opening?.blocks.find(({ block }) => block.type !== "compaction" && block.type !== "fallback")
     if (!first || isThinking(first.block)) return undefined
     return (
       `${pathOf(first)}.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${first.block.type}\`. ` +
