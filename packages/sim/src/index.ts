@@ -1,6 +1,15 @@
 /** The public API of the simulator. */
 export { TOKEN_HEADER } from "./admission.ts"
-export type { Answer, AnswerBlock, Brain, BrainBlock, BrainMessage, BrainRequest, BrainTurn } from "./brain.ts"
+export type {
+  Answer,
+  AnswerBlock,
+  Brain,
+  BrainBlock,
+  BrainMessage,
+  BrainRequest,
+  BrainTool,
+  BrainTurn,
+} from "./brain.ts"
 export * from "./brains/index.ts"
 export {
   type CacheOutcome,
@@ -15,6 +24,7 @@ export type { Fault, FaultKind, FaultRule, Faults } from "./faults.ts"
 export type { ModelOverrides } from "./models.ts"
 export type { LogEntry } from "./request-log.ts"
 export { makeScratch, type Scratch } from "./scratch.ts"
+export type { WebPage } from "./server-tools/pages.ts"
 export { type Simulator, type SimulatorOptions, startSimulator } from "./start.ts"
 export type { Statistics, Tally } from "./statistics.ts"
 export type { BindingEnforcement } from "./thinking/binding.ts"
