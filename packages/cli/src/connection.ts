@@ -1,7 +1,9 @@
 /** Connects to the model with the key and the address from the environment. Only the model gets the key. */
 import type { Model, ModelOverride } from "@strata/core/internal"
 import { anthropicModel } from "@strata/core/internal/model/anthropic/anthropic"
+import { credentialsFrom } from "@strata/core/internal/model/anthropic/credentials"
 import { UsageError } from "./command.ts"
+import { connectThroughProxy } from "./proxy.ts"
 import type { Environment } from "./session-options.ts"
 
 const LOCAL_KEY = "local" // a server on this machine, such as the simulator, accepts any key
@@ -17,12 +19,11 @@ export function connectionFrom(env: Environment): Connection | undefined {
     throw new UsageError(
       `ANTHROPIC_BASE_URL is "${baseURL}", which is not a URL. Use one that starts with http:// or https://.`,
     )
-  const apiKey = env.ANTHROPIC_API_KEY || (baseURL !== undefined && isLoopback(baseURL) ? LOCAL_KEY : undefined)
-  if (apiKey === undefined) return undefined
-  return {
-    model: (name, models) =>
-      anthropicModel({ model: name, apiKey, models, ...(baseURL === undefined ? {} : { baseURL }) }),
-  }
+  const isLocal = baseURL !== undefined && isLoopback(baseURL)
+  if (!credentialsFrom(env) && !isLocal) return undefined
+  connectThroughProxy(env)
+  const apiKey = credentialsFrom(env) ? undefined : LOCAL_KEY
+  return { model: (name, models) => anthropicModel({ model: name, apiKey, models, env }) }
 }
 
 /** For work that needs a model's facts and never asks it. Asked all the same, it says that a key is missing. */
@@ -41,6 +42,7 @@ function isLoopback(url: string): boolean {
 export const NO_KEY = `strata needs an API key to reach a model. Nothing was sent.
 
   export ANTHROPIC_API_KEY=sk-ant-…    your key, from console.anthropic.com
+  export ANTHROPIC_AUTH_TOKEN=…        or a token, for a gateway
   export ANTHROPIC_BASE_URL=http://…   another server with the Messages API;
                                        a server on this machine needs no key
 

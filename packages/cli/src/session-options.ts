@@ -1,5 +1,6 @@
 /** The options that `chat` and `run` share, read from the command line and the environment. Pure: opens nothing. */
 import type { PermissionMode } from "@strata/core/internal"
+import { ruleProblems } from "@strata/core/internal/agent/rules"
 import { isSafeId } from "@strata/core/internal/base/ids"
 import { PERMISSION_MODES } from "@strata/core/internal/base/vocabulary"
 import { readArguments } from "./arguments.ts"
@@ -37,7 +38,11 @@ export interface SessionOptions {
 }
 
 export const SESSION_OPTIONS = {
-  model: { kind: "text", value: "NAME", about: `the model (default: STRATA_MODEL, or ${DEFAULT_MODEL})` },
+  model: {
+    kind: "text",
+    value: "NAME",
+    about: `the model (default: STRATA_MODEL, ANTHROPIC_MODEL or ${DEFAULT_MODEL})`,
+  },
   continue: { kind: "flag", about: "go on with the newest conversation of this project" },
   resume: { kind: "text", value: "[ID]", about: "go on with this conversation; the start of its id is enough" },
   cwd: { kind: "text", value: "DIRECTORY", about: "the project (default: the current directory)" },
@@ -57,7 +62,10 @@ export const SESSION_OPTIONS = {
 
 /** The model that the option or the environment names, or the default. */
 export const modelFrom = (given: string | undefined, env: Environment): string =>
-  given ?? (env.STRATA_MODEL || DEFAULT_MODEL)
+  namedModel(given, env) ?? DEFAULT_MODEL
+
+const namedModel = (given: string | undefined, env: Environment): string | undefined =>
+  given ?? (env.STRATA_MODEL || env.ANTHROPIC_MODEL || undefined)
 
 export interface CommandLine<O extends Options> {
   readonly options: SessionOptions
@@ -82,7 +90,9 @@ export function readCommandLine<O extends typeof SESSION_OPTIONS>({
   const read = readArguments(description, withOptionalId(args))
   const given = read.values as Values<typeof SESSION_OPTIONS>
   const { "max-turns": maxTurns, "cost-limit": costLimit, mode, system } = given
-  const model = given.model ?? (env.STRATA_MODEL || undefined)
+  const model = namedModel(given.model, env)
+  const [problem] = ruleProblems({ allow: given.allow, ask: [], deny: [] }, [])
+  if (problem !== undefined) throw new UsageError(problem)
   return {
     options: {
       model: model ?? DEFAULT_MODEL,

@@ -1,8 +1,7 @@
 /**
- * `strata run`: one task, no questions. The answer streams to standard output, everything else goes to standard error. The exit code
- * says how it ended. A call that needs permission is denied, because no one is there to give it.
+ * `strata run`: one task, no questions. The answer goes to standard output, everything else to standard error. The exit code says how it
+ * ended. A call that needs permission is denied, because no one is there to give it.
  */
-import { text as readAll } from "node:stream/consumers"
 import type { QueryEnd, QueryEvent } from "@strata/core/internal"
 import { summarise } from "@strata/core/internal/views/ledger/ledger"
 import { type Call, type CommandDescription, UsageError } from "../command.ts"
@@ -17,13 +16,14 @@ import { compact } from "./compact.ts"
 import { interruptible } from "./interruption.ts"
 import { jsonReport } from "./json-report.ts"
 import type { Report } from "./report.ts"
+import { readTask } from "./task.ts"
 import { messageCame, TEAM_OPTIONS, teamFrom } from "./team.ts"
 import { textReport } from "./text-report.ts"
 
 export const description = {
   ...RUN,
   more: [
-    "The answer goes to standard output, tool calls and notices to standard error. Without TASK, the task is read from standard input.",
+    'The answer goes to standard output, everything else to standard error. Piped input follows the task: git diff | strata run "Review this." Without TASK, it is the task.',
     "strata run never asks. A call that needs permission is denied unless --mode, --allow or a rule in the settings allows it.",
     "What this project's settings would run or widen is left out and named, until you trust it: strata trust, or --trust for one run.",
     "Ctrl-C interrupts and keeps the conversation. A second Ctrl-C ends the process at once.",
@@ -43,7 +43,7 @@ export async function run({ args, cwd, env, terminal }: Call): Promise<number> {
     return EXIT.noKey
   }
   const connection = connected ?? unusedConnection
-  const task = await readTask(operands)
+  const task = await readTask(operands, terminal.complain)
   const workspace = await openWorkspace({ options, connection, env })
   const resumed = await findConversation(workspace, options.beginning)
   const compacting = connected ? compactRequestIn(task) : withoutModel(compactRequestIn(task))
@@ -107,14 +107,4 @@ async function follow(query: AsyncGenerator<QueryEvent, QueryEnd>, report: Repor
       value.take() // the end of the report says it
     else report.event(value)
   }
-}
-
-/** From the command line, or from a pipe. */
-async function readTask(operands: readonly string[]): Promise<string> {
-  const [task, ...more] = operands
-  if (more.length > 0) throw new UsageError(`Put the task in quotes: strata run "${operands.join(" ")}"`)
-  const isPiped = task === "-" || (task === undefined && !process.stdin.isTTY)
-  const text = isPiped ? await readAll(process.stdin) : (task ?? "")
-  if (text.trim() === "") throw new UsageError('strata run needs a task, such as: strata run "Explain this project"')
-  return text.trim()
 }

@@ -6,7 +6,7 @@ const retry = { type: "retry", attempt: 1, delayMs: 500, reason: "overloaded (52
 
 test("LOOP-5: what was printed is called void where something was printed, and only there", () => {
   const notes: string[] = []
-  const report = textReport({ print: () => {}, complain: (text) => notes.push(text) })
+  const report = textReport({ print: () => {}, complain: (text) => notes.push(text), isScreen: true })
   report.event(retry)
   report.event({ type: "text", text: "Half an ans" })
   report.event(retry)
@@ -20,7 +20,7 @@ test("LOOP-5: what was printed is called void where something was printed, and o
 
 test("PERM-5 each denied call says why, and how to allow those that only lacked a person is said once", () => {
   const notes: string[] = []
-  const report = textReport({ print: () => {}, complain: (text) => notes.push(text) })
+  const report = textReport({ print: () => {}, complain: (text) => notes.push(text), isScreen: false })
   report.begin({ conversation: "c", model: "m", cwd: "/work", resumed: false })
   const fetching = (id: string, why: string) =>
     report.event({

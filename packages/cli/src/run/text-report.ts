@@ -1,4 +1,7 @@
-/** A run for people: the answer on standard output as it streams, one line per tool call and notice on standard error. */
+/**
+ * A run for people. The answer goes to standard output, everything else to standard error: what the model says before a tool call, one
+ * line per call and notice. On a screen the model's words stream; for another program they wait until it is clear that they are the answer.
+ */
 import type { QueryEvent } from "@strata/core/internal"
 import { NO_ONE_TO_ASK } from "@strata/core/internal/agent/admit-call"
 import { attachmentWords } from "../display/attachments.ts"
@@ -16,15 +19,18 @@ const VOID = " Ignore the partial answer above."
 export interface Outputs {
   print(text: string): void
   complain(text: string): void
+  readonly isScreen: boolean
 }
 
-export function textReport({ print, complain }: Outputs): Report {
+export function textReport({ print, complain, isScreen }: Outputs): Report {
   const calls = new ToolLines()
   const compactions = new CompactionLines()
   let project = ""
   let isLineOpen = false
   /** Part of an unfinished answer has been printed. */
   let hasBegun = false
+  /** What the model has said in this response, not printed yet. */
+  let waiting = ""
   const say = (text: string) => {
     if (text === "") return
     print(text)
@@ -35,16 +41,33 @@ export function textReport({ print, complain }: Outputs): Report {
     if (isLineOpen) say("\n")
     complain(`${text}\n`)
   }
+  const answer = () => {
+    say(waiting)
+    waiting = ""
+  }
+  const narrate = () => {
+    if (waiting.trim() !== "") complain(`${waiting.trimEnd()}\n`)
+    waiting = ""
+  }
   return {
     begin: ({ cwd }) => {
       project = cwd
     },
     event(event) {
-      if (event.type === "text") {
+      if (event.type === "text" && isScreen) {
         hasBegun ||= event.text !== ""
         return say(event.text)
       }
-      if (event.type === "response" && isLineOpen) say("\n")
+      if (event.type === "text") {
+        waiting += event.text
+        return undefined
+      }
+      if (event.type === "retry") waiting = ""
+      if (event.type === "response") {
+        if (event.response.stop_reason === "tool_use") narrate()
+        else answer()
+        if (isLineOpen) say("\n")
+      }
       const line = compactions.isPart(event) ? undefined : (calls.lineOf(event) ?? lineOf(event))
       const isVoid = event.type === "retry" && hasBegun
       if (line !== undefined) note(`- ${printable(line)}${isVoid ? VOID : ""}`)
@@ -54,6 +77,7 @@ export function textReport({ print, complain }: Outputs): Report {
       say(`${planLines(plan, PLAN_COLUMNS).join("\n")}\n`)
     },
     end(end) {
+      narrate() // the part of an answer that was cut off
       for (const line of closingLines(end, deniedLines(calls.denied, project))) note(line)
     },
   }

@@ -4,6 +4,7 @@ import type { CacheLifetime } from "../base/vocabulary.ts"
 import type { ModelOverride } from "../tokens/models.ts"
 import type { AiSdkModel } from "./ai-sdk/ai-sdk.ts"
 import type { AnthropicClient } from "./anthropic/anthropic.ts"
+import { credentialsFrom } from "./anthropic/credentials.ts"
 import { withCacheLifetime } from "./cache/cache-lifetime.ts"
 import type { Model } from "./model.ts"
 
@@ -11,7 +12,7 @@ export type ModelChoice = string | Model | AiSdkModel
 
 export interface ModelSource {
   readonly model: ModelChoice
-  /** Sends the requests of a model that is given by its id. Default: a client with the key of the environment. */
+  /** Sends the requests of a model that is given by its id. Default: a client with the key or token of the environment. */
   readonly client?: AnthropicClient | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   readonly betas?: readonly string[]
@@ -32,7 +33,7 @@ export const CLIENT_OPTION: OptionRule = {
 
 /** Whether requests can be sent: a model that is given by its id needs a client or a key. */
 export const isReachable = ({ model, client, env }: Pick<ModelSource, "model" | "client" | "env">): boolean =>
-  typeof model !== "string" || client !== undefined || Boolean(env.ANTHROPIC_API_KEY)
+  typeof model !== "string" || client !== undefined || credentialsFrom(env) !== undefined
 
 /** The adapters are loaded when one is chosen. */
 export async function chooseModel(source: ModelSource): Promise<Model> {

@@ -96,7 +96,7 @@ export class MissingKeyError extends AuthenticationError {
 
   constructor(provider: string) {
     super({ provider })
-    this.message = `There is no key for ${nameOf({ provider })}, so nothing was sent. ${KEPT} Set ANTHROPIC_API_KEY, or pass the option "client": new Anthropic({ apiKey }).`
+    this.message = `There is no key for ${nameOf({ provider })}, so nothing was sent. ${KEPT} Set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, or pass the option "client": new Anthropic({ apiKey }).`
   }
 }
 
@@ -176,19 +176,35 @@ export class RateLimitedError extends PassingModelError {
   }
 }
 
+/** What a connection says where no server is. */
+const NO_SERVER = /\bE(?:CONNREFUSED|NOTFOUND|HOSTUNREACH|NETUNREACH)\b/
+
 /** No connection, or one that broke before the answer was complete. */
 export class ConnectionLostError extends PassingModelError {
   override readonly name = "ConnectionLostError"
   readonly reason: string
+  /** No server was there. Waiting helps only if it is about to start. */
+  readonly isUnreachable: boolean
 
-  constructor(details: PassingDetails) {
+  /** `address`: where requests go, as far as it is known. */
+  constructor({ address, ...details }: PassingDetails & { readonly address?: string | undefined }) {
+    const isUnreachable = NO_SERVER.test(details.said ?? "")
+    const place = address === undefined ? "" : ` at ${hostIn(address)}`
     super(
-      `The connection to ${nameOf(details)} failed before the answer was complete${tried(details)}${inWords(details)}. ${KEPT} Check the network and the address, then try again.`,
+      isUnreachable
+        ? `${nameOf(details)} cannot be reached${place}${tried(details)}${inWords(details)}. ${KEPT} Check the network and the address, then try again.`
+        : `The connection to ${nameOf(details)}${place} failed before the answer was complete${tried(details)}${inWords(details)}. ${KEPT} Check the network and the address, then try again.`,
       details,
     )
-    this.reason = `connection lost${this.said ? `: ${this.said}` : ""}`
+    this.reason = isUnreachable
+      ? `no server${place}: ${this.said}`
+      : `connection lost${this.said ? `: ${this.said}` : ""}`
+    this.isUnreachable = isUnreachable
   }
 }
+
+/** An address may carry a password. The host does not. */
+const hostIn = (address: string): string => (URL.canParse(address) ? new URL(address).origin : "its address")
 
 /** How a stream stalled: no answer at all, a silent connection, or signs of life without content. */
 export type Stall = "no-answer" | "idle" | "no-content"

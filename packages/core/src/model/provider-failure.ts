@@ -34,6 +34,8 @@ export interface FailureContext {
   readonly attempts: number
   /** Keys in use, to be kept out of every text. */
   readonly secrets: readonly string[]
+  /** Where requests go, if it is known. */
+  readonly address?: string
 }
 
 type FailureKind = "authentication" | "spend-limit" | "rate-limit" | "overload" | "connection" | "invalid"
@@ -67,7 +69,8 @@ const KIND_OF_TYPE: Readonly<Record<string, FailureKind>> = {
   not_found_error: "invalid",
 }
 
-export function modelErrorFrom(failure: ProviderFailure, { provider, attempts, secrets }: FailureContext): ModelError {
+export function modelErrorFrom(failure: ProviderFailure, context: FailureContext): ModelError {
+  const { provider, attempts, secrets, address } = context
   const { status, requestId } = failure
   const said = readable(redact(failure.said, secrets))
   const details = { provider, status, said, requestId, attempts }
@@ -88,7 +91,7 @@ export function modelErrorFrom(failure: ProviderFailure, { provider, attempts, s
     case "overload":
       return new OverloadedError(passing)
     case "connection":
-      return new ConnectionLostError(passing)
+      return new ConnectionLostError({ ...passing, address })
     case "invalid":
       return new InvalidModelRequestError(details)
   }
@@ -179,8 +182,8 @@ export function asModelError(
   if (failure) return modelErrorFrom(failure, context)
   const trouble = connectionTrouble(error)
   if (trouble === undefined) return error
-  const { provider, attempts, secrets } = context
+  const { provider, attempts, secrets, address } = context
   if (isRedirectLoop(error))
     return new InvalidModelRequestError({ provider, attempts, said: "the address redirects without an end" })
-  return new ConnectionLostError({ provider, attempts, said: redact(trouble, secrets) })
+  return new ConnectionLostError({ provider, attempts, address, said: redact(trouble, secrets) })
 }

@@ -4,12 +4,13 @@
  */
 import { setTimeout } from "node:timers/promises"
 import { type Clock, systemClock } from "../base/clock.ts"
-import { ModelAbortedError, PassingModelError, StalledError } from "./errors.ts"
+import { ConnectionLostError, ModelAbortedError, PassingModelError, StalledError } from "./errors.ts"
 import type { ModelEvent } from "./model.ts"
 
 const MAX_ATTEMPTS = 8 // together about a minute of waiting, which outlasts most overloads
 const MAX_WAIT_MS = 5 * 60_000 // in all; a person at a terminal has given up by then
 const MAX_STALLS = 3 // each has taken minutes already
+const MAX_UNREACHED = 4 // attempts, in about four seconds: enough for a server that starts again
 const MAX_TOTAL_MS = 30 * 60_000 // no attempt begins after this time
 const FIRST_DELAY_MS = 500
 const LONGEST_DELAY_MS = 30_000
@@ -49,6 +50,7 @@ export function planRetry(
   { maxAttempts = MAX_ATTEMPTS, maxWaitMs = MAX_WAIT_MS, random = Math.random }: RetryOptions = {},
 ): RetryPlan {
   if (!(error instanceof PassingModelError) || error.forbidsRetry || attempt >= maxAttempts) return GIVE_UP
+  if (error instanceof ConnectionLostError && error.isUnreachable && attempt >= MAX_UNREACHED) return GIVE_UP
   if (stalls >= MAX_STALLS || elapsedMs >= MAX_TOTAL_MS) return GIVE_UP
   const { retryAfterMs } = error
   const jitter = random() * JITTER

@@ -13,7 +13,7 @@ const BEFORE_45 = factsOf("claude-opus-4-1")
 const thresholds = (change: Partial<ThresholdInput> = {}) =>
   resolveThresholds({ window: 200_000, facts: SINCE_45, maxOutput: 32_000, autoCompact: true, ...change })
 
-describe("WIN-1 the window: the first that answers wins", () => {
+describe("WIN-1 the window: the first that answers wins, and a setting makes it smaller", () => {
   const asked = (name: string, more: { betas?: string[]; override?: number } = {}) => {
     const { facts, known } = findModel(name)
     return resolveWindow({ name, facts, known, ...more })
@@ -21,12 +21,13 @@ describe("WIN-1 the window: the first that answers wins", () => {
   const BETA = ["context-1m-2025-08-07"]
 
   test.each([
-    ["a [1m] suffix", "claude-sonnet-4-5[1m]", { betas: [], override: 5 }, { tokens: 1_000_000, from: "name" }],
+    ["a [1m] suffix", "claude-sonnet-4-5[1m]", { betas: [], override: 2_000_000 }, { tokens: 1_000_000, from: "name" }],
     ["a suffix in capitals", "claude-sonnet-4-5[1M]", {}, { tokens: 1_000_000, from: "name" }],
     ["a suffix on an unknown model", "someone-else[1m]", {}, { tokens: 1_000_000, from: "name" }],
-    ["the model", "claude-sonnet-4-5", { betas: BETA, override: 5 }, { tokens: 200_000, from: "model" }],
-    ["the model", "claude-opus-4-6", { override: 5 }, { tokens: 1_000_000, from: "model" }],
-    ["a beta header", "someone-else", { betas: ["x", ...BETA], override: 5 }, { tokens: 1_000_000, from: "beta" }],
+    ["the model", "claude-sonnet-4-5", { betas: BETA, override: 300_000 }, { tokens: 200_000, from: "model" }],
+    ["a smaller setting", "claude-opus-4-6", { override: 64_000 }, { tokens: 64_000, from: "override" }],
+    ["a smaller setting", "claude-sonnet-4-5[1m]", { override: 64_000 }, { tokens: 64_000, from: "override" }],
+    ["a beta header", "someone-else", { betas: ["x", ...BETA] }, { tokens: 1_000_000, from: "beta" }],
     ["a setting", "someone-else", { betas: ["x-context-1m-"], override: 5 }, { tokens: 5, from: "override" }],
     ["the default", "someone-else", {}, { tokens: 200_000, from: "default" }],
     [
@@ -42,6 +43,8 @@ describe("WIN-1 the window: the first that answers wins", () => {
   test("in a conversation: the environment's window for an unknown model, and the suffix is not sent", async () => {
     const unknown = await openTestConversation({ model: "someone-else", env: { STRATA_CONTEXT_WINDOW: "400000" } })
     expect(unknown.thresholds.window).toBe(400_000)
+    const smaller = await openTestConversation({ model: "claude-opus-4-6", env: { STRATA_CONTEXT_WINDOW: "64000" } })
+    expect(smaller.thresholds.window).toBe(64_000)
     const chat = await openTestConversation({ model: "claude-sonnet-4-5[1m]" })
     expect(chat.thresholds.window).toBe(1_000_000)
     await chat.add({ role: "user", content: "hi" })

@@ -28,13 +28,19 @@ export interface ResolvedWindow {
   readonly from: "name" | "model" | "beta" | "override" | "default"
 }
 
-/** The first source that knows a window wins. */
-export function resolveWindow({ name, facts, known, betas = [], override }: WindowInput): ResolvedWindow {
+/** The first source that knows a window wins. A setting can make any window smaller, but never larger than it is. */
+export function resolveWindow(input: WindowInput): ResolvedWindow {
+  const { override = 0 } = input
+  const known = knownWindow(input)
+  if (known && !(override > 0 && override < known.tokens)) return known
+  return override > 0 ? { tokens: override, from: "override" } : { tokens: DEFAULT_WINDOW, from: "default" }
+}
+
+function knownWindow({ name, facts, known, betas = [] }: WindowInput): ResolvedWindow | undefined {
   if (asksForMillion(name)) return { tokens: LONG_WINDOW, from: "name" }
   if (known) return { tokens: facts.window, from: "model" }
   if (betas.some((beta) => LONG_CONTEXT_BETA.test(beta))) return { tokens: LONG_WINDOW, from: "beta" }
-  if (override !== undefined && override > 0) return { tokens: override, from: "override" }
-  return { tokens: DEFAULT_WINDOW, from: "default" }
+  return undefined
 }
 
 export interface ThresholdInput {

@@ -22,19 +22,21 @@ import { type RetryOptions, withRetries } from "../retry.ts"
 import type { StreamLimits } from "../stream-limits.ts"
 import { type Piece, watchedStream } from "../watched-stream.ts"
 import { MessageCollector } from "./collect.ts"
+import { type Credentials, credentialsFrom, withoutVersion } from "./credentials.ts"
 import { factsFrom } from "./learn.ts"
 import { watchLimits } from "./rate-limits.ts"
 import { watchBody } from "./watch-body.ts"
 
 const PROVIDER = "anthropic"
+const PUBLIC_API = "https://api.anthropic.com"
 const SIDE_REQUEST_MS = 30_000 // to count tokens or ask about a model: the conversation can do without
 
 export interface AnthropicModelOptions extends RetryOptions {
   /** As people name it: with a date, with a `[1m]` suffix. */
   readonly model: string
-  /** Default: `ANTHROPIC_API_KEY`. */
+  /** Default: the token in `ANTHROPIC_AUTH_TOKEN`, or the key in `ANTHROPIC_API_KEY`. */
   readonly apiKey?: string | undefined
-  /** Default: `ANTHROPIC_BASE_URL`, else the public API. */
+  /** With or without `/v1` at its end. Default: `ANTHROPIC_BASE_URL`, or the public API. */
   readonly baseURL?: string
   readonly betas?: readonly string[]
   /** Your own client instead of a key: for another platform, a proxy, headers of your own. Its retries are not used. */
@@ -78,16 +80,16 @@ interface Attempt extends Sending {
 
 export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
   const { model: name, betas = [], env = process.env } = options
-  const apiKey = options.apiKey ?? env.ANTHROPIC_API_KEY
-  const baseURL = options.baseURL ?? env.ANTHROPIC_BASE_URL
-  const secrets = apiKey ? [apiKey] : []
+  const credentials = options.apiKey ? { apiKey: options.apiKey } : credentialsFrom(env)
+  const baseURL = options.baseURL ?? (env.ANTHROPIC_BASE_URL || undefined)
+  const secrets: string[] = Object.values(credentials ?? {})
   let known = findModel(name, options.models)
   let client: Promise<SdkClient> | undefined
 
   function connect(): Promise<SdkClient> {
     client ??= options.client
       ? Promise.resolve(options.client as unknown as SdkClient)
-      : createClient({ apiKey, baseURL, timeoutMs: options.timeoutMs })
+      : createClient({ credentials, baseURL, timeoutMs: options.timeoutMs })
     return client
   }
 
@@ -106,7 +108,10 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
   /** Our own error for any failure. An abort is checked first, because it looks like a failure too. */
   function explain(error: unknown, { attempts, signal }: Omit<Attempt, "asked">) {
     if (signal?.aborted) return new ModelAbortedError(PROVIDER)
-    return asModelError(error, { read: readFailure, context: { provider: PROVIDER, attempts, secrets } })
+    return asModelError(error, {
+      read: readFailure,
+      context: { provider: PROVIDER, attempts, secrets, address: baseURL ?? PUBLIC_API },
+    })
   }
 
   async function* attempt(body: ModelRequest, given: Attempt): AsyncGenerator<ModelEvent> {
@@ -205,18 +210,20 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
 }
 
 interface ClientOptions {
-  readonly apiKey: string | undefined
+  readonly credentials: Credentials | undefined
   readonly baseURL: string | undefined
   readonly timeoutMs: number | undefined
 }
 
-async function createClient({ apiKey, baseURL, timeoutMs }: ClientOptions): Promise<SdkClient> {
+async function createClient({ credentials, baseURL, timeoutMs }: ClientOptions): Promise<SdkClient> {
   // without a key the SDK would look for credentials on this machine
-  if (!apiKey) throw new MissingKeyError(PROVIDER)
+  if (!credentials) throw new MissingKeyError(PROVIDER)
   const { Anthropic } = await import("@anthropic-ai/sdk")
   return new Anthropic({
-    apiKey,
-    ...(baseURL === undefined ? {} : { baseURL }),
+    apiKey: null, // one of the two, never also the other from the environment
+    authToken: null,
+    ...credentials,
+    ...(baseURL === undefined ? {} : { baseURL: withoutVersion(baseURL) }),
     ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
     maxRetries: 0,
     openTelemetry: false, // we create our own spans

@@ -63,9 +63,13 @@ describe("LOOP-5 temporary failures are retried", () => {
     await new Promise((resolve) => server.once("listening", resolve))
     const { port } = server.address() as AddressInfo
     await new Promise((resolve) => server.close(resolve))
-    const { error, retries } = await play(modelAt({ url: `http://127.0.0.1:${port}` } as never, { maxAttempts: 2 }))
-    expect(error).toBeInstanceOf(ConnectionLostError)
-    expect(retries).toMatchObject([{ reason: "connection lost: ECONNREFUSED" }])
+    const url = `http://127.0.0.1:${port}`
+    const { waited, options } = noWaiting()
+    const { error, retries } = await play(modelAt({ url } as never, options))
+    expect(error).toMatchObject({ name: "ConnectionLostError", isUnreachable: true, attempts: 4 })
+    expect(error).toHaveProperty("message", expect.stringContaining(`cannot be reached at ${url} after 4 attempts`))
+    expect(retries[0]).toMatchObject({ reason: `no server at ${url}: ECONNREFUSED` })
+    expect(waited).toHaveLength(3)
   })
 })
 

@@ -1,0 +1,61 @@
+/** The task of `strata run`: from the command line, from a pipe, or from both. */
+import { fstatSync } from "node:fs"
+import { UsageError } from "../command.ts"
+
+const MOST_CHARACTERS = 1_000_000 // a quarter of a million tokens
+/** A program that starts this one may leave the pipe open and never write. */
+const SILENCE_MS = 3_000
+
+export async function readTask(operands: readonly string[], complain: (text: string) => void): Promise<string> {
+  const [named, ...more] = operands
+  if (more.length > 0) throw new UsageError(`Put the task in quotes: strata run "${operands.join(" ")}"`)
+  const task = named === "-" ? undefined : named
+  const piped = isPiped() || named === "-" ? await readPipe({ waits: task === undefined, complain }) : ""
+  const text = [task ?? "", piped].map((part) => part.trim()).filter(Boolean)
+  if (text.length === 0) throw new UsageError('strata run needs a task, such as: strata run "Explain this project"')
+  return text.join("\n\n")
+}
+
+/** A pipe or a file. Other inputs, such as `/dev/null`, hold no text to wait for. */
+function isPiped(): boolean {
+  try {
+    const input = fstatSync(process.stdin.fd)
+    return input.isFIFO() || input.isFile() || input.isSocket()
+  } catch {
+    return false // closed
+  }
+}
+
+interface Pipe {
+  /** The task itself is in the pipe, so there is nothing to do before it comes. */
+  readonly waits: boolean
+  readonly complain: (text: string) => void
+}
+
+async function readPipe({ waits, complain }: Pipe): Promise<string> {
+  const { stdin } = process
+  let text = ""
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const silence = waits ? undefined : setTimeout(resolve, SILENCE_MS)
+  stdin.setEncoding("utf8")
+  stdin.on("data", (piece: string) => {
+    clearTimeout(silence)
+    text += piece
+    if (text.length > MOST_CHARACTERS)
+      reject(
+        new UsageError(
+          `The piped input is longer than ${MOST_CHARACTERS.toLocaleString("en")} characters. Nothing was sent. Write it to a file and name the file in the task.`,
+        ),
+      )
+  })
+  stdin.once("end", resolve).once("error", reject)
+  try {
+    await promise
+  } finally {
+    clearTimeout(silence)
+    stdin.destroy()
+  }
+  if (text === "" && !waits && !stdin.readableEnded)
+    complain("- Standard input is open, but nothing came for 3 seconds. The task goes on without it.\n")
+  return text
+}
