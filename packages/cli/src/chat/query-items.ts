@@ -11,7 +11,7 @@ type EventOf<T extends QueryEvent["type"]> = Extract<QueryEvent, { type: T }>
 export function itemsAfter(items: readonly Item[], event: QueryEvent): readonly Item[] {
   switch (event.type) {
     case "user":
-      return [...items, { kind: "user", text: event.text }]
+      return isShown(items, event) ? items : [...items, { kind: "user", text: event.text }]
     case "text":
       return arriving(items, { kind: "answer", text: event.text })
     case "thinking":
@@ -52,6 +52,10 @@ export function itemsAfter(items: readonly Item[], event: QueryEvent): readonly 
       return items
   }
 }
+
+/** New figures may have shown a delivered message before its own event comes. */
+const isShown = (items: readonly Item[], { uuid }: EventOf<"user">): boolean =>
+  items.some((item) => item.kind === "user" && item.uuid === uuid)
 
 /** Messages and failures of a compaction. The work line shows its steps. */
 function compactionNotices({ progress }: EventOf<"compaction">): readonly Item[] {

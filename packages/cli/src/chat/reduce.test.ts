@@ -127,6 +127,12 @@ describe("LOOP-7: a queued input", () => {
     expect(reduce(delivered, { type: "status", status: STATUS, queued: [second] }).items).toEqual(delivered.items)
   })
 
+  test("is on the screen once, also where new figures say it was delivered before its event does", () => {
+    const noticed = reduce(queued, { type: "status", status: STATUS, queued: [second] })
+    const delivered = reduce(noticed, event({ type: "user", uuid: "q1", text: "and this", queued: true }))
+    expect(drawn(delivered.items)).toEqual(["user and this"])
+  })
+
   test("does not vanish from the screen if no event says that it was delivered", () => {
     expect(drawn(reduce(queued, { type: "status", status: STATUS, queued: [second] }).items)).toEqual(["user and this"])
   })

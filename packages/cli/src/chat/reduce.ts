@@ -75,7 +75,7 @@ export function reduce(state: ChatState, action: Action): ChatState {
 /** Messages delivered without an event of their own: nothing a person typed may vanish from the screen. */
 function delivered(before: readonly QueuedInput[], now: readonly QueuedInput[]): readonly Item[] {
   const waiting = new Set(now.map(({ uuid }) => uuid))
-  return before.filter(({ uuid }) => !waiting.has(uuid)).map(({ text }) => ({ kind: "user", text }))
+  return before.filter(({ uuid }) => !waiting.has(uuid)).map(({ uuid, text }) => ({ kind: "user", text, uuid }))
 }
 
 interface HappenedEvent {

@@ -8,7 +8,8 @@ import type { InputHistory } from "./input-history.ts"
 export type Item =
   /** The title line. */
   | { readonly kind: "heading"; readonly text: string }
-  | { readonly kind: "user"; readonly text: string }
+  /** `uuid`: its event may still come. */
+  | { readonly kind: "user"; readonly text: string; readonly uuid?: string }
   | { readonly kind: "answer"; readonly text: string; readonly isArriving?: boolean }
   | { readonly kind: "thinking"; readonly text: string; readonly isArriving?: boolean }
   | ToolItem

@@ -74,8 +74,10 @@ export interface BoundaryFacts {
   /** Responses before it. */
   readonly turn: number
   readonly before: number
-  /** The context after the next response; absent at the end. */
+  /** The context after the next response. */
   readonly after?: number
+  /** Where none has come yet: the context as it is, estimated. */
+  readonly estimated?: number
 }
 
 export interface CacheReport {
@@ -124,7 +126,9 @@ export function analyse(transcript: Transcript): Analysis {
     if (isMessage(entry) && isBoundary(entry))
       course.boundary(entry.compactMetadata?.preTokens || views.context.size().tokens)
     views.apply(entry)
-    if (isMessage(entry)) course.message(entry, views.context.size())
+    const size = views.context.size()
+    course.grown(size.tokens)
+    if (isMessage(entry)) course.message(entry, size)
   }
   const messages = entries.filter(isMessage)
   const calls = toolCalls(messages, views.estimator)
@@ -151,12 +155,18 @@ export function analyse(transcript: Transcript): Analysis {
 /** Follows the main path: the context size after each response, and the bill of each request. */
 class Course {
   readonly #sizes: { readonly id: string; tokens: number }[] = []
-  readonly #boundaries: { readonly turn: number; readonly before: number }[] = []
+  readonly #boundaries: { readonly turn: number; readonly before: number; now: number }[] = []
   readonly #counts = new Map<string, TokenCounts>()
   #isCounted = false
 
   boundary(before: number): void {
-    this.#boundaries.push({ turn: this.#sizes.length, before })
+    this.#boundaries.push({ turn: this.#sizes.length, before, now: before })
+  }
+
+  /** Follows the context after a boundary, until the next one. */
+  grown(tokens: number): void {
+    const last = this.#boundaries.at(-1)
+    if (last) last.now = tokens
   }
 
   message(message: Message, size: { readonly tokens: number; readonly counted: number }): void {
@@ -170,9 +180,9 @@ class Course {
   }
 
   growth(): Omit<Growth, "last"> {
-    const boundaries = this.#boundaries.map(({ turn, before }) => {
+    const boundaries = this.#boundaries.map(({ turn, before, now }) => {
       const after = this.#sizes[turn]?.tokens
-      return { turn, before, ...(after === undefined ? {} : { after }) }
+      return { turn, before, ...(after === undefined ? { estimated: now } : { after }) }
     })
     return {
       source: this.#isCounted ? "counted" : "estimated",

@@ -36,8 +36,8 @@ export function growth(page: Page): string[] {
       1,
     ),
     ...boundaries.map(
-      ({ turn, before, after }) =>
-        `${" ".repeat(9)}${style.yellow("▲")} compacted after turn ${turn}: ${short(before)} to ${after === undefined ? "?" : short(after)}`,
+      ({ turn, before, after, estimated = 0 }) =>
+        `${" ".repeat(9)}${style.yellow("▲")} compacted after turn ${turn}: ${short(before)} to ${after === undefined ? `about ${short(estimated)} (estimated)` : short(after)}`,
     ),
   ]
 }

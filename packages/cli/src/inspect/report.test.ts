@@ -129,6 +129,13 @@ it("reads as a page a person can follow, in 80 columns and without colours", () 
   `)
 })
 
+it("says how large the context is after a compaction that no response follows, and that it is an estimate", () => {
+  const talk = recording()
+  const end = talk.entries.findIndex((entry) => entry.type === "user" && entry.isCompactSummary === true) + 1
+  const lines = report(analyse({ ...talk, entries: talk.entries.slice(0, end) }), { style, columns: 80 })
+  expect(lines.find((line) => line.includes("compacted after turn 7"))).toMatch(/30\.0K to about \d+ \(estimated\)$/)
+})
+
 it("says little about an empty conversation, and nothing wrong", () => {
   const empty: Transcript = { ...recording(), entries: [] }
   expect(report(analyse(empty), { style, columns: 80 }).join("\n")).toContain(

@@ -1,5 +1,6 @@
 /** Clearing by hand: carries out what a person asked for, or says exactly what that would do. */
 import { StrataError } from "../base/errors.ts"
+import { InvalidOptionError } from "../base/options.ts"
 import { NO_TOKENS } from "../base/token-counts.ts"
 import { type ByHand, type ClearingOrder, clearByHand } from "../layers/2-microcompact/by-hand.ts"
 import { cacheLifetime } from "../layers/2-microcompact/cache-state.ts"
@@ -37,6 +38,7 @@ export interface ClearingParts {
 }
 
 export async function clearResults(parts: ClearingParts, request: ClearingRequest): Promise<ClearingReport> {
+  if (!isComplete(request)) throw new InvalidOptionError("downTo", WHAT_TO_CLEAR)
   const { record, layers, context, isOff } = parts
   if (isOff) throw new StrataError('Nothing was cleared: all layers are switched off (the setting "off").')
   const tokensBefore = context.size.tokens
@@ -46,6 +48,15 @@ export async function clearResults(parts: ClearingParts, request: ClearingReques
   const tokensAfter = request.dryRun ? await sizeAfter(planned, parts) : record.views.context.size().tokens
   const { results, images, rewrites } = planned
   return { results, images, tokensBefore, tokensAfter, rewrites, ...rewritingCost(rewrites, context) }
+}
+
+const WHAT_TO_CLEAR =
+  'Say what to clear. `{ downTo: 60_000 }` clears the oldest results until the context has this many tokens. `{ tool: "Read" }` clears those of one tool. `{ images: true }` clears images and documents. Nothing was cleared.'
+
+/** Callers without types can leave everything out. */
+function isComplete(request: ClearingRequest): boolean {
+  if ("images" in request) return request.images === true
+  return "tool" in request ? typeof request.tool === "string" : Number.isFinite(request.downTo)
 }
 
 /** On views of their own, so that the size is the one that the real decisions give. */

@@ -45,7 +45,8 @@ import { changeRange, type FoldRequest, type RangeChange, type SnipRequest } fro
 import { leaveOutReceived, withholdMedia } from "./refused-content.ts"
 import { type UndoReport, type UndoRequest, undo } from "./undo.ts"
 
-const OFF = "Everything is switched off (STRATA_OFF), so the view is the whole journal. Nothing was changed."
+const OFF =
+  'Everything is switched off (the setting "off"), so ranges are neither hidden nor opened. Nothing was changed.'
 
 export class Conversation implements AsyncDisposable {
   readonly opened: Opened

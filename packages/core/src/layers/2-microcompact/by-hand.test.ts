@@ -53,6 +53,13 @@ describe("L2-13 clearing by hand", () => {
     expect(text).not.toContain("toolu_1 some words")
   })
 
+  test("without saying what to clear it is refused, with the choices", async () => {
+    const { chat } = await working()
+    const choices = /downTo: 60_000.*tool: "Read".*images: true.*Nothing was cleared/
+    for (const wrong of [{}, { downTo: undefined }, { tool: 5 }, { images: false }])
+      await expect(chat.clearResults(wrong as never)).rejects.toThrow(choices)
+  })
+
   test("never what the model has not answered, however small the context should be", async () => {
     const { chat } = await working()
     expect(await chat.clearResults({ downTo: 0 })).toMatchObject({ results: 5 })

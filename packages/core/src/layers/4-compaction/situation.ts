@@ -53,7 +53,10 @@ function refusalOf(situation: Situation, cut: Cut | undefined): Refusal | undefi
       `System prompt, tools and instructions alone take about ${grouped(context.views.context.promptTokens)} tokens, and compaction starts at ${grouped(limits.autoCompact)}, so it cannot help. Use fewer tools, shorter instructions or a model with a larger window.`,
     )
   if (cut === undefined)
-    return refused("no-such-message", "There is no such message since the last boundary. Nothing was changed.")
+    return refused(
+      "no-such-message",
+      `There is no message ${order.range?.uuid} since the last boundary. Nothing was changed. Take a handle from the messages after it.`,
+    )
   if (cut.kind === "from" && openFrom(cut.summarised) < cut.summarised.length)
     return refused(
       "calls-open",

@@ -52,7 +52,7 @@ export function snipTool(source: SnipSource): Tool<SnipInput> {
     inputSchema,
     limitsItself: true,
     readOnly: true, // it changes no file, and the person is asked in every mode
-    question: ({ why }) => ({ kind: "ask", summary: `cut a range out of the view${why ? `: ${oneLine(why)}` : ""}` }),
+    question: ({ why }) => ({ kind: "ask", summary: `cut a range out of the view${why ? `: ${quoted(why)}` : ""}` }),
     async execute({ from, to, why = "" }, { askPerson, signal }) {
       if (from === undefined) return { content: listing(source.exchanges()) }
       if (!askPerson) return failed("There is no one to ask, so nothing was cut.")
@@ -72,7 +72,7 @@ export function snipTool(source: SnipSource): Tool<SnipInput> {
 }
 
 function question({ messages, tokens, words, handles }: SnippableRange, why: string): string {
-  const reason = why.trim() === "" ? "" : ` Its reason: ${oneLine(why)}`
+  const reason = why.trim() === "" ? "" : ` Its reason: ${quoted(why)}.`
   return `The agent proposes to cut ${grouped(messages)} messages (about ${grouped(tokens)} tokens, ${handles.from} to ${handles.to}) out of its view. They begin with "${words}".${reason} Nothing is deleted, and /unfold ${handles.from} brings them back. Cut them out?`
 }
 
@@ -92,5 +92,8 @@ const refusal = (remark: string | undefined): string =>
     : `Nothing was cut. The person says: ${remark}`
 
 const failed = (content: string): ToolOutput => ({ content, isError: true })
+
+/** The agent wrote it: quoted, so that it never reads as the program's own text. */
+const quoted = (why: string): string => `"${oneLine(why).replace(/\.$/, "").replaceAll('"', "'")}"`
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim().slice(0, REASON).toWellFormed()

@@ -202,7 +202,7 @@ test("BEY-13 the agent proposes a snip, and only the person's yes cuts it out", 
   await ask(agent, "Propose it.")
   expect(asked).toHaveLength(1)
   expect(asked[0]).toMatch(
-    /cut 4 messages \(about [\d,]+ tokens, .*They begin with "Never use tabs\. Try the first idea\."\. Its reason: It was a dead end\./,
+    /cut 4 messages \(about [\d,]+ tokens, .*They begin with "Never use tabs\. Try the first idea\."\. Its reason: "It was a dead end"\./,
   )
   expect(await decisionsOf(agent, "snipped")).toHaveLength(0)
 

@@ -330,7 +330,7 @@ describe("BEY-2 repair without a model", () => {
 
   test("what is missing is added with handles, within its room", () => {
     const { text, added } = repair("The work went on.")
-    expect(text).toMatch(/added from the conversation, each with its recall handle:/)
+    expect(text).toMatch(/added from the conversation, each with its handle:/)
     expect(text).toMatch(/- \[[0-9a-f]{10}\] Never push to the release branch\./)
     expect(added.map((fact) => fact.class)).toContain("request")
     const facts = check("The work went on.").facts

@@ -113,7 +113,7 @@ function appendix(added: readonly Fact[]): string {
     const lines = added.filter((fact) => fact.class === kind).map(lineOf)
     return lines.length === 0 ? [] : [`${TITLES[kind]}:`, ...lines]
   })
-  return ["Missing in the summary and added from the conversation, each with its recall handle:", ...lists].join("\n")
+  return ["Missing in the summary and added from the conversation, each with its handle:", ...lists].join("\n")
 }
 
 const lineOf = ({ text, uuid }: Fact): string =>

@@ -63,7 +63,7 @@ Sentences of the user, word for word, oldest first, each after the handle of its
 \`\`\`
 
 ## What the user said
-The user's messages, word for word, oldest first, each under its recall handle.
+The user's messages, word for word, oldest first, each under its handle.
 Message ${handleOf(asked!.uuid)}:
 \`\`\`
 Never push to main. Fix the parser, please.

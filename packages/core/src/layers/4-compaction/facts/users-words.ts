@@ -61,7 +61,7 @@ export function renderWords({ words: { messages }, limit, estimate, kept }: Word
   const standing = messages.filter(({ uuid }) => kept.has(uuid))
   return [
     "## What the user said",
-    "The user's messages, word for word, oldest first, each under its recall handle.",
+    "The user's messages, word for word, oldest first, each under its handle.",
     ...(elided.length > 0 ? [`[${count(elided, "earlier message")} left out here: ${rangeOf(elided)}]`] : []),
     ...shown,
     ...(standing.length > 0
