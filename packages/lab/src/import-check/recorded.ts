@@ -1,0 +1,72 @@
+/** What a recording says about itself, read from its raw JSON without the importers. The import is compared with it. */
+
+/** JSON of a shape that the recordings are known to have. */
+export interface Raw {
+  // biome-ignore lint/suspicious/noExplicitAny: the raw files are read without the importers' help
+  readonly [key: string]: any
+}
+
+export interface Recorded {
+  /** What the person said, in order. */
+  readonly said: readonly string[]
+  /** The files that tools and commands created, changed or deleted, as the recording names them. */
+  readonly changed: readonly string[]
+  /** By model. Missing where the program recorded no usage. */
+  readonly billed?: Readonly<Record<string, Billed>>
+}
+
+export interface Billed {
+  readonly requests: number
+  /** Neither read from the cache nor written to it. */
+  readonly input: number
+  readonly cacheRead: number
+  readonly cacheWrite: number
+  readonly output: number
+  /** What the program says it cost. */
+  readonly dollars?: number
+}
+
+const NOTHING: Billed = { requests: 0, input: 0, cacheRead: 0, cacheWrite: 0, output: 0 }
+
+export class Bill {
+  readonly #models: Record<string, Billed> = {}
+
+  add(model: string, { requests = 1, input = 0, cacheRead = 0, cacheWrite = 0, output = 0, dollars }: Partial<Billed>) {
+    const before = this.#models[model] ?? NOTHING
+    const cost = dollars === undefined ? {} : { dollars: (before.dollars ?? 0) + dollars }
+    this.#models[model] = {
+      requests: before.requests + requests,
+      input: before.input + input,
+      cacheRead: before.cacheRead + cacheRead,
+      cacheWrite: before.cacheWrite + cacheWrite,
+      output: before.output + output,
+      ...cost,
+    }
+  }
+
+  get models(): Readonly<Record<string, Billed>> {
+    return this.#models
+  }
+}
+
+/** The lines that are JSON. */
+export function rawLines(text: string): readonly Raw[] {
+  return text
+    .replace(/^\uFEFF/, "")
+    .split("\n")
+    .flatMap((line) => {
+      try {
+        const value: unknown = JSON.parse(line)
+        return typeof value === "object" && value !== null ? [value as Raw] : []
+      } catch {
+        return []
+      }
+    })
+}
+
+/** The texts of a message's content: a string, or blocks with a text. */
+export function textsIn(content: unknown): readonly string[] {
+  if (typeof content === "string") return [content]
+  if (!Array.isArray(content)) return []
+  return content.flatMap((block: Raw) => (typeof block?.text === "string" ? [block.text] : []))
+}
