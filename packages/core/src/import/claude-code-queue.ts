@@ -5,6 +5,9 @@
  */
 import { type Fields, textAt } from "./foreign-json.ts"
 
+/** A report of a task stays in the queue while input that came later is inserted. */
+const NOTICE = /^\s*(?:<(?:agent|task)-notification>|\{"task_id":")/
+
 export class InputQueue {
   #waiting: string[] = []
   #inserted: string[] = []
@@ -23,7 +26,7 @@ export class InputQueue {
         this.#waiting = []
         break
       case "remove": {
-        const input = this.#take(content)
+        const input = this.#take(content ?? this.#waiting.find((waiting) => !NOTICE.test(waiting)))
         if (input !== undefined && !takeOut(this.#recorded, input)) this.#inserted.push(input)
       }
     }
