@@ -2,6 +2,8 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { HARMLESS, SECRETS } from "../../../test/memory/secret-samples.ts"
 import { findSecrets, maskSecrets } from "./find-secrets.ts"
+import { KNOWN_FORMS } from "./known-forms.ts"
+import { NAMED_SECRETS } from "./named-secrets.ts"
 
 const lines = (text: string) => text.split("\n").filter((line) => line.trim() !== "")
 
@@ -67,5 +69,20 @@ test("BEY-9 long hostile texts are searched in time that grows with their length
     const start = process.cpuUsage()
     findSecrets(text)
     expect(process.cpuUsage(start).user, JSON.stringify(part)).toBeLessThan(4_000_000) // microseconds
+  }
+})
+
+test("BEY-9 the places where a rule is tried are all that it could match at", () => {
+  const texts = [...SECRETS.map(({ text }) => text), ...HARMLESS]
+  for (const { pattern, begins, needs } of [...KNOWN_FORMS, ...NAMED_SECRETS]) {
+    const anywhere = new RegExp(pattern, pattern.flags.replace("y", ""))
+    for (const text of texts.filter((each) => each.search(anywhere) >= 0)) {
+      if (begins) {
+        const here = new RegExp(begins, `${begins.flags}y`)
+        here.lastIndex = text.search(anywhere)
+        expect(here.test(text), `${begins} in ${text}`).toBe(true)
+      }
+      if (needs) expect(text.search(needs), `${needs} in ${text}`).toBeGreaterThanOrEqual(0)
+    }
   }
 })

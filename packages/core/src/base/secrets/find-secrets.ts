@@ -9,12 +9,19 @@ export interface FoundSecret {
   readonly kind: string
 }
 
+const RULES: readonly SecretRule[] = [...KNOWN_FORMS, ...NAMED_SECRETS]
 const WORDS_AFTER = 40 // characters that a rule may look at after the value
 
 /** The secrets in a text, first to last, without overlaps. */
 export function findSecrets(text: string): readonly FoundSecret[] {
   const { visible, positions } = withoutInvisible(withoutMasks(text))
-  const found = [...KNOWN_FORMS, ...NAMED_SECRETS].flatMap((rule) => matchesOf(rule, visible))
+  const placesOf = placesIn(visible)
+  const found: FoundSecret[] = []
+  for (const rule of RULES) {
+    const first = rule.begins ?? rule.needs
+    if (first && placesOf(first).length === 0) continue
+    for (const match of matchesOf(rule, visible, placesOf)) found.push(...secretIn(rule, visible, match))
+  }
   const kept: FoundSecret[] = []
   for (const secret of found.sort((a, b) => a.at - b.at || b.length - a.length)) {
     const last = kept.at(-1)
@@ -46,18 +53,47 @@ function replaced(text: string, instead: (secret: FoundSecret) => string): strin
   return result + text.slice(at)
 }
 
-function matchesOf({ kind, pattern, isSecret }: SecretRule, text: string): readonly FoundSecret[] {
-  return [...text.matchAll(pattern)].flatMap((match) => {
-    const group = ["quoted", "fancy", "bare", "secret"].find((name) => match.groups?.[name] !== undefined)
-    const [start, end] = group === undefined ? match.indices![0]! : match.indices!.groups![group]!
-    const isQuoted = group === "quoted" || group === "fancy"
-    const given = text.slice(start, end)
-    const value = group === "bare" ? given.replace(/[.!?)\]}>*_:]+$/, "") : given
-    if (value === "" || given.startsWith("[[")) return []
-    const after = text.slice(start + value.length, end + WORDS_AFTER)
-    if (isSecret && !isSecret({ value, isQuoted, after })) return []
-    return [{ at: start, length: value.length, kind }]
-  })
+type PlacesOf = (pattern: RegExp) => readonly number[]
+
+/** Where a pattern matches in a text. The answers are kept: many rules ask for the same. */
+function placesIn(text: string): PlacesOf {
+  const known = new Map<RegExp, number[]>()
+  return (pattern) => {
+    const before = known.get(pattern)
+    if (before) return before
+    const places: number[] = []
+    known.set(pattern, places)
+    pattern.lastIndex = 0
+    for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
+      places.push(match.index)
+      pattern.lastIndex = match.index + 1
+    }
+    return places
+  }
+}
+
+function* matchesOf({ pattern, begins }: SecretRule, text: string, placesOf: PlacesOf): Generator<RegExpExecArray> {
+  let end = 0
+  for (const place of begins ? placesOf(begins) : [0]) {
+    if (place < end) continue
+    pattern.lastIndex = place
+    for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
+      end = pattern.lastIndex
+      yield match
+    }
+  }
+}
+
+function secretIn({ kind, isSecret }: SecretRule, text: string, match: RegExpExecArray): readonly FoundSecret[] {
+  const group = ["quoted", "fancy", "bare", "secret"].find((name) => match.groups?.[name] !== undefined)
+  const [start, end] = group === undefined ? match.indices![0]! : match.indices!.groups![group]!
+  const isQuoted = group === "quoted" || group === "fancy"
+  const given = text.slice(start, end)
+  const value = group === "bare" ? given.replace(/[.!?)\]}>*_:]+$/, "") : given
+  if (value === "" || given.startsWith("[[")) return []
+  const after = text.slice(start + value.length, end + WORDS_AFTER)
+  if (isSecret && !isSecret({ value, isQuoted, after })) return []
+  return [{ at: start, length: value.length, kind }]
 }
 
 /** What was masked before is no value and no name of one. */

@@ -4,46 +4,60 @@ import { isCardNumber, isCredentialPair, looksRandom } from "./secret-values.ts"
 
 const hasDigit = ({ value }: FoundValue) => /\d/.test(value)
 
-/** Formats that their issuers made recognisable. */
-const ISSUED: readonly SecretRule[] = [
+/** A format that its issuer made recognisable: how it starts, and what follows. */
+interface Issued extends Pick<SecretRule, "kind" | "isSecret"> {
+  readonly start: RegExp
+  readonly rest: RegExp
+}
+
+const ISSUED: readonly Issued[] = [
   {
     kind: "private key",
-    pattern:
-      /-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----[\s\S]{0,20000}?(?:-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----|$(?![\s\S]))/dg,
+    start: /-----BEGIN /,
+    rest: /[A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----[\s\S]{0,20000}?(?:-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----|$(?![\s\S]))/,
   },
-  { kind: "private key", pattern: /\bPrivate-Lines: \d+\s+[A-Za-z0-9+/=\s]{20,}/dg }, // PuTTY
-  { kind: "private key", pattern: /\bAGE-SECRET-KEY-1[A-Z0-9]{20,}/dg },
-  { kind: "API key", pattern: /\bsk-[\w-]{16,}/dg, isSecret: hasDigit }, // Anthropic, OpenAI and others that imitate them
-  { kind: "AWS key", pattern: /\b(?:AKIA|ASIA|AIDA|AROA|AGPA|ANPA)[A-Z0-9]{16}\b/dg },
-  { kind: "GitHub token", pattern: /\bgh[oprsu]_[A-Za-z0-9]{30,}/dg },
-  { kind: "GitHub token", pattern: /\bgithub_pat_\w{30,}/dg },
-  { kind: "GitLab token", pattern: /\bgl(?:pat|ptt|rt|soat|dt|cbt)-[\w-]{18,}/dg },
-  { kind: "Slack token", pattern: /\bxox[abeoprs]-[\w-]{10,}/dg },
-  { kind: "Slack token", pattern: /\bxapp-\d-[\w-]{10,}/dg },
-  { kind: "webhook address", pattern: /https:\/\/hooks\.slack\.com\/(?:services|workflows)\/(?<secret>[\w/-]{20,})/dg },
+  { kind: "private key", start: /\bPrivate-Lines: /, rest: /\d+\s+[A-Za-z0-9+/=\s]{20,}/ }, // PuTTY
+  { kind: "private key", start: /\bAGE-SECRET-KEY-1/, rest: /[A-Z0-9]{20,}/ },
+  { kind: "API key", start: /\bsk-/, rest: /[\w-]{16,}/, isSecret: hasDigit }, // Anthropic, OpenAI and others that imitate them
+  { kind: "AWS key", start: /\b(?:AKIA|ASIA|AIDA|AROA|AGPA|ANPA)/, rest: /[A-Z0-9]{16}\b/ },
+  { kind: "GitHub token", start: /\bgh[oprsu]_/, rest: /[A-Za-z0-9]{30,}/ },
+  { kind: "GitHub token", start: /\bgithub_pat_/, rest: /\w{30,}/ },
+  { kind: "GitLab token", start: /\bgl(?:pat|ptt|rt|soat|dt|cbt)-/, rest: /[\w-]{18,}/ },
+  { kind: "Slack token", start: /\bxox[abeoprs]-/, rest: /[\w-]{10,}/ },
+  { kind: "Slack token", start: /\bxapp-/, rest: /\d-[\w-]{10,}/ },
   {
     kind: "webhook address",
-    pattern: /https:\/\/(?:\w+\.)?discord(?:app)?\.com\/api\/webhooks\/(?<secret>[\w/-]{20,})/dg,
+    start: /https:\/\/hooks\.slack\.com\//,
+    rest: /(?:services|workflows)\/(?<secret>[\w/-]{20,})/,
   },
-  { kind: "npm token", pattern: /\bnpm_[A-Za-z0-9]{30,}/dg },
-  { kind: "PyPI token", pattern: /\bpypi-[\w-]{40,}/dg },
-  { kind: "Stripe key", pattern: /\b(?:[prs]k_(?:live|test)|whsec)_[A-Za-z0-9]{16,}/dg },
-  { kind: "Google key", pattern: /\bAIza[\w-]{30,}/dg },
-  { kind: "Google key", pattern: /\b(?:ya29\.|GOCSPX-)[\w-]{16,}/dg },
-  { kind: "SendGrid key", pattern: /\bSG\.[\w-]{16,}\.[\w-]{16,}/dg },
-  { kind: "Telegram token", pattern: /\b\d{8,10}:[A-Za-z0-9_-]{35}\b/dg },
+  {
+    kind: "webhook address",
+    start: /https:\/\/(?:\w+\.)?discord(?:app)?\.com\//,
+    rest: /api\/webhooks\/(?<secret>[\w/-]{20,})/,
+  },
+  { kind: "npm token", start: /\bnpm_/, rest: /[A-Za-z0-9]{30,}/ },
+  { kind: "PyPI token", start: /\bpypi-/, rest: /[\w-]{40,}/ },
+  { kind: "Stripe key", start: /\b(?:[prs]k_(?:live|test)|whsec)_/, rest: /[A-Za-z0-9]{16,}/ },
+  { kind: "Google key", start: /\bAIza/, rest: /[\w-]{30,}/ },
+  { kind: "Google key", start: /\b(?:ya29\.|GOCSPX-)/, rest: /[\w-]{16,}/ },
+  { kind: "SendGrid key", start: /\bSG\./, rest: /[\w-]{16,}\.[\w-]{16,}/ },
   {
     kind: "API token",
-    pattern: /\b(?:hf_|dckr_pat_|lin_api_|dop_v1_|shp(?:at|ca|ss)_|hvs\.|dapi|rubygems_|figd_|gsk_|r8_)[\w-]{24,}/dg,
+    start: /\b(?:hf_|dckr_pat_|lin_api_|dop_v1_|shp(?:at|ca|ss)_|hvs\.|dapi|rubygems_|figd_|gsk_|r8_)/,
+    rest: /[\w-]{24,}/,
   },
-  { kind: "JSON web token", pattern: /\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/dg },
+  { kind: "JSON web token", start: /\beyJ/, rest: /[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/ },
 ]
+
+const ISSUED_STARTS = new RegExp(ISSUED.map(({ start }) => start.source).join("|"), "g")
 
 /** Forms in which programs carry credentials. */
 const CARRIED: readonly SecretRule[] = [
+  { kind: "Telegram token", pattern: /\b\d{8,10}:[A-Za-z0-9_-]{35}\b/dg, needs: /\d:[A-Za-z0-9_-]{35}/g },
   {
     kind: "password in an address",
     pattern: /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:@/"'`<>]{0,100}:(?<secret>[^\s@/"'`<>]{1,200})@/dgi,
+    needs: /:\/\/[^\s:@/"'`<>]{0,100}:[^\s@/"'`<>]{1,200}@/g,
     isSecret: ({ value }) => !/^(?:\$|%|\{|\*+$|\.+$|\[)/.test(value),
   },
   {
@@ -65,16 +79,22 @@ const CARRIED: readonly SecretRule[] = [
   {
     kind: "cookie",
     pattern: /\b(?:set-)?cookie["'`]?\s*[:=]\s*["'`]?(?<secret>[^\s=;"'`]{1,80}=[^\n"'`]{8,})/dgi,
+    needs: /cookie/gi,
     isSecret: hasDigit,
   },
   {
     kind: "session id",
     pattern:
       /\b(?:PHPSESSID|JSESSIONID|ASP\.NET_SessionId|connect\.sid|session[-_]?id|sessionid|sid)\s*[=:]\s*(?<secret>[\w.%:/+-]{8,})/dgi,
+    needs: /id\s*[=:]/gi,
     isSecret: (found) => looksRandom(found.value),
   },
   { kind: "password", pattern: /\bmachine\s+\S{1,200}\s+login\s+\S{1,200}\s+password\s+(?<secret>\S+)/dg }, // .netrc
-  { kind: "password", pattern: /^[ \t]*[\w.*-]{1,200}:(?:\d+|\*):[\w*-]+:\w+:(?<secret>\S+)$/dgm }, // .pgpass
+  {
+    kind: "password",
+    pattern: /^[ \t]*[\w.*-]{1,200}:(?:\d+|\*):[\w*-]+:\w+:(?<secret>\S+)$/dgm, // .pgpass
+    needs: /:(?:\d+|\*):[\w*-]+:\w+:\S/g,
+  },
   {
     kind: "password",
     pattern: /\b(?:curl|wget|http)\b[^\n]{0,200}?\s(?:-u|--user)[\s=]+["'`]?[^\s:"'`]{1,100}:(?<secret>[^\s"'`]+)/dg,
@@ -94,4 +114,11 @@ const CARRIED: readonly SecretRule[] = [
   },
 ]
 
-export const KNOWN_FORMS: readonly SecretRule[] = [...ISSUED, ...CARRIED]
+export const KNOWN_FORMS: readonly SecretRule[] = [
+  ...ISSUED.map(({ start, rest, ...rule }) => ({
+    ...rule,
+    pattern: new RegExp(`(?:${start.source})(?:${rest.source})`, "dgy"),
+    begins: ISSUED_STARTS,
+  })),
+  ...CARRIED,
+]

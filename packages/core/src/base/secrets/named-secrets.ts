@@ -21,7 +21,21 @@ const IS =
 const BECAME =
   "(?:(?:\\s+(?:has\\s+been|was|were|is|got|wurde))?\\s+(?:changed|set|reset|updated|rotated|switched|geändert|gesetzt)(?:\\s+from\\s+\\S+)?\\s+(?:to|auf|zu|in)\\s+|\\s+equals\\s+|,?\\s+(?:it['’]s|it\\s+is|namely|nämlich)\\s+|\\s*(?:→|->|=>)\\s*|\\s+[-–—]\\s+)"
 
+/** Where names begin. Each is searched for once, for all rules that need one of them. */
+const STRONG_BEGINS = new RegExp(`${STRONG}|pass|pw`, "giu")
+const WEAK_BEGINS = new RegExp(`${WEAK}|key|schlüssel`, "giu")
+
 const named = (names: string, rest: string) => new RegExp(`(?:${names})${rest}${VALUE}`, "dgiu")
+const strong = (names: string, rest: string) => ({
+  kind: "password",
+  pattern: new RegExp(named(names, rest), "dgiuy"),
+  begins: STRONG_BEGINS,
+})
+const weak = (names: string, rest: string) => ({
+  kind: "key or token",
+  pattern: new RegExp(named(names, rest), "dgiuy"),
+  begins: WEAK_BEGINS,
+})
 
 const random = ({ value }: Pick<FoundValue, "value">) => looksRandom(value)
 const hasLetterAndDigit = (found: FoundValue) =>
@@ -29,25 +43,25 @@ const hasLetterAndDigit = (found: FoundValue) =>
 
 export const NAMED_SECRETS: readonly SecretRule[] = [
   // DB_PASSWORD=…, "password": "…", password => …, **Password:** …
-  { kind: "password", pattern: named(STRONG, `[\\w.-]{0,30}${WHOSE}${EQUALS}${OPEN}??`), isSecret: isPassword },
-  { kind: "key or token", pattern: named(WEAK, `[\\w.-]{0,30}${WHOSE}${EQUALS}${OPEN}??`), isSecret: random },
+  { ...strong(STRONG, `[\\w.-]{0,30}${WHOSE}${EQUALS}${OPEN}??`), isSecret: isPassword },
+  { ...weak(WEAK, `[\\w.-]{0,30}${WHOSE}${EQUALS}${OPEN}??`), isSecret: random },
   // the password for staging is …
-  { kind: "password", pattern: named(STRONG, `s?${WHOSE}${IS}${OPEN}??`), isSecret: isPassword },
-  { kind: "key or token", pattern: named(WEAK, `s?${WHOSE}${IS}${OPEN}??`), isSecret: random },
+  { ...strong(STRONG, `s?${WHOSE}${IS}${OPEN}??`), isSecret: isPassword },
+  { ...weak(WEAK, `s?${WHOSE}${IS}${OPEN}??`), isSecret: random },
   // the password was changed to …
-  { kind: "password", pattern: named(STRONG, `s?${WHOSE}${BECAME}${OPEN}??`), isSecret: isPassword },
-  { kind: "key or token", pattern: named(WEAK, `s?${WHOSE}${BECAME}${OPEN}??`), isSecret: random },
-  { kind: "password", pattern: named(STRONG, "[^.\\n]{0,30}?\\sfrom\\s+"), isSecret: hasLetterAndDigit },
+  { ...strong(STRONG, `s?${WHOSE}${BECAME}${OPEN}??`), isSecret: isPassword },
+  { ...weak(WEAK, `s?${WHOSE}${BECAME}${OPEN}??`), isSecret: random },
+  { ...strong(STRONG, "[^.\\n]{0,30}?\\sfrom\\s+"), isSecret: hasLetterAndDigit },
   // pw: …, key=…, <password>…</password>, … (the password)
-  { kind: "password", pattern: named("(?<![a-z])(?:pass|pw)", `${EQUALS}${OPEN}??`), isSecret: hasLetterAndDigit },
+  { ...strong("(?<![a-z])(?:pass|pw)", `${EQUALS}${OPEN}??`), isSecret: hasLetterAndDigit },
   {
-    kind: "key or token",
-    pattern: named("(?<![a-z])(?:key|schlüssel)", `(?:${EQUALS}|${IS})${OPEN}??`),
+    ...weak("(?<![a-z])(?:key|schlüssel)", `(?:${EQUALS}|${IS})${OPEN}??`),
     isSecret: ({ value }) => value.length >= 16 && /[a-z]/.test(value) && /[A-Z]/.test(value) && random({ value }),
   },
   {
     kind: "password",
     pattern: new RegExp(`<[\\w:-]{0,20}(?:${STRONG})>(?<secret>[^<\\s]{3,200})</`, "dgiu"),
+    needs: STRONG_BEGINS,
     isSecret: (found) => isPassword({ ...found, after: "" }),
   },
   {
@@ -56,16 +70,26 @@ export const NAMED_SECRETS: readonly SecretRule[] = [
       `(?<![^\\s"'\`])(?<bare>[^\\s"'\`]{4,200})["'\`]?\\s+\\((?:the\\s|my\\s|our\\s|das\\s)?(?:${STRONG})\\)`,
       "dgiu",
     ),
+    needs: new RegExp(`\\((?:\\w+\\s)?(?:${STRONG})\\)`, "giu"),
     isSecret: hasLetterAndDigit,
   },
   // --password …, | password | … |, password hunter2
-  { kind: "password", pattern: named(`--?(?:${STRONG}|pass)`, "[\\s=]{1,3}"), isSecret: isPassword },
-  { kind: "key or token", pattern: named(`--?[\\w-]{0,20}(?:${WEAK})`, "[\\s=]{1,3}"), isSecret: random },
-  { kind: "password", pattern: named(STRONG, "\\s{1,20}\\|\\s{1,20}"), isSecret: isPassword },
-  { kind: "key or token", pattern: named(WEAK, "\\s{1,20}\\|\\s{1,20}"), isSecret: random },
   {
     kind: "password",
-    pattern: named(`${STRONG}|\\bpw`, "\\s+"),
+    pattern: named(`--?(?:${STRONG}|pass)`, "[\\s=]{1,3}"),
+    needs: STRONG_BEGINS,
+    isSecret: isPassword,
+  },
+  {
+    kind: "key or token",
+    pattern: named(`--?[\\w-]{0,20}(?:${WEAK})`, "[\\s=]{1,3}"),
+    needs: WEAK_BEGINS,
+    isSecret: random,
+  },
+  { ...strong(STRONG, "\\s{1,20}\\|\\s{1,20}"), isSecret: isPassword },
+  { ...weak(WEAK, "\\s{1,20}\\|\\s{1,20}"), isSecret: random },
+  {
+    ...strong(`${STRONG}|\\bpw`, "\\s+"),
     isSecret: ({ value, after, isQuoted }) =>
       /\d/.test(value) &&
       /\p{L}/u.test(value) &&
@@ -74,8 +98,7 @@ export const NAMED_SECRETS: readonly SecretRule[] = [
         : false,
   },
   {
-    kind: "key or token",
-    pattern: named(WEAK, "\\s+"),
+    ...weak(WEAK, "\\s+"),
     isSecret: ({ value }) => value.length >= 20 && /\d/.test(value) && looksRandom(value),
   },
   // use hunter2 as the password
@@ -85,6 +108,7 @@ export const NAMED_SECRETS: readonly SecretRule[] = [
       `\\b(?:use|enter|type|try|with|nimm|verwende|benutze)\\s+(?:["'\`“„](?<quoted>[^"'\`”“\\n]{1,200})["'\`”“]|(?<bare>[^\\s"'\`]{3,200}))\\s+(?:as|als)\\s+(?:the\\s+|a\\s+|my\\s+|our\\s+|your\\s+|das\\s+)?(?:\\w+\\s+)?(?:${STRONG}|pin\\b)`,
       "dgiu",
     ),
+    needs: new RegExp(`(?:as|als)\\s+(?:\\w+\\s+){0,2}(?:${STRONG}|pin\\b)`, "giu"),
     isSecret: ({ value, isQuoted }) => isPassword({ value, isQuoted, after: "" }),
   },
   {

@@ -25,7 +25,11 @@ const PLAIN_WORD = /^[a-z]{1,2}$|^[\d\s.,:%-]*$/
 
 const UNSAFE = /[<>\\\p{Cc}]/u // tags, escapes and control characters belong to code
 
-export const isQuote = (code: number): boolean => CLOSING.has(code)
+/** The characters between have no quote among them, and most characters of most texts are there. */
+const MAY_BE_LETTER = { from: 0x61, to: 0xaa }
+
+export const isQuote = (code: number): boolean =>
+  (code < MAY_BE_LETTER.from || code > MAY_BE_LETTER.to) && CLOSING.has(code)
 
 /** Where the next closing quote of each kind is, so that a text full of opening ones is read once. */
 export type Closings = Map<string, number>

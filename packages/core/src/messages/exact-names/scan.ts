@@ -1,16 +1,17 @@
 /** Classes of characters: what ends a line, what ends a word, what only seems to. */
 
-const LINE_BREAKS = new Set([0x0a, 0x0d, 0x2028, 0x2029])
-/** ASCII characters that are never part of a name. */
-const BREAKS = new Set([..."\"'`<>()[]{}|,;=*!?^&"].map((character) => character.charCodeAt(0)))
+/** By character code: 1 for ASCII characters that are never part of a name. */
+const BREAKS = new Uint8Array(0x80).fill(1, 0, 0x21)
+for (const character of "\u007f\"'`<>()[]{}|,;=*!?^&") BREAKS[character.charCodeAt(0)] = 1
 const COMMA = 0x2c
 const BACKSLASH = 0x5c
 
-export const isLineBreak = (code: number): boolean => LINE_BREAKS.has(code)
+export const isLineBreak = (code: number): boolean =>
+  code <= 0x0d ? code === 0x0a || code === 0x0d : code === 0x2028 || code === 0x2029
 
 /** White space, brackets, quotes, and the punctuation of every script. */
 export function isWordBreak(code: number): boolean {
-  if (code < 0x80) return code <= 0x20 || code === 0x7f || BREAKS.has(code)
+  if (code < 0x80) return BREAKS[code] === 1
   if (code < 0xc0) return code !== 0xb5 && code !== 0xaa && code !== 0xba // µ and ordinals are letters
   if (code === 0xd7 || code === 0xf7) return true
   if (code >= 0x2000 && code <= 0x2bff) return true // punctuation, arrows, box drawing, blocks
