@@ -24,6 +24,8 @@ const TESTS = [
   "packages/core/test/integration/compaction/properties",
   "packages/core/test/integration/layers/dreaming.test.ts",
   "packages/core/src/layers/6-dreaming/consolidate-lock.test.ts",
+  "packages/core/src/layers/2-microcompact/",
+  "packages/core/src/replay/clearing-pays.test.ts",
 ]
 const only = process.argv.slice(4)
 const tests = only.length === 0 ? TESTS : only

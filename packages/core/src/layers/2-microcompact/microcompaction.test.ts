@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { entriesOf, openTestConversation } from "../../../test/open.ts"
+import { RUNS } from "../../../test/runs.ts"
 import { manualClock } from "../../base/clock.ts"
 import type { SwitchName } from "../../base/flag-names.ts"
 import { createFlags } from "../../base/flags.ts"
@@ -18,6 +19,8 @@ import type { Compactor } from "../layer.ts"
 import { planByTime } from "./by-time.ts"
 import { microcompaction } from "./microcompaction.ts"
 import { mechanismsFor, POLICY } from "./policy.ts"
+
+const FEW = Math.ceil(RUNS / 8) // each opens a conversation after every step
 
 const MINUTE = 60_000
 const open = (options: Partial<ConversationOptions> = {}) =>
@@ -372,6 +375,6 @@ test("L2-7 property: decisions never change once made, and a resume sends the sa
       const all = (await decisions(chat)).flatMap((each) => ("toolUseIds" in each ? each.toolUseIds : []))
       expect(new Set(all).size).toBe(all.length)
     }),
-    { numRuns: 50 },
+    { numRuns: FEW },
   )
 })

@@ -6,7 +6,7 @@ import { simulator } from "../../../../sim/test/simulator.ts"
 import { fuzz } from "../../runs.ts"
 import { agentFor, ask, project } from "./agents.ts"
 
-const CONVERSATIONS = Math.max(40, Math.round(fuzz.numRuns! / 25)) // about twenty requests over HTTP each
+const CONVERSATIONS = Math.max(15, Math.round(fuzz.numRuns! / 25)) // about twenty requests over HTTP each
 
 test("LOOP-3, invariant 1: after any answer of a model the next request is valid", async () => {
   const refused: string[] = []

@@ -22,7 +22,7 @@ import { fuzz } from "../../runs.ts"
 import { newPlayer } from "../../steps.ts"
 import { type Summariser, summariser } from "../../summariser.ts"
 
-const RUNS = { ...fuzz, numRuns: Math.ceil(fuzz.numRuns! / 10) } // these conversations are large
+const RUNS = { ...fuzz, numRuns: Math.max(50, Math.ceil(fuzz.numRuns! / 10)) } // large conversations; with fewer, none fails to compact
 const MOST_ASKED = 60 // per request: three routes, a few parts, each part a few times
 const CLOSING = "]}]}" // end of the last block, message and list: everything before it must be sent again
 const ESTIMATE_ERROR = 1.25 // how far an estimator without calibration may be off
