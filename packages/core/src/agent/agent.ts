@@ -75,7 +75,7 @@ export class Agent implements AsyncDisposable {
   }
 
   /** @internal What the agents that work for this one have from it. */
-  get shared(): Pick<AgentParts, "toolset" | "state" | "askPermission"> {
+  get shared(): Pick<AgentParts, "toolset" | "state" | "askPermission" | "telemetry"> {
     return this.#parts
   }
 

@@ -74,8 +74,8 @@ export interface Telemetry {
   tool<T extends { readonly isError?: boolean }>(about: ToolSpan, work: () => Promise<T>): Promise<T>
   /** There is a span only if the work calls `finish` or throws. */
   layer<T>(about: LayerSpan, work: (finish: (outcome: LayerOutcome) => void) => Promise<T>): Promise<T>
-  /** Counts something that has no span of its own. */
-  count(name: string, attributes?: Attributes): void
+  /** Counts something that has no span of its own, and names it as an event on the span it happens in. */
+  count(name: string, attributes?: Attributes, amount?: number): void
 }
 
 /** For work that must not show up in telemetry. */
@@ -230,7 +230,10 @@ export function createTelemetry({ exportContent = false, clock = systemClock }: 
       }
     },
 
-    count: (name, attributes = {}) => meter.createCounter(`strata.${name}`).add(1, attributes),
+    count(name, attributes = {}, amount = 1) {
+      trace.getActiveSpan()?.addEvent(`strata.${name}`, { ...attributes, count: amount }, clock.now())
+      meter.createCounter(`strata.${name}`).add(amount, attributes)
+    },
   }
 }
 

@@ -4,6 +4,7 @@ import { InvalidOptionError } from "../base/options.ts"
 import { NO_TOKENS } from "../base/token-counts.ts"
 import { type ByHand, type ClearingOrder, clearByHand } from "../layers/2-microcompact/by-hand.ts"
 import { cacheLifetime } from "../layers/2-microcompact/cache-state.ts"
+import { clearedCounts } from "../layers/2-microcompact/microcompaction.ts"
 import type { LayerContext } from "../layers/layer.ts"
 import type { LayerPipeline } from "../layers/pipeline.ts"
 import { costOf } from "../tokens/price.ts"
@@ -44,7 +45,10 @@ export async function clearResults(parts: ClearingParts, request: ClearingReques
   const tokensBefore = context.size.tokens
   const planned = clearByHand(context, request)
   if (planned.drafts.length > 0 && !request.dryRun)
-    await layers.act({ name: "microcompact" }, async () => ({ drafts: planned.drafts }))
+    await layers.act({ name: "microcompact" }, async () => ({
+      drafts: planned.drafts,
+      counts: clearedCounts(planned.drafts),
+    }))
   const tokensAfter = request.dryRun ? await sizeAfter(planned, parts) : record.views.context.size().tokens
   const { results, images, rewrites } = planned
   return { results, images, tokensBefore, tokensAfter, rewrites, ...rewritingCost(rewrites, context) }

@@ -146,7 +146,7 @@ export class Engine {
     this.recorder = new ResponseRecorder({
       ...{ record, model, maxTokens, cache, factsOf },
       provider: parts.provider,
-      telemetry: parts.isTraced ? undefined : parts.telemetry,
+      ...{ telemetry: parts.telemetry, isTraced: parts.isTraced },
       preparedAt: () => this.preparer.preparedAt,
     })
   }

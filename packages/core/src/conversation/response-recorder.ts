@@ -1,7 +1,7 @@
 /** Takes in the model's answer: the message, what the server did to the request, and what it cost. */
 import type { Telemetry } from "../base/telemetry.ts"
 import type { Uuid } from "../messages/messages.ts"
-import { clearedCalls } from "../model/context-management.ts"
+import { clearedByServer, clearedCalls } from "../model/context-management.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
 import { costOfUsage, tokenCounts } from "../tokens/price.ts"
 import type { CacheWatch } from "./cache-watch.ts"
@@ -10,8 +10,9 @@ import type { ConversationRecord } from "./record.ts"
 
 export interface ResponseRecorderParts {
   readonly record: ConversationRecord
-  /** Absent where the model itself reports its requests. */
-  readonly telemetry?: Telemetry | undefined
+  readonly telemetry: Telemetry
+  /** The model itself reports its requests to telemetry. */
+  readonly isTraced: boolean
   readonly provider: string
   /** When the request was ready to be sent. */
   readonly preparedAt: () => Date | undefined
@@ -69,6 +70,8 @@ export class ResponseRecorder {
 
   async #recordServerEdits(edits: readonly unknown[], serverKeeps: string | undefined): Promise<void> {
     if (edits.length === 0) return
+    const cleared = clearedByServer(edits)
+    if (cleared > 0) this.#parts.telemetry.count("results.cleared.by-api", {}, cleared)
     const keptFrom = clearedCalls(edits) ? serverKeeps : undefined
     await this.#parts.record.append([
       { type: "strata", subtype: "server-edited", edits, ...(keptFrom ? { keptFrom } : {}) },
@@ -76,18 +79,19 @@ export class ResponseRecorder {
   }
 
   #report({ message: { id, model = this.#parts.model, stop_reason, usage, content } }: ResponseDraft): void {
-    const { telemetry, record, maxTokens, factsOf, provider } = this.#parts
+    const { telemetry, isTraced, record, maxTokens, factsOf, provider } = this.#parts
     const counts = usage ? tokenCounts(usage) : undefined
     const stopReason = stop_reason ?? undefined
     const sentAt = this.#parts.preparedAt()
     const about = { conversation: record.id, model, provider, maxTokens, purpose: "main" }
-    telemetry?.request({ ...about, ...(sentAt ? { sentAt } : {}) }).answered({
-      responseModel: model,
-      ...(id === undefined ? {} : { responseId: id }),
-      ...(stopReason ? { stopReason } : {}),
-      ...(counts ? { counts } : {}),
-      output: () => content,
-    })
+    if (!isTraced)
+      telemetry.request({ ...about, ...(sentAt ? { sentAt } : {}) }).answered({
+        responseModel: model,
+        ...(id === undefined ? {} : { responseId: id }),
+        ...(stopReason ? { stopReason } : {}),
+        ...(counts ? { counts } : {}),
+        output: () => content,
+      })
     record.events.emit("recorded", {
       counts,
       cost: usage ? costOfUsage(factsOf(model), usage) : { known: false, why: "no usage was reported" },

@@ -80,8 +80,19 @@ export function keepingAdded<T extends object>(request: T, { calls, thoughts }: 
 const countIn = (keep: ClearingEdit["keep"]): number | undefined => (typeof keep === "object" ? keep.value : undefined)
 
 /** Whether the server reports that it cleared calls. */
-export const clearedCalls = (applied: readonly unknown[]): boolean =>
-  applied.some((edit) => (edit as { type?: unknown } | null)?.type === CLEAR_TOOL_USES)
+export const clearedCalls = (applied: readonly unknown[]): boolean => clearingsIn(applied).length > 0
+
+/** How many results the server cleared. */
+export const clearedByServer = (applied: readonly unknown[]): number =>
+  clearingsIn(applied).reduce((sum, { cleared_tool_uses: count }) => sum + (typeof count === "number" ? count : 0), 0)
+
+interface AppliedEdit {
+  readonly type?: unknown
+  readonly cleared_tool_uses?: unknown
+}
+
+const clearingsIn = (applied: readonly unknown[]): readonly AppliedEdit[] =>
+  applied.map((edit) => (edit ?? {}) as AppliedEdit).filter(({ type }) => type === CLEAR_TOOL_USES)
 
 /** How many of the newest calls the server keeps by this request. */
 export function callsKeptBy(request: object): number {

@@ -91,7 +91,9 @@ export class Team implements MessageHub, Companions {
       parent: this.#chat.newestEntries(),
       openJournal: (id) => this.#chat.openAgentJournal(id),
     })
-    await this.#chat.note([...spent, ...lost.map(({ id }) => ended(id, { status: "killed", text: PROGRAM_ENDED }))])
+    const killed = { status: "killed", text: PROGRAM_ENDED } as const
+    await this.#chat.note([...spent, ...lost.map(({ id }) => ended(id, killed))])
+    for (const _ of lost) this.#count("agents.ended", { "strata.agent.status": killed.status })
   }
 
   /** Resolves when the agent is in the journal and begins to work. Throws a sentence for the model where a limit does not allow it. */
@@ -112,6 +114,7 @@ export class Team implements MessageHub, Companions {
     if (kind === "wait") this.#awaited.add(id)
     try {
       await this.#chat.note([{ type: "strata", subtype: "agent-started", ...start }])
+      this.#count("agents.started", { "strata.agent.kind": kind })
       const task = await this.#begun(id, prepared)
       const agent = new SubAgent({
         ...{ start, task, stopped: opening.stopped },
@@ -274,9 +277,18 @@ export class Team implements MessageHub, Companions {
       return await prepared.begin()
     } catch (error) {
       this.#awaited.add(id)
-      await this.#chat.note([ended(id, { status: "failed", text: messageOf(error) })])
+      await this.#ended(id, { status: "failed", text: messageOf(error) })
       throw error
     }
+  }
+
+  async #ended(agent: string, outcome: AgentOutcome): Promise<void> {
+    this.#count("agents.ended", { "strata.agent.status": outcome.status })
+    await this.#chat.note([ended(agent, outcome)])
+  }
+
+  #count(name: string, about: Readonly<Record<string, string>>): void {
+    this.leader.shared.telemetry.count(name, about)
   }
 
   #nameProblem({ name, kind }: AgentOrder): string | undefined {
@@ -305,7 +317,7 @@ export class Team implements MessageHub, Companions {
     const outcome = await agent.done
     await endLines?.()
     this.#outcomes.set(agent.id, outcome)
-    await this.#chat.note([ended(agent.id, outcome)]).catch(() => undefined)
+    await this.#ended(agent.id, outcome).catch(() => undefined)
     this.#wakeWaiting()
     this.arrivals.changed()
   }

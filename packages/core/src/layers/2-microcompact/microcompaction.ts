@@ -40,6 +40,7 @@ export function microcompaction({ onCleared, isMain = true, serverClears = true 
       return {
         drafts,
         message: ({ saved }) => messageFor(drafts, saved),
+        counts: clearedCounts(drafts),
         async journaled() {
           if (cleared.length > 0) onCleared?.(cleared)
         },
@@ -187,6 +188,25 @@ interface HowCleared {
   readonly why: "idle" | "size" | "asked"
   /** What there is to clear, where it is not only what the layer clears by itself. */
   readonly found?: Survey
+}
+
+type WhyCleared = DecisionOf<"tool-results-cleared">["why"]
+const MECHANISMS: Readonly<Record<WhyCleared, string>> = {
+  idle: "by-time",
+  "cache-edit": "by-cache-edit",
+  size: "by-size",
+  asked: "by-hand",
+  api: "by-api",
+}
+
+/** For telemetry: how many results each mechanism cleared. */
+export function clearedCounts(drafts: readonly Draft[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const { why, toolUseIds } of clearedIn(drafts)) {
+    const name = `results.cleared.${MECHANISMS[why]}`
+    counts[name] = (counts[name] ?? 0) + toolUseIds.length
+  }
+  return counts
 }
 
 const WITH_OTHERS = "other results were cleared"

@@ -5,7 +5,7 @@ import type { Cut } from "./cut.ts"
 import { renderFacts } from "./facts/facts.ts"
 import { restoreWithin } from "./figures.ts"
 import type { ExcludedPaths } from "./restore/candidates.ts"
-import { restoreAttachments } from "./restore/restore.ts"
+import { type Restored, restoreAttachments } from "./restore/restore.ts"
 import { withSeenBefore } from "./restore/seen-before.ts"
 import { type Shortened, shortenedIn, withShortened } from "./shorten.ts"
 import type { Situation } from "./situation.ts"
@@ -25,6 +25,7 @@ export interface Aftermath {
   readonly shortened: readonly Shortened[]
   /** What counts as read from now on. */
   readonly reads: readonly (readonly [string, FileRead])[]
+  readonly files: Restored["files"]
   /** Size of the whole context, and of the summary in it. */
   readonly tokens: number
   readonly summary: number
@@ -77,6 +78,7 @@ export async function aftermath({ situation, cut, summary }: AftermathInput, aro
     attachments: [...carried, ...restored.attachments],
     shortened: kept.shortened,
     reads: restored.reads,
+    files: restored.files,
     tokens: others + size + Math.ceil(kept.tokens),
     summary: size,
     others,

@@ -77,7 +77,9 @@ export function compaction(options: CompactionOptions): Compactor {
       const { drafts, success } = await attempt({ situation, routes: routesFor(order), instructions, options })
       if (!success) return { drafts }
       const content = accountSent(context.views)
-      return { drafts, journaled: (now) => installed(now, { ...success, trigger: order.trigger, content }) }
+      const { restored, failed } = success.after.files
+      const counts = { "files.restored": restored, "files.failed": failed }
+      return { drafts, counts, journaled: (now) => installed(now, { ...success, trigger: order.trigger, content }) }
     } finally {
       stop()
     }

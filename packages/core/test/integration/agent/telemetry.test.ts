@@ -1,5 +1,7 @@
 /** The telemetry of an agent at work, through the OpenTelemetry SDK. The model moves the clock, so every span's time is known. */
 import { AsyncLocalStorage } from "node:async_hooks"
+import { rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import {
   type Context,
   type ContextManager,
@@ -9,6 +11,12 @@ import {
   SpanStatusCode,
   trace,
 } from "@opentelemetry/api"
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from "@opentelemetry/sdk-metrics"
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { z } from "zod/v4"
@@ -18,7 +26,9 @@ import { openConversation } from "../../../src/conversation/open.ts"
 import { memoryStore } from "../../../src/journal/memory-store.ts"
 import { OverloadedError } from "../../../src/model/errors.ts"
 import type { Model, ModelResponse } from "../../../src/model/model.ts"
+import { openTeamAgent } from "../../../src/team/open-team.ts"
 import { findModel } from "../../../src/tokens/models.ts"
+import { fileTools } from "../../../src/tools/coding-tools.ts"
 import { defineTool } from "../../../src/tools/define-tool.ts"
 import { scratchDirectory } from "../../tool-context.ts"
 
@@ -73,7 +83,17 @@ describe("TEL-1 a run with two failures and a compaction", () => {
     expect(tool!.parentSpanContext?.spanId).toBe(idOf(queries[1]!))
     const layer = found.find(({ name }) => name === "strata.layer compaction")!
     expect(milliseconds(layer)).toBe(4_000)
-    expect(Math.min(...found.map(({ startTime }) => toMs(startTime)))).toBe(started)
+    const times = found.map((span) => [span.name, toMs(span.startTime) - started, milliseconds(span)])
+    expect(times).toEqual([
+      [`chat ${MODEL}`, 0, 1_500],
+      ["invoke_agent", 0, 1_500],
+      [`chat ${MODEL}`, 1_500, 2_000],
+      ["execute_tool Break", 3_500, 700],
+      [`chat ${MODEL}`, 4_200, 300],
+      ["invoke_agent", 1_500, 3_000],
+      [`chat ${MODEL}`, 4_500, 4_000],
+      ["strata.layer compaction", 4_500, 4_000],
+    ])
   })
 
   test("content is exported only where it is switched on", async () => {
@@ -103,6 +123,91 @@ describe("TEL-1 a run with two failures and a compaction", () => {
     expect(milliseconds(span!)).toBe(2_500)
     expect(span!.attributes["gen_ai.provider.name"]).toBe("anthropic")
   })
+})
+
+test("TEL-2 what happened is counted by name: files restored and failed, results cleared, agents", async () => {
+  const meters = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
+  const reader = new PeriodicExportingMetricReader({ exporter: meters, exportIntervalMillis: 2 ** 30 })
+  const meterProvider = new MeterProvider({ readers: [reader] })
+  metrics.setGlobalMeterProvider(meterProvider)
+  const clock = manualClock()
+  const cwd = scratchDirectory()
+  const files = ["kept.txt", "gone.txt", "c.txt", "d.txt", "e.txt"]
+  for (const name of files) writeFileSync(join(cwd, name), `This is ${name}. `.repeat(50))
+  const reading = (...names: string[]) =>
+    names.map((name) => ({ type: "tool_use", id: `toolu_${name}`, name: "Read", input: { file_path: name } }))
+  const say = (text: string) => [{ type: "text", text }]
+  const starting = { description: "look", prompt: "Look." }
+  const turns: (readonly object[])[] = [
+    reading("kept.txt", "gone.txt"),
+    [{ type: "tool_use", id: "toolu_agent", name: "Agent", input: starting }],
+    say("Nothing found."), // the sub-agent
+    say("Done."),
+    say(SUMMARY),
+    reading("c.txt", "d.txt", "e.txt"),
+    say("Read."),
+    say("Again."),
+  ]
+  const model: Model = {
+    name: MODEL,
+    provider: "test",
+    facts: findModel(MODEL).facts,
+    async *stream() {
+      const content = turns.shift()!
+      const stop_reason = content.some((block) => "input" in block) ? "tool_use" : "end_turn"
+      const usage = { input_tokens: 50_000, output_tokens: 10 }
+      const isLast = turns.length === 0
+      const applied_edits = [{ type: "clear_tool_uses_20250919", cleared_tool_uses: 4 }]
+      const edited = isLast ? { context_management: { applied_edits } } : {}
+      yield {
+        type: "response",
+        response: { id: `msg_${turns.length}`, model: MODEL, content, stop_reason, usage, ...edited },
+      }
+    },
+  }
+  const agent = await openTeamAgent({
+    ...{ model, clock, cwd, dir: scratchDirectory(), env: {}, store: memoryStore(), tools: fileTools, agents: true },
+    settings: { memory: "off", switches: { notes: false }, figures: { "idle-keep": 2 } },
+  })
+  await agent.ask("Read two files, then look around.")
+  rmSync(join(cwd, "gone.txt"))
+  await agent.conversation.compact()
+  await agent.ask("Read the others.")
+  clock.advance(61 * 60_000)
+  await agent.ask("Go on.")
+  await agent.conversation.clearResults({ tool: "Read", keep: 1 })
+  await agent.close()
+
+  await meterProvider.forceFlush()
+  const counted = meters
+    .getMetrics()
+    .at(-1)!
+    .scopeMetrics.flatMap((scope) => scope.metrics)
+    .filter(({ descriptor }) => /files|results|agents/.test(descriptor.name))
+    .map(({ descriptor, dataPoints }) => [
+      descriptor.name,
+      dataPoints.map(({ value, attributes }) => ({ value, ...attributes })),
+    ])
+  await meterProvider.shutdown()
+  expect(Object.fromEntries(counted)).toEqual({
+    "strata.files.restored": [{ value: 1 }],
+    "strata.files.failed": [{ value: 1 }],
+    "strata.results.cleared.by-time": [{ value: 1 }],
+    "strata.results.cleared.by-hand": [{ value: 1 }],
+    "strata.results.cleared.by-api": [{ value: 4 }],
+    "strata.agents.started": [{ value: 1, "strata.agent.kind": "wait" }],
+    "strata.agents.ended": [{ value: 1, "strata.agent.status": "completed" }],
+  })
+  const events = spans.getFinishedSpans().flatMap((span) => span.events.map(({ name }) => `${span.name}: ${name}`))
+  expect(events.toSorted()).toEqual([
+    "execute_tool Agent: strata.agents.ended",
+    "execute_tool Agent: strata.agents.started",
+    "invoke_agent: strata.results.cleared.by-api",
+    "strata.layer compaction: strata.files.failed",
+    "strata.layer compaction: strata.files.restored",
+    "strata.layer microcompact: strata.results.cleared.by-hand",
+    "strata.layer microcompact: strata.results.cleared.by-time",
+  ])
 })
 
 async function openTraced({ exportContent = false } = {}) {

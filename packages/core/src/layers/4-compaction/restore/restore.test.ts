@@ -154,6 +154,7 @@ describe("L4-20 files read again after a compaction", () => {
     await expect(restoreAttachments({ ...NOTHING, reads, signal: AbortSignal.abort() })).resolves.toEqual({
       attachments: [],
       reads: [],
+      files: { restored: 0, failed: 1 },
     })
   })
 })
@@ -240,6 +241,10 @@ describe("L4-20 everything that is restored", () => {
   })
 
   test("nothing to restore gives nothing", async () => {
-    expect(await restoreAttachments({ ...NOTHING, reads: [] })).toEqual({ attachments: [], reads: [] })
+    expect(await restoreAttachments({ ...NOTHING, reads: [] })).toEqual({
+      attachments: [],
+      reads: [],
+      files: { restored: 0, failed: 0 },
+    })
   })
 })

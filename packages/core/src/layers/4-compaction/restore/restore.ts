@@ -61,6 +61,8 @@ export interface Restored {
   readonly attachments: readonly Attachment[]
   /** What counts as read from now on, the oldest first: reads that are still in view, and the files shown again. */
   readonly reads: readonly (readonly [string, FileRead])[]
+  /** For telemetry: how many files are shown again, and how many could not be read any more. */
+  readonly files: { readonly restored: number; readonly failed: number }
 }
 
 export function restoreLimits({ figures }: Pick<Flags, "figures">): RestoreLimits {
@@ -93,7 +95,7 @@ export async function restoreAttachments(input: RestoreInput): Promise<Restored>
   )
 
   const attachments = await Promise.all([
-    files.then((restored) => restored.map(({ attachment }) => attachment)),
+    files.then(({ restored }) => restored.map(({ attachment }) => attachment)),
     skills,
     plan,
     planMode(frontier.plan),
@@ -103,7 +105,12 @@ export async function restoreAttachments(input: RestoreInput): Promise<Restored>
     agentListing(before),
     serverInstructions(before),
   ])
-  return { attachments: attachments.flat(), reads: readsAfter(reads, { inView, restored: await files }) }
+  const { restored, failed } = await files
+  return {
+    attachments: attachments.flat(),
+    reads: readsAfter(reads, { inView, restored }),
+    files: { restored: restored.length, failed },
+  }
 }
 
 interface FilesInput extends RestoreInput {
@@ -112,7 +119,7 @@ interface FilesInput extends RestoreInput {
 }
 
 /** The most recently read first. Where one cannot be read any more, the next one takes its place. */
-async function restoreFiles(input: FilesInput): Promise<readonly RestoredFile[]> {
+async function restoreFiles(input: FilesInput) {
   const { reads, inView, limits, frontier } = input
   const excluded = await whereTheyAre({
     files: [...input.excluded.files, ...(frontier.plan.path === undefined ? [] : [frontier.plan.path])],
@@ -120,12 +127,14 @@ async function restoreFiles(input: FilesInput): Promise<readonly RestoredFile[]>
   })
   const waiting = [...candidates({ reads, wholeCalls: inView, excluded })]
   const restored: RestoredFile[] = []
+  let failed = 0
   let room = limits.allFiles
   while (restored.length < limits.files && waiting.length > 0) {
     const next = await Promise.all(
       waiting.splice(0, limits.files - restored.length).map((candidate) => read(candidate, input)),
     )
     for (const { candidate, file } of next) {
+      if (file === undefined) failed++
       if (file === undefined) continue
       const { estimate, now } = input
       const page = pageOf({ candidate, file, limit: Math.min(limits.file, room), estimate, now })
@@ -134,7 +143,7 @@ async function restoreFiles(input: FilesInput): Promise<readonly RestoredFile[]>
       restored.push(page)
     }
   }
-  return restored
+  return { restored, failed }
 }
 
 async function read(candidate: Candidate, { readFile = readAgain, signal = NEVER }: RestoreInput) {
