@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 import { type Clock, systemClock } from "../base/clock.ts"
 import { reasonOf } from "../base/errors.ts"
 import { createFlags } from "../base/flags.ts"
-import { projectName } from "../base/ids.ts"
+import { projectName, randomIds } from "../base/ids.ts"
 import { InvalidOptionError } from "../base/options.ts"
 import { repositoryRoot } from "../base/repository.ts"
 import type { EffectiveSettings, Settings } from "../base/settings.ts"
@@ -19,7 +19,7 @@ import { defaultRoot, journalDirectory, notesConfigDirectory, projectDirectory }
 import type { Store } from "../journal/store.ts"
 import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
 import type { Layer } from "../layers/layer.ts"
-import { chooseModel } from "../model/choose-model.ts"
+import { chooseModel, isReachable } from "../model/choose-model.ts"
 import type { Model } from "../model/model.ts"
 import { tracedModel } from "../model/traced-model.ts"
 import { findModel } from "../tokens/models.ts"
@@ -123,8 +123,18 @@ async function groundOf(options: AgentOptions, loaded: EffectiveSettings, sub?: 
     model,
     store,
     memory: await openMemory(options, { store, settings: loaded, root, cwd, clock }, sub),
-    summariser: summariser ? await chooseModel({ ...source, model: summariser, client: shared }) : undefined,
+    summariser: summariser
+      ? await chooseModel({ ...source, model: summariser, client: shared })
+      : await configuredSummariser(values, { ...source, client }),
   }
+}
+
+/** The model of the setting. Without a key or a client for it, the conversation's own model writes the summaries. */
+async function configuredSummariser(
+  { summariserModel: model }: Settings,
+  source: Omit<Parameters<typeof chooseModel>[0], "model">,
+): Promise<Model | undefined> {
+  return model !== undefined && isReachable({ ...source, model }) ? chooseModel({ ...source, model }) : undefined
 }
 
 /** An agent that works for another one has its own memory or none. */
@@ -163,7 +173,14 @@ async function assemble({ options, ground, toolset: given, problems = [], compan
   const model = tracedModel(ground.model, tracing)
   const summariser = ground.summariser && tracedModel(ground.summariser, tracing)
   const { askPermission, askPerson, approvePlan, reads = new FileReads() } = options
-  const { on } = createFlags({ settings }).current
+  const id = options.id ?? (options.ids ?? randomIds).uuid()
+  const notices: string[] = []
+  const flags = createFlags({
+    ...{ settings, context: { targetingKey: id, model: model.name } },
+    onRefused: (message) => notices.push(message),
+    ...(options.flags ? { client: options.flags } : {}),
+  })
+  const { on } = await flags.read(given.tools.map(({ name }) => name))
   const snip = snipTool({ exchanges: () => conversation.exchanges(), snip: (range) => conversation.snip(range) })
   // a tool costs tokens with every request, and a sub-agent has no one to ask
   const toolset = !sub && (on["snip-tool"] || on.folding) ? { ...given, tools: [...given.tools, snip] } : given
@@ -254,14 +271,14 @@ async function assemble({ options, ground, toolset: given, problems = [], compan
   if (!findModel(model.name, settings.models).known) await model.learn?.().catch(() => undefined)
   const conversation: Conversation = await openWithSettings(
     {
-      ...pick(options, ["id", "mustExist", "title", "ids", "flags", "system"]),
-      ...{ model, cwd, dir: root, env, clock, store, layers },
+      ...pick(options, ["mustExist", "title", "ids", "system"]),
+      ...{ id, model, cwd, dir: root, env, clock, store, layers },
       tools: toolset.tools,
       refreshPrompt: async () => ({ context: await instructions.renew() }),
       cacheBreakpoints: false, // the model places its own
     },
     {
-      settings: ground.loaded,
+      ...{ settings: ground.loaded, flags, notices },
       isTraced: true,
       ...(memory ? { memory } : {}),
       ...(sub ? { place: { project: sub.project, under: sub.under } } : {}),

@@ -181,6 +181,27 @@ export const FIGURES = [
 
 export type FigureName = (typeof FIGURES)[number]["name"]
 
+/** The figures that the flag of a switch may carry with it, as an object: `{ "on": true, "idle-gap": 30, "idle-keep": 3 }`. */
+export const CONFIGURATIONS: Readonly<Partial<Record<SwitchName, readonly FigureName[]>>> = {
+  "tool-result-storage": ["tool-result-limit", "tool-result-preview", "message-results-limit"],
+  "clear-by-time": ["idle-gap", "idle-keep"],
+  "clear-by-cache-edit": ["cache-edit-active", "cache-edit-keep"],
+  "clear-by-api": ["api-clear-trigger", "api-clear-keep"],
+  "clear-by-size": ["size-clear-keep", "size-clear-least", "size-clear-protect", "expected-turns"],
+  notes: ["notes-first", "notes-growth", "notes-tool-calls", "notes-section-limit", "notes-limit"],
+  "compact-from-notes": ["keep-least", "keep-most", "keep-messages", "notes-wait"],
+  "compact-facts": ["names-limit"],
+  "compact-ahead": ["compact-ahead-lead"],
+  "compact-offline": ["offline-summary-limit"],
+  folding: ["fold-keep"],
+  "compact-audit": ["audit-coverage", "audit-fabrication"],
+  "auto-memory": ["memory-turns", "memory-messages", "memory-start"],
+  "memory-recall": ["memory-recall-files", "memory-recall-limit"],
+  dreaming: ["dream-gap", "dream-rescan", "dream-conversations", "dream-turns"],
+  "deferred-tools": ["deferred-tools-share"],
+  agents: ["agents-at-once", "agents-per-conversation", "agent-turns", "agent-result-limit"],
+}
+
 /** Names that earlier versions accepted and nothing reads. Settings that still hold them are read without them. */
 export const RETIRED: Readonly<Record<"switches" | "figures" | "hooks", readonly string[]>> = {
   switches: ["fold", "snip"],

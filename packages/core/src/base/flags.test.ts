@@ -1,12 +1,12 @@
 import { type Client, InMemoryProvider, OpenFeature } from "@openfeature/server-sdk"
 import { afterAll, describe, expect, test } from "vitest"
-import { FIGURES, SWITCHES, type SwitchName } from "./flag-names.ts"
-import { createFlags } from "./flags.ts"
+import { CONFIGURATIONS, FIGURES, SWITCHES } from "./flag-names.ts"
+import { createFlags, type FlagClient } from "./flags.ts"
 import { DEFAULT_SETTINGS, loadSettings, type Settings } from "./settings.ts"
 
 afterAll(() => OpenFeature.close())
 
-type FlagValue = boolean | number | string
+type FlagValue = boolean | number | string | Readonly<Record<string, unknown>>
 let clients = 0
 
 /** A client of the real SDK whose provider says these values; a function gets the evaluation context. */
@@ -39,31 +39,6 @@ const fromEnvironment = async (env: Record<string, string>) =>
   createFlags({ settings: (await loadSettings({ home: "/nowhere", cwd: "/nowhere", env })).values }).read()
 
 describe("FLG-1 switches", () => {
-  test("there is one for each mechanism", () => {
-    const NAMED: Readonly<Record<string, SwitchName>> = {
-      "tool-result storage": "tool-result-storage",
-      "by-time": "clear-by-time",
-      "by-cache-edit": "clear-by-cache-edit",
-      "by-API": "clear-by-api",
-      "by-size": "clear-by-size",
-      notes: "notes",
-      "compaction from notes": "compact-from-notes",
-      "ahead of time": "compact-ahead",
-      reactive: "compact-reactive",
-      "without a model": "compact-offline",
-      "folding in place of compacting": "folding",
-      "the agent proposes a snip": "snip-tool",
-      "checked summaries": "compact-audit",
-      "facts after a summary": "compact-facts",
-      dreaming: "dreaming",
-      "extraction of memories": "auto-memory",
-      "recall of memories": "memory-recall",
-      "tools on demand": "deferred-tools",
-      "agents side by side": "agents",
-    }
-    expect(SWITCHES.map(({ name }) => name).sort()).toEqual(Object.values(NAMED).sort())
-  })
-
   test("the table for the documentation is complete: each has a name, a variable, a default and a sentence", () => {
     for (const entry of [...SWITCHES, ...FIGURES]) {
       expect(entry.name).toMatch(/^[a-z-]+$/)
@@ -246,5 +221,93 @@ describe("FLG-2 thresholds per tool", () => {
     expect(told).toEqual([
       'The flag "tool-result-limit.Read" says -1, which is not between 0 and 100000000. The flag is ignored.',
     ])
+  })
+})
+
+describe("FLG-4 a flag that carries a whole configuration", () => {
+  test("sets the switch and its figures", async () => {
+    const client = await clientSaying({
+      "clear-by-time": { on: false, "idle-gap": 30, "idle-keep": 3 },
+      "idle-gap": 45,
+    })
+    const { on, figures } = await createFlags({ settings: DEFAULT_SETTINGS, client }).read()
+    expect([on["clear-by-time"], figures["idle-gap"], figures["idle-keep"]]).toEqual([false, 30, 3])
+    expect(on["clear-by-size"]).toBe(true)
+  })
+
+  test("each field is checked by itself: a bad one keeps its value and is reported", async () => {
+    const reported: string[] = []
+    const client = await clientSaying({ "clear-by-time": { on: "yes", "idle-gap": -1, "idle-keep": 9, minutes: 5 } })
+    const onRefused = (message: string) => reported.push(message)
+    const { on, figures } = await createFlags({ settings: DEFAULT_SETTINGS, client, onRefused }).read()
+    expect([on["clear-by-time"], figures["idle-gap"], figures["idle-keep"]]).toEqual([true, 60, 9])
+    expect(reported).toEqual([
+      'The field "on" of the flag "clear-by-time" says "yes", which is not true or false. Using true instead.',
+      'The field "idle-gap" of the flag "clear-by-time" says -1, which is not between 0 and 525600. Using 60 instead.',
+      'The field "minutes" of the flag "clear-by-time" is not known. It can have: on, idle-gap, idle-keep. The field is ignored.',
+    ])
+  })
+
+  test("no figure belongs to two switches", () => {
+    const all = Object.values(CONFIGURATIONS).flat()
+    expect(new Set(all).size).toBe(all.length)
+  })
+})
+
+describe("FLG-4 a slow provider", () => {
+  /** Every lookup waits until `answer` is called. */
+  function slowClient() {
+    let waiting: (() => void)[] = []
+    let notes = true
+    const later = <T>(value: () => T) => new Promise<T>((resolve) => waiting.push(() => resolve(value())))
+    const client: FlagClient = {
+      getBooleanValue: (name, otherwise) => later(() => (name === "notes" ? notes : otherwise)),
+      getNumberValue: (_, otherwise) => later(() => otherwise),
+      getObjectValue: (_, otherwise) => later(() => otherwise),
+    }
+    return {
+      client,
+      lookups: () => waiting.length,
+      answer: (on: boolean) => {
+        notes = on
+        const all = waiting
+        waiting = []
+        for (const one of all) one()
+      },
+    }
+  }
+
+  test("is asked for everything at the same time, and only the first reading waits for it", async () => {
+    const slow = slowClient()
+    const flags = createFlags({ settings: DEFAULT_SETTINGS, client: slow.client })
+    const reading = flags.read(["Read", "Bash"])
+    expect(slow.lookups()).toBe(2 * SWITCHES.length + FIGURES.length + 2)
+    slow.answer(true)
+    expect((await reading).on.notes).toBe(true)
+
+    const second = await flags.read(["Read", "Bash"])
+    expect(second.on.notes).toBe(true)
+    const asked = slow.lookups()
+    await flags.read(["Read", "Bash"])
+    expect(slow.lookups()).toBe(asked) // no second reading while one is under way
+    slow.answer(false)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(flags.current.on.notes).toBe(true) // nothing changes during a turn
+    expect((await flags.read([])).on.notes).toBe(false)
+    expect((await flags.readLimits(["Fetch"])).on.notes).toBe(false)
+  })
+
+  test("that fails leaves everything to the settings, and is reported once", async () => {
+    const reported: string[] = []
+    const fails = () => Promise.reject(new Error("no route"))
+    const client = { getBooleanValue: fails, getNumberValue: fails, getObjectValue: fails }
+    const onRefused = (message: string) => reported.push(message)
+    const flags = await createFlags({
+      settings: settingsWith({ switches: { notes: false } }),
+      client,
+      onRefused,
+    }).read()
+    expect([flags.on.notes, flags.figures["idle-gap"]]).toEqual([false, 60])
+    expect(reported).toEqual(["Flags cannot be read (no route). The settings apply instead."])
   })
 })

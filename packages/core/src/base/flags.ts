@@ -1,12 +1,11 @@
 /**
  * Flags: the switch of each mechanism and the figures it works with. Settings and environment give the values; an OpenFeature client may
- * override them. They are read once per turn into a plain record, so decisions made by them are synchronous.
+ * override them. They are read once per turn into a plain record, so decisions made by them are synchronous. After the first reading no
+ * turn waits for the client: a late answer counts from the next turn on.
  */
+import { type Answers, askForAll, askForLimits, isWithin, NOT_SET, type RangedFigure } from "./flag-client.ts"
 import { FIGURES, type FigureName, SWITCHES, type SwitchName } from "./flag-names.ts"
 import type { Settings } from "./settings.ts"
-
-/** The highest limit for a tool's results. No result reaches it. */
-export const MOST_RESULT_CHARACTERS = 100_000_000
 
 /** The values of one turn. */
 export interface Flags {
@@ -32,6 +31,8 @@ export interface FlagReader {
 export interface FlagClient {
   getBooleanValue(name: string, otherwise: boolean, context?: FlagContext): Promise<boolean>
   getNumberValue(name: string, otherwise: number, context?: FlagContext): Promise<number>
+  /** For flags that carry a switch and its figures in one object. */
+  getObjectValue?(name: string, otherwise: { [field: string]: number }, context?: FlagContext): Promise<unknown>
 }
 
 /** What a provider may use to decide: strings, numbers and booleans, by name. */
@@ -53,28 +54,25 @@ const MICROCOMPACT: ReadonlySet<SwitchName> = new Set([
   "clear-by-size",
 ])
 
-interface Range {
-  readonly min: number
-  readonly max: number
-}
-
-const RESULT_LIMITS: Range = { min: 0, max: MOST_RESULT_CHARACTERS }
-const NOT_SET = Number.NaN // what the client answers for a tool that no flag names
-
 export function createFlags({ settings, client, context = {}, onRefused }: FlagOptions): FlagReader {
   const refuse = once(onRefused)
   const own = flagsFrom(settings, refuse)
   if (!client) return { current: own, read: async () => own, readLimits: async () => own }
-  const asked: Asked = { client, context, refuse }
+  const isForced = (name: SwitchName) => isForcedOff(name, settings)
+  const asked = { client, context, refuse, own, isForced }
+  const flagsOf = ({ on, figures, limits }: Answers): Flags => ({
+    ...own,
+    ...{ on, figures, toolResultLimit: limitsFrom({ settings, figures, driven: limits }) },
+  })
   let current = own
-  let driven: ReadonlyMap<string, number> = new Map()
+  /** The newest answers of the client. They count from the next `read` on, so that nothing changes during a turn. */
+  let latest: Answers = { on: own.on, figures: own.figures, limits: new Map() }
+  let asking: Promise<void> | undefined
+  let hasRead = false
 
-  async function withLimits({ on, figures }: Pick<Flags, "on" | "figures">, tools: Iterable<string>): Promise<Flags> {
-    const fresh = [...new Set(tools)].filter((tool) => !driven.has(tool))
-    const answers = await Promise.all(fresh.map(async (tool) => [tool, await askForLimit(tool, asked)] as const))
-    driven = new Map([...driven, ...answers])
-    current = { ...own, on, figures, toolResultLimit: limitsFrom({ settings, figures, driven }) }
-    return current
+  async function ask(tools: readonly string[]): Promise<void> {
+    latest = await askForAll(tools, asked)
+    hasRead = true
   }
 
   return {
@@ -82,23 +80,27 @@ export function createFlags({ settings, client, context = {}, onRefused }: FlagO
       return current
     },
     async read(tools = []) {
-      const on = { ...own.on }
-      const figures = { ...own.figures }
-      const switches = SWITCHES.filter(({ name }) => !isForcedOff(name, settings))
-      await Promise.all([
-        ...switches.map(async ({ name }) => {
-          on[name] = await client.getBooleanValue(name, own.on[name], context)
-        }),
-        ...FIGURES.map(async (figure) => {
-          figures[figure.name] = await askForFigure(figure, { ...asked, otherwise: own.figures[figure.name] })
-        }),
-      ])
-      driven = new Map()
-      return withLimits({ on, figures }, tools)
+      asking ??= ask([...new Set(tools)]).finally(() => {
+        asking = undefined
+      })
+      await (hasRead ? Promise.race([asking, nextTick()]) : asking)
+      current = flagsOf(latest)
+      return current
     },
-    readLimits: (tools) => withLimits(current, tools),
+    async readLimits(tools) {
+      const fresh = [...new Set(tools)].filter((tool) => !latest.limits.has(tool))
+      const answered = askForLimits(fresh, asked).then((limits) => {
+        latest = { ...latest, limits: new Map([...latest.limits, ...limits]) }
+      })
+      await (hasRead ? Promise.race([answered, nextTick()]) : answered)
+      current = flagsOf({ on: current.on, figures: current.figures, limits: latest.limits })
+      return current
+    },
   }
 }
+
+/** A provider that has its values at hand is heard at once. A slow one delays only the first reading. */
+const nextTick = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 function flagsFrom(settings: Settings, refuse: (message: string) => void): Flags {
   const on = Object.fromEntries(
@@ -115,41 +117,11 @@ function flagsFrom(settings: Settings, refuse: (message: string) => void): Flags
 const isForcedOff = (name: SwitchName, { off, disableMicrocompact }: Settings): boolean =>
   off || (disableMicrocompact && MICROCOMPACT.has(name))
 
-interface RangedFigure extends Range {
-  readonly name: FigureName
-  readonly value: number
-}
-
 function figureIn({ figures }: Settings, { name, value, min, max }: RangedFigure, refuse: (message: string) => void) {
   const set = figures[name]
   if (set === undefined || isWithin(set, { min, max })) return set ?? value
   refuse(`The setting "figures.${name}" is ${set}, which is not between ${min} and ${max}. Using ${value} instead.`)
   return value
-}
-
-interface Asked {
-  readonly client: FlagClient
-  readonly context: FlagContext
-  readonly refuse: (message: string) => void
-}
-
-async function askForFigure(
-  { name, min, max }: RangedFigure,
-  { client, context, refuse, otherwise }: Asked & { readonly otherwise: number },
-): Promise<number> {
-  const value = await client.getNumberValue(name, otherwise, context)
-  if (isWithin(value, { min, max })) return value
-  refuse(`The flag "${name}" says ${value}, which is not between ${min} and ${max}. Using ${otherwise} instead.`)
-  return otherwise
-}
-
-async function askForLimit(tool: string, { client, context, refuse }: Asked): Promise<number> {
-  const name = `tool-result-limit.${tool}`
-  const value = await client.getNumberValue(name, NOT_SET, context)
-  if (Number.isNaN(value) || isWithin(value, RESULT_LIMITS)) return value
-  const { min, max } = RESULT_LIMITS
-  refuse(`The flag "${name}" says ${value}, which is not between ${min} and ${max}. The flag is ignored.`)
-  return NOT_SET
 }
 
 interface Limits extends Pick<Flags, "figures"> {
@@ -167,8 +139,6 @@ const limitsFrom =
     const set = Object.hasOwn(own, tool) ? own[tool] : undefined // a tool may be called like a method of every object
     return set ?? otherwise ?? figures["tool-result-limit"]
   }
-
-const isWithin = (value: number, { min, max }: Range) => value >= min && value <= max
 
 function once(listener: FlagOptions["onRefused"]): (message: string) => void {
   const heard = new Set<string>()

@@ -1,6 +1,6 @@
 /** Opens conversations: new ones, kept ones, and branches of them. Defaults are filled in here. */
 import { type Clock, systemClock } from "../base/clock.ts"
-import { createFlags } from "../base/flags.ts"
+import { createFlags, type FlagReader } from "../base/flags.ts"
 import { projectName, randomIds } from "../base/ids.ts"
 import { describe, InvalidOptionError } from "../base/options.ts"
 import { type EffectiveSettings, loadSettings } from "../base/settings.ts"
@@ -33,13 +33,15 @@ export async function openConversation(options: ConversationOptions): Promise<Co
   const settings = await loadSettings({ home, cwd, env, ...(options.settings ? { code: options.settings } : {}) })
   // hooks, servers and rules of a project have no meaning here, so only settings are worth a notice
   const missing = (settings.leftOut ?? []).filter(({ kind }) => kind === "setting")
-  return openWithSettings(options, { settings, notices: leftOutSentences(missing) })
+  return openWithSettings(options, { settings, notices: [...leftOutSentences(missing)] })
 }
 
 export interface Prepared {
   readonly settings: EffectiveSettings
   /** They come with the first request. */
-  readonly notices?: readonly string[]
+  readonly notices?: string[]
+  /** Flags that the opening has read already. What they refuse is added to `notices`. */
+  readonly flags?: FlagReader
   /** For a new conversation. A resumed one keeps the prompt in its journal, so the server's cache still fits. */
   readonly firstPrompt?: Prompt
   /** Tools that may wait to be loaded, and the two that load and call them. */
@@ -55,7 +57,16 @@ export interface Prepared {
 /** For settings that were loaded before. */
 export async function openWithSettings(
   options: ConversationOptions,
-  { settings: given, notices = [], firstPrompt = {}, deferred, memory: givenMemory, place, isTraced = false }: Prepared,
+  {
+    settings: given,
+    notices: refusals = [],
+    flags,
+    firstPrompt = {},
+    deferred,
+    memory: givenMemory,
+    place,
+    isTraced = false,
+  }: Prepared,
 ): Promise<Conversation> {
   checkConversationOptions(options)
   const { clock = systemClock, ids = randomIds, env = process.env, betas = [], cacheBreakpoints = true } = options
@@ -85,7 +96,6 @@ export async function openWithSettings(
     call: await definitionOf(deferred.call),
   }
   const store = options.store ?? fileStore({ root, flush: settings.values.flush, clock })
-  const refusals: string[] = [...notices]
   const memory =
     givenMemory ?? (options.layers ? undefined : await memoryFor(options, { store, settings, root, cwd, clock }))
   const address = { project: projectName(cwd), ...place, id: options.id ?? ids.uuid() }
@@ -109,12 +119,14 @@ export async function openWithSettings(
       betas,
       settings,
       refusals,
-      flags: createFlags({
-        onRefused: (message) => refusals.push(message),
-        settings: settings.values,
-        context: { targetingKey: address.id, model: model.name },
-        ...(options.flags ? { client: options.flags } : {}),
-      }),
+      flags:
+        flags ??
+        createFlags({
+          onRefused: (message) => refusals.push(message),
+          settings: settings.values,
+          context: { targetingKey: address.id, model: model.name },
+          ...(options.flags ? { client: options.flags } : {}),
+        }),
       ...{ telemetry, isTraced, provider: model.provider },
       clock,
       ids,

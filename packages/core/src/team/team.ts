@@ -38,6 +38,7 @@ export interface TeamOptions extends Pick<ProgressLineParts, "cheapestModel"> {
 
 const PROGRAM_ENDED = "The program ended while it was working."
 const INTERRUPTED = "The conversation was interrupted."
+const SWITCHED_OFF = "Agents are switched off (agents). Nothing was started: do the work yourself."
 const LEAD_CLOSED = "The conversation was closed."
 const LIMIT_REACHED = "The conversation has reached its limit in dollars."
 
@@ -100,7 +101,8 @@ export class Team implements MessageHub, Companions {
   async start(order: AgentOrder): Promise<SubAgent> {
     const lead = this.leader
     if (this.#isClosed) throw new AgentRefusedError(LEAD_CLOSED)
-    const { figures } = this.#chat.flags
+    const { figures, on } = this.#chat.flags
+    if (!on.agents) throw new AgentRefusedError(SWITCHED_OFF)
     const problem =
       startProblem({ running: this.#running, started: this.#started, figures }) ?? this.#nameProblem(order)
     if (problem !== undefined) throw new AgentRefusedError(problem)

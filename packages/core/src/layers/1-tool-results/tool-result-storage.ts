@@ -6,7 +6,7 @@
  * context whole, and the person hears about it.
  */
 import { reasonOf, StrataError } from "../../base/errors.ts"
-import { MOST_RESULT_CHARACTERS } from "../../base/flags.ts"
+import { MOST_RESULT_CHARACTERS } from "../../base/flag-client.ts"
 import { grouped } from "../../base/grouped.ts"
 import { isSafeId } from "../../base/ids.ts"
 import type { DecisionDraft, DecisionOf, Effect } from "../../journal/entries.ts"
