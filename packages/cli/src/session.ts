@@ -94,6 +94,8 @@ export interface SessionInput {
   readonly title?: string
   /** No one can answer, so after a compaction the agent goes on by itself. */
   readonly autonomous?: boolean
+  /** For hooks: why a new conversation begins. */
+  readonly startedBy?: AgentOptions["startedBy"]
   /** Makes this process a member of a team of several on the same directory. */
   readonly team?: TeamAgentOptions["team"]
 }
@@ -122,6 +124,7 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
       ...(resumed === undefined ? {} : { id: resumed.id, mustExist: true }),
       ...(wanted.title === undefined ? {} : { title: wanted.title }),
       ...(wanted.autonomous ? { autonomous: true } : {}),
+      ...(wanted.startedBy ? { startedBy: wanted.startedBy } : {}),
       ...(summariserModel === undefined
         ? {}
         : { summariser: connection.model(summariserModel, settings.values.models) }),

@@ -150,7 +150,7 @@ export class Chat implements CommandTarget {
   }
 
   async clear(): Promise<void> {
-    await this.#replace({ model: this.agent.model.name })
+    await this.#replace({ model: this.agent.model.name, startedBy: "clear" })
   }
 
   /** Esc cancels. Messages typed meanwhile are kept and answered afterwards. */
@@ -268,7 +268,7 @@ export class Chat implements CommandTarget {
     this.notice(`Remembered in ${location}/${file}. To take it back: strata memory forget ${stemOf(file)}`)
   }
 
-  async #replace(input: Pick<SessionInput, "resumed" | "model">): Promise<void> {
+  async #replace(input: Pick<SessionInput, "resumed" | "model" | "startedBy">): Promise<void> {
     this.store.dispatch({ type: "work", work: { type: "opening" } })
     try {
       if (input.resumed) await this.#finishing // it may be the one that is still being closed

@@ -1,10 +1,11 @@
 /** An agent at work: it asks the model, runs tools with permission, and keeps the conversation. `openAgent` makes one. */
 import type { Clock } from "../base/clock.ts"
-import { BusyError, ClosedError, CompactionFailedError } from "../base/errors.ts"
+import { BusyError, ClosedError, CompactionFailedError, StrataError } from "../base/errors.ts"
 import type { Telemetry } from "../base/telemetry.ts"
 import type { PermissionMode } from "../base/vocabulary.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import type { Dreamed, Dreaming } from "../layers/6-dreaming/dreaming.ts"
+import type { Attachment } from "../messages/attachments.ts"
 import type { Content } from "../messages/blocks.ts"
 import type { Uuid } from "../messages/messages.ts"
 import { isRateLimit, RateLimitedError } from "../model/errors.ts"
@@ -13,6 +14,7 @@ import { findModel } from "../tokens/models.ts"
 import { thresholdsFor } from "../tokens/thresholds.ts"
 import { fitsModel, type Thresholds } from "../tokens/window.ts"
 import type { OpenToolset } from "../tools/tool.ts"
+import { asAttachment } from "./admit-call.ts"
 import type { AgentMemory, Remembered } from "./agent-memory.ts"
 import type { AgentState } from "./agent-state.ts"
 import type { Companions } from "./companions.ts"
@@ -49,6 +51,7 @@ interface AgentParts {
   readonly isSubAgent: boolean
   /** No one is there to answer. */
   readonly isAutonomous: boolean
+  readonly startedBy: "startup" | "clear"
   /** Aborts the queries and hooks that run when the agent closes. */
   readonly closing: AbortController
   /** Sentences about what was left out at the opening: settings, a mode, instruction files. */
@@ -63,6 +66,9 @@ export class Agent implements AsyncDisposable {
   #stopped: string | undefined
   #closing: Promise<void> | undefined
   #isWorking = false
+  /** Hooks that look at messages typed meanwhile, and what they said for the model and the person. */
+  readonly #submitting = new Set<Promise<unknown>>()
+  readonly #said = { attachments: [] as Attachment[], problems: [] as string[] }
 
   /** @internal Use `openAgent`. */
   constructor(parts: AgentParts) {
@@ -177,6 +183,12 @@ export class Agent implements AsyncDisposable {
         now: () => clock.now().getTime(),
         ...(askPermission ? { askPermission } : {}),
       },
+      typed: {
+        settled: async () => {
+          while (this.#submitting.size > 0) await Promise.all(this.#submitting)
+        },
+        take: () => ({ attachments: this.#said.attachments.splice(0), problems: this.#said.problems.splice(0) }),
+      },
       isSubAgent: this.#parts.isSubAgent,
       isAutonomous: this.#parts.isAutonomous,
       ...(this.#parts.companions ? { companions: this.#parts.companions } : {}),
@@ -186,8 +198,26 @@ export class Agent implements AsyncDisposable {
     })
   }
 
-  /** Keeps what the user types while the agent works. It is sent with the next request. */
+  /**
+   * Keeps what the user types while the agent works. It is sent with the next request. Throws if a hook on UserPromptSubmit blocks it:
+   * then it is not kept.
+   */
   enqueue(text: string): Promise<Uuid> {
+    const keeping = this.#enqueue(text).finally(() => this.#submitting.delete(settled))
+    const settled = keeping.catch(() => undefined)
+    this.#submitting.add(settled)
+    return keeping
+  }
+
+  async #enqueue(text: string): Promise<Uuid> {
+    const { runHooks, isSubAgent } = this.#parts
+    if (isSubAgent) return this.conversation.enqueue(text)
+    const { stop, blocked, contexts, messages } = await runHooks("UserPromptSubmit", { about: { prompt: text } })
+    const why = stop ?? blocked
+    this.#said.problems.push(...messages)
+    if (why !== undefined)
+      throw new StrataError(`A hook blocked the message: ${why}. It was not kept. Change it and send it again.`)
+    this.#said.attachments.push(...contexts.map(asAttachment))
     return this.conversation.enqueue(text)
   }
 
@@ -237,7 +267,7 @@ export class Agent implements AsyncDisposable {
         const about = { file_path: path, load_reason: "session_start" }
         this.#problems.push(...reportsOf(await runHooks("InstructionsLoaded", { about })))
       }
-      const source = resumed ? "resume" : "startup"
+      const source = resumed ? "resume" : this.#parts.startedBy
       const outcome = await runHooks("SessionStart", { about: { source, model: this.model.name } })
       this.#problems.push(...reportsOf(outcome))
       this.#stopped = outcome.stop

@@ -16,6 +16,14 @@ import {
   standingDirectories,
 } from "./instructions.ts"
 
+/** Why a file is loaded. At the start, the agent itself reports the loads. */
+export type LoadReason = "session_start" | "nested_traversal" | "changed" | "compact"
+
+export interface WatchOptions extends InstructionOptions {
+  /** Learns of every load after the start. Answers with sentences for the person. */
+  readonly onLoaded?: (path: string, reason: LoadReason) => Promise<readonly string[]>
+}
+
 /** For a file with globs: the globs, and whether a matching file was touched. */
 interface Scope {
   readonly globs: string
@@ -23,7 +31,7 @@ interface Scope {
 }
 
 export class InstructionWatch {
-  readonly #options: InstructionOptions
+  readonly #options: WatchOptions
   /** Content in the conversation, by path. */
   #known: Map<string, string>
   readonly #touched = new Set<string>()
@@ -36,7 +44,7 @@ export class InstructionWatch {
   readonly #problems: Set<string>
   readonly #reported: Set<string>
 
-  private constructor(options: InstructionOptions, problems: Set<string>, files: readonly InstructionFile[]) {
+  private constructor(options: WatchOptions, problems: Set<string>, files: readonly InstructionFile[]) {
     this.#options = options
     this.#problems = problems
     this.#reported = new Set(problems)
@@ -44,7 +52,7 @@ export class InstructionWatch {
     this.#texts = textsFrom(files)
   }
 
-  static async start(options: InstructionOptions): Promise<InstructionWatch> {
+  static async start(options: WatchOptions): Promise<InstructionWatch> {
     const problems = new Set<string>()
     const reporting = { ...options, report: (problem: string) => void problems.add(problem) }
     return new InstructionWatch(reporting, problems, await loadInstructions(reporting))
@@ -71,6 +79,7 @@ export class InstructionWatch {
     const files = await loadInstructions(this.#options)
     this.#known = knownFrom(files)
     this.#texts = textsFrom(files)
+    for (const { path } of files) await this.#loaded(path, "compact")
     return this.#texts
   }
 
@@ -101,11 +110,18 @@ export class InstructionWatch {
     const relevant = found.filter((file) => file.paths === undefined || this.#isTouched(file, fresh))
     const files = new Map(relevant.map((file) => [file.path, file]))
     const due = [...files.values()].filter(({ path, content }) => this.#known.get(path) !== content)
-    for (const { path, content } of due) this.#known.set(path, content)
+    for (const { path, content } of due) {
+      await this.#loaded(path, this.#known.has(path) ? "changed" : "nested_traversal")
+      this.#known.set(path, content)
+    }
     const attachments = withinLimit(due)
     for (const [i, { shown, content }] of due.entries())
       if (shown && attachments[i]!.content === content) this.#options.onShown?.(shown)
     return attachments
+  }
+
+  async #loaded(path: string, reason: LoadReason): Promise<void> {
+    for (const said of (await this.#options.onLoaded?.(path, reason)) ?? []) this.#problems.add(said)
   }
 
   async #look(touched: readonly string[]): Promise<readonly InstructionFile[]> {

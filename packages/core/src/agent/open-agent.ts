@@ -38,7 +38,7 @@ import { compactionHooks } from "./compaction-hooks.ts"
 import type { Companions, SubAgentPlace } from "./companions.ts"
 import { definitionSizes, listingDue, maySearchTools, toolsInView } from "./deferred-listing.ts"
 import { commandHooks } from "./hook-command.ts"
-import { hooksOf } from "./hooks.ts"
+import { hooksOf, reportsOf } from "./hooks.ts"
 import { InstructionWatch } from "./instruction-watch.ts"
 import { withMemoryWrites } from "./memory-writes.ts"
 import { openingMode } from "./opening-mode.ts"
@@ -197,6 +197,9 @@ async function assemble({ options, ground, toolset: given, problems = [], compan
       if (reads.get(path)?.content !== text)
         reads.set(path, { content: text, modifiedMs, at: clock.now().toISOString() })
     },
+    // an abort ends the hook, and the load goes on
+    onLoaded: (path, reason) =>
+      runHooks("InstructionsLoaded", { about: { file_path: path, load_reason: reason } }).then(reportsOf, () => []),
     // rules that deny or ask count in every mode; where a file may be, the owner of the import decides
     mayRead: (path) => judge(readingOf(path), { ...policy, mode: "ask", readable: ["/"] }).verdict === "allow",
   })
@@ -318,6 +321,7 @@ async function assemble({ options, ground, toolset: given, problems = [], compan
     companions,
     isSubAgent: sub !== undefined,
     isAutonomous: options.autonomous === true,
+    startedBy: options.startedBy ?? "startup",
     closing,
     leftOut: () => [
       ...problems,

@@ -83,6 +83,8 @@ export interface AgentOptions {
    * it for this agent, `false` leaves it out. A function asks a person; a yes is kept, and it is called again only after a change.
    */
   readonly trustProject?: boolean | ((parts: readonly ProjectPart[]) => boolean | Promise<boolean>)
+  /** For hooks on SessionStart: why a new conversation begins. Default: `startup`. A resumed one has `resume`. */
+  readonly startedBy?: "startup" | "clear"
   /** Writes summaries in place of the conversation's own model. */
   readonly summariser?: ModelChoice
   /** No one is there to answer: after a compaction the agent is asked to continue by itself. */
@@ -122,6 +124,7 @@ const RULES: OptionRules<AgentOptions> = {
   reads: anOption.object,
   settings: anOption.object,
   trustProject: anOption.switchOrFunction,
+  startedBy: oneOf("startup", "clear"),
   summariser: MODEL_OPTION,
   autonomous: anOption.switch,
   layers: anOption.listOrFunction,

@@ -50,6 +50,8 @@ export interface QueryOptions {
   readonly isSubAgent?: boolean
   /** No one is there to answer. The query waits for agents that still work. */
   readonly isAutonomous?: boolean
+  /** Messages typed meanwhile: waits for the hooks that look at them, and takes what those said. */
+  readonly typed?: { settled(): Promise<void>; take(): Relevant }
   /** What the round has made relevant: instruction files near the files it touched, and those that changed. */
   readonly attachmentsFor: (touched: readonly string[]) => Promise<Relevant>
 }
@@ -125,6 +127,7 @@ async function* run(
     const spent = summarise(chat.views.ledger).dollars
     if (spent >= costLimit) return { reason: "cost-limit", limit: costLimit, spent }
     yield* arrive(options)
+    if (options.typed) yield* attachAll(options.typed.take(), chat)
     turns.count++
 
     const response = yield* ask(options, turns.count)
@@ -149,6 +152,7 @@ async function* run(
       continue
     }
     if (CUT_OFF.has(response.stop_reason ?? "")) yield { type: "notice", message: CUT_NOTICE }
+    await options.typed?.settled()
     if (chat.views.context.queued.length > 0) continue // messages typed meanwhile are answered before the query ends
     if (yield* arrive(options)) continue // what other agents sent meanwhile is answered too
     if (options.isAutonomous && (await moreToCome(options))) continue
@@ -313,9 +317,12 @@ const hookCall = (about: Readonly<Record<string, unknown>>, { signal }: QueryOpt
 })
 
 async function* attachRelevant(touched: readonly string[], options: QueryOptions): AsyncGenerator<QueryEvent, void> {
-  const { attachments, problems } = await options.attachmentsFor(touched)
+  yield* attachAll(await options.attachmentsFor(touched), options.conversation)
+}
+
+async function* attachAll({ attachments, problems }: Relevant, chat: Conversation): AsyncGenerator<QueryEvent, void> {
   for (const message of problems) yield { type: "notice", message }
-  yield* attach(attachments, options.conversation)
+  yield* attach(attachments, chat)
 }
 
 /** Adds what other agents sent. Returns whether there was anything. */
