@@ -4,7 +4,17 @@
  */
 import { reasonOf } from "./errors.ts"
 import { CONFIGURATIONS, FIGURES, type FigureName, SWITCHES, type SwitchName } from "./flag-names.ts"
-import type { FlagClient, FlagContext, Flags } from "./flags.ts"
+
+/** The part of an OpenFeature client that flags are read through. Declared here, so that our types need no OpenFeature package. */
+export interface FlagClient {
+  getBooleanValue(name: string, otherwise: boolean, context?: FlagContext): Promise<boolean>
+  getNumberValue(name: string, otherwise: number, context?: FlagContext): Promise<number>
+  /** For flags that carry a switch and its figures in one object. */
+  getObjectValue?(name: string, otherwise: { [field: string]: number }, context?: FlagContext): Promise<unknown>
+}
+
+/** What a provider may use to decide: strings, numbers and booleans, by name. */
+export type FlagContext = Readonly<Record<string, string | number | boolean>>
 
 /** The highest limit for a tool's results. No result reaches it. */
 export const MOST_RESULT_CHARACTERS = 100_000_000
@@ -24,7 +34,12 @@ const RESULT_LIMITS: Range = { min: 0, max: MOST_RESULT_CHARACTERS }
 
 export const isWithin = (value: number, { min, max }: Range) => value >= min && value <= max
 
-export interface Answers extends Pick<Flags, "on" | "figures"> {
+interface Values {
+  readonly on: Readonly<Record<SwitchName, boolean>>
+  readonly figures: Readonly<Record<FigureName, number>>
+}
+
+export interface Answers extends Values {
   /** By tool. `NOT_SET` where no flag names it. */
   readonly limits: ReadonlyMap<string, number>
 }
@@ -34,7 +49,7 @@ export interface Asked {
   readonly context: FlagContext
   readonly refuse: (message: string) => void
   /** What the settings say. */
-  readonly own: Pick<Flags, "on" | "figures">
+  readonly own: Values
   /** Switches that no client can turn on. */
   readonly isForced: (name: SwitchName) => boolean
 }
@@ -114,7 +129,7 @@ async function askForLimit(tool: string, asked: Asked): Promise<number> {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The client answers with the empty object where the flag is none or has another type. */
+/** The client answers with the empty object where the flag does not exist or has another type. */
 async function askForObject(name: SwitchName, asked: Asked): Promise<Fields> {
   const { client } = asked
   if (!client.getObjectValue) return {}

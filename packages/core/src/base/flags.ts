@@ -3,9 +3,20 @@
  * override them. They are read once per turn into a plain record, so decisions made by them are synchronous. After the first reading no
  * turn waits for the client: a late answer counts from the next turn on.
  */
-import { type Answers, askForAll, askForLimits, isWithin, NOT_SET, type RangedFigure } from "./flag-client.ts"
+import {
+  type Answers,
+  askForAll,
+  askForLimits,
+  type FlagClient,
+  type FlagContext,
+  isWithin,
+  NOT_SET,
+  type RangedFigure,
+} from "./flag-client.ts"
 import { FIGURES, type FigureName, SWITCHES, type SwitchName } from "./flag-names.ts"
 import type { Settings } from "./settings.ts"
+
+export type { FlagClient, FlagContext } from "./flag-client.ts"
 
 /** The values of one turn. */
 export interface Flags {
@@ -26,17 +37,6 @@ export interface FlagReader {
   /** Asks only for the result limits of tools that the last `read` did not name. */
   readLimits(tools: Iterable<string>): Promise<Flags>
 }
-
-/** The part of an OpenFeature client that flags are read through. Declared here, so that our types need no OpenFeature package. */
-export interface FlagClient {
-  getBooleanValue(name: string, otherwise: boolean, context?: FlagContext): Promise<boolean>
-  getNumberValue(name: string, otherwise: number, context?: FlagContext): Promise<number>
-  /** For flags that carry a switch and its figures in one object. */
-  getObjectValue?(name: string, otherwise: { [field: string]: number }, context?: FlagContext): Promise<unknown>
-}
-
-/** What a provider may use to decide: strings, numbers and booleans, by name. */
-export type FlagContext = Readonly<Record<string, string | number | boolean>>
 
 export interface FlagOptions {
   readonly settings: Settings

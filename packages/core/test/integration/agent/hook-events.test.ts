@@ -55,7 +55,9 @@ test("HOOK-1 every event runs its commands: tools, agents, compaction, instructi
   ])
   const record = { command: `tr -d '\\n' >> ${log}; echo >> ${log}` }
   const hooks = Object.fromEntries(HOOK_EVENTS.map((event) => [event, [record]]))
-  const remarks = { command: `echo '{"hookSpecificOutput":{"additionalContext":"It is Friday."}}'` }
+  const remark = join(scratchDirectory(), "remark.json")
+  writeFileSync(remark, JSON.stringify({ hookSpecificOutput: { additionalContext: "It is Friday." } }))
+  const remarks = { command: `cat ${remark}` }
   const blocks = { command: `if grep -q forbidden; then echo "not that" >&2; exit 2; fi` }
   const store = memoryStore()
   const open = async (options: Partial<AgentOptions> = {}) => {
