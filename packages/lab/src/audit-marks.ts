@@ -8,7 +8,7 @@ import { existsSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { summarise } from "@strata/core/internal/model/offline/summary"
 import { sample } from "./audit-marks/conversations.ts"
-import { emptyTally, plantAll, Range, readable, type Tally } from "./audit-marks/measure.ts"
+import { distortAll, emptyTally, plantAll, Range, readable, type Tally } from "./audit-marks/measure.ts"
 import { recordedCompactions } from "./compaction-marks/recorded-compactions.ts"
 import { isSummary, textSent } from "./compaction-marks/said.ts"
 import { BESIDE_THE_REPOSITORY, recordedConversations } from "./recordings.ts"
@@ -42,6 +42,7 @@ if (!existsSync(folder))
 else {
   const extractive = { tally: emptyTally(), alarms: { claims: 0, flagged: 0 } }
   const recorded: Alarms = { claims: 0, flagged: 0 }
+  const distorted = emptyTally()
   const flagged: string[] = []
   let ranges = 0
   for (const recording of recordedConversations(folder)) {
@@ -57,11 +58,14 @@ else {
       const text = written ? textSent(written).replace(TRANSCRIPT_NOTE, "") : ""
       if (recording.format === "codex" || text.length < SHORTEST_SUMMARY) continue // codex keeps messages, not a summary
       flagged.push(...count(range, text, recorded))
+      distortAll(range, text, distorted)
     }
   }
   print(`\nRecorded conversations: ${ranges} ranges, extractive summaries`, extractive.tally)
   printAlarms("truthful extractive summaries of them", extractive.alarms)
   printAlarms("recorded summaries", recorded)
+  print("\nRecorded summaries with one distorted sentence", distorted)
+  console.log("\nFlagged in recorded summaries as they are:")
   for (const each of flagged) console.log(`    ${each}`)
 }
 

@@ -6,7 +6,7 @@ import { type Facts, gatherFacts } from "@strata/core/internal/model/offline/fac
 import type { ReadMessage } from "@strata/core/internal/model/offline/read-message"
 import { readTimeline } from "@strata/core/internal/model/offline/timeline"
 import { frontier } from "@strata/core/internal/views/record/frontier"
-import { LIE_NAMES, type LieName, plantLie } from "@strata/sim"
+import { DISTORTION_NAMES, type DistortionName, distortionsOf, LIE_NAMES, type LieName, plantLie } from "@strata/sim"
 
 /** A range that a summary replaces. */
 export class Range {
@@ -44,7 +44,7 @@ export const readable = (messages: readonly Message[]): readonly ReadMessage[] =
   })
 
 export interface Tally {
-  readonly planted: Map<LieName, { planted: number; caught: number }>
+  readonly planted: Map<LieName | DistortionName, { planted: number; caught: number }>
   /** The first few that were missed, for a person to look at. */
   readonly missed: string[]
 }
@@ -71,6 +71,25 @@ export function plantAll(
     else if (tally.missed.length < MOST_MISSED) tally.missed.push(`${name}: ${lied.told ?? `without ${lied.truth}`}`)
   }
   return planted
+}
+
+const MOST_OF_A_KIND = 8 // places of one summary, spread over it
+
+/** Distorts a model's own summary at some of the places it offers, one at a time. */
+export function distortAll(range: Range, summary: string, { planted, missed }: Tally): void {
+  const before = findings(range.audit(summary))
+  const all = distortionsOf(summary)
+  for (const name of DISTORTION_NAMES) {
+    const own = all.filter((each) => each.name === name)
+    const row = planted.get(name) ?? { planted: 0, caught: 0 }
+    planted.set(name, row)
+    for (let at = 0; at < own.length; at += Math.max(1, own.length / MOST_OF_A_KIND)) {
+      const { text, told } = own[Math.floor(at)]!
+      row.planted++
+      if ([...findings(range.audit(text))].some((finding) => !before.has(finding))) row.caught++
+      else if (missed.length < MOST_MISSED) missed.push(`${name}: ${told.trim()}`)
+    }
+  }
 }
 
 /** What is claimed without ground, and what is missing. */

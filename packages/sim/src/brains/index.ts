@@ -11,6 +11,7 @@ import { playbackBrain, type RecordedMessage } from "./playback.ts"
 import { type ScriptedTurn, type ScriptOptions, scriptedBrain } from "./scripted.ts"
 import { type WorkerSettings, workerBrain } from "./worker.ts"
 
+export { DISTORTION_NAMES, type DistortionName, distortionsOf } from "./distortions.ts"
 export { extractiveAnswer, extractiveBrain, summarise } from "./extractive.ts"
 export { helpfulBrain } from "./helpful.ts"
 export { type LyingBrain, lyingBrain, type ToldLie } from "./liar.ts"

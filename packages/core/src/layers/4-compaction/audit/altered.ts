@@ -19,13 +19,13 @@ const MOST_EXCHANGED = 8 // words: a name can occur several times
 const MOST_REPLACED = 2
 /** Words that must be the same around what differs, by what differs. */
 const AROUND = { code: 1, names: 2, words: 5, numbers: 4, numbersInCode: 3 } as const
-const NEARBY = 2 // words to each side of a replaced one: where these occur together, the text is from there
+const NEARBY = 2 // words beside a replaced one: where these occur together, the text is from there
 
 /** The words of the conversation that the text altered, one for each of its own. `undefined` where nothing was altered, or it is from nowhere. */
 export function alteredFrom(given: Given, index: TokenIndex): readonly string[] | undefined {
   if (given.tokens.length < FEWEST_TOKENS) return undefined
   const starts = new Set([...placesExchanged(given, index), ...placesLike(given.tokens, index)])
-  for (const start of starts) {
+  for (const start of [...starts].slice(0, 2 * MOST_PLACES)) {
     const there = index.tokens.slice(start, start + given.tokens.length)
     if (isExchanged(given, there) || isReplaced(given, there, index)) return there
   }
@@ -102,10 +102,12 @@ function isReplaced({ tokens, isCode }: Given, there: readonly string[], index: 
     tokens.length - places.length < (isCode ? AROUND.numbersInCode : AROUND.numbers)
   )
     return false
-  return places.every(
-    (at) =>
-      /\d/.test(tokens[at]!) &&
-      /\d/.test(there[at]!) &&
-      !index.has(tokens.slice(Math.max(0, at - NEARBY), at + NEARBY + 1)),
-  )
+  return places.every((at) => /\d/.test(tokens[at]!) && /\d/.test(there[at]!) && !occursElsewhere(tokens, at, index))
+}
+
+/** Whether the conversation has this word with its neighbours, on either side: in repeated sentences only a number differs. */
+export function occursElsewhere(tokens: readonly string[], at: number, index: TokenIndex): boolean {
+  for (let from = at - NEARBY; from <= at; from++)
+    if (from >= 0 && from + NEARBY < tokens.length && index.has(tokens.slice(from, from + NEARBY + 1))) return true
+  return false
 }

@@ -120,10 +120,15 @@ describe("BEY-2 what a summary claims", () => {
       "「a".repeat(20_000),
       "1,000".repeat(8_000),
       "_".repeat(60_000),
+      "1. ".repeat(7_000),
+      '"a b c" '.repeat(5_000),
+      "do not push it now ".repeat(2_000),
+      "123 ".repeat(10_000),
     ]
     for (const text of hostile) {
       const start = process.cpuUsage()
       check(text)
+      check(text, { messages: conversation().user(text).messages })
       check("The user wants no push.", { messages: conversation().user(text).say("Done.").messages })
       expect(process.cpuUsage(start).user, text.slice(0, 20)).toBeLessThan(5_000_000) // microseconds
     }
@@ -132,6 +137,27 @@ describe("BEY-2 what a summary claims", () => {
   test("a truthful summary raises no alarm, however it is written", () => {
     expect(struckIn(TRUTH)).toEqual([])
     expect(struckIn(TRUTH.replaceAll("\n   ", "\n\n   ").toUpperCase().replaceAll("`", ""))).toEqual([])
+  })
+
+  test("sentences that differ only in a number are each from their own place, and handles are known", () => {
+    const talk = conversation().user("Run the steps.", { isCompactSummary: true })
+    for (let step = 1; step <= 9; step++)
+      talk
+        .say(`Round ${step} is done. The cause was found in module-${step}.ts.`)
+        .call("Bash", { command: `step-${step} --round 0` })
+        .result("ok")
+    const messages = talk.user('- Bash `step-1 --round 0`\n- how far: "Round 1 is done."', {
+      isCompactSummary: true,
+    }).messages
+    const summary = [
+      "- Bash `step-5 --round 0`",
+      '- how far: "Round 3 is done."',
+      '- and: "The cause was found in module-7.ts"',
+      `Messages ${handleOf(messages[0]!.uuid)} to ${handleOf(messages.at(-1)!.uuid)} have what is missing.`,
+    ].join("\n")
+    const struck = (text: string) => check(text, { messages }).claims.filter(({ isSupported }) => !isSupported)
+    expect(struck(summary)).toEqual([])
+    expect(struck("- Bash `step-55 --round 0`").map((claim) => claim.class)).toContain("wording")
   })
 
   test.each<[string, string, string]>([

@@ -26,6 +26,7 @@ const NEGATIONS: readonly (readonly string[])[] = [
 ].map((each) => each.split(" "))
 const BEFORE = 2 // words that must be the same on each side
 const AFTER = 2
+const MOST_PLACES = 20 // that have the same words around a negation
 const FEWEST_TOKENS = 7 // in a row, on both sides together
 
 export interface Lost {
@@ -46,8 +47,8 @@ export function lostNegations(tokens: readonly string[], index: TokenIndex): rea
       const found = key(index.tokens, from, to)
       if (!wanted.has(found)) continue
       const places = around.get(found)
-      if (places) places.push({ from, to })
-      else around.set(found, [{ from, to }])
+      if (places && places.length < MOST_PLACES) places.push({ from, to })
+      else if (!places) around.set(found, [{ from, to }])
     }
   }
   const lost: Lost[] = []

@@ -33,11 +33,11 @@ const trim = (found: string): string => found.replace(/[.,;:'")\]]+$/, "")
 export function namesIn(given: string): readonly Name[] {
   const text = given.replace(ESCAPE, "  ") // of the same length, so that places stay
   const names: Name[] = []
-  const taken: [number, number][] = []
+  const taken = new Uint8Array(text.length) // 1 where a character belongs to a name
   const take = (name: NameClass, found: string, at: number) => {
     const trimmed = trim(found)
-    if (trimmed === "" || taken.some(([from, to]) => at < to && at + trimmed.length > from)) return
-    taken.push([at, at + trimmed.length])
+    if (trimmed === "" || taken.subarray(at, at + trimmed.length).includes(1)) return
+    taken.fill(1, at, at + trimmed.length)
     names.push({ class: name, text: trimmed, at })
   }
   for (const { 0: found, index } of text.matchAll(URL)) take("paths", found, index)

@@ -13,15 +13,18 @@ const COUNTED = 20 // up to here a number is mostly a count, which the model may
 const ORDERED = /(?:\b(?:step|phase|part|section|item|option|finding|task|round|chapter|schritt|teil)s?|#)\s*$/i
 const LONGEST_LIST = 1_000
 const AROUND_CLAIM = 6 // words to each side of a number that say what it is about
-const LOOKED_AT = 400 // characters to each side in which those words are
+const LOOKED_AT = 120 // characters to each side in which those words are
+const JUST_BEFORE = 40 // characters in which a word says that a number is rounded or counts parts
 const AROUND_SOURCE = 14 // words to each side of an occurrence where one of them must be
 
 export function numberClaims(parts: readonly Part[], source: Source): readonly Claim[] {
   return parts.flatMap((part) => {
     const { names } = part
+    let next = 0 // names and numbers come in the same order
     return [...part.text.matchAll(NUMBER)].flatMap(({ 0: found, index }): Claim[] => {
       const end = index + found.length
-      if (names.some(({ at, text }) => index < at + text.length && end > at)) return []
+      while (next < names.length && names[next]!.at + names[next]!.text.length <= index) next++
+      if (next < names.length && end > names[next]!.at) return []
       if (isOwnNumbering(part, index, end) || isRounded(part.text, index, found)) return []
       const value = found.replaceAll(",", "").replace(/[%]$/, "")
       const hasUnit =
@@ -38,14 +41,14 @@ export function numberClaims(parts: readonly Part[], source: Source): readonly C
 /** Numbers that order the summary: of a list, a heading, a step, a part. */
 function isOwnNumbering({ text }: Part, at: number, end: number): boolean {
   if (at === 0 && /^[.):]/.test(text.slice(end))) return true
-  const before = text.slice(Math.max(0, at - LOOKED_AT), at)
+  const before = text.slice(Math.max(0, at - JUST_BEFORE), at)
   // a range of lines ends where the model counted to
   if (/\blines?\s+\d+\s?(?:-|–|to)\s?$/i.test(before)) return true
   return ORDERED.test(before) && Number(text.slice(at, end)) < LONGEST_LIST
 }
 
 const isRounded = (text: string, at: number, found: string): boolean =>
-  ROUNDED.test(text.slice(Math.max(0, at - LOOKED_AT), at)) ||
+  ROUNDED.test(text.slice(Math.max(0, at - JUST_BEFORE), at)) ||
   /[kKmM]$/.test(found) ||
   /^\s?\+/.test(text.slice(at + found.length))
 

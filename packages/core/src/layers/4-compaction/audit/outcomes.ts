@@ -31,7 +31,17 @@ export function outcomeClaims(parts: readonly Part[], { commands, todos }: Work)
   const succeeded = new Set(all.filter(([, facts]) => !facts.failed).map(([command]) => command.split("\n")[0]!.trim()))
   const open = todos
     .filter(({ status }) => status !== "completed")
+    .filter(({ content }) => tokensOf(content).length >= FEWEST_TODO_WORDS)
     .map(({ content }) => ({ content, phrase: phraseOf(content) }))
+  const claimedOn = (line: string) => {
+    const words = phraseOf(line)
+    const todo = open.find((each) => words.includes(each.phrase))
+    if (!todo) return undefined
+    const rest = line.replace(todo.content, "")
+    return { todo: todo.content, isDone: DONE.test(rest) && !OPEN.test(rest) }
+  }
+  // a line is read once, however many sentences it has
+  let known: { readonly line: Part["line"]; readonly claimed: ReturnType<typeof claimedOn> } | undefined
   return parts.flatMap((part): Claim[] => {
     if (part.isCode) return []
     const claim = (isSupported: boolean, instead?: string): Claim[] => [
@@ -52,11 +62,11 @@ export function outcomeClaims(parts: readonly Part[], { commands, todos }: Work)
         !lastTest[1].failed,
         lastTest[1].failed ? `the last run of ${lastTest[0].split("\n")[0]} failed` : undefined,
       )
-    const words = phraseOf(part.line.text)
-    const todo = open.find((each) => tokensOf(each.content).length >= FEWEST_TODO_WORDS && words.includes(each.phrase))
-    if (!todo) return []
-    const rest = part.line.text.replace(todo.content, "")
-    return DONE.test(rest) && !OPEN.test(rest) ? claim(false, `the todo "${todo.content}" is open`) : claim(true)
+    if (open.length === 0) return []
+    if (known?.line !== part.line) known = { line: part.line, claimed: claimedOn(part.line.text) }
+    const { claimed } = known
+    if (!claimed) return []
+    return claimed.isDone ? claim(false, `the todo "${claimed.todo}" is open`) : claim(true)
   })
 }
 

@@ -18,22 +18,37 @@ const NEAR_SHARE = 0.9 // of a quote's words, in this order: a corrected typo is
 /** Looked for line by line: a quote may have several sentences. */
 export function quoteClaims(parts: readonly Part[], source: Source): readonly Claim[] {
   const lines = parts.filter((part, at) => !part.isCode && part.line !== parts[at - 1]?.line)
-  return lines.flatMap(({ line, isUsersList }) =>
-    [...line.text.matchAll(IN_MARKS)].flatMap(({ 0: marked, index }): Claim[] => {
+  const onLine = Map.groupBy(parts, (part) => part.line)
+  const turns = source.turns.map(({ text }) => ({ tokens: tokensOf(text), isNegated: isNegated(text) }))
+  return lines.flatMap(({ line, isUsersList }) => {
+    const said = endOf(SAID, line.text)
+    const named = endOf(NAMES_USER, line.text)
+    const own = onLine.get(line)!
+    let nth = 0 // sentences and quotes come in the same order
+    return [...line.text.matchAll(IN_MARKS)].flatMap(({ 0: marked, index }): Claim[] => {
       const quote = marked.slice(1, -1)
       if (tokensOf(quote).length < FEWEST_TOKENS) return []
-      const before = line.text.slice(0, index)
-      const isDirect = isUsersList || SAID.test(before)
-      if (!isDirect && !NAMES_USER.test(before)) return []
+      const isDirect = isUsersList || said <= index
+      if (!isDirect && named > index) return []
       const isSupported =
-        wasSaid(quote, source) || (!isDirect && piecesOf(quote).every((tokens) => source.index.has(tokens)))
+        wasSaid(quote, source, turns) || (!isDirect && piecesOf(quote).every((tokens) => source.index.has(tokens)))
       const at = line.at + index
-      const around = parts.find(
-        (part) => part.line === line && part.at <= at && at + marked.length <= part.at + part.text.length,
-      )
-      return [{ class: "quotes", text: marked, at, isSupported, sentence: around ?? line }]
-    }),
-  )
+      while (nth + 1 < own.length && own[nth]!.at + own[nth]!.text.length <= at) nth++
+      const isInside = own[nth]!.at <= at && at + marked.length <= own[nth]!.at + own[nth]!.text.length
+      return [{ class: "quotes", text: marked, at, isSupported, sentence: isInside ? own[nth]! : line }]
+    })
+  })
+}
+
+/** Where the first match ends. */
+function endOf(pattern: RegExp, text: string): number {
+  const found = pattern.exec(text)
+  return found ? found.index + found[0].length : Number.POSITIVE_INFINITY
+}
+
+interface SaidTurn {
+  readonly tokens: readonly string[]
+  readonly isNegated: boolean
 }
 
 const piecesOf = (quote: string) =>
@@ -42,28 +57,21 @@ const piecesOf = (quote: string) =>
     .map(tokensOf)
     .filter((tokens) => tokens.length > 0)
 
-function wasSaid(quote: string, source: Source): boolean {
-  if (piecesOf(quote).every((tokens) => source.said.includes(phrase(tokens)))) return true
-  return source.turns.some(({ text }) => piecesOf(quote).every((tokens) => isNearly(tokens, text)))
+function wasSaid(quote: string, source: Source, turns: readonly SaidTurn[]): boolean {
+  const pieces = piecesOf(quote)
+  if (pieces.every((tokens) => source.said.includes(phrase(tokens)))) return true
+  return turns.some((turn) => pieces.every((tokens) => isNearly(tokens, turn)))
 }
 
 /** Nearly all words in the same order, and none that turns the meaning round. */
-function isNearly(tokens: readonly string[], text: string): boolean {
-  const said = tokensOf(text)
+function isNearly(tokens: readonly string[], { tokens: said, isNegated: isTurnNegated }: SaidTurn): boolean {
+  const mostMissing = tokens.length * (1 - NEAR_SHARE)
   let at = 0
-  let found = 0
   const missing: string[] = []
   for (const token of tokens) {
     const place = said.indexOf(token, at)
-    if (place < 0) missing.push(token)
-    else {
-      found++
-      at = place + 1
-    }
+    if (place >= 0) at = place + 1
+    else if (missing.push(token) > mostMissing) return false
   }
-  return (
-    found / tokens.length >= NEAR_SHARE &&
-    !missing.some((token) => /\d/.test(token)) &&
-    isNegated(tokens.join(" ")) === isNegated(text)
-  )
+  return !missing.some((token) => /\d/.test(token)) && isNegated(tokens.join(" ")) === isTurnNegated
 }

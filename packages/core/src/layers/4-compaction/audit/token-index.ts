@@ -11,6 +11,8 @@ export interface TokenIndex {
 }
 
 const NOWHERE = new Int32Array(0)
+/** How often the length of a phrase is compared before the search ends. Only a text that repeats itself for pages needs so much. */
+const MOST_COMPARED = 200
 
 export function indexOfTokens(tokens: readonly string[]): TokenIndex {
   const ids = new Map<string, number>()
@@ -46,11 +48,17 @@ export function indexOfTokens(tokens: readonly string[]): TokenIndex {
       if (counts[id]! < counts[wantedIds[rarest]!]!) rarest = place
     }
     if (wanted.length === 0) return []
-    const isAt = (start: number) =>
-      start >= 0 && wantedIds.every((id, place) => start + place < idAt.length && idAt[start + place] === id)
+    let left = wanted.length * MOST_COMPARED
+    const isAt = (start: number) => {
+      if (start < 0 || start + wantedIds.length > idAt.length) return false
+      let same = 0
+      while (same < wantedIds.length && idAt[start + same] === wantedIds[same]) same++
+      left -= same
+      return same === wantedIds.length
+    }
     const id = wantedIds[rarest]!
     const found: number[] = []
-    for (let place = starts[id]!; place < starts[id + 1]! && found.length < most; place++)
+    for (let place = starts[id]!; place < starts[id + 1]! && found.length < most && left > 0; place++)
       if (isAt(places[place]! - rarest)) found.push(places[place]! - rarest)
     return found
   }

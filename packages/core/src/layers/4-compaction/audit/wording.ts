@@ -2,7 +2,7 @@
  * Sentences that are nearly word for word from the conversation, but not quite: with two names exchanged, a number or a name replaced, or
  * a "not" lost.
  */
-import { alteredFrom } from "./altered.ts"
+import { alteredFrom, occursElsewhere } from "./altered.ts"
 import type { Claim, Part } from "./claim.ts"
 import { type Name, namesIn } from "./names-in.ts"
 import type { Sentence, Source } from "./source.ts"
@@ -36,7 +36,7 @@ export function wordingClaims(parts: readonly Part[], source: Source): readonly 
     const original = isLong ? exchangedBack(part, source) : undefined
     if (original !== undefined) return claim(original)
     const near = isLong ? nearest(part.tokens, sentences) : undefined
-    if (near && isAltered(part, near)) return claim(near.text)
+    if (near && isAltered(part, near, source)) return claim(near.text)
     const isCode = part.isCode || CODE.test(part.text)
     const said = alteredFrom({ tokens: part.tokens, isCode, isExact: exactIn(part.names) }, source.index)
     if (said !== undefined) return claim(withWords(part, said))
@@ -127,7 +127,7 @@ function missing(some: readonly string[], others: readonly string[]): readonly s
   })
 }
 
-function isAltered({ tokens, names }: Part, given: Sentence): boolean {
+function isAltered({ tokens, names }: Part, given: Sentence, { index }: Source): boolean {
   const [added, lost] = [missing(tokens, given.tokens), missing(given.tokens, tokens)]
   // the same words in another order: something was exchanged
   if (added.length === 0 && lost.length === 0) return tokens.join(" ") !== given.tokens.join(" ")
@@ -136,7 +136,11 @@ function isAltered({ tokens, names }: Part, given: Sentence): boolean {
   if (hasNegation(lost) !== hasNegation(added) && isSame(without(tokens, added), without(given.tokens, lost)))
     return true
   if (added.length !== lost.length || !isSame(without(tokens, added), without(given.tokens, lost))) return false
-  return added.some(exactIn(names)) && lost.some(exactIn(namesIn(given.text)))
+  const isExact = exactIn(names)
+  const isFromElsewhere = added
+    .filter(isExact)
+    .every((token) => /\d/.test(token) && occursElsewhere(tokens, tokens.indexOf(token), index))
+  return added.some(isExact) && !isFromElsewhere && lost.some(exactIn(namesIn(given.text)))
 }
 
 const isSame = (some: readonly string[], others: readonly string[]) => some.join(" ") === others.join(" ")

@@ -1,0 +1,71 @@
+/**
+ * Distortions of a model's own sentences: one number altered, two names exchanged, one negation removed. They need no fact
+ * from the conversation, so that a recorded summary can be distorted at every place it offers.
+ */
+
+export const DISTORTION_NAMES = ["alters a number", "exchanges two names", "removes a negation"] as const
+export type DistortionName = (typeof DISTORTION_NAMES)[number]
+
+export interface Distortion {
+  readonly name: DistortionName
+  readonly text: string
+  /** The line as it was, and as it is now. */
+  readonly truth: string
+  readonly told: string
+}
+
+const NUMBER = /(?<![\w.,:/#-])\d{2,}(?:,\d{3})*(?![\w.,:/-]*\w)/g
+const NAME =
+  /(?<![\w/.-])(?:[a-z]+(?:[A-Z][a-z0-9]+)+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+|[a-z]+(?:_[a-z0-9]+)+|[\w-]+\.(?:ts|js|go|py|rs|tsx|md|json|yaml|sh))(?![\w/-])/g
+/** Between two names these make a list, and a list has no order. */
+const LISTED = /^[\s`*"'(),;/|+&]*(?:and|or|und|oder)?[\s`*"'(),;/|+&]*$/
+const NEGATION =
+  /\b(?:do not|does not|did not|must not|should not|never|not|cannot)\s+|\b(?:do|does|did|must|should|is|are|was|were|wo|ca|could|would)n['’]t\s+/gi
+const AFFIRMED: Readonly<Record<string, string>> = { cannot: "can " }
+
+/** Every distortion that a text offers, in the order of their places. Code in fences is left alone. */
+export function distortionsOf(text: string): readonly Distortion[] {
+  const found: Distortion[] = []
+  let at = 0
+  let isCode = false
+  for (const line of text.split("\n")) {
+    const start = at
+    at += line.length + 1
+    if (/^\s*(?:```|~~~)/.test(line)) isCode = !isCode
+    else if (!isCode)
+      for (const { name, told } of ofLine(line))
+        found.push({ name, truth: line, told, text: text.slice(0, start) + told + text.slice(start + line.length) })
+  }
+  return found
+}
+
+function ofLine(line: string): readonly { readonly name: DistortionName; readonly told: string }[] {
+  const replaced = (from: number, to: number, instead: string) => line.slice(0, from) + instead + line.slice(to)
+  const numbers = [...line.matchAll(NUMBER)]
+    .filter(({ index }) => line.slice(0, index).trim() !== "")
+    .map(({ 0: number, index }) => {
+      const place = number.length - 1 - (number.length > 3 ? 1 : 0)
+      const digit = (Number(number[place]) + 3) % 10
+      return replaced(index, index + number.length, number.slice(0, place) + digit + number.slice(place + 1))
+    })
+  const negations = [...line.matchAll(NEGATION)].map(({ 0: negation, index }) =>
+    replaced(index, index + negation.length, AFFIRMED[negation.trim().toLowerCase()] ?? ""),
+  )
+  return [
+    ...numbers.map((told) => ({ name: "alters a number" as const, told })),
+    ...exchanged(line).map((told) => ({ name: "exchanges two names" as const, told })),
+    ...negations.map((told) => ({ name: "removes a negation" as const, told })),
+  ]
+}
+
+/** Two neighbouring names of one sentence, with a word between them that relates one to the other. */
+function exchanged(line: string): readonly string[] {
+  const names = [...line.matchAll(NAME)]
+  return names.flatMap((one, nth) => {
+    const other = names[nth + 1]
+    if (!other || other[0] === one[0]) return []
+    const between = line.slice(one.index + one[0].length, other.index)
+    if (LISTED.test(between) || /[.!?;]\s/.test(between)) return []
+    return [line.slice(0, one.index) + other[0] + between + one[0] + line.slice(other.index + other[0].length)]
+  })
+}
