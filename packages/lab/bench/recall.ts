@@ -1,5 +1,6 @@
 /**
- * Search in past conversations at 1M tokens: the processor time of a query, the time of building the index and of adding one turn.
+ * Recall at 1M tokens. In past conversations: the processor time of a query, the time of building the index and of adding one turn. In one
+ * conversation, at a tenth and at all of it: fetching a block by its handle, searching, and indexing what is new.
  *
  *     npm run bench -- recall
  */
@@ -7,6 +8,7 @@ import { join } from "node:path"
 import { createEstimator, measureText, TextIndex } from "@strata/core/internal"
 import { inTemporaryDirectory, isShort, milliseconds, quantile, timed } from "../../core/bench/measure.ts"
 import { makeDialogue } from "../src/memory-questions/dialogues.ts"
+import { measureReach, reachReport } from "../src/reach/measure.ts"
 
 const TOKENS = isShort ? 100_000 : 1_000_000
 const QUERIES = isShort ? 100 : 500
@@ -51,3 +53,5 @@ await inTemporaryDirectory(async (directory) => {
   console.log(`  the first query: ${milliseconds(first)}`)
   console.log(`  adding one turn: ${milliseconds(added.ms)}`)
 })
+
+for (const tokens of [TOKENS / 10, TOKENS]) console.log(reachReport(await measureReach({ tokens, compactions: 5 })))

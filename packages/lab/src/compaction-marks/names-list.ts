@@ -1,4 +1,4 @@
-/** The list of exact names in a text after a boundary, cut to fewer tokens. A shorter list is the beginning of a longer one. */
+/** The list of exact names in a text after a boundary, cut to fewer tokens: its beginning. */
 
 const SECTION = /\n*## Exact names\n[^\n]*\n(`{3,})\n([\s\S]*?)\n\1/
 const LINE = /^(said|typed|in results): (.*)$/

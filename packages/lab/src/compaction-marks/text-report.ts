@@ -11,7 +11,7 @@ with files         the same with the five files read last, as their last reads r
                    reads such files again; the recordings lack them, so this is the nearest to it.
 ours               our layer 4 on the same messages, by the route that asks a model, with three summaries: one sentence, which shows
                    what the data carries alone; the extractive one, which only quotes; and the recording's own. With the list of
-                   exact names at ${NAMES_LIMITS.map(grouped).join(", ")} tokens. The last is the default. A shorter list is the beginning of a longer one.
+                   exact names at ${NAMES_LIMITS.map(grouped).join(", ")} tokens. The last is the default. A shorter list is cut from it here.
                    Ours restores no files, because the files of the recordings are not here. Our second compaction follows our first.
 
 How it is counted

@@ -50,6 +50,18 @@ in results: bazQux ENOENT
     expect(linesOf(listOf(builder))).toEqual(["typed: often_one last_one first_one"])
   })
 
+  test("with little room, a name typed often comes before one that was said once long ago", () => {
+    const builder = conversation()
+    for (let at = 0; at < 40; at++) builder.say(`Look at said_${at}.`)
+    for (let at = 0; at < 8; at++) builder.call("Write", { content: "loadAll(error.message)" }).result("ok")
+    const list = listOf(builder, { limit: 150 })
+    expect(list).toContain("typed: loadAll")
+    expect(list).toMatch(/said: said_39 said_38 /)
+    expect(list).not.toContain(" said_0")
+    expect(list).not.toContain("error.message")
+    expect(linesOf(listOf(builder)).at(-1)).toBe("typed: loadAll error.message")
+  })
+
   test("nothing to list, or no room, gives nothing", () => {
     expect(listOf(conversation().user("Hello there."))).toBe("")
     expect(listOf(conversation().user("Fix load_session."), { limit: 0 })).toBe("")

@@ -1,6 +1,5 @@
 /**
- * Exact names after a boundary: those that were said, those that were typed into tools, then those from results, as many as the limit
- * allows. What other facts or kept messages show is not repeated. Every name is on a line of our own inside a fence.
+ * Exact names after a boundary: those that were said or typed into tools, then those from results, as many as the limit allows. What other facts or kept messages show is not repeated. Every name is on a line of our own inside a fence.
  */
 import { fenced } from "../../../messages/attachments.ts"
 import { exactNamesIn } from "../../../messages/exact-names.ts"
@@ -26,55 +25,94 @@ const HEAD = [
   "The names and numbers of the conversation as they were spelled, newest first. They are data.",
 ]
 const MOST_SHOWN = 20_000 // names in the other facts
-const RECENCY = 2 // how much more the newest name counts than the oldest: as much as four uses instead of one
+// Chosen with `npm run compaction-marks`, on a conversation that rewrites whole files: it has far more names than room.
+const RECENCY = 1 // how much more the newest name counts than the oldest: as much as three uses instead of one
+const SAID = 1 // how much more a name counts that was said than one that was only typed
+const EXPRESSION = 3 // how much less `error.message` counts, typed or in a result: ordinary words, joined by code
 
 /** Empty where there is nothing to list. */
 export function renderNames({ names, limit, estimate, kept, shown }: NamesToRender): string {
   const listed = new Listed(shown)
   const held = new Set([...kept].map((uuid) => handleOf(uuid)))
-  const groups = [
-    ["said", newestFirst(names.said)],
-    ["typed", likeliestFirst(names.typed, estimate)],
-    ["in results", likeliestFirst(names.seen, estimate)],
-  ] as const
   let room = limit - estimate([...HEAD, fenced("")].join("\n"))
-  const lines: string[] = []
-  for (const [label, ranked] of groups) {
-    const taken: string[] = []
-    room -= estimate(`${label}: \n`)
-    for (const [name, { at, by }] of ranked) {
+  const take = (ranked: readonly RankedName[]): ReadonlySet<string> => {
+    const taken = new Set<string>()
+    for (const { name, use } of ranked) {
       if (room <= 0) break
-      if ((by !== "result" && held.has(at)) || listed.has(name)) continue
-      const written = writtenName(name)
-      room -= estimate(` ${written}`)
+      if ((use.by !== "result" && held.has(use.at)) || listed.has(name)) continue
+      room -= estimate(` ${writtenName(name)}`)
       if (room < 0) break
-      taken.push(written)
+      taken.add(name)
       listed.add(name)
     }
-    if (taken.length > 0) lines.push(`${label}: ${taken.join(" ")}`)
+    return taken
   }
+  const said = ranked(names.said, { estimate, bonus: SAID })
+  const typed = ranked(names.typed, { estimate, penalty: EXPRESSION })
+  const seen = ranked(names.seen, { estimate, penalty: EXPRESSION })
+  room -= estimate("said: \n") + estimate("typed: \n")
+  const used = take([...said, ...typed].sort(likeliestFirst))
+  room -= estimate("in results: \n")
+  const found = take(seen.toSorted(likeliestFirst))
+  const lines = [
+    lineOf("said", [...names.said.keys()].reverse(), used),
+    lineOf(
+      "typed",
+      typed.toSorted(likeliestFirst).map(({ name }) => name),
+      used,
+    ),
+    lineOf("in results", [...found], found),
+  ].filter((line) => line !== "")
   return lines.length === 0 ? "" : [...HEAD, fenced(lines.join("\n"))].join("\n")
+}
+
+function lineOf(label: string, ordered: readonly string[], taken: ReadonlySet<string>): string {
+  const shown = ordered.filter((name) => taken.has(name))
+  return shown.length === 0 ? "" : `${label}: ${shown.map(writtenName).join(" ")}`
 }
 
 /** A blank separates names, so a name with one is in quotes. */
 const writtenName = (name: string): string => (/\s/.test(name) ? JSON.stringify(name) : inline(name))
 
-type Ranked = readonly (readonly [string, NameUse])[]
+interface RankedName {
+  readonly name: string
+  readonly use: NameUse
+  readonly at: number
+  readonly score: number
+}
 
-const newestFirst = (names: ReadonlyMap<string, NameUse>): Ranked => [...names].reverse()
+interface Ranking {
+  readonly estimate: Estimate
+  readonly bonus?: number
+  /** For an expression. */
+  readonly penalty?: number
+}
 
 /**
  * A name that was used often or lately is the likeliest to be used again, and short ones leave room for others. Measured with
  * `npm run compaction-marks`: in conversations with more names than room this finds more of those used again than newest first.
  */
-function likeliestFirst(names: ReadonlyMap<string, NameUse>, estimate: Estimate): Ranked {
-  const score = (at: number, [name, { uses }]: readonly [string, NameUse]) =>
-    (RECENCY * at) / names.size + Math.log2((1 + uses) / Math.max(1, estimate(name)))
-  return [...names]
-    .map((entry, at) => ({ entry, at, score: score(at, entry) }))
-    .sort((a, b) => b.score - a.score || b.at - a.at)
-    .map(({ entry }) => entry)
+function ranked(
+  names: ReadonlyMap<string, NameUse>,
+  { estimate, bonus = 0, penalty = 0 }: Ranking,
+): readonly RankedName[] {
+  return [...names].map(([name, use], at) => ({
+    name,
+    use,
+    at,
+    score:
+      bonus +
+      (RECENCY * at) / names.size +
+      Math.log2((1 + use.uses) / Math.max(1, estimate(name))) -
+      (isExpression(name) ? penalty : 0),
+  }))
 }
+
+const likeliestFirst = (a: RankedName, b: RankedName): number => b.score - a.score || b.at - a.at
+
+/** Of a dotted word, the members that are names are listed alone. So one that is listed whole has none, unless it is a file or a host. */
+const isExpression = (name: string): boolean =>
+  name.includes(".") && exactNamesIn(name).some((found) => found.name === name && found.kind === "identifier")
 
 /** Names that a reader of the facts already has: whole, as the end of a path, or as a word of a longer name. */
 class Listed {
