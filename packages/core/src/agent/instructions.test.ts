@@ -2,8 +2,11 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { memoryStore } from "../journal/memory-store.ts"
+import { offlineModel } from "../model/offline/offline-model.ts"
 import { InstructionWatch } from "./instruction-watch.ts"
 import { type InstructionOptions, loadInstructions } from "./instructions.ts"
+import { openAgent } from "./open-agent.ts"
 
 let root: string
 let options: InstructionOptions
@@ -103,7 +106,22 @@ describe("NEST-3 imports", () => {
     put("outside.md", "SECRET")
     put("project/AGENTS.md", "a @../outside.md b @link.md")
     symlinkSync(join(root, "outside.md"), join(root, "project/link.md"))
-    options = { ...options, mayRead: (path) => path.startsWith(join(root, "project")) }
     expect(await contents()).toEqual(["a @../outside.md b @link.md"])
+  })
+
+  test("the agent's own rules decide what an import may read", async () => {
+    put("project/app/AGENTS.md", "a @secret.md b @open.md")
+    put("project/app/secret.md", "SECRET")
+    put("project/app/open.md", "OPEN")
+    const agent = await openAgent({
+      model: offlineModel(),
+      ...{ cwd: join(root, "project/app"), dir: join(root, "home"), env: {}, store: memoryStore() },
+      settings: { permissions: { deny: ["Read(**/secret.md)"] } },
+    })
+    await agent.conversation.add("Hello.")
+    const sent = JSON.stringify(await agent.conversation.prepare())
+    await agent.close()
+    expect([sent.includes("a @secret.md b OPEN"), sent.includes("SECRET")]).toEqual([true, false])
+    expect(agent.problems.join(" ")).toContain("secret.md, which Read may not read without a question")
   })
 })
