@@ -81,6 +81,11 @@ export class AgentState {
     return recorded
   }
 
+  /** A file or directory that needs no permission to read. */
+  letRead(path: string): void {
+    this.#policy = { ...this.#policy, readable: [...(this.#policy.readable ?? []), path] }
+  }
+
   allow(rule: string): void {
     this.#policy = { ...this.#policy, allow: [...this.#policy.allow, rule] }
   }

@@ -155,6 +155,16 @@ test("NEST-3 a home directory kept in git does not open itself to the projects b
   expect(sent()).not.toContain("SECRET")
 })
 
+test("NEST-1 an instruction file of the repository's root that was loaded at the start counts as read", async () => {
+  const { root, cwd, put, open } = place()
+  mkdirSync(join(root, "project/.git"))
+  put("project/AGENTS.md", "Use tabs.")
+  put("project/packages/x/a.ts", "x")
+  const change = calling("Edit", { file_path: "../../AGENTS.md", old_string: "tabs", new_string: "spaces" })
+  await ask(await open([change, "Done."], { cwd: join(cwd, "packages/x"), tools: [read, edit], mode: "bypass" }), "go")
+  expect(readFileSync(join(cwd, "AGENTS.md"), "utf8")).toBe("Use spaces.")
+})
+
 describe("NEST-1 an attached instruction file counts as read", () => {
   const touchAndEdit = (path: string) => [
     calling("Read", { file_path: "lib/a.ts" }),

@@ -55,7 +55,9 @@ export class InstructionWatch {
   static async start(options: WatchOptions): Promise<InstructionWatch> {
     const problems = new Set<string>()
     const reporting = { ...options, report: (problem: string) => void problems.add(problem) }
-    return new InstructionWatch(reporting, problems, await loadInstructions(reporting))
+    const files = await loadInstructions(reporting)
+    showAll(files, options)
+    return new InstructionWatch(reporting, problems, files)
   }
 
   /** What was left out, for the person. Each is named once. */
@@ -77,6 +79,7 @@ export class InstructionWatch {
   /** After a boundary all files are read again, and files attached before it are due again. */
   async renew(): Promise<Readonly<Record<string, string>>> {
     const files = await loadInstructions(this.#options)
+    showAll(files, this.#options)
     this.#known = knownFrom(files)
     this.#texts = textsFrom(files)
     for (const { path } of files) await this.#loaded(path, "compact")
@@ -149,6 +152,11 @@ export class InstructionWatch {
     this.#scopes.set(file.path, { globs, isTouched })
     return isTouched
   }
+}
+
+/** The prompt has all of them, so they count as read. */
+function showAll(files: readonly InstructionFile[], { onShown }: InstructionOptions): void {
+  for (const { shown } of files) if (shown) onShown?.(shown)
 }
 
 const knownFrom = (files: readonly InstructionFile[]) => new Map(files.map(({ path, content }) => [path, content]))

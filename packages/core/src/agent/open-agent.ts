@@ -1,6 +1,6 @@
 /** Opens an agent: wires a conversation, a model, tools, permissions, hooks and instruction files together. */
 import { realpath } from "node:fs/promises"
-import { dirname, join } from "node:path"
+import { dirname, isAbsolute, join } from "node:path"
 import { type Clock, systemClock } from "../base/clock.ts"
 import { reasonOf } from "../base/errors.ts"
 import { createFlags } from "../base/flags.ts"
@@ -289,6 +289,8 @@ async function assemble({ options, ground, toolset: given, problems = [], compan
       ...(deferred ? { deferred: { ...deferred, isOn: () => maySearchTools(state.policy) } } : {}),
     },
   )
+  // the text around a summary names it; a journal in memory has no file
+  if (isAbsolute(conversation.location)) state.letRead(await realpath(conversation.location))
   const { family } = conversation.views.context
   const toolsDue = deferred ? listingDue(deferred, await definitionSizes(own, { ...deferred, family })) : () => []
   conversation.attachWhatIsDue((context) => [

@@ -118,11 +118,13 @@ export interface OwnLoop {
   readonly notesConfig?: string
   /** The memory of the project. Absent where it is off. */
   readonly memory?: ProjectMemory
+  /** Who writes summaries by a direct call, what they should focus on, and which files may be read again. */
+  readonly compaction?: Pick<CompactionOptions, "summariser" | "guidance" | "excluded" | "mayRead">
 }
 
 /** The layers for a loop of your own: your SDK, your tools. Notes come as text, because your tools run in your loop. */
 export function ownLoopLayers(loop: OwnLoop): readonly Layer[] {
-  const { model, clock, serverClears = false, notesConfig, memory } = loop
+  const { model, clock, serverClears = false, notesConfig, memory, compaction: given } = loop
   const parent = { model, ...withoutTools(clock) }
   const notes = sessionMemory({ ...parent, ...notesParts(memory, notesConfig) })
   return [
@@ -130,7 +132,7 @@ export function ownLoopLayers(loop: OwnLoop): readonly Layer[] {
     microcompaction({ serverClears }),
     folding(),
     notes,
-    compaction({ offline: offline(), notes, ...(isOffline(model) ? {} : { parent }) }),
+    compaction({ offline: offline(), notes, ...given, ...(isOffline(model) ? {} : { parent }) }),
     ...memoryLayer(memory, { access: "none", extract: forkExtraction(parent) }),
   ]
 }

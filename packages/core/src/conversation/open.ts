@@ -3,20 +3,22 @@ import { type Clock, systemClock } from "../base/clock.ts"
 import { createFlags, type FlagReader } from "../base/flags.ts"
 import { projectName, randomIds } from "../base/ids.ts"
 import { describe, InvalidOptionError } from "../base/options.ts"
-import { type EffectiveSettings, loadSettings } from "../base/settings.ts"
+import { type EffectiveSettings, loadSettings, type Settings } from "../base/settings.ts"
 import { leftOutSentences } from "../base/trust.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot, notesConfigDirectory } from "../journal/file/layout.ts"
 import type { JournalAddress, Store } from "../journal/store.ts"
+import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
 import type { ToolDefinition } from "../messages/request.ts"
 import { chooseModel, isReachable } from "../model/choose-model.ts"
-import type { Model } from "../model/model.ts"
+import { isOffline, type Model } from "../model/model.ts"
 import { tracedModel } from "../model/traced-model.ts"
 import { findModel } from "../tokens/models.ts"
 import type { DeferredTools } from "../tools/deferred/deferred-tools.ts"
 import { checkTool, isToolset, refuseDuplicates } from "../tools/define-tool.ts"
 import type { Tool } from "../tools/tool.ts"
 import { loadViews } from "../views/load.ts"
+import { isInside } from "../views/record/file-paths.ts"
 import { viewOptions } from "../views/views.ts"
 import { Conversation } from "./conversation.ts"
 import { ownLoopLayers } from "./default-layers.ts"
@@ -103,6 +105,7 @@ export async function openWithSettings(
   try {
     const { facts } = findModel(model.name, models)
     const asked = isReachable({ model: options.model, client: options.client, env }) ? model : await withoutNetwork()
+    const summariser = await summariserFor(asked, { options, settings: settings.values, env })
     const { views, read } = await loadViews(journal, viewOptions(facts, models))
     if (brought && views.context.newest) throw alreadyBegun(address.id)
     const conversation = new Conversation({
@@ -136,6 +139,18 @@ export async function openWithSettings(
           model: tracedModel(asked, { telemetry, conversation: () => address.id }),
           ...{ clock, serverClears, notesConfig: notesConfigDirectory(root) },
           ...(memory ? { memory } : {}),
+          compaction: {
+            ...(summariser
+              ? { summariser: tracedModel(summariser, { telemetry, conversation: () => address.id }) }
+              : {}),
+            guidance: () => [
+              settings.values.compactInstructions ?? "",
+              ...Object.values(options.context ?? {}).map(compactInstructionsIn),
+            ],
+            excluded: () => ({ files: [], directories: [root] }),
+            // no rules apply in a loop of your own; what the model saw of the project may be shown again
+            mayRead: (path) => isInside(path, cwd),
+          },
         }),
       release: () => memory?.close(),
       projectJournals: memory && (() => memory.journals()),
@@ -149,6 +164,21 @@ export async function openWithSettings(
     await journal.close()
     throw error
   }
+}
+
+interface SummariserChoice {
+  readonly options: Pick<ConversationOptions, "client">
+  readonly settings: Settings
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** The summariser of the settings, asked through the conversation's own client. */
+async function summariserFor(model: Model, { options, settings, env }: SummariserChoice): Promise<Model | undefined> {
+  const { summariserModel, models, cacheLifetime } = settings
+  if (summariserModel === undefined || isOffline(model)) return undefined
+  const sibling = model.sibling?.(summariserModel)
+  if (sibling) return sibling
+  return chooseModel({ model: summariserModel, client: options.client, env, models, cacheLifetime })
 }
 
 /** Notes, memories and summaries are then quoted from the conversation. */
