@@ -31,12 +31,12 @@ export class RequestLog {
 
   add(entry: LogEntry): void {
     this.kept.push(entry)
-    if (this.kept.length > KEPT) this.kept = this.kept.slice(-KEPT)
+    if (this.kept.length > 2 * KEPT) this.kept = this.kept.slice(-KEPT) // not each time: that would copy a thousand entries
     this.onLine?.(toLine(entry))
   }
 
   entries(): readonly LogEntry[] {
-    return [...this.kept]
+    return this.kept.slice(-KEPT)
   }
 }
 

@@ -171,3 +171,15 @@ describe("BEY-8 prompt cache", () => {
     }
   })
 })
+
+test("BEY-8 the number of entries is bounded, also if the clock does not move", () => {
+  const cache = new PromptCache()
+  const commit = (from: number, count: number) =>
+    cache.commit({
+      ...cache.lookUp({ items: [], scope: "s", minimum: 0, now: 0 }),
+      entries: Array.from({ length: count }, (_, index) => ({ key: `${from + index}`, ttl: "5m" as const, start: 0 })),
+    })
+  commit(0, 199_999)
+  commit(1_000_000, 10)
+  expect(cache.size).toBe(200_000)
+})

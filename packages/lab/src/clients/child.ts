@@ -1,0 +1,53 @@
+/** Children of the command `clients`: with a minimal environment, a home of their own, and a time limit. */
+import { spawn } from "node:child_process"
+import { dirname } from "node:path"
+
+const MOST_OUTPUT = 1_000_000 // characters
+
+export interface ChildOptions {
+  readonly cwd: string
+  /** Everything the child sees of the environment, beside PATH. */
+  readonly env: Readonly<Record<string, string>>
+  readonly timeoutMs: number
+}
+
+export interface ChildResult {
+  /** `null` if the child was stopped. */
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export function runChild([program, ...words]: readonly string[], options: ChildOptions): Promise<ChildResult> {
+  const { cwd, env, timeoutMs } = options
+  return new Promise((resolve) => {
+    const child = spawn(program!, words, {
+      cwd,
+      env: { PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true, // a group of its own, so what the client starts ends with it
+    })
+    const texts = { stdout: "", stderr: "" }
+    for (const name of ["stdout", "stderr"] as const) {
+      child[name].on("data", (chunk) => {
+        if (texts[name].length < MOST_OUTPUT) texts[name] += chunk
+      })
+    }
+    const end = (code: number | null, why = "") => {
+      clearTimeout(timer)
+      if (child.pid) stopGroup(child.pid)
+      resolve({ code, ...texts, stderr: texts.stderr + why })
+    }
+    const timer = setTimeout(() => end(null, `\nno end after ${timeoutMs / 1000} s`), timeoutMs)
+    child.once("error", (error) => end(1, error.message))
+    child.once("close", (code) => end(code))
+  })
+}
+
+function stopGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL")
+  } catch {
+    // the group has ended
+  }
+}

@@ -1,0 +1,50 @@
+/** Installs packages from the registry into a directory, with a cache and a home beside it. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { runChild } from "./child.ts"
+
+const INSTALL_TIMEOUT_MS = 8 * 60_000
+/** What npm needs to reach a registry: where it is, and the way there. */
+const NETWORK = /^(?:npm_config_registry|npm_config_cafile|NODE_EXTRA_CA_CERTS|(?:https?|no)_proxy)$/i
+
+export interface Installation {
+  readonly directory: string
+  /** The installed version of the first package. */
+  readonly version: string
+}
+
+/** The place with the packages, or the sentence why they could not be installed. */
+export async function install(root: string, packages: readonly string[]): Promise<Installation | string> {
+  const directory = join(root, "clients", packages[0]!.replaceAll(/[^\w.-]+/g, "-"))
+  const home = join(root, "npm-home")
+  mkdirSync(directory, { recursive: true })
+  mkdirSync(home, { recursive: true })
+  writeFileSync(join(directory, "package.json"), '{ "private": true, "type": "module" }\n')
+  const network = Object.entries(process.env).filter(([name]) => NETWORK.test(name)) as [string, string][]
+  const words = [
+    "install",
+    "--no-audit",
+    "--no-fund",
+    "--loglevel=error",
+    "--cache",
+    join(root, "npm-cache"),
+    ...packages,
+  ]
+  const { code, stderr } = await runChild(["npm", ...words], {
+    cwd: directory,
+    env: { ...Object.fromEntries(network), HOME: home },
+    timeoutMs: INSTALL_TIMEOUT_MS,
+  })
+  if (code !== 0) return `not installed: ${lastLine(stderr)}`
+  return { directory, version: versionOf(directory, nameOf(packages[0]!)) }
+}
+
+const nameOf = (spec: string): string => spec.replace(/(?<=.)@[^/@]*$/, "")
+
+const versionOf = (directory: string, name: string): string => {
+  const manifest = readFileSync(join(directory, "node_modules", name, "package.json"), "utf8")
+  return (JSON.parse(manifest) as { version: string }).version
+}
+
+export const lastLine = (text: string): string =>
+  text.trim().split("\n").at(-1)?.trim().slice(0, 200) || "no reason given"
