@@ -34,9 +34,16 @@ const rows: Row[] = []
 for (const client of wanted) {
   const { name, packages, task } = client
   console.error(`${name}: installing ${packages.join(" ")}`)
-  const installed = await install(root, packages)
+  const newest = await install(root, packages)
+  const installed = typeof newest === "string" && client.otherwise ? await install(root, client.otherwise) : newest
   if (typeof installed === "string") {
-    rows.push({ client: name, version: packages[0]!.split("@").at(-1)!, task, result: installed, works: false })
+    rows.push({
+      client: name,
+      version: /(?<=.)@([^/@]+)$/.exec(packages[0]!)?.[1] ?? "latest",
+      task,
+      result: installed,
+      works: false,
+    })
     continue
   }
   const { directory, version } = installed

@@ -5,6 +5,7 @@ import { hello, post, postJson, simulator } from "../test/simulator.ts"
 /** Every beta that recorded clients send: Claude Code 1.0 to 2.1.325, the Agent SDK, pi, opencode, AI SDK 7, SDK 1.8, Cline. */
 const SENT_BY_CLIENTS = [
   "adaptive-thinking-2026-01-28",
+  "afk-mode-2026-01-31",
   "advanced-tool-use-2025-11-20",
   "claude-code-20250219",
   "code-execution-2025-05-22",
@@ -51,6 +52,13 @@ describe("BEY-8 betas", () => {
     const { error } = await postJson(sim, hello(), { betas: [UNKNOWN] })
     expect(error.message).toBe(`Unexpected value(s) \`${UNKNOWN}\` for the \`anthropic-beta\` header.`)
   })
+})
+
+test("BEY-8 the safeguards of Claude Code pass with their beta", async () => {
+  const sim = await simulator()
+  const body = hello({ safeguards: [{ type: "dangerous_tool_use", classifier_context: { v: 1 } }] })
+  expect((await post(sim, body, { betas: ["dangerous-tool-use-2026-09-03"] })).status).toBe(200)
+  expect((await post(sim, body)).status).toBe(400)
 })
 
 describe("BEY-8 system messages", () => {

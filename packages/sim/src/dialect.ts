@@ -74,6 +74,7 @@ const OTHER_BETAS = [
   "prompt-caching-scope-2026-01-05",
   "claude-code-20250219", // sent by Claude Code
   "oauth-2025-04-20",
+  "afk-mode-2026-01-31",
 ]
 
 const KNOWN_BETAS = new Set<string>([...Object.values(BETA), ...OTHER_BETAS])

@@ -35,7 +35,7 @@ export async function install(root: string, packages: readonly string[]): Promis
     env: { ...Object.fromEntries(network), HOME: home },
     timeoutMs: INSTALL_TIMEOUT_MS,
   })
-  if (code !== 0) return `not installed: ${lastLine(stderr)}`
+  if (code !== 0) return `not installed: ${lastLine(stderr.replaceAll(/^.*A complete log of this run.*$/gm, ""))}`
   return { directory, version: versionOf(directory, nameOf(packages[0]!)) }
 }
 

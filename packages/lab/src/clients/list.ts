@@ -15,6 +15,8 @@ export interface Client {
   readonly name: string
   /** As npm takes them. The first one gives the version in the table. */
   readonly packages: readonly string[]
+  /** Installed instead if the newest cannot be: a registry may lack a package it needs. */
+  readonly otherwise?: readonly string[]
   readonly task: string
   /** Files to write first, by path. */
   readonly files: (place: Place) => Readonly<Record<string, string>>
@@ -26,8 +28,15 @@ export interface Client {
   readonly bills?: boolean
 }
 
-/** The newest, then one of each generation that sends other betas. */
-const CLAUDE_CODE = ["latest", "2.1.300", "2.1.200", "2.1.100", "2.1.50", "2.0.77"]
+/** The newest, then one of each generation that sends other betas. Each gets a model whose price it knows. */
+const CLAUDE_CODE: Readonly<Record<string, string>> = {
+  latest: "claude-opus-5-5",
+  "2.1.300": "claude-opus-5",
+  "2.1.200": "claude-opus-4-6",
+  "2.1.100": "claude-opus-4-6",
+  "2.1.50": "claude-opus-4-6",
+  "2.0.77": "claude-opus-4-5",
+}
 /** The first with tools outside beta, then about one of each quarter, and the newest. */
 const SDKS = ["latest", "1.0.0", "0.137.0", "0.110.0", "0.90.0", "0.70.1", "0.50.4", "0.27.3"]
 
@@ -35,14 +44,14 @@ const bin = ({ installed }: Place, name: string) => join(installed, "node_module
 const READ = "a tool call: Read notes.txt"
 const BOTH = "a tool call and a structured output"
 
-const claudeCode = (version: string): Client => ({
+const claudeCode = ([version, model]: readonly [string, string]): Client => ({
   name: "Claude Code",
   packages: [`@anthropic-ai/claude-code@${version}`],
   task: READ,
   files: () => ({}),
   command: (place) => [
     ...[bin(place, "claude"), "-p", "Read notes.txt", "--output-format", "json"],
-    ...["--model", version === "latest" ? "claude-opus-5-5" : "claude-opus-4-6", "--allowedTools", "Read"],
+    ...["--model", model, "--allowedTools", "Read"],
   ],
   env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", DISABLE_AUTOUPDATER: "1" },
   expected: /the answer is 42/,
@@ -59,7 +68,7 @@ const library = (name: string, packages: readonly string[], program: string): Cl
 })
 
 export const CLIENTS: readonly Client[] = [
-  ...CLAUDE_CODE.map(claudeCode),
+  ...Object.entries(CLAUDE_CODE).map(claudeCode),
   {
     ...library("Agent SDK", ["@anthropic-ai/claude-agent-sdk"], AGENT_SDK_PROGRAM),
     task: READ,
@@ -69,6 +78,7 @@ export const CLIENTS: readonly Client[] = [
   {
     name: "pi",
     packages: ["@earendil-works/pi-coding-agent"],
+    otherwise: ["@earendil-works/pi-coding-agent@0.87.1"],
     task: READ,
     files: ({ home, url }) => ({
       [join(home, ".pi/agent/models.json")]: JSON.stringify({ providers: { anthropic: { baseUrl: url } } }),

@@ -73,7 +73,7 @@ function judge({ code, stdout, stderr }: ChildResult, { client, version, simulat
     client: client.name,
     version,
     task: client.task,
-    result: works ? "works" : `fails: ${why}`,
+    result: works ? (refused.length > 0 ? `works, after: ${why}` : "works") : `fails: ${why}`,
     works,
     requests: requests.length,
     refused: refused.length,

@@ -102,6 +102,7 @@ function messagesFields(dialect: Dialect): Fields {
     }),
     ...(dialect.betas.has(BETA.threads) && { thread: nullable(thread) }),
     ...(hasBetaLike(dialect, "server-side-fallback-") && { fallbacks: nullable(stringOr(list(fallback))) }),
+    ...(hasBetaLike(dialect, "dangerous-tool-use-") && { safeguards: nullable(list(safeguard)) }),
     ...(hasBetaLike(dialect, "fallback-credit-") && { fallback_credit_token: nullable(anything) }),
   }
 }
@@ -178,6 +179,9 @@ function edit(dialect: Dialect): Schema {
   })
 }
 const thinkingKept = tagged({ all: {}, thinking_turns: { value: integer({ min: 1 }) } })
+
+/** What Claude Code sends for its automatic mode: a kind, and a context that only the server reads. */
+const safeguard = tagged({ dangerous_tool_use: { classifier_context: nullable(anything) } })
 
 /** A model to fall back to, with any parameters of its own. */
 const fallback: Schema = (value, path) =>
