@@ -7,8 +7,9 @@ import { makeScratch } from "./scratch.ts"
 let source: string
 beforeEach(() => {
   source = mkdtempSync(join(tmpdir(), "strata-scratch-test-"))
-  for (const directory of ["src", "node_modules/x", ".git"]) mkdirSync(join(source, directory), { recursive: true })
-  for (const file of ["a.txt", "src/b.txt", "node_modules/x/c.js", ".git/HEAD"])
+  for (const directory of ["src", "node_modules/x", ".git", ".built"])
+    mkdirSync(join(source, directory), { recursive: true })
+  for (const file of ["a.txt", "src/b.txt", "node_modules/x/c.js", ".git/HEAD", ".built/d"])
     writeFileSync(join(source, file), "text")
 })
 afterEach(() => rmSync(source, { recursive: true }))

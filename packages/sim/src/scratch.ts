@@ -24,7 +24,10 @@ export interface CopyLimits {
 
 const MB = 1024 * 1024
 const LIMITS: CopyLimits = { files: 2_000, bytes: 24 * MB, fileBytes: MB / 2 }
-const LEFT_OUT = new Set(["node_modules", ".git", ".strata", "dist", "build", "coverage", "target", ".venv", ".cache"])
+const LEFT_OUT = new Set(["node_modules", "dist", "build", "coverage", "target"])
+
+/** Installed and built files, and what programs keep for themselves in hidden directories. */
+const isLeftOut = (name: string) => LEFT_OUT.has(name) || name.startsWith(".")
 
 export function makeScratch(
   source: string,
@@ -78,7 +81,7 @@ function copyBounded({ source, target, limits }: { source: string; target: strin
     for (const entry of entriesOf(directory)) {
       const path = join(directory, entry.name)
       const isOwn = path === dirname(target) // the temporary directory may be inside the source
-      if (entry.isDirectory() && !isOwn && !LEFT_OUT.has(entry.name)) waiting.push(path)
+      if (entry.isDirectory() && !isOwn && !isLeftOut(entry.name)) waiting.push(path)
       if (!entry.isFile()) continue
       const { size } = statSync(path)
       if (size > limits.fileBytes || bytes + size > limits.bytes) continue
