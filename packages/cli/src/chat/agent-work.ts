@@ -117,11 +117,18 @@ export class AgentWork {
     this.#store.dismissAgent()
   }
 
-  /** Sends a message. While the agent works, the message is journaled at once and delivered at the next turn. */
+  /**
+   * Sends a message. While the agent works, the message is journaled at once and delivered at the next turn. One that cannot be kept, for
+   * example because a hook blocks it, goes back to the input.
+   */
   async send(text: string): Promise<void> {
     this.#waitsForPerson = false
     if (!this.#interruption) return this.#start(text)
-    await this.#agent().enqueue(text)
+    try {
+      await this.#agent().enqueue(text)
+    } catch (error) {
+      return this.#store.giveBack(text, error)
+    }
     this.refresh()
     if (!this.#interruption) this.#start(undefined)
   }

@@ -173,6 +173,23 @@ test("while it is being interrupted, late events do not look like work", () => {
   expect(after({ type: "work", work: { type: "interrupting" } }, text("late")).work).toEqual({ type: "interrupting" })
 })
 
+describe("HOOK-1 a message that a hook blocked while the agent works", () => {
+  const why = "A hook blocked the message: no secrets. It was not kept. Change it and send it again."
+  const blocked: Action = { type: "returned", text: "the key is 123", why }
+
+  test("is in the input again, after a sentence that says why", () => {
+    const state = after({ type: "submitted", text: "the key is 123" }, blocked)
+    expect(state.editor).toEqual({ text: "the key is 123", cursor: 14 })
+    expect(state.items).toEqual([{ kind: "notice", tone: "error", text: why }])
+    expect(state.queued).toEqual([])
+  })
+
+  test("comes before what was typed since then", () => {
+    const typing: Action = { type: "edited", editor: { text: "and", cursor: 3 } }
+    expect(after(typing, blocked).editor.text).toBe("the key is 123\nand")
+  })
+})
+
 test("another conversation takes the place of the one that is shown", () => {
   const state = after(text("old"), {
     type: "opened",

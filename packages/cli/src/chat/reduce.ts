@@ -2,7 +2,7 @@
 import type { CompactionProgress, QueryEvent } from "@strata/core/internal"
 import { stepWords } from "../display/compaction.ts"
 import type { Dialog } from "./dialog.ts"
-import { type Editor, EMPTY_EDITOR } from "./editor.ts"
+import { type Editor, EMPTY_EDITOR, editorWith } from "./editor.ts"
 import { type InputHistory, remember } from "./input-history.ts"
 import { itemsAfter } from "./query-items.ts"
 import type { ChatState, Item, QueuedInput, Status, Work } from "./state.ts"
@@ -22,6 +22,8 @@ export type Action =
   | { readonly type: "said"; readonly item: Item }
   | { readonly type: "edited"; readonly editor: Editor; readonly history?: InputHistory }
   | { readonly type: "submitted"; readonly text: string }
+  /** What was submitted could not be sent: it is in the input again. */
+  | { readonly type: "returned"; readonly text: string; readonly why: string }
   | { readonly type: "asked"; readonly dialog: Dialog }
   /** The first dialog changed. */
   | { readonly type: "dialog"; readonly dialog: Dialog }
@@ -59,6 +61,12 @@ export function reduce(state: ChatState, action: Action): ChatState {
       return { ...state, editor: action.editor, history: action.history ?? state.history }
     case "submitted":
       return { ...state, editor: EMPTY_EDITOR, history: remember(state.history, action.text) }
+    case "returned": {
+      const { text: typed } = state.editor
+      const notice = { kind: "notice", tone: "error", text: action.why } as const
+      const editor = editorWith(typed === "" ? action.text : `${action.text}\n${typed}`)
+      return { ...state, editor, items: [...state.items, notice] }
+    }
     case "asked":
       return { ...state, dialogs: [...state.dialogs, action.dialog] }
     case "dialog":

@@ -29,6 +29,8 @@ const realPause: Pause = (ms, then) => {
   return () => clearTimeout(timer)
 }
 
+const sentenceOf = (error: unknown) => (error instanceof Error ? error.message : reasonOf(error))
+
 export class ChatStore {
   readonly #listeners = new Set<() => void>()
   readonly #answers = new Map<string, (answer: DialogAnswer) => void>()
@@ -69,7 +71,12 @@ export class ChatStore {
 
   /** Shows why something failed. */
   fail(error: unknown): void {
-    this.say(error instanceof Error ? error.message : reasonOf(error), "error")
+    this.say(sentenceOf(error), "error")
+  }
+
+  /** Shows why a message was not sent, and puts it back into the input. */
+  giveBack(text: string, error: unknown): void {
+    this.dispatch({ type: "returned", text, why: sentenceOf(error) })
   }
 
   readonly ask: Ask = (draft) => {

@@ -216,7 +216,9 @@ export class Agent implements AsyncDisposable {
     const why = stop ?? blocked
     this.#said.problems.push(...messages)
     if (why !== undefined)
-      throw new StrataError(`A hook blocked the message: ${why}. It was not kept. Change it and send it again.`)
+      throw new StrataError(
+        `A hook blocked the message: ${why.replace(/[.\s]+$/, "")}. It was not kept. Change it and send it again.`,
+      )
     this.#said.attachments.push(...contexts.map(asAttachment))
     return this.conversation.enqueue(text)
   }

@@ -58,7 +58,7 @@ test("HOOK-1 every event runs its commands: tools, agents, compaction, instructi
   const remark = join(scratchDirectory(), "remark.json")
   writeFileSync(remark, JSON.stringify({ hookSpecificOutput: { additionalContext: "It is Friday." } }))
   const remarks = { command: `cat ${remark}` }
-  const blocks = { command: `if grep -q forbidden; then echo "not that" >&2; exit 2; fi` }
+  const blocks = { command: `if grep -q forbidden; then echo "not that." >&2; exit 2; fi` }
   const store = memoryStore()
   const open = async (options: Partial<AgentOptions> = {}) => {
     const agent = await openTeamAgent({
@@ -78,7 +78,9 @@ test("HOOK-1 every event runs its commands: tools, agents, compaction, instructi
   for await (const event of agent.query("Read the file.")) {
     if (event.type !== "tool-result" || event.name !== "Read") continue
     await agent.enqueue("And be brief.")
-    await expect(agent.enqueue("Something forbidden.")).rejects.toThrow("A hook blocked the message: not that.")
+    await expect(agent.enqueue("Something forbidden.")).rejects.toThrow(
+      "A hook blocked the message: not that. It was not kept.",
+    )
   }
   await agent.conversation.compact()
   await agent.close()
