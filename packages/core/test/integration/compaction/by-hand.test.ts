@@ -536,9 +536,11 @@ describe("when the window is smaller than was thought", () => {
     const agent = await compactingAgent(sim, { settings: NO_NOTES, window: 200_000 })
     await ask(agent, "Go.")
     await agent.conversation.compact()
-    await expect(
-      agent.conversation.compact({ trigger: "auto", target: agent.conversation.thresholds }),
-    ).rejects.toThrow(/Nothing was changed/)
+    await ask(agent, "And now?") // something new, and far less than a tenth of the window
+    const reported: string[] = []
+    agent.conversation.on("compaction", (step) => step.phase === "message" && reported.push(step.message))
+    await agent.conversation.compact({ trigger: "auto" })
+    expect(reported).toEqual([expect.stringMatching(/^Only about [\d,]+ tokens are new since the last compaction/)])
     expect(of("summary")).toHaveLength(1)
   })
 })

@@ -93,7 +93,8 @@ describe("any conversation, compacted by any route", () => {
             totals.full++
             expect(request.message).toMatch(/compact|larger window|earlier message/i)
           } else if (request) {
-            expect(validateRequest({ request, model: facts })).toEqual([])
+            const inputTokens = chat.views.context.size().tokens
+            expect(validateRequest({ request, model: facts, inputTokens })).toEqual([])
             expect(sizeOf(request)).toBeLessThan(chat.thresholds.effective * ESTIMATE_ERROR)
           }
         }
