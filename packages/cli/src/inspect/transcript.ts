@@ -3,10 +3,9 @@ import { readFile } from "node:fs/promises"
 import { basename } from "node:path"
 import type { Entry, ImportedConversation, ImportReport } from "@strata/core/internal"
 import { ImportError, reasonOf } from "@strata/core/internal/base/errors"
-import { agentDecisions } from "@strata/core/internal/import/agent-decisions"
 import { companionFiles } from "@strata/core/internal/import/companion-files"
 import { importTranscript } from "@strata/core/internal/import/import-file"
-import { mainPath } from "@strata/core/internal/import/main-path"
+import { placedEntries } from "@strata/core/internal/import/imported-entries"
 import { isDecision, isMessage } from "@strata/core/internal/journal/entries"
 import { isJournal, readJournalBytes } from "@strata/core/internal/journal/read-bytes"
 import { Links } from "@strata/core/internal/views/path"
@@ -51,12 +50,8 @@ async function readBytes(file: string): Promise<Buffer> {
 }
 
 function fromImport(file: string, imported: ImportedConversation): Transcript {
-  const { messages, system: _system, tools: _tools, agents = [], ...about } = imported
-  const path = mainPath(messages)
-  const onPath = new Set(path)
-  const now = messages.at(-1)?.timestamp ?? new Date(0).toISOString()
-  const entries = agentDecisions(agents, { messages: path, conversation: about.id, now })
-  return { file, ...about, entries, aside: messages.filter((message) => !onPath.has(message)) }
+  const { messages: _m, system: _system, tools: _tools, agents: _agents, spent: _spent, ...about } = imported
+  return { file, ...about, ...placedEntries(imported) }
 }
 
 function fromJournal(file: string, bytes: Buffer): Transcript {

@@ -23,6 +23,10 @@ export function subtractCounts(a: TokenCounts, b: TokenCounts): TokenCounts {
   return combine((key) => a[key] - b[key])
 }
 
+export function divideCounts(counts: TokenCounts, by: number): TokenCounts {
+  return combine((key) => counts[key] / by)
+}
+
 /** The weighted sum of the counts. */
 export function weighCounts(counts: TokenCounts, weights: Readonly<Record<keyof TokenCounts, number>>): number {
   return KEYS.reduce((sum, key) => sum + counts[key] * weights[key], 0)

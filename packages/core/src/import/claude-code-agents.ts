@@ -14,6 +14,7 @@ const AGENT_TOOLS: ReadonlySet<string> = new Set(["Task", "Agent"])
 const COMPANION = /^agent-([A-Za-z0-9_-]+)\.(jsonl|meta\.json)$/
 const NOTIFICATION = /<task-notification>[\s\S]*?<\/task-notification>/g
 const UNKNOWN_CALL = "unknown"
+const COMPACTING = "acompact" // the program's own forks for summaries begin with it
 const MOST_CHARACTERS = 200 // of a description or a summary
 
 interface Call {
@@ -234,6 +235,7 @@ function importedAgent({ agent, own, call, endings }: Known): ImportedAgent {
     ...(ending ? { endedIn: ending.message } : {}),
     status: ending?.status ?? "killed",
     summary: ending?.summary ?? "The transcript does not say how it ended.",
+    ...(id.startsWith(COMPACTING) ? { purpose: "compaction" as const } : {}),
     messages: own.messages.map(asTask),
     ...(own.report ? { report: own.report } : {}),
   }

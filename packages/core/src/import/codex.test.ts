@@ -65,6 +65,52 @@ test("JRN-6: a token count that reports nothing new neither ends a response nor 
   expect(second?.usage?.input_tokens).toBe(140)
 })
 
+test("JRN-6: the usage of responses without readable items, also of a compaction's, is billed", () => {
+  const { messages, spent } = read(
+    META,
+    ["turn_context", { model: "gpt-x" }],
+    message("user", "go"),
+    item({ type: "reasoning", summary: [], encrypted_content: "…" }),
+    tokens(100, 100, 30),
+    message("assistant", "so"),
+    tokens(300, 200),
+    tokens(450, 150),
+    ["compacted", { message: "All done." }],
+  )
+  expect(spent).toMatchObject([
+    {
+      purpose: "main",
+      model: "gpt-x",
+      after: messages[0]!.uuid,
+      usage: { input_tokens: 60, cache_read_input_tokens: 30, output_tokens: 10 },
+    },
+    { purpose: "compaction", after: messages[1]!.uuid, usage: { input_tokens: 140, output_tokens: 10 } },
+  ])
+  expect(new Set(spent?.map(({ responseId }) => responseId)).size).toBe(2)
+})
+
+test("JRN-6: tokens that only the totals have are billed as another response", () => {
+  const count = (total: readonly [number, number, number], last: readonly [number, number, number]) => {
+    const usage = ([input_tokens, cached_input_tokens, output_tokens]: readonly [number, number, number]) => ({
+      ...{ input_tokens, cached_input_tokens, output_tokens },
+      total_tokens: input_tokens + output_tokens,
+    })
+    return event("token_count", { info: { total_token_usage: usage(total), last_token_usage: usage(last) } })
+  }
+  const { spent, report } = read(
+    META,
+    message("user", "go"),
+    call("a"),
+    count([100, 50, 10], [100, 50, 10]),
+    call("b"),
+    count([400, 130, 60], [200, 50, 20]),
+  )
+  expect(spent).toMatchObject([
+    { usage: { input_tokens: 70, cache_read_input_tokens: 30, output_tokens: 30 }, purpose: "main" },
+  ])
+  expect(report.notes.join()).toContain("the tokens of a response that is not recorded are known from the totals")
+})
+
 test("JRN-6: without token counts a result ends the response before it", () => {
   const { messages } = read(META, message("user", "go"), call("a"), output("a", "1"), call("b"), output("b", "2"))
   const [first, second] = responses(messages)

@@ -7,7 +7,7 @@
  */
 import { isSafeId, uuidFrom } from "../base/ids.ts"
 import { type Block, isText, textOf } from "../messages/blocks.ts"
-import { isHuman, type Usage, type Uuid } from "../messages/messages.ts"
+import { isHuman, type Uuid } from "../messages/messages.ts"
 import { Chain, type Origin } from "./chain.ts"
 import { type Item, itemFrom } from "./codex-items.ts"
 import { textBlock, usageFromOpenAi } from "./foreign-blocks.ts"
@@ -22,7 +22,7 @@ import {
   recordsAt,
   textAt,
 } from "./foreign-json.ts"
-import type { ForeignFile, ImportedConversation, Importer } from "./importer.ts"
+import type { ForeignFile, ImportedConversation, ImportedSpending, Importer } from "./importer.ts"
 import { Tally } from "./tally.ts"
 
 const FORMAT = "codex"
@@ -65,7 +65,10 @@ class Rollout {
   #system: string | undefined
   #response: { id: string; pieces: Uuid[]; answered: boolean } | undefined
   /** The sum over all responses so far. An event with the same sum reports nothing new. */
-  #totalTokens = 0
+  #total = NOTHING_COUNTED
+  readonly #spent: ImportedSpending[] = []
+  /** Whether the last usage was of a response without readable items, and nothing came after it. */
+  #endsUnread = false
   #contextTokens = 0
 
   constructor({ text }: ForeignFile) {
@@ -90,6 +93,7 @@ class Rollout {
       model: this.#model,
       system: this.#system,
       messages: this.#chain.messages,
+      spent: this.#spent.length === 0 ? undefined : this.#spent,
       report: this.#tally.report(),
     })
   }
@@ -126,6 +130,7 @@ class Rollout {
     else if (item.part === "nothing") this.#tally.leftOut(kind, item.why)
     else {
       this.#tally.understood(kind)
+      this.#endsUnread = false
       this.#add(item, origin)
     }
   }
@@ -179,20 +184,42 @@ class Rollout {
   #tokenCount(payload: Fields): void {
     const info = fieldsAt(payload, "info")
     const last = fieldsAt(info, "last_token_usage")
-    const total = numberAt(fieldsAt(info, "total_token_usage"), "total_tokens") ?? 0
+    const total = countedIn(fieldsAt(info, "total_token_usage"))
     this.#tally.understood("event_msg:token_count")
-    if (!last || total <= this.#totalTokens) return // only rate limits, or the estimate after a compaction
-    this.#totalTokens = total
-    this.#contextTokens = numberAt(last, "total_tokens") ?? this.#contextTokens
-    if (this.#response) this.#chain.setUsage(this.#response.pieces, usageFrom(last))
-    else this.#tally.remark("the tokens of a response without readable items are not imported")
+    if (!last || total.all <= this.#total.all) return // only rate limits, or the estimate after a compaction
+    const own = countedIn(last)
+    this.#addUnreported(less(less(total, this.#total), own))
+    this.#total = total
+    this.#contextTokens = own.all || this.#contextTokens
+    if (this.#response) this.#chain.setUsage(this.#response.pieces, usageFromOpenAi(own))
+    else {
+      this.#spend(own)
+      this.#endsUnread = true
+    }
     this.#response = undefined
+  }
+
+  /** The sum grew by more than the response: the tokens of an interrupted one were counted, but not reported. */
+  #addUnreported(rest: Counted): void {
+    if (rest.all <= 0 || rest.input < 0 || rest.cached < 0 || rest.output < 0) return
+    this.#tally.remark("the tokens of a response that is not recorded are known from the totals")
+    this.#spend(rest)
+  }
+
+  #spend(counted: Counted): void {
+    this.#spent.push({
+      ...{ purpose: "main", model: this.#model ?? "unknown", usage: usageFromOpenAi(counted) },
+      ...{ responseId: this.#chain.uuid(`spent ${this.#spent.length}`), after: this.#chain.newest },
+    })
   }
 
   /** The context was replaced: by the history given here or, in older rollouts, by the person's messages and a summary. */
   #compacted(payload: Fields, origin: Origin): void {
     this.#tally.understood("compacted")
     this.#response = undefined
+    const unread = this.#endsUnread ? this.#spent.pop() : undefined
+    if (unread) this.#spent.push({ ...unread, purpose: "compaction" })
+    this.#endsUnread = false
     const items = recordsAt(payload, "replacement_history").map((item) => itemFrom(item, origin.key))
     const history = items.filter(isSaid).flatMap((item) => item.blocks)
     const summary = textAt(payload, "message") ?? ""
@@ -218,10 +245,29 @@ function isSaid(item: Item): item is Extract<Item, { part: "message" | "response
 
 const isType = (type: string) => (fields: Fields | undefined) => textAt(fields, "type") === type
 
-function usageFrom(last: Fields): Usage {
-  return usageFromOpenAi({
-    input: numberAt(last, "input_tokens") ?? 0,
-    cached: numberAt(last, "cached_input_tokens") ?? 0,
-    output: numberAt(last, "output_tokens") ?? 0,
-  })
+interface Counted {
+  readonly input: number
+  readonly cached: number
+  readonly output: number
+  /** Input and output. */
+  readonly all: number
 }
+
+const NOTHING_COUNTED: Counted = { input: 0, cached: 0, output: 0, all: 0 }
+
+function countedIn(usage: Fields | undefined): Counted {
+  const count = (key: string) => numberAt(usage, key) ?? 0
+  return {
+    input: count("input_tokens"),
+    cached: count("cached_input_tokens"),
+    output: count("output_tokens"),
+    all: count("total_tokens"),
+  }
+}
+
+const less = (from: Counted, by: Counted): Counted => ({
+  input: from.input - by.input,
+  cached: from.cached - by.cached,
+  output: from.output - by.output,
+  all: from.all - by.all,
+})

@@ -2,10 +2,12 @@ import { describe, expect, test } from "vitest"
 import { MORE_ARE_HERE, moreFiles, realMore } from "../../test/real-transcripts.ts"
 import { flatten } from "../messages/flatten.ts"
 import { isHuman, spokenText } from "../messages/messages.ts"
+import { ledger } from "../views/ledger/ledger.ts"
 import { project } from "../views/projection.ts"
 import { words } from "../views/record/words.ts"
 import { copilot } from "./copilot.ts"
 import { importTranscript } from "./import-file.ts"
+import { placedEntries } from "./imported-entries.ts"
 
 let count = 0
 const event = (type: string, data: object) => ({
@@ -128,13 +130,35 @@ describe("JRN-6: sessions of the Copilot CLI", () => {
     ])
   })
 
-  test("totals are remarked on, and an empty answer is no answer", () => {
-    const metrics = { "gpt-y": { usage: { inputTokens: 7, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 1 } } }
-    const { messages, report } = read(answer({ content: "" }), event("session.shutdown", { modelMetrics: metrics }))
+  test("totals are billed, the last of each run, and an empty answer is no answer", () => {
+    const end = (sessionStartTime: number, count: number) =>
+      event("session.shutdown", {
+        sessionStartTime,
+        modelMetrics: {
+          "gpt-y": {
+            requests: { count },
+            usage: { inputTokens: 7 * count, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 1 },
+          },
+        },
+      })
+    const { messages, spent = [], report } = read(answer({ content: "" }), end(1, 1), end(1, 2), end(5, 4))
     expect(messages).toMatchObject([{ isApiErrorMessage: true }])
-    expect(report.notes).toContain(
-      "only the token totals are known: gpt-y had 7 input, 3 from cache, 1 to cache, 2 output",
+    expect(spent).toMatchObject(
+      [2, 4].map((requests) => ({
+        ...{ purpose: "main", model: "gpt-y", requests, after: messages[0]!.uuid },
+        usage: {
+          input_tokens: 7 * requests - 4,
+          cache_read_input_tokens: 3,
+          cache_creation_input_tokens: 1,
+          output_tokens: 2,
+        },
+      })),
     )
+    expect(report.notes.join("\n")).toContain("only the token totals of each model are known")
+    const { lines } = project(ledger(), placedEntries({ format: "copilot", id: "s1", messages, spent, report }).entries)
+    expect([...lines.values()]).toMatchObject([
+      { model: "gpt-y", purpose: "main", requests: 6, counts: { input: 34, cacheRead: 6, output: 4 } },
+    ])
   })
 
   test("other files are not taken for one", () => {

@@ -19,7 +19,7 @@ import {
   recordsAt,
   textAt,
 } from "./foreign-json.ts"
-import type { ForeignFile, ImportedConversation, Importer } from "./importer.ts"
+import type { ForeignFile, ImportedConversation, ImportedSpending, Importer } from "./importer.ts"
 import { Tally } from "./tally.ts"
 
 const FORMAT = "copilot"
@@ -56,6 +56,8 @@ class Session {
   readonly #calls = new Map<string, string>()
   readonly #answers: string[] = []
   readonly #refusals = new Map<string, string>()
+  /** By the time at which the run started: its last totals count. */
+  readonly #totals = new Map<number, readonly ImportedSpending[]>()
   #cwd: string | undefined
   #model: string | undefined
   #system: string | undefined
@@ -85,6 +87,7 @@ class Session {
       system: this.#system,
       messages: this.#chain.messages,
       agents: agents.length === 0 ? undefined : agents,
+      spent: this.#totals.size === 0 ? undefined : [...this.#totals.values()].flat(),
       report: this.#tally.report(),
     })
   }
@@ -241,18 +244,30 @@ class Session {
       this.#chain.compaction({ summary, preTokens: numberAt(data, "preCompactionTokens") }, origin)
   }
 
-  /** Only totals are recorded, so no response has a usage. */
+  /** Only totals are recorded, so no response has a usage. A session that is resumed has totals of each run. */
   #shutdown(data: Fields): void {
-    this.#tally.leftOut("session.shutdown", COURSE)
-    for (const [model, metrics] of Object.entries(fieldsAt(data, "modelMetrics") ?? {})) {
+    this.#tally.understood("session.shutdown")
+    const run = numberAt(data, "sessionStartTime") ?? 0
+    const totals = Object.entries(fieldsAt(data, "modelMetrics") ?? {}).map(([model, metrics]): ImportedSpending => {
       const usage = fieldsAt(asFields(metrics), "usage")
-      const counted = ["inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens"].map(
-        (key) => numberAt(usage, key) ?? 0,
-      )
-      const [input, read, written, output] = counted
-      this.#tally.remark(
-        `only the token totals are known: ${model} had ${input} input, ${read} from cache, ${written} to cache, ${output} output`,
-      )
-    }
+      const count = (key: string) => numberAt(usage, key) ?? 0
+      const [read, written] = [count("cacheReadTokens"), count("cacheWriteTokens")]
+      return {
+        purpose: "main",
+        model,
+        requests: numberAt(fieldsAt(asFields(metrics), "requests"), "count") ?? 0,
+        usage: {
+          input_tokens: Math.max(0, count("inputTokens") - read - written),
+          cache_read_input_tokens: read,
+          cache_creation_input_tokens: written,
+          output_tokens: count("outputTokens"),
+        },
+        responseId: this.#chain.uuid(`totals ${run} ${model}`),
+        after: this.#chain.newest,
+      }
+    })
+    if (totals.length > 0)
+      this.#tally.remark("only the token totals of each model are known, not those of each response")
+    this.#totals.set(run, totals)
   }
 }

@@ -40,6 +40,25 @@ const LOOK = answer("b", "I look.", {
 })
 
 describe("JRN-6: chats of the Gemini CLI", () => {
+  test("a response without content, or whose tokens were not counted, is a request too", () => {
+    const uncounted = { input: 0, output: 0, cached: 0, thoughts: 0, tool: 0, total: 0 }
+    const { messages, spent } = asDocument(
+      user("a", "Look."),
+      answer("b", ""),
+      answer("c", "Done.", { tokens: uncounted }),
+    )
+    expect(spent).toMatchObject([
+      {
+        purpose: "main",
+        model: "gemini-x",
+        usage: { input_tokens: 40, cache_read_input_tokens: 60, output_tokens: 8 },
+      },
+      { purpose: "main", model: "gemini-x", usage: { input_tokens: 0, output_tokens: 0 } },
+    ])
+    // a usage of 0 would say that the context is empty
+    expect(messages.at(-1)).not.toHaveProperty("message.usage")
+  })
+
   test.each([
     ["a document", asDocument],
     ["lines", asLines],

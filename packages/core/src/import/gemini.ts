@@ -21,7 +21,7 @@ import {
   textsAt,
   withoutByteOrderMark,
 } from "./foreign-json.ts"
-import type { ForeignFile, ImportedConversation, Importer } from "./importer.ts"
+import type { ForeignFile, ImportedConversation, ImportedSpending, Importer } from "./importer.ts"
 import { Tally } from "./tally.ts"
 
 const FORMAT = "gemini"
@@ -53,6 +53,7 @@ class Chat {
   readonly #header: Fields
   readonly #id: string
   readonly #messages: readonly Fields[]
+  readonly #spent: ImportedSpending[] = []
   #model: string | undefined
 
   constructor({ text }: ForeignFile) {
@@ -73,6 +74,7 @@ class Chat {
       cwd: textsAt(this.#header, "directories")[0],
       model: this.#model,
       messages: this.#chain.messages,
+      spent: this.#spent.length === 0 ? undefined : this.#spent,
       report: this.#tally.report(),
     })
   }
@@ -135,11 +137,20 @@ class Chat {
         toolUse({ id, name: textAt(call, "name") ?? "unknown", input: fieldsAt(call, "args") ?? {} }),
       ),
     ]
+    const id = this.#chain.uuid(`${origin.key}:response`)
+    const usage = usageFrom(fieldsAt(message, "tokens"))
+    const hasSize = usage !== undefined && usage.input_tokens + usage.output_tokens > 0
+    // a request counts also where its tokens were not; such a usage would make the context look empty
+    if (usage && (blocks.length === 0 || !hasSize))
+      this.#spent.push({
+        ...{ purpose: "main", model: textAt(message, "model") ?? "unknown", usage },
+        ...{ responseId: `${id}:spent`, after: this.#chain.newest },
+      })
     if (blocks.length === 0) return
     this.#chain.assistant(blocks, origin, {
-      id: this.#chain.uuid(`${origin.key}:response`),
+      id,
       model: textAt(message, "model"),
-      usage: usageFrom(fieldsAt(message, "tokens")),
+      usage: hasSize ? usage : undefined,
       stopReason: calls.length > 0 ? "tool_use" : "end_turn",
     })
     const results = calls.map(({ call, id }) => toolResult(id, resultOf(call), isFailed(call)))
@@ -204,8 +215,8 @@ function answersIn(call: Fields): readonly SaidInResult[] {
 
 /** Gemini counts cached tokens in the input, and thoughts beside the output. */
 function usageFrom(tokens: Fields | undefined): Usage | undefined {
+  if (!tokens) return undefined
   const count = (key: string) => numberAt(tokens, key) ?? 0
-  if (count("input") + count("output") === 0) return undefined
   return {
     input_tokens: Math.max(0, count("input") + count("tool") - count("cached")),
     cache_read_input_tokens: count("cached"),

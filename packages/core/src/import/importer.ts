@@ -3,7 +3,7 @@
  * counted, never dropped silently.
  */
 import type { AgentEnding, AgentKind } from "../journal/entries.ts"
-import type { Message, Uuid } from "../messages/messages.ts"
+import type { Message, Usage, Uuid } from "../messages/messages.ts"
 
 export interface Importer {
   readonly format: string
@@ -32,7 +32,21 @@ export interface ImportedConversation {
   readonly messages: readonly Message[]
   /** The sub-agents it started, in order. Their messages are not among its own. */
   readonly agents?: readonly ImportedAgent[]
+  /** What was billed and no message carries, in order. */
+  readonly spent?: readonly ImportedSpending[]
   readonly report: ImportReport
+}
+
+export interface ImportedSpending {
+  readonly purpose: "main" | "compaction"
+  readonly model: string
+  readonly usage: Usage
+  /** Unique in its conversation. */
+  readonly responseId: string
+  /** How many responses it is the sum of, if not one. */
+  readonly requests?: number
+  /** The message before it. */
+  readonly after: Uuid | null
 }
 
 export interface ImportedAgent {
@@ -52,6 +66,8 @@ export interface ImportedAgent {
   readonly status: AgentEnding
   /** One line. */
   readonly summary: string
+  /** Set if it wrote the summary of a compaction. */
+  readonly purpose?: "compaction"
   readonly messages: readonly Message[]
   /** Of its own file, if it has one. The lines of others are counted with the conversation's. */
   readonly report?: ImportReport

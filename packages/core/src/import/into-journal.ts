@@ -7,7 +7,7 @@ import { uuidFrom } from "../base/ids.ts"
 import type { Decision, DecisionEntry, Entry } from "../journal/entries.ts"
 import type { JournalAddress, Store } from "../journal/store.ts"
 import { isBoundary, type Message, type Uuid } from "../messages/messages.ts"
-import { agentDecisions } from "./agent-decisions.ts"
+import { importedEntries } from "./imported-entries.ts"
 import type { ImportedConversation } from "./importer.ts"
 import { mainPath } from "./main-path.ts"
 
@@ -73,10 +73,10 @@ function entriesOf(imported: ImportedConversation, target: ImportTarget): readon
       timestamp: now,
       ...decision,
     }) as DecisionEntry
-  const { title, cwd = "", model = "unknown", format, report, agents = [] } = imported
+  const { title, cwd = "", model = "unknown", format, report } = imported
   const messages = [...side, ...main]
   return [
-    ...(agents.length === 0 ? messages : agentDecisions(agents, { messages, conversation: target.id, now })),
+    ...importedEntries(imported, { messages, conversation: target.id, now }),
     decide("session", { subtype: "session", model, cwd, ...(title === undefined ? {} : { title }) }),
     decide("imported", { subtype: "imported", format, source: target.source, report }),
   ]

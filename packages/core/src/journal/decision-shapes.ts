@@ -77,7 +77,7 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
     "compacted",
     open({ boundary: text(), kept: texts, tokensBefore: count, tokensAfter: count, audit: maybe(auditFigures) }),
   ],
-  ["spent", open({ purpose: text(), model: text(), responseId: text(), agent: maybe(text()) })],
+  ["spent", open({ purpose: text(), model: text(), responseId: text(), agent: maybe(text()), requests: maybe(count) })],
   [
     "agent-started",
     open({

@@ -128,15 +128,17 @@ export type Decision =
       readonly reason: FailureReason
       readonly message: string
     }
-  /** A billed response of background work. */
+  /** A billed response that is not among the messages: of background work, or imported without its content. */
   | {
       readonly subtype: "spent"
-      readonly purpose: BackgroundPurpose
+      readonly purpose: BackgroundPurpose | "main"
       readonly model: string
       readonly responseId: string
       readonly usage: Usage
       /** The sub-agent that asked for it. */
       readonly agent?: string
+      /** How many responses the usage is the sum of, if not one. Some programs record only totals. */
+      readonly requests?: number
     }
   /** A sub-agent begins. Its own journal is kept under this one, with the same id. */
   | ({ readonly subtype: "agent-started" } & AgentStart)

@@ -11,7 +11,7 @@ import {
   type TokenCounts,
   Views,
 } from "@strata/core/internal"
-import { agentDecisions } from "@strata/core/internal/import/agent-decisions"
+import { placedEntries } from "@strata/core/internal/import/imported-entries"
 import { fateOf } from "@strata/core/internal/views/record/artifacts"
 import { claudeCode } from "./claude-code.ts"
 import { codex, copilot, gemini, openHands, pi, sweAgent } from "./other-programs.ts"
@@ -96,23 +96,13 @@ function checkOne(name: string, imported: ImportedConversation, recorded: Record
 }
 
 function viewsOf(imported: ImportedConversation): Views {
-  const { messages, agents = [], id, cwd = "" } = imported
+  const { cwd = "" } = imported
   const views = new Views({ family: "claude-5" })
-  const path = mainPath(messages)
-  const onPath = new Set(path)
-  const now = messages.at(-1)?.timestamp ?? new Date(0).toISOString()
-  for (const message of messages) if (!onPath.has(message)) views.apply(message, "off-path")
-  for (const entry of agentDecisions(agents, { messages: path, conversation: id, now })) views.apply(entry)
-  const session = {
-    type: "strata",
-    subtype: "session",
-    uuid: "session",
-    parentUuid: null,
-    timestamp: now,
-    model: "",
-    cwd,
-  }
-  views.apply(session as Entry)
+  const { entries, aside } = placedEntries(imported)
+  for (const entry of aside) views.apply(entry, "off-path")
+  for (const entry of entries) views.apply(entry)
+  const place = { uuid: "session", parentUuid: null, timestamp: new Date(0).toISOString() }
+  views.apply({ type: "strata", subtype: "session", ...place, model: "", cwd } as Entry)
   return views
 }
 

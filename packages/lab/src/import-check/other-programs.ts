@@ -8,11 +8,16 @@ export function codex(text: string): Recorded {
     .filter(({ type, success }) => type === "patch_apply_end" && success)
     .flatMap(({ changes }) => Object.keys(changes ?? {}))
   const counts = payloads.filter(({ type, info }) => type === "token_count" && info?.total_token_usage)
-  const totals = new Set(counts.map(({ info }) => info.total_token_usage.total_tokens))
+  const totals = [...new Set(counts.map(({ info }) => info.total_token_usage.total_tokens))]
+  const last = new Map(
+    counts.toReversed().map(({ info }) => [info.total_token_usage.total_tokens, info.last_token_usage]),
+  )
+  // where the total grew by more than the response that is reported with it, another one was billed
+  const more = totals.slice(1).filter((total, at) => total - totals[at] > last.get(total).total_tokens)
   const { input_tokens = 0, cached_input_tokens = 0, output_tokens = 0 } = counts.at(-1)?.info.total_token_usage ?? {}
   const bill = new Bill()
   bill.add("", {
-    requests: totals.size,
+    requests: totals.length + more.length,
     input: input_tokens - cached_input_tokens,
     cacheRead: cached_input_tokens,
     output: output_tokens,
@@ -77,7 +82,7 @@ export function copilot(text: string): Recorded {
   for (const [model, { requests, usage }] of Object.entries((metrics ?? {}) as Raw))
     bill.add(model, {
       requests: requests.count,
-      input: usage.inputTokens - usage.cacheReadTokens,
+      input: usage.inputTokens - usage.cacheReadTokens - usage.cacheWriteTokens,
       cacheRead: usage.cacheReadTokens,
       cacheWrite: usage.cacheWriteTokens,
       output: usage.outputTokens,

@@ -75,6 +75,21 @@ describe("CACHE-5 the ledger", () => {
     expect(summarise(project(ledger(), messages)).dollars).toBeCloseTo((160_000 * 0.1) / MILLION, 12) // 0.5 above 100,000
   })
 
+  test("TOK-7 a total of several responses has the price of their mean size", () => {
+    const model = "claude-haiku-5-5"
+    const total = {
+      subtype: "spent",
+      purpose: "main",
+      model,
+      responseId: "all",
+      usage: usage(160_000, 0),
+      requests: 2,
+    } as const
+    const { requests, dollars } = summarise(project(ledger(), bills().decide(total).entries))
+    expect(requests).toBe(2)
+    expect(dollars).toBeCloseTo((160_000 * 0.1) / MILLION, 12) // 0.5 above 100,000
+  })
+
   test("TOK-7 what is reported with a response is what the ledger adds", async () => {
     const model = "claude-haiku-5-5"
     const pass = { input_tokens: 80_000, output_tokens: 0 }

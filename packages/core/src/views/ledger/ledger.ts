@@ -2,13 +2,20 @@
  * The ledger: what the conversation cost, in tokens and money, by model and purpose, and what the layers saved. It counts every
  * response once, also on abandoned branches, because that money is spent. Savings follow the path.
  */
-import { addCounts, inputTokens, NO_TOKENS, subtractCounts, type TokenCounts } from "../../base/token-counts.ts"
+import {
+  addCounts,
+  divideCounts,
+  inputTokens,
+  NO_TOKENS,
+  subtractCounts,
+  type TokenCounts,
+} from "../../base/token-counts.ts"
 import { type BackgroundPurpose, type Entry, isDecision, isMessage } from "../../journal/entries.ts"
 import type { AssistantMessage, Usage } from "../../messages/messages.ts"
 import { usableUsage } from "../../messages/usage.ts"
 import type { Price } from "../../tokens/model-facts.ts"
 import { findModel, type ModelOverride } from "../../tokens/models.ts"
-import { costOfUsage, priceFor, tokenCounts } from "../../tokens/price.ts"
+import { costOf, costOfUsage, priceFor, tokenCounts } from "../../tokens/price.ts"
 import type { Projection } from "../projection.ts"
 import { addKnown } from "./saving-settlement.ts"
 import { billed, followSavings, type Savings, startSavings } from "./savings.ts"
@@ -131,6 +138,8 @@ interface Bill {
   readonly usage: Usage
   /** The sub-agent that asked. */
   readonly agent?: string
+  /** How many responses the usage is the sum of. */
+  readonly requests?: number
   /** Absent where the response itself is not in the journal. */
   readonly entry?: AssistantMessage
 }
@@ -138,9 +147,10 @@ interface Bill {
 function billOf(entry: Entry): Bill | undefined {
   if (isDecision(entry)) {
     if (entry.subtype !== "spent") return undefined
-    const { responseId, model, purpose, agent } = entry
+    const { responseId, model, purpose, agent, requests } = entry
     const usage = usableUsage(entry.usage)
-    return usage && { id: responseId, model, purpose, usage, ...(agent === undefined ? {} : { agent }) }
+    const more = { ...(agent === undefined ? {} : { agent }), ...(requests === undefined ? {} : { requests }) }
+    return usage && { id: responseId, model, purpose, usage, ...more }
   }
   if (!isMessage(entry) || entry.type !== "assistant") return undefined
   const { id = entry.uuid, model = "unknown" } = entry.message
@@ -150,13 +160,13 @@ function billOf(entry: Entry): Bill | undefined {
 }
 
 function enter({ lines, recent, agents }: Ledger, bill: Bill, overrides: Overrides): void {
-  const { id, model, purpose, usage, agent } = bill
+  const { id, model, purpose, usage, agent, requests = 1 } = bill
   const before = recent.get(id)
   const key = before?.key ?? `${purpose} ${model}`
   const counts = tokenCounts(usage)
-  const dollars = dollarsFor(usage, model, overrides)
+  const dollars = dollarsFor(bill, overrides)
   const more = {
-    requests: before ? 0 : 1,
+    requests: before ? 0 : requests,
     counts: before ? subtractCounts(counts, before.counts) : counts,
     dollars: dollars === undefined ? undefined : dollars - (before?.dollars ?? 0),
   }
@@ -179,8 +189,14 @@ function add(line: LedgerLine, more: Pick<LedgerLine, "requests" | "counts" | "d
   line.dollars = addKnown(line.dollars, more.dollars)
 }
 
-function dollarsFor(usage: Usage, model: string, overrides: Overrides): number | undefined {
-  const cost = costOfUsage(findModel(model, overrides).facts, usage)
+/** A total of several responses has the price of their mean size. */
+function dollarsFor({ usage, model, requests = 1 }: Bill, overrides: Overrides): number | undefined {
+  const { facts } = findModel(model, overrides)
+  if (requests > 1) {
+    const mean = costOf(facts, divideCounts(tokenCounts(usage), requests))
+    return mean.known ? mean.dollars * requests : undefined
+  }
+  const cost = costOfUsage(facts, usage)
   return cost.known ? cost.dollars : undefined
 }
 
