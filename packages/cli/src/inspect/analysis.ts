@@ -14,12 +14,10 @@ import type {
   Replay,
   TokenCounts,
 } from "@strata/core/internal"
-import { addCounts, inputTokens, NO_TOKENS } from "@strata/core/internal/base/token-counts"
 import { isMessage } from "@strata/core/internal/journal/entries"
 import { isBoundary, isSyntheticError } from "@strata/core/internal/messages/messages"
 import { account } from "@strata/core/internal/tokens/accounting"
 import { findModel } from "@strata/core/internal/tokens/models"
-import { tokenCounts } from "@strata/core/internal/tokens/price"
 import { repeatedReads } from "@strata/core/internal/tokens/repeated-reads"
 import { totalBreaks } from "@strata/core/internal/views/cache/cache-history"
 import { accountSent } from "@strata/core/internal/views/context/sent-accounting"
@@ -80,6 +78,7 @@ export interface BoundaryFacts {
   readonly estimated?: number
 }
 
+/** Of all requests: the conversation's, its sub-agents' and those of compactions. */
 export interface CacheReport {
   readonly requests: number
   readonly counts: TokenCounts
@@ -144,7 +143,7 @@ export function analyse(transcript: Transcript): Analysis {
     byFile: totalsByFile(calls),
     largestResults: calls.toSorted((a, b) => b.resultTokens - a.resultTokens).slice(0, MOST_RESULTS),
     growth: { ...course.growth(), last: accountSent(views) },
-    cache: cacheOf(course.counts(), views),
+    cache: cacheOf(views),
     money: { ...moneyOf(views), ...present(outputStubs([...aside, ...entries], views.estimator)) },
     agents: agentsOf(views),
     decided: decisionsIn(entries),
@@ -152,11 +151,10 @@ export function analyse(transcript: Transcript): Analysis {
   }
 }
 
-/** Follows the main path: the context size after each response, and the bill of each request. */
+/** Follows the main path: the context size after each response. */
 class Course {
   readonly #sizes: { readonly id: string; tokens: number }[] = []
   readonly #boundaries: { readonly turn: number; readonly before: number; now: number }[] = []
-  readonly #counts = new Map<string, TokenCounts>()
   #isCounted = false
 
   boundary(before: number): void {
@@ -171,12 +169,11 @@ class Course {
 
   message(message: Message, size: { readonly tokens: number; readonly counted: number }): void {
     if (message.type !== "assistant" || message.isSidechain || isSyntheticError(message)) return
-    const { id = message.uuid, usage } = message.message
+    const { id = message.uuid } = message.message
     const last = this.#sizes.at(-1)
     if (last?.id === id) last.tokens = size.tokens
     else this.#sizes.push({ id, tokens: size.tokens })
     if (size.counted > 0) this.#isCounted = true
-    if (usage !== undefined) this.#counts.set(id, tokenCounts(usage)) // for a response in several pieces, the last one has the total
   }
 
   growth(): Omit<Growth, "last"> {
@@ -190,11 +187,6 @@ class Course {
       boundaries,
     }
   }
-
-  /** The bill of each request. */
-  counts(): readonly TokenCounts[] {
-    return [...this.#counts.values()]
-  }
 }
 
 function timeOf(messages: readonly Message[]): Analysis["time"] {
@@ -204,13 +196,12 @@ function timeOf(messages: readonly Message[]): Analysis["time"] {
   return from === undefined || to === undefined ? undefined : { from, to }
 }
 
-function cacheOf(requests: readonly TokenCounts[], { cacheHistory }: Views): CacheReport {
-  const counts = requests.reduce(addCounts, NO_TOKENS)
-  const input = inputTokens(counts)
+function cacheOf({ ledger, cacheHistory }: Views): CacheReport {
+  const { requests, counts, hitRatio } = summarise(ledger)
   return {
-    requests: requests.length,
+    requests,
     counts,
-    hitRatio: input === 0 ? 0 : counts.cacheRead / input,
+    hitRatio,
     breaks: cacheHistory.breaks,
     broken: totalBreaks(cacheHistory),
     byCause: Object.fromEntries(cacheHistory.totals),

@@ -11,6 +11,7 @@ import { isJournal, readJournalBytes } from "@strata/core/internal/journal/read-
 import { Links } from "@strata/core/internal/views/path"
 import { UsageError } from "../command.ts"
 import { damageSentences } from "../opening.ts"
+import { unrecordedSpending } from "./agents-spending.ts"
 
 export interface Transcript {
   readonly file: string
@@ -31,7 +32,7 @@ const JOURNAL_FORMAT = "strata"
 /** The conversations in a file: one, for most formats. */
 export async function readTranscripts(file: string): Promise<readonly Transcript[]> {
   const bytes = await readBytes(file)
-  if (isJournal(bytes)) return [fromJournal(file, bytes)]
+  if (isJournal(bytes)) return [await fromJournal(file, bytes)]
   const text = bytes.toString("utf8")
   const companions = await companionFiles(file, text)
   return importTranscript({ name: basename(file), text, companions }).map((found) => fromImport(file, found))
@@ -54,7 +55,7 @@ function fromImport(file: string, imported: ImportedConversation): Transcript {
   return { file, ...about, ...placedEntries(imported) }
 }
 
-function fromJournal(file: string, bytes: Buffer): Transcript {
+async function fromJournal(file: string, bytes: Buffer): Promise<Transcript> {
   const understood: Record<string, number> = {}
   const notUnderstood: Record<string, number> = {}
   const { entries: all, damaged, ...found } = readJournalBytes(bytes)
@@ -68,6 +69,7 @@ function fromJournal(file: string, bytes: Buffer): Transcript {
   const entries = all.filter((entry) => places(entry) === "on-path")
   const aside = all.filter((entry) => places(entry) !== "on-path")
   const abandoned = aside.filter((entry) => isMessage(entry) && !entry.isSidechain).length
+  const unrecorded = await unrecordedSpending(file, all)
   const hasUndone = entries.some((entry) => isDecision(entry) && entry.subtype === "undone")
   return {
     file,
@@ -84,11 +86,14 @@ function fromJournal(file: string, bytes: Buffer): Transcript {
         ...(abandoned > 0
           ? [`messages on abandoned branches${hasUndone ? " or of undone compactions" : ""}: ${abandoned}`]
           : []),
+        ...(unrecorded.length > 0
+          ? [`responses of sub-agents that only their own journals have: ${unrecorded.length}`]
+          : []),
         ...damageSentences({ damagedLines: damaged, damagedCount: damaged.length, ...found }),
       ],
     },
     entries,
-    aside,
+    aside: [...aside, ...unrecorded],
   }
 }
 
