@@ -14,6 +14,11 @@ export interface ContextSize {
   readonly estimated: number
 }
 
+const ROUNDING = 1e-6 // removing and adding back an amount may leave a rounding error
+
+/** An estimate as the whole number that is shown and stored. */
+export const wholeTokens = (estimate: number): number => Math.ceil(estimate - ROUNDING)
+
 /** All tokens of a request and its response. */
 export function usageTotal(usage: Usage): number {
   const last = usage.iterations?.findLast((iteration) => iteration.type === "message")
@@ -98,10 +103,9 @@ export class ContextMeter {
 
   /** As it is, or as it would be if so many tokens were removed and the server took nothing. */
   size(without?: number): ContextSize {
-    const ROUNDING = 1e-6 // removing and adding back an amount may leave a rounding error
     const comesBack = this.#comesBack || without !== undefined
     const estimated = this.#estimated + (comesBack ? this.#takenByServer : 0) - this.#removed - (without ?? 0)
-    const tokens = Math.max(0, this.#counted + Math.ceil(estimated - ROUNDING))
+    const tokens = Math.max(0, this.#counted + wholeTokens(estimated))
     return { tokens, counted: this.#counted, estimated: tokens - this.#counted }
   }
 

@@ -26,7 +26,7 @@ export interface Aftermath {
   /** What counts as read from now on. */
   readonly reads: readonly (readonly [string, FileRead])[]
   readonly files: Restored["files"]
-  /** Size of the whole context, and of the summary in it. */
+  /** Size of the whole context, not rounded: the view rounds once, so a sum of rounded parts would differ from it. */
   readonly tokens: number
   readonly summary: number
   /** Of that, what is neither the summary nor a kept message. */
@@ -44,7 +44,8 @@ export async function aftermath({ situation, cut, summary }: AftermathInput, aro
   const { context, figures, cutInput } = situation
   const { views } = context
   const estimate = (text: string) => views.estimator.text(text)
-  const size = Math.ceil(typeof summary === "number" ? summary : views.estimator.block({ type: "text", text: summary }))
+  const exact = typeof summary === "number" ? summary : views.estimator.block({ type: "text", text: summary })
+  const size = Math.ceil(exact)
   // room for a usual summary is left in any case, so that a plan knows what follows it before the summary is written
   const forSummary = Math.max(size, expectedSummary(situation, cut))
   const kept = keptAfter(situation, cut)
@@ -73,13 +74,13 @@ export async function aftermath({ situation, cut, summary }: AftermathInput, aro
     now: context.now,
     signal: context.signal,
   })
-  const others = Math.ceil(used - kept.tokens + tokensOfAll(restored.attachments, situation))
+  const others = used - kept.tokens + tokensOfAll(restored.attachments, situation)
   return {
     attachments: [...carried, ...restored.attachments],
     shortened: kept.shortened,
     reads: restored.reads,
     files: restored.files,
-    tokens: others + size + Math.ceil(kept.tokens),
+    tokens: others + exact + kept.tokens,
     summary: size,
     others,
   }

@@ -7,6 +7,7 @@ import { grouped } from "../../base/grouped.ts"
 import type { FailureReason } from "../../base/telemetry.ts"
 import type { AuditFigures, Draft } from "../../journal/entries.ts"
 import type { ModelResponse } from "../../model/model.ts"
+import { wholeTokens } from "../../tokens/context-size.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 import { RECALL_TOOL } from "../../tools/session/recall-source.ts"
 import type { RouteName } from "../compaction-order.ts"
@@ -213,7 +214,7 @@ async function install(situation: Situation, toInstall: ToInstall): Promise<Atte
   const figures = {
     route: route.name,
     tokensBefore: context.size.tokens,
-    tokensAfter: Math.ceil(after.tokens + said.tokens),
+    tokensAfter: wholeTokens(after.tokens + said.tokens),
     ...(audit ? { audit } : {}),
   }
   const drafts = installation({

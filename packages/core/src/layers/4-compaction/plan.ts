@@ -2,6 +2,7 @@
 
 import { NO_TOKENS } from "../../base/token-counts.ts"
 import type { Attachment } from "../../messages/attachments.ts"
+import { wholeTokens } from "../../tokens/context-size.ts"
 import { costOf } from "../../tokens/price.ts"
 import type { CompactionPlan, RouteName } from "../compaction-order.ts"
 import { type Aftermath, aftermath, expectedSummary } from "./aftermath.ts"
@@ -55,7 +56,7 @@ export async function planOf(
     summary: { tokens: after.summary, is: isWritten ? "written" : "expected" },
     ...(order.written ? { written: order.written } : {}),
     tokensBefore: context.size.tokens,
-    expectedAfter: after.tokens,
+    expectedAfter: wholeTokens(after.tokens),
     isWorthIt: after.tokens <= context.size.tokens * (1 - situation.figures.progress),
     ...(dollars === undefined ? {} : { dollars }),
   }
