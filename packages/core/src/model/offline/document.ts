@@ -35,8 +35,8 @@ const PATTERNS: readonly { style: Style; pattern: RegExp }[] = [
 ]
 const BULLET = /^\s{0,6}[-*]\s+(.*)$/
 const BEGINS_WITH_FENCE = /^(?:`{3,}|~{3,})/
-/** Tags that a reader of a conversation removes in pairs. */
-const PAIRED_TAG = /<(\/?)(system-reminder|summary|analysis)>/gi
+/** A tag that a reader of a conversation removes in pairs. Quoted tags of a summary stay verbatim: their position tells them from its own. */
+const PAIRED_TAG = /<(\/?)system-reminder>/gi
 const LONGEST_CODE = 400 // characters; a longer line is a dump
 const LONGEST_TITLE = 9 // words; anything longer is an instruction, not a title
 
@@ -145,12 +145,8 @@ export function asEntry(text: string): string {
 }
 
 function withoutOpenTags(text: string): string {
-  const open = new Map<string, number>()
-  for (const [, slash, name = ""] of text.matchAll(PAIRED_TAG))
-    open.set(name.toLowerCase(), (open.get(name.toLowerCase()) ?? 0) + (slash === "" ? 1 : -1))
-  return text.replace(PAIRED_TAG, (tag, _slash, name: string) =>
-    open.get(name.toLowerCase()) === 0 ? tag : `&lt;${tag.slice(1)}`,
-  )
+  const open = text.matchAll(PAIRED_TAG).reduce((depth, [, slash]) => depth + (slash === "" ? 1 : -1), 0)
+  return open === 0 ? text : text.replace(PAIRED_TAG, (tag) => `&lt;${tag.slice(1)}`)
 }
 
 /** A verbatim quotation: in quotation marks, or in a fence if it has several lines. */
