@@ -2,9 +2,10 @@
  * The answer to a request about the conversation: a summary, session notes, memories, a consolidation or a progress line. It fills the
  * sections the prompt names with text from the conversation only. The same request always gets the same answer.
  */
-import { type Demand, recogniseDemand } from "./demand.ts"
+import { atOnce, type Steps } from "../../base/in-slices.ts"
+import { type Demand, demandSteps } from "./demand.ts"
 import { dreamAnswer } from "./dreams.ts"
-import { type Facts, gatherFacts } from "./facts.ts"
+import { type Facts, factSteps } from "./facts.ts"
 import { keepMemories } from "./memories.ts"
 import { type NotesStep, takeNotes } from "./notes.ts"
 import type { AnswerBlock, Asking } from "./read-message.ts"
@@ -26,18 +27,23 @@ const DOING: Readonly<Record<Role, string>> = {
 }
 
 /** Returns `undefined` if the request continues the conversation instead of asking about it. */
-export function answerAbout(asking: Asking): readonly AnswerBlock[] | undefined {
+export const answerAbout = (asking: Asking): Answer => atOnce(answerSteps(asking))
+
+type Answer = readonly AnswerBlock[] | undefined
+
+/** The same answer in steps, for callers that must not block the event loop. */
+export function* answerSteps(asking: Asking): Steps<Answer> {
   const dreamed = dreamAnswer(asking)
   if (dreamed) return dreamed
-  const demand = recogniseDemand(asking)
+  const demand = yield* demandSteps(asking)
   if (demand === undefined) return undefined
   const { request } = asking
-  const facts = gatherFacts(demand.moments)
+  const facts = yield* factSteps(demand.moments)
   switch (demand.kind) {
     case "summary":
-      return say(summaryFor(demand, facts, asking))
+      return say(yield* summaryFor(demand, facts, asking))
     case "notes":
-      return carryOut(takeNotes({ request, demand, facts }), asking)
+      return carryOut(yield* takeNotes({ request, demand, facts }), asking)
     case "memory":
       return carryOut(keepMemories({ request, demand, facts }), asking)
     case "progress":
@@ -45,8 +51,8 @@ export function answerAbout(asking: Asking): readonly AnswerBlock[] | undefined 
   }
 }
 
-function summaryFor({ prompt, sections, moments }: Demand, facts: Facts, { budget }: Asking): string {
-  const summary = writeSections({ sections, facts, budget })
+function* summaryFor({ prompt, sections, moments }: Demand, facts: Facts, { budget }: Asking): Steps<string> {
+  const summary = yield* writeSections({ sections, facts, budget })
   if (!/<summary>/i.test(prompt)) return summary
   // what is thrown away afterwards gets no part of a budget
   const wantsAnalysis = budget === undefined && /<analysis>/i.test(prompt)

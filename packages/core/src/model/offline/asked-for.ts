@@ -2,10 +2,11 @@
  * What a person asked a summary to keep, without a model: the sentences and lines of the conversation that share most terms with the
  * request, newest first where they share as many. They are quoted, never written.
  */
+import type { Steps } from "../../base/in-slices.ts"
 import { quote } from "./document.ts"
 import type { Budget, ReadMessage } from "./read-message.ts"
 import { sentencesOf } from "./text-parts.ts"
-import { type Moment, readTimeline } from "./timeline.ts"
+import { type Moment, timelineSteps } from "./timeline.ts"
 
 const LONGEST = 400 // characters; more is data, not a sentence
 const MOST = 20
@@ -17,15 +18,22 @@ const COMMON: ReadonlySet<string> = new Set(
   ),
 )
 
-export function quotesAbout(messages: readonly ReadMessage[], wanted: string, budget: Budget): readonly string[] {
+export function* quotesAbout(
+  messages: readonly ReadMessage[],
+  wanted: string,
+  budget: Budget,
+): Steps<readonly string[]> {
   const terms = termsOf(wanted)
   if (terms.size === 0) return []
   const found = new Map<string, number>()
-  for (const sentence of readTimeline(messages).flatMap(textsOf).flatMap(sentencesOf)) {
-    if (sentence.length > LONGEST) continue
-    const shared = [...termsOf(sentence)].filter((term) => terms.has(term)).length
-    found.delete(sentence) // the newest place counts
-    if (shared > 0) found.set(sentence, shared)
+  for (const text of (yield* timelineSteps(messages)).flatMap(textsOf)) {
+    yield
+    for (const sentence of sentencesOf(text)) {
+      if (sentence.length > LONGEST) continue
+      const shared = [...termsOf(sentence)].filter((term) => terms.has(term)).length
+      found.delete(sentence) // the newest place counts
+      if (shared > 0) found.set(sentence, shared)
+    }
   }
   const order = [...found.keys()]
   const ranked = [...found].toReversed().toSorted(([, a], [, b]) => b - a)

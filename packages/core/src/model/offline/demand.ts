@@ -3,9 +3,10 @@
  * or a progress line. Where a server compacts, it is given. Otherwise the prompt decides, for any client.
  */
 
+import { atOnce, type Steps } from "../../base/in-slices.ts"
 import { type Section, splitDocument } from "./document.ts"
 import type { Asking, ReadMessage } from "./read-message.ts"
-import { callsOf, type Moment, readTimeline, type ToolCall } from "./timeline.ts"
+import { callsOf, type Moment, type ToolCall, timelineSteps } from "./timeline.ts"
 
 export type DemandKind = "summary" | "notes" | "memory" | "progress"
 
@@ -35,9 +36,13 @@ const BRIEFLY = /\b(?:one|a single|single|short|brief) (?:\w+ )?(?:line|sentence
 const PROGRESS_PROMPT = 1500 // characters; a longer prompt asks for more than a line
 const FEWEST_SECTIONS = 3
 
-export function recogniseDemand({ request, summary }: Pick<Asking, "request" | "summary">): Demand | undefined {
-  if (summary) return summaryDemand(request.messages, summary.instructions)
-  const moments = readTimeline(request.messages)
+type Request = Pick<Asking, "request" | "summary">
+
+export const recogniseDemand = (asking: Request): Demand | undefined => atOnce(demandSteps(asking))
+
+export function* demandSteps({ request, summary }: Request): Steps<Demand | undefined> {
+  if (summary) return yield* summaryDemand(request.messages, summary.instructions)
+  const moments = yield* timelineSteps(request.messages)
   const last = moments.findLastIndex((moment) => moment.kind === "human")
   const prompt = moments[last]
   if (prompt?.kind !== "human") return undefined
@@ -49,14 +54,14 @@ export function recogniseDemand({ request, summary }: Pick<Asking, "request" | "
 }
 
 /** The server wants a summary, so the last block holds the instructions and is not part of the conversation. */
-function summaryDemand(messages: readonly ReadMessage[], prompt: string): Demand {
+function* summaryDemand(messages: readonly ReadMessage[], prompt: string): Steps<Demand> {
   const last = messages.at(-1)
   const conversation = last ? messages.with(-1, { ...last, content: last.content.slice(0, -1) }) : messages
   return {
     kind: "summary",
     prompt,
     sections: splitDocument(prompt),
-    moments: readTimeline(conversation),
+    moments: yield* timelineSteps(conversation),
     calls: [],
   }
 }

@@ -3,10 +3,12 @@
  * latest work, and the sentences that say what it means. An earlier summary contributes its entries (see `fill.ts`).
  */
 
+import { atOnce, type Steps } from "../../base/in-slices.ts"
+import { remembering } from "../../base/remembering.ts"
 import { isCorrection, standingSentences } from "./corrections.ts"
 import type { Section } from "./document.ts"
 import { earlierSections } from "./earlier-summary.ts"
-import { type Meaning, readMeaning } from "./meaning.ts"
+import { type Meaning, meaningSteps } from "./meaning.ts"
 import { callsOf, type Moment, type ToolCall, wordsOf } from "./timeline.ts"
 import { commandOf, fieldOf, pathOf, roleOf, type Todo, todosOf } from "./toolbox.ts"
 
@@ -53,26 +55,46 @@ export interface Facts {
 const LAST_CALLS = 6
 const WHY = /error|fail|not found|no such|cannot|denied|refused|missing|exit/i
 
-export function gatherFacts(moments: readonly Moment[]): Facts {
+export const gatherFacts = (moments: readonly Moment[]): Facts => atOnce(factSteps(moments))
+
+export function* factSteps(moments: readonly Moment[]): Steps<Facts> {
   const calls = callsOf(moments)
   const userMessages = wordsOf(moments, "human")
   const earlier = wordsOf(moments, "summary").flatMap(earlierSections)
   const lastText = wordsOf(moments, "assistant").at(-1)
+  yield
+  const read: ReadText[] = []
+  for (const text of userMessages) {
+    read.push(readText(text))
+    yield
+  }
+  const files = gatherFiles(calls)
+  yield
+  const outcomes = yield* outcomeSteps(calls)
   return {
     userMessages,
-    corrections: userMessages.slice(earlier.length > 0 ? 0 : 1).filter(isCorrection),
-    standing: userMessages.flatMap(standingSentences),
-    files: gatherFiles(calls),
-    ...gatherOutcomes(calls),
+    corrections: userMessages.filter((_, at) => (earlier.length > 0 || at > 0) && read[at]!.isCorrection),
+    standing: read.flatMap(({ standing }) => standing),
+    files,
+    ...outcomes,
     todos: calls.map(todosOf).findLast((todos) => todos !== undefined) ?? [],
     lastCalls: calls.slice(-LAST_CALLS),
     calls,
     ...(lastText === undefined ? {} : { lastText }),
     finalTexts: gatherFinalTexts(moments),
-    meaning: readMeaning(moments),
+    meaning: yield* meaningSteps(moments),
     earlier,
   }
 }
+
+interface ReadText {
+  readonly isCorrection: boolean
+  readonly standing: readonly string[]
+}
+
+const readText = remembering(
+  (text): ReadText => ({ isCorrection: isCorrection(text), standing: standingSentences(text) }),
+)
 
 function gatherFiles(calls: readonly ToolCall[]): FileFact[] {
   const files = new Map<string, FileFact>()
@@ -94,10 +116,11 @@ function gatherFiles(calls: readonly ToolCall[]): FileFact[] {
   return [...files.values()]
 }
 
-function gatherOutcomes(calls: readonly ToolCall[]): Pick<Facts, "outcomes" | "fixed"> {
+function* outcomeSteps(calls: readonly ToolCall[]): Steps<Pick<Facts, "outcomes" | "fixed">> {
   const latest = new Map<string, Outcome>()
   const fixed = new Map<string, Outcome>()
   for (const call of calls) {
+    yield
     if (call.result === undefined) continue
     const command = commandOf(call)
     const what = command ?? pathOf(call)

@@ -2,6 +2,8 @@
  * What the assistant's sentences say about the work: what was decided and why, what did not work, what was found, how far it is and what
  * comes next. Sentences are ranked by what they say, where they are and how much in them is new. They are quoted, never written.
  */
+import type { Steps } from "../../base/in-slices.ts"
+import { remembering } from "../../base/remembering.ts"
 import { sentencesOf } from "./text-parts.ts"
 import type { Moment } from "./timeline.ts"
 
@@ -139,7 +141,7 @@ interface Ranked extends Said {
   readonly score: number
 }
 
-export function readMeaning(moments: readonly Moment[]): Meaning {
+export function* meaningSteps(moments: readonly Moment[]): Steps<Meaning> {
   const texts = moments.flatMap((moment, at) => (moment.kind === "assistant" ? [{ ...moment, at }] : []))
   const known = new Set<string>()
   const quoted = new Set<string>()
@@ -150,17 +152,27 @@ export function readMeaning(moments: readonly Moment[]): Meaning {
     const next = moments[at + 1]
     const endsTurn = next === undefined || next.kind === "human"
     const place = (endsTurn ? 1 : 0) + (index + 1) / texts.length
-    for (const sentence of proseIn(text)) {
-      for (const [name] of sentence.matchAll(FILE_NAME)) aboutFiles.set(name, sentence)
-      const novelty = newShare(sentence, known)
-      const found = TELLINGS.find(({ pattern }) => pattern.test(sentence))
+    for (const { sentence, names, terms, found } of readProse(text).sentences) {
+      for (const name of names) aboutFiles.set(name, sentence)
+      const novelty = newShare(terms, known)
       if (!found || quoted.has(sentence)) continue
       quoted.add(sentence)
       ranked.push({ telling: found.telling, words: sentence, at: count++, score: found.weight + place + novelty })
     }
+    yield
   }
   return { said: bestOf(ranked), aboutFiles }
 }
+
+/** Everything about a text that does not depend on where it is. */
+const readProse = remembering((text) => ({
+  sentences: proseIn(text).map((sentence) => ({
+    sentence,
+    names: sentence.match(FILE_NAME) ?? [],
+    terms: sentence.toLowerCase().match(TERM) ?? [],
+    found: TELLINGS.find(({ pattern }) => pattern.test(sentence)),
+  })),
+}))
 
 function bestOf(ranked: readonly Ranked[]): readonly Said[] {
   const kinds = Map.groupBy(ranked, ({ telling }) => telling)
@@ -195,8 +207,7 @@ function isProse(sentence: string): boolean {
 }
 
 /** Share of its terms that no sentence before it had. */
-function newShare(sentence: string, known: Set<string>): number {
-  const terms = sentence.toLowerCase().match(TERM) ?? []
+function newShare(terms: readonly string[], known: Set<string>): number {
   let fresh = 0
   for (const term of terms) {
     if (known.has(term)) continue

@@ -3,6 +3,7 @@
  * asks for text between tags, the answer is the sections that change. If the notes cannot be edited, it is all of them.
  */
 
+import type { Steps } from "../../base/in-slices.ts"
 import type { Demand } from "./demand.ts"
 import { type Section, splitDocument } from "./document.ts"
 import type { Facts } from "./facts.ts"
@@ -26,7 +27,7 @@ const LONGEST_BODY = 6000 // characters of one section, about 1,500 tokens
  * Edits the notes the prompt shows. If it shows none, or they turn out to be out of date, reads the file first. If that
  * does not help either, answers with the text of the notes.
  */
-export function takeNotes(given: { request: ReadRequest; demand: Demand; facts: Facts }): NotesStep {
+export function* takeNotes(given: { request: ReadRequest; demand: Demand; facts: Facts }): Steps<NotesStep> {
   const { request, demand, facts } = given
   const changes = demand.calls.filter(isChange)
   if (changes.some((call) => call.result?.failed === false)) return { kind: "text", text: "The notes are up to date." }
@@ -36,7 +37,11 @@ export function takeNotes(given: { request: ReadRequest; demand: Demand; facts: 
   const reading = demand.calls.findLast((call) => roleOf(call.name) === "read")
   const shown = reading !== undefined ? textRead(reading) : changes.length === 0 ? notesIn(demand.prompt) : undefined
   const sections = shown === undefined ? demand.sections : splitDocument(shown)
-  const rewritten = sections.map((section) => ({ section, text: rewrite(section, facts) }))
+  const rewritten: { section: Section; text: string }[] = []
+  for (const section of sections) {
+    yield
+    rewritten.push({ section, text: rewrite(section, facts) })
+  }
   const fullText = `${rewritten.map(({ text }) => text).join("\n\n")}\n`
 
   const tag = ASKED_TAG.exec(demand.prompt)?.[1]

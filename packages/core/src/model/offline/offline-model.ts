@@ -2,6 +2,7 @@
  * A model without a network, a key or another process. It answers requests about a conversation with quotations from it: summaries, session
  * notes, memories, consolidations. Any other request gets a sentence that says what it is. It is deterministic and costs nothing.
  */
+import { inSlices, type Steps } from "../../base/in-slices.ts"
 import { type Block, toBlocks } from "../../messages/blocks.ts"
 import type { Usage } from "../../messages/messages.ts"
 import type { ModelRequest } from "../../messages/request.ts"
@@ -9,7 +10,7 @@ import { createEstimator } from "../../tokens/estimate.ts"
 import { OFFLINE_MODEL_FACTS } from "../../tokens/model-facts.ts"
 import { ModelAbortedError } from "../errors.ts"
 import type { Model, ModelResponse } from "../model.ts"
-import { answerAbout } from "./answer.ts"
+import { answerSteps } from "./answer.ts"
 import type { AnswerBlock, Budget, ReadMessage, ReadRequest } from "./read-message.ts"
 import { hashText } from "./text-parts.ts"
 
@@ -38,20 +39,29 @@ export function offlineModel({ summaryTokens = OFFLINE_SUMMARY_TOKENS }: Offline
     async *stream(request, { signal } = {}) {
       if (signal?.aborted) throw new ModelAbortedError(PROVIDER)
       const tokens = Math.min(summaryTokens, Math.floor(request.max_tokens * SAFE_SHARE))
-      const found = answerTo(request, { tokens, tokensOf: (text) => estimator.text(text) })
+      const found = await sliced(answerTo(request, { tokens, tokensOf: (text) => estimator.text(text) }), signal)
       const content = found ?? ([{ type: "text", text: WHAT_IT_IS }] satisfies readonly AnswerBlock[])
       for (const block of content) if (block.type === "text") yield { type: "text", text: block.text }
-      const usage = found ? NOTHING_SENT : counted(request, content)
+      const usage = found ? NOTHING_SENT : await sliced(counted(request, content), signal)
       yield { type: "response", response: responseWith(content, { request, usage }) }
     },
   }
 }
 
-function answerTo(request: ModelRequest, budget: Budget): readonly AnswerBlock[] | undefined {
+async function sliced<T>(steps: Steps<T>, signal: AbortSignal | undefined): Promise<T> {
+  try {
+    return await inSlices(steps, signal)
+  } catch (error) {
+    if (signal?.aborted) throw new ModelAbortedError(PROVIDER)
+    throw error
+  }
+}
+
+function answerTo(request: ModelRequest, budget: Budget): Steps<readonly AnswerBlock[] | undefined> {
   let calls = 0
   // a request with another number of messages gives other ids, so none occurs twice in a conversation
   const nextToolUseId = () => `toolu_offline_${request.messages.length}_${calls++}`
-  return answerAbout({ request: asRead(request), nextToolUseId, budget })
+  return answerSteps({ request: asRead(request), nextToolUseId, budget })
 }
 
 function asRead({ messages, tools }: ModelRequest): ReadRequest {
@@ -79,9 +89,13 @@ function responseWith(content: readonly AnswerBlock[], { request, usage }: Made)
 }
 
 /** A conversation with this model must know its size, so its own turns are counted. They cost nothing. */
-function counted(request: ModelRequest, content: readonly AnswerBlock[]): Usage {
+function* counted(request: ModelRequest, content: readonly AnswerBlock[]): Steps<Usage> {
   const estimator = createEstimator(OFFLINE_MODEL_FACTS.family)
-  const asked = request.messages.reduce((sum, each) => sum + estimator.blocks(toBlocks(each.content)), 0)
+  let asked = 0
+  for (const message of request.messages) {
+    asked += estimator.blocks(toBlocks(message.content))
+    yield
+  }
   const said = estimator.blocks(content as readonly Block[])
   return { input_tokens: Math.ceil(asked), output_tokens: Math.ceil(said) }
 }

@@ -2,13 +2,14 @@
  * An extractive summary: the sections that were asked for, filled with quotations. It says that it is extractive. Within a budget every
  * section gets its share, and what one does not need goes to the others; the first entry and the newest are kept longest.
  */
+import { atOnce, type Steps } from "../../base/in-slices.ts"
 import { quotesAbout } from "./asked-for.ts"
 import { quote, type Section, splitDocument, unquote } from "./document.ts"
-import { type Facts, gatherFacts } from "./facts.ts"
+import { type Facts, factSteps } from "./facts.ts"
 import { fillSection, NEWEST_TEXT, shareOf, USUAL_TITLES } from "./fill.ts"
 import type { Budget, ReadMessage } from "./read-message.ts"
 import { headOf } from "./text-parts.ts"
-import { ORIGIN, readTimeline } from "./timeline.ts"
+import { ORIGIN, timelineSteps } from "./timeline.ts"
 
 export const NOTHING = "Nothing in the conversation."
 const BEGINNING = "beginning of: "
@@ -22,19 +23,23 @@ const MOST_ASKED = 400 // tokens: the opening of a summary is searched for what 
 const LONGEST_REQUEST = 200 // characters
 
 /** The conversation's own sentences in the sections that `instructions` name, or in the nine usual ones. */
-export function summarise(messages: readonly ReadMessage[], instructions = "", budget?: Budget): string {
-  return writeSections({ sections: splitDocument(instructions), facts: gatherFacts(readTimeline(messages)), budget })
+export const summarise = (messages: readonly ReadMessage[], instructions = "", budget?: Budget): string =>
+  atOnce(summarySteps(messages, instructions, budget))
+
+function* summarySteps(messages: readonly ReadMessage[], instructions: string, budget?: Budget): Steps<string> {
+  const facts = yield* factSteps(yield* timelineSteps(messages))
+  return yield* writeSections({ sections: splitDocument(instructions), facts, budget })
 }
 
 /** The same with what the conversation says about a person's request, before the sections: a later summary does not take it for one of them. */
-export function summariseAbout(messages: readonly ReadMessage[], wanted: string, budget: Budget): string {
+export function* summariseAbout(messages: readonly ReadMessage[], wanted: string, budget: Budget): Steps<string> {
   const tokens = Math.min(budget.tokens * ASKED_SHARE, MOST_ASKED)
-  const quotes = quotesAbout(messages, wanted, { ...budget, tokens })
-  if (quotes.length === 0) return summarise(messages, "", budget)
+  const quotes = yield* quotesAbout(messages, wanted, { ...budget, tokens })
+  if (quotes.length === 0) return yield* summarySteps(messages, "", budget)
   const request = headOf(wanted.trim().replaceAll(/\s+/g, " "), LONGEST_REQUEST)
   const opening = [`Asked for: ${quote(request)}. The conversation says:`, ...quotes.map((each) => `   - ${each}`)]
   const asked = `\n\n${opening.join("\n")}`
-  const rest = summarise(messages, "", { ...budget, tokens: budget.tokens - budget.tokensOf(asked) })
+  const rest = yield* summarySteps(messages, "", { ...budget, tokens: budget.tokens - budget.tokensOf(asked) })
   return `${ORIGIN}${asked}${rest.slice(ORIGIN.length)}`
 }
 
@@ -51,19 +56,24 @@ interface Filled {
   readonly missing: number
 }
 
-export function writeSections({ sections, facts, budget }: ToWrite): string {
+export function* writeSections({ sections, facts, budget }: ToWrite): Steps<string> {
   const titles = sections.length > 0 ? sections.map(({ title }) => title) : USUAL_TITLES
-  const filled = titles.map((title): Filled => ({ title, entries: fillSection(title, facts), missing: 0 }))
-  return budget ? within(filled, budget) : render(filled)
+  const filled: Filled[] = []
+  for (const title of titles) {
+    yield
+    filled.push({ title, entries: fillSection(title, facts), missing: 0 })
+  }
+  return budget ? yield* within(filled, budget) : render(filled)
 }
 
-function within(filled: readonly Filled[], budget: Budget): string {
+function* within(filled: readonly Filled[], budget: Budget): Steps<string> {
   const bare = render(filled.map(({ title, entries }) => ({ title, entries: [], missing: entries.length })))
   let room = budget.tokens - budget.tokensOf(bare)
   for (let tries = 0; tries < MOST_TRIES && room > 0; tries++) {
     const text = render(fitted(filled, room, budget))
     if (budget.tokensOf(text) <= budget.tokens) return text
     room = Math.floor(room * SMALLER)
+    yield
   }
   return bare
 }

@@ -5,9 +5,11 @@
  * The human's messages are separated from what a client adds to them: reminders, editor events, earlier summaries.
  */
 
+import { atOnce, type Steps } from "../../base/in-slices.ts"
 import { isMachineText } from "../../messages/messages.ts"
 import { splitDocument } from "./document.ts"
 import type { ReadBlock, ReadMessage } from "./read-message.ts"
+import { firstLineOf } from "./text-parts.ts"
 import { isRecord } from "./tool-schema.ts"
 
 export interface ToolCall {
@@ -52,11 +54,14 @@ const MOST_OPENING = 2_000 // characters before the first section that can say w
 const FEWEST_SECTIONS = 3 // a text with fewer headings is not a summary
 const SUMMARY_SECTION = /user messages|primary request|current (?:work|state)|pending tasks|next step|worklog/i
 
-export function readTimeline(messages: readonly ReadMessage[]): Moment[] {
-  const results = collectResults(messages)
+export const readTimeline = (messages: readonly ReadMessage[]): Moment[] => atOnce(timelineSteps(messages))
+
+export function* timelineSteps(messages: readonly ReadMessage[]): Steps<Moment[]> {
+  const results = yield* resultSteps(messages)
   const moments: Moment[] = []
   let answers = 0
   for (const message of messages) {
+    yield
     for (const block of message.content) {
       if (message.role === "assistant") moments.push(...readAssistantBlock({ block, answers, results }))
       else if (block.type === "text") moments.push(...readUserText({ text: block.text ?? "", message, answers }))
@@ -82,9 +87,10 @@ export function callsOf(moments: readonly Moment[]): ToolCall[] {
   return moments.flatMap((moment) => (moment.kind === "call" ? [moment.call] : []))
 }
 
-function collectResults(messages: readonly ReadMessage[]): Map<string, ToolResult> {
+function* resultSteps(messages: readonly ReadMessage[]): Steps<Map<string, ToolResult>> {
   const results = new Map<string, ToolResult>()
   for (const message of messages) {
+    yield
     if (message.role !== "user") continue
     for (const block of message.content) {
       if (block.type !== "tool_result" || block.tool_use_id === undefined) continue
@@ -115,8 +121,8 @@ function readAssistantBlock(given: {
 }
 
 function reportsFailure(output: string): boolean {
-  const lines = output.trim().split("\n")
-  return EXIT_CODE.test(lines[0]!) || EXIT_CODE.test(lines.at(-1)!)
+  const text = output.trim()
+  return EXIT_CODE.test(firstLineOf(text)) || EXIT_CODE.test(text.slice(text.lastIndexOf("\n") + 1))
 }
 
 function readUserText(given: { text: string; message: ReadMessage; answers: number }): Moment[] {

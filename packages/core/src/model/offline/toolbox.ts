@@ -90,10 +90,13 @@ const ROLES: Readonly<Record<Role, RoleFacts>> = {
   },
 }
 
+const ROLE_OF_NAME: ReadonlyMap<string, Role> = new Map(
+  Object.entries(ROLES).flatMap(([role, { names }]) => names.map((name) => [name, role as Role])),
+)
+
 export function roleOf(toolName: string): Role | "other" {
   const plain = toolName.replace(/^.*__/, "").replace(/[_-]/g, "").toLowerCase()
-  const [role] = Object.entries(ROLES).find(([, facts]) => facts.names.includes(plain)) ?? ["other"]
-  return role as Role | "other"
+  return ROLE_OF_NAME.get(plain) ?? "other"
 }
 
 /** The value of one of the role's fields, under the name this tool uses. */

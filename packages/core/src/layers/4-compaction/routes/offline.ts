@@ -2,6 +2,7 @@
  * The last route: a summary without a model, quoted from the conversation, so a conversation never ends because of its length. It reads
  * cleared results from the journal, needs no network, and takes time in proportion to the range.
  */
+import { inSlices } from "../../../base/in-slices.ts"
 import { type Block, isToolResult } from "../../../messages/blocks.ts"
 import { contentOf, isRequest, type Message } from "../../../messages/messages.ts"
 import { sentBlocks } from "../../../messages/sent-blocks.ts"
@@ -24,10 +25,8 @@ export function offline(): Route {
       const threshold = (order.target ?? context.thresholds).autoCompact
       const tokens = Math.min(context.flags.figures["offline-summary-limit"], Math.floor(threshold * MOST_OF_THRESHOLD))
       const messages = await readable(cut.summarised, context)
-      const text = summariseAbout(messages, order.instructions ?? "", {
-        tokens,
-        tokensOf: (part) => estimator.text(part),
-      })
+      const budget = { tokens, tokensOf: (part: string) => estimator.text(part) }
+      const text = await inSlices(summariseAbout(messages, order.instructions ?? "", budget))
       onProgress(text.length)
       context.progress({ phase: "message", message: SAYS_SO })
       return { kind: "summary", text: `Summary:\n${text}`, cut, responses: [] }

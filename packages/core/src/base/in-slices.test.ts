@@ -1,0 +1,31 @@
+import { expect, test } from "vitest"
+import { atOnce, inSlices, type Steps } from "./in-slices.ts"
+
+function* counting(to: number): Steps<number> {
+  let sum = 0
+  for (let each = 1; each <= to; each++) {
+    const end = performance.now() + 3
+    while (performance.now() < end) sum += 0
+    sum += each
+    yield
+  }
+  return sum
+}
+
+test("work in slices returns what it returns at once, and the event loop runs in between", async () => {
+  let others = 0
+  setImmediate(() => setImmediate(() => others++))
+  expect(await inSlices(counting(8))).toBe(atOnce(counting(8)))
+  expect(others).toBe(1)
+})
+
+test("an aborted signal ends work in slices with its reason, and an error of the work is passed on", async () => {
+  const stop = new AbortController()
+  setImmediate(() => stop.abort(new Error("stopped")))
+  await expect(inSlices(counting(1_000), stop.signal)).rejects.toThrow("stopped")
+  const failing = (function* (): Steps<void> {
+    yield
+    throw new Error("broken")
+  })()
+  await expect(inSlices(failing)).rejects.toThrow("broken")
+})
