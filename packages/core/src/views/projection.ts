@@ -12,6 +12,8 @@ export interface Projection<S> {
   readonly scope: "path" | "journal"
   /** It follows what was sent. A compaction that was undone later was sent too, so its entries count. */
   readonly followsSent?: true
+  /** Its `apply` is slow and its state is seldom read: entries wait until someone reads it. */
+  readonly whenRead?: true
   start(): S
   /** `onPath`: whether the entry is on that path. Only projections of the whole journal need it. */
   apply(state: S, entry: Entry, onPath?: boolean): S

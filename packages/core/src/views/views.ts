@@ -68,12 +68,16 @@ interface Checkpoint {
 
 const CHECKPOINT_VERSION = 18 // increase it whenever the shape or the rules of a state change
 
+const MOST_WAITING = 500 // entries: a journal of gigabytes must not stay in memory
+
 export class Views {
   readonly estimator: Estimator
   readonly context: ContextView
   readonly #projections: { readonly [K in keyof ViewStates]: Projection<ViewStates[K]> }
   readonly #states: ViewStates
   readonly #undoneMessages = new Set<Uuid>()
+  /** Of projections that are applied when they are read. */
+  readonly #waiting: (() => void)[] = []
 
   constructor(options: ViewOptions, from?: { readonly context: SavedContext; readonly states: ViewStates }) {
     this.estimator = createEstimator(options.family, from?.context.calibration)
@@ -106,6 +110,7 @@ export class Views {
     return this.#states.artifacts
   }
   get names(): Names {
+    this.#catchUp()
     return this.#states.names
   }
   get frontier(): Frontier {
@@ -155,13 +160,24 @@ export class Views {
   }
 
   #applyOne<K extends keyof ViewStates>(name: K, entry: Entry, place: Place): void {
-    const { scope, followsSent = false, apply } = this.#projections[name]
+    const { scope, followsSent = false, whenRead = false } = this.#projections[name]
     const counts = place === "on-path" || (place === "undone" && followsSent)
-    if (counts || scope === "journal") this.#states[name] = apply(this.#states[name], entry, counts)
+    if (!counts && scope !== "journal") return
+    const work = () => {
+      this.#states[name] = this.#projections[name].apply(this.#states[name], entry, counts)
+    }
+    if (whenRead) this.#waiting.push(work)
+    else work()
+    if (this.#waiting.length > MOST_WAITING) this.#catchUp()
+  }
+
+  #catchUp(): void {
+    for (const work of this.#waiting.splice(0)) work()
   }
 
   /** Take it right after a boundary was applied. */
   checkpoint(boundary: string): unknown {
+    this.#catchUp()
     const checkpoint: Checkpoint = {
       version: CHECKPOINT_VERSION,
       boundary,

@@ -43,6 +43,7 @@ const MOST_OF_ONE_TEXT = 300 // names
 export const names: Projection<Names> = {
   name: "names",
   scope: "path",
+  whenRead: true,
   start: () => ({ said: new Map(), typed: new Map(), seen: new Map() }),
   apply(state, entry) {
     for (const { by, text } of textsOf(entry)) {
