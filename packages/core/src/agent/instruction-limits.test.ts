@@ -131,7 +131,7 @@ describe("NEST-4 limits", () => {
     await ask(agent, "go")
     for (const text of ["From the root.", "From the middle.", "From here."]) expect(sent()).toContain(text)
     for (const text of ["From above.", "OTHER"]) expect(sent()).not.toContain(text)
-    expect(await repositoryRoot(root)).toBe(root)
+    expect(repositoryRoot(root)).toBe(root)
   })
 
   test("NEST-1 rules with globs match by name, with braces, and from their own directory", async () => {

@@ -144,7 +144,7 @@ async function openMemory(
   sub: SubAgentPlace | undefined,
 ): Promise<ProjectMemory | undefined> {
   const { store, cwd, clock, settings } = ground
-  const code = await repositoryRoot(cwd)
+  const code = repositoryRoot(cwd)
   if (!sub) return memoryFor(options, { ...ground, code })
   return sub.memory && openAgentMemory({ store, cwd, clock, code, place: sub.memory, mode: settings.values.memory })
 }
@@ -190,7 +190,7 @@ async function assemble({ options, ground, toolset: given, problems = [], compan
   }
   const instructions = await InstructionWatch.start({
     home: root,
-    project: await repositoryRoot(cwd, { home: env.HOME }),
+    project: repositoryRoot(cwd, { home: env.HOME }),
     cwd,
     ...(env.HOME ? { userHome: env.HOME } : {}),
     onShown: ({ path, text, modifiedMs }) => {

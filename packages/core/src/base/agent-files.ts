@@ -6,6 +6,7 @@ import { open, readdir, realpath, stat } from "node:fs/promises"
 import { join, relative, sep } from "node:path"
 import { reasonOf } from "./errors.ts"
 import { escaped } from "./escaped-text.ts"
+import { isMissing, realPath } from "./path-facts.ts"
 import { repositoryRoot } from "./repository.ts"
 
 const MOST_BYTES = 128 * 1024 // instructions of one agent, not a book
@@ -55,15 +56,16 @@ export async function homeAgentFiles(places: Pick<AgentPlaces, "root" | "home">)
 /** What the project brings: at its directory first, then at the root of its repository. Folders of the person are not the project's. */
 export async function projectAgentFiles(places: AgentPlaces): Promise<AgentFiles> {
   const { cwd, home } = places
-  const project = await repositoryRoot(cwd, { home })
-  const own = await Promise.all(homeFolders(places).map(followed))
+  const project = repositoryRoot(cwd, { home })
+  const own = homeFolders(places).map(followed)
   const wanted = [...new Set([cwd, project])].flatMap((directory) =>
     FOLDERS.map((folder) => join(directory, folder, AGENTS)),
   )
   const seen = new Set(own)
   const found: AgentFiles[] = []
   for (const directory of wanted) {
-    const real = await followed(directory)
+    if (isMissing(directory)) continue
+    const real = followed(directory)
     if (seen.has(real)) continue
     seen.add(real)
     found.push(await filesIn(directory, { project, cwd }))
@@ -71,7 +73,7 @@ export async function projectAgentFiles(places: AgentPlaces): Promise<AgentFiles
   return joined(found)
 }
 
-const followed = (path: string): Promise<string> => realpath(path).catch(() => path)
+const followed = (path: string): string => realPath(path) ?? path
 
 const joined = (parts: readonly AgentFiles[]): AgentFiles => ({
   files: parts.flatMap(({ files }) => files),
@@ -85,7 +87,7 @@ interface InProject {
 }
 
 async function filesIn(directory: string, inProject?: InProject): Promise<AgentFiles> {
-  const folder = new AgentFolder(directory, inProject && { ...inProject, project: await followed(inProject.project) })
+  const folder = new AgentFolder(directory, inProject && { ...inProject, project: followed(inProject.project) })
   await folder.read()
   return folder
 }

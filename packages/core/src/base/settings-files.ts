@@ -3,6 +3,7 @@ import { constants } from "node:fs"
 import { open } from "node:fs/promises"
 import { reasonOf, SettingsError } from "./errors.ts"
 import { escaped } from "./escaped-text.ts"
+import { isMissing } from "./path-facts.ts"
 
 const MOST_BYTES = 1_000_000 // settings take a few kilobytes; everything in them is shown before it is trusted
 const DEEPEST = 50 // the deepest setting has six levels
@@ -10,6 +11,7 @@ const DEEPEST = 50 // the deepest setting has six levels
 /** The parsed content. A file that does not exist has none: `{}`. */
 export async function readSettingsFile(file: string): Promise<unknown> {
   const unusable = (reason: string) => new SettingsError([{ source: file, key: "", reason }])
+  if (isMissing(file)) return {}
   let text: string
   try {
     text = await readPlainFile(file)

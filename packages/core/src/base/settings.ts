@@ -3,11 +3,11 @@
  * The schema checks every value, and the effective settings know where each value came from.
  * What the project's files would run or widen counts only if a person trusted it. Importing this module reads nothing.
  */
-import { lstat } from "node:fs/promises"
 import { join } from "node:path"
 import { type AgentFiles, projectAgentFiles } from "./agent-files.ts"
 import { SettingsError, type SettingsProblem } from "./errors.ts"
 import { FIGURES, SWITCHES } from "./flag-names.ts"
+import { linkFactsOf } from "./path-facts.ts"
 import { agentPart, fingerprintOf, memoryPart, type ProjectPart, partsOf } from "./project-parts.ts"
 import { personSettings, splitByTrust } from "./project-settings.ts"
 import { repositoryRoot } from "./repository.ts"
@@ -77,7 +77,7 @@ export interface SettingsReading extends ProjectClaim {
 
 export async function readSettings({ home, cwd, env, code = {} }: SettingsSources): Promise<SettingsReading> {
   const project = join(cwd, ".strata")
-  const isOwn = (await followed(project)) === (await followed(home)) // in the home directory, both are the person's
+  const isOwn = followed(project) === followed(home) // in the home directory, both are the person's
   const [own, shared, local] = await Promise.all([
     layerFrom(join(home, "settings.json")),
     isOwn ? undefined : layerFrom(join(project, "settings.json")),
@@ -93,11 +93,11 @@ export async function readSettings({ home, cwd, env, code = {} }: SettingsSource
   const parts = [
     ...needing.flatMap(({ source, needsTrust }) => partsOf(source, needsTrust)),
     ...agents.files.map(agentPart),
-    ...(await memoryParts(await repositoryRoot(cwd, { home: env.HOME }), home)),
+    ...memoryParts(repositoryRoot(cwd, { home: env.HOME }), home),
   ]
   const hasAgents = agents.files.length + agents.problems.length > 0
   return {
-    directory: await followed(cwd),
+    directory: followed(cwd),
     parts,
     fingerprint: fingerprintOf({ settings: needing, agents: agents.files }),
     settings: ({ trusted }) => {
@@ -110,10 +110,10 @@ export async function readSettings({ home, cwd, env, code = {} }: SettingsSource
 }
 
 /** A repository can bring memories for an agent of yours. */
-async function memoryParts(project: string, home: string): Promise<readonly ProjectPart[]> {
+function memoryParts(project: string, home: string): readonly ProjectPart[] {
   const directory = join(project, ".strata", "agent-memory")
-  const isOwn = (await followed(directory)) === (await followed(join(home, "agent-memory")))
-  const isThere = !isOwn && (await lstat(directory).catch(() => undefined)) !== undefined
+  const isOwn = followed(directory) === followed(join(home, "agent-memory"))
+  const isThere = !isOwn && linkFactsOf(directory) !== undefined
   return isThere ? [memoryPart(directory)] : []
 }
 

@@ -1,9 +1,9 @@
 /** Whether a person trusted what a project's settings would run or widen, and how that is granted and taken back. */
-import { realpath } from "node:fs/promises"
 import { basename, dirname, join, resolve } from "node:path"
 import type { Clock } from "./clock.ts"
 import { systemClock } from "./clock.ts"
 import { escaped } from "./escaped-text.ts"
+import { realPath } from "./path-facts.ts"
 import { type ProjectPart, partFingerprint, partText } from "./project-parts.ts"
 import { readTrust, removeTrust, writeTrust } from "./trust-store.ts"
 
@@ -55,12 +55,12 @@ export async function grantTrust(home: string, claim: ProjectClaim, clock: Clock
 
 /** Whether there was trust to take back. */
 export async function revokeTrust(home: string, directory: string): Promise<boolean> {
-  return removeTrust(home, await followed(directory))
+  return removeTrust(home, followed(directory))
 }
 
 /** The real path. A path that does not exist stays as it is. */
-export async function followed(path: string): Promise<string> {
-  return realpath(path).catch(() => resolve(path))
+export function followed(path: string): string {
+  return realPath(path) ?? resolve(path)
 }
 
 /** A sentence for each part that does not count, and one for all agents. */

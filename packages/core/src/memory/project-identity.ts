@@ -2,9 +2,10 @@
  * Which project a directory belongs to. In git it is the repository: all its worktrees and subdirectories are one project, and
  * two clones are two. Only files are read; git is not run.
  */
-import { lstat, open, realpath } from "node:fs/promises"
+import { open } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, resolve } from "node:path"
 import { projectName } from "../base/ids.ts"
+import { linkFactsOf, realPath } from "../base/path-facts.ts"
 
 const MOST_POINTER_BYTES = 16 * 1024 // a path and a word before it, or the config of a submodule
 
@@ -32,7 +33,7 @@ interface Repository {
 }
 
 export async function projectIdentity(cwd: string): Promise<ProjectIdentity> {
-  const start = await realpath(cwd).catch(() => resolve(cwd))
+  const start = realPath(cwd) ?? resolve(cwd)
   const repository = (await repositoryAbove(start)) ?? { directory: start }
   return { ...repository, name: projectName(repository.directory) }
 }
@@ -47,14 +48,14 @@ async function repositoryAbove(start: string): Promise<Repository | undefined> {
 
 /** The repository that begins here. */
 async function repositoryAt(directory: string): Promise<Repository | undefined> {
-  if (await isGitDirectory(directory)) return { directory: await ownerOf(directory) } // inside `.git`, or a bare repository
+  if (isGitDirectory(directory)) return { directory: await ownerOf(directory) } // inside `.git`, or a bare repository
   const dotGit = join(directory, ".git")
-  const facts = await lstat(dotGit).catch(() => undefined)
+  const facts = linkFactsOf(dotGit)
   if (facts === undefined) return undefined
-  if (facts.isDirectory()) return (await isGitDirectory(dotGit)) ? { directory } : undefined
+  if (facts.isDirectory()) return isGitDirectory(dotGit) ? { directory } : undefined
   // a file, or a link: it points to the repository, which may be anyone's
-  const target = facts.isSymbolicLink() ? await realpath(dotGit).catch(() => undefined) : await pointedAt(dotGit)
-  const gitDirectory = target && (await realpath(target).catch(() => undefined))
+  const target = facts.isSymbolicLink() ? realPath(dotGit) : await pointedAt(dotGit)
+  const gitDirectory = target && realPath(target)
   if (gitDirectory === undefined) return { directory }
   return (await sharedRepository(directory, gitDirectory)) ?? { directory }
 }
@@ -63,13 +64,13 @@ async function repositoryAt(directory: string): Promise<Repository | undefined> 
 async function sharedRepository(directory: string, gitDirectory: string): Promise<Repository | undefined> {
   const common = await firstLine(join(gitDirectory, "commondir"))
   if (common === undefined) return undefined // a submodule, or a repository with its data elsewhere: a project of its own
-  const commonDirectory = await realpath(resolve(gitDirectory, common)).catch(() => undefined)
-  if (commonDirectory === undefined || !(await isGitDirectory(commonDirectory))) return undefined
+  const commonDirectory = realPath(resolve(gitDirectory, common))
+  if (commonDirectory === undefined || !isGitDirectory(commonDirectory)) return undefined
   if (dirname(dirname(gitDirectory)) !== commonDirectory || basename(dirname(gitDirectory)) !== "worktrees")
     return undefined
   const back = await firstLine(join(gitDirectory, "gitdir"))
   if (back === undefined) return undefined
-  const pointsBack = await realpath(resolve(gitDirectory, back)).catch(() => undefined)
+  const pointsBack = realPath(resolve(gitDirectory, back))
   if (pointsBack !== join(directory, ".git")) return undefined
   return { directory: await ownerOf(commonDirectory), worktree: { directory, gitDirectory, commonDirectory } }
 }
@@ -82,9 +83,9 @@ async function ownerOf(gitDirectory: string): Promise<string> {
   if (basename(gitDirectory) === ".git") return dirname(gitDirectory)
   const config = (await beginningOf(join(gitDirectory, "config"))) ?? ""
   const worktree = /^\s*worktree\s*=\s*"?([^"\n\r]+)"?\s*$/m.exec(config)?.[1]?.trim()
-  const checkout = worktree && (await realpath(resolve(gitDirectory, worktree)).catch(() => undefined))
+  const checkout = worktree && realPath(resolve(gitDirectory, worktree))
   const pointsHere = checkout && (await pointedAt(join(checkout, ".git")))
-  const isOurs = pointsHere && (await realpath(pointsHere).catch(() => undefined)) === gitDirectory
+  const isOurs = pointsHere && realPath(pointsHere) === gitDirectory
   return isOurs ? checkout : gitDirectory
 }
 
@@ -95,11 +96,9 @@ async function pointedAt(dotGit: string): Promise<string | undefined> {
 }
 
 /** Git itself looks for these three. */
-async function isGitDirectory(path: string): Promise<boolean> {
-  const facts = await Promise.all(
-    ["HEAD", "objects", "refs"].map((name) => lstat(join(path, name)).catch(() => undefined)),
-  )
-  return facts[0] !== undefined && facts[1]?.isDirectory() === true && facts[2]?.isDirectory() === true
+function isGitDirectory(path: string): boolean {
+  const [head, objects, refs] = ["HEAD", "objects", "refs"].map((name) => linkFactsOf(join(path, name)))
+  return head !== undefined && objects?.isDirectory() === true && refs?.isDirectory() === true
 }
 
 /** The first line of a small file, trimmed. */

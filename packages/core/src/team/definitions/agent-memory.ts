@@ -41,9 +41,9 @@ export async function agentMemoryFor(
       name,
       'it is kept in the repository, and this project is not trusted. "strata trust" shows what is there',
     )
-  const project = await repositoryRoot(cwd, { home })
+  const project = repositoryRoot(cwd, { home })
   const choice = await chosen(store, { agent: name, scope, directory: project })
-  const isInside = choice.directory?.startsWith((await followed(project)) + sep) ?? true
+  const isInside = choice.directory?.startsWith(followed(project) + sep) ?? true
   return isInside ? choice : refused(name, "its directory leads out of the repository")
 }
 
