@@ -91,6 +91,8 @@ export interface Call {
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly terminal: Terminal
+  /** Absent if there is nothing to read from. */
+  readonly stdin?: NodeJS.ReadStream & { readonly fd: number }
 }
 
 /** Runs a command and resolves with the exit code: 0 done, 1 failed, 2 wrong usage. The command's help lists any others. */

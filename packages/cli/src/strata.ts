@@ -11,12 +11,21 @@ const EXIT_USAGE = 2
 const HELP = new Set(["--help", "-h"])
 const OPTIONS = ["--help", "--version", "--no-color"]
 
-export async function strata(argv: readonly string[]): Promise<number> {
-  const { env } = process
+/** Where a command runs. The default is this process. */
+export interface Surroundings extends Omit<Call, "args" | "terminal"> {
+  /** Gets all output. */
+  readonly terminal?: Terminal
+}
+
+export async function strata(
+  argv: readonly string[],
+  surroundings: Surroundings = { cwd: process.cwd(), env: process.env, stdin: process.stdin },
+): Promise<number> {
+  const { env } = surroundings
   const ownArgs = argv.slice(0, argv.includes("--") ? argv.indexOf("--") : undefined)
-  const terminal = processTerminal({ env, noColour: ownArgs.includes("--no-color") })
+  const terminal = surroundings.terminal ?? processTerminal({ env, noColour: ownArgs.includes("--no-color") })
   const [name, ...args] = ownArgs[0] === "--no-color" ? argv.slice(1) : argv
-  const call = { args, cwd: process.cwd(), env, terminal }
+  const call = { ...surroundings, args, terminal }
   try {
     if (name === undefined || HELP.has(name) || name === "help") return await help(args[0], call)
     if (name === "--version" || name === "-v") return print(`${version()}\n`, terminal)
@@ -59,7 +68,7 @@ function find(name: string): Command {
 }
 
 /** The error's message. `STRATA_DEBUG` adds the stack. */
-function sentence(error: unknown, env: NodeJS.ProcessEnv): string {
+function sentence(error: unknown, env: Call["env"]): string {
   if (env.STRATA_DEBUG && error instanceof Error) return error.stack ?? error.message
   return error instanceof Error ? error.message : String(error)
 }

@@ -29,19 +29,19 @@ test("L7-4: strata run waits for its background agents, and each uses the model 
       ],
     },
   })
-  const { code, stdout, stderr } = await bench.strata(["run", "Count in the background."]).ended
+  const { code, stdout, stderr } = await bench.here(["run", "Count in the background."])
   expect(stdout).toBe("I wait.\nIt counted 3.\n")
   expect(stderr).toContain("- attached: report of the agent agent-1\n")
   expect(code).toBe(0)
   expect(models[0]).toMatch(/^claude-haiku/)
-  const alone = await bench.strata(["run", "--no-agents", "Work alone."]).ended
+  const alone = await bench.here(["run", "--no-agents", "Work alone."])
   expect(alone.stdout).toMatch(/^Tools: /)
   expect(alone.stdout).not.toMatch(/Agent|SendMessage/)
 })
 
 /** Runs `strata agents` and expects it to succeed. */
 async function agents(bench: Workbench, ...args: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await bench.strata(["agents", ...args]).ended
+  const { code, stdout, stderr } = await bench.here(["agents", ...args])
   expect({ code, stderr }).toMatchObject({ code: 0 })
   return stdout
 }
@@ -90,9 +90,9 @@ test("L7-4, L7-5: strata agents lists, shows, follows, messages and stops the ag
   expect(page).toMatch(/journal: .*subagents\/agent-1\.jsonl\n/)
   const listed = JSON.parse(await agents(bench, "list", "--json")) as { agents: readonly object[] }
   expect(listed.agents).toMatchObject([{ id: "agent-1", status: "killed", turns: 1 }])
-  const late = await bench.strata(["agents", "stop", "agent-1"]).ended
+  const late = await bench.here(["agents", "stop", "agent-1"])
   expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining("does not run") })
-  const unknown = await bench.strata(["agents", "show", "agent-7"]).ended
+  const unknown = await bench.here(["agents", "show", "agent-7"])
   expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('There is no agent "agent-7"') })
 })
 
@@ -126,7 +126,7 @@ test("L7-5: two strata run on one directory work as a team: messages both ways, 
   expect(asker).toMatchObject({ code: 0, stdout: "I have asked.\nSo it is 42.\n" })
   expect(asker.stderr).toContain("- attached: message from knower\n")
   expect(knower).toMatchObject({ code: 0, stdout: "I am here.\nI have answered.\n" })
-  const half = await bench.strata(["run", "--team", "pair", "Go."]).ended
+  const half = await bench.here(["run", "--team", "pair", "Go."])
   expect(half).toMatchObject({ code: 2, stderr: expect.stringContaining("--as MEMBER") })
 })
 

@@ -4,6 +4,7 @@ import { once } from "node:events"
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { strataHere } from "./strata-here.ts"
 import { type Ended, emptyPlace, MAIN, type Place, runProcess, strata } from "./strata-process.ts"
 
 const hasPseudoTerminal = spawnSync("script", ["--version"]).status === 0
@@ -98,7 +99,7 @@ describe("strata demo", () => {
   it("keeps the journal where that is asked for, ready to be inspected, and the memories as files", async () => {
     const { stdout } = await strata(["demo", "--turns", "3", "--keep"], place)
     const journal = /strata inspect (\S+\.jsonl)/.exec(stdout)?.[1]
-    const inspected = await strata(["inspect", "--json", journal!], place)
+    const inspected = await strataHere(["inspect", "--json", journal!], place)
     expect(JSON.parse(inspected.stdout).conversations[0]).toMatchObject({
       format: "strata",
       title: "strata demo",

@@ -1,4 +1,4 @@
-/** `strata dream` as a process, with the simulator as the model. */
+/** `strata dream`, with the simulator as the model. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { projectIdentity } from "@strata/core/internal"
@@ -24,8 +24,8 @@ async function dreamBench() {
 test("L6-5 L6-6 a dream now is one change that can be taken back; status and kill say what there is", async () => {
   const { bench, read } = await dreamBench()
   await using _ = bench
-  expect((await bench.strata(["dream", "status"]).ended).stdout).toContain("there has been none yet")
-  expect(await bench.strata(["dream", "kill"]).ended).toMatchObject({ code: 1, stderr: "No dream is running.\n" })
+  expect((await bench.here(["dream", "status"])).stdout).toContain("there has been none yet")
+  expect(await bench.here(["dream", "kill"])).toMatchObject({ code: 1, stderr: "No dream is running.\n" })
   const dreamed = await bench.strata(["dream"]).ended
   expect(dreamed).toMatchObject({
     code: 0,
@@ -33,12 +33,12 @@ test("L6-5 L6-6 a dream now is one change that can be taken back; status and kil
   })
   expect(dreamed.stdout).toMatch(/It cost \$0\.\d+\.\n$/)
   expect(dreamed.stderr).toContain("updating")
-  const status = (await bench.strata(["dream", "status"]).ended).stdout.replaceAll(/\s+/g, " ")
+  const status = (await bench.here(["dream", "status"])).stdout.replaceAll(/\s+/g, " ")
   expect(status).toMatch(/It cost (\$[\d.]+)\. .*Memory work has cost \1 today, of at most \$2\.00\./)
   expect(read("port.md")).toContain("superseded-by: server.md")
-  const { dream } = JSON.parse((await bench.strata(["dream", "status", "--json"]).ended).stdout)
+  const { dream } = JSON.parse((await bench.here(["dream", "status", "--json"])).stdout)
   expect(dream).toMatchObject({ status: "completed", phase: "updating", change: "2" })
-  await bench.strata(["memory", "revert", "2", "--yes"]).ended
+  await bench.here(["memory", "revert", "2", "--yes"])
   expect(read("port.md")).not.toContain("superseded-by")
 })
 
@@ -46,23 +46,23 @@ test("L5-9 the status says that the day's limit is used up, and a dream that you
   const { bench } = await dreamBench()
   await using _ = bench
   const env = { STRATA_MEMORY_DAILY_LIMIT: "0.000001", STRATA_DREAM_GAP: "0", STRATA_DREAM_CONVERSATIONS: "0" }
-  await bench.strata(["dream"]).ended
-  const status = (await bench.strata(["dream", "status"], { env }).ended).stdout.replaceAll(/\s+/g, " ")
+  await bench.here(["dream"])
+  const status = (await bench.here(["dream", "status"], { env })).stdout.replaceAll(/\s+/g, " ")
   expect(status).toContain("and the limit is $0.000001 (memory-daily-limit)")
-  expect(await bench.strata(["dream"], { env }).ended).toMatchObject({ code: 0 })
+  expect(await bench.here(["dream"], { env })).toMatchObject({ code: 0 })
 })
 
 test("L6-7 in the mode ask a dream waits; review shows it, rejects or accepts it", async () => {
   const { bench, read } = await dreamBench()
   await using _ = bench
   const env = { STRATA_MEMORY: "ask" }
-  const review = (...args: readonly string[]) => bench.strata(["dream", "review", ...args]).ended
-  expect((await bench.strata(["dream"], { env }).ended).stdout).toContain("waits for your consent")
+  const review = (...args: readonly string[]) => bench.here(["dream", "review", ...args])
+  expect((await bench.here(["dream"], { env })).stdout).toContain("waits for your consent")
   expect(read("port.md")).not.toContain("superseded-by")
   expect(await review()).toMatchObject({ code: 2, stderr: expect.stringContaining("--accept or --reject") })
   expect((await review("--reject")).stdout).toContain("The change is dropped.")
   expect((await review()).stdout).toBe("No dream waits for your consent.\n")
-  await bench.strata(["dream"], { env }).ended
+  await bench.here(["dream"], { env })
   const accepted = await review("--accept")
   expect(accepted.stdout).toContain("+superseded-by: server.md")
   expect(accepted.stdout).toContain("Take it back with: strata memory revert 2")
@@ -72,7 +72,7 @@ test("L6-7 in the mode ask a dream waits; review shows it, rejects or accepts it
 test("BEY-6 mistakes get a sentence; without a key the dream asks no model; where memory is off nothing dreams", async () => {
   const { bench, read } = await dreamBench()
   await using _ = bench
-  const ended = (args: readonly string[], env = {}) => bench.strata(["dream", ...args], { env }).ended
+  const ended = (args: readonly string[], env = {}) => bench.here(["dream", ...args], { env })
   expect(await ended(["stats"])).toMatchObject({ code: 2, stderr: expect.stringContaining("Did you mean") })
   expect(await ended(["--accept"])).toMatchObject({ code: 2, stderr: expect.stringContaining("strata dream review") })
   const keyless = await ended([], { ANTHROPIC_BASE_URL: "" })

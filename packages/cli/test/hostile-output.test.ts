@@ -1,4 +1,4 @@
-/** Hostile text from everywhere, through real processes: none of it may control the terminal. */
+/** Hostile text from everywhere, through real processes and inside the test: none of it may control the terminal. */
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -48,7 +48,7 @@ test("PERM-5 with colours on, a text still cannot colour anything", async () => 
 
 test("PERM-5 --json gives the exact text without a single control character", async () => {
   await using bench = await workbench({ turns: [HOSTILE] })
-  const ended = await bench.strata(["run", "--json", "Go"]).ended
+  const ended = await bench.here(["run", "--json", "Go"])
   expectHarmless(ended)
   const texts = ended.stdout
     .trimEnd()
@@ -71,16 +71,16 @@ test("PERM-5 errors of the API, hooks, settings, names of models and the command
   expectHarmless(failed)
   expect(failed.stderr).toContain("␛]52;c;")
   for (const args of [[HOSTILE], [`--${HOSTILE}`], ["run", `--${HOSTILE}`], ["run", "--cwd", HOSTILE, "Go"]])
-    expectHarmless(await bench.strata(args).ended)
-  expectHarmless(await bench.strata(["run", "--model", HOSTILE, "Go"]).ended)
+    expectHarmless(await bench.here(args))
+  expectHarmless(await bench.here(["run", "--model", HOSTILE, "Go"]))
   mkdirSync(bench.home, { recursive: true })
   const hook = { command: `printf '${ATTACKS.join("").replaceAll("\u001b", "\\033")}' >&2; exit 2` }
   writeFileSync(
     join(bench.home, "settings.json"),
     JSON.stringify({ [HOSTILE]: 1, hooks: { UserPromptSubmit: [hook] } }),
   )
-  expectHarmless(await bench.strata(["run", "Go"]).ended)
-  for (const args of [["config"], ["config", "--json"]]) expectHarmless(await bench.strata(args).ended)
+  expectHarmless(await bench.here(["run", "Go"]))
+  for (const args of [["config"], ["config", "--json"]]) expectHarmless(await bench.here(args))
 })
 
 test("PERM-5 an error that no one caught, a warning and a stray print", async () => {
@@ -97,12 +97,12 @@ test("PERM-5 an error that no one caught, a warning and a stray print", async ()
 
 test("PERM-5 a hostile transcript in strata inspect", async () => {
   await using bench = await workbench({ turns: [calls({ Read: { file_path: HOSTILE } }, HOSTILE), HOSTILE] })
-  const events = (await bench.strata(["run", "--json", HOSTILE]).ended).stdout
+  const events = (await bench.here(["run", "--json", HOSTILE])).stdout
   const { conversation } = JSON.parse(events.split("\n")[0]!) as { conversation: string }
   const [project] = readdirSync(join(bench.home, "projects"))
   const file = join(bench.home, "projects", project!, `${conversation}.jsonl`)
-  for (const more of [[], ["--json"]]) expectHarmless(await bench.strata(["inspect", ...more, file]).ended)
-  expectHarmless(await bench.strata(["inspect", file], { env: { FORCE_COLOR: "0" } }).ended)
+  for (const more of [[], ["--json"]]) expectHarmless(await bench.here(["inspect", ...more, file]))
+  expectHarmless(await bench.here(["inspect", file], { env: { FORCE_COLOR: "0" } }))
 })
 
 /** What the chat's renderer sends: colours, moving the cursor, clearing, frames, paste mode, and asking for a key protocol. */

@@ -1,10 +1,11 @@
-/** `strata memory` as a process, on memory files in a home of its own. */
+/** `strata memory`, on memory files in a home of its own. */
 import { execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { openProjectMemory, projectIdentity, systemClock } from "@strata/core/internal"
 import { fileStore } from "@strata/core/internal/journal/file/file-store"
 import { expect, test } from "vitest"
+import { strataHere } from "./strata-here.ts"
 import { emptyPlace, MAIN, strata } from "./strata-process.ts"
 import { TERMINALS } from "./terminal.ts"
 
@@ -50,14 +51,19 @@ async function memoryPlace(files: Readonly<Record<string, string>> = { "package-
     memory: (
       args: readonly string[],
       { cwd = project, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
-    ) => strata(["memory", ...args], { cwd, env: { ...place.env, ...env } }),
+    ) => strataHere(["memory", ...args], { cwd, env: { ...place.env, ...env } }),
+    memoryProcess: (args: readonly string[]) => strata(["memory", ...args], { cwd: project, env: place.env }),
     [Symbol.dispose]: () => place.remove(),
   }
 }
 
 test("L5-8 lists memories with type, age and source, and shows one in full", async () => {
   using at = await memoryPlace()
-  const [listed, shown, json] = await Promise.all([at.memory([]), at.memory(["show", "pack"]), at.memory(["--json"])])
+  const [listed, shown, json] = await Promise.all([
+    at.memoryProcess([]),
+    at.memory(["show", "pack"]),
+    at.memory(["--json"]),
+  ])
   expect(listed).toMatchObject({ code: 0, stderr: "" })
   expect(listed.stdout).toContain(`2 memories in ${at.directory}`)
   expect(listed.stdout).toMatch(/tabs +feedback +\d+ months ago +the agent concluded it\n +How code is indented here/)

@@ -1,16 +1,16 @@
-/** `strata recall` as a real process, on a conversation that `strata run` had. */
+/** `strata recall`, on a conversation that `strata run` had. */
 import { expect, test } from "vitest"
 import { calls, type Workbench, workbench } from "./workbench.ts"
 
 async function recall(bench: Workbench, ...args: readonly string[]) {
-  return bench.strata(["recall", ...args]).ended
+  return bench.here(["recall", ...args])
 }
 
 test("BEY-1: strata recall finds a result by search, by handle and by range, and says what to do where it cannot", async () => {
   await using bench = await workbench({
     turns: [calls({ Bash: { command: "echo ERR_4242 in parseAddress" } }), "It failed with ERR_4242."],
   })
-  const ran = await bench.strata(["run", "--mode", "bypass", "Run the check."]).ended
+  const ran = await bench.here(["run", "--mode", "bypass", "Run the check."])
   expect(ran.code).toBe(0)
 
   const found = await recall(bench, "--search", "ERR_4242", "--kind", "result")
@@ -18,7 +18,7 @@ test("BEY-1: strata recall finds a result by search, by handle and by range, and
   const [, handle] = /^([0-9a-f]{10}\.0) · result of Bash · /m.exec(found.stdout) ?? []
   expect(found.stdout).toContain("ERR_4242 in parseAddress")
 
-  const block = await recall(bench, handle!)
+  const block = await bench.strata(["recall", handle!]).ended
   expect(block.stdout).toContain(`${handle} · result of Bash`)
   expect(block.stdout).toMatch(/^Right before it: .* · call of Bash/m)
 

@@ -1,4 +1,4 @@
-/** `strata run` as a real process, over HTTP against the simulator. */
+/** `strata run`, over HTTP against the simulator. What concerns the process itself runs in a process of its own. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer, type IncomingMessage, request } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -101,7 +101,7 @@ async function proxyTo(target: string) {
 
 test("--json gives one event per line, the conversation first, the end last", async () => {
   await using bench = await workbench({ turns: [calls({ Bash: { command: "ls" } }), "Done."] })
-  const { code, stdout } = await bench.strata(["run", "--json", "List the files."]).ended
+  const { code, stdout } = await bench.here(["run", "--json", "List the files."])
   const events = jsonLines(stdout)
   expect(events[0]).toMatchObject({ type: "conversation", resumed: false, cwd: bench.project })
   expect(events.at(-1)).toMatchObject({
@@ -121,7 +121,7 @@ test("PERM-1: without a person, ask means no, and it is said clearly", async () 
   await using bench = await workbench({
     turns: [calls({ Write: { file_path: "new.txt", content: "x" } }), "I was not allowed to."],
   })
-  const { code, stderr } = await bench.strata(["run", "Write a file."]).ended
+  const { code, stderr } = await bench.here(["run", "Write a file."])
   expect(stderr).toContain("denied, because Write needs permission, and there is no one to ask")
   expect(stderr).toContain("Allow such calls with --mode or --allow.")
   expect(stderr).toMatch(/These rules would allow them: --allow 'Write\(.*\)'\n/)
@@ -134,17 +134,17 @@ test("--allow and --mode allow what would be asked", async () => {
     turns: [calls({ Write: { file_path: "new.txt", content: "x" }, Bash: { command: "touch made.txt" } }), "Written."],
   })
   const args = ["run", "Write.", "--mode", "accept-edits", "--allow", "Bash(touch:*)"]
-  expect(await bench.strata(args).ended).toMatchObject({ code: 0, stdout: "Written.\n" })
+  expect(await bench.here(args)).toMatchObject({ code: 0, stdout: "Written.\n" })
   expect(readdirSync(bench.project).sort()).toEqual(["made.txt", "new.txt"])
 })
 
 test("LOOP-6: max turns and the cost limit end it with a code of their own", async () => {
   const turns = Array.from({ length: 5 }, () => calls({ Bash: { command: "ls" } }))
   await using bench = await workbench({ turns })
-  const stopped = await bench.strata(["run", "Go on for ever.", "--max-turns", "2"]).ended
+  const stopped = await bench.here(["run", "Go on for ever.", "--max-turns", "2"])
   expect(stopped.code).toBe(4)
   expect(stopped.stderr).toContain("Stopped after 2 turns")
-  const poor = await bench.strata(["run", "--continue", "Again.", "--cost-limit", "0.000001"]).ended
+  const poor = await bench.here(["run", "--continue", "Again.", "--cost-limit", "0.000001"])
   expect(poor.code).toBe(5)
   expect(poor.stderr).toMatch(/the limit for this conversation is \$0\.00/)
 })
@@ -154,13 +154,13 @@ test("errors, refusals and wrong command lines have codes of their own", async (
     turns: [{ content: [{ type: "text", text: "No." }], stopReason: "refusal" }],
     faults: [{ nth: 2, fault: { kind: "rate-limit", retryAfterSeconds: null } }],
   })
-  expect((await bench.strata(["run", "Do harm."]).ended).code).toBe(7)
-  const failed = await bench.strata(["run", "Hello."]).ended
+  expect((await bench.here(["run", "Do harm."])).code).toBe(7)
+  const failed = await bench.here(["run", "Hello."])
   expect(failed.code).toBe(1)
   expect(failed.stderr).not.toContain("    at ") // no stack
-  const misspelt = await bench.strata(["run", "--contine", "Hello."]).ended
+  const misspelt = await bench.here(["run", "--contine", "Hello."])
   expect(misspelt).toMatchObject({ code: 2, stderr: expect.stringContaining("Did you mean --continue?") })
-  const keyless = await bench.strata(["run", "Hello."], { env: { ANTHROPIC_BASE_URL: "" } }).ended
+  const keyless = await bench.here(["run", "Hello."], { env: { ANTHROPIC_BASE_URL: "" } })
   expect(keyless).toMatchObject({ code: 3, stderr: expect.stringContaining("ANTHROPIC_API_KEY") })
   expect(keyless.stderr).toContain("strata demo")
 })
@@ -173,7 +173,7 @@ test("--continue and --resume go on in a new process", async () => {
   const id = String(begun!.conversation)
   expect((await bench.strata(["run", "--continue", "Two."]).ended).stdout).toBe("I know 3 messages.\n")
   expect((await bench.strata(["run", "--resume", id.slice(0, 8), "Three."]).ended).stdout).toBe("I know 5 messages.\n")
-  const unknown = await bench.strata(["run", "--resume", "nothing", "Four."]).ended
+  const unknown = await bench.here(["run", "--resume", "nothing", "Four."])
   expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("There is no conversation nothing") })
 })
 
@@ -184,7 +184,7 @@ test("JRN-7: --continue finds a conversation whose process died before its first
   const chat = await openConversation({ model: "claude-sonnet-5-5", dir: bench.home, cwd: bench.project, env: {} })
   await chat.add({ role: "user", content: "One." })
   await chat.close()
-  const { stdout } = await bench.strata(["run", "--continue", "--json", "Two."]).ended
+  const { stdout } = await bench.here(["run", "--continue", "--json", "Two."])
   expect(jsonLines(stdout)[0]).toMatchObject({ type: "conversation", conversation: chat.id, resumed: true })
   expect(stdout).toContain("claude-sonnet-5-5 knows 1 messages.") // both are in one user message
 })
@@ -192,7 +192,7 @@ test("JRN-7: --continue finds a conversation whose process died before its first
 test("JRN-7: a conversation goes on with the model that answered last", async () => {
   const model: ScriptedTurn = ({ request }) => `I am ${request.model}.`
   await using bench = await workbench({ turns: [model, model, model] })
-  const said = async (...args: string[]) => (await bench.strata(["run", ...args]).ended).stdout
+  const said = async (...args: string[]) => (await bench.here(["run", ...args])).stdout
   expect(await said("One.")).toBe("I am claude-opus-5-5.\n")
   expect(await said("Two.", "--continue", "--model", "claude-sonnet-5-5")).toBe("I am claude-sonnet-5-5.\n")
   expect(await said("Three.", "--continue")).toBe("I am claude-sonnet-5-5.\n")
@@ -200,11 +200,11 @@ test("JRN-7: a conversation goes on with the model that answered last", async ()
 
 test("JRN-3: what a journal has lost is said when it is opened, and where it is kept", async () => {
   await using bench = await workbench({ turns: ["One.", "Two."] })
-  const [begun] = jsonLines((await bench.strata(["run", "--json", "First."]).ended).stdout)
+  const [begun] = jsonLines((await bench.here(["run", "--json", "First."])).stdout)
   const [project] = readdirSync(join(bench.home, "projects"))
   const journal = join(bench.home, "projects", project!, `${begun!.conversation}.jsonl`)
   writeFileSync(journal, `${readFileSync(journal, "utf8").replace("One.", "Won.")}{"never finis`)
-  const { code, stderr } = await bench.strata(["run", "Second.", "--continue"]).ended
+  const { code, stderr } = await bench.here(["run", "Second.", "--continue"])
   expect(code).toBe(0)
   expect(stderr).toContain("The journal is damaged: 1 line does not match the checksum and will be skipped.")
   expect(stderr).toContain("The journal's last line is incomplete (13 bytes) and was left out.")
@@ -218,7 +218,7 @@ test("a missing project, and a place that cannot be written, are reported as sen
     stderr: "notes.txt is not a directory.\n",
   })
   const root = join(bench.project, "notes.txt", "below-a-file")
-  const { code, stderr } = await bench.strata(["run", "Hello."], { env: { STRATA_HOME: root } }).ended
+  const { code, stderr } = await bench.here(["run", "Hello."], { env: { STRATA_HOME: root } })
   expect(code).toBe(1)
   expect(stderr).toContain(`Strata keeps conversations in ${root}`)
   expect(stderr).toContain("Set STRATA_HOME to another directory.")
@@ -237,7 +237,7 @@ test("LOOP-4: an interrupt in the middle of a stream leaves a conversation that 
   expect(code).toBe(6)
   const id = String(jsonLines(stdout).at(-1)!.conversation)
   expect(journalOf(bench, id).some((line) => line.type === "assistant")).toBe(true)
-  expect(await bench.strata(["run", "--resume", id, "Are you there?"]).ended).toMatchObject({
+  expect(await bench.here(["run", "--resume", id, "Are you there?"])).toMatchObject({
     code: 0,
     stdout: "I am back.\n",
   })
@@ -251,7 +251,7 @@ test("LOOP-4: an interrupt in the middle of a command ends it, and every call is
   const { code, stdout } = await slow.ended
   expect(code).toBe(6)
   expect(jsonLines(stdout).find(({ type }) => type === "tool-result")).toMatchObject({ result: { is_error: true } })
-  expect((await bench.strata(["run", "--continue", "Wake up."]).ended).stdout).toBe("Awake.\n")
+  expect((await bench.here(["run", "--continue", "Wake up."])).stdout).toBe("Awake.\n")
 })
 
 /** Enough for a summary to be worth it. */
@@ -265,7 +265,7 @@ test("L5-1 what the task taught is in the memory when the program has ended", as
     "---\nname: Package manager\ndescription: Which one is used\ntype: feedback\n---\n\nAlways use pnpm.\n"
   turns.push(calls({ Write: { file_path: file, content } }), "Done.")
   const env = { ...NO_NOTES, STRATA_AUTO_MEMORY: "1" }
-  const { code, stdout } = await bench.strata(["run", "Always use pnpm here, never npm."], { env }).ended
+  const { code, stdout } = await bench.here(["run", "Always use pnpm here, never npm."], { env })
   expect({ code, stdout }).toEqual({ code: 0, stdout: "Noted.\n" })
   expect(readFileSync(file, "utf8")).toContain("Always use pnpm.")
 })
@@ -284,7 +284,7 @@ describe("/compact", () => {
         return answer
       }
     await using bench = await workbench({ turns: [...READS, heard(SUMMARY), heard("The ports.")], files: LONG })
-    const run = (...args: readonly string[]) => bench.strata(["run", ...args], { env: NO_NOTES }).ended
+    const run = (...args: readonly string[]) => bench.here(["run", ...args], { env: NO_NOTES })
     await run("Read the log.", "--allow", "Bash")
     const planned = await run("--continue", "/compact --dry-run keep the ports")
     expect(planned).toMatchObject({ code: 0, stderr: "" })
@@ -307,9 +307,9 @@ describe("/compact", () => {
 
   test("BEY-6 without a key it quotes the conversation, and says so; any other task still needs the key", async () => {
     await using bench = await workbench({ turns: READS, files: LONG })
-    await bench.strata(["run", "Read the log. Never touch port 9090.", "--allow", "Bash"], { env: NO_NOTES }).ended
+    await bench.here(["run", "Read the log. Never touch port 9090.", "--allow", "Bash"], { env: NO_NOTES })
     const keyless = (...args: readonly string[]) =>
-      bench.strata(["run", "--continue", ...args], { env: { ...NO_NOTES, ANTHROPIC_BASE_URL: "" } }).ended
+      bench.here(["run", "--continue", ...args], { env: { ...NO_NOTES, ANTHROPIC_BASE_URL: "" } })
     const planned = await keyless("/compact --dry-run")
     expect(planned).toMatchObject({ code: 0, stderr: "" })
     expect(planned.stdout).toMatch(/^cost +nothing: no model is asked$/m)
@@ -323,8 +323,8 @@ describe("/compact", () => {
 
   test("L4-14 --json gives the events as they are, and not a line for every few characters", async () => {
     await using bench = await workbench({ turns: [...READS, SUMMARY], files: LONG })
-    await bench.strata(["run", "Read the log.", "--mode", "bypass"], { env: NO_NOTES }).ended
-    const { code, stdout } = await bench.strata(["run", "--continue", "--json", "/compact"], { env: NO_NOTES }).ended
+    await bench.here(["run", "Read the log.", "--mode", "bypass"], { env: NO_NOTES })
+    const { code, stdout } = await bench.here(["run", "--continue", "--json", "/compact"], { env: NO_NOTES })
     const events = jsonLines(stdout)
     const of = (type: string) => events.filter((event) => event.type === type)
     expect(code).toBe(0)
@@ -341,17 +341,17 @@ describe("/compact", () => {
   test("where it cannot be done, that is a sentence: no conversation, nothing to tell, no summary", async () => {
     const nothing = { content: [{ type: "text" as const, text: "" }] }
     await using bench = await workbench({ turns: [...READS, ...Array<ScriptedTurn>(8).fill(nothing)], files: LONG })
-    expect(await bench.strata(["run", "/compact"]).ended).toMatchObject({
+    expect(await bench.here(["run", "/compact"])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("There is no conversation to compact."),
     })
-    await bench.strata(["run", "Read the log.", "--mode", "bypass"], { env: NO_NOTES }).ended
+    await bench.here(["run", "Read the log.", "--mode", "bypass"], { env: NO_NOTES })
     const env = { ...NO_NOTES, STRATA_COMPACT_OFFLINE: "0" }
-    const { code, stdout, stderr } = await bench.strata(["run", "--continue", "/compact"], { env }).ended
+    const { code, stdout, stderr } = await bench.here(["run", "--continue", "/compact"], { env })
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
     expect(stderr.match(/The conversation could not be compacted/g)).toHaveLength(1)
     expect(stderr).not.toContain("    at ")
-    const off = await bench.strata(["run", "--continue", "/compact --dry-run"], { env: { DISABLE_COMPACT: "1" } }).ended
+    const off = await bench.here(["run", "--continue", "/compact --dry-run"], { env: { DISABLE_COMPACT: "1" } })
     expect(off).toMatchObject({ code: 1, stderr: expect.stringContaining("Compacting is switched off") })
   })
 })
@@ -366,7 +366,7 @@ test("L4-19 an automatic compaction is one line, and the agent learns that no on
   ]
   await using bench = await workbench({ turns, files: LONG })
   const env = { ...NO_NOTES, STRATA_AUTOCOMPACT_TOKENS: "20000" }
-  const { code, stdout, stderr } = await bench.strata(["run", "Read it twice.", "--mode", "bypass"], { env }).ended
+  const { code, stdout, stderr } = await bench.here(["run", "Read it twice.", "--mode", "bypass"], { env })
   expect({ code, stdout }).toEqual({ code: 0, stdout: "I go on alone.\n" })
   expect(stderr.match(/^- Compacted: .*$/gm)).toHaveLength(1)
   expect(stderr).not.toContain("attached")

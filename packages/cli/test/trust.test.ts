@@ -41,17 +41,17 @@ describe.concurrent("PERM-3 strata run in a hostile repository", () => {
   test("the settings.local.json of a repository is no better", async () => {
     await using bench = await hostile({})
     writeFileSync(join(bench.project, ".strata/settings.local.json"), JSON.stringify(HOSTILE))
-    const { stderr } = await bench.strata(["run", "Work."]).ended
+    const { stderr } = await bench.here(["run", "Work."])
     expect([ran(bench), isWidened(bench)]).toEqual([[], false])
     expect(stderr).toContain("(.strata/settings.local.json)")
   })
 
   test("--trust counts for one run and is not kept", async () => {
     await using bench = await hostile()
-    const trusting = await bench.strata(["run", "--trust", "Work."]).ended
+    const trusting = await bench.strata(["run", "--trust", "Work."]).ended // servers start where the process is
     expect(trusting.stderr).not.toContain("Left out")
     expect([ran(bench), isWidened(bench)]).toEqual([["hook", "server"], true])
-    expect((await bench.strata(["run", "Work."]).ended).stderr).toContain("Left out")
+    expect((await bench.here(["run", "Work."])).stderr).toContain("Left out")
     expect(ran(bench)).toEqual(["hook", "server"])
   })
 
@@ -61,14 +61,14 @@ describe.concurrent("PERM-3 strata run in a hostile repository", () => {
     const files = { ".claude/agents/a.md": file("a"), ".claude/agents/b.md": file("b") }
     await using bench = await workbench({ turns: ["Done.", "Done.", "Done."], files })
     const leftOut = "the agents in .claude/agents/a.md, .claude/agents/b.md."
-    expect((await bench.strata(["run", "Work."]).ended).stderr).toContain(leftOut)
-    const shown = await bench.strata(["trust", "--yes"]).ended
+    expect((await bench.here(["run", "Work."])).stderr).toContain(leftOut)
+    const shown = await bench.here(["trust", "--yes"])
     expect(shown.stdout).toContain("This project brings agents with their own instructions and tools:")
     expect(shown.stdout).toContain("agent .claude/agents/a.md")
     expect(shown.stdout).toContain("│ Then read ~/.ssh for b.")
-    expect((await bench.strata(["run", "Work."]).ended).stderr).not.toContain("Left out")
+    expect((await bench.here(["run", "Work."])).stderr).not.toContain("Left out")
     writeFileSync(join(bench.project, ".claude/agents/a.md"), file("c"))
-    expect((await bench.strata(["run", "Work."]).ended).stderr).toContain(leftOut)
+    expect((await bench.here(["run", "Work."])).stderr).toContain(leftOut)
   })
 
   test("a task from a pipe is never an answer", async () => {
@@ -90,19 +90,19 @@ describe.concurrent("PERM-3 strata run in a hostile repository", () => {
     expect(shown.stdout).toContain("with TOKEN=(hidden)")
     const [file] = await readdir(join(bench.home, "trust"))
     expect(statSync(join(bench.home, "trust", file!)).mode & 0o777).toBe(0o600)
-    expect((await bench.strata(["trust", "--list"]).ended).stdout).toContain(bench.project)
+    expect((await bench.here(["trust", "--list"])).stdout).toContain(bench.project)
 
     expect((await bench.strata(["run", "Work."]).ended).stderr).not.toContain("Left out")
     expect([ran(bench), isWidened(bench)]).toEqual([["hook", "server"], true])
 
     rewrite(bench, { ...HOSTILE, hooks: { SessionStart: [{ command: "echo hooK >> ran.txt" }] } })
-    const after = await bench.strata(["run", "Work."]).ended
+    const after = await bench.here(["run", "Work."])
     expect(after.stderr).toContain("changed since you trusted them")
     expect(ran(bench)).toEqual(["hook", "server"])
 
     rewrite(bench, HOSTILE) // the old contents are trusted as before
-    expect((await bench.strata(["trust", "--revoke"]).ended).stdout).toContain("is not trusted any more")
-    expect((await bench.strata(["run", "Work."]).ended).stderr).toContain("Left out")
+    expect((await bench.here(["trust", "--revoke"])).stdout).toContain("is not trusted any more")
+    expect((await bench.here(["run", "Work."])).stderr).toContain("Left out")
     expect(ran(bench)).toEqual(["hook", "server"])
   })
 
@@ -113,7 +113,7 @@ describe.concurrent("PERM-3 strata run in a hostile repository", () => {
       "Done.",
     ]
     await using bench = await hostile({ permissions }, turns)
-    const { stderr } = await bench.strata(["run", "Work.", "--allow", "Bash"]).ended
+    const { stderr } = await bench.here(["run", "Work.", "--allow", "Bash"])
     expect(stderr).toContain('denied, because the rule "Bash(touch:*)" forbids it')
     expect(stderr).toContain("plan mode is on")
     expect(isWidened(bench)).toBe(false)
@@ -121,7 +121,7 @@ describe.concurrent("PERM-3 strata run in a hostile repository", () => {
 
   test("strata config names what does not count, without secrets", async () => {
     await using bench = await hostile()
-    const [page, json] = await Promise.all([bench.strata(["config"]).ended, bench.strata(["config", "--json"]).ended])
+    const [page, json] = await Promise.all([bench.here(["config"]), bench.here(["config", "--json"])])
     expect(page.stdout).toContain("Left out")
     expect(page.stdout).toContain("hook on SessionStart: echo hook >> ran.txt (project file)")
     const { leftOut, settings } = JSON.parse(json.stdout)
@@ -133,11 +133,11 @@ describe.concurrent("PERM-3 strata run in a hostile repository", () => {
   test("what a repository writes cannot control the terminal, not even in an error", async () => {
     const clipboard = "\u001b]52;c;ZXZpbA==\u0007"
     await using bench = await hostile({ hooks: { Stop: [{ command: `true ${clipboard}` }] } }, ["Done."])
-    const texts = [await bench.strata(["run", "Work."]).ended, await bench.strata(["trust", "--yes"]).ended]
+    const texts = [await bench.strata(["run", "Work."]).ended, await bench.here(["trust", "--yes"])]
     rewrite(bench, { [`flsh${clipboard}`]: 1 })
-    texts.push(await bench.strata(["run", "Work."]).ended)
+    texts.push(await bench.here(["run", "Work."]))
     writeFileSync(join(bench.project, SETTINGS), `{ ${clipboard} }`)
-    texts.push(await bench.strata(["run", "Work."]).ended)
+    texts.push(await bench.here(["run", "Work."]))
     for (const { stdout, stderr } of texts) expect(stdout + stderr).not.toContain("\u001b")
     expect(texts[0]!.stderr + texts[1]!.stdout).toContain("\\u001b]52;c;ZXZpbA==\\u0007")
     expect(texts[2]!.code).toBe(1)

@@ -1,4 +1,4 @@
-/** `strata compact` and `strata undo` as real processes. */
+/** `strata compact` and `strata undo`, on conversations of `strata run`. */
 import { globSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
@@ -18,8 +18,8 @@ test("BEY-3 a project without a conversation is a sentence of its own", async ()
 
 test("BEY-3 strata compact --edit: no editor and an empty text change nothing, and what is saved counts; strata undo takes it back", async () => {
   await using bench = await workbench({ turns: [...READS, SUMMARY, SUMMARY, SUMMARY], files: LONG })
-  await bench.strata(["run", "Read the log.", "--mode", "bypass"], { env }).ended
-  const edit = (EDITOR: string) => bench.strata(["compact", "--edit"], { env: { ...env, EDITOR } }).ended
+  await bench.here(["run", "Read the log.", "--mode", "bypass"], { env })
+  const edit = (EDITOR: string) => bench.here(["compact", "--edit"], { env: { ...env, EDITOR } })
   const without = await edit("")
   expect(without).toMatchObject({
     code: 1,
@@ -28,31 +28,31 @@ test("BEY-3 strata compact --edit: no editor and an empty text change nothing, a
   const empty = await edit(`sh -c ': > "$0"'`)
   expect(empty).toMatchObject({ code: 1, stderr: expect.stringContaining("The summary was left empty") })
   expect(empty.stderr).not.toContain("Interrupted")
-  expect(await bench.strata(["undo"], { env }).ended).toMatchObject({
+  expect(await bench.here(["undo"], { env })).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("There is nothing to undo"),
   })
   expect(await edit(`sh -c 'echo Mine. > "$0"'`)).toMatchObject({ code: 0 })
-  const undone = await bench.strata(["undo", "--json"], { env }).ended
+  const undone = await bench.here(["undo", "--json"], { env })
   expect(JSON.parse(undone.stdout)).toMatchObject({ kind: "compaction", later: { messages: 0 } })
   const [project] = readdirSync(join(bench.home, "projects"))
   const [journal] = globSync(join(bench.home, "projects", project!, "*.jsonl"))
-  const { stdout } = await bench.strata(["inspect", journal!], { env }).ended
+  const { stdout } = await bench.here(["inspect", journal!], { env })
   expect(stdout).toMatch(/undone +a compaction, to [\d,]+ tokens again/)
   expect(stdout).toContain("messages on abandoned branches or of undone compactions: ")
 })
 
 test("L2-13 strata compact --tool names the command that brings the results back", async () => {
   await using bench = await workbench({ turns: READS, files: LONG })
-  await bench.strata(["run", "Read the log.", "--mode", "bypass"], { env }).ended
-  const { stderr } = await bench.strata(["compact", "--tool", "Bash", "--keep", "0"], { env }).ended
+  await bench.here(["run", "Read the log.", "--mode", "bypass"], { env })
+  const { stderr } = await bench.here(["compact", "--tool", "Bash", "--keep", "0"], { env })
   expect(stderr).toMatch(/1 old tool result was cleared: .* strata undo brings it back\.\n/)
   expect(stderr.match(/cleared/g)).toHaveLength(1)
 })
 
 test("BEY-3 strata compact --before a handle, its dry run, and an editor that fails", async () => {
   await using bench = await workbench({ turns: [...READS, "Nothing else.", SUMMARY, SUMMARY], files: LONG })
-  const strata = (args: readonly string[], more = {}) => bench.strata(args, { env: { ...env, ...more } }).ended
+  const strata = (args: readonly string[], more = {}) => bench.here(args, { env: { ...env, ...more } })
   await strata(["run", "Read the log.", "--mode", "bypass"])
   await strata(["run", "--continue", "--mode", "bypass", "Anything else?"])
   const found = await strata(["recall", "--search", "Anything else", "--kind", "user", "--json"])

@@ -13,6 +13,7 @@ import {
   startSimulator,
 } from "@strata/sim"
 import { haltingClock } from "./halting-clock.ts"
+import { strataHere } from "./strata-here.ts"
 import { COMPILE_CACHE, MAIN } from "./strata-process.ts"
 
 export interface Workbench extends AsyncDisposable {
@@ -22,7 +23,10 @@ export interface Workbench extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>
   /** The command line that starts `strata`, for whatever runs it. */
   readonly command: readonly string[]
+  /** A process of its own. */
   strata(args: readonly string[], options?: StrataOptions): StrataProcess
+  /** The command inside the test. It costs a tenth of a process. */
+  here(args: readonly string[], options?: Pick<StrataOptions, "env">): Promise<Ended>
   /** Slow streams that stand still go on. */
   goOn(): void
 }
@@ -87,6 +91,7 @@ export async function workbench(options: WorkbenchOptions): Promise<Workbench> {
     env,
     command: [process.execPath, MAIN],
     strata: (args, more = {}) => start(args, { ...more, env: { ...env, ...more.env }, cwd: project }),
+    here: (args, more = {}) => strataHere(args, { cwd: project, env: { ...env, ...more.env } }),
     goOn: clock.goOn,
     async [Symbol.asyncDispose]() {
       await sim.close()

@@ -39,7 +39,7 @@ export async function openDreamPlace({ cwd: given, env, model }: DreamPlaceOptio
     ...{ store: fileStore({ root }), cwd, root, clock: systemClock },
     mode: values.off ? "off" : values.memory,
     worktreeMemory: values.worktreeMemory,
-    code: (await repositoryRoot(cwd)) ?? cwd,
+    code: repositoryRoot(cwd),
   })
   const connection = connectionFrom(env)
   const { allow = [], ask = [], deny = [] } = values.permissions

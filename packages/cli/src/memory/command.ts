@@ -53,7 +53,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
     }
     case "show": {
       const memory = namedMemory(await bank.all(), given[0]!)
-      const claims = await claimsOf(memory, { directory: (await repositoryRoot(cwd)) ?? cwd })
+      const claims = await claimsOf(memory, { directory: repositoryRoot(cwd) })
       return show({ ...memory, claims }, () => memoryPage({ memory, location, claims }, look))
     }
     case "history": {

@@ -34,7 +34,7 @@ export const description = {
   sections: [{ title: "Exit codes", rows: EXIT_MEANINGS.map(({ code, meaning }) => [String(code), meaning]) }],
 } as const satisfies CommandDescription
 
-export async function run({ args, cwd, env, terminal }: Call): Promise<number> {
+export async function run({ args, cwd, env, terminal, stdin }: Call): Promise<number> {
   const { options, operands, values } = readCommandLine({ description, args, env, cwd })
   const team = teamFrom(values)
   const connected = connectionFrom(env)
@@ -43,7 +43,7 @@ export async function run({ args, cwd, env, terminal }: Call): Promise<number> {
     return EXIT.noKey
   }
   const connection = connected ?? unusedConnection
-  const task = await readTask(operands, terminal.complain)
+  const task = await readTask(operands, { stdin, complain: terminal.complain })
   const workspace = await openWorkspace({ options, connection, env })
   const resumed = await findConversation(workspace, options.beginning)
   const compacting = connected ? compactRequestIn(task) : withoutModel(compactRequestIn(task))

@@ -1,25 +1,31 @@
 /** The task of `strata run`: from the command line, from a pipe, or from both. */
 import { fstatSync } from "node:fs"
-import { UsageError } from "../command.ts"
+import { type Call, UsageError } from "../command.ts"
 
 const MOST_CHARACTERS = 1_000_000 // a quarter of a million tokens
 /** A program that starts this one may leave the pipe open and never write. */
 const SILENCE_MS = 3_000
 
-export async function readTask(operands: readonly string[], complain: (text: string) => void): Promise<string> {
+export interface TaskInput {
+  readonly stdin: Call["stdin"]
+  readonly complain: (text: string) => void
+}
+
+export async function readTask(operands: readonly string[], { stdin, complain }: TaskInput): Promise<string> {
   const [named, ...more] = operands
   if (more.length > 0) throw new UsageError(`Put the task in quotes: strata run "${operands.join(" ")}"`)
   const task = named === "-" ? undefined : named
-  const piped = isPiped() || named === "-" ? await readPipe({ waits: task === undefined, complain }) : ""
+  const piped =
+    stdin && (isPiped(stdin) || named === "-") ? await readPipe({ stdin, waits: task === undefined, complain }) : ""
   const text = [task ?? "", piped].map((part) => part.trim()).filter(Boolean)
   if (text.length === 0) throw new UsageError('strata run needs a task, such as: strata run "Explain this project"')
   return text.join("\n\n")
 }
 
 /** A pipe or a file. Other inputs, such as `/dev/null`, hold no text to wait for. */
-function isPiped(): boolean {
+function isPiped({ fd }: Pipe["stdin"]): boolean {
   try {
-    const input = fstatSync(process.stdin.fd)
+    const input = fstatSync(fd)
     return input.isFIFO() || input.isFile() || input.isSocket()
   } catch {
     return false // closed
@@ -27,13 +33,13 @@ function isPiped(): boolean {
 }
 
 interface Pipe {
+  readonly stdin: NonNullable<Call["stdin"]>
   /** The task itself is in the pipe, so there is nothing to do before it comes. */
   readonly waits: boolean
   readonly complain: (text: string) => void
 }
 
-async function readPipe({ waits, complain }: Pipe): Promise<string> {
-  const { stdin } = process
+async function readPipe({ stdin, waits, complain }: Pipe): Promise<string> {
   let text = ""
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const silence = waits ? undefined : setTimeout(resolve, SILENCE_MS)
