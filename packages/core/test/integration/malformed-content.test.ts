@@ -45,7 +45,8 @@ afterAll(async () => {
 async function mustBeAccepted(request: ModelRequest, { url } = sim): Promise<void> {
   const body = serialiseRequest(request)
   if (accepted.has(body)) return
-  const client = new Anthropic({ baseURL: url, apiKey: KEY, maxRetries: 0, timeout: 60_000, openTelemetry: false })
+  // an invalid request is never sent again; a socket that was idle for seconds can be closed just as it is used
+  const client = new Anthropic({ baseURL: url, apiKey: KEY, maxRetries: 2, timeout: 60_000, openTelemetry: false })
   try {
     await client.messages.create(request)
   } catch (error) {
