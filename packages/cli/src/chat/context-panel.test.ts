@@ -19,6 +19,7 @@ const ACCOUNTING: Accounting = {
 const THRESHOLDS: Thresholds = {
   window: 200_000,
   outputReserve: 20_000,
+  maxOutput: 32_000,
   effective: 180_000,
   autoCompact: 167_000,
   limit: 167_000,

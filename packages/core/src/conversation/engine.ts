@@ -94,7 +94,7 @@ export class Engine {
     this.record = record
     const factsOf = (name: string) => findModel(name, values.models).facts
     const cache = new CacheWatch(record, { factsOf, cacheLifetime: values.cacheLifetime })
-    const maxTokens = Math.min(values.maxOutputTokens, this.model.facts.maxOutput)
+    const maxTokens = this.thresholds.maxOutput
     this.prompt = new PromptKeeper({
       record,
       prompt: parts.prompt,

@@ -16,6 +16,8 @@ export interface FailureDetails {
   readonly requestId?: string | undefined
   /** How often it was tried. Default 1. */
   readonly attempts?: number
+  /** The same request would be accepted if it asked for no more output than this. */
+  readonly mostOutput?: number | undefined
 }
 
 const KEPT = "Everything in the conversation is kept." // also the message that was to be sent
@@ -34,14 +36,17 @@ export class ModelError extends StrataError {
   /** What the provider's support asks for. */
   readonly requestId: string | undefined
   readonly attempts: number
+  /** @internal The same request would be accepted if it asked for no more output than this. */
+  readonly mostOutput: number | undefined
 
-  constructor(message: string, { provider, status, said, requestId, attempts = 1 }: FailureDetails) {
+  constructor(message: string, { provider, status, said, requestId, attempts = 1, mostOutput }: FailureDetails) {
     super(redact(message))
     this.provider = provider
     this.status = status
     this.said = said === undefined ? undefined : redact(said)
     this.requestId = requestId
     this.attempts = attempts
+    this.mostOutput = mostOutput
   }
 }
 

@@ -13,7 +13,7 @@ import {
   SpendLimitError,
 } from "./errors.ts"
 import { redact } from "./redact.ts"
-import { recogniseTooLong } from "./too-long-patterns.ts"
+import { mostOutputIn, recogniseTooLong } from "./too-long-patterns.ts"
 
 /** A refusal or a failure, as a provider reported it. */
 export interface ProviderFailure {
@@ -73,13 +73,11 @@ export function modelErrorFrom(failure: ProviderFailure, context: FailureContext
   const { provider, attempts, secrets, address } = context
   const { status, requestId } = failure
   const said = readable(redact(failure.said, secrets))
-  const details = { provider, status, said, requestId, attempts }
+  const words = [failure.code, failure.type, failure.said].filter(Boolean).join(" ")
+  const details = { provider, status, said, requestId, attempts, mostOutput: mostOutputIn(words) }
   const passing = { ...details, ...retryAdvice(failure) }
   const kind = kindOf(failure)
-  const tooLong =
-    kind === "authentication" || kind === "rate-limit"
-      ? undefined
-      : recogniseTooLong([failure.code, failure.type, failure.said].filter(Boolean).join(" "))
+  const tooLong = kind === "authentication" || kind === "rate-limit" ? undefined : recogniseTooLong(words)
   if (tooLong) return new PromptTooLongError(tooLong, details)
   switch (kind) {
     case "authentication":
@@ -170,8 +168,8 @@ function causes(error: unknown): Link[] {
 }
 
 /**
- * Any error as a `ModelError`. `read` knows the SDK's own errors; network failures are the same everywhere. Other errors are returned as they
- * are: a bug must not be retried or disguised.
+ * Any error as a `ModelError`. `read` knows the SDK's own errors; network failures are the same everywhere. A prompt that is too long is also
+ * recognised in errors of other classes, such as those of Ollama's packages. All others are returned as they are: a bug must not be retried.
  */
 export function asModelError(
   error: unknown,
@@ -180,6 +178,8 @@ export function asModelError(
   if (error instanceof ModelError) return error
   const failure = read(error)
   if (failure) return modelErrorFrom(failure, context)
+  const refused = causes(error).find(({ message }) => recogniseTooLong(message))
+  if (refused) return modelErrorFrom({ said: refused.message, type: "invalid_request_error" }, context)
   const trouble = connectionTrouble(error)
   if (trouble === undefined) return error
   const { provider, attempts, secrets, address } = context

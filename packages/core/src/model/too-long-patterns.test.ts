@@ -1,13 +1,16 @@
 import { describe, expect, test } from "vitest"
-import { recogniseTooLong } from "./too-long-patterns.ts"
+import { mostOutputIn, recogniseTooLong } from "./too-long-patterns.ts"
 
 /** Sentences as they were seen, with whose they are and the numbers in them. */
-const SEEN: readonly [string, { provider: string; tokens?: number; limit?: number; gap?: number }][] = [
+const SEEN: readonly [
+  string,
+  { provider: string; tokens?: number; limit?: number; gap?: number; mostOutput?: number },
+][] = [
   ["prompt is too long: 215000 tokens > 200000 maximum", { provider: "anthropic", tokens: 215_000, limit: 200_000 }],
   ["Prompt is too long", { provider: "anthropic" }],
   [
     "input length and `max_tokens` exceed context limit: 188059 + 20000 > 200000, decrease input length or `max_tokens` and try again",
-    { provider: "anthropic", tokens: 208_059, limit: 200_000 },
+    { provider: "anthropic", tokens: 208_059, limit: 200_000, mostOutput: 11_941 },
   ],
   ["Input is too long for requested model.", { provider: "bedrock" }],
   ["Input Tokens Exceeded: Number of input tokens exceeds maximum length.", { provider: "bedrock" }],
@@ -69,5 +72,29 @@ describe("LOOP-5 a prompt that is too long is recognised", () => {
     "Overloaded",
   ])("and nothing else is: %s", (words) => {
     expect(recogniseTooLong(words)).toBeUndefined()
+  })
+})
+
+describe("LOOP-5 a refusal of the answer's size alone says how much output is allowed", () => {
+  test.each([
+    ["max_tokens: 64000 > 8192, which is the maximum allowed number of output tokens for claude-3", 8_192],
+    ["max_tokens is too large: 32000. This model supports at most 16384 completion tokens.", 16_384],
+    ["`max_tokens` must be less than or equal to `8192`, the maximum value for this model", 8_192],
+    ["Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", 8_192],
+    [
+      "This model's maximum context length is 32768 tokens. However, you requested 37000 tokens (5000 in the messages, 32000 in the completion).",
+      27_768,
+    ],
+    [
+      "'max_tokens' or 'max_completion_tokens' is too large: 32000. This model's maximum context length is 32768 tokens and your request has 5000 input tokens (32000 > 32768 - 5000).",
+      27_768,
+    ],
+    [
+      "This model's maximum context length is 8191 tokens, however you requested 8700 tokens (8000 in your prompt; 700 for the completion).",
+      undefined,
+    ],
+    ["prompt is too long: 215000 tokens > 200000 maximum", undefined],
+  ])("%s", (words, most) => {
+    expect(mostOutputIn(words)).toBe(most)
   })
 })

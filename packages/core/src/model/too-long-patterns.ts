@@ -12,6 +12,8 @@ export interface TooLong {
   readonly limit?: number
   /** By how much, where only that is given. */
   readonly gap?: number
+  /** The prompt fits, and with it this much output. */
+  readonly mostOutput?: number
 }
 
 interface TooLongPattern {
@@ -38,6 +40,18 @@ const TOO_LONG_PATTERNS: readonly TooLongPattern[] = [
     provider: "openrouter", // "This endpoint's …", with an estimate of its own
     reason: INPUT_AND_OUTPUT,
     pattern: /endpoint's maximum context length is (?<limit>[\d,]+) tokens.*?requested about (?<tokens>[\d,]+)/is,
+  },
+  {
+    provider: "openai", // and vLLM: "(1000 in the messages, 32000 in the completion)"
+    reason: INPUT_AND_OUTPUT,
+    pattern:
+      /maximum context length is (?<limit>[\d,]+) tokens.*?\((?<input>[\d,]+) (?:tokens )?in (?:the|your) (?:messages|prompt|input).*?(?<output>[\d,]+) (?:tokens )?(?:in|for) the (?:completion|output)/is,
+  },
+  {
+    provider: "vllm",
+    reason: INPUT_AND_OUTPUT,
+    pattern:
+      /is too large: (?<output>[\d,]+)\. This model's maximum context length is (?<limit>[\d,]+) tokens and your request has (?<input>[\d,]+) input/is,
   },
   {
     provider: "openai", // also vLLM and others that speak its protocol
@@ -100,13 +114,37 @@ export function recogniseTooLong(words: string): TooLong | undefined {
     if (!match) continue
     const { tokens, input, output, limit, gap } = match.groups ?? {}
     const size = tokens ?? (input !== undefined && output !== undefined ? `${count(input) + count(output)}` : undefined)
+    const room = input !== undefined && limit !== undefined ? count(limit) - count(input) : 0
     return {
       provider,
       reason,
       ...(size === undefined ? {} : { tokens: count(size) }),
       ...(limit === undefined ? {} : { limit: count(limit) }),
       ...(gap === undefined ? {} : { gap: count(gap) }),
+      ...(room >= LEAST_OUTPUT ? { mostOutput: room } : {}),
     }
+  }
+  return undefined
+}
+
+/** With less room than this, a shorter answer is no help: the conversation has to shrink. */
+const LEAST_OUTPUT = 1_000 // tokens
+
+/** How providers say that a model cannot write as much as was asked for, whatever the prompt. */
+const OUTPUT_PATTERNS: readonly RegExp[] = [
+  /max_tokens: [\d,]+ > (?<most>[\d,]+), which is the maximum allowed number of output tokens/i, // Anthropic
+  /supports at most (?<most>[\d,]+) (?:completion|output) tokens/i, // OpenAI
+  /max_(?:completion_|output_)?tokens\W{1,3}(?:must be|should be) (?:less than or equal to|at most|<=) \W?(?<most>[\d,]+)/i,
+  /range of max_(?:completion_|output_)?tokens is \[\d+, ?(?<most>[\d,]+)\]/i,
+]
+
+/** The most output that a refusal allows; `undefined` where it is about something else. */
+export function mostOutputIn(words: string): number | undefined {
+  const tooLong = recogniseTooLong(words)
+  if (tooLong) return tooLong.mostOutput
+  for (const pattern of OUTPUT_PATTERNS) {
+    const most = pattern.exec(words)?.groups?.most
+    if (most !== undefined && count(most) > 0) return count(most)
   }
   return undefined
 }

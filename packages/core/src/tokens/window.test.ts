@@ -64,6 +64,13 @@ describe("WIN-2 the output reserve", () => {
     expect(before45(8_000)).toMatchObject({ outputReserve: 20_000, effective: 180_000 })
     expect(before45(32_000)).toMatchObject({ outputReserve: 32_000, effective: 168_000, autoCompact: 155_000 })
   })
+
+  test("in a small window, no request asks for more output than is reserved where output counts against the window", () => {
+    const small = thresholds({ facts: findModel("llama-local").facts, window: 32_768, maxOutput: 32_000 })
+    expect(small.maxOutput).toBe(small.outputReserve)
+    expect(small.maxOutput).toBeLessThan(small.window / 2)
+    expect(thresholds({ maxOutput: 64_000 }).maxOutput).toBe(64_000)
+  })
 })
 
 describe("WIN-3 the auto-compact threshold", () => {
@@ -118,6 +125,7 @@ describe("WIN-4 limits and how full it is", () => {
     expect(thresholds()).toEqual({
       window: 200_000,
       outputReserve: 20_000,
+      maxOutput: 32_000,
       effective: 180_000,
       autoCompact: 167_000,
       limit: 167_000,
@@ -161,6 +169,7 @@ describe("WIN-6 windows that are too small", () => {
     expect(thresholds({ window: 10_600 })).toEqual({
       window: 10_600,
       outputReserve: 4_000,
+      maxOutput: 32_000,
       effective: 6_600,
       autoCompact: 4_000,
       limit: 4_000,

@@ -58,6 +58,8 @@ export interface ThresholdInput {
 export interface Thresholds {
   readonly window: number
   readonly outputReserve: number
+  /** `max_tokens` to ask for. In a small window it is less than what the model could write. */
+  readonly maxOutput: number
   /** The tokens available for input: the window minus the output reserve. */
   readonly effective: number
   readonly autoCompact: number
@@ -90,6 +92,7 @@ export function resolveThresholds(input: ThresholdInput): Thresholds {
   return {
     window,
     outputReserve,
+    maxOutput: facts.accepts.overflowingOutput ? maxOutput : Math.max(1, Math.min(maxOutput, outputReserve)),
     effective,
     autoCompact,
     limit,

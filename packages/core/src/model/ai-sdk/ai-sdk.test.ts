@@ -44,6 +44,31 @@ async function answerOf(languageModel: AiSdkLanguageModel, request = HELLO): Pro
   throw new Error("there was no response")
 }
 
+test("LOOP-5 a refusal that names the output is answered with a smaller request; one of another package is recognised", async () => {
+  const refusals: Error[] = [
+    Object.assign(new Error("max_tokens is too large: 100. This model supports at most 60 completion tokens."), {
+      name: "AI_APICallError",
+      statusCode: 400,
+    }),
+  ]
+  const { languageModel, calls } = fakeModel([STOP])
+  const answering = languageModel.doStream.bind(languageModel)
+  const refusing = {
+    ...languageModel,
+    doStream: async (options: CallOptions) => {
+      const refusal = refusals.pop()
+      if (refusal) throw refusal
+      return answering(options as never)
+    },
+  } as AiSdkLanguageModel
+  await answerOf(refusing)
+  expect(calls).toMatchObject([{ maxOutputTokens: 60 }])
+  refusals.push(
+    Object.assign(new Error("prompt too long; exceeded max context length by 12 tokens"), { name: "ResponseError" }),
+  )
+  await expect(answerOf(refusing)).rejects.toMatchObject({ name: "PromptTooLongError", gap: 12 })
+})
+
 async function promptFor(request: ModelRequest, options: Parameters<typeof fakeModel>[1] = {}): Promise<CallOptions> {
   const { languageModel, calls } = fakeModel([options?.version === "v2" ? V2_STOP : STOP], options)
   await answerOf(languageModel, request)

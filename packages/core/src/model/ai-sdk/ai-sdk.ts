@@ -16,6 +16,7 @@ import type { ModelFacts } from "../../tokens/model-facts.ts"
 import type { ModelOverride } from "../../tokens/models.ts"
 import { placeBreakpoints } from "../cache/breakpoints.ts"
 import { ConnectionLostError } from "../errors.ts"
+import { fitOutput } from "../fit-output.ts"
 import type { Model, ModelEvent, StreamOptions } from "../model.ts"
 import { asModelError } from "../provider-failure.ts"
 import { type RetryOptions, withRetries } from "../retry.ts"
@@ -99,7 +100,7 @@ export function aiSdkModel(given: AiSdkModel, options: AiSdkModelOptions = {}): 
         ...options,
         provider,
         signal,
-        attempt: (attempts) => attempt(placed, { attempts, signal, limits }),
+        attempt: (attempts) => fitOutput(placed, (body) => attempt(body, { attempts, signal, limits })),
       })
     },
   }

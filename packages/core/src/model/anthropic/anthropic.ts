@@ -16,6 +16,7 @@ import { findModel, type ModelLookup, type ModelOverride, sentModelName } from "
 import { serialiseRequest } from "../../views/context/request.ts"
 import { placeBreakpoints } from "../cache/breakpoints.ts"
 import { ConnectionLostError, MissingKeyError, ModelAbortedError, ModelError } from "../errors.ts"
+import { fitOutput } from "../fit-output.ts"
 import type { Model, ModelEvent, RateLimit, StreamOptions } from "../model.ts"
 import { asModelError, type ProviderFailure } from "../provider-failure.ts"
 import { type RetryOptions, withRetries } from "../retry.ts"
@@ -173,7 +174,7 @@ export function anthropicModel(options: AnthropicModelOptions): AnthropicModel {
         ...options,
         provider: PROVIDER,
         signal,
-        attempt: (attempts) => attempt(body, { attempts, asked, signal, limits }),
+        attempt: (attempts) => fitOutput(body, (fitting) => attempt(fitting, { attempts, asked, signal, limits })),
       })
     },
 
