@@ -28,6 +28,41 @@ export function createTestServer(): McpServer {
       { type: "resource_link", uri: "memory://more", name: "more", description: "where more is" },
     ],
   }))
+  server.registerTool(
+    "structured",
+    { inputSchema: z.object({ twice: z.boolean().optional() }), outputSchema: z.object({ hits: z.number() }) },
+    async ({ twice }) =>
+      twice
+        ? { ...text('{ "hits": 2 }'), structuredContent: { hits: 2 } }
+        : {
+            content: [
+              { type: "text" as const, text: "two hits" },
+              { type: "resource_link" as const, uri: "memory://more", name: "more" },
+            ],
+            structuredContent: { hits: 2 },
+          },
+  )
+  server.registerTool("elicit", { inputSchema: z.object({}) }, async () => {
+    const requestedSchema = {
+      type: "object" as const,
+      properties: {
+        name: { type: "string" as const, description: "Your \u001b[31mname" },
+        count: { type: "integer" as const, title: "How many" },
+        sure: { type: "boolean" as const },
+      },
+      required: ["name", "count"],
+    }
+    return text(
+      JSON.stringify(await server.server.elicitInput({ mode: "form", message: "Who is it?", requestedSchema })),
+    )
+  })
+  server.registerTool("roots", { inputSchema: z.object({}) }, async () =>
+    text(JSON.stringify((await server.server.listRoots()).roots)),
+  )
+  server.registerTool("sample", { inputSchema: z.object({}) }, async () => {
+    const messages = [{ role: "user" as const, content: { type: "text" as const, text: "hi" } }]
+    return text(JSON.stringify(await server.server.createMessage({ messages, maxTokens: 10 })))
+  })
   server.registerTool("fail", { inputSchema: z.object({}) }, async () => ({ ...text("no such thing"), isError: true }))
   server.registerTool("env", { inputSchema: z.object({}) }, async () => text(JSON.stringify(process.env)))
   server.registerTool("wait", { inputSchema: z.object({ log: z.string() }) }, async ({ log }, { mcpReq }) => {

@@ -327,6 +327,7 @@ async function assemble({ options, ground, toolset: given, problems = [], compan
     closing,
     leftOut: () => [
       ...problems,
+      ...(ground.loaded.problems ?? []),
       ...unusable,
       ...memoryProblems(ground),
       ...instructions.problems,

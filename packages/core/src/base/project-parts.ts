@@ -65,10 +65,7 @@ function hookPart(name: string, { command, matcher, passEnv, timeoutSeconds: _, 
 }
 
 function serverPart(name: string, server: Settings["mcpServers"][string]): Omit<ProjectPart, "source"> {
-  const [what, variables] =
-    "url" in server
-      ? [server.url, server.headers]
-      : [[server.command, ...(server.args ?? [])].map(asWord).join(" "), server.env]
+  const [what, variables] = "url" in server ? [server.url, server.headers] : [programText(server), server.env]
   const secrets = [what, ...Object.values(variables ?? {})].flatMap(namesIn)
   return {
     kind: "MCP server",
@@ -77,6 +74,14 @@ function serverPart(name: string, server: Settings["mcpServers"][string]): Omit<
     ...(variables === undefined ? {} : { variables }),
     ...(secrets.length === 0 ? {} : { secrets: [...new Set(secrets)] }),
   }
+}
+
+type ProgramServer = Extract<Settings["mcpServers"][string], { readonly command: string }>
+
+/** Another directory can mean another program: `./server`. */
+function programText({ command, args = [], cwd }: ProgramServer): string {
+  const line = [command, ...args].map(asWord).join(" ")
+  return cwd === undefined ? line : `${line} (in ${cwd})`
 }
 
 /** A server's configuration takes the person's variables as `${NAME}` or `${NAME:-default}`. */

@@ -64,16 +64,32 @@ const hookCommand = z.strictObject({
   passEnv: mayBeMissing(z.array(z.string().min(1))),
 })
 
-const mcpServer = z.union(
+/** Other programs write `type` into the same configuration. `${NAME}` in an address is filled in later. */
+const address = z.string().refine((url) => url.includes("${") || URL.canParse(url))
+const texts = z.record(z.string(), z.string())
+const timeout = z.number().min(1) // milliseconds
+
+export const mcpServerSchema = z.union(
   [
     z.strictObject({
+      type: mayBeMissing(z.literal("stdio")),
       command: z.string().min(1),
       args: mayBeMissing(z.array(z.string())),
-      env: mayBeMissing(z.record(z.string(), z.string())),
+      env: mayBeMissing(texts),
+      cwd: mayBeMissing(z.string().min(1)),
+      timeout: mayBeMissing(timeout),
     }),
-    z.strictObject({ url: z.url(), headers: mayBeMissing(z.record(z.string(), z.string())) }),
+    z.strictObject({
+      type: mayBeMissing(z.enum(["http", "streamable-http", "sse"])),
+      url: address,
+      headers: mayBeMissing(texts),
+      timeout: mayBeMissing(timeout),
+    }),
   ],
-  { error: "must be { command, args?, env? } for a program or { url, headers? } for a server on the network" },
+  {
+    error:
+      "must be { command, args?, env?, cwd?, timeout? } for a program or { url, type?, headers?, timeout? } for a server on the network",
+  },
 )
 
 export const settingsSchema = z.strictObject({
@@ -114,7 +130,7 @@ export const settingsSchema = z.strictObject({
   worktreeMemory: z.enum(WORKTREE_MEMORIES),
   permissions,
   hooks: z.partialRecord(z.enum(HOOK_EVENTS), z.array(hookCommand)),
-  mcpServers: z.record(z.string(), mcpServer),
+  mcpServers: z.record(z.string(), mcpServerSchema),
 })
 
 /** For one source of settings. Made once: the first check with a schema compiles it, which takes milliseconds. */

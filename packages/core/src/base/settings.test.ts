@@ -193,7 +193,10 @@ describe("SET-1 errors name source, key and reason", () => {
     [{ permissions: { mode: "never" } }, 'permissions.mode must be "ask", "accept-edits", "plan" or "bypass"'],
     [{ hooks: { Stop: [{ command: "" }] } }, "hooks.Stop.0.command must not be empty"],
     [{ hooks: { Stop: [{ command: "x", timeoutSeconds: 9e9 }] } }, "hooks.Stop.0.timeoutSeconds must be at most 3600"],
-    [{ mcpServers: { docs: { port: 1 } } }, "mcpServers.docs must be { command, args?, env? } for a program or"],
+    [
+      { mcpServers: { docs: { port: 1 } } },
+      "mcpServers.docs must be { command, args?, env?, cwd?, timeout? } for a program or",
+    ],
     [[], "the file must be an object"],
   ])("a sentence says what is allowed: %j", async (content, sentence) => {
     await write(projectFile(), content)

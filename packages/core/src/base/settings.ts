@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { type AgentFiles, projectAgentFiles } from "./agent-files.ts"
 import { SettingsError, type SettingsProblem } from "./errors.ts"
 import { FIGURES, SWITCHES } from "./flag-names.ts"
+import { mcpFileLayers } from "./mcp-file.ts"
 import { linkFactsOf } from "./path-facts.ts"
 import { agentPart, fingerprintOf, memoryPart, type ProjectPart, partsOf } from "./project-parts.ts"
 import { personSettings, splitByTrust } from "./project-settings.ts"
@@ -49,6 +50,8 @@ export interface EffectiveSettings {
   readonly leftOut?: readonly ProjectPart[]
   /** The project's agent definitions, exactly as they were trusted. Absent if nothing counts. */
   readonly agents?: AgentFiles
+  /** For the person: what cannot be used in files of other programs. Absent if there is nothing. */
+  readonly problems?: readonly string[]
 }
 
 export type SettingsInput = Partial<Settings>
@@ -83,9 +86,12 @@ export async function readSettings({ home, cwd, env, code = {} }: SettingsSource
     isOwn ? undefined : layerFrom(join(project, "settings.json")),
     layerFrom(join(project, "settings.local.json")),
   ])
-  const given = [own, ...(shared ? [shared] : []), local, ...environmentLayers(env)]
+  const repository = repositoryRoot(cwd, { home: env.HOME })
+  const servers = await mcpFileLayers([repository, cwd])
+  const given = [own, ...servers.layers, ...(shared ? [shared] : []), local, ...environmentLayers(env)]
   const layers = await checkedLayers([...given, { source: "options in code", values: code }])
-  const fromProject = isOwn ? [] : layers.filter(({ source }) => source === shared?.source || source === local.source)
+  const foreign = [...servers.layers, ...(shared ? [shared, local] : [])].map(({ source }) => source)
+  const fromProject = layers.filter(({ source }) => foreign.includes(source))
   const person = personSettings(layers[0]!.values)
   const split = new Map(fromProject.map((layer) => [layer, splitByTrust(layer.values, person)]))
   const needing = [...split].map(([{ source }, { needsTrust }]) => ({ source, needsTrust }))
@@ -93,7 +99,7 @@ export async function readSettings({ home, cwd, env, code = {} }: SettingsSource
   const parts = [
     ...needing.flatMap(({ source, needsTrust }) => partsOf(source, needsTrust)),
     ...agents.files.map(agentPart),
-    ...memoryParts(repositoryRoot(cwd, { home: env.HOME }), home),
+    ...memoryParts(repository, home),
   ]
   const hasAgents = agents.files.length + agents.problems.length > 0
   return {
@@ -102,7 +108,8 @@ export async function readSettings({ home, cwd, env, code = {} }: SettingsSource
     fingerprint: fingerprintOf({ settings: needing, agents: agents.files }),
     settings: ({ trusted }) => {
       const counting = layers.map((layer) => ({ ...layer, values: split.get(layer)?.counts ?? layer.values }))
-      const settings = merged(trusted ? layers : counting)
+      const effective = merged(trusted ? layers : counting)
+      const settings = servers.problems.length === 0 ? effective : { ...effective, problems: servers.problems }
       if (trusted) return hasAgents ? { ...settings, agents } : settings
       return parts.length === 0 ? settings : { ...settings, leftOut: parts }
     },

@@ -1,19 +1,29 @@
-/** How a program or a server on the network is named. */
+/** How a program or a server on the network is named. The fields are those that other programs use too. */
 
 export type McpServerConfig = StdioServerConfig | HttpServerConfig
 
 export interface StdioServerConfig {
+  readonly type?: "stdio"
   readonly command: string
   readonly args?: readonly string[]
   /** In addition to what every server gets: path, home, user, terminal, shell. `${NAME}` is filled in from your environment. */
   readonly env?: Readonly<Record<string, string>>
+  /** Where the server starts, relative to the project. Default: the project's directory. */
   readonly cwd?: string
+  /** For one call, in milliseconds. */
   readonly timeoutMs?: number
+  /** The same as `timeoutMs`, which takes precedence. */
+  readonly timeout?: number
 }
 
 export interface HttpServerConfig {
+  /** `http` is streamable HTTP. Default: `http`. */
+  readonly type?: "http" | "streamable-http" | "sse"
   readonly url: string
   /** `${NAME}` is filled in from your environment. */
   readonly headers?: Readonly<Record<string, string>>
+  /** For one call, in milliseconds. */
   readonly timeoutMs?: number
+  /** The same as `timeoutMs`, which takes precedence. */
+  readonly timeout?: number
 }

@@ -1,17 +1,22 @@
 /**
- * The connection to one MCP server: a process with pipes, or a URL. If it is lost, the next call reconnects once. A call that was running
- * is repeated only if it changes nothing.
+ * The connection to one MCP server: a process with pipes, or a URL. If it is lost, the next call reconnects, after a pause that grows with
+ * every failure. A call is repeated only if it did not run or changes nothing.
  */
+import { existsSync } from "node:fs"
+import { resolve } from "node:path"
 import type { CallToolResult, Client, Tool as McpTool, Progress, Transport } from "@modelcontextprotocol/client"
-import { messageOf, reasonOf } from "../../base/errors.ts"
+import { messageOf } from "../../base/errors.ts"
 import { redact } from "../../model/redact.ts"
 import type { Program } from "../processes/guarded-process.ts"
 import type { McpServerConfig, StdioServerConfig } from "./mcp-config.ts"
+import { failureReason, isLost, wasNotRun } from "./mcp-failure.ts"
+import { type AskPerson, answerRequests, CAPABILITIES } from "./mcp-requests.ts"
 import { fillVariables } from "./mcp-variables.ts"
 import type { StdioTransport } from "./stdio-transport.ts"
 import { usableTools } from "./usable-tools.ts"
 
 export type McpServerStatus = { readonly server: string } & (
+  | { readonly state: "starting" }
   | { readonly state: "connected"; readonly tools: number }
   | { readonly state: "failed"; readonly why: string }
   /** The server ended. The next call reconnects. */
@@ -22,6 +27,8 @@ export type McpServerStatus = { readonly server: string } & (
 export interface ConnectionOptions {
   /** What variables are filled in from. Default: the process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>
+  /** The project's directory: servers start in it. Default: the directory of the process. */
+  readonly cwd?: string
   /** For a server to start, answer and list its tools. */
   readonly startTimeoutMs?: number
   /** For one call. Progress restarts it. A server's own setting takes precedence. */
@@ -29,6 +36,10 @@ export interface ConnectionOptions {
   /** How long a server may take to end. */
   readonly graceMs?: number
   readonly onStatus?: (status: McpServerStatus) => void
+  /** The server offers other tools than before. */
+  readonly onTools?: () => void
+  /** In milliseconds. Default: the system's clock. */
+  readonly now?: () => number
 }
 
 export interface McpCall {
@@ -37,12 +48,17 @@ export interface McpCall {
   readonly isReadOnly: boolean
   readonly signal: AbortSignal
   readonly onProgress: (progress: Progress) => void
+  /** For what the server asks meanwhile. */
+  readonly askPerson?: AskPerson | undefined
 }
 
 const DEFAULT_START_TIMEOUT_MS = 30_000
 const DEFAULT_CALL_TIMEOUT_MS = 120_000
 const DEFAULT_GRACE_MS = 1_000
 const LONGEST_CALL_FACTOR = 10 // even with progress, a call ends after this many timeouts
+const FIRST_PAUSE_MS = 1_000 // between two attempts to reconnect; doubled each time
+const LONGEST_PAUSE_MS = 60_000
+const LIST_CHANGE_PAUSE_MS = 50 // several changes at once are one
 const STDERR_CHARACTERS = 1_000 // the last output of a server before it failed
 
 export class McpConnection {
@@ -51,7 +67,10 @@ export class McpConnection {
   readonly #options: ConnectionOptions
   #client: Client | undefined
   #connecting: Promise<Client> | undefined
-  #mayReconnect = true
+  /** Since the last call that was answered. */
+  #attempts = 0
+  #nextAttemptAt = 0
+  readonly #calls = new Set<McpCall>()
   #isClosed = false
   #stderr = ""
   #stdio: StdioTransport | undefined
@@ -74,7 +93,7 @@ export class McpConnection {
   }
 
   get timeoutMs(): number {
-    return this.#config.timeoutMs ?? this.#options.callTimeoutMs ?? DEFAULT_CALL_TIMEOUT_MS
+    return this.#config.timeoutMs ?? this.#config.timeout ?? this.#options.callTimeoutMs ?? DEFAULT_CALL_TIMEOUT_MS
   }
 
   /** Connects and lists the tools. A failure is reported in the status, not thrown. */
@@ -83,26 +102,33 @@ export class McpConnection {
   }
 
   async call(call: McpCall): Promise<CallToolResult> {
+    this.#calls.add(call)
+    try {
+      return await this.#callOnce(call)
+    } finally {
+      this.#calls.delete(call)
+    }
+  }
+
+  async #callOnce(call: McpCall): Promise<CallToolResult> {
     const client = this.#client ?? (await this.#reconnect())
     try {
-      const result = await this.#send(client, call)
-      this.#mayReconnect = true
-      return result
+      return await this.#send(client, call)
     } catch (error) {
       if (!isLost(error) || call.signal.aborted) throw error
       this.#forget(client)
-      if (!call.isReadOnly) {
-        throw new Error(
-          `the connection was lost during the call (${redact(reasonOf(error), this.#secrets)}); it is not known whether the call ran`,
-        )
+      if (!call.isReadOnly && !wasNotRun(error)) {
+        const why = this.explain(error)
+        throw new Error(`the connection was lost during the call (${why}); it is not known whether the call ran`)
       }
-      return this.#send(await this.#reconnect(), call)
+      return await this.#send(await this.#reconnect(), call)
     }
   }
 
   /** An error as text, without keys. */
   explain(error: unknown): string {
-    return redact(messageOf(error), this.#secrets)
+    const url = "url" in this.#config ? this.#config.url : undefined
+    return redact(isLost(error) ? failureReason(error, url) : messageOf(error), this.#secrets)
   }
 
   async close(): Promise<void> {
@@ -113,8 +139,8 @@ export class McpConnection {
     this.#report({ server: this.server, state: "closed" })
   }
 
-  #send(client: Client, { tool, input, signal, onProgress }: McpCall): Promise<CallToolResult> {
-    return client.callTool(
+  async #send(client: Client, { tool, input, signal, onProgress }: McpCall): Promise<CallToolResult> {
+    const result = await client.callTool(
       { name: tool, arguments: input },
       {
         signal,
@@ -124,15 +150,29 @@ export class McpConnection {
         maxTotalTimeout: LONGEST_CALL_FACTOR * this.timeoutMs,
       },
     )
+    this.#attempts = 0
+    this.#nextAttemptAt = 0
+    return result
   }
 
-  /** Once after each successful call, so that a server that dies at every call is not restarted forever. */
+  /** The pause before the next attempt grows until a call is answered, so a server that dies at every call is not restarted forever. */
   async #reconnect(): Promise<Client> {
     if (this.#connecting) return this.#connecting
     if (this.#isClosed) throw new Error("the connection is closed")
-    if (!this.#mayReconnect) throw new Error("the server is not running, and was already restarted once")
-    this.#mayReconnect = false
-    return this.#connect()
+    const now = this.#now()
+    if (now < this.#nextAttemptAt) {
+      const seconds = Math.ceil((this.#nextAttemptAt - now) / 1_000)
+      throw new Error(`the server is not running, and was already restarted. It can be tried again in ${seconds} s`)
+    }
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#attempts, LONGEST_PAUSE_MS)
+    this.#attempts++
+    return this.#connect().finally(() => {
+      this.#nextAttemptAt = this.#now() + pauseMs
+    })
+  }
+
+  #now(): number {
+    return (this.#options.now ?? Date.now)()
   }
 
   /** Concurrent calls wait for the same attempt. */
@@ -145,17 +185,29 @@ export class McpConnection {
 
   async #attempt(): Promise<Client> {
     const { Client } = await import("@modelcontextprotocol/client")
-    const client = new Client({ name: "strata", version: "0.1.0" })
+    const client = new Client(
+      { name: "strata", version: "0.1.0" },
+      {
+        capabilities: CAPABILITIES,
+        listChanged: {
+          tools: { debounceMs: LIST_CHANGE_PAUSE_MS, onChanged: (_, tools) => this.#relist(client, tools) },
+        },
+      },
+    )
+    answerRequests(client, {
+      server: this.server,
+      root: this.#directory,
+      askPerson: () => [...this.#calls].findLast(({ askPerson }) => askPerson)?.askPerson,
+    })
     const timeout = this.#options.startTimeoutMs ?? DEFAULT_START_TIMEOUT_MS
     const limits = { timeout, signal: AbortSignal.timeout(timeout) } // for all of it, however many messages it takes
     this.#stderr = ""
+    this.#status = { server: this.server, state: "starting" }
     try {
       await client.connect(await this.#transport(), limits)
       client.onclose = () => this.#forget(client)
       const listed = await client.listTools(undefined, limits)
-      const { tools, problems } = usableTools(this.server, listed.tools)
-      this.tools = tools
-      this.problems = problems
+      this.#take(listed.tools)
       this.instructions = client.getInstructions()
     } catch (error) {
       await this.#end(client)
@@ -168,27 +220,48 @@ export class McpConnection {
     return client
   }
 
+  #take(listed: readonly McpTool[]): void {
+    const { tools, problems } = usableTools(this.server, listed)
+    this.tools = tools
+    this.problems = problems
+  }
+
+  /** A list that could not be read leaves the tools as they are. */
+  #relist(client: Client, listed: readonly McpTool[] | null): void {
+    if (this.#client !== client || listed === null) return
+    this.#take(listed)
+    this.#report({ server: this.server, state: "connected", tools: this.tools.length })
+    this.#options.onTools?.()
+  }
+
+  get #directory(): string {
+    return this.#options.cwd ?? process.cwd()
+  }
+
   #startFailure(
     error: unknown,
     { timeout, signal }: { readonly timeout: number; readonly signal: AbortSignal },
   ): string {
     const { code } = error as { readonly code?: unknown }
     const isLate = signal.aborted || code === "REQUEST_TIMEOUT"
-    const ended = code === "CONNECTION_CLOSED" ? "it ended before it answered" : reasonOf(error)
-    const parts = [isLate ? `it did not answer within ${timeout / 1_000} s` : ended, this.#stderr.trim()]
-    return redact(parts.filter((part) => part !== "").join(": "), this.#secrets)
+    const url = "url" in this.#config ? this.#config.url : undefined
+    const why = isLate ? `it did not answer within ${timeout / 1_000} s` : failureReason(error, url)
+    return redact([why, this.#stderr.trim()].filter((part) => part !== "").join(": "), this.#secrets)
   }
 
   async #transport(): Promise<Transport> {
     const { env = process.env } = this.#options
-    const { config, secrets } = fillVariables(this.#config, env)
+    const { config, secrets } = fillVariables(this.#config, { CLAUDE_PROJECT_DIR: this.#directory, ...env })
     this.#secrets = secrets
     if ("url" in config) {
-      const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client")
-      return new StreamableHTTPClientTransport(new URL(config.url), { requestInit: { headers: { ...config.headers } } })
+      const { SSEClientTransport, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client")
+      const OverHttp = config.type === "sse" ? SSEClientTransport : StreamableHTTPClientTransport
+      return new OverHttp(new URL(config.url), { requestInit: { headers: { ...config.headers } } })
     }
     const { StdioTransport } = await import("./stdio-transport.ts")
-    this.#stdio = new StdioTransport(programOf(config, env), {
+    const program = programOf(config, { env, directory: this.#directory })
+    if (!existsSync(program.directory)) throw new Error(`the directory ${program.directory} does not exist`)
+    this.#stdio = new StdioTransport(program, {
       graceMs: this.#options.graceMs ?? DEFAULT_GRACE_MS,
       onStderr: (text) => {
         this.#stderr = (this.#stderr + text).slice(-STDERR_CHARACTERS)
@@ -215,23 +288,20 @@ export class McpConnection {
   }
 }
 
-const LOST = new Set(["NOT_CONNECTED", "CONNECTION_CLOSED", "SEND_FAILED"]) // codes of the client library
-
-/** Over HTTP, a restarted server does not know the session (404) or cannot be reached. */
-function isLost(error: unknown): boolean {
-  const { code, status } = error as { readonly code?: unknown; readonly status?: unknown }
-  return LOST.has(String(code)) || status === 404 || (error instanceof TypeError && error.message === "fetch failed")
-}
-
 /** What every program needs. None of it is a secret. */
 const INHERITED = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"]
 
-function programOf(config: StdioServerConfig, env: Readonly<Record<string, string | undefined>>): Program {
+interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly directory: string
+}
+
+function programOf(config: StdioServerConfig, { env, directory }: Surroundings): Required<Program> {
   const inherited = INHERITED.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]))
   return {
     command: config.command,
     args: config.args ?? [],
     env: { ...Object.fromEntries(inherited), ...config.env },
-    ...(config.cwd === undefined ? {} : { directory: config.cwd }),
+    directory: resolve(directory, config.cwd ?? "."),
   }
 }

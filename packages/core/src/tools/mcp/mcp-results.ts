@@ -1,4 +1,5 @@
 /** An MCP server's answer as blocks for a tool result. Content that the API does not accept becomes a line of text. */
+import { isDeepStrictEqual } from "node:util"
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client"
 import type { Block, Media } from "../../messages/blocks.ts"
 import { safeText } from "../shell/bounded-output.ts"
@@ -9,9 +10,22 @@ const IMAGE_TYPES: ReadonlySet<string> = new Set<ImageType>(["image/jpeg", "imag
 
 export function mcpOutput({ content, structuredContent, isError }: CallToolResult): ToolOutput {
   const blocks = content.map(blockOf).filter((block) => block.type !== "text" || block.text !== "")
-  if (blocks.length === 0)
-    blocks.push(text(structuredContent === undefined ? "(no content)" : JSON.stringify(structuredContent)))
+  if (structuredContent !== undefined && !saysTheSame(blocks, structuredContent))
+    blocks.push(text(JSON.stringify(structuredContent)))
+  if (blocks.length === 0) blocks.push(text("(no content)"))
   return { content: blocks, ...(isError ? { isError: true } : {}) }
+}
+
+/** Servers should repeat structured content as text, for clients that do not know it. */
+function saysTheSame(blocks: readonly Block[], structured: unknown): boolean {
+  return blocks.some((block) => {
+    if (block.type !== "text") return false
+    try {
+      return isDeepStrictEqual(JSON.parse(block.text), structured)
+    } catch {
+      return false
+    }
+  })
 }
 
 function blockOf(item: ContentBlock): Block {

@@ -46,6 +46,7 @@ const filledProgram = (given: StdioServerConfig, fill: Fill): StdioServerConfig 
   command: fill(given.command),
   ...(given.args ? { args: given.args.map(fill) } : {}),
   ...(given.env ? { env: eachValue(given.env, fill) } : {}),
+  ...(given.cwd === undefined ? {} : { cwd: fill(given.cwd) }),
 })
 
 const eachValue = (values: Readonly<Record<string, string>>, fill: Fill): Readonly<Record<string, string>> =>

@@ -1,17 +1,19 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, readFileSync } from "node:fs"
-import { createServer } from "node:http"
+import { existsSync, mkdirSync, readFileSync, realpathSync } from "node:fs"
+import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { Readable } from "node:stream"
 import { setTimeout as wait } from "node:timers/promises"
+import { pathToFileURL } from "node:url"
 import { createMcpHandler } from "@modelcontextprotocol/server"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { createTestServer } from "../../../test/mcp-server.ts"
 import { allEnded, isRunning, pidsIn } from "../../../test/processes.ts"
 import { call, scratchDirectory, testContext, textIn } from "../../../test/tool-context.ts"
 import { isReadOnly } from "../defaults.ts"
+import type { PersonQuestion, ToolContext } from "../tool.ts"
 import { connectMcpServers } from "./mcp.ts"
 import type { McpServerConfig } from "./mcp-config.ts"
 import type { ConnectionOptions, McpServerStatus } from "./mcp-connection.ts"
@@ -28,11 +30,59 @@ async function connect(configs: Record<string, McpServerConfig>, options: Connec
   return { servers, tool, seen }
 }
 
+const variable = (name: string) => `\${${name}}`
+
+async function serve(handler: RequestListener): Promise<string> {
+  const server = createServer(handler).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
+}
+
+async function closedAddress(): Promise<string> {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return `http://127.0.0.1:${port}/mcp`
+}
+
+/** A server with sessions. After `forget` it answers 404 to the session it gave out. */
+async function serveSessions() {
+  let session = 0
+  let ran = 0
+  const answers: Readonly<Record<string, () => object>> = {
+    initialize: () => ({
+      protocolVersion: "2025-06-18",
+      capabilities: { tools: {} },
+      serverInfo: { name: "sessions", version: "1" },
+    }),
+    "tools/list": () => ({ tools: [{ name: "add", inputSchema: { type: "object" } }] }),
+    "tools/call": () => ({ content: [{ type: "text", text: String(++ran) }] }),
+  }
+  const url = await serve(async (request, response) => {
+    if (request.method !== "POST") return void response.writeHead(405).end()
+    const { id, method } = (await new Response(Readable.toWeb(request) as ReadableStream).json()) as {
+      readonly id?: number
+      readonly method: string
+    }
+    const isKnown = method === "initialize" || request.headers["mcp-session-id"] === `s${session}`
+    if (!isKnown) return void response.writeHead(404).end("no such session")
+    if (id === undefined) return void response.writeHead(202).end()
+    response.writeHead(200, { "content-type": "application/json", "mcp-session-id": `s${session}` })
+    response.end(JSON.stringify({ jsonrpc: "2.0", id, result: answers[method]?.() ?? {} }))
+  })
+  return { url, forget: () => void session++, ran: () => ran }
+}
+
 /** The same server over streamable HTTP, on loopback. */
 async function serveHttp(): Promise<{ readonly url: string; readonly keys: (string | undefined)[] }> {
   const handler = createMcpHandler(createTestServer)
   const keys: (string | undefined)[] = []
-  const server = createServer(async (request, response) => {
+  const url = await serve(async (request, response) => {
     keys.push(request.headers["x-key"] as string | undefined)
     const answer = await handler.fetch(
       new Request(`http://127.0.0.1${request.url}`, {
@@ -45,13 +95,7 @@ async function serveHttp(): Promise<{ readonly url: string; readonly keys: (stri
     if (answer.body) Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]).pipe(response)
     else response.end()
   })
-  server.listen(0, "127.0.0.1")
-  await once(server, "listening")
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, keys }
+  return { url, keys }
 }
 
 describe("MCP servers", () => {
@@ -92,6 +136,12 @@ describe("MCP servers", () => {
       { type: "text", text: "[resource memory://blob: application/zip, 3 bytes, not text]" },
       { type: "text", text: "[more](memory://more): where more is" },
     ])
+    expect((await call(tool("mcp__t__structured"), {})).content).toEqual([
+      { type: "text", text: "two hits" },
+      { type: "text", text: "[more](memory://more)" },
+      { type: "text", text: '{"hits":2}' },
+    ])
+    expect((await call(tool("mcp__t__structured"), { twice: true })).content).toHaveLength(1)
     const invalid = await call(tool("mcp__t__echo"), { text: 1 })
     expect(invalid.isError).toBe(true)
   })
@@ -105,10 +155,11 @@ describe("MCP servers", () => {
   })
 
   it("that fail are reported with what they said, and the others work", async () => {
+    const gone = await closedAddress()
     const { servers, tool } = await connect({
       missing: { command: "/no/such/program" },
       broken: stdio("broken"),
-      refused: { url: "http://127.0.0.1:9/mcp" },
+      refused: { url: gone },
       nonsense: { url: "no url" },
       good: stdio(),
     })
@@ -118,8 +169,8 @@ describe("MCP servers", () => {
       why: "it ended before it answered: the program /no/such/program was not found",
     })
     expect(states.broken).toMatchObject({ state: "failed", why: expect.stringContaining("no configuration found") })
-    expect(states.refused).toMatchObject({ state: "failed" })
-    expect(states.nonsense).toMatchObject({ state: "failed" })
+    expect(states.refused).toMatchObject({ state: "failed", why: `nothing answers at ${new URL(gone).host}` })
+    expect(states.nonsense).toMatchObject({ state: "failed", why: "its url is not valid" })
     expect(states.good).toMatchObject({ state: "connected" })
     expect(textIn(await call(tool("mcp__good__echo"), { text: "hi" }))).toBe("echo: hi")
   })
@@ -137,6 +188,91 @@ describe("MCP servers", () => {
     const env = JSON.parse(textIn(await call(tool("mcp__t__env"), {})))
     expect(env).toMatchObject({ MINE: "yes", PATH: process.env.PATH })
     expect(env.STRATA_TEST_API_KEY).toBeUndefined()
+  })
+})
+
+describe("MCP configurations that people have", () => {
+  it("name the kind of server, a directory inside the project and a timeout", async () => {
+    const cwd = realpathSync(scratchDirectory())
+    mkdirSync(join(cwd, "sub"))
+    const { servers, tool } = await connect(
+      {
+        plain: { type: "stdio", ...stdio() } as McpServerConfig,
+        inside: { ...stdio(), cwd: `${variable("CLAUDE_PROJECT_DIR")}/sub`, timeout: 5_000 } as McpServerConfig,
+        nowhere: { ...stdio(), cwd: "missing" } as McpServerConfig,
+      },
+      { cwd },
+    )
+    const place = async (name: string) => JSON.parse(textIn(await call(tool(name), {}))).PWD
+    expect(await place("mcp__plain__env")).toBe(cwd)
+    expect(await place("mcp__inside__env")).toBe(join(cwd, "sub"))
+    expect(servers.status().find(({ server }) => server === "nowhere")).toMatchObject({
+      state: "failed",
+      why: expect.stringContaining(`the directory ${join(cwd, "missing")} does not exist`),
+    })
+  })
+
+  it.each([
+    [401, "it refuses access (HTTP 401). Put a key into its headers"],
+    [404, "there is no MCP server at this address (HTTP 404)"],
+    [503, "it has an error of its own (HTTP 503)"],
+    [200, "it answers, but not as an MCP server does"],
+  ])("get a sentence for HTTP %i", async (status, why) => {
+    const url = await serve((_, response) => response.writeHead(status).end("<html>"))
+    const { servers } = await connect({ web: { type: "http", url } })
+    expect(servers.status()).toEqual([{ server: "web", state: "failed", why: expect.stringContaining(why) }])
+  })
+})
+
+describe("an MCP session over HTTP that the server lost", () => {
+  it("is renewed, and the call that was refused is repeated", async () => {
+    const { url, forget, ran } = await serveSessions()
+    const { tool, seen } = await connect({ web: { url } })
+    expect(textIn(await call(tool("mcp__web__add"), {}))).toBe("1")
+    forget()
+    expect(textIn(await call(tool("mcp__web__add"), {}))).toBe("2")
+    expect(ran()).toBe(2)
+    expect(seen.map(({ state }) => state)).toEqual(["connected", "lost", "connected"])
+  })
+})
+
+describe("what an MCP server asks for", () => {
+  const asked = async (askPerson?: ToolContext["askPerson"]) => {
+    const { tool } = await connect({ t: stdio() })
+    return textIn(await call(tool("mcp__t__elicit"), {}, testContext(askPerson ? { askPerson } : {})))
+  }
+
+  it("reaches the person, field by field, and each answer gets the field's type", async () => {
+    const questions: PersonQuestion[] = []
+    const answers = ["Ada", "7", "No"]
+    const result = await asked(async (question) => {
+      questions.push(question)
+      return answers.shift()
+    })
+    expect(JSON.parse(result)).toEqual({ action: "accept", content: { name: "Ada", count: 7, sure: false } })
+    expect(questions.map(({ text }) => text)).toEqual([
+      "The MCP server t asks: Who is it?\nname: Your \\u001b[31mname",
+      "The MCP server t asks: Who is it?\nHow many",
+      "The MCP server t asks: Who is it?\nsure",
+    ])
+    expect(questions[2]!.options).toEqual(["Yes", "No", "Leave it empty", "Decline"])
+  })
+
+  it.each([
+    ["no one is there", undefined],
+    ["the person does not answer", async () => undefined],
+    ["a number is none", async () => "many"],
+  ])("is declined where %s", async (_, askPerson) => {
+    expect(JSON.parse(await asked(askPerson))).toEqual({ action: "decline" })
+  })
+
+  it("is the project for its roots, and never the model", async () => {
+    const cwd = realpathSync(scratchDirectory())
+    const { tool } = await connect({ t: stdio() }, { cwd })
+    expect(JSON.parse(textIn(await call(tool("mcp__t__roots"), {})))).toEqual([
+      { uri: pathToFileURL(cwd).href, name: basename(cwd) },
+    ])
+    expect(textIn(await call(tool("mcp__t__sample"), {}))).toContain("Strata does not let servers use its model")
   })
 })
 
@@ -191,10 +327,29 @@ describe("MCP calls", () => {
   })
 
   it("do not restart a server forever that dies at every call", async () => {
-    const { tool, seen } = await connect({ t: stdio() })
+    const { tool, seen } = await connect({ t: stdio() }, { now: () => 0 })
     expect((await call(tool("mcp__t__die"), {})).isError).toBe(true)
-    expect(textIn(await call(tool("mcp__t__die"), {}))).toContain("was already restarted once")
+    expect(textIn(await call(tool("mcp__t__die"), {}))).toContain("was already restarted")
     expect(seen.filter(({ state }) => state === "connected")).toHaveLength(2)
+  })
+
+  it("try a server again that was away, after a pause that grows until a call is answered", async () => {
+    let now = 0
+    const { tool, seen } = await connect({ t: stdio() }, { now: () => now })
+    const restarts = () => seen.filter(({ state }) => state === "connected").length - 1
+    const echo = async () => textIn(await call(tool("mcp__t__echo"), { text: "on" }))
+    await call(tool("mcp__t__die"), {}) // only reads, so it is repeated, and the server dies again
+    expect(restarts()).toBe(1)
+    expect(await echo()).toBe(
+      "t did not carry out echo: the server is not running, and was already restarted. It can be tried again in 1 s.",
+    )
+    now += 1_000
+    await call(tool("mcp__t__die"), {})
+    expect(restarts()).toBe(2)
+    now += 1_000
+    expect(await echo()).toContain("tried again in 1 s")
+    now += 1_000
+    expect(await echo()).toBe("echo: on")
   })
 })
 
@@ -238,7 +393,6 @@ describe("LOOP-8: a killed process", () => {
 
 describe("PERM-3: variables in the configuration of a server", () => {
   const env = { PATH: process.env.PATH, MY_TOKEN: "a-token-of-ours", EMPTY: "" }
-  const variable = (name: string) => `\${${name}}`
   const printing = (text: string): McpServerConfig => ({ command: "sh", args: ["-c", `echo ${text} >&2`] })
 
   it("are filled in from the environment, which is how a server gets a key", async () => {

@@ -57,9 +57,9 @@ export async function connectMcpServers(
 /** As a toolset: servers that did not start are its problems. */
 export async function openMcpTools(
   configs: Readonly<Record<string, McpServerConfig>>,
-  { env }: Pick<ToolsetContext, "env"> = {},
+  { env, cwd }: Partial<Pick<ToolsetContext, "env" | "cwd">> = {},
 ): Promise<OpenToolset> {
-  const servers = await connectMcpServers(configs, env ? { env } : {})
+  const servers = await connectMcpServers(configs, { ...(env ? { env } : {}), ...(cwd ? { cwd } : {}) })
   const failed = servers
     .status()
     .flatMap((status) =>
@@ -99,10 +99,10 @@ function toolOf(name: string, tool: McpTool, connection: McpConnection): Tool<Mc
       summary: clip(`${connection.server}: ${title} ${JSON.stringify(input)}`, SUMMARY_CHARACTERS),
       preview: JSON.stringify(input, undefined, 2),
     }),
-    async execute(input, { signal, progress }) {
+    async execute(input, { signal, progress, askPerson }) {
       try {
         const onProgress = (step: Progress) => progress(describeProgress(step))
-        return mcpOutput(await connection.call({ tool: tool.name, input, isReadOnly, signal, onProgress }))
+        return mcpOutput(await connection.call({ tool: tool.name, input, isReadOnly, signal, onProgress, askPerson }))
       } catch (error) {
         return failed(`${connection.server} did not carry out ${tool.name}: ${failureOf(error, signal, connection)}.`)
       }
