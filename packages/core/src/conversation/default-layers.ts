@@ -59,10 +59,13 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
   } = surroundings
   const forget = (toolUseIds: readonly string[]) => forgetCalls(reads, new Set(toolUseIds))
   const limitsItself = tools.filter((tool) => tool.limitsItself).map(({ name }) => name)
+  const shortResults = new Map(
+    tools.flatMap(({ name, shortResult: most }) => (most === undefined ? [] : [[name, most]])),
+  )
   const parent = { model, tools, reads: readsInView, toolContext }
   const notes = sessionMemory({ ...parent, ...notesParts(memory, notesConfig) })
   return [
-    toolResultStorage({ limitsItself, onPutAside: forget }),
+    toolResultStorage({ limitsItself, shortResults, onPutAside: forget }),
     microcompaction({ onCleared: forget }),
     folding(),
     notes,

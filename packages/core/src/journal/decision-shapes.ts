@@ -65,7 +65,10 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
     "tool-results-cleared",
     open({ toolUseIds: texts, why: text(), attachments: maybe(texts), residues: maybe(textsByName), effect }),
   ],
-  ["tool-results-shortened", open({ results: listOf(open({ toolUseId: text(), head: count, tail: count })) })],
+  [
+    "tool-results-shortened",
+    open({ results: listOf(open({ toolUseId: text(), head: count, tail: count, why: maybe(text()) })) }),
+  ],
   ["server-edited", open({ edits: listOf(json), keptFrom: maybe(text()) })],
   [
     "notes-updated",

@@ -69,11 +69,8 @@ export type Decision =
       readonly residues?: Readonly<Record<string, string>>
       readonly effect?: Effect
     }
-  /** Long results of kept messages: how many characters of their beginning and of their end are shown. */
-  | {
-      readonly subtype: "tool-results-shortened"
-      readonly results: readonly { readonly toolUseId: string; readonly head: number; readonly tail: number }[]
-    }
+  /** Long results of kept messages, and such that could not be put aside. */
+  | { readonly subtype: "tool-results-shortened"; readonly results: readonly ShortenedResult[] }
   /** Deletions in the server's cache are no longer sent, because that cache is gone. */
   | { readonly subtype: "cache-edits-dropped"; readonly why: string }
   /** What the server says it cleared from its copy of a request. */
@@ -208,6 +205,15 @@ export interface HiddenRange {
   /** Thinking of the messages so far is bound to what changes here, so it is not sent while this decision holds. */
   readonly thinking?: "dropped"
   readonly effect?: Effect
+}
+
+/** How many characters of a result's beginning and of its end are shown. */
+export interface ShortenedResult {
+  readonly toolUseId: string
+  readonly head: number
+  readonly tail: number
+  /** Why the result could not be put aside, if that is why it is shortened. */
+  readonly why?: string
 }
 
 /** What a decision does to the cost, in tokens. Estimated when the decision is made. */

@@ -30,6 +30,8 @@ export interface Tool<Input = any> {
   question?(input: Input, context: ToolContext): PermissionQuestion | Promise<PermissionQuestion>
   /** The tool keeps its own results short, so layer 1 leaves them alone. */
   readonly limitsItself?: boolean
+  /** The tool returns all it has where large results are put aside. This many characters stay of a result that cannot be. */
+  readonly shortResult?: number
   /** The model always sees the tool. Otherwise it may wait for ToolSearch where the definitions of all tools are large. Default: false. */
   readonly alwaysLoad?: boolean
   /** @internal Names of the tools that the model does not see until it loads them. Absent where it sees all of them. */

@@ -42,6 +42,9 @@ function tailOf(text: string, size: number): number {
   return splitsPair(text, start) ? size - 1 : size
 }
 
+/** The place of a cut at most here that leaves no half character. */
+export const cutBefore = (text: string, at: number): number => (splitsPair(text, at) ? at - 1 : at)
+
 /** Whether a cut here would leave half a character on each side. */
 function splitsPair(text: string, at: number): boolean {
   const before = text.charCodeAt(at - 1)

@@ -3,33 +3,37 @@
  * tool goes through it, those of MCP servers included.
  *
  * The layer decides when a result arrives and never again, also when the figures change. A result that cannot be written stays in the
- * context whole, and the person hears about it.
+ * context, and the person gets a message. It is cut there if its tool says how much may stay; the journal has all of it.
  */
 import { reasonOf, StrataError } from "../../base/errors.ts"
 import { MOST_RESULT_CHARACTERS } from "../../base/flag-client.ts"
 import { grouped } from "../../base/grouped.ts"
 import { isSafeId } from "../../base/ids.ts"
 import type { DecisionDraft, DecisionOf, Effect } from "../../journal/entries.ts"
-import { isToolResult, type ToolResult } from "../../messages/blocks.ts"
+import { isText, isToolResult, resultBlocks, type ToolResult } from "../../messages/blocks.ts"
 import { contentOf } from "../../messages/messages.ts"
 import { previewedText, renderPersisted } from "../../views/context/render-decisions.ts"
 import { parseAddress } from "../../views/record/archive.ts"
 import type { Layer, LayerContext } from "../layer.ts"
 import { toolOf } from "../tool-of.ts"
 import { type ArrivedResult, type Placement, planRound } from "./plan.ts"
-import { mostShown, previewOf } from "./preview.ts"
+import { cutBefore, mostShown, previewOf } from "./preview.ts"
 import { charactersOf, isEmptyResult, mediaFiles, wholeFile } from "./result-content.ts"
 
 const PERSISTED = "tool-result-persisted"
+const LONGEST_REASON = 300 // characters of an error that the model sees
 
 export interface ToolResultStorageOptions {
   /** Tools that keep their own results short: only a limit set for such a tool by name applies to it. */
   readonly limitsItself?: readonly string[]
+  /** Characters that stay of a tool's result if it cannot be put aside. The results of other tools then stay whole. */
+  readonly shortResults?: ReadonlyMap<string, number>
   /** Called with the results that are no longer whole in view, so that files they showed can be read again. */
   readonly onPutAside?: (toolUseIds: readonly string[]) => void
 }
 
-export function toolResultStorage({ limitsItself = [], onPutAside }: ToolResultStorageOptions = {}): Layer {
+export function toolResultStorage(options: ToolResultStorageOptions = {}): Layer {
+  const { limitsItself = [], shortResults = new Map(), onPutAside } = options
   const selfLimiting = new Set(limitsItself)
   return {
     name: "tool-results",
@@ -39,7 +43,7 @@ export function toolResultStorage({ limitsItself = [], onPutAside }: ToolResultS
       const arrived = results.filter((result) => isFirstResult(result, context))
       if (arrived.length === 0) return undefined
       const plan = await planFor(results, context)
-      const { drafts, failures, putAside } = await decide(arrived, { plan, context })
+      const { drafts, failures, putAside, cut } = await decide(arrived, { plan, context, shortResults })
       const count = putAside.length
       return {
         drafts,
@@ -50,7 +54,7 @@ export function toolResultStorage({ limitsItself = [], onPutAside }: ToolResultS
           return `${subject} put aside: ${grouped(saved)} tokens saved.`
         },
         async journaled() {
-          if (count > 0) onPutAside?.(putAside)
+          if (count + cut.length > 0) onPutAside?.([...putAside, ...cut])
         },
       }
     },
@@ -86,18 +90,22 @@ interface Decided {
   readonly drafts: readonly DecisionDraft[]
   readonly failures: readonly unknown[]
   readonly putAside: readonly string[]
+  /** Results that could not be put aside and are shown in part. */
+  readonly cut: readonly string[]
 }
 
 interface Planned {
   readonly plan: ReadonlyMap<string, Placement>
   readonly context: LayerContext
+  readonly shortResults: ReadonlyMap<string, number>
 }
 
 /** A result that cannot be stored does not keep the others from being put aside. */
-async function decide(results: readonly ToolResult[], { plan, context }: Planned): Promise<Decided> {
+async function decide(results: readonly ToolResult[], { plan, context, shortResults }: Planned): Promise<Decided> {
   const drafts: DecisionDraft[] = []
   const failures: unknown[] = []
   const stored: string[] = []
+  const cut: string[] = []
   for (const result of results) {
     const { tool_use_id: id } = result
     try {
@@ -107,10 +115,15 @@ async function decide(results: readonly ToolResult[], { plan, context }: Planned
         stored.push(id)
       }
     } catch (error) {
-      failures.push(error)
+      const why = reasonOf(error)
+      const shortened = cutResult(result, { why, most: shortResults.get(await toolOf(id, context)) })
+      failures.push(new ResultNotStoredError({ toolUseId: id, why, isCut: shortened !== undefined }))
+      if (!shortened) continue
+      drafts.push(shortened)
+      cut.push(id)
     }
   }
-  return { drafts, failures, putAside: stored }
+  return { drafts, failures, putAside: stored, cut }
 }
 
 /** A second result for the same call is not shown, so the layer decides nothing about it. */
@@ -146,28 +159,38 @@ async function emptyMarker({ tool_use_id }: ToolResult, context: LayerContext): 
 async function putAside(result: ToolResult, context: LayerContext): Promise<DecisionDraft> {
   const { journal, flags } = context
   const { tool_use_id: toolUseId } = result
-  if (!isSafeId(toolUseId)) throw new ResultNotStoredError(toolUseId, "its id cannot be the name of a file")
-  try {
-    const whole = wholeFile(result)
-    const media = []
-    for (const { name, data, mediaType } of mediaFiles(result)) {
-      const { location, bytes } = await journal.writeBlob(name, data)
-      media.push({ path: location, mediaType, bytes })
-    }
-    const { location, bytes } = await journal.writeBlob(whole.name, whole.data)
-    const decision = {
-      type: "strata",
-      subtype: PERSISTED,
-      toolUseId,
-      path: location,
-      bytes,
-      ...previewOf(previewedText(result), flags.figures["tool-result-preview"]),
-      ...(media.length > 0 ? { media } : {}),
-    } as const
-    return { ...decision, effect: effectOf(result, decision, context) }
-  } catch (error) {
-    throw new ResultNotStoredError(toolUseId, reasonOf(error))
+  if (!isSafeId(toolUseId)) throw new Error("its id cannot be the name of a file")
+  const whole = wholeFile(result)
+  const media = []
+  for (const { name, data, mediaType } of mediaFiles(result)) {
+    const { location, bytes } = await journal.writeBlob(name, data)
+    media.push({ path: location, mediaType, bytes })
   }
+  const { location, bytes } = await journal.writeBlob(whole.name, whole.data)
+  const decision = {
+    type: "strata",
+    subtype: PERSISTED,
+    toolUseId,
+    path: location,
+    bytes,
+    ...previewOf(previewedText(result), flags.figures["tool-result-preview"]),
+    ...(media.length > 0 ? { media } : {}),
+  } as const
+  return { ...decision, effect: effectOf(result, decision, context) }
+}
+
+/** `undefined` where the result stays whole: its tool has no short size, it is short enough, or it holds more than text. */
+function cutResult(
+  result: ToolResult,
+  { most, why }: { readonly most: number | undefined; readonly why: string },
+): DecisionDraft | undefined {
+  const text = previewedText(result)
+  if (most === undefined || text.length <= most || !resultBlocks(result).every(isText)) return undefined
+  // half from the beginning, half from the end: errors and totals are at the end
+  const half = Math.floor(most / 2)
+  const lengths = { head: cutBefore(text, half), tail: text.length - cutBefore(text, text.length - half) }
+  const results = [{ toolUseId: result.tool_use_id, ...lengths, why: why.slice(0, LONGEST_REASON).toWellFormed() }]
+  return { type: "strata", subtype: "tool-results-shortened", results }
 }
 
 /** The result was never sent whole, so nothing has to be written to the cache again. */
@@ -177,13 +200,20 @@ function effectOf(result: ToolResult, decision: DecisionOf<typeof PERSISTED>, { 
   return { saves: Math.max(0, Math.round(estimator.block(result) - estimator.block(shown))), rewrites: 0 }
 }
 
-/** Nothing is lost, but the context is fuller than it had to be. */
+interface NotStored {
+  readonly toolUseId: string
+  readonly why: string
+  readonly isCut: boolean
+}
+
+/** The journal has the whole result. The context has it whole or cut. */
 export class ResultNotStoredError extends StrataError {
   override readonly name = "ResultNotStoredError"
 
-  constructor(toolUseId: string, why: string) {
-    super(
-      `The large result of the call ${JSON.stringify(toolUseId)} could not be put aside: ${why}. It stays in the context whole.`,
-    )
+  constructor({ toolUseId, why, isCut }: NotStored) {
+    const kept = isCut
+      ? "Its beginning and its end stay in the context. The journal has all of it."
+      : "It stays in the context whole."
+    super(`The large result of the call ${JSON.stringify(toolUseId)} could not be put aside: ${why}. ${kept}`)
   }
 }

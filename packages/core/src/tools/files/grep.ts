@@ -61,6 +61,7 @@ export function createGrep({
 - What git ignores and binary files are left out, unless path names the ignored file or directory itself.
 - Prefer this to grep or rg in a shell.`,
     inputSchema,
+    shortResult: SHORT_CHARACTERS,
     readOnly: true,
 
     async question(input, context) {

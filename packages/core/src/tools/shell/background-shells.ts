@@ -2,7 +2,7 @@
 import { z } from "zod/v4"
 import type { Tool, ToolOutput } from "../tool.ts"
 import { headingOf } from "./bash.ts"
-import type { RunningShell, ShellSession } from "./shell-session.ts"
+import { type RunningShell, SHORT_OUTPUT_CHARACTERS, type ShellSession } from "./shell-session.ts"
 
 const inputSchema = z.object({ id: z.string().describe("The id that Bash returned, such as shell_3.") })
 type ShellId = z.infer<typeof inputSchema>
@@ -13,6 +13,7 @@ export function bashOutputTool(session: ShellSession): Tool<ShellId> {
     description:
       "Returns what a background command has printed since the last call, and whether it still runs. It returns at once, so do something else before you call it again.",
     inputSchema,
+    shortResult: SHORT_OUTPUT_CHARACTERS,
     readOnly: true,
     question: ({ id }) => ({ kind: "read", summary: `read the output of ${id}`, subject: id }),
     async execute({ id }) {

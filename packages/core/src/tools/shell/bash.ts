@@ -10,6 +10,7 @@ import {
   leaveMissingDirectory,
   MOST_TIMEOUT_MS,
   type RunningShell,
+  SHORT_OUTPUT_CHARACTERS,
   type ShellSession,
 } from "./shell-session.ts"
 
@@ -41,6 +42,7 @@ export function bashTool(session: ShellSession): Tool<BashInput> {
     name: "Bash",
     description: DESCRIPTION,
     inputSchema,
+    shortResult: SHORT_OUTPUT_CHARACTERS,
     readOnly: ({ command, run_in_background }) => !run_in_background && commandShape(command).isReadOnly,
     question,
     async execute(input, context) {

@@ -27,7 +27,7 @@ export interface ShellOptions extends EnvironmentOptions {
 
 export const DEFAULT_TIMEOUT_MS = 120_000
 export const MOST_TIMEOUT_MS = 600_000
-const SHORT_OUTPUT_CHARACTERS = 30_000 // where nothing is put aside: the end of the output matters as much as its start
+export const SHORT_OUTPUT_CHARACTERS = 30_000 // where nothing is put aside: the end of the output matters as much as its start
 const PROGRESS_EVERY_MS = 200
 const PROGRESS_CHARACTERS = 200
 

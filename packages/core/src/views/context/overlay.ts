@@ -100,7 +100,7 @@ export class Overlay {
 
   /** Whether nothing was decided about a result yet. */
   isUndecided(toolUseId: string): boolean {
-    return ![this.#persisted, this.#empty, this.#sent, this.#cleared].some((ids) => ids.has(toolUseId))
+    return ![this.#persisted, this.#empty, this.#shortened, this.#sent, this.#cleared].some((ids) => ids.has(toolUseId))
   }
 
   /** The address of the result that is shown for a call. */
@@ -176,7 +176,7 @@ export class Overlay {
       for (const uuid of decision.attachments ?? []) this.#clearedMemories.add(uuid)
     } else if (decision.subtype === "tool-result-persisted") this.#persisted.set(decision.toolUseId, decision)
     else if (decision.subtype === "tool-results-shortened")
-      for (const { toolUseId, head, tail } of decision.results) this.#shortened.set(toolUseId, { head, tail })
+      for (const { toolUseId, ...shortening } of decision.results) this.#shortened.set(toolUseId, shortening)
     else if (decision.subtype === "tool-result-empty") this.#empty.set(decision.toolUseId, decision)
     else if (decision.subtype === "tool-results-sent") for (const id of decision.toolUseIds) this.#sent.add(id)
     else if (decision.subtype === "media-withheld")

@@ -17,14 +17,17 @@ export function renderCleared(result: ToolResult, address: string, residue = "")
 export interface Shortening {
   readonly head: number
   readonly tail: number
+  /** Why the result could not be put aside. Absent where it was shortened to keep a context small. */
+  readonly why?: string
 }
 
 /** The beginning and the end of a long result. A line between them says how much is missing and how to get it. */
-export function renderShortened(result: ToolResult, { head, tail }: Shortening, address: string): ToolResult {
+export function renderShortened(result: ToolResult, { head, tail, why }: Shortening, address: string): ToolResult {
   const text = previewedText(result)
   const missing = text.length - head - tail
   if (missing <= 0) return result
-  const gap = `[${missing} characters left out here. Recall: ${handleFor(address)}]`
+  const reason = why === undefined ? "" : ` The result was cut because it could not be put aside: ${why}.`
+  const gap = `[${missing} characters left out here.${reason} Recall: ${handleFor(address)}]`
   const end = tail > 0 ? text.slice(-tail) : ""
   return {
     ...result,
