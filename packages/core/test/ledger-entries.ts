@@ -2,6 +2,7 @@
 
 import { manualClock } from "../src/base/clock.ts"
 import { seededIds } from "../src/base/ids.ts"
+import type { RequestSource } from "../src/base/vocabulary.ts"
 import type { Decision, Entry } from "../src/journal/entries.ts"
 import type { Usage } from "../src/messages/messages.ts"
 
@@ -60,7 +61,7 @@ class Bills {
     return this.decide({ subtype: "server-edited", edits: [edit] })
   }
 
-  spend(purpose: "notes" | "compaction" | "memory" | "agent", billing: Billing): this {
+  spend(purpose: Exclude<RequestSource, "main">, billing: Billing): this {
     const { model = "claude-opus-4-6", id = this.#ids.uuid(), agent } = billing
     const who = agent === undefined ? {} : { agent }
     return this.decide({ subtype: "spent", purpose, model, responseId: id, usage: usageOf(billing), ...who })

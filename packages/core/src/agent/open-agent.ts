@@ -169,7 +169,12 @@ interface Assembly extends Surroundings {
 async function assemble({ options, ground, toolset: given, problems = [], companions, sub }: Assembly): Promise<Agent> {
   const { cwd, root, env, clock, settings, store, memory } = ground
   const telemetry = createTelemetry({ exportContent: settings.exportContent, clock })
-  const tracing = { telemetry, conversation: () => conversation.id }
+  const tracing = {
+    telemetry,
+    conversation: () => conversation.id,
+    context: () => conversation.views.ledger.context,
+    source: sub ? ("agent" as const) : undefined,
+  }
   const model = tracedModel(ground.model, tracing)
   const summariser = ground.summariser && tracedModel(ground.summariser, tracing)
   const { askPermission, askPerson, approvePlan, reads = new FileReads() } = options
@@ -276,6 +281,7 @@ async function assemble({ options, ground, toolset: given, problems = [], compan
     {
       ...pick(options, ["mustExist", "title", "ids", "system"]),
       ...{ id, model, cwd, dir: root, env, clock, store, layers },
+      ...(sub ? { source: "agent" as const } : {}),
       tools: toolset.tools,
       refreshPrompt: async () => ({ context: await instructions.renew() }),
       cacheBreakpoints: false, // the model places its own

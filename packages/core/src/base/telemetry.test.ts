@@ -16,7 +16,7 @@ const ABOUT = {
   model: "claude-opus-4-6",
   provider: "anthropic",
   maxTokens: 32_000,
-  purpose: "main",
+  purpose: "main" as const,
 }
 const COUNTS = { input: 10, output: 40, cacheWrite5m: 200, cacheWrite1h: 300, cacheRead: 5_000 }
 const OUTPUT = { content: "done", isError: false }

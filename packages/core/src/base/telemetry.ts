@@ -5,6 +5,7 @@
 import { type Attributes, context, metrics, type Span, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api"
 import { type Clock, systemClock } from "./clock.ts"
 import { inputTokens, type TokenCounts } from "./token-counts.ts"
+import type { RequestSource } from "./vocabulary.ts"
 
 const SCOPE = "@strata/core"
 
@@ -15,8 +16,9 @@ export interface RequestSpan {
   readonly model: string
   readonly provider: string
   readonly maxTokens: number
-  /** `main`, or what a request beside the conversation is for. */
-  readonly purpose: string
+  readonly purpose: RequestSource
+  /** The context that it belongs to: what comes between two boundaries has an id of its own. */
+  readonly context?: string | undefined
   /** The messages. Called only where content is exported. */
   readonly input?: () => unknown
   /** When it was sent, where that is not now. */
@@ -245,10 +247,11 @@ function markFailed(span: Span, error: unknown): Attributes {
   return { "error.type": type }
 }
 
-/** Leaves out the conversation id: metrics must not have one series per conversation. */
+/** Leaves out ids: metrics must not have one series per conversation. */
 function metricLabels({
   "gen_ai.conversation.id": _,
   "gen_ai.request.max_tokens": __,
+  "strata.context.id": ___,
   ...labels
 }: Attributes): Attributes {
   return labels
@@ -262,6 +265,7 @@ function requestAttributes(about: RequestSpan): Attributes {
     "gen_ai.request.max_tokens": about.maxTokens,
     "gen_ai.conversation.id": about.conversation,
     "strata.purpose": about.purpose,
+    ...(about.context === undefined ? {} : { "strata.context.id": about.context }),
   }
 }
 

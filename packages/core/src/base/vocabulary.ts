@@ -38,6 +38,23 @@ export const CACHE_LIFETIMES = ["5m", "1h", "prompt-1h"] as const
 
 export type CacheLifetime = (typeof CACHE_LIFETIMES)[number]
 
+/**
+ * What a request to a model is for, in the order reports list them. `by-hand`: a compaction that a person asked for. `agent`: all requests
+ * of a sub-agent, seen from its lead. `progress`: the line that says what a sub-agent is doing.
+ */
+export const REQUEST_SOURCES = [
+  "main",
+  "notes",
+  "compaction",
+  "by-hand",
+  "memory",
+  "dream",
+  "agent",
+  "progress",
+] as const
+
+export type RequestSource = (typeof REQUEST_SOURCES)[number]
+
 /** Completes the sentence "must be …". */
 export const PERMISSION_RULE = '"Tool" or "Tool(pattern)"'
 

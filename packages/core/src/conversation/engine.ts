@@ -2,6 +2,7 @@
  * What a conversation works with: its record, layers, prompt, requests and responses, put together once. Calls run here one after another,
  * in the order they were made.
  */
+
 import type { Clock } from "../base/clock.ts"
 import { ClosedError, MessageNotFoundError } from "../base/errors.ts"
 import type { FlagReader } from "../base/flags.ts"
@@ -9,6 +10,7 @@ import type { Ids } from "../base/ids.ts"
 import { maskSecrets } from "../base/secrets/find-secrets.ts"
 import { compactionAllowed, type EffectiveSettings } from "../base/settings.ts"
 import type { Telemetry } from "../base/telemetry.ts"
+import type { RequestSource } from "../base/vocabulary.ts"
 import { isDecision } from "../journal/entries.ts"
 import type { Journal, Store } from "../journal/store.ts"
 import type { Layer, LayerContext } from "../layers/layer.ts"
@@ -44,6 +46,8 @@ export interface ConversationParts {
   readonly deferral?: Pick<Deferral, keyof DeferralPlan | "isOn"> | undefined
   readonly cwd: string
   readonly title: string | undefined
+  /** What the requests are for. */
+  readonly source: RequestSource
   readonly betas: readonly string[]
   readonly settings: EffectiveSettings
   readonly flags: FlagReader
@@ -116,6 +120,7 @@ export class Engine {
       layers: values.off ? [] : parts.layers,
       telemetry: parts.telemetry,
       conversation: record.id,
+      source: record.source,
       context: (signal) => this.context(signal),
       append: (drafts, seen) => record.append(drafts, seen),
       onActed: (event) => record.events.emit("layerActed", event),

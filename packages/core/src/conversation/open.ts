@@ -85,6 +85,12 @@ export async function openWithSettings(
     models: given.values.models,
     cacheLifetime: given.values.cacheLifetime,
   })
+  const { source = "main" } = options
+  const tracing = {
+    ...{ telemetry, source },
+    conversation: () => conversation.id,
+    context: () => conversation.views.ledger.context,
+  }
   const models = { ...given.values.models, ...settingsOf(model, given.values.models) }
   const settings = { ...given, values: { ...given.values, models } }
   const brought = options.messages?.length ? options.messages : undefined
@@ -102,13 +108,14 @@ export async function openWithSettings(
     givenMemory ?? (options.layers ? undefined : await memoryFor(options, { store, settings, root, cwd, clock }))
   const address = { project: projectName(cwd), ...place, id: options.id ?? ids.uuid() }
   const journal = await store.open(address, { access: "write", create: !options.mustExist })
+  let conversation: Conversation
   try {
     const { facts } = findModel(model.name, models)
     const asked = isReachable({ model: options.model, client: options.client, env }) ? model : await withoutNetwork()
     const summariser = await summariserFor(asked, { options, settings: settings.values, env })
     const { views, read } = await loadViews(journal, viewOptions(facts, models))
     if (brought && views.context.newest) throw alreadyBegun(address.id)
-    const conversation = new Conversation({
+    conversation = new Conversation({
       store,
       journal,
       views,
@@ -119,6 +126,7 @@ export async function openWithSettings(
       deferral,
       cwd,
       title: options.title,
+      source,
       betas,
       settings,
       refusals,
@@ -136,13 +144,11 @@ export async function openWithSettings(
       layers:
         options.layers ??
         ownLoopLayers({
-          model: tracedModel(asked, { telemetry, conversation: () => address.id }),
+          model: tracedModel(asked, tracing),
           ...{ clock, serverClears, notesConfig: notesConfigDirectory(root) },
           ...(memory ? { memory } : {}),
           compaction: {
-            ...(summariser
-              ? { summariser: tracedModel(summariser, { telemetry, conversation: () => address.id }) }
-              : {}),
+            ...(summariser ? { summariser: tracedModel(summariser, tracing) } : {}),
             guidance: () => [
               settings.values.compactInstructions ?? "",
               ...Object.values(options.context ?? {}).map(compactInstructionsIn),

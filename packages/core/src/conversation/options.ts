@@ -12,6 +12,7 @@ import {
   required,
 } from "../base/options.ts"
 import type { SettingsInput } from "../base/settings.ts"
+import { REQUEST_SOURCES, type RequestSource } from "../base/vocabulary.ts"
 import type { Store } from "../journal/store.ts"
 import type { Layer } from "../layers/layer.ts"
 import type { SystemPrompt, ToolDefinition } from "../messages/request.ts"
@@ -42,6 +43,11 @@ export interface ConversationOptions {
   /** The project's directory. Default: the working directory. */
   readonly cwd?: string
   readonly title?: string
+  /**
+   * What its requests are for, in the ledger and in telemetry. Default: `main`. Where they are for notes, a compaction, memories or a
+   * dream, nothing is compacted and no notes or memories are taken.
+   */
+  readonly source?: RequestSource
   readonly settings?: SettingsInput
   /** Beta features your requests ask for. Some change the model's window. */
   readonly betas?: readonly string[]
@@ -87,6 +93,10 @@ const RULES: OptionRules<ConversationOptions> = {
   dir: anOption.filledText,
   cwd: anOption.filledText,
   title: anOption.text,
+  source: {
+    is: `one of ${REQUEST_SOURCES.join(", ")}`,
+    fits: (value) => REQUEST_SOURCES.some((known) => known === value),
+  },
   settings: anOption.object,
   betas: { is: "a list of texts", fits: (value) => Array.isArray(value) && value.every(isText) },
   cacheBreakpoints: anOption.switch,

@@ -5,6 +5,7 @@
 import type { Clock } from "../base/clock.ts"
 import { Events } from "../base/events.ts"
 import type { Ids } from "../base/ids.ts"
+import type { RequestSource } from "../base/vocabulary.ts"
 import { describeDamage } from "../journal/damage.ts"
 import {
   type DecisionDraft,
@@ -28,6 +29,8 @@ export interface RecordParts {
   readonly ids: Ids
   /** What listing and resuming show. */
   readonly session: { readonly model: string; readonly cwd: string; readonly title?: string | undefined }
+  /** What the conversation's requests are for. */
+  readonly source: RequestSource
 }
 
 export class ConversationRecord {
@@ -35,16 +38,18 @@ export class ConversationRecord {
   readonly events = new Events<ConversationEvents>()
   readonly clock: Clock
   readonly ids: Ids
+  readonly source: RequestSource
   readonly #session: RecordParts["session"]
   /** The agent's permission mode. Without an agent the journal's continues. */
   #mode: string | undefined
   #views: Views
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor({ journal, views, clock, ids, session }: RecordParts) {
+  constructor({ journal, views, clock, ids, session, source }: RecordParts) {
     this.journal = journal
     this.clock = clock
     this.ids = ids
+    this.source = source
     this.#session = session
     this.#views = views
     // what opening found is in `opened`; this is what a later reading finds
@@ -112,6 +117,7 @@ export class ConversationRecord {
       ...(mode === undefined ? {} : { mode }),
       ...(title === undefined ? {} : { title }),
       ...(prompt === undefined ? {} : { prompt }),
+      ...(this.source === "main" ? {} : { source: this.source }),
     }
   }
 

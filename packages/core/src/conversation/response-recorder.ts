@@ -83,7 +83,14 @@ export class ResponseRecorder {
     const counts = usage ? tokenCounts(usage) : undefined
     const stopReason = stop_reason ?? undefined
     const sentAt = this.#parts.preparedAt()
-    const about = { conversation: record.id, model, provider, maxTokens, purpose: "main" }
+    const about = {
+      conversation: record.id,
+      model,
+      provider,
+      maxTokens,
+      purpose: record.source,
+      context: record.views.ledger.context,
+    }
     if (!isTraced)
       telemetry.request({ ...about, ...(sentAt ? { sentAt } : {}) }).answered({
         responseModel: model,

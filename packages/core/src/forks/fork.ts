@@ -3,9 +3,10 @@
  * part from the server's cache. Nothing it does enters the parent's conversation; the caller gets the outcome.
  *
  * ```ts
- * const outcome = await runFork(parent, { directive: "Say what is being done, in five words.", allows: () => "no tools", maxTurns: 1, signal })
+ * const outcome = await runFork(parent, { purpose: "progress", directive: "Say what is being done, in five words.", allows: () => "no tools", maxTurns: 1, signal })
  * ```
  */
+import type { RequestSource } from "../base/vocabulary.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import type { Model } from "../model/model.ts"
 import type { StreamLimits } from "../model/stream-limits.ts"
@@ -29,8 +30,8 @@ export interface ForkParent {
 
 export interface ForkOptions {
   readonly directive: string
-  /** What it is for, such as `compaction`. For telemetry. */
-  readonly purpose?: string
+  /** What it is for. For telemetry. */
+  readonly purpose?: RequestSource
   /** Asked before every call. */
   readonly allows: Allows
   /** The most requests to the model. The calls of the last answer still run. */

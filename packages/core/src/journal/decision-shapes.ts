@@ -42,7 +42,17 @@ const prompt: Shape = (value) => {
 }
 
 const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
-  ["session", open({ model: text(), cwd: text(), title: maybe(text()), mode: maybe(text()), prompt: maybe(text()) })],
+  [
+    "session",
+    open({
+      model: text(),
+      cwd: text(),
+      title: maybe(text()),
+      mode: maybe(text()),
+      prompt: maybe(text()),
+      source: maybe(text()),
+    }),
+  ],
   ["prompt-rendered", prompt],
   ["repaired", open({ repairs: listOf(open({ rule: text(), id: text() })) })],
   ["media-withheld", open({ blocks: listOf(open({ address: text(), why: text() })) })],

@@ -2,7 +2,9 @@
  * The entries of a journal. A message entry has the shape of a Claude Code transcript line. A decision entry records a change
  * to how earlier messages are sent. Decisions refer to content by id and never repeat it, so they stay small.
  */
+
 import type { FailureReason } from "../base/telemetry.ts"
+import type { RequestSource } from "../base/vocabulary.ts"
 import type { Repair } from "../messages/flatten.ts"
 import type { Boundary, Message, Usage, Uuid } from "../messages/messages.ts"
 import { isBoundary } from "../messages/messages.ts"
@@ -128,7 +130,8 @@ export type Decision =
   /** A billed response that is not among the messages: of background work, or imported without its content. */
   | {
       readonly subtype: "spent"
-      readonly purpose: BackgroundPurpose | "main"
+      /** Older journals have `memory` for dreams, `agent` for progress lines and `compaction` for compactions by hand. */
+      readonly purpose: RequestSource
       readonly model: string
       readonly responseId: string
       readonly usage: Usage
@@ -226,9 +229,6 @@ export interface Effect {
   readonly spares?: "compaction"
 }
 
-/** What a model is asked for apart from the conversation itself. */
-export type BackgroundPurpose = "notes" | "compaction" | "memory" | "agent"
-
 export interface CompactionFacts {
   readonly trigger: "auto" | "manual"
   readonly route: string
@@ -269,6 +269,8 @@ export interface SessionFacts {
   readonly cwd: string
   /** The `prompt-rendered` decision in force. */
   readonly prompt?: Uuid
+  /** What the requests from here on are for. Absent: `main`. */
+  readonly source?: RequestSource
 }
 
 export type DecisionOf<S extends Decision["subtype"]> = Extract<Decision, { subtype: S }>

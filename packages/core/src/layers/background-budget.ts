@@ -18,7 +18,9 @@ export interface BudgetQuestion {
 
 type MemoryWork = Extract<Purpose, "notes" | "memory">
 
-const MEMORY_WORK: ReadonlySet<Purpose> = new Set<MemoryWork>(["notes", "memory"])
+/** Dreams take from the same part as extractions. */
+const KINDS: Readonly<Record<MemoryWork, readonly Purpose[]>> = { notes: ["notes"], memory: ["memory", "dream"] }
+const MEMORY_WORK: ReadonlySet<Purpose> = new Set(Object.values(KINDS).flat())
 /** Notes are due with every few requests. Without a part of its own, an extraction at the end of a query would find nothing left. */
 const NOTES_PART = 0.8
 const REQUESTS_OF_A_PIECE = 2 // most forks read or write in one answer, and end with the next
@@ -28,7 +30,7 @@ const USUAL = { input: 1, output: 5, cacheWrite5m: 1.25, cacheWrite1h: 2, cacheR
 
 export function backgroundBudget({ lines }: Pick<Ledger, "lines">, { purpose, limit }: BudgetQuestion): BudgetAnswer {
   const all = [...lines.values()]
-  const own = all.filter((line) => line.purpose === purpose)
+  const own = all.filter((line) => KINDS[purpose].includes(line.purpose))
   if (own.length === 0 || limit >= 100) return { allowed: true }
   const isPriced = all.every(({ dollars }) => dollars !== undefined)
   const spent = (of: typeof all) =>

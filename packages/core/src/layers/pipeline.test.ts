@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { entriesOf, openTestConversation } from "../../test/open.ts"
+import type { RequestSource } from "../base/vocabulary.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import type { Draft } from "../journal/entries.ts"
 import { memoryStore } from "../journal/memory-store.ts"
@@ -153,6 +154,51 @@ describe("a caller that gives up", () => {
     const { chat } = await withResult([compactor])
     await expect(chat.compact({}, { signal: caller.signal })).rejects.toThrow("enough")
     expect(chat.ledger().byPurpose).toMatchObject([{ purpose: "main" }, { purpose: "compaction", requests: 1 }])
+  })
+})
+
+describe("LOOP-9 layers decide by what the requests are for", () => {
+  const NAMES = ["tool-results", "microcompact", "session-memory", "compaction", "auto-memory", "dreaming"] as const
+
+  /** The layers that ran before the request and after its answer. */
+  async function ranIn(source: RequestSource): Promise<readonly string[]> {
+    const ran = new Set<string>()
+    const note = (name: string) => async () => {
+      ran.add(name)
+      return undefined
+    }
+    const layers = NAMES.map((name) => ({ name, beforeRequest: note(name), afterResponse: note(name) }))
+    const chat = await openTestConversation({ layers, source })
+    await chat.add("go")
+    await chat.prepare()
+    const usage = { input_tokens: 10, output_tokens: 5 }
+    await chat.record({ id: "msg_1", model: "claude-opus-4-6", content: [], stop_reason: "end_turn", usage })
+    await chat.close()
+    return [...ran]
+  }
+
+  test.each(["main", "agent"] as const)("LOOP-9 all of them act in a conversation for %s", async (source) => {
+    expect(await ranIn(source)).toEqual(NAMES)
+  })
+
+  test.each(["notes", "compaction", "by-hand", "memory", "dream"] as const)(
+    "LOOP-9 nothing compacts or takes notes in a conversation for %s",
+    async (source) => {
+      expect(await ranIn(source)).toEqual(["tool-results", "microcompact"])
+    },
+  )
+
+  test("LOOP-9 nothing compacts there by hand either, and the journal and the ledger name the source", async () => {
+    const refusal = { kind: "refused", why: "too-soon", message: "Too soon." } as const
+    const compactor = { name: "compaction", plan: async () => refusal, compact: async () => ({ drafts: [] }) }
+    const chat = await openTestConversation({ layers: [compactor], source: "memory" })
+    await chat.add("go")
+    await call(chat, "toolu_1")
+    await expect(chat.compact()).rejects.toThrow()
+    expect((await entriesOf(chat)).filter((entry) => "subtype" in entry && entry.subtype === "session")).toMatchObject([
+      { source: "memory" },
+    ])
+    expect(chat.ledger().byPurpose.map(({ purpose }) => purpose)).toEqual(["memory"])
   })
 })
 

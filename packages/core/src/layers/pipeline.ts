@@ -4,6 +4,7 @@
  */
 import { reasonOf } from "../base/errors.ts"
 import type { FailureReason, LayerOutcome, Telemetry } from "../base/telemetry.ts"
+import type { RequestSource } from "../base/vocabulary.ts"
 import type { Draft } from "../journal/entries.ts"
 import type { ToolResult } from "../messages/blocks.ts"
 import type { RequestExtras } from "../messages/request.ts"
@@ -19,12 +20,15 @@ import {
   type Outcome,
   type Sender,
 } from "./layer.ts"
+import { mayAct } from "./request-source.ts"
 
 export interface PipelineParts {
   readonly layers: readonly Layer[]
   readonly telemetry: Telemetry
   /** The id of the conversation. */
   readonly conversation: string
+  /** What the conversation's requests are for. */
+  readonly source: RequestSource
   /** The conversation as it is now. */
   readonly context: (signal?: AbortSignal) => LayerContext
   /** `seen`: the views that the drafts were decided by. The conversation may have gone back since. */
@@ -53,8 +57,8 @@ export class LayerPipeline {
   readonly #background = new Set<Promise<void>>()
 
   constructor(parts: PipelineParts) {
-    this.#parts = parts
-    this.#compactor = parts.layers.find(isCompactor)
+    this.#parts = { ...parts, layers: parts.layers.filter(({ name }) => mayAct(name, parts.source)) }
+    this.#compactor = this.#parts.layers.find(isCompactor)
   }
 
   /** Whether any of the layers can compact. */

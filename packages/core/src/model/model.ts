@@ -2,7 +2,7 @@
  * The Model port: what the loop needs from a model of any provider. A model streams the answer to a request and says what it can do. It also
  * retries, recognises errors and places cache breakpoints, so the loop does not have to.
  */
-import type { CacheLifetime } from "../base/vocabulary.ts"
+import type { CacheLifetime, RequestSource } from "../base/vocabulary.ts"
 import type { Usage } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import { type ModelAccepts, type ModelFacts, OFFLINE_MODEL_FACTS } from "../tokens/model-facts.ts"
@@ -35,8 +35,8 @@ export interface StreamOptions {
   readonly sharedMessages?: number
   /** How long the server keeps what it caches. Default: five minutes. */
   readonly lifetime?: CacheLifetime
-  /** What a request beside the conversation is for, such as `compaction`. For telemetry. */
-  readonly purpose?: string
+  /** What a request beside the conversation is for. For telemetry. */
+  readonly purpose?: RequestSource
   /** How long the model may take. What its own options say comes first. */
   readonly limits?: Partial<StreamLimits>
 }

@@ -1,5 +1,6 @@
 /** A model whose requests show up in telemetry: one span for each, from sending it to the whole answer or the failure. */
 import type { Telemetry } from "../base/telemetry.ts"
+import type { RequestSource } from "../base/vocabulary.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import { tokenCounts } from "../tokens/price.ts"
 import type { Model, StreamOptions } from "./model.ts"
@@ -8,11 +9,19 @@ export interface Tracing {
   readonly telemetry: Telemetry
   /** The conversation that the requests belong to. */
   readonly conversation: () => string
+  /** The id of its present context. */
+  readonly context: () => string | undefined
+  /** What requests are for that do not say it themselves. Default: `main`. */
+  readonly source?: RequestSource | undefined
 }
 
-export function tracedModel(model: Model, tracing: Tracing): Model {
+/** What each traced model passes its requests to. A sub-agent gets its lead's model, and its requests must not be counted twice. */
+const untraced = new WeakMap<Model, Model>()
+
+export function tracedModel(given: Model, tracing: Tracing): Model {
+  const model = untraced.get(given) ?? given
   const { sibling, learn, count } = model
-  return {
+  const traced: Model = {
     name: model.name,
     provider: model.provider,
     // learning may change them
@@ -25,6 +34,8 @@ export function tracedModel(model: Model, tracing: Tracing): Model {
     ...(sibling ? { sibling: (name) => tracedModel(sibling.call(model, name), tracing) } : {}),
     ...(learn ? { learn: learn.bind(model) } : {}),
   }
+  untraced.set(traced, model)
+  return traced
 }
 
 interface Sending {
@@ -39,7 +50,8 @@ async function* streamed(model: Model, { request, options, tracing }: Sending): 
     model: model.name,
     provider: model.provider,
     maxTokens: request.max_tokens,
-    purpose: options?.purpose ?? "main",
+    purpose: options?.purpose ?? tracing.source ?? "main",
+    context: tracing.context(),
     input: () => request.messages,
   })
   try {

@@ -99,6 +99,7 @@ class Rerun {
     this.#journal = { ...blobs, find: async (uuid) => this.#entries.get(uuid) }
     this.#server = new ServerCopy(policy.server)
     this.#layers = new LayerPipeline({
+      source: "main",
       layers: policy.layers(),
       telemetry: silentTelemetry, // a replay sends no requests
       conversation: "replay",

@@ -216,7 +216,7 @@ function shown(role: string, block: Block): string | undefined {
 }
 
 function spentOn({ id, model, usage }: ModelResponse, agent: string): DecisionDraft {
-  return { type: "strata", subtype: "spent", purpose: "agent", agent, model, responseId: id, usage }
+  return { type: "strata", subtype: "spent", purpose: "progress", agent, model, responseId: id, usage }
 }
 
 /** The first line, without control characters, quotes and the full stop. `undefined` where nothing is left. */

@@ -48,7 +48,15 @@ export function ahead(parent: ForkSurroundings): Ahead {
     const cut = throughUuid === undefined ? undefined : cutAfter(messages, throughUuid)
     if (!cut?.summarised.some(({ type }) => type === "assistant")) return []
     const figures = compactionFigures(context)
-    const input = { context, cut, figures, instructions, onProgress: () => undefined, openCalls }
+    const input = {
+      context,
+      cut,
+      figures,
+      instructions,
+      onProgress: () => undefined,
+      openCalls,
+      trigger: "auto" as const,
+    }
     const answer = readAnswer(await askFork(parent, input), cut)
     if (answer.kind === "summary") prepared = { text: answer.text, through: throughUuid!, boundary }
     return answer.kind === "passed" ? [] : answer.responses
@@ -68,7 +76,7 @@ export function ahead(parent: ForkSurroundings): Ahead {
       running = write(context, instructions).finally(() => {
         running = undefined
       })
-      return spent(await running)
+      return spent(await running, "auto")
     },
 
     forget() {

@@ -73,7 +73,7 @@ export async function attempt({ situation, routes, instructions, options }: Atte
       if (answer.kind !== "passed") paid.push(...answer.responses)
       return answer.kind === "summary" ? limited(situation, route, answer) : answer
     })
-    if (context.signal.aborted) return givenUp(paid)
+    if (context.signal.aborted) return givenUp(situation, paid)
     if (outcome.kind === "passed") continue
     // quotations are the last resort: a repaired one is better than a full window
     if (outcome.kind === "summary" && route.name !== "offline" && isWanting(outcome)) {
@@ -84,7 +84,7 @@ export async function attempt({ situation, routes, instructions, options }: Atte
     }
     const weighed =
       outcome.kind === "summary" ? await weigh(situation, { route, outcome, options }).catch(asFailure) : outcome
-    if (context.signal.aborted) return givenUp(paid)
+    if (context.signal.aborted) return givenUp(situation, paid)
     if ("after" in weighed && (weighed.doubt === undefined || route === routes.at(-1)))
       return install(situation, { ...weighed, route, paid, options })
     if ("after" in weighed) inReserve ??= { ...weighed, route }
@@ -97,11 +97,11 @@ export async function attempt({ situation, routes, instructions, options }: Atte
   if (inReserve) return install(situation, { ...inReserve, paid, options })
   for (const each of held.toSorted(betterFirst)) {
     const weighed = await weigh(situation, each).catch(asFailure)
-    if (context.signal.aborted) return givenUp(paid)
+    if (context.signal.aborted) return givenUp(situation, paid)
     if ("after" in weighed) return install(situation, { ...weighed, route: each.route, paid, options })
     failure = weighed
   }
-  if (context.signal.aborted) return givenUp(paid)
+  if (context.signal.aborted) return givenUp(situation, paid)
   return failed(situation, failure, paid)
 }
 
@@ -109,7 +109,9 @@ const betterFirst = ({ outcome: a }: ToWeigh, { outcome: b }: ToWeigh): number =
   Number(isBetter(b, a)) - Number(isBetter(a, b))
 
 /** Only the bill has changed: answers so far are paid for. */
-const givenUp = (paid: readonly ModelResponse[]): Attempt => ({ drafts: spent(paid) })
+const givenUp = ({ order }: Situation, paid: readonly ModelResponse[]): Attempt => ({
+  drafts: spent(paid, order.trigger),
+})
 
 /** A route that throws must not keep the next one from being tried. */
 async function tried(route: Route, input: RouteInput): Promise<RouteOutcome> {
@@ -199,12 +201,12 @@ async function install(situation: Situation, toInstall: ToInstall): Promise<Atte
   const { context, order, limits } = situation
   const { route, paid, options } = toInstall
   const reviewed = await review(situation, toInstall)
-  if (reviewed === undefined || context.signal.aborted) return givenUp(paid)
+  if (reviewed === undefined || context.signal.aborted) return givenUp(situation, paid)
   if (!("after" in reviewed)) return failed(situation, reviewed, paid)
   const { summary, cut, text, after, audit } = reviewed
   const { signal } = context
   const started = await unlessInterrupted(signal, options.hooks?.started({ signal }) ?? Promise.resolve(undefined))
-  if (started.state === "interrupted" || context.signal.aborted) return givenUp(paid)
+  if (started.state === "interrupted" || context.signal.aborted) return givenUp(situation, paid)
   for (const message of started.value?.messages ?? []) context.progress({ phase: "message", message })
   const said = hookOutput(started.value?.contexts ?? [], {
     room: Math.min(situation.figures.hooks, mostAfter(situation, route) - after.tokens),
@@ -230,7 +232,7 @@ async function install(situation: Situation, toInstall: ToInstall): Promise<Atte
       ...(last ? { previous: { boundary: last.boundary, responses } } : {}),
     },
   })
-  return { drafts: [...spent(paid), ...drafts], success: { summary, after, facts: figures } }
+  return { drafts: [...spent(paid, order.trigger), ...drafts], success: { summary, after, facts: figures } }
 }
 
 /** What a person makes of the summary. It must still be worth it. `undefined` where they cancel. */
@@ -250,7 +252,7 @@ function failed({ context, order }: Situation, { why, message }: Failure, paid: 
   context.progress({ phase: "failed", message: sentence })
   return {
     drafts: [
-      ...spent(paid),
+      ...spent(paid, order.trigger),
       { type: "strata", subtype: "compaction-failed", trigger: order.trigger, reason: why, message: sentence },
     ],
   }

@@ -51,11 +51,15 @@ export function installation({
   ]
 }
 
-export const spent = (responses: readonly ModelResponse[]): DecisionDraft[] =>
+/** What a request for a summary is for. */
+export const sourceOf = (trigger: CompactionFacts["trigger"]): "compaction" | "by-hand" =>
+  trigger === "manual" ? "by-hand" : "compaction"
+
+export const spent = (responses: readonly ModelResponse[], trigger: CompactionFacts["trigger"]): DecisionDraft[] =>
   responses.map(({ id, model, usage }) => ({
     type: "strata",
     subtype: "spent",
-    purpose: "compaction",
+    purpose: sourceOf(trigger),
     model,
     responseId: id,
     usage,

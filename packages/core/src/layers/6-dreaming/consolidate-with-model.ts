@@ -41,7 +41,8 @@ export const consolidateWithModel =
           tools: await Promise.all(opened.tools.map(toolDefinition)),
           messages: [{ role: "user", content: [{ type: "text", text: dreamPrompt({ ...task, turns: maxTurns }) }] }],
         },
-        stream: { purpose: "dream", writesCache: true, ...(patience ? { limits: patience } : {}) },
+        // its own turns follow each other closely
+        stream: { purpose: "dream", writesCache: true, lifetime: "5m", ...(patience ? { limits: patience } : {}) },
         onAnswer: (content) =>
           task.onTurn({ text: textOf(content), calls: content.filter(isToolUse).map(describeCall) }),
       })

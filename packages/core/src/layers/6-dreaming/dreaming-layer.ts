@@ -70,6 +70,6 @@ function outcomeOf(end: Dreamed, { signal }: LayerContext): Outcome | undefined 
 
 export const spentOn = (responses: readonly ModelResponse[]): readonly DecisionDraft[] =>
   responses.map(({ id, model, usage }) => ({
-    ...{ type: "strata", subtype: "spent", purpose: "memory" },
+    ...{ type: "strata", subtype: "spent", purpose: "dream" },
     ...{ model, responseId: id, usage },
   }))

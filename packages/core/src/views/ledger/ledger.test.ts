@@ -3,6 +3,7 @@ import { conversation } from "../../../test/builders.ts"
 import { bills } from "../../../test/ledger-entries.ts"
 import { openTestConversation } from "../../../test/open.ts"
 import { NO_TOKENS } from "../../base/token-counts.ts"
+import { REQUEST_SOURCES } from "../../base/vocabulary.ts"
 import { memoryStore } from "../../journal/memory-store.ts"
 import type { Message, Usage } from "../../messages/messages.ts"
 import { project } from "../projection.ts"
@@ -63,6 +64,47 @@ describe("CACHE-5 the ledger", () => {
     ])
     expect(byPurpose[2]!.dollars).toBeCloseTo((2_000 * 5 + 100 * 25) / MILLION, 12)
     expect(byPurpose[4]!.dollars).toBeUndefined()
+  })
+
+  test("LOOP-9 every source has its line; what older journals call a dream or a progress line is counted as they say", () => {
+    const sources = REQUEST_SOURCES.filter((source) => source !== "main")
+    const journal = sources.reduce((all, source) => all.spend(source, { input: 7 }), bills().respond({ input: 1 }))
+    const { byPurpose } = summarise(project(ledger(), journal.entries))
+    expect(byPurpose.map(({ purpose, counts }) => [purpose, counts.input])).toEqual(
+      REQUEST_SOURCES.map((source) => [source, source === "main" ? 1 : 7]),
+    )
+    const older = bills().respond({ input: 1 }).spend("memory", { input: 2 }).spend("agent", { input: 3, agent: "a" })
+    expect(summarise(project(ledger(), older.entries)).byPurpose.map(({ purpose }) => purpose)).toEqual([
+      "main",
+      "memory",
+      "agent",
+    ])
+  })
+
+  test("LOOP-9 the line that says what an agent does is apart from what it does, and part of what it cost", () => {
+    const journal = bills().spend("agent", { input: 100, agent: "a" }).spend("progress", { input: 5, agent: "a" })
+    const state = project(ledger(), journal.entries)
+    expect([...state.agents.values()].map(({ purpose, counts }) => [purpose, counts.input])).toEqual([
+      ["agent", 100],
+      ["progress", 5],
+    ])
+  })
+
+  test("L4-33 each context between two boundaries has its id and its own sum", () => {
+    const builder = conversation()
+      .user("a")
+      .say("one", { usage: usage(10, 1) })
+      .say("two", { usage: usage(20, 1) })
+      .boundary()
+      .user("b")
+      .say("three", { usage: usage(40, 1) })
+    const { contexts, context } = ledgerOf(builder)
+    const boundary = builder.messages.find(({ type }) => type === "system")!
+    expect(context).toBe(boundary.uuid)
+    expect([...contexts].map(([id, line]) => [id, line.requests, line.counts.input])).toEqual([
+      [builder.messages[0]!.uuid, 2, 30],
+      [boundary.uuid, 1, 40],
+    ])
   })
 
   test("TOK-7 each extra pass of a response has the price of its own size", () => {

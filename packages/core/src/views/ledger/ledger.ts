@@ -10,8 +10,9 @@ import {
   subtractCounts,
   type TokenCounts,
 } from "../../base/token-counts.ts"
-import { type BackgroundPurpose, type Entry, isDecision, isMessage } from "../../journal/entries.ts"
-import type { AssistantMessage, Usage } from "../../messages/messages.ts"
+import { REQUEST_SOURCES, type RequestSource } from "../../base/vocabulary.ts"
+import { type Entry, isBoundaryEntry, isDecision, isMessage } from "../../journal/entries.ts"
+import type { AssistantMessage, Usage, Uuid } from "../../messages/messages.ts"
 import { usableUsage } from "../../messages/usage.ts"
 import type { Price } from "../../tokens/model-facts.ts"
 import { findModel, type ModelOverride } from "../../tokens/models.ts"
@@ -24,10 +25,27 @@ import { type LayerSaving, savingsOf } from "./savings-report.ts"
 export interface Ledger {
   readonly lines: Map<string, LedgerLine>
   /** The latest responses. The entries of one response repeat its usage, and the last entry has the whole usage. */
-  readonly recent: Map<string, { readonly key: string; readonly counts: TokenCounts; readonly dollars?: number }>
+  readonly recent: Map<string, RecentResponse>
   readonly savings: Savings
-  /** What each sub-agent spent, by its id and model. It is part of `lines` too. */
+  /** What each sub-agent spent, by its id, purpose and model. It is part of `lines` too. */
   readonly agents: Map<string, AgentLine>
+  /** What the conversation's own requests are for. */
+  source: RequestSource
+  /** The id of the present context: its boundary, or the first message of the conversation. */
+  context: Uuid | undefined
+  /** What each context cost, by its id, oldest first. A request counts to the context that it was sent in. */
+  readonly contexts: Map<Uuid, ContextLine>
+}
+
+/** What the requests between two boundaries cost. */
+export type ContextLine = Omit<LedgerLine, "model" | "purpose">
+
+interface RecentResponse {
+  readonly key: string
+  readonly counts: TokenCounts
+  readonly dollars?: number
+  /** The context that it was sent in. */
+  readonly context?: Uuid
 }
 
 export interface AgentLine extends LedgerLine {
@@ -43,19 +61,21 @@ export interface LedgerLine {
   dollars: number | undefined
 }
 
-/** `main`: the conversation itself. `sidechain`: agents recorded in the same journal. The others are background work. */
-export type Purpose = "main" | "sidechain" | BackgroundPurpose
+/** `sidechain`: agents that another program recorded in the same journal. */
+export type Purpose = RequestSource | "sidechain"
 
-/** In the order reports list them. */
-const PURPOSES: readonly Purpose[] = ["main", "notes", "compaction", "memory", "agent", "sidechain"]
+const PURPOSES: readonly Purpose[] = [...REQUEST_SOURCES, "sidechain"]
 
 /** The purpose of a request, as it reads in reports. */
 export const PURPOSE_WORDS: Readonly<Record<Purpose, string>> = {
   main: "conversation",
   notes: "notes",
   compaction: "compaction",
+  "by-hand": "compaction by hand",
   memory: "memories",
+  dream: "dreams",
   agent: "agents",
+  progress: "progress lines",
   sidechain: "sub-agents",
 }
 
@@ -68,17 +88,27 @@ export function ledger(overrides: Overrides = {}): Projection<Ledger> {
     name: "ledger",
     scope: "journal",
     followsSent: true,
-    start: () => ({ lines: new Map(), recent: new Map(), savings: startSavings(), agents: new Map() }),
+    start: () => ({
+      ...{ lines: new Map(), recent: new Map(), savings: startSavings(), agents: new Map() },
+      ...{ source: "main", context: undefined, contexts: new Map() },
+    }),
     apply(state, entry, onPath = true) {
-      const bill = billOf(entry)
+      if (onPath) followContext(state, entry)
+      const bill = billOf(entry, state.source)
       if (bill) enter(state, bill, overrides)
       if (!onPath) return state
-      if (bill?.purpose === "main" && bill.entry) {
+      if (bill?.entry && bill.purpose !== "sidechain") {
         billed(state.savings, { entry: bill.entry, usage: bill.usage, price: priceOf(bill, overrides) })
       } else followSavings(state.savings, entry)
       return state
     },
   }
+}
+
+function followContext(state: Ledger, entry: Entry): void {
+  if (isDecision(entry) && entry.subtype === "session") state.source = entry.source ?? "main"
+  if (!isMessage(entry) || entry.isSidechain) return
+  if (isBoundaryEntry(entry) || state.context === undefined) state.context = entry.uuid
 }
 
 export interface LedgerSummary {
@@ -107,7 +137,10 @@ export function summarise({ lines, savings }: Ledger): LedgerSummary {
   const all = [...lines.values()]
   const counts = all.map((line) => line.counts).reduce(addCounts, NO_TOKENS)
   const input = inputTokens(counts)
-  const byPurpose = PURPOSES.flatMap((purpose) => totalOf(all, purpose) ?? [])
+  const byPurpose = PURPOSES.flatMap((purpose) => {
+    const total = totalOf(all, purpose)
+    return total ? [{ purpose, ...total }] : []
+  })
   return {
     requests: all.reduce((sum, line) => sum + line.requests, 0),
     counts,
@@ -115,15 +148,20 @@ export function summarise({ lines, savings }: Ledger): LedgerSummary {
     dollars: all.reduce((sum, line) => sum + (line.dollars ?? 0), 0),
     unpriced: [...new Set(all.filter((line) => line.dollars === undefined).map((line) => line.model))],
     byPurpose,
-    savings: savingsOf(savings, (purpose) => byPurpose.find((total) => total.purpose === purpose)),
+    savings: savingsOf(savings, {
+      compaction: totalOf(all, "compaction", "by-hand"),
+      notes: totalOf(all, "notes"),
+    }),
   }
 }
 
-function totalOf(lines: readonly LedgerLine[], purpose: Purpose): PurposeTotal | undefined {
-  const own = lines.filter((line) => line.purpose === purpose)
+function totalOf(
+  lines: readonly LedgerLine[],
+  ...purposes: readonly Purpose[]
+): Omit<PurposeTotal, "purpose"> | undefined {
+  const own = lines.filter(({ purpose }) => purposes.includes(purpose))
   if (own.length === 0) return undefined
   return {
-    purpose,
     requests: own.reduce((sum, line) => sum + line.requests, 0),
     counts: own.map((line) => line.counts).reduce(addCounts),
     dollars: own.map((line) => line.dollars).reduce(addKnown),
@@ -144,7 +182,7 @@ interface Bill {
   readonly entry?: AssistantMessage
 }
 
-function billOf(entry: Entry): Bill | undefined {
+function billOf(entry: Entry, source: RequestSource): Bill | undefined {
   if (isDecision(entry)) {
     if (entry.subtype !== "spent") return undefined
     const { responseId, model, purpose, agent, requests } = entry
@@ -156,10 +194,10 @@ function billOf(entry: Entry): Bill | undefined {
   const { id = entry.uuid, model = "unknown" } = entry.message
   const usage = usableUsage(entry.message.usage)
   if (!usage || model === "<synthetic>") return undefined
-  return { id, model, purpose: entry.isSidechain ? "sidechain" : "main", usage, entry }
+  return { id, model, purpose: entry.isSidechain ? "sidechain" : source, usage, entry }
 }
 
-function enter({ lines, recent, agents }: Ledger, bill: Bill, overrides: Overrides): void {
+function enter({ lines, recent, agents, context, contexts }: Ledger, bill: Bill, overrides: Overrides): void {
   const { id, model, purpose, usage, agent, requests = 1 } = bill
   const before = recent.get(id)
   const key = before?.key ?? `${purpose} ${model}`
@@ -175,15 +213,26 @@ function enter({ lines, recent, agents }: Ledger, bill: Bill, overrides: Overrid
   lines.set(key, line)
   add(line, more)
   if (agent !== undefined) {
-    const own = agents.get(`${agent} ${model}`) ?? { ...empty, agent }
-    agents.set(`${agent} ${model}`, own)
+    const agentKey = `${agent} ${purpose} ${model}`
+    const own = agents.get(agentKey) ?? { ...empty, agent }
+    agents.set(agentKey, own)
     add(own, more)
   }
-  recent.set(id, { key, counts, ...(dollars === undefined ? {} : { dollars }) })
+  const sentIn = before ? before.context : context
+  if (sentIn !== undefined) {
+    const own = contexts.get(sentIn) ?? { requests: 0, counts: NO_TOKENS, dollars: 0 }
+    contexts.set(sentIn, own)
+    add(own, more)
+  }
+  recent.set(id, {
+    ...{ key, counts },
+    ...(dollars === undefined ? {} : { dollars }),
+    ...(sentIn === undefined ? {} : { context: sentIn }),
+  })
   if (recent.size > RECENT_RESPONSES) recent.delete(recent.keys().next().value!)
 }
 
-function add(line: LedgerLine, more: Pick<LedgerLine, "requests" | "counts" | "dollars">): void {
+function add(line: ContextLine, more: Pick<LedgerLine, "requests" | "counts" | "dollars">): void {
   line.requests += more.requests
   line.counts = addCounts(line.counts, more.counts)
   line.dollars = addKnown(line.dollars, more.dollars)

@@ -34,10 +34,10 @@ interface OwnCalls {
 
 export function savingsOf(
   state: Savings,
-  callsFor: (purpose: "compaction" | "notes") => OwnCalls | undefined,
+  own: { readonly compaction: OwnCalls | undefined; readonly notes: OwnCalls | undefined },
 ): readonly LayerSaving[] {
   const layers = SAVING_LAYERS.flatMap((layer) => {
-    const calls = layer === "compaction" ? callsFor("compaction") : undefined
+    const calls = layer === "compaction" ? own.compaction : undefined
     const { decisions, removed, unmeasured, spared } = state.acts[layer]
     if (decisions === 0 && !calls) return []
     const standing = standingOf(state, layer)
@@ -46,9 +46,8 @@ export function savingsOf(
     const money = { gained, paid, dollars: net(gained, paid) }
     return [{ layer, decisions, removed, standing, unsent, unmeasured, spared, ...money, ...why(layer) }]
   })
-  const notes = callsFor("notes")
-  if (!notes) return layers
-  const { requests: decisions, dollars: paid } = notes
+  if (!own.notes) return layers
+  const { requests: decisions, dollars: paid } = own.notes
   const nothing = { removed: 0, standing: 0, unsent: 0, unmeasured: 0, spared: 0, gained: 0 }
   return [...layers, { layer: "notes", decisions, ...nothing, paid, dollars: net(0, paid), ...why("notes") }]
 }

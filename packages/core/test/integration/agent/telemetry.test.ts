@@ -68,7 +68,7 @@ describe("TEL-1 a run with two failures and a compaction", () => {
       ["main", 1_500, "OverloadedError"],
       ["main", 2_000, undefined],
       ["main", 300, undefined],
-      ["compaction", 4_000, undefined],
+      ["by-hand", 4_000, undefined],
     ])
     expect(requests.map(({ attributes }) => attributes["gen_ai.provider.name"])).toEqual(Array(4).fill("test"))
     const [tool] = found.filter(({ name }) => name === "execute_tool Break")
@@ -125,7 +125,7 @@ describe("TEL-1 a run with two failures and a compaction", () => {
   })
 })
 
-test("TEL-2 what happened is counted by name: files restored and failed, results cleared, agents", async () => {
+test("TEL-2, LOOP-9, L4-33 requests name their source and their context; what happened is counted by name: files restored and failed, results cleared, agents", async () => {
   const meters = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
   const reader = new PeriodicExportingMetricReader({ exporter: meters, exportIntervalMillis: 2 ** 30 })
   const meterProvider = new MeterProvider({ readers: [reader] })
@@ -198,6 +198,22 @@ test("TEL-2 what happened is counted by name: files restored and failed, results
     "strata.agents.started": [{ value: 1, "strata.agent.kind": "wait" }],
     "strata.agents.ended": [{ value: 1, "strata.agent.status": "completed" }],
   })
+  const requests = spans.getFinishedSpans().filter(({ name }) => name === `chat ${MODEL}`)
+  expect(requests.map(({ attributes }) => attributes["strata.purpose"])).toEqual(
+    "main main agent main by-hand main main main".split(" "),
+  )
+  const { contexts, context: present } = agent.conversation.views.ledger
+  const [first, second] = [...contexts.keys()]
+  expect(contexts.size).toBe(2)
+  expect(second).toBe(present)
+  expect(second).toBe(agent.conversation.views.compactions.last?.boundary)
+  const ofLead = requests.filter(({ attributes }) => attributes["strata.purpose"] !== "agent")
+  expect(ofLead.map(({ attributes }) => attributes["strata.context.id"])).toEqual([
+    ...Array(4).fill(first),
+    ...Array(3).fill(second),
+  ])
+  const ofAgent = requests.find(({ attributes }) => attributes["strata.purpose"] === "agent")!
+  expect([undefined, first, second]).not.toContain(ofAgent.attributes["strata.context.id"])
   const events = spans.getFinishedSpans().flatMap((span) => span.events.map(({ name }) => `${span.name}: ${name}`))
   expect(events.toSorted()).toEqual([
     "execute_tool Agent: strata.agents.ended",

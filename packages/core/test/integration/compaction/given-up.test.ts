@@ -39,7 +39,7 @@ async function entriesOf(chat: Conversation): Promise<readonly Entry[]> {
 const isSpent = (entry: Entry) => entry.type === "strata" && entry.subtype === "spent"
 const paidFor = (chat: Conversation) =>
   [...chat.views.ledger.lines.values()]
-    .filter(({ purpose }) => purpose === "compaction")
+    .filter(({ purpose }) => purpose === "compaction" || purpose === "by-hand")
     .reduce((sum, { requests }) => sum + requests, 0)
 
 const hooks = (some: Partial<CompactionHooks>): CompactionHooks => ({

@@ -60,6 +60,7 @@ export async function summarise(messages: readonly Message[], setting: Setting =
     model,
     messages,
     kind: "all",
+    purpose: "compaction",
     instructions: [],
     estimator: createEstimator(model.facts.family),
     signal: new AbortController().signal,

@@ -68,8 +68,8 @@ describe("L6-1 L6-5 an agent dreams after a query", () => {
         /^dreaming: The memory was consolidated: 2 changed\. Take it back with: strata memory revert \d+$/,
       ),
     ])
-    const memoryLines = [...agent.conversation.ledger().lines.values()].filter(({ purpose }) => purpose === "memory")
-    expect(memoryLines.length).toBe(1)
+    const dreamLines = [...agent.conversation.ledger().lines.values()].filter(({ purpose }) => purpose === "dream")
+    expect(dreamLines.length).toBe(1)
     expect(dreamRequests.join()).not.toContain("Hello") // it does not start from this conversation's request
     const asked = dreamRequests.length
     await say(agent, "Once more")
@@ -150,7 +150,7 @@ describe("L6-1 L6-5 an agent dreams after a query", () => {
     const { sim, open, memory } = await stage({ conversations: [] })
     const agent = await open()
     expect(await agent.dream()).toMatchObject({ state: "installed" })
-    expect([...agent.conversation.ledger().lines.values()].map(({ purpose }) => purpose)).toEqual(["memory"])
+    expect([...agent.conversation.ledger().lines.values()].map(({ purpose }) => purpose)).toEqual(["dream"])
     const { dollars } = agent.dreaming!.state!
     expect(dollars).toBeGreaterThan(0)
     expect(JSON.parse(readFileSync(join(memory, ".spent.json"), "utf8")).dollars).toBe(dollars)

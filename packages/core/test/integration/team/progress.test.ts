@@ -48,7 +48,7 @@ function nextSpent(agent: TeamAgent): Promise<void> {
   })
 }
 
-test("L7-8 every 30 s a background agent gets a progress line from the cheapest model, which reads only its newest messages", async () => {
+test("L7-8, LOOP-9 every 30 s a background agent gets a progress line from the cheapest model, which reads only its newest messages", async () => {
   const { agent, of, line, clock, release, asked } = await atWork(['"Reading the parser tests."\nMore of it.'])
   clock.advance(29 * SECONDS)
   expect(of("progress")).toHaveLength(0)
@@ -66,7 +66,7 @@ test("L7-8 every 30 s a background agent gets a progress line from the cheapest 
   await asked
   await agent.team.settled()
   const spent = decisions(await journalOf(agent), "spent").filter(({ model }) => model === "claude-haiku-5-5")
-  expect(spent).toMatchObject([{ purpose: "agent", agent: "agent-1" }])
+  expect(spent).toMatchObject([{ purpose: "progress", agent: "agent-1" }])
   expect(agent.conversation.ledger().agents).toMatchObject([{ id: "agent-1", requests: 3 }])
   for (const role of ["lead", "w"])
     expect(JSON.stringify(of(role).map((heard) => heard.request))).not.toContain("Reading the parser tests")

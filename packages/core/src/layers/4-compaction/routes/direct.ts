@@ -3,6 +3,7 @@ import type { Model } from "../../../model/model.ts"
 import { limitsFrom } from "../../../model/stream-limits.ts"
 import { createEstimator } from "../../../tokens/estimate.ts"
 import type { LayerContext } from "../../layer.ts"
+import { sourceOf } from "../install.ts"
 import { summariseDirectly } from "../summarise/direct.ts"
 import { withOriginals } from "../summarise/originals.ts"
 import type { Route } from "./route.ts"
@@ -14,7 +15,7 @@ export function direct(model: Model): Route {
   return {
     name: "direct",
     cut: async ({ cut }) => cut,
-    async summarise({ context, cut, cutInput, figures, instructions, onProgress }) {
+    async summarise({ context, order, cut, cutInput, figures, instructions, onProgress }) {
       const sizes = sizesFor(model, context)
       // a summary that kept messages follow covers them too: it says what is being done
       const messages = cut.shortens ? cutInput.messages : cut.summarised
@@ -28,6 +29,7 @@ export function direct(model: Model): Route {
         kind: cut.kind,
         ...recordOf({ context, cut, figures }),
         instructions,
+        purpose: sourceOf(order.trigger),
         signal: context.signal,
         limits: limitsFrom(context.flags),
         onProgress,

@@ -9,8 +9,10 @@ import type { Message } from "../../../messages/messages.ts"
 import { sentBlocks } from "../../../messages/sent-blocks.ts"
 import { PromptTooLongError } from "../../../model/errors.ts"
 import { limitsFrom } from "../../../model/stream-limits.ts"
+import type { CompactionOrder } from "../../compaction-order.ts"
 import { clearedExtract } from "../cleared-extract.ts"
 import type { Cut } from "../cut.ts"
+import { sourceOf } from "../install.ts"
 import { summaryPrompt } from "../summarise/prompts.ts"
 import { CUT_MESSAGE, isCutShort, readSummary } from "../summarise/summary-text.ts"
 import type { Route, RouteInput, RouteOutcome } from "./route.ts"
@@ -34,7 +36,7 @@ export function shared(parent: ForkSurroundings): Route {
       const { order, cut } = input
       if (order.overflowed || !fits(input))
         return { kind: "passed", message: "the conversation and the prompt do not fit into one request" }
-      return readAnswer(await askFork(parent, input), cut)
+      return readAnswer(await askFork(parent, { ...input, trigger: order.trigger }), cut)
     },
   }
 }
@@ -66,20 +68,21 @@ export function recordOf({ context, cut, figures }: Omit<PromptInput, "instructi
 }
 
 interface ForkInput extends PromptInput, Pick<RouteInput, "onProgress"> {
+  readonly trigger: CompactionOrder["trigger"]
   /** Calls that run right now. */
   readonly openCalls?: readonly string[]
 }
 
 export async function askFork(
   parent: ForkSurroundings,
-  { onProgress, openCalls = [], ...input }: ForkInput,
+  { onProgress, openCalls = [], trigger, ...input }: ForkInput,
 ): Promise<ForkOutcome> {
   const { context } = input
   let characters = 0
   return runFork(
     { ...parent, request: await context.request(), openCalls },
     {
-      purpose: "compaction",
+      purpose: sourceOf(trigger),
       directive: promptFor(input),
       allows: () => NO_TOOLS,
       maxTurns: 1,

@@ -3,6 +3,7 @@
  * was too long, and with the same one if the answer was empty, cut or an error. It returns every answer that was paid for.
  */
 import type { FailureReason } from "../../../base/telemetry.ts"
+import type { RequestSource } from "../../../base/vocabulary.ts"
 import { type Block, isToolUse, textOf } from "../../../messages/blocks.ts"
 import type { FlatMessage } from "../../../messages/flatten.ts"
 import type { ModelRequest, ToolDefinition } from "../../../messages/request.ts"
@@ -35,6 +36,8 @@ export interface Caller {
   /** `max_tokens` of each request. */
   readonly output: number
   readonly signal: AbortSignal
+  /** What the requests are for. */
+  readonly purpose: RequestSource
   readonly limits?: StreamLimits | undefined
   /** Text as it arrives; `undefined`: this answer is discarded. */
   readonly onText: (text: string | undefined) => void
@@ -113,13 +116,16 @@ async function answerTo(caller: Caller, messages: readonly FlatMessage[]): Promi
   }
 }
 
-async function read({ model, signal, limits, onText, onResponse }: Caller, request: ModelRequest): Promise<Answer> {
+async function read(
+  { model, signal, purpose, limits, onText, onResponse }: Caller,
+  request: ModelRequest,
+): Promise<Answer> {
   // the server never sees these bytes again: a cache entry would cost more than it saves
   let response: ModelResponse | undefined
   onText(undefined)
   const sending = {
     signal,
-    purpose: "compaction",
+    purpose,
     writesCache: false,
     sharedMessages: 0,
     ...(limits ? { limits } : {}),

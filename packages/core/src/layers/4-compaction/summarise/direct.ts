@@ -2,8 +2,10 @@
  * A summary by a direct call: the route that works when the conversation's cache cannot be shared. Messages that fit the summariser's window
  * take one call. More are summarised in chunks, and the summaries are joined. Only the bill changes.
  */
+
 import { reasonOf } from "../../../base/errors.ts"
 import type { FailureReason } from "../../../base/telemetry.ts"
+import type { RequestSource } from "../../../base/vocabulary.ts"
 import type { Message } from "../../../messages/messages.ts"
 import type { Model, ModelResponse } from "../../../model/model.ts"
 import type { StreamLimits } from "../../../model/stream-limits.ts"
@@ -32,6 +34,8 @@ export interface DirectSummary {
   readonly kind: SummaryKind
   /** The user's first, then those of hooks. */
   readonly instructions: readonly string[]
+  /** What the requests are for. */
+  readonly purpose: RequestSource
   /** Facts from the journal follow the summary. */
   readonly record?: boolean
   /** How many words to aim for. */
@@ -76,6 +80,7 @@ export async function summariseDirectly(options: DirectSummary): Promise<Summary
     estimator,
     output,
     signal,
+    purpose: options.purpose,
     limits: options.limits,
     onText: progress.text,
     onResponse(response) {
