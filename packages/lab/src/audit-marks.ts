@@ -6,6 +6,7 @@
  */
 import { existsSync } from "node:fs"
 import { parseArgs } from "node:util"
+import { type Message, usageTotal } from "@strata/core/internal"
 import { summarise } from "@strata/core/internal/model/offline/summary"
 import { sample } from "./audit-marks/conversations.ts"
 import { distortAll, emptyTally, plantAll, Range, readable, type Tally } from "./audit-marks/measure.ts"
@@ -15,6 +16,7 @@ import { BESIDE_THE_REPOSITORY, recordedConversations } from "./recordings.ts"
 
 const SEEDS_PER_RECORDING = 3
 const SHORTEST_SUMMARY = 500 // characters: shorter ones are not a model's
+const MOST_AT_START = 0.5 // of the tokens at the boundary; in whole recordings the first request has at most a third
 const TRANSCRIPT_NOTE = /\nIf you need specific details from before[\s\S]*$/ // added by the program, not by the model
 
 const { values, positionals } = parseArgs({ options: { summaries: { type: "string" } }, allowPositionals: true })
@@ -44,10 +46,14 @@ else {
   const recorded: Alarms = { claims: 0, flagged: 0 }
   const distorted = emptyTally()
   const flagged: string[] = []
-  let ranges = 0
+  let [ranges, partial] = [0, 0]
   for (const recording of recordedConversations(folder)) {
-    for (const { before, older, after } of recordedCompactions(recording)) {
+    for (const { before, older, after, tokensBefore } of recordedCompactions(recording)) {
       const messages = before.slice(older)
+      if (startsInside(messages, tokensBefore)) {
+        partial++
+        continue
+      }
       const range = new Range(messages, [recording.cwd ?? ""])
       const summary = summarise(readable(messages))
       ranges++
@@ -62,11 +68,22 @@ else {
     }
   }
   print(`\nRecorded conversations: ${ranges} ranges, extractive summaries`, extractive.tally)
+  if (partial > 0) console.log(`  left out, because the recording lacks most of the range: ${partial}`)
   printAlarms("truthful extractive summaries of them", extractive.alarms)
   printAlarms("recorded summaries", recorded)
   print("\nRecorded summaries with one distorted sentence", distorted)
   console.log("\nFlagged in recorded summaries as they are:")
   for (const each of flagged) console.log(`    ${each}`)
+}
+
+/**
+ * Whether the recording begins inside the range: its first request then has most of the tokens that the boundary replaces. What the
+ * summary says about the messages before it cannot be checked.
+ */
+function startsInside(messages: readonly Message[], tokensBefore: number): boolean {
+  const first = messages.find((message) => message.type === "assistant")
+  const usage = first?.type === "assistant" ? first.message.usage : undefined
+  return usage !== undefined && tokensBefore > 0 && usageTotal(usage) > tokensBefore * MOST_AT_START
 }
 
 function count(range: Range, summary: string, alarms: Alarms): readonly string[] {

@@ -114,23 +114,24 @@ describe("BEY-2 what a summary claims", () => {
   test("hostile texts take time that grows with their length", { timeout: 60_000 }, () => {
     const hostile = [
       "S3BUCKETNAMEFORPRODUCTIONBACKUPSANDMORE_", // once more than the age of the universe
-      "a+".repeat(20_000),
-      "a.".repeat(20_000),
-      "“".repeat(40_000),
-      "「a".repeat(20_000),
-      "1,000".repeat(8_000),
-      "_".repeat(60_000),
-      "1. ".repeat(7_000),
-      '"a b c" '.repeat(5_000),
-      "do not push it now ".repeat(2_000),
-      "123 ".repeat(10_000),
+      "a+".repeat(5_000),
+      "a.".repeat(5_000),
+      "“".repeat(10_000),
+      "「a".repeat(5_000),
+      "1,000".repeat(2_000),
+      "_".repeat(15_000),
+      "1. ".repeat(2_000),
+      '"a b c" '.repeat(1_500),
+      "do not push it now ".repeat(600),
+      "123 ".repeat(3_000),
+      "`aB()` calls `cD()` and 12 items; ".repeat(500),
     ]
     for (const text of hostile) {
       const start = process.cpuUsage()
       check(text)
       check(text, { messages: conversation().user(text).messages })
       check("The user wants no push.", { messages: conversation().user(text).say("Done.").messages })
-      expect(process.cpuUsage(start).user, text.slice(0, 20)).toBeLessThan(5_000_000) // microseconds
+      expect(process.cpuUsage(start).user, text.slice(0, 20)).toBeLessThan(1_000_000) // microseconds
     }
   })
 
@@ -276,6 +277,46 @@ describe("BEY-2 what a summary claims", () => {
     expect(struck(original)).toEqual([])
     expect(struck(told).map((claim) => claim.class)).toContain(kind)
     if (kind === "wording") expect(struck(told)[0]!.instead).toBe(original)
+  })
+
+  test.each<[string, string, string, string]>([
+    [
+      "names, by the words next to each",
+      "- `extractPrompts` scopes the transcript before `formatOutput` prints the verbose lines",
+      "- Before `extractPrompts` prints verbose lines, `formatOutput` scopes the transcript",
+      "wording",
+    ],
+    [
+      "a function and the file it is in",
+      "- Removed the dead `stageFiles()` function in common.go",
+      "- Removed the dead `common.go()` function in stageFiles",
+      "wording",
+    ],
+    [
+      "a number, by the words next to it",
+      "- In the crypto package all 252 tests pass now",
+      "- In the crypto package all 250 tests pass now",
+      "numbers",
+    ],
+    [
+      "a count, by the words next to it",
+      "- The review found 16 findings across all categories and severities",
+      "- The review found 19 findings across all categories and severities",
+      "numbers",
+    ],
+  ])("what was altered in the model's own words is found: %s", (_, truth, altered, kind) => {
+    const messages = conversation()
+      .user("Clean up the transcript code and run the tests of the crypto package.")
+      .call("Read", { file_path: "cli/common.go" })
+      .result(
+        "func stageFiles(repo) {\n  // dead\n}\nfunc extractPrompts(t) {\n  scopes := scope(t)\n}\nline 19 of 250 and 251",
+      )
+      .say("The function extractPrompts scopes the whole transcript. Then formatOutput prints it, with verbose lines.")
+      .say("The dead function stageFiles( goes. The crypto package now has 252 passing tests, all green.")
+      .say("Findings: 16 findings, across categories and by severities. The review is done.").messages
+    const struck = (summary: string) => check(summary, { messages }).claims.filter(({ isSupported }) => !isSupported)
+    expect(struck(truth)).toEqual([])
+    expect(struck(altered).map((claim) => claim.class)).toContain(kind)
   })
 
   test("a text has the same words, whatever alphabet the rest of it is in", () => {

@@ -1,10 +1,10 @@
 /**
  * Numbers in a summary. Each must occur in the source near a word that the summary uses it with: in a long conversation nearly every short
- * number occurs somewhere, as a line number or in a listing.
+ * number occurs somewhere, as a line number or in a listing. It is wrong too where another number has clearly more of those words near it.
  */
 import type { Claim, Part } from "./claim.ts"
 import type { Source } from "./source.ts"
-import { contentWords, stem, tokensOf } from "./text.ts"
+import { isStopWord, stem, tokensOf } from "./text.ts"
 
 const NUMBER = /(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?(?:[kKmM](?![\w])|%)?/gu
 const ROUNDED =
@@ -20,6 +20,7 @@ const AROUND_SOURCE = 14 // words to each side of an occurrence where one of the
 export function numberClaims(parts: readonly Part[], source: Source): readonly Claim[] {
   return parts.flatMap((part) => {
     const { names } = part
+    const own = ownNumbers(part, source)
     let next = 0 // names and numbers come in the same order
     return [...part.text.matchAll(NUMBER)].flatMap(({ 0: found, index }): Claim[] => {
       const end = index + found.length
@@ -31,8 +32,12 @@ export function numberClaims(parts: readonly Part[], source: Source): readonly C
         /^\s?(?:%|ms|s|sec|seconds?|minutes?|min|h|hours?|days?|weeks?|[kmgt]i?b|bytes?|px|usd|eur|\$)\b/i.test(
           part.text.slice(end - (found.endsWith("%") ? 1 : 0)),
         )
-      if (Number(value) <= COUNTED && !hasUnit && !/^0\d\d/.test(value)) return []
-      const isSupported = isKnown(value, source, contextOf(part.text, index, end))
+      const context = contextOf(part.text, index, end)
+      const isCount = Number(value) <= COUNTED && !hasUnit && !/^0\d\d/.test(value)
+      const isSupported =
+        (isCount || isKnown(value, source, context)) &&
+        (isLine(part.text, index) || !isOutdone({ value, own: own(), source, context, isCount }))
+      if (isCount && isSupported) return []
       return [{ class: "numbers", text: found, at: part.at + index, isSupported, sentence: part }]
     })
   })
@@ -52,13 +57,18 @@ const isRounded = (text: string, at: number, found: string): boolean =>
   /[kKmM]$/.test(found) ||
   /^\s?\+/.test(text.slice(at + found.length))
 
-function contextOf(text: string, at: number, end: number): ReadonlySet<string> {
+/** The words around a number in a summary, as they are written, each with its stem. */
+type Context = ReadonlyMap<string, string>
+
+function contextOf(text: string, at: number, end: number): Context {
   const before = tokensOf(text.slice(Math.max(0, at - LOOKED_AT), at)).slice(-AROUND_CLAIM)
   const after = tokensOf(text.slice(end, end + LOOKED_AT)).slice(0, AROUND_CLAIM)
-  return contentWords([...before, ...after].filter((token) => !/^\d/.test(token)).join(" "))
+  const words = [...before, ...after].filter((token) => !/^\d/.test(token) && !isStopWord(token))
+  return new Map(words.map((token) => [token, stem(token)]))
 }
 
-function isKnown(value: string, { numbers, index: { tokens } }: Source, context: ReadonlySet<string>): boolean {
+function isKnown(value: string, { numbers, index: { tokens } }: Source, around: Context): boolean {
+  const context = new Set(around.values())
   const places = numbers.get(value) ?? numbers.get(value.replace(/\.0+$/, ""))
   if (!places) return false
   if (context.size === 0) return true
@@ -67,4 +77,57 @@ function isKnown(value: string, { numbers, index: { tokens } }: Source, context:
       if (at !== place && context.has(stem(tokens[at]!))) return true
     return false
   })
+}
+
+/** The numbers of lines move with every edit, so that other ones are near the same words. */
+const isLine = (text: string, at: number): boolean =>
+  /(?:\blines?\s*~?|:|\d\s?[-–,]\s?)$/i.test(text.slice(Math.max(0, at - JUST_BEFORE), at))
+
+/** Measured with `npm run audit-marks`: words more that another number must have near it. A count is mostly the model's own. */
+const MORE_WORDS = { count: 3, number: 2 } as const
+const FEW_WORDS = 2 // near its own place: with more of them a number is where it should be
+const NEARBY = 8 // words to each side
+const COMMON = 1_000 // places of one word: more say little, and cost time
+
+interface Used {
+  readonly value: string
+  /** Of the sentence. `undefined` where the conversation has the whole sentence. */
+  readonly own: ReadonlySet<string> | undefined
+  readonly source: Source
+  readonly context: Context
+  readonly isCount: boolean
+}
+
+/** Found once for a sentence, and only if it is needed. */
+function ownNumbers({ tokens }: Part, { index }: Source): () => ReadonlySet<string> | undefined {
+  let found: { readonly numbers: ReadonlySet<string> | undefined } | undefined
+  return () => {
+    found ??= { numbers: index.has(tokens) ? undefined : new Set(tokens.filter((token) => /^\d/.test(token))) }
+    return found.numbers
+  }
+}
+
+/** Whether another number with as many digits, which the sentence does not have, is used with clearly more of these words. */
+function isOutdone({ value, own, source: { index }, context, isCount }: Used): boolean {
+  if (!own?.has(value)) return false
+  const words = new Map<number, Set<string>>()
+  for (const [token, word] of context) {
+    const places = index.at(token)
+    if (places.length > COMMON) continue
+    for (const place of places)
+      for (let at = Math.max(0, place - NEARBY); at <= place + NEARBY && at < index.tokens.length; at++) {
+        const other = index.tokens[at]!
+        if (other.length !== value.length || !/^\d+$/.test(other) || (other !== value && own.has(other))) continue
+        const found = words.get(at)
+        if (found) found.add(word)
+        else words.set(at, new Set([word]))
+      }
+  }
+  const most = { same: 0, other: 0 }
+  for (const [at, found] of words) {
+    const kind = index.tokens[at] === value ? "same" : "other"
+    most[kind] = Math.max(most[kind], found.size)
+  }
+  if (most.other - most.same >= MORE_WORDS.count) return true
+  return !isCount && most.same < FEW_WORDS && most.other - most.same >= MORE_WORDS.number
 }

@@ -61,6 +61,9 @@ const STOP_WORDS = new Set(
 )
 const ENDING = /(?:ations?|ings?|ions?|edly|ed|ers?|es|ly|e|s)$/
 
+/** A word that any text has. */
+export const isStopWord = (token: string): boolean => STOP_WORDS.has(token)
+
 /** Words that carry meaning, without their endings: deleting, deleted and deletion are one. */
 export function contentWords(text: string): Set<string> {
   const words = new Set<string>()

@@ -4,6 +4,7 @@
  */
 import { alteredFrom, occursElsewhere } from "./altered.ts"
 import type { Claim, Part } from "./claim.ts"
+import { exchangesIn } from "./exchanged.ts"
 import { type Name, namesIn } from "./names-in.ts"
 import type { Sentence, Source } from "./source.ts"
 import { placesIn, tokensOf } from "./text.ts"
@@ -21,6 +22,7 @@ const NEGATIONS = new Set(
 export function wordingClaims(parts: readonly Part[], source: Source): readonly Claim[] {
   const asked = parts.filter(({ tokens }) => !source.index.has(tokens))
   const sentences = byWord(source.sentences, new Set(asked.flatMap(({ tokens }) => tokens)))
+  const exchanges = exchangesIn(source)
   return asked.flatMap((part): Claim[] => {
     const claim = (instead?: string): Claim[] => [
       {
@@ -40,6 +42,8 @@ export function wordingClaims(parts: readonly Part[], source: Source): readonly 
     const isCode = part.isCode || CODE.test(part.text)
     const said = alteredFrom({ tokens: part.tokens, isCode, isExact: exactIn(part.names) }, source.index)
     if (said !== undefined) return claim(withWords(part, said))
+    const changedBack = part.isCode ? undefined : exchanges.original(part)
+    if (changedBack !== undefined) return claim(changedBack)
     return near ? claim() : []
   })
 }
