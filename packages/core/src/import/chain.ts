@@ -16,7 +16,9 @@ export interface Origin {
   readonly parent?: Uuid | null
 }
 
-type Flags = Partial<Pick<UserMessage, "isMeta" | "isCompactSummary" | "isVisibleInTranscriptOnly" | "saidInResults">>
+type Flags = Partial<
+  Pick<UserMessage, "isMeta" | "isCompactSummary" | "isVisibleInTranscriptOnly" | "saidInResults" | "filesChanged">
+>
 
 export interface Response {
   readonly id: string

@@ -29,6 +29,9 @@ const FORMAT = "codex"
 const LINES_TO_RECOGNISE = 5
 const LINE_TYPES = new Set(["session_meta", "turn_context", "response_item", "event_msg", "compacted"])
 
+/** How user items begin that the program wrote. */
+const FROM_PROGRAM = /^\s*(?:<[a-z_]+|# AGENTS\.md instructions|Warning: )/i
+
 /** Events that are not messages, and why. */
 const EVENTS: Readonly<Record<string, string>> = {
   user_message: "repeats an item; shows which user items the person wrote",
@@ -72,7 +75,7 @@ class Rollout {
   #contextTokens = 0
 
   constructor({ text }: ForeignFile) {
-    this.#lines = jsonLines(text).toArray()
+    this.#lines = [...this.#tally.once(jsonLines(text))]
     const lines = this.#lines.map(({ fields }) => fields)
     const session = textAt(fieldsAt(lines.find(isType("session_meta")), "payload"), "id")
     this.#id = session !== undefined && isSafeId(session) ? session : uuidFrom(text)
@@ -105,7 +108,7 @@ class Rollout {
     if (!payload) this.#tally.notUnderstood(type)
     else if (type === "session_meta") this.#session(payload)
     else if (type === "turn_context") this.#turn(payload)
-    else if (type === "response_item") this.#item(payload, origin)
+    else if (type === "response_item") this.#item(payload, origin, index)
     else if (type === "event_msg") this.#event(payload)
     else if (type === "compacted") this.#compacted(payload, origin)
     else this.#tally.notUnderstood(type)
@@ -123,7 +126,7 @@ class Rollout {
     this.#tally.leftOut("turn_context", "the model is kept, other settings are not")
   }
 
-  #item(payload: Fields, origin: Origin): void {
+  #item(payload: Fields, origin: Origin, index: number): void {
     const kind = `response_item:${textAt(payload, "type") ?? "no type"}`
     const item = itemFrom(payload, origin.key)
     if (item.part === "unknown") this.#tally.notUnderstood(kind)
@@ -131,11 +134,11 @@ class Rollout {
     else {
       this.#tally.understood(kind)
       this.#endsUnread = false
-      this.#add(item, origin)
+      this.#add(item, origin, index)
     }
   }
 
-  #add(item: Exclude<Item, { part: "unknown" | "nothing" }>, origin: Origin): void {
+  #add(item: Exclude<Item, { part: "unknown" | "nothing" }>, origin: Origin, index: number): void {
     switch (item.part) {
       case "response":
         this.#addPiece(item.blocks, origin)
@@ -148,13 +151,23 @@ class Rollout {
         break
       case "message":
         this.#response = undefined
-        this.#chain.user(item.blocks, origin, this.#isTyped(item) ? {} : { isMeta: true })
+        this.#chain.user(item.blocks, origin, this.#isTyped(item, index) ? {} : { isMeta: true })
     }
   }
 
-  #isTyped({ role, blocks }: { role: string; blocks: readonly Block[] }): boolean {
+  #isTyped({ role, blocks }: { role: string; blocks: readonly Block[] }, index: number): boolean {
     if (role !== "user") return false
-    return this.#typed.size === 0 || this.#typed.has(textOf(blocks).trim()) || this.#typed.has(textOf(blocks))
+    const text = textOf(blocks)
+    return (
+      this.#typed.size === 0 || this.#typed.has(text.trim()) || this.#typed.has(text) || this.#lacksEvent(text, index)
+    )
+  }
+
+  /** Whether the event that repeats a typed item is lost: the line after the item is broken, or the item opens a turn. */
+  #lacksEvent(text: string, index: number): boolean {
+    if (FROM_PROGRAM.test(text)) return false
+    const [before, after] = [this.#lines[index - 1], this.#lines[index + 1]]
+    return (after !== undefined && !after.fields) || isType("turn_context")(before?.fields)
   }
 
   #addPiece(blocks: readonly Block[], origin: Origin): void {

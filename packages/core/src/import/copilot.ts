@@ -52,6 +52,8 @@ class Session {
   readonly #chain: Chain
   readonly #id: string
   readonly #agents: CopilotAgents
+  /** Of the events so far. */
+  readonly #ids = new Set<string>()
   /** The names of open calls, and the answers to those that ask. */
   readonly #calls = new Map<string, string>()
   readonly #answers: string[] = []
@@ -73,9 +75,13 @@ class Session {
   }
 
   read(): ImportedConversation {
-    for (const [index, line] of [...jsonLines(this.#text)].entries()) {
-      if (line.fields) this.#event(line.fields, index)
+    for (const [index, line] of [...this.#tally.once(jsonLines(this.#text))].entries()) {
+      const { fields } = line
+      const parent = textAt(fields, "parentId")
+      if (parent !== undefined && !this.#ids.has(parent)) this.#tally.parentMissing()
+      if (fields) this.#event(fields, index)
       else this.#tally.notJson(line)
+      this.#ids.add(textAt(fields, "id") ?? "")
     }
     const agents = this.#agents.all(this.#chain.messages)
     return present({

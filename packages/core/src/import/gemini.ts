@@ -19,9 +19,9 @@ import {
   recordsAt,
   textAt,
   textsAt,
-  withoutByteOrderMark,
 } from "./foreign-json.ts"
 import type { ForeignFile, ImportedConversation, ImportedSpending, Importer } from "./importer.ts"
+import { type JsonDocument, readDocument } from "./json-document.ts"
 import { Tally } from "./tally.ts"
 
 const FORMAT = "gemini"
@@ -33,7 +33,7 @@ const NOT_SENT: ReadonlySet<string> = new Set(["info", "error", "warning"])
 
 export const gemini: Importer = {
   format: FORMAT,
-  recognises: ({ text }) => isHeader(documentOf(text) ?? firstFields(text, 1)[0]),
+  recognises: ({ text }) => isHeader(documentOf(text)?.fields ?? firstFields(text, 1)[0]),
   read: (file) => [new Chat(file).read()],
 }
 
@@ -41,10 +41,9 @@ const isHeader = (fields: Fields | undefined): boolean =>
   textAt(fields, "sessionId") !== undefined && textAt(fields, "projectHash") !== undefined
 
 /** A document takes many lines or one; a header line alone has no messages. */
-function documentOf(text: string): Fields | undefined {
-  const content = withoutByteOrderMark(text).trim()
-  const document = content.startsWith("{") ? parseFields(content) : undefined
-  return document && Array.isArray(document.messages) ? document : undefined
+function documentOf(text: string): JsonDocument | undefined {
+  const document = readDocument(text)
+  return document && Array.isArray(document.fields.messages) ? document : undefined
 }
 
 class Chat {
@@ -58,11 +57,12 @@ class Chat {
 
   constructor({ text }: ForeignFile) {
     const document = documentOf(text)
-    this.#header = document ?? firstFields(text, 1)[0] ?? {}
+    this.#tally.document(document)
+    this.#header = document?.fields ?? firstFields(text, 1)[0] ?? {}
     const id = textAt(this.#header, "sessionId") ?? ""
     this.#id = isSafeId(id) ? id : uuidFrom(text)
     this.#chain = new Chain(`${FORMAT}:${this.#id}`)
-    this.#messages = document ? recordsAt(document, "messages") : this.#linesOf(text)
+    this.#messages = document ? recordsAt(document.fields, "messages") : this.#linesOf(text)
   }
 
   read(): ImportedConversation {

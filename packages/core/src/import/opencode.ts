@@ -8,18 +8,9 @@ import type { Block } from "../messages/blocks.ts"
 import type { Usage, Uuid } from "../messages/messages.ts"
 import { Chain, isoTime, type Origin } from "./chain.ts"
 import { mediaBlock, textBlock, thinkingBlock, toolResult, toolUse } from "./foreign-blocks.ts"
-import {
-  type Fields,
-  fieldsAt,
-  isTrue,
-  numberAt,
-  parseFields,
-  present,
-  recordsAt,
-  textAt,
-  withoutByteOrderMark,
-} from "./foreign-json.ts"
+import { type Fields, fieldsAt, isTrue, numberAt, parseFields, present, recordsAt, textAt } from "./foreign-json.ts"
 import type { ForeignFile, ImportedConversation, Importer } from "./importer.ts"
+import { readDocument } from "./json-document.ts"
 import { Tally } from "./tally.ts"
 
 const FORMAT = "opencode"
@@ -39,10 +30,11 @@ const SILENT_PARTS: Readonly<Record<string, string>> = {
 export const openCode: Importer = {
   format: FORMAT,
   recognises: ({ text }) => {
-    const session = parseFields(withoutByteOrderMark(text))
+    const session = readDocument(text)?.fields
     const isExport = fieldsAt(session, "info") !== undefined && Array.isArray(session?.messages)
+    const messages = recordsAt(session, "messages")
     return (
-      isExport && recordsAt(session, "messages").every((message) => fieldsAt(message, "info") && "parts" in message)
+      isExport && (messages.length === 0 || messages.some((message) => fieldsAt(message, "info") && "parts" in message))
     )
   },
   read: (file) => [new Export(file).read()],
@@ -68,7 +60,9 @@ class Export {
   #contextTokens = 0
 
   constructor({ text }: ForeignFile) {
-    this.#session = parseFields(withoutByteOrderMark(text)) ?? {}
+    const document = readDocument(text)
+    this.#tally.document(document)
+    this.#session = document?.fields ?? {}
     const id = textAt(fieldsAt(this.#session, "info"), "id") ?? ""
     this.#id = isSafeId(id) ? id : uuidFrom(text)
     this.#chain = new Chain(`${FORMAT}:${this.#id}`)

@@ -10,7 +10,6 @@ import { textBlock, toolResult, toolUse, usageFromOpenAi } from "./foreign-block
 import {
   type Fields,
   fieldsAt,
-  firstFields,
   type JsonLine,
   jsonLines,
   listAt,
@@ -20,6 +19,7 @@ import {
   textAt,
 } from "./foreign-json.ts"
 import type { ImportedConversation, Importer } from "./importer.ts"
+import { type JsonDocument, readDocument } from "./json-document.ts"
 import { Tally } from "./tally.ts"
 
 const FORMAT = "openhands"
@@ -36,22 +36,41 @@ const SILENT_EVENTS = new Set([
 
 export const openHands: Importer = {
   format: FORMAT,
-  recognises: ({ text }) => firstFields(text, LINES_TO_RECOGNISE).some(isTask),
+  recognises: ({ text }) =>
+    jsonLines(text)
+      .take(LINES_TO_RECOGNISE)
+      .map(salvaged)
+      .some(({ fields }) => isTask(fields)),
   read: ({ text }) => {
-    const lines = jsonLines(text).toArray()
+    const tally = new Tally()
+    const lines = [...tally.once(jsonLines(text))].map(salvaged)
     // lines without a task have no conversation, so the first conversation reports them
-    const strays = lines.filter(({ fields }) => !isTask(fields))
+    for (const line of lines.filter(({ fields }) => !isTask(fields))) {
+      if (line.fields) tally.notUnderstood("line without a task")
+      else tally.notJson(line)
+    }
     return lines
       .filter(({ fields }) => isTask(fields))
-      .map((line, index) => new Task(line).read(index === 0 ? strays : []))
+      .map((line, index) => new Task(line, index === 0 ? tally : new Tally()).read())
   },
 }
 
 const isTask = (line: Fields | undefined) => textAt(line, "instance_id") !== undefined && Array.isArray(line?.history)
 
+interface TaskLine extends JsonLine {
+  /** Set if the line was read piece by piece. */
+  readonly document?: JsonDocument
+}
+
+/** A line holds a whole conversation, so a damaged one is read as far as it goes. */
+function salvaged(line: JsonLine): TaskLine {
+  const document = line.fields ? undefined : readDocument(line.text)
+  return document && isTask(document.fields) ? { ...line, fields: document.fields, document } : line
+}
+
 class Task {
   readonly #task: Fields
-  readonly #tally = new Tally()
+  readonly #tally: Tally
   readonly #chain: Chain
   readonly #id: string
   /** The call that each action became, by the id of its event. */
@@ -61,17 +80,15 @@ class Task {
   #tools: unknown
   #cwd: string | undefined
 
-  constructor({ fields, text }: JsonLine) {
+  constructor({ fields, text, document }: TaskLine, tally: Tally) {
+    this.#tally = tally
+    tally.document(document)
     this.#task = fields ?? {}
     this.#id = uuidFrom(text) // several runs of one task have the same name
     this.#chain = new Chain(`${FORMAT}:${this.#id}`)
   }
 
-  read(strays: readonly JsonLine[]): ImportedConversation {
-    for (const line of strays) {
-      if (line.fields) this.#tally.notUnderstood("line without a task")
-      else this.#tally.notJson(line)
-    }
+  read(): ImportedConversation {
     this.#tally.leftOut("task", "the description and the outcome of the run are not part of the conversation")
     // before version 0.10 an action and its observation were a pair in a list
     const events = listAt(this.#task, "history").flat()

@@ -74,7 +74,7 @@ class Session {
 
   read(): ImportedConversation {
     let index = 0
-    for (const line of jsonLines(this.#text)) {
+    for (const line of this.#tally.once(jsonLines(this.#text))) {
       if (!line.fields) this.#tally.notJson(line)
       else if (textAt(line.fields, "type") === "session") this.#header(line.fields)
       else this.#entry(line.fields, `${index}`)
@@ -100,6 +100,7 @@ class Session {
     if (this.#places.has(id)) this.#tally.leftOut(`${type} again`, "an earlier entry has the same id")
     else {
       const parentId = this.#parentOf(entry)
+      if (parentId !== (textAt(entry, "parentId") ?? parentId)) this.#tally.parentMissing()
       const above = this.#places.get(parentId ?? "")?.newest ?? null
       const own = this.#message(type, entry, { key: id, at: isoTime(entry.timestamp), parent: above })
       this.#places.set(id, { id, parentId, own, newest: own ?? above })

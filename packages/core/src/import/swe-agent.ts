@@ -4,7 +4,7 @@
  * counts the entries of the history, the steps and the other fields.
  */
 import { uuidFrom } from "../base/ids.ts"
-import type { Block } from "../messages/blocks.ts"
+import { type Block, textOf } from "../messages/blocks.ts"
 import { Chain, type Origin } from "./chain.ts"
 import { blocksFromOpenAi, thinkingBlock, toolResult, toolUse } from "./foreign-blocks.ts"
 import {
@@ -18,9 +18,10 @@ import {
   recordsAt,
   textAt,
   textsAt,
-  withoutByteOrderMark,
 } from "./foreign-json.ts"
-import type { ForeignFile, ImportedConversation, Importer } from "./importer.ts"
+import type { ForeignFile, ImportedConversation, ImportedSpending, Importer } from "./importer.ts"
+import { readDocument } from "./json-document.ts"
+import { ChangedFiles } from "./swe-agent-files.ts"
 import { Tally } from "./tally.ts"
 
 const FORMAT = "swe-agent"
@@ -36,14 +37,16 @@ const OTHER_FIELDS: Readonly<Record<string, string>> = {
 export const sweAgent: Importer = {
   format: FORMAT,
   recognises: ({ text }) => {
-    const document = parseFields(withoutByteOrderMark(text))
-    return Array.isArray(document?.history) && Array.isArray(document.trajectory)
+    const { fields, isCut = false } = readDocument(text) ?? {}
+    return Array.isArray(fields?.trajectory) && (Array.isArray(fields.history) || isCut)
   },
   read: (file) => [new Trajectory(file).read()],
 }
 
 class Trajectory {
   readonly #document: Fields
+  readonly #isCut: boolean
+  readonly #files = new ChangedFiles()
   readonly #tally = new Tally()
   readonly #chain: Chain
   readonly #id: string
@@ -54,7 +57,10 @@ class Trajectory {
   #hasAnswered = false
 
   constructor({ text }: ForeignFile) {
-    this.#document = parseFields(withoutByteOrderMark(text)) ?? {}
+    const document = readDocument(text)
+    this.#tally.document(document)
+    this.#document = document?.fields ?? {}
+    this.#isCut = document?.isCut ?? false
     this.#id = uuidFrom(text) // several runs of one task have the same name
     this.#chain = new Chain(`${FORMAT}:${this.#id}`)
     const config = this.#document.replay_config
@@ -65,12 +71,12 @@ class Trajectory {
   }
 
   read(): ImportedConversation {
-    for (const [index, entry] of recordsAt(this.#document, "history").entries()) this.#entry(entry, index)
     const steps = recordsAt(this.#document, "trajectory")
+    for (const [index, entry] of this.#history(steps).entries()) this.#entry(entry, index)
     for (const _ of listAt(this.#document, "trajectory")) this.#tally.leftOut("step", "repeats the history")
     for (const field of Object.keys(this.#document)) this.#otherField(field)
     this.#tally.remark("this format has no times")
-    this.#remarkOnTokens()
+    const spent = this.#totals()
     return present({
       format: FORMAT,
       id: this.#id,
@@ -78,9 +84,22 @@ class Trajectory {
       cwd: directoryAt(steps[0]),
       model: textAt(fieldsAt(this.#config, "model"), "name"),
       system: this.#system,
-      messages: this.#chain.messages,
+      messages: this.#files.submitted(this.#chain.messages, {
+        diff: textAt(fieldsAt(this.#document, "info"), "submission") ?? "",
+        directory: directoryAt(steps[0]),
+      }),
+      spent,
       report: this.#tally.report(),
     })
+  }
+
+  /** The steps come first in the file. Where the history is cut off, the last step knows more of the conversation. */
+  #history(steps: readonly Fields[]): readonly Fields[] {
+    const history = recordsAt(this.#document, "history")
+    const rebuilt = this.#isCut ? completed(history, steps) : history
+    if (rebuilt.length <= history.length) return history
+    this.#tally.remark("the history is cut off, so the conversation is read from the steps")
+    return rebuilt
   }
 
   #entry(entry: Fields, index: number): void {
@@ -94,14 +113,20 @@ class Trajectory {
     }
     this.#tally.understood(kind)
     if (role === "system" && this.#system === undefined) this.#system = textAt(entry, "content")
-    else if (role === "assistant") this.#answer([...thinkingOf(entry), ...blocks, ...this.#callsOf(entry)], origin)
-    else if (role === "tool") {
-      const [callId = origin.key] = [...textsAt(entry, "tool_call_ids"), textAt(entry, "tool_call_id")]
-      this.#chain.user([toolResult(this.#ids.get(callId) ?? callId, textAt(entry, "content") ?? blocks)], origin)
+    else if (role === "assistant") {
+      this.#files.asked(textAt(entry, "action") ?? "")
+      this.#answer([...thinkingOf(entry), ...blocks, ...this.#callsOf(entry)], origin)
+    } else if (role === "tool") {
+      const [given = origin.key] = [...textsAt(entry, "tool_call_ids"), textAt(entry, "tool_call_id")]
+      const callId = this.#ids.get(given) ?? given
+      const result = toolResult(callId, textAt(entry, "content") ?? blocks)
+      this.#chain.user([result], origin, this.#files.observed(textOf(blocks), callId))
     } else {
       // only the task comes from a person; user messages after an answer are observations
       const isMeta = role === "system" || this.#hasAnswered || isTrue(entry, "is_demo")
-      this.#chain.user(blocks, origin, isMeta ? { isMeta } : {})
+      const isObservation = role === "user" && this.#hasAnswered
+      const changes = isObservation ? this.#files.observed(textOf(blocks), origin.key) : {}
+      this.#chain.user(blocks, origin, { ...(isMeta ? { isMeta } : {}), ...changes })
     }
   }
 
@@ -132,14 +157,42 @@ class Trajectory {
     else this.#tally.notUnderstood(field)
   }
 
-  #remarkOnTokens(): void {
+  /** Only totals are recorded, so no response has a usage. */
+  #totals(): readonly ImportedSpending[] | undefined {
     const stats = fieldsAt(fieldsAt(this.#document, "info"), "model_stats")
-    if (!stats) return
-    const [sent, received, calls] = ["tokens_sent", "tokens_received", "api_calls"].map(
+    if (!stats) return undefined
+    const [sent = 0, received = 0, requests = 0] = ["tokens_sent", "tokens_received", "api_calls"].map(
       (key) => numberAt(stats, key) ?? 0,
     )
-    this.#tally.remark(`only the token totals are known: ${sent} sent and ${received} received in ${calls} calls`)
+    this.#tally.remark(`only the token totals are known: ${sent} sent and ${received} received in ${requests} calls`)
+    const model = textAt(fieldsAt(this.#config, "model"), "name") ?? "unknown"
+    const usage = { input_tokens: sent, output_tokens: received }
+    return [
+      { purpose: "main", model, requests, usage, responseId: this.#chain.uuid("totals"), after: this.#chain.newest },
+    ]
   }
+}
+
+/** Since version 1 a step has the messages up to it. Before, each step is an answer and what was observed after it. */
+function completed(history: readonly Fields[], steps: readonly Fields[]): readonly Fields[] {
+  const last = recordsAt(
+    steps.findLast((step) => listAt(step, "messages").length > 0),
+    "messages",
+  )
+  if (last.length > 0) return last
+  const answers = history.filter((entry) => textAt(entry, "role") === "assistant" && !isTrue(entry, "is_demo")).length
+  const isOpen = textAt(history.at(-1), "role") === "assistant"
+  return [
+    ...history,
+    ...steps
+      .slice(isOpen ? answers - 1 : answers)
+      .flatMap((step, at) => [
+        ...(isOpen && at === 0
+          ? []
+          : [{ role: "assistant", content: textAt(step, "response") ?? "", action: textAt(step, "action") ?? "" }]),
+        { role: "user", content: textAt(step, "observation") ?? "" },
+      ]),
+  ]
 }
 
 function thinkingOf(entry: Fields): readonly Block[] {

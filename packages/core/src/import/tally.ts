@@ -1,6 +1,7 @@
 /** Counts the lines of an import by kind, understood or not, and collects remarks for the person. */
 import type { JsonLine } from "./foreign-json.ts"
 import type { ImportReport } from "./importer.ts"
+import { damageNotes, type JsonDocument } from "./json-document.ts"
 
 const LONGEST_KIND = 80 // characters; a kind is another program's text
 
@@ -22,6 +23,16 @@ export class Tally {
     this.#reasons.set(named(kind), why)
   }
 
+  /** The lines, without those that repeat an earlier one to the byte: they have ids or times, so the file was damaged. */
+  *once<Line extends JsonLine>(lines: Iterable<Line>): Generator<Line> {
+    const seen = new Set<string>()
+    for (const line of lines) {
+      if (seen.has(line.text)) this.leftOut("line again", "an earlier line is the same")
+      else yield line
+      seen.add(line.text)
+    }
+  }
+
   notUnderstood(kind: string): void {
     this.#count(this.#notUnderstood, kind)
   }
@@ -31,6 +42,18 @@ export class Tally {
     if (line.isLast) {
       this.remark("the last line is incomplete because the program was interrupted; everything before it is imported")
     }
+  }
+
+  /** A link leads nowhere. */
+  parentMissing(): void {
+    this.remark("the parent of an entry is not in this file; the entry is placed after the one before it")
+  }
+
+  /** What is missing from a document that had to be read piece by piece. */
+  document(document: JsonDocument | undefined): void {
+    if (!document) return
+    for (let at = 0; at < document.damaged; at++) this.notUnderstood("not JSON")
+    for (const note of damageNotes(document)) this.remark(note)
   }
 
   /** Something a person should know. Reported once, with a count if it happened more often. */

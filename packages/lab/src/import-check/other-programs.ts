@@ -114,14 +114,18 @@ export function openHands({ history, metrics }: Raw): Recorded {
   }
 }
 
-/** The task is the only message of a person. It comes before the first answer and is no demonstration. */
-export function sweAgent({ history }: Raw): Recorded {
+/** The task is the only message of a person. It comes before the first answer and is no demonstration. The changed files are those it submitted. */
+export function sweAgent({ history, info }: Raw): Recorded {
   const entries: readonly Raw[] = history
+  const { api_calls, tokens_sent, tokens_received } = info?.model_stats ?? {}
+  const bill = new Bill()
+  bill.add("", { requests: api_calls, input: tokens_sent, output: tokens_received })
   const first = entries.findIndex(({ role }) => role === "assistant")
   return {
     said: entries
       .slice(0, first < 0 ? undefined : first)
       .flatMap(({ role, content, is_demo }) => (role === "user" && !is_demo ? [textsIn(content).join("\n")] : [])),
-    changed: [],
+    changed: [...String(info?.submission ?? "").matchAll(/^\+\+\+ b\/(.+?)\s*$/gm)].map(([, path]) => path!),
+    ...(info?.model_stats ? { billed: bill.models } : {}),
   }
 }

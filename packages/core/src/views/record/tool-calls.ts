@@ -2,7 +2,14 @@
 
 import { type Entry, isMessage } from "../../journal/entries.ts"
 import { type Block, isToolResult, isToolUse, resultBlocks, type ToolResult, textOf } from "../../messages/blocks.ts"
-import { contentOf, type FileChange, type UserMessage, type Uuid } from "../../messages/messages.ts"
+import {
+  type AssistantMessage,
+  type CallChanges,
+  contentOf,
+  type FileChange,
+  type UserMessage,
+  type Uuid,
+} from "../../messages/messages.ts"
 
 const CHANGES: ReadonlySet<unknown> = new Set<FileChange["what"]>(["created", "changed", "deleted"])
 
@@ -23,6 +30,10 @@ export interface FinishedCall extends OpenCall {
 /** Adds the calls of an entry to `open` and returns those that it finishes. */
 export function followCalls(open: Map<string, OpenCall>, entry: Entry): readonly FinishedCall[] {
   if (!isMessage(entry) || entry.isSidechain || (entry.type !== "assistant" && entry.type !== "user")) return []
+  return [...finishedIn(entry, open), ...withoutCall(entry)]
+}
+
+function finishedIn(entry: AssistantMessage | UserMessage, open: Map<string, OpenCall>): readonly FinishedCall[] {
   return contentOf(entry).flatMap((block): FinishedCall[] => {
     if (isToolUse(block)) {
       open.set(block.id, { id: block.id, tool: block.name, input: asRecord(block.input) })
@@ -45,10 +56,22 @@ export function followCalls(open: Map<string, OpenCall>, entry: Entry): readonly
   })
 }
 
-/** A line that was edited by hand may hold anything there. */
+/** Changes of commands that the model wrote in its text: such a message has no result. */
+function withoutCall(entry: AssistantMessage | UserMessage): readonly FinishedCall[] {
+  if (entry.type !== "user" || !Array.isArray(entry.filesChanged) || contentOf(entry).some(isToolResult)) return []
+  const { uuid, filesChanged } = entry
+  const call = { id: "", tool: "", input: {}, uuid, failed: false, output: "" }
+  return filesChanged.map((changes) => ({ ...call, changed: filesIn(changes) }))
+}
+
 function changedBy({ id }: OpenCall, { filesChanged }: UserMessage): readonly FileChange[] {
-  const own = Array.isArray(filesChanged) ? filesChanged.find((changes) => changes?.callId === id)?.files : undefined
-  return Array.isArray(own) ? own.filter((file) => typeof file?.path === "string" && CHANGES.has(file.what)) : []
+  return Array.isArray(filesChanged) ? filesIn(filesChanged.find((changes) => changes?.callId === id)) : []
+}
+
+/** A line that was edited by hand may hold anything there. */
+function filesIn(changes: Partial<CallChanges> | null | undefined): readonly FileChange[] {
+  const files = changes?.files
+  return Array.isArray(files) ? files.filter((file) => typeof file?.path === "string" && CHANGES.has(file.what)) : []
 }
 
 function outputOf(result: ToolResult): string {
