@@ -2,7 +2,7 @@
  * A full-text index of every block: what was said, tool inputs and results. Exact names are found whole, by their parts and by their
  * beginning. The index holds nothing that cannot be rebuilt from the journals. Adding costs what is new.
  */
-import { blockTerms } from "./block-terms.ts"
+import { blockTerms, hasTerms, questionTerms } from "./block-terms.ts"
 import type { Extension, FollowingIndex } from "./followed-journals.ts"
 import { IndexFile, type IndexShape, isPlainTerm, tokenOf } from "./index-file.ts"
 import { type Passage, rankBlocks, type WantedTerm } from "./rank-blocks.ts"
@@ -13,6 +13,8 @@ const CANDIDATES = 100
 const MOST_LISTED = 60_000
 /** Terms that begin with, or contain, a word that no passage has. */
 const MOST_SIMILAR = 20
+/** Words for which such terms are looked up: each reads the whole vocabulary. */
+const MOST_MISSED = 4
 
 const SHAPE: IndexShape = {
   version: 1,
@@ -64,6 +66,11 @@ export interface BlocksFound {
   readonly more: number
 }
 
+interface Where {
+  readonly kind: string | undefined
+  readonly sourceId: number | undefined
+}
+
 export class BlockIndex implements FollowingIndex<BlockPassage> {
   readonly #file: IndexFile
 
@@ -112,7 +119,7 @@ export class BlockIndex implements FollowingIndex<BlockPassage> {
     const count = Number(this.#file.statement("SELECT count(*) AS count FROM passages").get()!.count)
     const wanted = this.#wanted(text, count)
     const isDuring = since || until ? this.#during(since, until) : undefined
-    const scores = this.#scores(wanted, marked)
+    const scores = hasTerms(text) ? this.#scores(wanted, marked) : this.#literal(text.trim(), { kind, sourceId })
     const ids = [...scores]
       .filter(([id]) => isDuring?.has(id) ?? true)
       .sort(([a, x], [b, y]) => y - x || b - a)
@@ -127,10 +134,11 @@ export class BlockIndex implements FollowingIndex<BlockPassage> {
 
   /** The terms to look for, the rarest first. For a word that no passage has: those that begin with it, or contain it. */
   #wanted(text: string, count: number): readonly WantedTerm[] {
-    const exact = blockTerms(text).map((term) => this.#wantedTerm(term, count))
+    const exact = questionTerms(text).map((term) => this.#wantedTerm(term, count))
     const present = exact.filter(({ documents }) => documents > 0)
     const similar = exact
       .filter(({ documents, term }) => documents === 0 && term.length > 2)
+      .slice(0, MOST_MISSED)
       .flatMap(({ term }) =>
         this.#similar(term).map((other) => ({ ...this.#wantedTerm(other, count), isSimilar: true })),
       )
@@ -169,6 +177,16 @@ export class BlockIndex implements FollowingIndex<BlockPassage> {
       for (const id of ids) scores.set(id, (scores.get(id) ?? 0) + weight)
     }
     return scores
+  }
+
+  /** A question without words, such as an emoji or an operator, is compared with the texts themselves. */
+  #literal(text: string, { kind, sourceId }: Where): ReadonlyMap<number, number> {
+    if (text === "") return new Map()
+    const limits = [sourceId === undefined ? "" : "AND source = ?", kind === undefined ? "" : "AND kind = ?"].join(" ")
+    const rows = this.#file
+      .statement(`SELECT id FROM passages WHERE instr(text, ?) > 0 ${limits} ORDER BY id DESC LIMIT ${CANDIDATES}`)
+      .all(text, ...[sourceId, kind].filter((value) => value !== undefined))
+    return new Map(rows.map(({ id }) => [Number(id), 1]))
   }
 
   #during(since: Date | undefined, until: Date | undefined): ReadonlySet<number> {

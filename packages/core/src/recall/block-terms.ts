@@ -7,6 +7,10 @@ import { termsOf } from "../base/terms.ts"
 const LONGEST_NAME = 80 // characters; longer ones are data, and the beginning names them
 const MOST_REMEMBERED = 50_000 // runs whose terms are remembered: tool results repeat the same words
 
+/** A question can be a pasted log. Only its beginning is looked up: each term costs a query. */
+const LONGEST_QUESTION = 20_000 // characters
+const MOST_ASKED = 200
+
 const remembered = new Map<string, readonly string[]>()
 
 /** The terms of a text, each once, in the order of their first use. */
@@ -15,6 +19,21 @@ export function blockTerms(text: string): readonly string[] {
   for (const [piece] of text.matchAll(/[^\s"'`()<>[\]{},;|]+/g)) for (const term of termsOfPiece(piece)) terms.add(term)
   return [...terms]
 }
+
+/** The terms that a question looks for. */
+export const questionTerms = (text: string): readonly string[] => blockTerms(beginningOf(text)).slice(0, MOST_ASKED)
+
+export const hasTerms = (question: string): boolean => questionTerms(question).length > 0
+
+/** The pieces of a question between spaces, without the punctuation around them. */
+export function piecesOf(text: string): readonly string[] {
+  const pieces = beginningOf(text)
+    .split(/\s+/)
+    .map((piece) => piece.replace(/^[^\p{L}\p{N}_$#@./-]+|[^\p{L}\p{N}_$]+$/gu, ""))
+  return [...new Set(pieces)].filter((piece) => [...piece].length > 1).slice(0, MOST_ASKED)
+}
+
+const beginningOf = (question: string): string => question.slice(0, LONGEST_QUESTION)
 
 function termsOfPiece(piece: string): readonly string[] {
   const known = remembered.get(piece)

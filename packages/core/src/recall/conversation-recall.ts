@@ -1,6 +1,6 @@
 /**
  * The past of one conversation, for the Recall tool: by handle, by range, by search. Handles lead to this journal, to the ones of agents
- * that worked for it, and to other conversations of the project.
+ * that worked for it, and to other conversations of the project. An agent that works for another one sees only its own.
  */
 import { basename, dirname } from "node:path"
 import { ConversationNotFoundError, InvalidIdError } from "../base/errors.ts"
@@ -104,17 +104,24 @@ export class ConversationRecall implements RecallSource {
   }
 
   async search(search: RecallSearch): Promise<RecallMatches> {
-    const { in: where, ...question } = search
     const { journal } = this.#options
+    const { in: wanted, ...question } = search
+    const where = this.#isSubAgent ? "conversation" : wanted
     const isIndexed = journal.file !== undefined && process.getBuiltinModule("node:sqlite") !== undefined
     const { found, more, gap } = isIndexed
       ? await this.#searchIndexes(question, where)
       : await this.#searchByReading(question, where)
+    const narrowed = where === wanted ? undefined : "Only your own conversation was searched. Ask your lead for more."
+    const gaps = [gap, narrowed].filter((each) => each !== undefined)
     return {
       found: await Promise.all(found.map((one, at) => this.#asFound(one, at < WITH_NEIGHBOURS))),
       more,
-      ...(gap === undefined ? {} : { gap }),
+      ...(gaps.length === 0 ? {} : { gap: gaps.join(" ") }),
     }
+  }
+
+  get #isSubAgent(): boolean {
+    return this.#options.journal.address.under !== undefined
   }
 
   close(): void {
@@ -249,11 +256,10 @@ export class ConversationRecall implements RecallSource {
     const { journal, store } = this.#options
     const { project, id } = journal.address
     if (prefix === "" || prefix === id) return { journal, release: async () => undefined }
-    const others = (await this.#options.directories()).map((directory) => ({
-      project: basename(directory),
-      id: prefix,
-    }))
-    for (const address of [{ project, under: id, id: prefix }, { ...journal.address, id: prefix }, ...others]) {
+    const directories = this.#isSubAgent ? [] : await this.#options.directories()
+    const others = directories.map((directory) => ({ project: basename(directory), id: prefix }))
+    const beside = this.#isSubAgent ? [] : [{ ...journal.address, id: prefix }, ...others]
+    for (const address of [{ project, under: id, id: prefix }, ...beside]) {
       try {
         const opened = await store.open(address, { access: "read" })
         return { journal: opened, release: () => opened.close() }

@@ -78,9 +78,9 @@ export class FollowedJournals<P, I extends FollowingIndex<P>> {
   /** Reads what is new, then asks the index. */
   async ask<T>(question: (index: I) => T, which: CatchUp = {}): Promise<T> {
     return this.#retried(async (index) => {
-      // a full disk or a busy index must not keep you from finding what is already there
+      // while another process writes, you still find what is already there; on a full disk the index goes on in memory
       await this.#catchUp(index, which).catch((error: unknown) => {
-        if (!isFromSqlite(error) || isDamage(error)) throw error
+        if (!isFromSqlite(error) || !isBusy(error)) throw error
       })
       return question(index)
     })
@@ -226,6 +226,10 @@ const DAMAGE = new Set([1, 11, 26]) // SQLITE_ERROR (a table is missing), SQLITE
 
 /** The low byte is the error, the rest says more about it. */
 const isDamage = ({ errcode }: SqliteError) => DAMAGE.has(errcode & 0xff)
+
+const BUSY = 5
+
+const isBusy = ({ errcode }: SqliteError) => (errcode & 0xff) === BUSY
 
 /** Removes an index. The next question builds it again from the journals. */
 export function removeDatabase(path: string): void {

@@ -53,7 +53,8 @@ export class IndexFile {
       this.#db.exec("COMMIT")
       return result
     } catch (error) {
-      this.#db.exec("ROLLBACK")
+      // on a full disk SQLite has rolled back already, and a second time would fail with another error
+      if (this.#db.isTransaction) this.#db.exec("ROLLBACK")
       throw error
     }
   }

@@ -3,6 +3,8 @@
  * are equally good, the newer one. Each block counts once, and equal texts count once. Pure.
  */
 
+import { piecesOf } from "./block-terms.ts"
+
 export interface Passage {
   readonly id: number
   readonly source: string
@@ -76,12 +78,6 @@ export function rankBlocks(
 
 const newerFirst = (a: Passage, b: Passage) => (a.time < b.time ? 1 : a.time > b.time ? -1 : b.id - a.id)
 
-/** The pieces of a question between spaces, without the punctuation around them. */
-export function piecesOf(text: string): readonly string[] {
-  const pieces = text.split(/\s+/).map((piece) => piece.replace(/^[^\p{L}\p{N}_$#@./-]+|[^\p{L}\p{N}_$]+$/gu, ""))
-  return [...new Set(pieces)].filter((piece) => [...piece].length > 1)
-}
-
 interface Literal {
   readonly text: string
   readonly looks: readonly string[]
@@ -92,7 +88,8 @@ interface Literal {
 function literally(passage: string, { text, looks, total }: Literal): { bonus: number; at: number | undefined } {
   const lower = passage.toLowerCase()
   const share = total / Math.max(1, looks.length)
-  const whole = text.length > 2 ? lower.indexOf(text.toLowerCase()) : -1
+  const isWhole = text.length > 2 && text.length <= passage.length
+  const whole = isWhole ? lower.indexOf(text.toLowerCase()) : -1
   let [bonus, at] = whole < 0 ? [0, undefined as number | undefined] : [WHOLE * total, whole]
   let longest = 0
   for (const piece of looks) {

@@ -2,7 +2,7 @@
 import type { Journal } from "../journal/store.ts"
 import type { BlockQuestion, BlocksFound } from "./block-index.ts"
 import { passagesOf } from "./block-search.ts"
-import { blockTerms } from "./block-terms.ts"
+import { hasTerms, questionTerms } from "./block-terms.ts"
 import { BlockReader } from "./block-texts.ts"
 import { type Passage, rankBlocks, type WantedTerm } from "./rank-blocks.ts"
 
@@ -20,7 +20,9 @@ export interface ScannedJournal {
 }
 
 export async function scanBlocks(journals: AsyncIterable<ScannedJournal>, question: BlockQuestion): Promise<Scanned> {
-  const terms = blockTerms(question.text)
+  const literal = question.text.trim().toLowerCase()
+  // a question without words, such as an emoji or an operator, is looked for as it is
+  const terms = hasTerms(literal) || literal === "" ? questionTerms(question.text) : [literal]
   const matching: { readonly passage: Passage; readonly has: readonly boolean[] }[] = []
   const documents = terms.map(() => 0)
   let [scanned, count, isCut] = [0, 0, false]

@@ -30,6 +30,8 @@ const NEIGHBOUR_TOKENS = 60
 /** What a match is worth: about a passage of the index. */
 const MATCH_TOKENS = 400
 const MOST_MATCHES = 10
+/** Characters of a question that found nothing. */
+const LONGEST_QUESTION = 200
 /** No block of a range takes more than this share of the budget. */
 const RANGE_SHARE = 0.25
 const LEAST_TOKENS = 20
@@ -123,7 +125,9 @@ async function bySearch({ budget, ...search }: Asked<"search">, past: Past): Pro
   if (found.length === 0) {
     const advice = search.in === "project" ? "Try other words." : `Try other words, or ${past.wording.inProject}.`
     return {
-      content: [`Nothing in ${where} fits ${JSON.stringify(search.text)}. ${advice}`, gap ?? ""].join(" ").trim(),
+      content: [`Nothing in ${where} fits ${JSON.stringify(beginningOf(search.text))}. ${advice}`, gap ?? ""]
+        .join(" ")
+        .trim(),
     }
   }
   const page = new Page(past, budget)
@@ -142,6 +146,10 @@ async function bySearch({ budget, ...search }: Asked<"search">, past: Past): Pro
   if (gap) page.close(gap)
   return { content: page.text() }
 }
+
+/** Of a question that is repeated in the answer. */
+const beginningOf = (question: string): string =>
+  question.length > LONGEST_QUESTION ? `${question.slice(0, atCharacter(question, LONGEST_QUESTION))} …` : question
 
 function addMatch(page: Page, { at, before, after, ...match }: RecallFound, tokens: number): void {
   const hasNeighbours = tokens > 4 * NEIGHBOUR_TOKENS

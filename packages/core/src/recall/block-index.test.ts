@@ -1,0 +1,104 @@
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { expect, onTestFinished, test } from "vitest"
+import { conversation } from "../../test/builders.ts"
+import { temporaryRoot } from "../../test/journal-files.ts"
+import { fileStore } from "../journal/file/file-store.ts"
+import { projectDirectory } from "../journal/file/layout.ts"
+import { BlockIndex, type BlockPassage } from "./block-index.ts"
+import { passagesOf } from "./block-search.ts"
+import { questionTerms } from "./block-terms.ts"
+import { BlockReader } from "./block-texts.ts"
+import { FollowedJournals } from "./followed-journals.ts"
+
+const passage = (text: string, at: number): BlockPassage => ({
+  ...{ uuid: `u${at}`, blocks: "0", kind: "result", time: "2026-01-01T00:00:00Z" },
+  ...{ start: 0, length: text.length, text },
+})
+
+function indexOf(...texts: readonly string[]): BlockIndex {
+  const index = new BlockIndex(":memory:")
+  onTestFinished(() => index.close())
+  index.extend({ source: "s", passages: texts.map(passage), from: undefined, to: "1" })
+  return index
+}
+
+const found = (index: BlockIndex, text: string) => index.search({ text, limit: 10 }).found.map(({ uuid }) => uuid)
+
+test("BEY-1 a question of a megabyte looks up only its beginning", () => {
+  const log = Array.from({ length: 120_000 }, (_, n) => `zz${n}q`).join(" ")
+  expect(questionTerms(log)).toHaveLength(200)
+  const index = indexOf("the port is taken", "all is well")
+  expect(found(index, `port ${log}`)).toEqual(["u0"])
+  expect(found(index, "a".repeat(1_000_000))).toEqual([])
+})
+
+test("BEY-1 any syntax is only text to a search, and what has no words is found as it is written", () => {
+  const index = indexOf("deployed 🚀 at noon", "if (a !== b) return", "日本語の設定", "plain")
+  const questions = [
+    '"',
+    "AND OR NOT",
+    "NEAR(plain, 3)",
+    "body:plain",
+    "plain*",
+    "'; DROP TABLE words; --",
+    "\u0000",
+    "%",
+  ]
+  for (const text of questions) expect(() => index.search({ text, limit: 10 })).not.toThrow()
+  expect(found(index, "🚀")).toEqual(["u0"])
+  expect(found(index, "!==")).toEqual(["u1"])
+  expect(found(index, "設定")).toEqual(["u2"])
+  expect(index.search({ text: "🚀", kind: "call", limit: 10 }).found).toEqual([])
+  expect(index.search({ text: "🚀", kind: "result", source: "s", limit: 10 }).found).toHaveLength(1)
+})
+
+/** What SQLite throws when a file cannot grow. */
+function fullError(): unknown {
+  const db = new DatabaseSync(":memory:")
+  try {
+    db.exec("CREATE TABLE t (x); PRAGMA max_page_count = 2;")
+    return db.exec(`INSERT INTO t VALUES ('${"x".repeat(100_000)}')`)
+  } catch (error) {
+    return error
+  } finally {
+    db.close()
+  }
+}
+
+test("BEY-1 on a full disk a search still finds everything, also what is new: the index goes on in memory", async () => {
+  const { root, remove } = await temporaryRoot()
+  onTestFinished(remove)
+  const journal = await fileStore({ root, flush: "never" }).open(
+    { project: "p", id: "c" },
+    { access: "write", create: true },
+  )
+  onTestFinished(() => journal.close())
+  await journal.append(conversation().user("the needle").messages)
+  const full = fullError()
+  expect(full).toMatchObject({ errcode: 13 })
+  const opened: string[] = []
+  const journals = new FollowedJournals<BlockPassage, BlockIndex>({
+    directory: projectDirectory(root, "p"),
+    name: "blocks.sqlite",
+    open(path) {
+      opened.push(path)
+      const index = new BlockIndex(path)
+      if (path === ":memory:") return index
+      index.extend = () => {
+        throw full
+      }
+      return index
+    },
+    reader: () => {
+      const reader = new BlockReader()
+      return { take: (entry) => reader.take(entry).flatMap((block) => passagesOf(block, (text) => text)) }
+    },
+  })
+  onTestFinished(() => journals.close())
+  const ask = (text: string) => journals.ask((index) => found(index, text).length)
+  expect(await ask("needle")).toBe(1)
+  await journal.append(conversation().user("a second thing").messages)
+  expect(await ask("second")).toBe(1)
+  expect(opened).toEqual([join(projectDirectory(root, "p"), "blocks.sqlite"), ":memory:"])
+})

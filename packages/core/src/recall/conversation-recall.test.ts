@@ -1,0 +1,37 @@
+import { expect, onTestFinished, test } from "vitest"
+import { conversation } from "../../test/builders.ts"
+import { temporaryRoot } from "../../test/journal-files.ts"
+import { fileStore } from "../journal/file/file-store.ts"
+import { projectDirectory } from "../journal/file/layout.ts"
+import type { JournalAddress } from "../journal/store.ts"
+import { handleOf } from "../messages/handles.ts"
+import { ConversationRecall } from "./conversation-recall.ts"
+
+test("BEY-1 an agent that works for another one recalls only its own conversation", async () => {
+  const { root, remove } = await temporaryRoot()
+  onTestFinished(remove)
+  const store = fileStore({ root, flush: "never" })
+  const written = async (address: JournalAddress, text: string) => {
+    const journal = await store.open(address, { access: "write", create: true })
+    onTestFinished(() => journal.close())
+    const { messages } = conversation().user(text)
+    await journal.append(messages)
+    const past = new ConversationRecall({
+      ...{ store, journal, directories: async () => [projectDirectory(root, "p")] },
+      mask: (each) => each,
+      estimate: (each) => each.length / 4,
+    })
+    onTestFinished(() => past.close())
+    return { past, handle: handleOf(messages[0]!.uuid) }
+  }
+  const lead = await written({ project: "p", id: "lead" }, "the password of the lead")
+  const other = await written({ project: "p", under: "lead", id: "agent-2" }, "the password of a sibling")
+  const { past, handle } = await written({ project: "p", under: "lead", id: "agent-1" }, "the password is mine")
+  const all = await past.search({ text: "password", in: "project", limit: 10 })
+  expect(all.found.map(({ text }) => text)).toEqual(["the password is mine"])
+  expect(all.gap).toBe("Only your own conversation was searched. Ask your lead for more.")
+  expect(await past.named(`lead/${lead.handle}`)).toEqual([])
+  expect(await past.named(`agent-2/${other.handle}`)).toEqual([])
+  expect(await past.named(handle)).toHaveLength(1)
+  expect(await lead.past.named(`agent-2/${other.handle}`)).toHaveLength(1)
+})
