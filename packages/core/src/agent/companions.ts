@@ -40,6 +40,8 @@ export interface SubAgentPlace {
   readonly type: string
   /** Its system prompt, if its journal has none yet. */
   readonly prompt: string
+  /** Whether its definition allows it to look up its own past. */
+  readonly mayRecall: boolean
   /** The project and the conversation that its journal is kept under. */
   readonly project: string
   readonly under: string

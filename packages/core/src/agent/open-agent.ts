@@ -80,7 +80,8 @@ export async function openAgentWith(
 ): Promise<Agent> {
   checkAgentOptions(options)
   const ground = await groundOf(options, settings, surroundings.sub)
-  const toolset = withRecall(await openTools(options.tools ?? [], ground), settings.values)
+  const opened = await openTools(options.tools ?? [], ground)
+  const toolset = withRecall(opened, { off: settings.values.off, mayRecall: surroundings.sub?.mayRecall ?? true })
   try {
     return await assemble({ options, ground, toolset, ...surroundings })
   } catch (error) {
@@ -350,13 +351,19 @@ async function assemble({ options, ground, toolset: given, problems = [], compan
   }
 }
 
+interface RecallWanted {
+  /** Everything is switched off. */
+  readonly off: boolean
+  readonly mayRecall: boolean
+}
+
 /**
  * Every agent can look up its own past. The tool is there from the start, because a list of tools that changes costs the cache. One of yours
- * with its name takes its place.
+ * with its name takes its place. An agent that works for another one has it only where its definition allows it.
  */
-function withRecall(toolset: Required<OpenToolset>, { off }: Settings): Required<OpenToolset> {
+function withRecall(toolset: Required<OpenToolset>, { off, mayRecall }: RecallWanted): Required<OpenToolset> {
   const isTaken = toolset.tools.some(({ name, useIn }) => name === RECALL_TOOL && !useIn)
-  if (off || isTaken) return toolset
+  if (off || isTaken || !mayRecall) return toolset
   // an agent that shares the tools of another one has a past of its own
   const others = toolset.tools.filter(({ name }) => name !== RECALL_TOOL)
   return { ...toolset, tools: [...others, recallTool()] }

@@ -19,6 +19,7 @@ import { defaultRoot } from "../journal/file/layout.ts"
 import { type Content, isToolUse } from "../messages/blocks.ts"
 import { contentOf } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
+import { RECALL_TOOL } from "../tools/session/recall-source.ts"
 import type { Tool, Toolset } from "../tools/tool.ts"
 import { type AgentMemoryChoice, agentMemoryFor } from "./definitions/agent-memory.ts"
 import type { AgentDefinition } from "./definitions/definition.ts"
@@ -155,13 +156,15 @@ function withoutMemory(settings: EffectiveSettings): EffectiveSettings {
   return { ...settings, values: { ...settings.values, memory: "off" } }
 }
 
-function placeOf({ kind, definition }: AgentOrder, { id, name, lead }: Member): SubAgentPlace {
+function placeOf(order: AgentOrder, { id, name, lead }: Member): SubAgentPlace {
+  const { kind, definition } = order
   const { conversation, shared } = lead
   return {
     id,
     name,
     type: definition?.name ?? (kind === "fork" ? "fork" : "general"),
     prompt: definition?.prompt ?? promptText(new URL("./general-agent.md", import.meta.url)),
+    mayRecall: allowedIn(order)(RECALL_TOOL),
     project: projectName(shared.state.policy.project),
     under: conversation.id,
     leadLocation: conversation.location,
@@ -173,7 +176,7 @@ function placeOf({ kind, definition }: AgentOrder, { id, name, lead }: Member): 
 function toolsFor(order: AgentOrder, member: Member, sources: SourcesWithMemory): Toolset {
   const { teamTools, toolsFor: own, memory } = sources
   const replaced = new Map(own(member, order).map((tool) => [tool.name, tool]))
-  const mayUse = order.kind === "fork" ? () => true : allowedBy(order.definition)
+  const mayUse = allowedIn(order)
   const { definition } = order
   const directory = memory?.directory
   const withMemory = (chosen: readonly Tool[], all: readonly Tool[]) =>
@@ -196,6 +199,9 @@ function toolsFor(order: AgentOrder, member: Member, sources: SourcesWithMemory)
   }
   return set
 }
+
+const allowedIn = ({ kind, definition }: AgentOrder): ((name: string) => boolean) =>
+  kind === "fork" ? () => true : allowedBy(definition)
 
 /** A tool with a pattern, such as `Bash(git:*)`, is not allowed: the agent would get more of it than the definition says. */
 function allowedBy({ tools, disallowedTools = [] }: Partial<AgentDefinition> = {}): (name: string) => boolean {

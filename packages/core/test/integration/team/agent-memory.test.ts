@@ -62,7 +62,7 @@ describe("L7-4 agents from files", () => {
     for (const { request } of of("lead")) expect(JSON.stringify(request.messages).split(listing)).toHaveLength(2)
     const [own] = of("reviewer")
     expect(JSON.stringify(own!.request.system)).toContain("You are the reviewer of this house.")
-    expect(own!.request.tools?.map(({ name }) => name)).toEqual(["Read", "Bash", "Recall"])
+    expect(own!.request.tools?.map(({ name }) => name)).toEqual(["Read", "Bash"])
     expect(JSON.stringify(own!.request.messages)).not.toContain("Available agents")
   })
 
@@ -154,7 +154,7 @@ describe("L7-7 an agent's memory", () => {
       ],
     })
     await ask(await open(), "Review it.")
-    expect(of("reviewer")[0]!.request.tools?.map(({ name }) => name)).toEqual(["Read", "Bash", "Write", "Recall"])
+    expect(of("reviewer")[0]!.request.tools?.map(({ name }) => name)).toEqual(["Read", "Bash", "Write"])
     expect(JSON.stringify(of("reviewer")[1]!.request.messages)).toContain("you can use Write only in your memory")
     expect([existsSync(join(where.cwd, "b.ts")), existsSync(join(directory, "tabs.md"))]).toEqual([false, true])
   })

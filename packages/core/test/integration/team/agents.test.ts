@@ -107,7 +107,7 @@ describe("L7-4 the Agent tool", () => {
     await ask(agent, "Go.")
     const [request] = of("reader").map((heard) => heard.request)
     expect(JSON.stringify(request!.system)).toContain("You only read.")
-    expect(request!.tools?.map(({ name }) => name)).toEqual(["Read", "Recall"])
+    expect(request!.tools?.map(({ name }) => name)).toEqual(["Read"])
     expect(JSON.stringify(of("lead")[0]!.request.messages)).toContain("- reader: Reads files.")
     expect(await toolResults(agent)).toContainEqual('There is no agent definition named "writer". There are: reader.')
     expect(agent.team.list()).toHaveLength(1)
@@ -124,7 +124,7 @@ describe("L7-4 the Agent tool", () => {
       "The agent git: Bash(git:*) in tools is left out: patterns belong in permission rules.",
     )
     await ask(agent, "Go.")
-    expect(of("git")[0]!.request.tools?.map(({ name }) => name)).toEqual(["Read", "Recall"])
+    expect(of("git")[0]!.request.tools?.map(({ name }) => name)).toEqual(["Read"])
   })
 
   test("the model of an agent is asked through the lead's client; a Claude family means the lead's own where that is no Claude", async () => {
