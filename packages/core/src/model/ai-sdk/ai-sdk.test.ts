@@ -112,8 +112,24 @@ const CONVERSATION: ModelRequest = {
 }
 
 describe("a request as the AI SDK takes it", () => {
+  test("where results cannot hold images, these follow the results, and no bytes are sent as text", async () => {
+    const { prompt } = await promptFor(CONVERSATION, { provider: "openai.chat" })
+    const file = { type: "file", mediaType: "image/png", data: { type: "data", data: "iVBO" } }
+    expect(prompt.slice(-2)).toMatchObject([
+      { role: "tool", content: [{ output: { type: "text", value: "seen\n[image: in the next message]" } }, {}] },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "[From the result of Read, call toolu_1:]" },
+          file,
+          { type: "text", text: "Go on." },
+        ],
+      },
+    ])
+  })
+
   test("system, media, calls, results and reasoning", async () => {
-    const call = await promptFor(CONVERSATION)
+    const call = await promptFor(CONVERSATION, { provider: "google.generative-ai" })
     const file = { type: "file", mediaType: "image/png", data: { type: "data", data: "iVBO" } }
     expect(call.prompt).toEqual([
       { role: "system", content: "Be brief." },
@@ -171,7 +187,7 @@ describe("a request as the AI SDK takes it", () => {
 
   test("older versions get files and pictures in results as they know them", async () => {
     const files = async (version: string) => {
-      const { prompt, reasoning } = await promptFor(CONVERSATION, { version })
+      const { prompt, reasoning } = await promptFor(CONVERSATION, { version, provider: "google.generative-ai" })
       expect(reasoning).toBeUndefined()
       const [, , , results] = prompt
       const { output } = results!.content[0] as { output: { value: unknown[] } }

@@ -30,12 +30,12 @@ interface TextPart {
 
 export function toCallOptions(request: ModelRequest, provider: string): CallOptions {
   const { messages, system = [], tools = [], tool_choice, stop_sequences } = request
-  const nameOfCall = callNames(messages)
+  const carrying = { nameOfCall: callNames(messages), mediaInResults: MEDIA_IN_RESULTS.test(provider) }
   const reasoning = reasoningOf(request)
   return {
     prompt: [
       ...toBlocks(system).map((block) => systemMessage(block)),
-      ...messages.flatMap((message) => promptMessages(message, nameOfCall)),
+      ...messages.flatMap((message) => promptMessages(message, carrying)),
     ],
     maxOutputTokens: request.max_tokens,
     ...(tools.length > 0 ? { tools: tools.map((tool) => functionTool(tool, provider)) } : {}),
@@ -59,16 +59,34 @@ function callNames(messages: readonly Message[]): ReadonlyMap<string, string> {
   return new Map(calls.map(({ id, name }) => [id, name]))
 }
 
-function promptMessages({ role, content }: Message, nameOfCall: ReadonlyMap<string, string>): PromptMessage[] {
+/** Providers whose results can hold images. The packages of others write the bytes out as text, in every later request. */
+const MEDIA_IN_RESULTS = /anthropic|bedrock|google|vertex|\bresponses\b/i
+
+interface Carrying {
+  readonly nameOfCall: ReadonlyMap<string, string>
+  /** Whether images stay in the results. If not, they follow in a message of the user's role. */
+  readonly mediaInResults: boolean
+}
+
+function promptMessages({ role, content }: Message, carrying: Carrying): PromptMessage[] {
   const blocks = toBlocks(content)
   if (role === "system") return blocks.map((block) => systemMessage(block))
   if (role === "assistant") return nonEmpty({ role, content: assistantParts(blocks) })
   const results = blocks.filter((block) => block.type === "tool_result")
   const rest = blocks.filter((block) => block.type !== "tool_result")
+  const following = carrying.mediaInResults ? [] : results.flatMap((result) => mediaAfter(result, carrying))
   return [
-    ...nonEmpty({ role: "tool", content: results.map((result) => resultPart(result, nameOfCall)) }),
-    ...nonEmpty({ role, content: rest.map(userPart) }),
+    ...nonEmpty({ role: "tool", content: results.map((result) => resultPart(result, carrying)) }),
+    ...nonEmpty({ role, content: [...following, ...rest.map(userPart)] }),
   ]
+}
+
+/** The images and documents of a result, with a line that says where they belong. */
+function mediaAfter(result: ToolResult, { nameOfCall }: Carrying): UserPart[] {
+  const files = resultBlocks(result).flatMap((block) => filePart(block) ?? [])
+  if (files.length === 0) return []
+  const tool = nameOfCall.get(result.tool_use_id) ?? "a tool"
+  return [{ type: "text", text: `[From the result of ${tool}, call ${result.tool_use_id}:]` }, ...files]
 }
 
 const nonEmpty = (message: PromptMessage): PromptMessage[] => (message.content.length > 0 ? [message] : [])
@@ -140,22 +158,24 @@ function filePart(block: Block): FilePart | undefined {
   }
 }
 
-function resultPart(result: ToolResult, nameOfCall: ReadonlyMap<string, string>): ToolResultPart {
+function resultPart(result: ToolResult, { nameOfCall, mediaInResults }: Carrying): ToolResultPart {
   return {
     type: "tool-result",
     toolCallId: result.tool_use_id,
     toolName: nameOfCall.get(result.tool_use_id) ?? "unknown",
-    output: resultOutput(result),
+    output: resultOutput(result, mediaInResults),
     ...breakpoint(result),
   }
 }
 
-function resultOutput(result: ToolResult): ToolOutput {
+function resultOutput(result: ToolResult, mediaInResults: boolean): ToolOutput {
   const blocks = resultBlocks(result)
-  if (blocks.some((block) => filePart(block))) {
+  if (mediaInResults && blocks.some((block) => filePart(block))) {
     return { type: "content", value: blocks.map((block) => filePart(block) ?? { type: "text", text: asText(block) }) }
   }
-  const value = blocks.map(asText).join("\n")
+  const value = blocks
+    .map((block) => (filePart(block) ? `[${block.type}: in the next message]` : asText(block)))
+    .join("\n")
   return { type: result.is_error ? "error-text" : "text", value }
 }
 
