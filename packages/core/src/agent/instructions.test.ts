@@ -46,6 +46,19 @@ describe("instruction files at the start", () => {
     expect(await contents()).toEqual(["mine", "root", "just me", "rule a", "rule b", "app"])
   })
 
+  test("files of Claude Code: the person's, .claude/CLAUDE.md, rules in subfolders", async () => {
+    put("person/.claude/CLAUDE.md", "for all projects")
+    put("person/.claude/rules/tone.md", "short")
+    put("project/.claude/CLAUDE.md", "of the project")
+    put("project/.claude/rules/a.md", "rule a")
+    put("project/.claude/rules/backend/api/http.md", "rule http")
+    put("project/.claude/rules/backend/notes.txt", "no rule")
+    symlinkSync(join(root, "project/.claude/rules"), join(root, "project/.claude/rules/backend/circle"))
+    options = { ...options, userHome: join(root, "person") }
+    const found = await contents()
+    expect(found).toEqual(["for all projects", "short", "of the project", "rule a", "rule http"])
+  })
+
   test("NEST-1 path-scoped rules wait for a file that fits", async () => {
     put("project/.claude/rules/sql.md", '---\npaths: ["**/*.sql"]\n---\nupper case')
     expect(await contents()).toEqual([])

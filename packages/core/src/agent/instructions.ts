@@ -4,6 +4,7 @@
  */
 import { readdir } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, matchesGlob, relative, resolve } from "node:path"
+import { factsOf, realPath } from "../base/path-facts.ts"
 import { cutToLimit, InstructionSource, MOST_CHARACTERS, type Owner, type SourceOptions } from "./instruction-source.ts"
 import { isInside } from "./permissions.ts"
 
@@ -26,9 +27,11 @@ export interface ShownFile {
   readonly modifiedMs: number
 }
 
-const FILE_NAMES = ["AGENTS.md", "CLAUDE.md"]
+const FILE_NAMES = ["AGENTS.md", "CLAUDE.md", join(".claude", "CLAUDE.md")]
 const LOCAL_FILE_NAMES = ["AGENTS.local.md", "CLAUDE.local.md"]
 const RULE_DIRECTORIES = [join(".strata", "rules"), join(".claude", "rules")]
+const PERSONAL_RULES = "rules" // in the person's own directories
+const DEEPEST_RULE = 4 // folders below a rules directory
 const DEEPEST_IMPORT = 4
 const MOST_FILES = 100 // instruction files in one directory
 
@@ -38,7 +41,7 @@ export interface InstructionOptions extends SourceOptions {
   /** The repository's root. Instruction files from here down to the working directory apply from the start. */
   readonly project: string
   readonly cwd: string
-  /** What `~` means in an import. Default: the directory above `home`. */
+  /** What `~` means in an import. Default: the directory above `home`. If given, the instructions in its `.claude` are the person's too. */
   readonly userHome?: string
   /** Called for each file that is attached as it is on disk. */
   readonly onShown?: (file: ShownFile) => void
@@ -66,9 +69,14 @@ export const directoriesOf = (file: string, { cwd }: InstructionOptions): readon
   directoriesBetween(cwd, dirname(file)).slice(1)
 
 /** The directories whose instructions apply from the start, perhaps only to some files. */
-export const standingDirectories = ({ home, project, cwd }: InstructionOptions): readonly string[] => [
+export const standingDirectories = (options: InstructionOptions): readonly string[] => [
+  ...personalDirectories(options),
+  ...directoriesBetween(options.project, options.cwd),
+]
+
+const personalDirectories = ({ home, userHome }: InstructionOptions): readonly string[] => [
   home,
-  ...directoriesBetween(project, cwd),
+  ...(userHome === undefined ? [] : [join(userHome, ".claude")]),
 ]
 
 /** The directories from the first to the second, both included. None if the second is not inside the first. */
@@ -90,11 +98,13 @@ async function instructionsIn(directory: string, look: Look): Promise<readonly I
   const names = new Set((await namesIn(directory)).map((name) => name.toLowerCase()))
   const isThere = (name: string) => names.has(name.split(/[\\/]/)[0]!.toLowerCase())
   const named = [...FILE_NAMES, ...LOCAL_FILE_NAMES].filter(isThere).map((name) => join(directory, name))
-  const rules = await Promise.all(RULE_DIRECTORIES.filter(isThere).map((name) => markdownIn(join(directory, name))))
+  const isPersonal = personalDirectories(look.options).includes(directory)
+  const ruleDirectories = [...RULE_DIRECTORIES, ...(isPersonal ? [PERSONAL_RULES] : [])]
+  const rules = await Promise.all(ruleDirectories.filter(isThere).map((name) => markdownIn(join(directory, name))))
   const paths = [...named, ...rules.flat()]
   if (paths.length > MOST_FILES)
     look.source.report(`${directory} has ${paths.length} instruction files. The first ${MOST_FILES} count.`)
-  const owner = directory === look.options.home ? "person" : "project"
+  const owner = isPersonal ? "person" : "project"
   const found = await Promise.all(
     paths.slice(0, MOST_FILES).map((path) => load(path, { ...look, owner, base: directory })),
   )
@@ -105,12 +115,18 @@ async function instructionsIn(directory: string, look: Look): Promise<readonly I
 
 const namesIn = (directory: string): Promise<readonly string[]> => readdir(directory).catch(() => [])
 
-async function markdownIn(directory: string): Promise<readonly string[]> {
-  const names = await namesIn(directory)
-  return names
-    .filter((name) => name.endsWith(".md"))
-    .toSorted()
-    .map((name) => join(directory, name))
+/** Also in subfolders, each once. The names are sorted, folder by folder. */
+async function markdownIn(directory: string, above: readonly string[] = []): Promise<readonly string[]> {
+  const real = realPath(directory)
+  if (real === undefined || above.includes(real) || above.length > DEEPEST_RULE) return []
+  const found: string[] = []
+  for (const name of (await namesIn(directory)).toSorted()) {
+    const path = join(directory, name)
+    if (name.endsWith(".md")) found.push(path)
+    else if (factsOf(path)?.isDirectory()) found.push(...(await markdownIn(path, [...above, real])))
+    if (found.length > MOST_FILES) break
+  }
+  return found
 }
 
 interface Loading extends Look {
