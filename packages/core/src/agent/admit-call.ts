@@ -7,7 +7,7 @@ import { checkToolInput } from "../messages/tool-input.ts"
 import { clip, isReadOnly, needsApproval, questionOf } from "../tools/defaults.ts"
 import { type CallRequest, orInterrupted } from "../tools/run-calls.ts"
 import type { PermissionQuestion } from "../tools/tool.ts"
-import type { HookOutcome, RunHooks } from "./hooks.ts"
+import { type HookOutcome, type RunHooks, reportsOf } from "./hooks.ts"
 import { type Judgement, judge, type PermissionPolicy } from "./permissions.ts"
 
 /** How a refusal ends that a rule or a person could have turned into a yes. */
@@ -104,15 +104,26 @@ async function question(candidate: Candidate, { why, judgement }: Doubt, gate: G
 async function person(
   candidate: Candidate,
   { why, ...doubt }: Pick<PermissionRequest, "why" | "onlyPerson">,
-  { askPermission, signal }: Gate,
+  gate: Gate,
 ): Promise<Candidate> {
+  const { askPermission, signal } = gate
   const { call, tool, question: asked } = candidate.request
   if (!askPermission) return { ...candidate, refused: `${why}, and ${NO_ONE_TO_ASK}` }
+  notifyOf(tool.name, gate)
   const answer = await orInterrupted(signal, async () =>
     askPermission({ id: call.id, tool: tool.name, question: asked, why, ...doubt }),
   )
   if (answer.allowed) return candidate
   return { ...candidate, refused: `the user said no${answer.remark ? `: ${answer.remark}` : ""}` }
+}
+
+/** The question does not wait for these hooks: one may play a sound. */
+function notifyOf(tool: string, { runHooks, signal, notice }: Gate): void {
+  const about = { message: `Strata needs your permission to use ${tool}`, notification_type: "permission_prompt" }
+  const done = runHooks("Notification", { about, signal }).then(reportsOf, () => []) // an abort ends them
+  void done.then((reports) => {
+    for (const report of reports) notice(report)
+  })
 }
 
 async function judged({ tool, input, context, question: asked, isReadOnly: readOnly }: CallRequest, gate: Gate) {

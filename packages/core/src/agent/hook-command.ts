@@ -22,8 +22,10 @@ type Environment = Readonly<Record<string, string | undefined>>
 export function commandHooks(settings: Settings["hooks"], env: Environment): readonly Hook[] {
   const secrets = secretsIn(env)
   return Object.entries(settings).flatMap(([event, commands]) =>
-    (commands ?? []).map(({ command, matcher, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS, passEnv = [] }): Hook => {
-      const own = { command, timeoutSeconds, secrets, env: withoutSecrets(env, { keep: passEnv }) }
+    (commands ?? []).map((given): Hook => {
+      const { command, matcher, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS, passEnv = [], projectDirectory } = given
+      const project = projectDirectory === undefined ? {} : { CLAUDE_PROJECT_DIR: projectDirectory }
+      const own = { command, timeoutSeconds, secrets, env: { ...withoutSecrets(env, { keep: passEnv }), ...project } }
       return {
         event: event as HookEvent,
         name: redact(command, secrets),

@@ -78,6 +78,8 @@ export interface HookCall {
 export type RunHooks = (event: HookEvent, call: HookCall) => Promise<HookOutcome>
 
 export interface HookSession extends Pick<HookInput, "session_id" | "transcript_path" | "cwd"> {
+  /** The mode, by the name that hooks of other agents expect. */
+  readonly permission_mode?: string
   /** For a sub-agent. The session is that of the conversation it works for. */
   readonly agent_id?: string
   readonly agent_type?: string
@@ -167,9 +169,9 @@ export const reportsOf = ({ messages, blocked, stop }: HookOutcome): readonly st
   ...[blocked, stop].filter((text) => text !== undefined).map((text) => `A hook says: ${text}`),
 ]
 
-/** What a matcher is compared with: the tool of a call, how a session started, what triggered a compaction, the kind of a sub-agent. */
-const subjectOf = ({ tool_name, source, trigger, agent_type }: HookInput): string =>
-  String(tool_name ?? source ?? trigger ?? agent_type ?? "")
+/** What a matcher is compared with: the tool of a call, how a session started, what triggered a compaction, the kind of a message or of a sub-agent. */
+const subjectOf = ({ tool_name, source, trigger, notification_type, agent_type }: HookInput): string =>
+  String(tool_name ?? source ?? trigger ?? notification_type ?? agent_type ?? "")
 
 function fits(matcher: string | undefined, subject: string): boolean {
   return matcher === undefined || matcher === "" || matcher === "*" || new RegExp(`^(?:${matcher})$`).test(subject)

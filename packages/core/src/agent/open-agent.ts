@@ -1,6 +1,7 @@
 /** Opens an agent: wires a conversation, a model, tools, permissions, hooks and instruction files together. */
 import { realpath } from "node:fs/promises"
 import { dirname, isAbsolute, join } from "node:path"
+import { claudeModeOf } from "../base/claude-settings.ts"
 import { type Clock, systemClock } from "../base/clock.ts"
 import { reasonOf } from "../base/errors.ts"
 import { createFlags } from "../base/flags.ts"
@@ -237,6 +238,7 @@ async function assemble({ options, ground, toolset: given, problems = [], compan
       session_id: sub?.under ?? conversation.id,
       transcript_path: sub?.leadLocation ?? conversation.location,
       cwd: state.directory,
+      permission_mode: claudeModeOf(state.policy.mode),
       ...(sub ? { agent_id: sub.id, agent_type: sub.type, agent_transcript_path: conversation.location } : {}),
     }),
     closing: closing.signal,

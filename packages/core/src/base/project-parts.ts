@@ -1,6 +1,6 @@
 /** What needs trust in a project's settings, as a list that a person can read, and its fingerprint. */
 import { hash } from "node:crypto"
-import { basename } from "node:path"
+import { basename, dirname } from "node:path"
 import type { AgentFile } from "./agent-files.ts"
 import { escaped } from "./escaped-text.ts"
 import type { Settings } from "./settings-schema.ts"
@@ -53,7 +53,10 @@ export const memoryPart = (directory: string): ProjectPart => ({
 
 type HookCommand = NonNullable<Settings["hooks"]["Stop"]>[number]
 
-function hookPart(name: string, { command, matcher, passEnv, timeoutSeconds: _, ...rest }: HookCommand) {
+function hookPart(
+  name: string,
+  { command, matcher, passEnv, timeoutSeconds: _, projectDirectory: __, ...rest }: HookCommand,
+) {
   rest satisfies Readonly<Record<string, never>> // a new field must be shown too
   return {
     kind: "hook" as const,
@@ -98,10 +101,14 @@ export interface Fingerprinted {
 
 /** Equal texts mean equal settings and equal agents. */
 export function fingerprintOf({ settings, agents }: Fingerprinted): string {
-  const ofSettings = settings.map(({ source, needsTrust }) => [basename(source), needsTrust])
+  const ofSettings = settings.map(({ source, needsTrust }) => [fileName(source), needsTrust])
   if (agents.length === 0) return hashOf(ofSettings)
   return hashOf({ settings: ofSettings, agents: agents.map(({ name, text }) => [name, text]) })
 }
+
+/** Two folders have a file of this name. */
+const fileName = (source: string): string =>
+  basename(dirname(source)) === ".claude" ? `.claude/${basename(source)}` : basename(source)
 
 /** To recognise a part that was trusted before. */
 export const partFingerprint = ({ source, ...part }: ProjectPart): string => hashOf([basename(source), part])

@@ -62,6 +62,8 @@ const hookCommand = z.strictObject({
   timeoutSeconds: mayBeMissing(z.number().min(0.1).max(3600)),
   /** Variables it gets although they look like secrets. */
   passEnv: mayBeMissing(z.array(z.string().min(1))),
+  /** What the command finds in `CLAUDE_PROJECT_DIR`. Default: the working directory. */
+  projectDirectory: mayBeMissing(z.string().min(1)),
 })
 
 /** Other programs write `type` into the same configuration. `${NAME}` in an address is filled in later. */

@@ -5,6 +5,7 @@
  */
 import { join } from "node:path"
 import { type AgentFiles, projectAgentFiles } from "./agent-files.ts"
+import { readClaudeSettings, unusedSentence } from "./claude-settings.ts"
 import { SettingsError, type SettingsProblem } from "./errors.ts"
 import { FIGURES, SWITCHES } from "./flag-names.ts"
 import { mcpFileLayers } from "./mcp-file.ts"
@@ -88,13 +89,25 @@ export async function readSettings({ home, cwd, env, code = {} }: SettingsSource
   ])
   const repository = repositoryRoot(cwd, { home: env.HOME })
   const servers = await mcpFileLayers([repository, cwd])
-  const given = [own, ...servers.layers, ...(shared ? [shared] : []), local, ...environmentLayers(env)]
+  const claude = await claudeLayers([repository, cwd], env.HOME)
+  const problems = [...servers.problems, ...claude.problems]
+  const given = [
+    own,
+    ...servers.layers,
+    ...claude.layers,
+    ...(shared ? [shared] : []),
+    local,
+    ...environmentLayers(env),
+  ]
   const layers = await checkedLayers([...given, { source: "options in code", values: code }])
-  const foreign = [...servers.layers, ...(shared ? [shared, local] : [])].map(({ source }) => source)
+  const foreign = [...servers.layers, ...claude.layers, ...(shared ? [shared, local] : [])].map(({ source }) => source)
   const fromProject = layers.filter(({ source }) => foreign.includes(source))
+  const isClaude = new Set(claude.layers.map(({ source }) => source))
   const person = personSettings(layers[0]!.values)
   const split = new Map(fromProject.map((layer) => [layer, splitByTrust(layer.values, person)]))
-  const needing = [...split].map(([{ source }, { needsTrust }]) => ({ source, needsTrust }))
+  const needing = [...split]
+    .map(([{ source }, { needsTrust }]) => ({ source, needsTrust }))
+    .filter(({ source, needsTrust }) => !isClaude.has(source) || Object.keys(needsTrust).length > 0)
   const agents = await projectAgentFiles({ root: home, home: env.HOME, cwd })
   const parts = [
     ...needing.flatMap(({ source, needsTrust }) => partsOf(source, needsTrust)),
@@ -109,11 +122,20 @@ export async function readSettings({ home, cwd, env, code = {} }: SettingsSource
     settings: ({ trusted }) => {
       const counting = layers.map((layer) => ({ ...layer, values: split.get(layer)?.counts ?? layer.values }))
       const effective = merged(trusted ? layers : counting)
-      const settings = servers.problems.length === 0 ? effective : { ...effective, problems: servers.problems }
+      const settings = problems.length === 0 ? effective : { ...effective, problems }
       if (trusted) return hasAgents ? { ...settings, agents } : settings
       return parts.length === 0 ? settings : { ...settings, leftOut: parts }
     },
   }
+}
+
+/** What the project has for Claude Code. In the home directory these files are the person's, for that program. */
+async function claudeLayers(directories: readonly string[], home: string | undefined) {
+  const own = home === undefined ? undefined : followed(join(home, ".claude"))
+  const places = [...new Set(directories)].filter((directory) => followed(join(directory, ".claude")) !== own)
+  const layers = (await Promise.all(places.map(readClaudeSettings))).flat()
+  const unused = unusedSentence(layers)
+  return { layers, problems: unused === undefined ? [] : [unused] }
 }
 
 /** A repository can bring memories for an agent of yours. */

@@ -13,6 +13,7 @@ export const HOOK_EVENTS = [
   "SubagentStop",
   "Stop",
   "PermissionRequest",
+  "Notification",
   "InstructionsLoaded",
 ] as const
 
