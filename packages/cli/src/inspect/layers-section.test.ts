@@ -1,4 +1,5 @@
-import { type Message, replay } from "@strata/core/internal"
+import { importTranscript, type Message, replay } from "@strata/core/internal"
+import { placedEntries } from "@strata/core/internal/import/imported-entries"
 import { describe, expect, it } from "vitest"
 import { own } from "../display/output.ts"
 import { colourStyle, plainStyle } from "../display/terminal.ts"
@@ -87,5 +88,61 @@ describe("CACHE-5 strata inspect --layers", () => {
   it("has nothing to say where it was not asked for, or nothing was answered", async () => {
     expect(layers({ analysis: analyse(recording()), style: plainStyle, width: 80 })).toEqual([])
     expect(await section({ ...recording(), entries: [] })).toEqual([])
+  })
+})
+
+describe("JRN-6 CACHE-5 strata inspect --layers after a compaction of another program", () => {
+  const MODEL = "claude-opus-4-5"
+  const SHORT = "const answer = 42\n".repeat(300)
+
+  /** Twelve results, a compaction, then an hour's pause: what was compacted is not there to be cleared. */
+  async function saved(boundary: object, next: string) {
+    const lines: object[] = []
+    const add = (uuid: string, line: object, minute = lines.length) =>
+      lines.push({
+        ...{ uuid, parentUuid: (lines.at(-1) as { uuid?: string })?.uuid ?? null },
+        timestamp: new Date(Date.UTC(2026, 0, 1, 0, 0, minute)).toISOString(),
+        ...line,
+      })
+    const user = (content: unknown) => ({ type: "user", message: { role: "user", content } })
+    const answer = (id: string, block: object) => ({
+      type: "assistant",
+      message: { id, role: "assistant", model: MODEL, content: [block] },
+    })
+    add("u0", user("Look around."))
+    for (let turn = 0; turn < 12; turn++) {
+      const id = `t${turn}`
+      add(`a${turn}`, answer(`r${turn}`, { type: "tool_use", id, name: "Bash", input: { command: "ls" } }))
+      add(`u${turn + 1}`, user([{ type: "tool_result", tool_use_id: id, content: SHORT }]))
+    }
+    add("a12", answer("r12", { type: "text", text: "Done." }))
+    const compacted = {
+      type: "system",
+      subtype: "compact_boundary",
+      parentUuid: null,
+      content: "Conversation compacted",
+    }
+    add("boundary", { ...compacted, logicalParentUuid: "a12", ...boundary })
+    add("summary", { ...user("It listed files."), isCompactSummary: true })
+    add("next", { ...user("Go on."), parentUuid: next }, 3 * 3_600)
+    add("last", answer("last", { type: "text", text: "Going on." }), 3 * 3_600 + 1)
+    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("")
+    const transcript = placedEntries(importTranscript({ name: "talk.jsonl", text })[0]!)
+    const { reports } = await replay({ ...transcript, model: MODEL })
+    return Object.fromEntries(
+      reports.map(({ policy, requests }) => [policy, requests.at(-1)!.context < 1_000 ? "small" : "whole"]),
+    )
+  }
+  const SMALL = { nothing: "small", "keep-last-10": "small", "sliding-3": "small", strata: "small" }
+
+  it("that kept messages, and whose next message is linked to one of them", async () => {
+    const preservedMessages = { anchorUuid: "summary", uuids: ["a12"] }
+    expect(await saved({ compactMetadata: { trigger: "auto", preTokens: 9, preservedMessages } }, "a12")).toEqual(SMALL)
+  })
+
+  it("whose link to what came before leads nowhere", async () => {
+    expect(
+      await saved({ compactMetadata: { trigger: "auto", preTokens: 9 }, logicalParentUuid: "elsewhere" }, "summary"),
+    ).toEqual(SMALL)
   })
 })

@@ -11,8 +11,7 @@ import type { Conversation } from "../../../src/conversation/conversation.ts"
 import { writeImported } from "../../../src/import/into-journal.ts"
 import { mainPath } from "../../../src/import/main-path.ts"
 import { memoryStore } from "../../../src/journal/memory-store.ts"
-import { isToolResult, isToolUse, resultBlocks, textOf, toBlocks } from "../../../src/messages/blocks.ts"
-import { contentOf, type Message } from "../../../src/messages/messages.ts"
+import { textOf, toBlocks } from "../../../src/messages/blocks.ts"
 import { openCompacting } from "../../compacting.ts"
 import {
   CLAUDE_CODE_FILES,
@@ -23,57 +22,45 @@ import {
   TRANSCRIPTS_ARE_HERE,
   WHERE_THEY_ARE,
 } from "../../real-transcripts.ts"
+import {
+  beginningOf,
+  callsIn,
+  fatesFrom,
+  lastFailed,
+  mayBeWrittenByShell,
+  READ_ONLY,
+  unquoted,
+} from "../../recorded-calls.ts"
 import { SUMMARISER, summariser } from "../../summariser.ts"
 
 const WINDOW = 20_000_000 // larger than any recording: they are compacted by hand
 const CWD = "/nowhere"
-const SHOWN_OF_COMMAND = 300 // characters: enough to distinguish commands, less than is shown of one
-
-interface Call {
-  readonly tool: string
-  readonly input: Readonly<Record<string, unknown>>
-  readonly failed: boolean
-  readonly output: string
-}
 
 describe.skipIf(!TRANSCRIPTS_ARE_HERE)(`L4-29 ${WHERE_THEY_ARE}, compacted twice`, () => {
   test.each([...CLAUDE_CODE_FILES, ...CODEX_FILES, ...PI_FILES, ...OPENHANDS_FILES])("%s: the files", async (name) => {
     for (const [at, { messages, cwd = "/" }] of importReal(name).entries()) {
       const calls = callsIn(mainPath(messages))
-      const shell = calls
-        .map(({ input }) => String(input.command ?? input.cmd ?? ""))
-        .filter((command) =>
-          />|\b(?:rm|mv|cp|tee|touch|sed|perl|git|curl|go|ruff|gofmt|npx|python3?|node)\b/.test(command),
-        )
-      // a command may build the ending from a variable
-      const nameOf = (path: string) =>
-        path
-          .split(/[/\\]/)
-          .at(-1)!
-          .replace(/(?<=.)\.[^.]*$/, "")
-      const isShells = (path: string) => shell.some((command) => command.includes(nameOf(path)))
-      const byTools = (fates: ReadonlyMap<string, string>) => [...fates].filter(([path]) => !isShells(path)).toSorted()
+      const isShells = mayBeWrittenByShell(calls)
+      const byTools = (fates: ReadonlyMap<string, string>) =>
+        [...fates].filter(([path, fate]) => fate !== READ_ONLY && !isShells(path)).toSorted()
       const fates = [...fatesFrom(calls)].map(([path, fate]) => [resolved(path, cwd), fate] as const)
       const expected = byTools(new Map(fates))
       for await (const facts of factsOf(name, at)) {
-        const told = filesIn(facts)
-        expect(byTools(told)).toEqual(expected)
-        for (const [path, fate] of told) if (fate === "Deleted:") expect(isShells(path), path).toBe(true)
+        const shown = filesIn(facts)
+        expect(byTools(shown)).toEqual(expected)
+        for (const [path, fate] of shown) if (fate === "Deleted:") expect(isShells(path), path).toBe(true)
       }
     }
   })
 
   test.each(CLAUDE_CODE_FILES)("%s: the commands whose last run failed", async (name) => {
-    const last = new Map<string, Call>()
-    for (const call of callsIn(mainPath(importReal(name)[0]!.messages)))
-      if (call.tool === "Bash") last.set(String(call.input.command), call)
-    const failed = [...last].filter(([, call]) => call.failed).map(([command]) => command.slice(0, SHOWN_OF_COMMAND))
+    const failed = lastFailed(callsIn(mainPath(importReal(name)[0]!.messages)))
     for await (const facts of factsOf(name, 0)) {
-      const { told, leftOut } = failuresIn(facts)
-      expect(told.filter((command) => !failed.includes(command))).toEqual([])
+      const { shown, leftOut } = failuresIn(facts)
+      expect(shown.filter((command) => !failed.includes(command))).toEqual([])
       // a long list leaves out and counts the oldest; for test runs, successful ones count too
-      if (leftOut === 0) expect(told.toSorted()).toEqual(failed.toSorted())
-      else expect(told.length + leftOut).toBeGreaterThanOrEqual(failed.length)
+      if (leftOut === 0) expect(shown.toSorted()).toEqual(failed.toSorted())
+      else expect(shown.length + leftOut).toBeGreaterThanOrEqual(failed.length)
     }
   })
 })
@@ -110,44 +97,6 @@ async function carriedFacts(chat: Conversation): Promise<string> {
   return texts.find((text) => text.includes("## What the user said")) ?? ""
 }
 
-function callsIn(messages: readonly Message[]): readonly Call[] {
-  const open = new Map<string, Pick<Call, "tool" | "input">>()
-  const calls: Call[] = []
-  for (const message of messages) {
-    if (message.type !== "assistant" && message.type !== "user") continue
-    for (const block of contentOf(message)) {
-      if (isToolUse(block)) open.set(block.id, { tool: block.name, input: block.input as Call["input"] })
-      if (!isToolResult(block)) continue
-      const call = open.get(block.tool_use_id)
-      if (call) calls.push({ ...call, failed: block.is_error === true, output: textOf(resultBlocks(block)) })
-      open.delete(block.tool_use_id)
-    }
-  }
-  return calls
-}
-
-/** The heading each changed file belongs under. */
-function fatesFrom(calls: readonly Call[]): ReadonlyMap<string, string> {
-  const fates = new Map<string, string>()
-  const seen = new Set<string>()
-  const change = (path: string) => fates.set(path, fates.get(path) ?? "Changed:")
-  for (const { tool, input, failed, output } of calls) {
-    if (failed) continue
-    const path = String(input.file_path ?? input.path)
-    const what = tool === "str_replace_editor" ? String(input.command) : tool.toLowerCase()
-    if (what === "apply_patch") {
-      for (const [, added] of String(input.text).matchAll(/^\*\*\* Add File: (.+)$/gm)) fates.set(added!, "Created:")
-      for (const [, updated] of String(input.text).matchAll(/^\*\*\* Update File: (.+)$/gm)) change(updated!)
-    } else if (["edit", "multiedit", "str_replace", "insert"].includes(what)) change(path)
-    else if (what === "write" || what === "create") {
-      if (!seen.has(path) || output.startsWith("File created")) fates.set(path, "Created:")
-      else change(path)
-    }
-    if (["read", "view", "edit", "multiedit", "str_replace", "insert", "write", "create"].includes(what)) seen.add(path)
-  }
-  return fates
-}
-
 /** Without files that were only read: the oldest of them may be left out. */
 function filesIn(facts: string): ReadonlyMap<string, string> {
   const fates = new Map<string, string>()
@@ -159,16 +108,16 @@ function filesIn(facts: string): ReadonlyMap<string, string> {
   return fates
 }
 
-function failuresIn(facts: string): { readonly told: readonly string[]; readonly leftOut: number } {
+function failuresIn(facts: string): { readonly shown: readonly string[]; readonly leftOut: number } {
   const lines = [
     ...sectionOf(facts, "Commands whose last run failed"),
     ...sectionOf(facts, "Tests, as they ended last"),
   ]
-  const told = lines.flatMap((line) => /^- failed.*? \(result in message \S+\): (.*)$/.exec(line)?.[1] ?? [])
+  const shown = lines.flatMap((line) => /^- failed.*? \(result in message \S+\): (.*)$/.exec(line)?.[1] ?? [])
   const leftOut = lines
     .map((line) => Number(/^\[(\d+) older/.exec(line)?.[1] ?? 0))
     .reduce((sum, count) => sum + count, 0)
-  return { told: told.map((command) => unquoted(command).slice(0, SHOWN_OF_COMMAND)), leftOut }
+  return { shown: shown.map((command) => beginningOf(unquoted(command))), leftOut }
 }
 
 /** Our sections begin with a line of their own. Quoted text comes before them, in fences. */
@@ -178,9 +127,4 @@ function sectionOf(facts: string, title: string): readonly string[] {
   if (start < 0) return []
   const length = lines.slice(start + 1).findIndex((line) => line === "" || line.startsWith("</"))
   return lines.slice(start + 1, length < 0 ? undefined : start + 1 + length)
-}
-
-function unquoted(shown: string): string {
-  const quoted = /^("(?:[^"\\]|\\.)*")/.exec(shown)?.[1]
-  return quoted ? (JSON.parse(quoted) as string) : shown
 }
