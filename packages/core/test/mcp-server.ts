@@ -42,6 +42,10 @@ export function createTestServer(): McpServer {
             structuredContent: { hits: 2 },
           },
   )
+  server.registerTool("grow", { inputSchema: z.object({}) }, async () => {
+    server.registerTool("grown", { inputSchema: z.object({}) }, async () => text("I am new"))
+    return text("grown")
+  })
   server.registerTool("elicit", { inputSchema: z.object({}) }, async () => {
     const requestedSchema = {
       type: "object" as const,
@@ -102,6 +106,8 @@ if (import.meta.main) {
     console.error("no configuration found")
     process.exit(3)
   }
+  if (mode === "away" && !existsSync(file!)) process.exit(1)
+  if (mode === "slow") while (!existsSync(file!)) await new Promise((resolve) => setTimeout(resolve, 5))
   if (mode === "stubborn") {
     process.on("SIGTERM", () => undefined)
     const child = spawn("sleep", ["60"], { detached: true, stdio: "ignore" })

@@ -13,7 +13,7 @@ import type { Model } from "../model/model.ts"
 import { findModel } from "../tokens/models.ts"
 import { thresholdsFor } from "../tokens/thresholds.ts"
 import { fitsModel, type Thresholds } from "../tokens/window.ts"
-import type { OpenToolset } from "../tools/tool.ts"
+import type { OpenToolset, ToolServer } from "../tools/tool.ts"
 import { asAttachment } from "./admit-call.ts"
 import type { AgentMemory, Remembered } from "./agent-memory.ts"
 import type { AgentState } from "./agent-state.ts"
@@ -83,6 +83,11 @@ export class Agent implements AsyncDisposable {
   /** @internal What the agents that work for this one have from it. */
   get shared(): Pick<AgentParts, "toolset" | "state" | "askPermission" | "telemetry"> {
     return this.#parts
+  }
+
+  /** @internal The servers that tools come from, as they are now. */
+  get servers(): readonly ToolServer[] {
+    return this.#parts.toolset.servers()
   }
 
   get mode(): PermissionMode {
@@ -165,6 +170,7 @@ export class Agent implements AsyncDisposable {
 
   #query(prompt: Content | undefined, options: AskOptions): AsyncGenerator<QueryEvent, QueryEnd> {
     const { model, toolset, runHooks, telemetry, clock, state, instructions, askPermission } = this.#parts
+    toolset.later.wake()
     return query(prompt, {
       conversation: this.conversation,
       model,
@@ -174,7 +180,9 @@ export class Agent implements AsyncDisposable {
         return { attachments, problems: instructions.newProblems() }
       },
       tools: {
-        tools: toolset.tools,
+        get tools() {
+          return toolset.tools // more may come while it works
+        },
         runHooks,
         telemetry,
         context: state.toolContext,

@@ -43,14 +43,15 @@ export async function definitionSizes(
 
 /** What is due before a request. While the prompt and the last list are the same, nothing is computed. */
 export function listingDue(deferred: DeferredTools, sizes: ReadonlyMap<string, number>) {
-  let settled: { readonly prompt: unknown; readonly said: unknown } | undefined
+  let settled: { readonly prompt: unknown; readonly said: unknown; readonly revision: unknown } | undefined
   return ({ prompt, said }: Pick<ContextView, "prompt" | "said">): readonly Attachment[] => {
-    if (settled && settled.prompt === prompt && settled.said === said.deferred) return []
+    const revision = deferred.growth?.revision()
+    if (settled?.revision === revision && settled?.prompt === prompt && settled?.said === said.deferred) return []
     const names = deferred.waiting().map(({ name }) => name)
     const tokens = Math.round(names.reduce((sum, name) => sum + (sizes.get(name) ?? 0), 0))
     const listing = deferredListing(names, tokens)
     if (said.deferred ? isSame(said.deferred, listing) : names.length === 0) {
-      settled = { prompt, said: said.deferred }
+      settled = { prompt, said: said.deferred, revision }
       return []
     }
     return [listing]

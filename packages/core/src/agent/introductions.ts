@@ -5,6 +5,8 @@
 import { isDeepStrictEqual } from "node:util"
 import type { Attachment } from "../messages/attachments.ts"
 import type { Message } from "../messages/messages.ts"
+import type { LaterTools } from "../tools/tool.ts"
+import type { ContextView } from "../views/context/context.ts"
 
 export interface Known {
   /** Those in view. */
@@ -23,6 +25,16 @@ export function introductionsDue(
     if (last === undefined) return !(isCompacted && introduction.type === "skill_listing")
     return !isDeepStrictEqual(asJournaled(last), asJournaled(introduction))
   })
+}
+
+/** What is due of tools that came after the opening. While none came, nothing is computed. */
+export function introductionsOfLater({ revision, introductions }: LaterTools) {
+  let known = 0
+  return (context: Pick<ContextView, "storedMessages">): readonly Attachment[] => {
+    if (revision() === known) return []
+    known = revision()
+    return introductionsDue(introductions(), { messages: context.storedMessages(), isCompacted: false })
+  }
 }
 
 const isAboutTheSame = (a: Attachment, b: Attachment): boolean => a.type === b.type && serverOf(a) === serverOf(b)

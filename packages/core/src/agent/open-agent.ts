@@ -41,6 +41,7 @@ import { definitionSizes, listingDue, maySearchTools, toolsInView } from "./defe
 import { commandHooks } from "./hook-command.ts"
 import { hooksOf, reportsOf } from "./hooks.ts"
 import { InstructionWatch } from "./instruction-watch.ts"
+import { introductionsOfLater } from "./introductions.ts"
 import { withMemoryWrites } from "./memory-writes.ts"
 import { openingMode } from "./opening-mode.ts"
 import { type AgentOptions, checkAgentOptions } from "./options.ts"
@@ -216,7 +217,8 @@ async function assemble({ options, ground, toolset: given, problems = [], compan
         record: (files) => agentMemory.recordWrites(files),
       })
     : toolset.tools
-  const deferred = deferredTools(own, () => toolsInView(conversation.views.context))
+  const { later } = toolset
+  const deferred = deferredTools(own, () => toolsInView(conversation.views.context), later)
   const tools = deferred ? [...own, deferred.search, deferred.call] : own
   const inView = readsInView(reads, (toolUseId) => conversation.views.context.shows(toolUseId))
   const state = new AgentState({
@@ -302,9 +304,11 @@ async function assemble({ options, ground, toolset: given, problems = [], compan
   if (isAbsolute(conversation.location)) state.letRead(await realpath(conversation.location))
   const { family } = conversation.views.context
   const toolsDue = deferred ? listingDue(deferred, await definitionSizes(own, { ...deferred, family })) : () => []
+  const lateIntroductions = introductionsOfLater(later)
   conversation.attachWhatIsDue((context) => [
     ...factsDue(context, { mode: state.policy.mode, ...(options.system === undefined ? { now: clock.now() } : {}) }),
     ...toolsDue(context),
+    ...lateIntroductions(context),
   ])
   // what was read or written on the branch that was left is unknown on this one
   conversation.on("entry", ({ entry }) => {
@@ -320,7 +324,12 @@ async function assemble({ options, ground, toolset: given, problems = [], compan
   const agent = new Agent({
     conversation,
     model,
-    toolset: { ...toolset, tools },
+    toolset: {
+      ...toolset,
+      get tools() {
+        return [...tools, ...later.tools()]
+      },
+    },
     memory: agentMemory,
     dreaming,
     state,

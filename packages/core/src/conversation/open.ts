@@ -47,7 +47,9 @@ export interface Prepared {
   /** For a new conversation. A resumed one keeps the prompt in its journal, so the server's cache still fits. */
   readonly firstPrompt?: Prompt
   /** Tools that may wait to be loaded, and the two that load and call them. */
-  readonly deferred?: Pick<DeferredTools, "deferrable" | "search" | "call"> & { readonly isOn: () => boolean }
+  readonly deferred?: Pick<DeferredTools, "deferrable" | "search" | "call" | "growth"> & {
+    readonly isOn: () => boolean
+  }
   /** The memory that the layers were made with. It is closed with the conversation. */
   readonly memory?: ProjectMemory
   /** The model reports its requests itself. */

@@ -10,6 +10,7 @@ import type { ToolDefinition } from "../messages/request.ts"
 import { isDeferred } from "../messages/tool-references.ts"
 import { createEstimator } from "../tokens/estimate.ts"
 import { type DeferralPlan, declareTools, withLoaded } from "../tools/deferred/declare.ts"
+import type { ToolGrowth } from "../tools/deferred/deferred-tools.ts"
 import { WHY_THINKING_GOES } from "../views/compaction-parts.ts"
 import { loadedTools } from "../views/context/loaded-tools.ts"
 import { boundParts, checkPrompt, isSamePrompt, type Prompt, renderPrompt } from "./prompt.ts"
@@ -37,6 +38,8 @@ export interface Deferral extends DeferralPlan {
   readonly byReference: boolean
   /** Of the model, in tokens. */
   readonly window: number
+  /** Tools that come after the opening. */
+  readonly growth?: ToolGrowth
 }
 
 export class PromptKeeper {
@@ -48,6 +51,8 @@ export class PromptKeeper {
   #isSettled = false
   #afterBoundary = false
   #isGapAnswered = false
+  /** Of the tools, at the last rendering. */
+  #revision = 0
 
   constructor(parts: PromptKeeperParts) {
     this.#parts = parts
@@ -82,7 +87,7 @@ export class PromptKeeper {
   }
 
   async settle(): Promise<void> {
-    if (this.#isSettled) return
+    if (this.#isSettled && this.#revision === this.#toolRevision()) return
     const { refresh, record } = this.#parts
     await this.#answerGap()
     if (this.#afterBoundary && refresh) {
@@ -94,14 +99,19 @@ export class PromptKeeper {
     await this.#render(record.views.context.prompt ? why : "start")
   }
 
+  #toolRevision(): number {
+    return this.#parts.deferral?.growth?.revision() ?? 0
+  }
+
   async #render(why: DecisionOf<"prompt-rendered">["why"]): Promise<void> {
     const { record, flags } = this.#parts
     const { context, estimator } = record.views
     const current = context.prompt
     const wanted = { ...this.#prompt, ...this.#refreshed }
     const prompt = current ? wanted : { ...this.#parts.first, ...wanted }
+    const declared = await this.#declared(prompt.tools)
     const rendered = renderPrompt({
-      prompt: { ...prompt, ...this.#declared(prompt.tools) },
+      prompt: { ...prompt, ...declared },
       current,
       estimate: (text) => estimator.text(text),
       contextLimit: flags.current.figures["instructions-limit"],
@@ -116,7 +126,7 @@ export class PromptKeeper {
   }
 
   /** Which of the tools the prompt declares. Empty where the journal's continue as they are. */
-  #declared(given: Prompt["tools"]): Pick<Prompt, "tools"> {
+  async #declared(given: Prompt["tools"]): Promise<Pick<Prompt, "tools">> {
     const { deferral, flags, record } = this.#parts
     const { context, estimator } = record.views
     const { tools: rendered } = context.prompt ?? {}
@@ -125,6 +135,9 @@ export class PromptKeeper {
     if (!deferral) return given || current.some(isDeferred) ? { tools: withLoaded(given ?? current, loaded) } : {}
     if (!given) return {}
     const { on, figures } = flags.current
+    this.#revision = this.#toolRevision()
+    const isFresh = context.prompt === undefined || this.#afterBoundary
+    const { growth } = deferral
     const tools = declareTools({
       tools: given,
       plan: deferral,
@@ -134,6 +147,7 @@ export class PromptKeeper {
       estimate: createEstimator(estimator.family).text, // what was learnt meanwhile must not change the decision
       current,
       loaded,
+      ...(growth ? { growth: { late: await growth.definitions(), isExpected: growth.isExpected, isFresh } } : {}),
     })
     return { tools }
   }

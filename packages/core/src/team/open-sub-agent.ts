@@ -20,7 +20,7 @@ import { type Content, isToolUse } from "../messages/blocks.ts"
 import { contentOf } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import { RECALL_TOOL } from "../tools/session/recall-source.ts"
-import type { Tool, Toolset } from "../tools/tool.ts"
+import type { LaterTools, Tool, Toolset } from "../tools/tool.ts"
 import { type AgentMemoryChoice, agentMemoryFor } from "./definitions/agent-memory.ts"
 import type { AgentDefinition } from "./definitions/definition.ts"
 import { withMemoryTools } from "./definitions/memory-tools.ts"
@@ -191,7 +191,8 @@ function toolsFor(order: AgentOrder, member: Member, sources: SourcesWithMemory)
       const introductions = (forked.introductions ?? []).filter(
         ({ type }) => order.kind === "fork" || type !== "agent_listing",
       )
-      return { ...forked, tools: withMemory(tools, forked.tools), introductions }
+      const later = forked.later && { later: laterFor(order, forked.later) }
+      return { ...forked, tools: withMemory(tools, forked.tools), introductions, ...later }
     },
     *[Symbol.iterator]() {
       yield set
@@ -199,6 +200,13 @@ function toolsFor(order: AgentOrder, member: Member, sources: SourcesWithMemory)
   }
   return set
 }
+
+/** A definition that lists its tools expects no others. */
+const laterFor = (order: AgentOrder, later: LaterTools): LaterTools => ({
+  ...later,
+  tools: () => later.tools().filter(({ name }) => allowedIn(order)(name)),
+  isExpected: later.isExpected && (order.kind === "fork" || order.definition?.tools === undefined),
+})
 
 const allowedIn = ({ kind, definition }: AgentOrder): ((name: string) => boolean) =>
   kind === "fork" ? () => true : allowedBy(definition)

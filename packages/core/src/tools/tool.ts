@@ -73,9 +73,34 @@ export interface OpenToolset {
   readonly problems?: readonly string[]
   /** Directories outside the project that need no permission to read: the person's own skills. Links are followed. */
   readonly readable?: readonly string[]
+  /** Tools that come after the opening. */
+  readonly later?: LaterTools
+  /** For the person: the servers that tools come from. */
+  servers?(): readonly ToolServer[]
   /** The same tools for another agent of the project: with a shell of its own, on the same servers. Tools without it are shared. */
   fork?(): Promise<OpenToolset>
   close(): Promise<void>
+}
+
+/** A server may start slowly or change its list. Such tools are found with ToolSearch, so nothing before them changes. */
+export interface LaterTools {
+  /** In the order in which they came. */
+  tools(): readonly Tool[]
+  introductions(): readonly Attachment[]
+  /** Whether more tools may come. Decided once, because the prompt depends on it. */
+  readonly isExpected: boolean
+  /** Grows with every change. */
+  revision(): number
+  /** Tries servers again that were away, in the background. Called with every query. */
+  wake(): void
+}
+
+export interface ToolServer {
+  readonly name: string
+  readonly state: "starting" | "connected" | "failed" | "lost" | "closed"
+  /** Why it failed. */
+  readonly why?: string
+  readonly tools: readonly Tool[]
 }
 
 export interface PermissionQuestion {

@@ -6,7 +6,7 @@ import { anOption, checkOptions, describe, InvalidOptionError, type OptionRules 
 import type { CodingToolsOptions } from "./coding-tools.ts"
 import { checkTool, isToolset, refuseDuplicates } from "./define-tool.ts"
 import type { McpServerConfig } from "./mcp/mcp-config.ts"
-import type { OpenToolset, Tool, Toolset, ToolsetContext } from "./tool.ts"
+import type { LaterTools, OpenToolset, Tool, Toolset, ToolsetContext } from "./tool.ts"
 
 const CODING_RULES: OptionRules<CodingToolsOptions> = {
   shell: anOption.object,
@@ -90,10 +90,22 @@ function together(opened: readonly OpenToolset[]): Required<OpenToolset> {
     introductions: opened.flatMap((one) => one.introductions ?? []),
     problems: opened.flatMap((one) => one.problems ?? []),
     readable: opened.flatMap((one) => one.readable ?? []),
+    later: laterOf(opened.flatMap((one) => one.later ?? [])),
+    servers: () => opened.flatMap((one) => one.servers?.() ?? []),
     fork: async () => together(await Promise.all(opened.map(forked))),
     close: () => closeAll(opened),
   }
 }
+
+const laterOf = (all: readonly LaterTools[]): LaterTools => ({
+  tools: () => all.flatMap((one) => one.tools()),
+  introductions: () => all.flatMap((one) => one.introductions()),
+  isExpected: all.some(({ isExpected }) => isExpected),
+  revision: () => all.reduce((sum, one) => sum + one.revision(), 0),
+  wake: () => {
+    for (const one of all) one.wake()
+  },
+})
 
 /** What is shared is closed by its owner only. */
 const forked = async (one: OpenToolset): Promise<OpenToolset> =>

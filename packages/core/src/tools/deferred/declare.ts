@@ -24,7 +24,20 @@ export interface Declaring {
   /** The tools of the prompt until now. */
   readonly current: readonly ToolDefinition[]
   readonly loaded: LoadedNames
+  /** Absent where all tools are known at the opening. */
+  readonly growth?: Growth | undefined
 }
+
+export interface Growth {
+  /** Tools that came after the opening. */
+  readonly late: readonly ToolDefinition[]
+  /** More may come, so ToolSearch is declared from the start. */
+  readonly isExpected: boolean
+  /** The first prompt, or one at a boundary: nothing of it is cached. */
+  readonly isFresh: boolean
+}
+
+const NO_GROWTH: Growth = { late: [], isExpected: false, isFresh: false }
 
 /** Tools that messages in view have loaded. */
 export interface LoadedNames {
@@ -35,9 +48,10 @@ export interface LoadedNames {
 }
 
 export function declareTools(given: Declaring): readonly ToolDefinition[] {
-  const { tools, plan, byReference, loaded } = given
-  const gone = byReference ? referencedAndGone(given) : []
-  if (!defers(given)) return [...tools, ...gone]
+  const { tools: opening, plan, byReference, loaded, growth = NO_GROWTH } = given
+  const tools = [...opening, ...growth.late]
+  const gone = byReference ? referencedAndGone({ ...given, tools }) : []
+  if (!defers({ ...given, tools: growth.isFresh ? tools : opening })) return [...growing(given, growth), ...gone]
   const waits = (tool: ToolDefinition) => plan.deferrable.has(nameOf(tool) ?? "")
   const always = tools.filter((tool) => !waits(tool))
   if (!byReference) return [...always, plan.search, plan.call]
@@ -53,6 +67,23 @@ export function declareTools(given: Declaring): readonly ToolDefinition[] {
     ...waiting.filter((tool) => !isDeclared(tool)).map(deferred),
     ...gone,
   ]
+}
+
+/** All tools are declared, as far as that changes nothing that is cached. */
+function growing(
+  { tools: opening, plan, isOn, byReference, current, loaded }: Declaring,
+  { late, isExpected, isFresh }: Growth,
+): readonly ToolDefinition[] {
+  const declared = new Set(current.filter((tool) => !isDeferred(tool)).map(nameOf))
+  if (!isOn || !isExpected) return [...opening, ...late.filter((tool) => isFresh || declared.has(nameOf(tool)))]
+  const isDeclared = (tool: ToolDefinition) => {
+    const name = nameOf(tool) ?? ""
+    return !plan.deferrable.has(name) || (!loaded.referenced.has(name) && (isFresh || declared.has(name)))
+  }
+  const tools = [...opening, ...late]
+  const always = [...tools.filter(isDeclared), plan.search]
+  if (!byReference) return [...always, plan.call]
+  return [...always, ...tools.filter((tool) => !isDeclared(tool)).map(deferred)]
 }
 
 /** Definitions that the caller deferred. One that was loaded before a boundary is declared from there on. */

@@ -5,7 +5,8 @@
 
 import type { ToolDefinition } from "../../messages/request.ts"
 import { isDeferred, nameOf } from "../../messages/tool-references.ts"
-import type { Tool } from "../tool.ts"
+import { toolDefinition } from "../definition/definition.ts"
+import type { LaterTools, Tool } from "../tool.ts"
 import { callTool } from "./call-tool.ts"
 import type { LoadedNames } from "./declare.ts"
 import { CALL_TOOL, isDeferrable, SEARCH_TOOL } from "./deferrable.ts"
@@ -25,26 +26,50 @@ export interface DeferredTools {
   readonly call: Tool
   /** Those that the model does not see now, in order. */
   waiting(): readonly Tool[]
+  /** Absent where no tools come after the opening. */
+  readonly growth?: ToolGrowth
+}
+
+export interface ToolGrowth extends Pick<LaterTools, "isExpected" | "revision"> {
+  definitions(): Promise<readonly ToolDefinition[]>
 }
 
 /** Absent where no tool may wait, or where a tool of yours has the name of one of the two. */
-export function deferredTools(tools: readonly Tool[], inView: () => ToolsInView): DeferredTools | undefined {
-  const deferrable = tools.filter(isDeferrable)
+export function deferredTools(
+  tools: readonly Tool[],
+  inView: () => ToolsInView,
+  later?: LaterTools,
+): DeferredTools | undefined {
   const isTaken = tools.some(({ name }) => name === SEARCH_TOOL || name === CALL_TOOL)
-  if (deferrable.length === 0 || isTaken) return undefined
-  const names = new Set(deferrable.map(({ name }) => name))
+  const opening = tools.filter(isDeferrable)
+  if ((opening.length === 0 && !later?.isExpected) || isTaken) return undefined
+  const late = () => later?.tools().filter(isDeferrable) ?? []
+  const names = new Set<string>()
+  const deferrable = () => {
+    const all = [...opening, ...late()]
+    for (const { name } of all) names.add(name)
+    return all
+  }
+  deferrable()
   const isDeferring = () => inView().offered.some((tool) => nameOf(tool) === SEARCH_TOOL)
   const offers = () => offersIn(inView())
   const waiting = () => {
     const { offerOf } = offers()
-    return isDeferring() ? deferrable.filter(({ name }) => offerOf(name) !== "declared") : []
+    return isDeferring() ? deferrable().filter(({ name }) => offerOf(name) !== "declared") : []
   }
   const unseen = () => {
     const { isLoaded } = offers()
     return isDeferring() ? new Set(waiting().flatMap(({ name }) => (isLoaded(name) ? [] : name))) : undefined
   }
   const search: Tool = { ...toolSearch({ tools: deferrable, offered: offers }), unseen }
-  return { deferrable: names, search, call: callTool(names), waiting }
+  const parts = { deferrable: names, search, call: callTool(names), waiting }
+  if (!later) return parts
+  const { isExpected, revision } = later
+  const definitions = async () => {
+    deferrable() // from now on they may wait and be called by name
+    return (await Promise.all(late().map(toolDefinition))) as readonly ToolDefinition[]
+  }
+  return { ...parts, growth: { isExpected, revision, definitions } }
 }
 
 function offersIn({ offered, loaded }: ToolsInView): ToolsOffered {

@@ -44,18 +44,21 @@ export interface ToolsOffered {
 
 export interface ToolSearchParts {
   /** Those that may wait to be loaded. */
-  readonly tools: readonly Tool[]
+  readonly tools: () => readonly Tool[]
   readonly offered: () => ToolsOffered
 }
 
 export function toolSearch({ tools, offered }: ToolSearchParts): Tool<z.infer<typeof inputSchema>> {
-  let index: ToolIndex | undefined
+  let indexed: { readonly count: number; readonly index: ToolIndex } | undefined
+  const indexOf = (all: readonly Tool[]): ToolIndex => {
+    if (indexed?.count !== all.length) indexed = { count: all.length, index: indexTools(all) }
+    return indexed.index
+  }
   const found = ({ query, max_results = MOST_RESULTS }: z.infer<typeof inputSchema>): Found => {
     const asked = query.slice(0, LONGEST_QUERY).trim()
-    if (asked.startsWith(SELECT)) return selected(asked.slice(SELECT.length), tools)
-    index ??= indexTools(tools)
+    if (asked.startsWith(SELECT)) return selected(asked.slice(SELECT.length), tools())
     const most = Math.min(Math.max(1, Math.floor(max_results)), MOST_RESULTS_ASKED)
-    return { tools: searchTools(index, asked).slice(0, most), missing: [] }
+    return { tools: searchTools(indexOf(tools()), asked).slice(0, most), missing: [] }
   }
   return {
     name: SEARCH_TOOL,
@@ -65,7 +68,7 @@ export function toolSearch({ tools, offered }: ToolSearchParts): Tool<z.infer<ty
     needsApproval: false,
     limitsItself: true,
     question: ({ query }) => ({ kind: "other", summary: `search for tools: ${query.slice(0, 200)}`, subject: query }),
-    execute: async (input) => load(found(input), { query: input.query, offered: offered(), count: tools.length }),
+    execute: async (input) => load(found(input), { query: input.query, offered: offered(), count: tools().length }),
   }
 }
 

@@ -38,6 +38,8 @@ export interface ConnectionOptions {
   readonly onStatus?: (status: McpServerStatus) => void
   /** The server offers other tools than before. */
   readonly onTools?: () => void
+  /** How long the opening waits for a slow server, which then joins later. Default: until it has answered or failed. */
+  readonly patienceMs?: number
   /** In milliseconds. Default: the system's clock. */
   readonly now?: () => number
 }
@@ -80,6 +82,8 @@ export class McpConnection {
   /** Tools that were left out, and why. */
   problems: readonly string[] = []
   instructions: string | undefined
+  /** The server says that its tools may change. */
+  mayChange = false
 
   constructor(server: string, config: McpServerConfig, options: ConnectionOptions) {
     this.server = server
@@ -98,7 +102,15 @@ export class McpConnection {
 
   /** Connects and lists the tools. A failure is reported in the status, not thrown. */
   async open(): Promise<void> {
-    await this.#connect().catch(() => undefined)
+    await this.#connect().catch(() => {
+      this.#nextAttemptAt = this.#now() + FIRST_PAUSE_MS
+    })
+  }
+
+  /** Tries a server again that failed to start, in the background. One that was lost waits for a call. */
+  wake(): void {
+    const isDue = this.#status.state === "failed" && this.#now() >= this.#nextAttemptAt
+    if (isDue && !this.#isClosed) void this.#reconnect().catch(() => undefined)
   }
 
   async call(call: McpCall): Promise<CallToolResult> {
@@ -209,6 +221,7 @@ export class McpConnection {
       const listed = await client.listTools(undefined, limits)
       this.#take(listed.tools)
       this.instructions = client.getInstructions()
+      this.mayChange = client.getServerCapabilities()?.tools?.listChanged === true
     } catch (error) {
       await this.#end(client)
       const why = this.#startFailure(error, limits)
@@ -217,6 +230,7 @@ export class McpConnection {
     }
     this.#client = client
     this.#report({ server: this.server, state: "connected", tools: this.tools.length })
+    this.#options.onTools?.()
     return client
   }
 

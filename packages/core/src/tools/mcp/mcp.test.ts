@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, mkdirSync, readFileSync, realpathSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs"
 import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
 import { basename, join } from "node:path"
@@ -221,6 +221,54 @@ describe("MCP configurations that people have", () => {
     const url = await serve((_, response) => response.writeHead(status).end("<html>"))
     const { servers } = await connect({ web: { type: "http", url } })
     expect(servers.status()).toEqual([{ server: "web", state: "failed", why: expect.stringContaining(why) }])
+  })
+})
+
+describe("MCP tools that come later", () => {
+  it("join when a slow server is ready, which does not hold up the others", async () => {
+    const go = join(scratchDirectory(), "go")
+    const { servers, tool, seen } = await connect({ slow: stdio("slow", go), quick: stdio() }, { patienceMs: 0 })
+    expect(servers.status()).toMatchObject([{ state: "starting" }, { state: "starting" }])
+    expect(servers.tools).toEqual([])
+    expect(servers.later).toMatchObject({ isExpected: true })
+    while (seen.length < 1) await wait(5)
+    expect(servers.later.tools().every(({ name }) => name.startsWith("mcp__quick__"))).toBe(true)
+    writeFileSync(go, "")
+    while (seen.length < 2) await wait(5)
+    expect(servers.later.revision()).toBe(2)
+    const echo = servers.later.tools().find(({ name }) => name === "mcp__slow__echo")!
+    expect(servers.later.tools().indexOf(echo)).toBeGreaterThan(1)
+    expect(textIn(await call(echo, { text: "late" }))).toBe("echo: late")
+    expect(servers.later.introductions()).toHaveLength(2)
+    expect(tool("mcp__slow__echo")).toBeUndefined()
+  })
+
+  it("are those that a server adds while it runs; what it takes away is gone", async () => {
+    const changed = Promise.withResolvers<void>()
+    let isOpen = false
+    const { servers, tool } = await connect({ t: stdio() }, { onTools: () => void (isOpen && changed.resolve()) })
+    isOpen = true
+    expect(servers.later.tools()).toEqual([])
+    await call(tool("mcp__t__grow"), {})
+    await changed.promise
+    expect(servers.later.tools().map(({ name }) => name)).toEqual(["mcp__t__grown"])
+    expect(textIn(await call(servers.later.tools()[0]!, {}))).toBe("I am new")
+    expect(servers.servers()).toMatchObject([{ name: "t", state: "connected" }])
+  })
+
+  it("come from a server that was away at the start, once it is back", async () => {
+    let now = 0
+    const file = join(scratchDirectory(), "there")
+    const { servers, seen } = await connect({ t: stdio("away", file) }, { now: () => now })
+    expect(servers.status()).toMatchObject([{ state: "failed" }])
+    writeFileSync(file, "")
+    servers.later.wake()
+    expect(servers.status()).toMatchObject([{ state: "failed" }])
+    now += 1_000
+    servers.later.wake()
+    while (seen.length < 2) await wait(5)
+    expect(seen.at(-1)).toMatchObject({ state: "connected" })
+    expect(servers.later.tools().length).toBeGreaterThan(5)
   })
 })
 

@@ -1,24 +1,27 @@
 /**
  * Offers the tools of MCP servers like any other tools. A server that fails to start or dies is reported, and the others keep working.
- * The client library is loaded with the first server.
+ * A slow server joins when it is ready. The client library is loaded with the first server.
  */
 import type { Tool as McpTool, Progress } from "@modelcontextprotocol/client"
 import type { Attachment } from "../../messages/attachments.ts"
 import { clip } from "../defaults.ts"
-import type { OpenToolset, Tool, ToolOutput, ToolsetContext } from "../tool.ts"
+import type { LaterTools, OpenToolset, Tool, ToolOutput, ToolServer, ToolsetContext } from "../tool.ts"
 import type { McpServerConfig } from "./mcp-config.ts"
 import { type ConnectionOptions, McpConnection, type McpServerStatus } from "./mcp-connection.ts"
 import { mcpToolName } from "./mcp-names.ts"
 import { mcpOutput } from "./mcp-results.ts"
 
 export interface McpServers {
-  /** In the order of the servers, by name within each: the same servers give the same list. */
+  /** Those of the opening, in the order of the servers, by name within each: the same servers give the same list. */
   readonly tools: readonly Tool[]
-  /** What the servers say about using their tools. */
+  /** Tools of servers that were not ready, and tools that a server added. */
+  readonly later: LaterTools
+  /** What the servers of the opening say about using their tools. */
   readonly instructions: readonly Attachment[]
   /** For the person: tools that were left out. */
   readonly problems: readonly string[]
   status(): readonly McpServerStatus[]
+  servers(): readonly ToolServer[]
   /** Closes all connections and ends the servers it started. */
   close(): Promise<void>
 }
@@ -26,9 +29,10 @@ export interface McpServers {
 const DESCRIPTION_CHARACTERS = 4_000 // a description costs tokens in every request
 const INSTRUCTION_CHARACTERS = 8_000
 const SUMMARY_CHARACTERS = 200
+const PATIENCE_MS = 5_000 // most servers answer in a second or two; one that is downloaded first joins later
 
 /**
- * Connects to all servers at once and waits until each has answered or failed.
+ * Connects to all servers at once and waits until each has answered or failed, or until `patienceMs` is over.
  *
  * @example
  * const servers = await connectMcpServers({ files: { command: "mcp-files", args: ["."] }, web: { url: "https://example.com/mcp" } })
@@ -37,51 +41,103 @@ export async function connectMcpServers(
   configs: Readonly<Record<string, McpServerConfig>>,
   options: ConnectionOptions = {},
 ): Promise<McpServers> {
-  const connections = Object.entries(configs).map(([name, config]) => new McpConnection(name, config, options))
-  await Promise.all(connections.map((connection) => connection.open()))
+  let revision = 0
+  const onTools = () => {
+    revision++
+    options.onTools?.()
+  }
+  const connections = Object.entries(configs).map(
+    ([name, config]) => new McpConnection(name, config, { ...options, onTools }),
+  )
+  const opening = Promise.all(connections.map((connection) => connection.open()))
+  await (options.patienceMs === undefined ? opening : Promise.race([opening, pause(options.patienceMs)]))
+  const named = namer()
+  const ready = connections.filter(({ status }) => status.state === "connected")
+  const tools = ready.flatMap(named)
+  const atOpening = new Set(tools.map(({ name }) => name))
+  const isExpected = ready.length < connections.length || ready.some(({ mayChange }) => mayChange)
+  const late = new Map<string, Tool>() // keeps the order in which they came
+  const openingRevision = revision
+  const takeLate = (): readonly Tool[] => {
+    const now = new Map(connections.flatMap(named).map((tool) => [tool.name, tool]))
+    for (const [name, tool] of now) if (!atOpening.has(name) && !late.has(name)) late.set(name, tool)
+    for (const name of late.keys()) if (!now.has(name)) late.delete(name)
+    return [...late.values()]
+  }
   return {
-    tools: toolsOf(connections),
-    instructions: connections.flatMap(({ server, instructions }): Attachment[] =>
-      instructions
-        ? [{ type: "mcp_instructions", server, instructions: clip(instructions, INSTRUCTION_CHARACTERS) }]
-        : [],
-    ),
-    problems: connections.flatMap(({ problems }) => problems),
+    tools,
+    later: {
+      tools: takeLate,
+      introductions: () => connections.filter((one) => !ready.includes(one)).flatMap(instructionsOf),
+      isExpected,
+      revision: () => revision - openingRevision,
+      wake: () => {
+        for (const connection of connections) connection.wake()
+      },
+    },
+    instructions: ready.flatMap(instructionsOf),
+    problems: ready.flatMap(({ problems }) => problems),
     status: () => connections.map(({ status }) => status),
+    servers: () => connections.map((connection) => serverOf(connection, named(connection))),
     close: async () => {
       await Promise.all(connections.map((connection) => connection.close()))
     },
   }
 }
 
+const instructionsOf = ({ server, instructions }: McpConnection): Attachment[] =>
+  instructions ? [{ type: "mcp_instructions", server, instructions: clip(instructions, INSTRUCTION_CHARACTERS) }] : []
+
+function serverOf({ status }: McpConnection, tools: readonly Tool[]): ToolServer {
+  const why = status.state === "failed" ? { why: status.why } : {}
+  return { name: status.server, state: status.state, tools, ...why }
+}
+
+const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms).unref()
+  })
+
 /** As a toolset: servers that did not start are its problems. */
 export async function openMcpTools(
   configs: Readonly<Record<string, McpServerConfig>>,
-  { env, cwd }: Partial<Pick<ToolsetContext, "env" | "cwd">> = {},
+  { env, cwd, patienceMs = PATIENCE_MS }: Partial<Pick<ToolsetContext, "env" | "cwd">> & { patienceMs?: number } = {},
 ): Promise<OpenToolset> {
-  const servers = await connectMcpServers(configs, { ...(env ? { env } : {}), ...(cwd ? { cwd } : {}) })
-  const failed = servers
-    .status()
-    .flatMap((status) =>
-      status.state === "failed" ? [`The MCP server ${status.server} is not available: ${status.why}`] : [],
-    )
+  const servers = await connectMcpServers(configs, { patienceMs, ...(env ? { env } : {}), ...(cwd ? { cwd } : {}) })
   return {
     tools: servers.tools,
+    later: servers.later,
     introductions: servers.instructions,
-    problems: [...failed, ...servers.problems],
+    problems: [...servers.status().flatMap(problemOf), ...servers.problems],
+    servers: () => servers.servers(),
     close: () => servers.close(),
   }
 }
 
-function toolsOf(connections: readonly McpConnection[]): readonly Tool[] {
+function problemOf(status: McpServerStatus): string[] {
+  if (status.state === "failed") return [`The MCP server ${status.server} is not available: ${status.why}`]
+  if (status.state === "starting") return [`The MCP server ${status.server} is still starting. Its tools join later.`]
+  return []
+}
+
+/** A tool keeps its name and is the same object while the server lists it unchanged. */
+function namer(): (connection: McpConnection) => readonly Tool[] {
+  const names = new Map<string, string>()
   const taken = new Set<string>()
-  return connections.flatMap((connection) => {
-    return connection.tools.map((tool) => {
-      const name = mcpToolName(connection.server, tool.name, taken)
-      taken.add(name)
-      return toolOf(name, tool, connection)
+  const made = new Map<McpTool, Tool>()
+  const nameOf = (server: string, tool: string): string => {
+    const key = JSON.stringify([server, tool])
+    const name = names.get(key) ?? mcpToolName(server, tool, taken)
+    names.set(key, name)
+    taken.add(name)
+    return name
+  }
+  return (connection) =>
+    connection.tools.map((tool) => {
+      const known = made.get(tool) ?? toolOf(nameOf(connection.server, tool.name), tool, connection)
+      made.set(tool, known)
+      return known
     })
-  })
 }
 
 type McpInput = Readonly<Record<string, unknown>>
