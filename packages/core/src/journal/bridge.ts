@@ -219,8 +219,11 @@ const isSummary = (entry: Entry): boolean => entry.type === "user" && entry.isCo
 const isCompacted = (entry: Entry): entry is DecisionEntry & DecisionOf<"compacted"> =>
   isDecision(entry) && entry.subtype === "compacted"
 
+/** Decisions that a compaction writes before its last one. */
+const PARTS: ReadonlySet<string> = new Set(["session", "thinking-dropped", "tool-results-shortened"])
+
 /** What comes between a boundary and the `compacted` decision that ends the batch. */
 export function isPartOfCompaction(entry: Entry): boolean {
-  if (isDecision(entry)) return entry.subtype === "session" || entry.subtype === "thinking-dropped"
+  if (isDecision(entry)) return PARTS.has(entry.subtype)
   return entry.type === "attachment" || isSummary(entry)
 }
