@@ -128,16 +128,18 @@ async function groundOf(options: AgentOptions, loaded: EffectiveSettings, sub?: 
     memory: await openMemory(options, { store, settings: loaded, root, cwd, clock }, sub),
     summariser: summariser
       ? await chooseModel({ ...source, model: summariser, client: shared })
-      : await configuredSummariser(values, { ...source, client }),
+      : await configuredSummariser(values, model, { ...source, client }),
   }
 }
 
-/** The model of the setting. Without a key or a client for it, the conversation's own model writes the summaries. */
+/** The model of the setting, through the agent's own client where it has one. Without a key or a client, the agent's own model writes the summaries. */
 async function configuredSummariser(
   { summariserModel: model }: Settings,
+  own: Model,
   source: Omit<Parameters<typeof chooseModel>[0], "model">,
 ): Promise<Model | undefined> {
-  return model !== undefined && isReachable({ ...source, model }) ? chooseModel({ ...source, model }) : undefined
+  if (model === undefined) return undefined
+  return own.sibling?.(model) ?? (isReachable({ ...source, model }) ? chooseModel({ ...source, model }) : undefined)
 }
 
 /** An agent that works for another one has its own memory or none. */

@@ -1,0 +1,58 @@
+/** Every row of the tables in docs/settings.md, turned, changes what its sentence says. */
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterEach, describe, expect, test } from "vitest"
+import type { FlagClient } from "../../src/base/flags.ts"
+import { AGENT_FIGURES, AGENT_SETTINGS, AGENT_SWITCHES } from "./settings-table/agents.ts"
+import { COMPACTION_FIGURES, COMPACTION_SETTINGS, COMPACTION_SWITCHES } from "./settings-table/compactions.ts"
+import { MEMORY_FIGURES, MEMORY_SWITCHES } from "./settings-table/memories.ts"
+import { RESULT_FIGURES, RESULT_SETTINGS, RESULT_SWITCHES } from "./settings-table/results.ts"
+import { closeAll, scene } from "./settings-table/scenes.ts"
+import { type Observe, type Probes, ROOT, TABLES, turnedTo } from "./settings-table/table.ts"
+
+const PROBES: Readonly<Record<keyof typeof TABLES, Probes>> = {
+  settings: { ...RESULT_SETTINGS, ...COMPACTION_SETTINGS, ...AGENT_SETTINGS },
+  switches: { ...RESULT_SWITCHES, ...COMPACTION_SWITCHES, ...AGENT_SWITCHES, ...MEMORY_SWITCHES },
+  figures: { ...RESULT_FIGURES, ...COMPACTION_FIGURES, ...AGENT_FIGURES, ...MEMORY_FIGURES },
+}
+
+afterEach(closeAll)
+
+/** A client that says this of one switch, and nothing of everything else. */
+const saying = (name: string, on: boolean): FlagClient => ({
+  getBooleanValue: async (asked, otherwise) => (asked === name ? on : otherwise),
+  getNumberValue: async (_, otherwise) => otherwise,
+  getObjectValue: async (_, otherwise) => otherwise,
+})
+
+test.each(["snip-tool", "folding"])("FLG-1 the flag %s counts already when the agent opens", async (name) => {
+  const offers = async (flags: FlagClient) => {
+    const { chat } = await scene({}, { flags })
+    await chat.add("Hello.")
+    return (await chat.prepare()).tools?.some((tool) => "name" in tool && tool.name === "Snip") ?? false
+  }
+  expect([await offers(saying(name, false)), await offers(saying(name, true))]).toEqual([false, true])
+})
+
+/** Rows that share a scene share what it shows by default. */
+const seenUsually = new Map<Observe, Promise<unknown>>()
+function usually(observe: Observe): Promise<unknown> {
+  if (!seenUsually.has(observe)) seenUsually.set(observe, observe({}))
+  return seenUsually.get(observe)!
+}
+
+describe.each(["settings", "switches", "figures"] as const)("FLG-1, FLG-2 the table of %s", (table) => {
+  test("has a probe for every row, and no probe without a row", () => {
+    expect(Object.keys(PROBES[table]).toSorted()).toEqual(TABLES[table].toSorted())
+  })
+
+  test.each(Object.entries(PROBES[table]))("%s", async (name, probe) => {
+    if ("provenBy" in probe) {
+      expect(existsSync(join(ROOT, probe.provenBy))).toBe(true)
+      expect(readFileSync(join(ROOT, probe.provenBy), "utf8")).toContain(name)
+      return
+    }
+    const seen = [await usually(probe.observe), await probe.observe(turnedTo(table, name, probe.turned))]
+    expect(seen).toEqual([probe.usual, probe.changed])
+  })
+})

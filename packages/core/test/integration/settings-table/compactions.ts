@@ -1,0 +1,303 @@
+/** Layer 4: when the conversation is compacted, by whom, what is kept, and what is restored. */
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import type { SettingsInput } from "../../../src/base/settings.ts"
+import type { Attachment } from "../../../src/messages/attachments.ts"
+import { PromptTooLongError } from "../../../src/model/errors.ts"
+import { fileTools } from "../../../src/tools/coding-tools.ts"
+import {
+  ask,
+  decisions,
+  type Opened,
+  PLAIN,
+  round,
+  type SceneOptions,
+  says,
+  scene,
+  textOf,
+  words,
+  work,
+} from "./scenes.ts"
+import type { Probes } from "./table.ts"
+
+/** A window that is full after the rounds of `work`. */
+const SMALL: SettingsInput = {
+  models: { [PLAIN]: { window: 60_000, accepts: { contextManagement: false } } },
+  switches: { notes: false, "clear-by-size": false },
+}
+
+interface Compacting extends SceneOptions {
+  readonly work?: Parameters<typeof work>[1]
+  readonly see: (opened: Opened, sent: string) => unknown
+}
+
+/** A full window, and what is seen after the next request. */
+const full =
+  ({ see, work: done, ...options }: Compacting) =>
+  async (settings: SettingsInput) => {
+    const opened = await scene(settings, { base: SMALL, ...options })
+    await work(opened.chat, { rounds: 5, tokens: 4_700, tool: "Look", ...done })
+    const sent = textOf(await opened.chat.prepare())
+    await opened.chat.settled()
+    return see(opened, sent)
+  }
+
+const count = ({ chat }: Opened) => chat.views.compactions.count
+const thresholds = (name: string) => async (settings: SettingsInput) => {
+  const { chat } = await scene(settings, { name })
+  return chat.thresholds.autoCompact
+}
+
+/** By hand, in a large window. */
+const byHand =
+  ({ see, work: done, ...options }: Compacting) =>
+  async (settings: SettingsInput) => {
+    const opened = await scene(settings, options)
+    await work(opened.chat, { rounds: 8, tokens: 2_000, tool: "Look", ...done })
+    const failed = await opened.chat.compact().then(
+      () => undefined,
+      (error: Error) => error.message,
+    )
+    if (failed !== undefined) return failed
+    return see(opened, textOf(await opened.chat.prepare()))
+  }
+
+const routes = async ({ chat }: Opened) => (await decisions(chat, "compacted")).map(({ route }) => route)
+const thousands = (length: number) => Math.round(length / 1_000)
+const LONG_SUMMARY = `<summary>\n${[1, 2, 3, 4, 5, 6].map((at) => `${at}. Section ${at}:\n${words(900)}\n`).join("\n")}</summary>`
+/** Claims about files that no one has seen. */
+const INVENTED = `<summary>\n1. Files:\n${Array.from({ length: 30 }, (_, at) => `- src/invented-${at}/file${at}.ts was rewritten, port ${9000 + at}`).join("\n")}\n</summary>`
+const lastAsked = ({ of }: Opened) => JSON.stringify(of("summary").at(-1))
+
+/** Many requests of the user in a full window, compacted without a model. Thousands of characters: of the summary, and of all that is sent. */
+const talk = async (settings: SettingsInput) => {
+  const { chat } = await scene(settings, { base: SMALL, brain: { summary: () => "" } })
+  for (let at = 0; at < 30; at++) {
+    await chat.add(`Please check module-${at}.ts and say what it exports in version ${at}.2. ${words(800)}`)
+    await chat.record({
+      ...{ id: `msg_off_${at}`, model: PLAIN, stop_reason: "end_turn" },
+      content: [
+        {
+          type: "text",
+          text: `I decided that module-${at}.ts exports function${at}, because caller-${at}.ts needs it. ${words(320)}`,
+        },
+      ],
+      usage: { input_tokens: chat.views.context.size().tokens, output_tokens: 5 },
+    })
+  }
+  await chat.add("And now?")
+  const sent = await chat.prepare()
+  const summary = chat.views.context.storedMessages().find((message) => "isCompactSummary" in message)
+  return { summary: thousands(JSON.stringify(summary ?? "").length), sent: thousands(textOf(sent).length) }
+}
+
+/** How often a summary is asked for that says nothing of what was talked about, where nothing else says it. */
+const named = async (settings: SettingsInput) => {
+  const { chat, of } = await scene(settings, { base: { switches: { "compact-facts": false } } })
+  for (let at = 0; at < 12; at++) {
+    await chat.add(
+      `Please change src/module-${at}.ts so that it listens on port ${4000 + at}. Never touch src/legacy-${at}.ts.`,
+    )
+    await round(chat, "Bash", [`Error: src/module-${at}.ts failed with code E${at}00\n${words(400)}`])
+  }
+  await chat.compact()
+  return of("summary").length
+}
+
+/** Whether a request that the server refuses as too long is answered all the same. */
+const refusedOnce = async (settings: SettingsInput) => {
+  const opened = await scene(settings, {
+    brain: { work: (_, nth) => (nth === 0 ? new PromptTooLongError({}, { provider: "test" }) : "Fine.") },
+  })
+  await work(opened.chat, { rounds: 6, tokens: 2_000, tool: "Look" })
+  const events = await ask(opened, "And?")
+  return events.findLast((event) => event.type === "done")?.reason
+}
+
+/** Summaries asked for before the threshold, at a fill below it. */
+const ahead = async (settings: SettingsInput) => {
+  const opened = await scene(settings, { base: SMALL })
+  await work(opened.chat, { rounds: 4, tokens: 3_300, tool: "Look" })
+  await ask(opened, "Go on.")
+  await opened.chat.settled()
+  return [count(opened), opened.of("summary").length]
+}
+
+export const COMPACTION_SETTINGS: Probes = {
+  disableCompact: { observe: byHand({ see: count }), turned: true, usual: 1, changed: says("switched off") },
+  disableAutoCompact: { observe: full({ see: count }), turned: true, usual: 1, changed: 0 },
+  autoCompactEnabled: { observe: full({ see: count }), turned: false, usual: 1, changed: 0 },
+  autoCompactPercent: { observe: thresholds(PLAIN), turned: 50, usual: 967_000, changed: 490_000 },
+  autoCompactTokens: { observe: thresholds(PLAIN), turned: 80_000, usual: 967_000, changed: 80_000 },
+  contextWindow: { observe: thresholds("local-model"), turned: 100_000, usual: 155_000, changed: 55_000 },
+  compactInstructions: {
+    observe: byHand({ see: (opened) => lastAsked(opened).includes("Name every port.") }),
+    turned: "Name every port.",
+    usual: false,
+    changed: true,
+  },
+}
+
+export const COMPACTION_SWITCHES: Probes = {
+  "compact-facts": {
+    observe: byHand({ see: (_, sent) => sent.includes("## What the user said") }),
+    usual: true,
+    changed: false,
+  },
+  "compact-offline": {
+    observe: full({ see: routes, brain: { summary: () => "" } }),
+    usual: ["offline"],
+    changed: [],
+  },
+  "compact-reactive": { observe: refusedOnce, usual: "answer", changed: "error" },
+  "compact-ahead": { observe: (settings) => ahead(settings), usual: [0, 0], changed: [0, 1] },
+  "compact-audit": {
+    observe: byHand({ see: ({ of }) => of("summary").length > 1, brain: { summary: () => INVENTED } }),
+    usual: true,
+    changed: false,
+  },
+}
+
+/** Files that the agent has read, restored after a compaction. */
+const restored = (see: Compacting["see"]) => async (settings: SettingsInput) => {
+  const names = Array.from({ length: 8 }, (_, at) => `file-${at}.txt`)
+  const turns = [
+    ...names.map((name, at) => [
+      { type: "tool_use", id: `toolu_read_${at}`, name: "Read", input: { file_path: name } },
+    ]),
+  ]
+  const opened = await scene(settings, {
+    tools: fileTools,
+    brain: { work: (_, nth) => turns[nth] ?? "Read." },
+  })
+  for (const name of names) writeFileSync(join(opened.cwd, name), `${name}\n${"one line of it\n".repeat(1_500)}`)
+  await ask(opened, "Read them.")
+  await opened.chat.compact()
+  await opened.chat.add("And?")
+  return see(opened, textOf(await opened.chat.prepare()))
+}
+const attached =
+  (type: Attachment["type"]) =>
+  ({ chat }: Opened) =>
+    chat.views.context
+      .storedMessages()
+      .filter((message) => message.type === "attachment" && message.attachment.type === type).length
+
+/** Two skills in use, compacted by hand. */
+const skills = (see: Compacting["see"]) => async (settings: SettingsInput) => {
+  const opened = await scene(settings)
+  for (const name of ["brew", "bake"])
+    await opened.chat.attach({
+      type: "skill_content",
+      name,
+      content: `${name}
+${words(2_000)}`,
+    })
+  await work(opened.chat, { rounds: 8, tokens: 2_000, tool: "Look" })
+  await opened.chat.compact()
+  return see(opened, textOf(await opened.chat.prepare()))
+}
+
+/** How often the summariser sees a name from a result that was deleted in the server's cache. */
+const extract = async (settings: SettingsInput) => {
+  const opened = await scene(settings, {
+    base: { models: { [PLAIN]: { accepts: { cacheEditing: true, contextManagement: false } } } },
+  })
+  await opened.chat.add("Go.")
+  await round(opened.chat, "Bash", [
+    `Error: cannot find module in src/load-tables.ts:314
+${words(800)}`,
+  ])
+  for (let at = 0; at < 14; at++) await round(opened.chat, "Bash", [words(800)])
+  await opened.chat.prepare()
+  await opened.chat.compact()
+  return lastAsked(opened).split("load-tables.ts:314").length - 1
+}
+
+const restoredFiles = restored(attached("file"))
+
+const cutSkills = skills((_, sent) => sent.includes("Cut here"))
+
+export const COMPACTION_FIGURES: Probes = {
+  "keep-newest": {
+    observe: byHand({ see: (_, sent) => sent.split('"tool_result"').length - 1 }),
+    turned: 0,
+    usual: 2,
+    changed: 0,
+  },
+  "summary-budget": {
+    observe: byHand({ see: (_, sent) => thousands(sent.length), brain: { summary: () => LONG_SUMMARY } }),
+    turned: 20_000,
+    usual: 31,
+    changed: 50,
+  },
+  "compact-progress": { observe: byHand({ see: count }), turned: 90, usual: 1, changed: says("saves too little") },
+  "compact-failures": {
+    observe: async (settings) => {
+      const opened = await scene(settings, {
+        base: { ...SMALL, switches: { ...SMALL.switches, "compact-offline": false } },
+        brain: { summary: () => "" },
+      })
+      await work(opened.chat, { rounds: 8, tokens: 4_700, tool: "Look" })
+      for (let at = 0; at < 5; at++) await opened.chat.prepare().catch(() => undefined)
+      return (await decisions(opened.chat, "compaction-failed")).length
+    },
+    turned: 1,
+    usual: 3,
+    changed: 1,
+  },
+  "offline-summary-limit": {
+    observe: async (settings) => (await talk(settings)).summary,
+    turned: 100,
+    usual: 8,
+    changed: 2,
+  },
+  "compact-ahead-lead": {
+    observe: (settings) => ahead({ ...settings, switches: { "compact-ahead": true } }),
+    turned: 1_000,
+    usual: [0, 1],
+    changed: [0, 0],
+  },
+  "audit-coverage": {
+    observe: named,
+    turned: 0,
+    usual: 4,
+    changed: 1,
+  },
+  "audit-fabrication": {
+    observe: byHand({ see: ({ of }) => of("summary").length, brain: { summary: () => INVENTED } }),
+    turned: 100,
+    usual: 4,
+    changed: 1,
+  },
+  "keep-result-limit": {
+    observe: byHand({ see: (_, sent) => thousands(sent.length) }),
+    turned: 300,
+    usual: 12,
+    changed: 2,
+  },
+  "compact-to": { observe: async (settings) => (await talk(settings)).sent, turned: 10, usual: 29, changed: 13 },
+  "names-limit": {
+    observe: byHand({ see: (_, sent) => sent.includes("## Exact names") }),
+    turned: 0,
+    usual: true,
+    changed: false,
+  },
+  "restore-files": { observe: restoredFiles, turned: 2, usual: 5, changed: 2 },
+  "restore-file-limit": {
+    observe: restored((_, sent) => thousands(sent.length)),
+    turned: 1_000,
+    usual: 83,
+    changed: 24,
+  },
+  "restore-limit": { observe: restoredFiles, turned: 6_000, usual: 5, changed: 2 },
+  "restore-share": { observe: restoredFiles, turned: 0, usual: 5, changed: 0 },
+  "restore-skill-limit": {
+    observe: cutSkills,
+    turned: 1_000,
+    usual: false,
+    changed: true,
+  },
+  "restore-skills-limit": { observe: cutSkills, turned: 3_000, usual: false, changed: true },
+  "cleared-extract-limit": { observe: extract, turned: 0, usual: 2, changed: 1 },
+}

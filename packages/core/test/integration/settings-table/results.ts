@@ -1,0 +1,172 @@
+/** Layers 1 and 2, and folding: what becomes of tool results and old exchanges. */
+import type { SettingsInput } from "../../../src/base/settings.ts"
+import type { Tool } from "../../../src/tools/tool.ts"
+import { clearedIn, decisions, MINUTE, PLAIN, round, type SceneOptions, scene, textOf, words, work } from "./scenes.ts"
+import type { Probes } from "./table.ts"
+
+/** How many results of one round are put aside. */
+const putAside = (characters: readonly number[]) => async (settings: SettingsInput) => {
+  const { chat } = await scene(settings)
+  await chat.add("Go.")
+  await round(
+    chat,
+    "Bash",
+    characters.map((length) => "many words\n".repeat(length / 11)),
+  )
+  return textOf(await chat.prepare()).split("<persisted-output>").length - 1
+}
+
+/** Thousands of characters of a large result that are sent. */
+const preview = async (settings: SettingsInput) => {
+  const { chat } = await scene(settings)
+  await chat.add("Go.")
+  await round(chat, "Bash", ["many words\n".repeat(6_000)])
+  return Math.round(textOf(await chat.prepare()).length / 1_000)
+}
+
+interface Clearing extends SceneOptions {
+  readonly idleMinutes?: number
+  readonly work?: Parameters<typeof work>[1]
+}
+
+/** How many results are cleared in the next request. */
+const cleared =
+  ({ idleMinutes = 0, work: done = {}, ...options }: Clearing) =>
+  async (settings: SettingsInput) => {
+    const { chat, clock } = await scene(settings, options)
+    await work(chat, done)
+    clock.advance(idleMinutes * MINUTE)
+    return clearedIn(await chat.prepare())
+  }
+
+const PAUSED: Clearing = { idleMinutes: 61 }
+
+/** Results that fill most of a window whose server does nothing, with a cache that is about to be lost. */
+const FULL: Clearing = {
+  base: { models: { [PLAIN]: { window: 100_000, accepts: { contextManagement: false } } } },
+  work: { rounds: 14, tokens: 4_000 },
+}
+
+/** The same, and the server has just read nearly all of it from its cache. */
+const WARM: Clearing = {
+  ...FULL,
+  work: { ...FULL.work, usage: { input_tokens: 10, cache_read_input_tokens: 50_000 } },
+}
+
+const EDITS: SceneOptions = {
+  base: { models: { [PLAIN]: { accepts: { cacheEditing: true, contextManagement: false } } } },
+}
+
+/** How many results are deleted in the server's cache. */
+const deleted = async (settings: SettingsInput) => {
+  const { chat } = await scene(settings, EDITS)
+  await work(chat, { rounds: 14 })
+  await chat.prepare()
+  const [decision] = await decisions(chat, "tool-results-cleared")
+  return decision?.toolUseIds.length ?? 0
+}
+
+const bash = {
+  name: "Bash",
+  description: "runs",
+  inputSchema: { type: "object" },
+  execute: async () => ({ content: "done" }),
+} as unknown as Tool
+
+/** Input at which the server clears, and how much it clears at least. */
+const askedOfServer = async (settings: SettingsInput) => {
+  const { chat } = await scene(settings, { name: "claude-opus-5-5", tools: [bash] })
+  await chat.add("Go.")
+  const request = (await chat.prepare()) as { context_management?: { edits: Record<string, { value: number }>[] } }
+  const edit = request.context_management?.edits.find(({ type }) => String(type).startsWith("clear_tool_uses"))
+  return edit && [edit.trigger!.value, edit.clear_at_least!.value]
+}
+
+/** Exchanges that fill the window. */
+const exchanges = async (settings: SettingsInput) => {
+  const { chat } = await scene(settings, { base: { models: { [PLAIN]: { window: 60_000 } } } })
+  for (let at = 0; at < 8; at++) {
+    await chat.add(`Task ${at}: ${words(4_000)}`)
+    await chat.record({
+      ...{ id: `msg_fold_${at}`, model: PLAIN, stop_reason: "end_turn" },
+      content: [{ type: "text", text: `Answer ${at}.` }],
+      usage: { input_tokens: chat.views.context.size().tokens, output_tokens: 5 },
+    })
+  }
+  await chat.add("And now?")
+  return chat
+}
+
+/** How many exchanges are folded when the window is full, and how often it is compacted. */
+const folded = async (settings: SettingsInput) => {
+  const chat = await exchanges(settings)
+  const text = textOf(await chat.prepare())
+  return [text.split("[Folded:").length - 1, chat.views.compactions.count]
+}
+
+/** How many exchanges can be folded. */
+const foldable = async (settings: SettingsInput) => {
+  const { ranges } = await (await exchanges(settings)).fold({ downTo: 1, dryRun: true })
+  return ranges.reduce((sum, { messages }) => sum + messages, 0) / 2
+}
+
+/** What the agent is offered beside its own tools. */
+const offersSnip = async (settings: SettingsInput) => {
+  const { chat } = await scene(settings)
+  await chat.add("Go.")
+  return (await chat.prepare()).tools?.some((tool) => "name" in tool && tool.name === "Snip") ?? false
+}
+
+/** What is left of a cleared result besides the marker. */
+const residue = async (settings: SettingsInput) => {
+  const { chat, clock } = await scene(settings)
+  await chat.add("Go.")
+  const text = `Error: cannot find module './parser-v2' in src/load-tables.ts:314\n${words(800)}`
+  for (let at = 0; at < 7; at++) await round(chat, "Bash", [text])
+  clock.advance(61 * MINUTE)
+  return textOf(await chat.prepare()).split("load-tables.ts:314").length - 1
+}
+
+const clearedAfterPause = cleared(PAUSED)
+const clearedBySize = cleared(FULL)
+const putAsideOne = putAside([60_000])
+
+export const RESULT_SETTINGS: Probes = {
+  off: { observe: putAsideOne, turned: true, usual: 1, changed: 0 },
+  disableMicrocompact: { observe: clearedAfterPause, turned: true, usual: 3, changed: 0 },
+  toolResultLimits: { observe: putAsideOne, turned: { Bash: 70_000 }, usual: 1, changed: 0 },
+  clearableTools: {
+    observe: cleared({ ...PAUSED, work: { tool: "fetch_log" } }),
+    turned: ["fetch_log"],
+    usual: 0,
+    changed: 3,
+  },
+}
+
+export const RESULT_SWITCHES: Probes = {
+  "tool-result-storage": { observe: putAsideOne, usual: 1, changed: 0 },
+  "clear-by-time": { observe: clearedAfterPause, usual: 3, changed: 0 },
+  "clear-by-cache-edit": { observe: deleted, usual: 9, changed: 0 },
+  "clear-by-api": { observe: askedOfServer, usual: [180_000, 140_000], changed: undefined },
+  "clear-by-size": { observe: clearedBySize, usual: 7, changed: 0 },
+  folding: { observe: folded, usual: [0, 1], changed: [6, 0] },
+  "snip-tool": { observe: offersSnip, usual: false, changed: true },
+}
+
+export const RESULT_FIGURES: Probes = {
+  "tool-result-limit": { observe: putAsideOne, turned: 70_000, usual: 1, changed: 0 },
+  "tool-result-preview": { observe: preview, turned: 9_000, usual: 3, changed: 13 },
+  "message-results-limit": { observe: putAside([45_000, 45_000, 45_000]), turned: 100_000, usual: 0, changed: 1 },
+  "idle-gap": { observe: clearedAfterPause, turned: 90, usual: 3, changed: 0 },
+  "idle-keep": { observe: clearedAfterPause, turned: 2, usual: 3, changed: 6 },
+  "cache-edit-active": { observe: deleted, turned: 15, usual: 9, changed: 0 },
+  "cache-edit-keep": { observe: deleted, turned: 9, usual: 9, changed: 5 },
+  "api-clear-trigger": { observe: askedOfServer, turned: 90_000, usual: [180_000, 140_000], changed: [90_000, 50_000] },
+  "api-clear-keep": { observe: askedOfServer, turned: 60_000, usual: [180_000, 140_000], changed: [180_000, 120_000] },
+  "size-clear-keep": { observe: clearedBySize, turned: 30_000, usual: 7, changed: 9 },
+  "size-clear-least": { observe: clearedBySize, turned: 50_000, usual: 7, changed: 0 },
+  "size-clear-protect": { observe: clearedBySize, turned: 9, usual: 7, changed: 5 },
+  "expected-turns": { observe: cleared(WARM), turned: 5, usual: 7, changed: 0 },
+  "residue-limit": { observe: residue, turned: 0, usual: 7, changed: 5 },
+  "fold-keep": { observe: foldable, turned: 5, usual: 6, changed: 4 },
+}

@@ -1,0 +1,205 @@
+/** Scenes that the probes share: an agent in memory with a model in the same process, and conversations filled without requests. */
+import { join } from "node:path"
+import type { Agent } from "../../../src/agent/agent.ts"
+import { openAgent } from "../../../src/agent/open-agent.ts"
+import type { AgentOptions } from "../../../src/agent/options.ts"
+import type { QueryEvent } from "../../../src/agent/query-events.ts"
+import { manualClock } from "../../../src/base/clock.ts"
+import { seededIds } from "../../../src/base/ids.ts"
+import type { SettingsInput } from "../../../src/base/settings.ts"
+import type { Conversation } from "../../../src/conversation/conversation.ts"
+import { FORK_MARKER } from "../../../src/forks/fork-marker.ts"
+import type { DecisionEntry } from "../../../src/journal/entries.ts"
+import { memoryStore } from "../../../src/journal/memory-store.ts"
+import type { Block } from "../../../src/messages/blocks.ts"
+import type { ModelRequest } from "../../../src/messages/request.ts"
+import type { Model, ModelResponse, StreamOptions } from "../../../src/model/model.ts"
+import { findModel } from "../../../src/tokens/models.ts"
+import { scratchDirectory } from "../../tool-context.ts"
+
+/** Its server clears nothing and edits no caches, so that each mechanism of layer 2 can be seen alone. */
+export const PLAIN = "claude-opus-4-6"
+export const MINUTE = 60_000
+
+type Subject = "work" | "summary" | "notes" | "memory" | "dream"
+type Answer = string | readonly object[] | Partial<ModelResponse> | Error
+export type Brain = Partial<Record<Subject, (request: ModelRequest, nth: number) => Answer>>
+
+export interface SceneOptions extends Partial<AgentOptions> {
+  readonly name?: string
+  readonly brain?: Brain
+  /** Notes and memories are files. */
+  readonly onDisk?: boolean
+  /** What the scene needs whatever row is turned. */
+  readonly base?: SettingsInput
+}
+
+export interface Sent {
+  readonly about: Subject
+  readonly request: ModelRequest
+  readonly model: string
+  readonly limits: StreamOptions["limits"]
+}
+
+export interface Opened {
+  readonly agent: Agent
+  readonly chat: Conversation
+  readonly clock: ReturnType<typeof manualClock>
+  readonly cwd: string
+  readonly requests: Sent[]
+  /** What layers and compactions report. */
+  readonly messages: string[]
+  of(about: Subject): readonly ModelRequest[]
+}
+
+/** What costs requests in the background is off unless a probe is about it. */
+export const QUIET: SettingsInput = { memory: "off", switches: { notes: false } }
+
+export function merged(...layers: readonly SettingsInput[]): SettingsInput {
+  const result: Record<string, unknown> = {}
+  for (const layer of layers)
+    for (const [key, value] of Object.entries(layer)) {
+      const isRecord = typeof value === "object" && value !== null && !Array.isArray(value)
+      result[key] = isRecord ? { ...(result[key] as object), ...value } : value
+    }
+  return result
+}
+
+const opened: { close(): Promise<void> }[] = []
+export function toClose<T extends { close(): Promise<void> }>(agent: T): T {
+  opened.push(agent)
+  return agent
+}
+
+/** Closes what the probes opened. */
+export const closeAll = async () => {
+  for (const agent of opened.splice(0)) await agent.close()
+}
+
+export async function scene(turned: SettingsInput, options: SceneOptions = {}): Promise<Opened> {
+  const { name = PLAIN, brain = {}, base = {}, onDisk = false, ...rest } = options
+  const settings = merged(QUIET, base, turned)
+  const requests: Opened["requests"] = []
+  const clock = manualClock()
+  const cwd = rest.cwd ?? scratchDirectory()
+  const model = modelNamed(name, { settings, brain, requests })
+  const agent = await openAgent({
+    ...{ model, cwd, dir: join(cwd, "home"), id: "scene", env: {}, clock, tools: [] },
+    ...(onDisk ? {} : { store: memoryStore() }),
+    ...{ mode: "bypass", ids: seededIds("scene"), ...rest, settings },
+  })
+  toClose(agent)
+  const { conversation: chat } = agent
+  const messages: string[] = []
+  chat.on("layerActed", ({ message }) => message !== undefined && messages.push(message))
+  chat.on("compaction", (step) => "message" in step && messages.push(step.message))
+  chat.on("notice", ({ message }) => messages.push(message))
+  const of = (about: Subject) => requests.filter((each) => each.about === about).map(({ request }) => request)
+  return { agent, chat, clock, cwd, requests, messages, of }
+}
+
+interface ModelParts {
+  readonly settings: SettingsInput
+  readonly brain: Brain
+  readonly requests: Opened["requests"]
+}
+
+let responses = 0
+export function modelNamed(name: string, { settings, brain, requests }: ModelParts): Model {
+  return {
+    name,
+    provider: "test",
+    facts: findModel(name, settings.models ?? {}).facts,
+    sibling: (other) => modelNamed(other, { settings, brain, requests }),
+    async *stream(request, { limits } = {}) {
+      const about = subjectOf(request)
+      const nth = requests.filter((each) => each.about === about).length
+      requests.push({ about, request: JSON.parse(JSON.stringify(request)) as ModelRequest, model: name, limits })
+      const answer = brain[about]?.(request, nth) ?? (about === "summary" ? SUMMARY : "Done.")
+      if (answer instanceof Error) throw answer
+      yield { type: "response", response: responseOf(answer, { model: name, request }) }
+    },
+  }
+}
+
+export const SUMMARY = "<summary>\n1. Primary Request and Intent:\nThe parser was repaired.\n</summary>"
+
+interface Asked {
+  readonly model: string
+  readonly request: ModelRequest
+}
+
+function responseOf(answer: Exclude<Answer, Error>, { model, request }: Asked): ModelResponse {
+  const whole = typeof answer === "object" && !Array.isArray(answer) ? (answer as Partial<ModelResponse>) : {}
+  const content = whole.content ?? (typeof answer === "string" ? [{ type: "text", text: answer }] : answer)
+  const calls = (content as readonly Block[]).some(({ type }) => type === "tool_use")
+  const usage = { input_tokens: Math.ceil(JSON.stringify(request).length / 4), output_tokens: 10 }
+  const stop_reason = calls ? "tool_use" : "end_turn"
+  return { id: `msg_${++responses}`, model, stop_reason, usage, ...whole, content } as never
+}
+
+function subjectOf({ messages }: ModelRequest): Subject {
+  const texts = messages.flatMap(({ content }) =>
+    typeof content === "string" ? content : (content as Block[]).map((block) => ("text" in block ? block.text : "")),
+  ) as readonly string[]
+  const directive = texts.find((text) => text?.includes(`<${FORK_MARKER}`)) ?? texts.at(-1) ?? ""
+  if (/<summary>/.test(directive)) return "summary"
+  if (/session-memory/.test(directive)) return "notes"
+  if (/^Consolidate the memory directory/m.test(directive)) return "dream"
+  return directive.includes(`<${FORK_MARKER}`) ? "memory" : "work"
+}
+
+export async function ask({ agent }: Opened, prompt: string): Promise<readonly QueryEvent[]> {
+  const events: QueryEvent[] = []
+  for await (const event of agent.query(prompt, { maxTurns: 40 })) {
+    events.push(event)
+    if (event.type === "error") event.take()
+  }
+  return events
+}
+
+let calls = 0
+/** One call of each tool in one round, answered with these texts. */
+export async function round(chat: Conversation, tool: string, texts: readonly string[], usage: object = {}) {
+  const ids = texts.map(() => `toolu_${++calls}`)
+  await chat.record({
+    ...{ id: `msg_r${calls}`, model: PLAIN, stop_reason: "tool_use" },
+    content: [
+      { type: "text", text: `Part ${calls} comes next.` },
+      ...ids.map((id) => ({ type: "tool_use", id, name: tool, input: { command: `make part-${calls}` } })),
+    ],
+    usage: { input_tokens: Math.max(10, chat.views.context.size().tokens), output_tokens: 5, ...usage },
+  })
+  const content = ids.map((id, at) => ({ type: "tool_result" as const, tool_use_id: id, content: texts[at]! }))
+  await chat.add({ role: "user", content })
+}
+
+/** About so many tokens of plain words. */
+export const words = (tokens: number): string => "several words ".repeat(Math.ceil(tokens / 2))
+
+/** A task and rounds of a tool. */
+export async function work(chat: Conversation, { rounds = 8, tokens = 500, tool = "Bash", usage = {} } = {}) {
+  await chat.add("Repair the parser.")
+  for (let at = 0; at < rounds; at++) await round(chat, tool, [`part ${at}\n${words(tokens)}`], usage)
+}
+
+export const calling = (name: string, input: object = {}): readonly object[] => [
+  { type: "tool_use", id: `toolu_${++calls}`, name, input },
+]
+
+/** Matches a text that has this in it. */
+export const says = (text: string | RegExp) => ({
+  asymmetricMatch: (value: unknown) => String(value).search(text) >= 0,
+})
+
+export const textOf = (request: ModelRequest): string => JSON.stringify(request.messages)
+
+export const clearedIn = (request: ModelRequest): number =>
+  textOf(request).split("[Old tool result content cleared]").length - 1
+
+export async function decisions<S extends DecisionEntry["subtype"]>(chat: Conversation, subtype: S) {
+  const found: Extract<DecisionEntry, { subtype: S }>[] = []
+  for await (const entry of chat.entries())
+    if (entry.type === "strata" && entry.subtype === subtype) found.push(entry as never)
+  return found
+}

@@ -1,0 +1,48 @@
+/** The tables of docs/settings.md, and what a probe of one of their rows is. */
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { SWITCHES } from "../../../src/base/flag-names.ts"
+import type { SettingsInput } from "../../../src/base/settings.ts"
+
+export const ROOT = join(import.meta.dirname, "../../../../..")
+const DOCS = readFileSync(join(ROOT, "docs/settings.md"), "utf8")
+
+/** Opens something with these settings and says what can be seen of them from outside. */
+export type Observe = (settings: SettingsInput) => Promise<unknown>
+
+export type Probe =
+  | {
+      readonly observe: Observe
+      /** Switches need no value: they are turned over. */
+      readonly turned?: unknown
+      /** What is seen by default, and after the row was turned. */
+      readonly usual: unknown
+      readonly changed: unknown
+    }
+  /** The test file that turns this row, for rows that need processes or real time. */
+  | { readonly provenBy: string }
+
+export type Probes = Readonly<Record<string, Probe>>
+
+/** The names in the first column of the table under a heading; a row may have two. */
+function rowsUnder(header: string): readonly string[] {
+  const table = DOCS.slice(DOCS.indexOf(header)).split("\n\n")[0]!
+  return table
+    .split("\n")
+    .filter((line) => line.startsWith("|"))
+    .slice(2)
+    .flatMap((line) => [...line.split("|")[1]!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!))
+}
+
+export const TABLES = {
+  settings: rowsUnder("| key | environment |").filter((name) => name !== "switches" && name !== "figures"),
+  switches: rowsUnder("| switch | environment |"),
+  figures: rowsUnder("| figure | environment |"),
+}
+
+/** The settings in which one row is turned. */
+export function turnedTo(table: keyof typeof TABLES, name: string, turned: unknown): SettingsInput {
+  if (table === "settings") return { [name]: turned }
+  if (table === "figures") return { figures: { [name]: turned } } as SettingsInput
+  return { switches: { [name]: !SWITCHES.find((row) => row.name === name)!.on } } as SettingsInput
+}
