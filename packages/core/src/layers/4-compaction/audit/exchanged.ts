@@ -7,7 +7,7 @@ import { type Name, type NameClass, namesIn } from "./names-in.ts"
 import type { Source } from "./source.ts"
 import { isStopWord, stem, tokensOf } from "./text.ts"
 
-/** Measured with `npm run audit-marks`: of 611 true pairs 4 are below, of exchanged ones 348 are above. */
+/** Chosen on 611 pairs of names in 24 recorded summaries: 4 of them reach the votes needed, and 348 do when exchanged. */
 const VOTES = { call: 3, near: 1, adjacent: 2, order: 2, needed: 3 } as const
 const MOST_PLACES = 300 // of one name
 const MOST_PAIRS = 8 // of one sentence

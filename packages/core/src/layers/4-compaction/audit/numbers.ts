@@ -83,7 +83,7 @@ function isKnown(value: string, { numbers, index: { tokens } }: Source, around: 
 const isLine = (text: string, at: number): boolean =>
   /(?:\blines?\s*~?|:|\d\s?[-–,]\s?)$/i.test(text.slice(Math.max(0, at - JUST_BEFORE), at))
 
-/** Measured with `npm run audit-marks`: words more that another number must have near it. A count is mostly the model's own. */
+/** Words more that another number must have near it, chosen on 24 recorded summaries. A count is mostly the model's own. */
 const MORE_WORDS = { count: 3, number: 2 } as const
 const FEW_WORDS = 2 // near its own place: with more of them a number is where it should be
 const NEARBY = 8 // words to each side
