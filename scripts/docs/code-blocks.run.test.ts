@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { loadSettings } from "@strata/core/internal"
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest"
 import { type CodeBlock, codeBlocks } from "./code-blocks.ts"
-import { installPackages, layOut, programFile, type Ran, runBlock } from "./run-block.ts"
+import { installPackages, layOut, programFile, type Ran, runCommands, runPrograms } from "./run-block.ts"
 
 const AT_ONCE = 2 // cores
 const root = join(import.meta.dirname, "../..")
@@ -29,13 +29,29 @@ describe("code blocks of the documentation", () => {
     for (const page of pages) layOut(directoryOf(page))
     for (const { page, plan, code } of blocks)
       if (plan.kind === "file") writeFileSync(join(directoryOf(page), plan.name), code)
-    // each lane takes every nth block, so that at most that many run at once
+    // each lane takes every nth page, so that at most that many run at once
     for (let lane = 0; lane < AT_ONCE; lane++) {
       let before: Promise<unknown> = Promise.resolve()
-      for (const block of runnable.filter((_, index) => index % AT_ONCE === lane)) {
-        const run = before.then(() => runBlock(block, { bundle, directory: directoryOf(block.page) }))
+      const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+        const run = before.then(work)
         before = run.catch(() => undefined)
-        ran.set(block, run)
+        return run
+      }
+      for (const page of pages.filter((_, index) => index % AT_ONCE === lane)) {
+        const place = { bundle, directory: directoryOf(page) }
+        const own = runnable.filter((block) => block.page === page)
+        const programs = own.filter(({ language }) => language === "ts")
+        const results = programs.length === 0 ? Promise.resolve([]) : inTurn(() => runPrograms(programs, place))
+        for (const [i, block] of programs.entries())
+          ran.set(
+            block,
+            results.then((all) => all[i]!),
+          )
+        for (const block of own.filter(({ language }) => language === "sh"))
+          ran.set(
+            block,
+            inTurn(() => runCommands(block, place)),
+          )
       }
     }
   })

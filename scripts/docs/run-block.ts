@@ -1,9 +1,10 @@
-/** Runs one code block as a stranger would: in a directory of its own, with Node and `strata` on the path, against the simulator. */
+/** Runs code blocks as a stranger would: in a directory of their own, with Node and `strata` on the path, against the simulator. */
 import { execFile } from "node:child_process"
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
-import { helpfulBrain, startSimulator } from "@strata/sim"
+import { helpfulBrain, type Simulator, startSimulator } from "@strata/sim"
 import type { CodeBlock } from "./code-blocks.ts"
+import type { ProgramResult } from "./run-page.ts"
 
 const TIMEOUT_MS = 120_000 // generous: two blocks share a slow machine
 
@@ -25,33 +26,53 @@ export interface Place {
 /** Commands that would change the checkout, whose files the scratch directory is part of. */
 const CHANGES_CHECKOUT = /\b(?:npm (?:ci|i|install|publish|update)|npx|git)\b/
 
-export async function runBlock(block: CodeBlock, { bundle, directory }: Place): Promise<Ran> {
-  if (block.language === "sh" && CHANGES_CHECKOUT.test(block.code))
+/** Commands, in a process of their own. */
+export async function runCommands(block: CodeBlock, place: Place): Promise<Ran> {
+  if (CHANGES_CHECKOUT.test(block.code))
     throw new Error(`${block.page}:${block.line} would change the checkout: mark it "not run", with the reason.`)
   const simulator = await startSimulator({ brain: helpfulBrain() })
   try {
-    const env = {
-      PATH: [commands(bundle, directory), dirname(process.execPath), process.env.PATH ?? ""].join(delimiter),
-      HOME: directory,
-      STRATA_HOME: join(directory, "strata-home"),
-      ANTHROPIC_BASE_URL: simulator.url,
-      ANTHROPIC_API_KEY: "none",
-      NODE_COMPILE_CACHE: join(bundle, "compile-cache"),
-      NO_COLOR: "1",
-    }
-    const [program, ...args] =
-      block.language === "sh"
-        ? ["bash", "--norc", "-eo", "pipefail", "-c", block.code]
-        : [process.execPath, programFile(block, directory)]
-    const { exitCode, output } = await execute({ program: program!, args, cwd: directory, env })
-    return {
-      exitCode,
-      output,
-      cacheRead: simulator.stats().total.cacheReadTokens,
-      refused: simulator.log.filter(({ status }) => status !== 200).map((entry) => JSON.stringify(entry)),
-    }
+    const args = ["--norc", "-eo", "pipefail", "-c", block.code]
+    const env = { ...environment(place), ANTHROPIC_BASE_URL: simulator.url }
+    return { ...(await execute({ program: "bash", args, cwd: place.directory, env })), ...seenBy(simulator) }
   } finally {
     await simulator.close()
+  }
+}
+
+/** The programs of one page, one after another in one process. If that process fails, so does the last of them. */
+export async function runPrograms(blocks: readonly CodeBlock[], place: Place): Promise<readonly Ran[]> {
+  const simulators = await Promise.all(blocks.map(() => startSimulator({ brain: helpfulBrain() })))
+  const results = join(place.directory, "results.json")
+  try {
+    const programs = blocks.flatMap((block, i) => [programFile(block, place.directory), simulators[i]!.url])
+    const args = [join(import.meta.dirname, "run-page.ts"), results, ...programs]
+    const whole = await execute({ program: process.execPath, args, cwd: place.directory, env: environment(place) })
+    const ran = existsSync(results) ? (JSON.parse(readFileSync(results, "utf8")) as readonly ProgramResult[]) : []
+    return blocks.map((_, i) => ({
+      ...(ran[i] === undefined || (whole.exitCode !== 0 && i === blocks.length - 1) ? whole : ran[i]),
+      ...seenBy(simulators[i]!),
+    }))
+  } finally {
+    await Promise.all(simulators.map((simulator) => simulator.close()))
+  }
+}
+
+function environment({ bundle, directory }: Place): Record<string, string> {
+  return {
+    PATH: [commands(bundle, directory), dirname(process.execPath), process.env.PATH ?? ""].join(delimiter),
+    HOME: directory,
+    STRATA_HOME: join(directory, "strata-home"),
+    ANTHROPIC_API_KEY: "none",
+    NODE_COMPILE_CACHE: join(bundle, "compile-cache"),
+    NO_COLOR: "1",
+  }
+}
+
+function seenBy(simulator: Simulator): Pick<Ran, "cacheRead" | "refused"> {
+  return {
+    cacheRead: simulator.stats().total.cacheReadTokens,
+    refused: simulator.log.filter(({ status }) => status !== 200).map((entry) => JSON.stringify(entry)),
   }
 }
 

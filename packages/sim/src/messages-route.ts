@@ -87,7 +87,10 @@ function chooseFault(c: SimulatorContext, { faultRules }: Simulation, prompt: Pr
     inputTokens: prompt.inputTokens,
     stream: body.stream === true,
     compacts: Boolean(body.compaction) || dueCompaction(prompt) !== undefined,
-    hasMedia: /"type":"(?:image|document)"/.test(JSON.stringify(body.messages)),
+    // only one kind of fault asks, and the messages can be long
+    get hasMedia() {
+      return /"type":"(?:image|document)"/.test(JSON.stringify(body.messages))
+    },
   })
   if (fault) c.get("note")({ fault: fault.kind })
   return fault

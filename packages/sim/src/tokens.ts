@@ -81,9 +81,10 @@ export function createTokenCounter(): TokenCounter {
 
 /** Hash of everything except cache marks. Key order matters, as it does on the wire. */
 export function contentHash(value: unknown): string {
-  const json = JSON.stringify(value)
-  const isMarked = json.includes('"cache_control"') // visiting each key takes five times as long
-  return hash("sha256", isMarked ? JSON.stringify(value, withoutMarks) : json, "base64url")
+  const isMarked = typeof value === "object" && value !== null && "cache_control" in value
+  const json = JSON.stringify(isMarked ? { ...value, cache_control: undefined } : value)
+  const isMarkedInside = json.includes('"cache_control"') // visiting each key takes five times as long
+  return hash("sha256", isMarkedInside ? JSON.stringify(value, withoutMarks) : json, "base64url")
 }
 
 const withoutMarks = (key: string, inner: unknown) => (key === "cache_control" ? undefined : inner)
