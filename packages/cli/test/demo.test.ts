@@ -3,9 +3,9 @@ import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { strataHere } from "./strata-here.ts"
-import { type Ended, emptyPlace, MAIN, type Place, runProcess, strata } from "./strata-process.ts"
+import { type Ended, emptyPlace, MAIN, type Place, runProcess } from "./strata-process.ts"
 
 const hasPseudoTerminal = spawnSync("script", ["--version"]).status === 0
 if (!hasPseudoTerminal) console.warn('There is no "script" command here: the live picture is not tested in a terminal.')
@@ -25,14 +25,20 @@ const leftovers = () => readdirSync(place.cwd).filter((name) => name.startsWith(
  * The demo as it is where strata was installed as a package: it shows the directory it is called in, and that has always the same files.
  * From our own checkout it would show that one, and what comes of it would change with every commit.
  */
-function demoElsewhere({ cwd, env }: Place): (...options: readonly string[]) => Promise<Ended> {
+let elsewhere: Place
+const installed = () => join(elsewhere.cwd, "installed", "packages", "cli")
+const demo = () => [process.execPath, join(installed(), "dist", "main.js"), "demo"]
+const project = () => join(elsewhere.cwd, "project")
+const runDemo = (...options: readonly string[]): Promise<Ended> =>
+  runProcess([...demo(), ...options], { cwd: project(), env: place.env })
+
+beforeAll(() => {
+  elsewhere = emptyPlace()
   const cli = join(MAIN, "..", "..")
-  const installed = join(cwd, "installed", "packages", "cli")
-  for (const part of ["dist", "package.json"]) cpSync(join(cli, part), join(installed, part), { recursive: true })
-  symlinkSync(join(import.meta.dirname, "../../../node_modules"), join(cwd, "installed", "node_modules"))
-  const project = join(cwd, "project")
+  for (const part of ["dist", "package.json"]) cpSync(join(cli, part), join(installed(), part), { recursive: true })
+  symlinkSync(join(import.meta.dirname, "../../../node_modules"), join(elsewhere.cwd, "installed", "node_modules"))
   for (let n = 0; n < FILES; n++) {
-    const directory = join(project, "packages", `part-${n % 7}`, "src")
+    const directory = join(project(), "packages", `part-${n % 7}`, "src")
     mkdirSync(directory, { recursive: true })
     const lines = Array.from(
       { length: 40 + ((n * 53) % 300) },
@@ -42,9 +48,8 @@ function demoElsewhere({ cwd, env }: Place): (...options: readonly string[]) => 
     writeFileSync(path, `${lines.join("\n")}\n`)
     utimesSync(path, 1_000 + n, 1_000 + n) // searches list the newest first
   }
-  const command = [process.execPath, join(installed, "dist", "main.js"), "demo"]
-  return (...options) => runProcess([...command, ...options], { cwd: project, env })
-}
+})
+afterAll(() => elsewhere.remove())
 
 const CORRECTION = '"From now on, always write findings to docs/FINDINGS.md."'
 
@@ -64,11 +69,10 @@ function expectNextDay(stdout: string): void {
 
 describe("strata demo", () => {
   it("L5-7 goes through several windows: results put aside and cleared, notes, compactions, one bill; then a second conversation knows what the first one learned; in plain lines where there is no terminal, and cleans up", async () => {
-    const demo = demoElsewhere(place)
     const acted = new Set<string>()
     // notes are taken beside the work, so the course is not the same every time: one run in many has no use for one of the layers
     for (const seed of ["2", "3", "4"]) {
-      const { code, stdout, stderr } = await demo("--seed", seed)
+      const { code, stdout, stderr } = await runDemo("--seed", seed)
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
       expect(stdout).not.toContain("\u001b")
       expect(stdout).toMatch(/^turn 1: .* of 60.0K tokens/m)
@@ -97,7 +101,7 @@ describe("strata demo", () => {
   })
 
   it("keeps the journal where that is asked for, ready to be inspected, and the memories as files", async () => {
-    const { stdout } = await strata(["demo", "--turns", "3", "--keep"], place)
+    const { stdout } = await runDemo("--turns", "3", "--keep")
     const journal = /strata inspect (\S+\.jsonl)/.exec(stdout)?.[1]
     const inspected = await strataHere(["inspect", "--json", journal!], place)
     expect(JSON.parse(inspected.stdout).conversations[0]).toMatchObject({
@@ -112,8 +116,9 @@ describe("strata demo", () => {
   })
 
   it("stops at Ctrl-C and removes everything", async () => {
-    const child = spawn(process.execPath, [MAIN, "demo", "--turns", "2000"], {
-      cwd: place.cwd,
+    const [program, ...args] = demo()
+    const child = spawn(program!, [...args, "--turns", "2000"], {
+      cwd: project(),
       env: place.env,
       stdio: ["ignore", "pipe", "ignore"],
     })
@@ -126,9 +131,11 @@ describe("strata demo", () => {
   })
 
   it.skipIf(!hasPseudoTerminal)("draws over itself in a terminal, and gives the cursor back", async () => {
-    const command = `stty rows 24 cols 80; ${JSON.stringify(process.execPath)} ${JSON.stringify(MAIN)} demo --fast --turns 4`
+    const command = `stty rows 24 cols 80; ${demo()
+      .map((part) => JSON.stringify(part))
+      .join(" ")} --fast --turns 4`
     const log = join(place.cwd, "typescript")
-    const { code, stdout } = await runProcess(["script", "-qec", command, log], { cwd: place.cwd, env: place.env })
+    const { code, stdout } = await runProcess(["script", "-qec", command, log], { cwd: project(), env: place.env })
     expect(code).toBe(0)
     expect(stdout).toContain("Window")
     expect(stdout).toContain("w warning 7.0K  c compaction 27.0K  b full 37.0K")

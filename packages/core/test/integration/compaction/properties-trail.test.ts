@@ -45,7 +45,7 @@ describe.skipIf(!TRANSCRIPTS_ARE_HERE)(`L4-29 ${WHERE_THEY_ARE}, compacted twice
         [...fates].filter(([path, fate]) => fate !== READ_ONLY && !isShells(path)).toSorted()
       const fates = [...fatesFrom(calls)].map(([path, fate]) => [resolved(path, cwd), fate] as const)
       const expected = byTools(new Map(fates))
-      for await (const facts of factsOf(name, at)) {
+      for (const facts of await factsOf(name, at)) {
         const shown = filesIn(facts)
         expect(byTools(shown)).toEqual(expected)
         for (const [path, fate] of shown) if (fate === "Deleted:") expect(isShells(path), path).toBe(true)
@@ -55,7 +55,7 @@ describe.skipIf(!TRANSCRIPTS_ARE_HERE)(`L4-29 ${WHERE_THEY_ARE}, compacted twice
 
   test.each(CLAUDE_CODE_FILES)("%s: the commands whose last run failed", async (name) => {
     const failed = lastFailed(callsIn(mainPath(importReal(name)[0]!.messages)))
-    for await (const facts of factsOf(name, 0)) {
+    for (const facts of await factsOf(name, 0)) {
       const { shown, leftOut } = failuresIn(facts)
       expect(shown.filter((command) => !failed.includes(command))).toEqual([])
       // a long list leaves out and counts the oldest; for test runs, successful ones count too
@@ -68,8 +68,17 @@ describe.skipIf(!TRANSCRIPTS_ARE_HERE)(`L4-29 ${WHERE_THEY_ARE}, compacted twice
 /** Recordings of Windows have paths that begin with a drive. */
 const resolved = (path: string, cwd: string) => (/^[A-Za-z]:/.test(path) ? path : resolve(cwd, path))
 
-/** The facts in the request after the first and after the second compaction. */
-async function* factsOf(name: string, at: number): AsyncGenerator<string> {
+const known = new Map<string, Promise<readonly string[]>>()
+
+/** The facts in the request after the first and after the second compaction. Each conversation is compacted once for all tests. */
+function factsOf(name: string, at: number): Promise<readonly string[]> {
+  const key = `${name} ${at}`
+  const facts = known.get(key) ?? compactTwice(name, at)
+  known.set(key, facts)
+  return facts
+}
+
+async function compactTwice(name: string, at: number): Promise<readonly string[]> {
   const store = memoryStore()
   const id = `recording-${at}`
   await writeImported(importReal(name)[at]!, {
@@ -81,14 +90,15 @@ async function* factsOf(name: string, at: number): AsyncGenerator<string> {
   })
   const chat = await openCompacting({ store, id, cwd: CWD, window: WINDOW, summariser: summariser({ window: WINDOW }) })
   await chat.compact()
-  yield carriedFacts(chat)
+  const first = await carriedFacts(chat)
   const usage = { input_tokens: 200_000, output_tokens: 5 }
   await chat.add({ role: "user", content: "Go on." })
   const content = [{ type: "text", text: "Done." }]
   await chat.record({ id: "msg_then", model: SUMMARISER, content, stop_reason: "end_turn", usage })
   await chat.compact()
-  yield carriedFacts(chat)
+  const second = await carriedFacts(chat)
   await chat.close()
+  return [first, second]
 }
 
 async function carriedFacts(chat: Conversation): Promise<string> {
