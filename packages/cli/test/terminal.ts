@@ -1,12 +1,13 @@
 /** Real terminals to drive programs in: tmux where it is installed, else a pseudo terminal through python3. */
-import { execFileSync, spawn, spawnSync } from "node:child_process"
+import { execFile, execFileSync, spawn, spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { stripVTControlCharacters } from "node:util"
+import { promisify, stripVTControlCharacters } from "node:util"
 
 const USUAL_COLUMNS = 80
 const ROWS = 30
 const DEADLINE_MS = 120_000 // a loaded machine is slow; what never comes is found all the same
-const POLL_MS = 50
+const FIRST_POLL_MS = 25
+const LAST_POLL_MS = 200 // each look at tmux is a process
 
 export interface TerminalProgram {
   readonly command: readonly string[]
@@ -65,8 +66,8 @@ let opened = 0
 
 function openTmux({ command, cwd, env, columns = USUAL_COLUMNS }: TerminalProgram): TestTerminal {
   const socket = `strata-test-${process.pid}-${++opened}` // a server of its own, so that no other session is touched
-  const tmux = (...args: readonly string[]) =>
-    execFileSync("tmux", ["-L", socket, "-f", "/dev/null", ...args], { encoding: "utf8" })
+  const own = ["-L", socket, "-f", "/dev/null"]
+  const tmux = (...args: readonly string[]) => execFileSync("tmux", [...own, ...args], { encoding: "utf8" })
   tmux(
     "new-session",
     "-d",
@@ -89,6 +90,13 @@ function openTmux({ command, cwd, env, columns = USUAL_COLUMNS }: TerminalProgra
       tmux("paste-buffer", "-p")
     },
     hasEnded: () => tmux("list-panes", "-F", "#{pane_dead}").trim() === "1",
+    async look() {
+      // the flag first, so that the screen of a program that has ended is complete
+      const both = ["list-panes", "-F", "#{pane_dead}", ";", "capture-pane", "-p", "-J"]
+      const { stdout } = await promisify(execFile)("tmux", [...own, ...both])
+      const end = stdout.indexOf("\n")
+      return { screen: stdout.slice(end + 1), hasEnded: stdout.slice(0, end) === "1" }
+    },
     async [Symbol.asyncDispose]() {
       tmux("kill-server")
     },
@@ -124,6 +132,7 @@ export function openPty({ command, cwd, env, columns = USUAL_COLUMNS }: Terminal
     press: (key) => send(KEYS[key].bytes),
     paste: (text) => send(`\u001b[200~${text}\u001b[201~`),
     hasEnded: () => isOver,
+    look: async () => ({ screen: stripVTControlCharacters(printed), hasEnded: isOver }),
     async [Symbol.asyncDispose]() {
       child.kill()
       await ended
@@ -132,15 +141,21 @@ export function openPty({ command, cwd, env, columns = USUAL_COLUMNS }: Terminal
   return { ...terminal, bytes: () => everything }
 }
 
-function withWaiting(terminal: Omit<TestTerminal, "sees">): TestTerminal {
+interface Watched extends Omit<TestTerminal, "sees"> {
+  /** Does not hold up the simulator, which runs in this process. */
+  look(): Promise<{ readonly screen: string; readonly hasEnded: boolean }>
+}
+
+function withWaiting({ look, ...terminal }: Watched): TestTerminal {
   return {
     ...terminal,
     async sees(text) {
-      const isThere = () => (typeof text === "string" ? terminal.screen().includes(text) : text.test(terminal.screen()))
-      for (const deadline = Date.now() + DEADLINE_MS; !isThere(); ) {
-        const isLost = Date.now() > deadline || (terminal.hasEnded() && !isThere())
-        if (isLost) throw new Error(`It never showed ${text}. The screen:\n${terminal.screen()}`)
-        await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+      const deadline = Date.now() + DEADLINE_MS
+      for (let pause = FIRST_POLL_MS; ; pause = Math.min(LAST_POLL_MS, pause * 1.5)) {
+        const { screen, hasEnded } = await look()
+        if (typeof text === "string" ? screen.includes(text) : text.test(screen)) return
+        if (hasEnded || Date.now() > deadline) throw new Error(`It never showed ${text}. The screen:\n${screen}`)
+        await new Promise((resolve) => setTimeout(resolve, pause))
       }
     },
   }
