@@ -122,6 +122,8 @@ export const FIGURES = [
   figure("summary-budget", tokens(4_000), "size of a summary; a longer one loses whole sections"),
   figure("cleared-extract-limit", tokens(1_000), "what a summariser is shown of results that were cleared"),
   figure("notes-wait", seconds(15), "how long a compaction waits for notes under way"),
+  figure("notes-wait-age", seconds(60), "an update of the notes that runs longer than this is not waited for"),
+  figure("summary-output", { ...tokens(20_000), min: 1 }, "output tokens of a request for a summary by a direct call"),
   figure("compact-failures", count(3, 1), "failures in a row that stop automatic compaction"),
   figure(
     "compact-progress",
@@ -189,7 +191,7 @@ export const CONFIGURATIONS: Readonly<Partial<Record<SwitchName, readonly Figure
   "clear-by-api": ["api-clear-trigger", "api-clear-keep"],
   "clear-by-size": ["size-clear-keep", "size-clear-least", "size-clear-protect", "expected-turns"],
   notes: ["notes-first", "notes-growth", "notes-tool-calls", "notes-section-limit", "notes-limit"],
-  "compact-from-notes": ["keep-least", "keep-most", "keep-messages", "notes-wait"],
+  "compact-from-notes": ["keep-least", "keep-most", "keep-messages", "notes-wait", "notes-wait-age"],
   "compact-facts": ["names-limit"],
   "compact-ahead": ["compact-ahead-lead"],
   "compact-offline": ["offline-summary-limit"],

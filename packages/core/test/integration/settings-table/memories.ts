@@ -86,7 +86,10 @@ const fromNotes =
       compaction: {
         timing: { every: () => () => undefined, wait: async (ms) => void waited.push(ms) },
         notes: {
-          running: () => ({ startedAt: manualClock().now(), done: new Promise(() => undefined) }),
+          running: () => ({
+            startedAt: new Date(manualClock().now().getTime() - MINUTE / 2),
+            done: new Promise(() => undefined),
+          }),
           summary: async () => "# Current State\nThe parser is being repaired.",
         },
       },
@@ -232,4 +235,5 @@ export const MEMORY_FIGURES: Probes = {
   "keep-most": { observe: fromNotes("kept", 5_000), turned: 100_000, usual: 2, changed: 5 },
   "keep-messages": { observe: keptFromNotes, turned: 20, usual: 5, changed: 11 },
   "notes-wait": { observe: fromNotes("waited"), turned: 3, usual: [15_000], changed: [3_000] },
+  "notes-wait-age": { observe: fromNotes("waited"), turned: 10, usual: [15_000], changed: [] },
 }

@@ -22,6 +22,7 @@ export function direct(model: Model): Route {
       const outcome = await summariseDirectly({
         model,
         ...sizes,
+        maxOutput: context.flags.figures["summary-output"],
         messages: withOriginals(messages, {
           context: context.views.context,
           room: sizes.window * INPUT_SHARE - messages.reduce((sum, each) => sum + cutInput.tokensOf(each), 0),

@@ -19,8 +19,6 @@ export interface NotesRouteOptions {
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
-const TOO_OLD_MS = 60_000 // an update that runs longer than this is not waited for
-
 export function fromNotes({ source, wait }: NotesRouteOptions): Route {
   return {
     name: "notes",
@@ -44,7 +42,7 @@ export function fromNotes({ source, wait }: NotesRouteOptions): Route {
 
   async function waitForUpdate({ flags, now, signal }: LayerContext): Promise<void> {
     const update = source.running()
-    if (!update || now.getTime() - update.startedAt.getTime() > TOO_OLD_MS) return
+    if (!update || now.getTime() - update.startedAt.getTime() > flags.figures["notes-wait-age"] * 1_000) return
     const enough = new AbortController()
     const limit = wait(flags.figures["notes-wait"] * 1_000, AbortSignal.any([signal, enough.signal]))
     await Promise.race([update.done, limit])
