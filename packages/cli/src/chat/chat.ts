@@ -1,5 +1,13 @@
 /** The chat between screen and agent: carries out what the person types and keeps the screen up to date. Knows nothing of ink. */
-import type { CompactionOrder, ConversationListing, PermissionMode, UndoRequest } from "@strata/core/internal"
+import { join } from "node:path"
+import type {
+  CompactionOrder,
+  ConversationListing,
+  EditorState,
+  PermissionMode,
+  UndoRequest,
+} from "@strata/core/internal"
+import { reasonOf } from "@strata/core/internal/base/errors"
 import { textOf } from "@strata/core/internal/messages/blocks"
 import { counted } from "../display/numbers.ts"
 import { undoSentence } from "../display/undo.ts"
@@ -11,6 +19,7 @@ import { AgentWork } from "./agent-work.ts"
 import type { CommandTarget } from "./command-target.ts"
 import type { DialogBody } from "./dialog.ts"
 import { editorWith } from "./editor.ts"
+import { type EditorSocket, openEditorSocket } from "./editor-socket.ts"
 import { openedItem } from "./folded.ts"
 import { type HistoryFile, historyFile } from "./input-history.ts"
 import { pastItems } from "./past-items.ts"
@@ -24,6 +33,9 @@ import { ChatStore } from "./store.ts"
 /** An extraction takes a few requests. No one wants to wait longer to leave. */
 const MEMORY_PATIENCE_MS = 10_000
 
+/** The path of the editor's socket. Set, the socket is open from the start. */
+const EDITOR_SOCKET = "STRATA_EDITOR_SOCKET"
+
 interface ChatParts {
   readonly workspace: Workspace
   readonly store: ChatStore
@@ -35,7 +47,9 @@ export async function openChat(workspace: Workspace, resumed: ConversationListin
   const inputs = historyFile(workspace.root, workspace.project)
   const store = new ChatStore(await inputs.read())
   const session = await openPersonSession({ ask: store.ask, workspace, resumed })
-  return new Chat({ workspace, store, session, inputs })
+  const chat = new Chat({ workspace, store, session, inputs })
+  if (workspace.env[EDITOR_SOCKET]) await chat.editorSocket().catch((error: unknown) => store.fail(error))
+  return chat
 }
 
 type Lend = <T>(work: () => Promise<T>) => Promise<T>
@@ -54,6 +68,8 @@ export class Chat implements CommandTarget {
   #session: PersonSession
   #stopWatching: () => void = () => {}
   #lend: Lend = (work) => work()
+  #editorSocket: Promise<EditorSocket> | undefined
+  #editor: EditorState | undefined
 
   constructor({ workspace, store, session, inputs }: ChatParts) {
     this.#workspace = workspace
@@ -81,7 +97,27 @@ export class Chat implements CommandTarget {
     return new Date()
   }
 
+  /** Where the person's editor can say what it shows. Opened when it is first asked for. */
+  async editorSocket(): Promise<string> {
+    const { env, root } = this.#workspace
+    const path = env[EDITOR_SOCKET] || join(root, "sockets", `editor-${process.pid}.sock`)
+    this.#editorSocket ??= openEditorSocket(path, (state) => {
+      this.#editor = state
+      this.agent.showEditor(state)
+    }).catch((error: unknown) => {
+      this.#editorSocket = undefined
+      throw new Error(
+        `The editor's socket ${path} could not be opened: ${reasonOf(error)}. Set ${EDITOR_SOCKET} to another path.`,
+      )
+    })
+    return (await this.#editorSocket).path
+  }
+
   async close(): Promise<void> {
+    await this.#editorSocket?.then(
+      (socket) => socket.close(),
+      () => undefined,
+    )
     await this.#work.close()
     if (this.agent.extracting && !this.#isAskedAboutMemory())
       this.notice("Writing down what was learned. To leave at once, press Ctrl-D: it is then done when you continue.")
@@ -289,6 +325,7 @@ export class Chat implements CommandTarget {
   /** Shows what happens in the background of the current agent: what layers report, and the dreams in the status line. */
   #watch(): void {
     this.#stopWatching()
+    this.agent.showEditor(this.#editor)
     const stops = [this.#work.watch(), this.agent.dreaming?.on(() => this.#work.refresh())]
     this.#stopWatching = () => {
       for (const stop of stops) stop?.()

@@ -52,6 +52,15 @@ export async function showNotes(target: CommandTarget): Promise<void> {
   else target.print(path, text.trimEnd().split("\n"))
 }
 
+export async function showEditorSocket(target: CommandTarget): Promise<void> {
+  const path = await target.editorSocket()
+  target.print("Editor", [
+    `Your editor can send its open file or selection to ${path}`,
+    'One line of JSON each: {"file": "src/a.ts", "selection": {"text": "…", "startLine": 3, "endLine": 9}}',
+    "The agent gets the newest one with your next message.",
+  ])
+}
+
 export async function showMemory(target: CommandTarget): Promise<void> {
   const { bank } = await target.memory()
   const offered = await offeredIn(target.agent.conversation.entries())

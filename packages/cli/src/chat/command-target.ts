@@ -30,5 +30,7 @@ export interface CommandTarget {
   rewind(uuid: string): Promise<void>
   /** Shows the nth folded item, counted from the newest. */
   expand(nth: number): void
+  /** The path of the socket for the person's editor. */
+  editorSocket(): Promise<string>
   leave(): void
 }

@@ -1,5 +1,6 @@
 /** Opens what the chat folds to one line: thinking, tool results, summaries. Pure. */
 import { auditLines, compactedSentence } from "../display/compaction.ts"
+import { counted } from "../display/numbers.ts"
 import type { CompactionItem, Item } from "./state.ts"
 
 export interface Opened {
@@ -20,11 +21,18 @@ export function compactionTitle({ tokensBefore, outcome }: CompactionItem): stri
   return compactedSentence({ tokensBefore, ...outcome })
 }
 
-function summaryLines({ summary, restored, outcome }: CompactionItem): readonly string[] {
+function summaryLines({ summary, restored, outcome, messages, at }: CompactionItem): readonly string[] {
+  const replaced =
+    messages === undefined ? [] : [`${counted(messages, "message")} replaced${timeOf(at)}. The journal keeps them.`, ""]
   const checked = outcome?.audit ? auditLines(outcome.audit) : []
   return [
+    ...replaced,
     ...summary.trim().split("\n"),
     ...(checked.length === 0 ? [] : ["", ...checked]),
     ...(restored.length === 0 ? [] : ["", "Then added:", ...restored.map((what) => `- ${what}`)]),
   ]
 }
+
+/** ` at 14:05`, in the person's own time zone. */
+const timeOf = (at: number | undefined): string =>
+  at === undefined ? "" : ` at ${new Date(at).toTimeString().slice(0, "HH:MM".length)}`

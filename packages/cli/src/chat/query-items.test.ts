@@ -18,7 +18,7 @@ test("LOOP-2 a compaction is one item, with its summary and what was added after
     COMPACTED,
     { type: "attached", kind: "nested_memory", about: "src/AGENTS.md" },
   ] satisfies readonly QueryEvent[]
-  expect(items.reduce<readonly Item[]>(itemsAfter, [])).toEqual([
+  expect(items.reduce<readonly Item[]>((all, event) => itemsAfter(all, event), [])).toEqual([
     {
       kind: "compaction",
       tokensBefore: 167_000,
@@ -59,4 +59,28 @@ test("opened, it is the summary and what was added after it", () => {
 test("what a layer did quietly is no warning; a notice is", () => {
   expect(shown({ type: "notice", message: "m", quiet: true })).toMatchObject([{ tone: "plain" }])
   expect(shown({ type: "notice", message: "m" })).toMatchObject([{ tone: "warning" }])
+})
+
+test("L4-33 a boundary is one line that opens: what was replaced, when, the summary, what was restored; what was before it stays", () => {
+  const at = new Date(2026, 0, 5, 14, 3).getTime()
+  const before = [{ kind: "user", text: "go" } as const]
+  const events: readonly QueryEvent[] = [
+    { ...BOUNDARY, messages: 57 } as QueryEvent,
+    { type: "summary", uuid: "s", text: "It was about ports." },
+    { type: "attached", kind: "file", about: "src/a.ts" },
+    { type: "compacted", tokensBefore: 167_000, tokensAfter: 54_000, route: "notes" },
+  ]
+  const items = events.reduce((all, event) => itemsAfter(all, event, at), before as ReturnType<typeof itemsAfter>)
+  expect(items[0]).toEqual(before[0])
+  expect(items).toHaveLength(2)
+  const opened = openedItem(items[1]!)!
+  expect(opened.title).toBe("Compacted: 167,000 to 54,000 tokens, from the notes.")
+  expect(opened.lines).toEqual([
+    "57 messages replaced at 14:03. The journal keeps them.",
+    "",
+    "It was about ports.",
+    "",
+    "Then added:",
+    "- file src/a.ts",
+  ])
 })

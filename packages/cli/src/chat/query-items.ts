@@ -8,7 +8,8 @@ import type { CompactionItem, Item, ToolItem, ToolOutcome } from "./state.ts"
 
 type EventOf<T extends QueryEvent["type"]> = Extract<QueryEvent, { type: T }>
 
-export function itemsAfter(items: readonly Item[], event: QueryEvent): readonly Item[] {
+/** `at`: when it happened, in milliseconds. */
+export function itemsAfter(items: readonly Item[], event: QueryEvent, at?: number): readonly Item[] {
   switch (event.type) {
     case "user":
       return isShown(items, event) ? items : [...items, { kind: "user", text: event.text }]
@@ -34,8 +35,11 @@ export function itemsAfter(items: readonly Item[], event: QueryEvent): readonly 
       return [...items, { kind: "notice", tone: event.quiet ? "plain" : "warning", text: event.message }]
     case "compaction":
       return [...items, ...compactionNotices(event)]
-    case "boundary":
-      return [...items, { kind: "compaction", tokensBefore: event.tokensBefore, summary: "", restored: [] }]
+    case "boundary": {
+      const { tokensBefore, messages } = event
+      const replaced = { ...(messages === undefined ? {} : { messages }), ...(at === undefined ? {} : { at }) }
+      return [...items, { kind: "compaction", tokensBefore, ...replaced, summary: "", restored: [] }]
+    }
     case "summary":
       return items.map(compacting((item) => ({ ...item, summary: event.text })))
     case "compacted": {

@@ -93,7 +93,7 @@ interface HappenedEvent {
 
 function reduceEvent(state: ChatState, { event, at }: HappenedEvent): ChatState {
   const queued = event.type === "user" ? state.queued.filter(({ uuid }) => uuid !== event.uuid) : state.queued
-  return { ...state, items: itemsAfter(state.items, event), queued, work: workAfter(state.work, { event, at }) }
+  return { ...state, items: itemsAfter(state.items, event, at), queued, work: workAfter(state.work, { event, at }) }
 }
 
 function workAfter(work: Work, { event, at }: HappenedEvent): Work {

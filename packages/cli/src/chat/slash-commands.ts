@@ -14,6 +14,7 @@ import {
   rewind,
   showContext,
   showCost,
+  showEditorSocket,
   showMemory,
   showNotes,
   showTodos,
@@ -113,6 +114,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   { name: "title", usage: "/title [text]", about: "name the conversation", run: nameConversation },
   { name: "model", usage: "/model [name]", about: "switch to another model", needsRest: true, run: chooseModel },
   { name: "mode", usage: "/mode [mode]", about: `set permissions: ${PERMISSION_MODES.join(", ")}`, run: chooseMode },
+  { name: "editor", usage: "/editor", about: "print the socket for your editor's selection", run: showEditorSocket },
   { name: "exit", usage: "/exit", about: "leave; Strata keeps the conversation", run: (chat) => chat.leave() },
 ]
 

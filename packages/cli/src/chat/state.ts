@@ -33,6 +33,9 @@ export interface CompactionItem {
   readonly kind: "compaction"
   /** Unknown in a resumed conversation. */
   readonly tokensBefore?: number
+  /** How many messages the summary replaces, and when. Unknown in a resumed conversation. */
+  readonly messages?: number
+  readonly at?: number
   /** In full, for Ctrl-O. */
   readonly summary: string
   /** What was added after the summary, a line each. */

@@ -4,6 +4,7 @@ import { BusyError, ClosedError, CompactionFailedError, StrataError } from "../b
 import type { Telemetry } from "../base/telemetry.ts"
 import type { PermissionMode } from "../base/vocabulary.ts"
 import type { Conversation } from "../conversation/conversation.ts"
+import type { EditorState } from "../conversation/editor.ts"
 import type { Dreamed, Dreaming } from "../layers/6-dreaming/dreaming.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import type { Content } from "../messages/blocks.ts"
@@ -66,6 +67,7 @@ export class Agent implements AsyncDisposable {
   #stopped: string | undefined
   #closing: Promise<void> | undefined
   #isWorking = false
+  #editor: EditorState | undefined
   /** Hooks that look at messages typed meanwhile, and what they said for the model and the person. */
   readonly #submitting = new Set<Promise<unknown>>()
   readonly #said = { attachments: [] as Attachment[], problems: [] as string[] }
@@ -106,6 +108,16 @@ export class Agent implements AsyncDisposable {
   setMode(mode: PermissionMode): Promise<void> {
     checkMode(mode)
     return this.#parts.state.setMode(mode)
+  }
+
+  /** What the person's editor shows: its file, or the lines that are selected. It is said with their next message, once for each change. */
+  showEditor(state: EditorState | undefined): void {
+    this.#editor = state
+  }
+
+  /** @internal What the editor shows now. */
+  get editor(): EditorState | undefined {
+    return this.#editor
   }
 
   /** Allows what a rule names for the rest of this conversation. */

@@ -1,6 +1,6 @@
 /** Opens an agent: wires a conversation, a model, tools, permissions, hooks and instruction files together. */
 import { realpath } from "node:fs/promises"
-import { dirname, isAbsolute, join } from "node:path"
+import { dirname, isAbsolute, join, relative } from "node:path"
 import { claudeModeOf } from "../base/claude-settings.ts"
 import { type Clock, systemClock } from "../base/clock.ts"
 import { reasonOf } from "../base/errors.ts"
@@ -12,6 +12,7 @@ import type { EffectiveSettings, Settings } from "../base/settings.ts"
 import { createTelemetry } from "../base/telemetry.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import { defaultLayers, type LayerSurroundings } from "../conversation/default-layers.ts"
+import { editorDue } from "../conversation/editor.ts"
 import { type MemoryGround, memoryFor, openWithSettings } from "../conversation/open.ts"
 import { projectDreams } from "../conversation/project-dreams.ts"
 import { openAgentMemory, type ProjectMemory } from "../conversation/project-memory.ts"
@@ -130,6 +131,12 @@ async function groundOf(options: AgentOptions, loaded: EffectiveSettings, sub?: 
       ? await chooseModel({ ...source, model: summariser, client: shared })
       : await configuredSummariser(values, model, { ...source, client }),
   }
+}
+
+/** The file may not exist yet. A rule about paths is checked against real paths. */
+async function realNotes(path: string): Promise<string> {
+  const project = dirname(dirname(path))
+  return join(await realpath(project).catch(() => project), relative(project, path))
 }
 
 /** The model of the setting, through the agent's own client where it has one. Without a key or a client, the agent's own model writes the summaries. */
@@ -304,6 +311,8 @@ async function assemble({ options, ground, toolset: given, problems = [], compan
   )
   // the text around a summary names it; a journal in memory has no file
   if (isAbsolute(conversation.location)) state.letRead(await realpath(conversation.location))
+  // the marker in a shortened section of the notes names their file
+  if (conversation.notesPath !== undefined) state.letRead(await realNotes(conversation.notesPath))
   const { family } = conversation.views.context
   const toolsDue = deferred ? listingDue(deferred, await definitionSizes(own, { ...deferred, family })) : () => []
   const lateIntroductions = introductionsOfLater(later)
@@ -311,6 +320,7 @@ async function assemble({ options, ground, toolset: given, problems = [], compan
     ...factsDue(context, { mode: state.policy.mode, ...(options.system === undefined ? { now: clock.now() } : {}) }),
     ...toolsDue(context),
     ...lateIntroductions(context),
+    ...editorDue(context, agent.editor),
   ])
   // what was read or written on the branch that was left is unknown on this one
   conversation.on("entry", ({ entry }) => {

@@ -52,6 +52,8 @@ export type QueryEvent =
       readonly uuid: Uuid
       readonly trigger: "auto" | "manual"
       readonly tokensBefore: number
+      /** How many messages the summary replaces, where that is known. */
+      readonly messages?: number
     }
   | { readonly type: "summary"; readonly uuid: Uuid; readonly text: string }
   | {

@@ -62,8 +62,9 @@ function compactionEntries(): (entry: Entry) => QueryEvent | undefined {
   return (entry) => {
     if (isBoundaryEntry(entry)) {
       isOpen = true
-      const { trigger = "auto", preTokens = 0 } = entry.compactMetadata ?? {}
-      return { type: "boundary", uuid: entry.uuid, trigger, tokensBefore: preTokens }
+      const { trigger = "auto", preTokens = 0, messagesSummarized: messages } = entry.compactMetadata ?? {}
+      const replaced = messages === undefined ? {} : { messages }
+      return { type: "boundary", uuid: entry.uuid, trigger, tokensBefore: preTokens, ...replaced }
     }
     if (!isOpen) return undefined
     if (entry.type === "user" && entry.isCompactSummary) {

@@ -103,7 +103,10 @@ export const settingsSchema = z.strictObject({
   disableAutoCompact: z.boolean(),
   disableMicrocompact: z.boolean(),
   // a text in the environment that is no number is ignored with a warning, like a percentage out of range
-  autoCompactPercent: z.number().or(z.nan()).optional(),
+  autoCompactPercent: z
+    .number()
+    .or(z.string().refine((given) => Number.isNaN(Number(given)), "must be a number"))
+    .optional(),
   autoCompactTokens: z.number().optional(),
   /** Instructions for every summary. */
   compactInstructions: z.string().optional(),

@@ -218,6 +218,7 @@ function mergeRecords(earlier: Readonly<Record<string, unknown>>, later: object)
 type Reader = (text: string) => unknown
 const asSwitch: Reader = (text) => /^(?:1|true|yes|on)$/i.test(text.trim())
 const asNumber: Reader = (text) => (text.trim() === "" ? undefined : Number(text))
+const asNumberOrText: Reader = (text) => (Number.isNaN(Number(text)) ? text : asNumber(text))
 const asText: Reader = (text) => text
 
 interface EnvironmentName {
@@ -235,7 +236,11 @@ export const ENVIRONMENT: readonly EnvironmentName[] = [
   { key: "disableMicrocompact", names: ["STRATA_DISABLE_MICROCOMPACT", "DISABLE_MICROCOMPACT"], read: asSwitch },
   { key: "compactInstructions", names: ["STRATA_COMPACT_INSTRUCTIONS"], read: asText },
   { key: "summariserModel", names: ["STRATA_SUMMARISER_MODEL"], read: asText },
-  { key: "autoCompactPercent", names: ["STRATA_AUTOCOMPACT_PCT", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"], read: asNumber },
+  {
+    key: "autoCompactPercent",
+    names: ["STRATA_AUTOCOMPACT_PCT", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"],
+    read: asNumberOrText,
+  },
   { key: "autoCompactTokens", names: ["STRATA_AUTOCOMPACT_TOKENS"], read: asNumber },
   { key: "contextWindow", names: ["STRATA_CONTEXT_WINDOW", "CLAUDE_CODE_MAX_CONTEXT_TOKENS"], read: asNumber },
   { key: "maxOutputTokens", names: ["STRATA_MAX_OUTPUT_TOKENS", "CLAUDE_CODE_MAX_OUTPUT_TOKENS"], read: asNumber },

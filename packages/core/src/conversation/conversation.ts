@@ -37,6 +37,7 @@ import type { Views } from "../views/views.ts"
 import { copyUpTo } from "./branch.ts"
 import { type ClearingReport, type ClearingRequest, clearResults } from "./clear-results.ts"
 import { type CompactionRequest, compact, planCompaction, planWithSummary } from "./compact.ts"
+import { isEditorState, saidInView } from "./editor.ts"
 import { type ConversationParts, Engine } from "./engine.ts"
 import type { ConversationEvents, Opened } from "./events.ts"
 import { asPlainJson, checkedCopy, type Incoming, type IncomingResponse, messageDrafts } from "./incoming.ts"
@@ -64,6 +65,11 @@ export class Conversation implements AsyncDisposable {
   /** Where the journal is. */
   get location(): string {
     return this.#engine.record.journal.location
+  }
+
+  /** @internal The file of its notes, where the store keeps files. */
+  get notesPath(): string | undefined {
+    return this.#engine.record.journal.notesPath
   }
 
   /** @internal Use `ledger()`, `accounting()` and the other methods that return plain values. */
@@ -146,12 +152,16 @@ export class Conversation implements AsyncDisposable {
     return (await this.#engine.record.append([draft]))[0]!.uuid
   }
 
-  /** Adds context that neither the person nor the model wrote: a file, a todo list, a hook's output. */
+  /**
+   * Adds context that neither the person nor the model wrote: a file, a todo list, a hook's output, what an editor shows. What the editor
+   * shows is added once for each change.
+   */
   async attach(attachment: Attachment): Promise<Uuid> {
     const own = asPlainJson(attachment, "attachment")
-    return this.#engine.inOrder(
-      async () => (await this.#engine.record.append([{ type: "attachment", attachment: own }]))[0]!.uuid,
-    )
+    return this.#engine.inOrder(async () => {
+      const said = isEditorState(own) ? saidInView(this.views.context, own) : undefined
+      return said ?? (await this.#engine.record.append([{ type: "attachment", attachment: own }]))[0]!.uuid
+    })
   }
 
   /** The next request: valid, within the window, with cache breakpoints. The same journal always gives the same bytes. An abort changes nothing. */

@@ -52,6 +52,10 @@ const EXAMPLES: Record<Attachment["type"], { attachment: Attachment; says: strin
     attachment: { type: "tool_delta", added: [{ name: "Deploy" }], removed: ["Old"] },
     says: ["- Deploy", "Old"],
   },
+  editor_file: {
+    attachment: { type: "editor_file", path: "a.ts" },
+    says: ["The file a.ts is open in the editor."],
+  },
   editor_selection: {
     attachment: { type: "editor_selection", path: "a.ts", fromLine: 3, toLine: 4, content: "x()" },
     says: ["Lines 3 to 4 of a.ts", "x()"],

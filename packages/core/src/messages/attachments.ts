@@ -41,6 +41,8 @@ export type Attachment = { readonly belongsTo?: string } & (
   | { readonly type: "tool_delta"; readonly added: readonly AddedTool[]; readonly removed: readonly string[] }
   /** Tools that ToolSearch can load. It replaces the list before it. `tokens`: about what declaring them would take. */
   | { readonly type: "deferred_tools"; readonly groups: readonly DeferredGroup[]; readonly tokens: number }
+  /** The file that is open in the person's editor. */
+  | { readonly type: "editor_file"; readonly path: string }
   | {
       readonly type: "editor_selection"
       readonly path: string
@@ -186,6 +188,7 @@ const SHAPES: Readonly<Record<AttachmentKind, FieldShapes>> = {
     groups: listOf(fields({ prefix: text(), names: listOf(text()), more: maybe(whole()) }, "open")),
     tokens: whole(),
   },
+  editor_file: { path: text() },
   editor_selection: { ...file, fromLine: whole(), toLine: whole() },
   mcp_instructions: { server: text(), instructions: text() },
   nested_memory: file,
@@ -295,6 +298,8 @@ function describe(attachment: Attachment): string {
         .join("\n")
     case "deferred_tools":
       return deferredTools(attachment.groups)
+    case "editor_file":
+      return `The file ${inline(attachment.path)} is open in the editor. It may have nothing to do with the request.`
     case "editor_selection":
       return `Lines ${attachment.fromLine} to ${attachment.toLine} of ${inline(attachment.path)} are selected in the editor:\n${fenced(attachment.content)}`
     case "mcp_instructions":

@@ -115,7 +115,7 @@ describe("WIN-3 the auto-compact threshold", () => {
 
   test("WIN-3 a percentage in the environment that is no number is ignored with a warning", async () => {
     const chat = await openTestConversation({ model: "claude-sonnet-4-5", env: { STRATA_AUTOCOMPACT_PCT: "80%" } })
-    const warning = "The auto-compact percentage NaN is ignored: it must be above 0 and at most 100."
+    const warning = "The auto-compact percentage 80% is ignored: it must be above 0 and at most 100."
     expect(chat.thresholds).toMatchObject({ autoCompact: 167_000, notices: [warning] })
   })
 })

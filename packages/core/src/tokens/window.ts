@@ -1,4 +1,5 @@
 /** How much fits, and when layers must act: window, output reserve, thresholds. Pure functions of the model and the settings. */
+import { inline } from "../messages/inline.ts"
 import type { ModelFacts } from "./model-facts.ts"
 import { asksForMillion } from "./models.ts"
 
@@ -50,7 +51,7 @@ export interface ThresholdInput {
   readonly maxOutput: number
   readonly autoCompact: boolean
   /** Compact at this percentage of the effective window. It can only lower the threshold. */
-  readonly percent?: number
+  readonly percent?: number | string
   /** Compact at this many tokens. It can only lower the threshold. */
   readonly tokens?: number
 }
@@ -111,8 +112,12 @@ function shrinkage(window: number, reserve: number): number {
 function lowered({ percent, tokens }: ThresholdInput, effective: number, notices: string[]): number[] {
   const candidates: number[] = []
   if (percent !== undefined) {
-    if (percent > 0 && percent <= 100) candidates.push(Math.max(1, Math.floor((effective * percent) / 100)))
-    else notices.push(`The auto-compact percentage ${percent} is ignored: it must be above 0 and at most 100.`)
+    if (typeof percent === "number" && percent > 0 && percent <= 100)
+      candidates.push(Math.max(1, Math.floor((effective * percent) / 100)))
+    else
+      notices.push(
+        `The auto-compact percentage ${inline(String(percent))} is ignored: it must be above 0 and at most 100.`,
+      )
   }
   if (tokens !== undefined) {
     if (tokens > 0) candidates.push(Math.floor(tokens))

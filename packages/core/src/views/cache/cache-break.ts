@@ -23,6 +23,10 @@ export function cachedTokens({ cacheRead, cacheWrite5m, cacheWrite1h }: TokenCou
   return cacheRead + cacheWrite5m + cacheWrite1h
 }
 
+/** Whether all that a request wrote lives for an hour. A prompt may live longer than the messages after it: then those end the cache. */
+export const livesAnHour = ({ cacheWrite5m, cacheWrite1h }: TokenCounts): boolean =>
+  cacheWrite1h > 0 && cacheWrite5m === 0
+
 export interface PaidAnew {
   /** Tokens that were in the cache and were paid in full again. */
   readonly tokens: number

@@ -110,6 +110,18 @@ describe("CACHE-4 breaks in a journal", () => {
     expect(causes(response(0, 50_000, forAnHour), response(20, 0))).toEqual(["all-gone"])
   })
 
+  test("CACHE-4 blame five minutes where only the prompt lives an hour", () => {
+    const mixed = {
+      cache_creation_input_tokens: 10_000,
+      cache_creation: { ephemeral_1h_input_tokens: 1_000, ephemeral_5m_input_tokens: 9_000 },
+    }
+    expect(causes(response(0, 50_000, mixed), response(20, 1_000))).toEqual(["five-minutes-over"])
+    const messages = { cache_creation_input_tokens: 9_000, cache_creation: { ephemeral_5m_input_tokens: 9_000 } }
+    expect(causes(response(0, 50_000, mixed), response(1, 50_000, messages), response(20, 1_000))).toEqual([
+      "five-minutes-over",
+    ])
+  })
+
   test("have no pause where the record has no times", () => {
     const timeless = [response(0, 50_000), response(9, 0)].map((message) => ({
       ...message,

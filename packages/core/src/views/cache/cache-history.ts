@@ -9,7 +9,7 @@ import { type Entry, isBoundaryEntry, isDecision } from "../../journal/entries.t
 import { type AssistantMessage, isSyntheticError } from "../../messages/messages.ts"
 import { findModel, type ModelOverride } from "../../tokens/models.ts"
 import type { Projection } from "../projection.ts"
-import { cacheCounts, cachedTokens, isBreak, paidAnew } from "./cache-break.ts"
+import { cacheCounts, cachedTokens, isBreak, livesAnHour, paidAnew } from "./cache-break.ts"
 import { type BreakCause, type CacheChange, causeOf, changeIn } from "./cache-causes.ts"
 
 export interface CacheHistory {
@@ -24,6 +24,7 @@ export interface CacheHistory {
   serverEdits: { readonly turn: number; readonly text: string } | undefined
   /** The smallest read so far: about what every request shares. */
   leastRead: number | undefined
+  /** Whether the last write to the cache lives for an hour. */
   wroteForAnHour: boolean
   /** The most expensive breaks, in the order they happened. */
   readonly breaks: CacheBreak[]
@@ -129,13 +130,15 @@ function noteAnswer(state: CacheHistory, entry: AssistantMessage, overrides: Ove
     return
   }
   const timed = entry.timestamp.startsWith(NO_TIME) ? {} : { at: entry.timestamp }
-  state.wroteForAnHour ||= (newest?.counts.cacheWrite1h ?? 0) > 0
+  if (newest && wroteTo(newest.counts)) state.wroteForAnHour = livesAnHour(newest.counts)
   state.responses.push({ id, turn: state.turns, ...timed, model, counts, deleted, changes: state.changes })
   if (state.responses.length > MOST_RESPONSES) state.responses.shift()
   state.changes = []
   state.newestBreak = undefined
   judgeNewest(state, overrides)
 }
+
+const wroteTo = ({ cacheWrite5m, cacheWrite1h }: TokenCounts) => cacheWrite5m + cacheWrite1h > 0
 
 /** The server reports with a response what it removed from the request. The same report again is not a new edit. */
 function noteServerEdits(state: CacheHistory, edits: readonly unknown[], overrides: Overrides): void {

@@ -4,7 +4,7 @@
  */
 import type { TokenCounts } from "../../base/token-counts.ts"
 import type { Price } from "../../tokens/model-facts.ts"
-import { cachedTokens } from "../cache/cache-break.ts"
+import { cachedTokens, livesAnHour } from "../cache/cache-break.ts"
 
 /** Layers whose saving is counted, in the order they act. */
 export const SAVING_LAYERS = ["tool-results", "microcompact", "fold", "server", "compaction"] as const
@@ -156,7 +156,7 @@ function isLost(request: BilledRequest): boolean {
 
 function isExpired(at: string, before: Pick<BilledRequest, "at" | "counts">): boolean {
   const minutes = (Date.parse(at) - Date.parse(before.at)) / 60_000
-  return minutes > (before.counts.cacheWrite1h > 0 ? LONG_CACHE_LIFE_MINUTES : CACHE_LIFE_MINUTES)
+  return minutes > (livesAnHour(before.counts) ? LONG_CACHE_LIFE_MINUTES : CACHE_LIFE_MINUTES)
 }
 
 /**

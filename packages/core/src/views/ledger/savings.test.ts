@@ -70,6 +70,15 @@ describe("CACHE-5 what putting results aside saves", () => {
     expect(savingOf(uncached, "tool-results").dollars).toBeCloseTo((2 * 4_000 * INPUT) / MILLION, 12)
   })
 
+  test("CACHE-5 after five minutes the cache counts as lost where only the prompt was written for an hour", () => {
+    const paidAfter = (first: { readonly write?: number; readonly write1h: number }) => {
+      const journal = bills().respond(first).clear(2_000, 1_000).pause(6).respond({ read: 0, write: 8_000 })
+      return savingOf(journal, "microcompact").paid
+    }
+    expect(paidAfter({ write: 9_000, write1h: 1_000 })).toBe(0)
+    expect(paidAfter({ write1h: 10_000 })).toBeGreaterThan(0)
+  })
+
   test("until the next boundary", () => {
     const journal = bills().aside(4_000).respond({ write: 10_000 }).compact(10_000, 5_000).respond({ write: 5_000 })
     expect(savingOf(journal, "tool-results").unsent).toBe(4_000)

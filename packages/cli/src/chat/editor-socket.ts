@@ -1,0 +1,98 @@
+/**
+ * A Unix socket through which the person's editor says what it shows. A connection carries lines of JSON, and each gets a line as its answer.
+ * The socket and its directory are for their owner only. What comes through it is data: never a message of the person.
+ */
+import { chmod, mkdir, rm } from "node:fs/promises"
+import { createServer, type Socket } from "node:net"
+import { dirname } from "node:path"
+import type { EditorState } from "@strata/core/internal"
+import { reasonOf } from "@strata/core/internal/base/errors"
+
+const MOST_LINE_BYTES = 512 * 1024 // the longest selection, escaped
+const MOST_SELECTION = 50_000 // characters
+const MOST_PATH = 4_096 // characters
+const MOST_CONNECTIONS = 8
+
+export interface EditorSocket {
+  readonly path: string
+  close(): Promise<void>
+}
+
+/** `show` gets each valid state. `undefined`: no file is open. */
+export async function openEditorSocket(
+  path: string,
+  show: (state: EditorState | undefined) => void,
+): Promise<EditorSocket> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await rm(path, { force: true }) // left by a process that was killed
+  const open = new Set<Socket>()
+  const server = createServer((socket) => {
+    open.add(socket)
+    socket.on("close", () => open.delete(socket))
+    serve(socket, show)
+  })
+  server.maxConnections = MOST_CONNECTIONS
+  server.unref() // the chat ends when the person leaves
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject)
+    server.listen(path, () => resolve(void server.off("error", reject)))
+  })
+  await chmod(path, 0o600)
+  return {
+    path,
+    async close() {
+      for (const socket of open) socket.destroy()
+      await new Promise<void>((resolve) => server.close(() => resolve()))
+      await rm(path, { force: true })
+    },
+  }
+}
+
+function serve(socket: Socket, show: (state: EditorState | undefined) => void): void {
+  let waiting = Buffer.alloc(0)
+  const answer = (value: object) => socket.write(`${JSON.stringify(value)}\n`)
+  socket.on("error", () => socket.destroy())
+  socket.on("data", (chunk: Buffer) => {
+    waiting = Buffer.concat([waiting, chunk])
+    for (let end = waiting.indexOf(10); end >= 0; end = waiting.indexOf(10)) {
+      const line = waiting.toString("utf8", 0, end)
+      waiting = waiting.subarray(end + 1)
+      if (line.trim() === "") continue
+      try {
+        show(readState(line))
+        answer({ ok: true })
+      } catch (error) {
+        answer({ ok: false, error: reasonOf(error) })
+      }
+    }
+    if (waiting.length <= MOST_LINE_BYTES) return
+    answer({ ok: false, error: `A line may have ${MOST_LINE_BYTES} bytes. The connection is closed.` })
+    socket.destroySoon()
+  })
+}
+
+/** Throws with a sentence for the author of the plug-in. */
+export function readState(line: string): EditorState | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch {
+    throw new Error("The line is not JSON.")
+  }
+  if (typeof value !== "object" || value === null) throw new Error("The line must be a JSON object.")
+  const { file, selection } = value as Readonly<Record<string, unknown>>
+  if (file === null) return undefined
+  if (typeof file !== "string" || file === "" || file.length > MOST_PATH || /\p{Cc}/u.test(file))
+    throw new Error('"file" must be the path of a file, or null if none is open.')
+  const path = file.toWellFormed()
+  if (selection === undefined || selection === null) return { type: "editor_file", path }
+  const { text, startLine, endLine } = selection as Readonly<Record<string, unknown>>
+  if (typeof text !== "string" || text.length > MOST_SELECTION)
+    throw new Error(`"selection.text" must be a text of at most ${MOST_SELECTION} characters.`)
+  if (!isLine(startLine) || !isLine(endLine) || endLine < startLine)
+    throw new Error('"selection.startLine" and "selection.endLine" must be line numbers from 1, in order.')
+  if (text === "") return { type: "editor_file", path } // a cursor without a selection
+  return { type: "editor_selection", path, fromLine: startLine, toLine: endLine, content: text.toWellFormed() }
+}
+
+const isLine = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 1

@@ -1,0 +1,29 @@
+/** What the person's editor shows: a file or selected lines. It is said once for each change, and again if a boundary removed it. */
+import type { Attachment } from "../messages/attachments.ts"
+import { isRequest, type Uuid } from "../messages/messages.ts"
+import type { ContextView } from "../views/context/context.ts"
+
+export type EditorState = Extract<Attachment, { type: "editor_file" | "editor_selection" }>
+
+export const isEditorState = (attachment: Attachment): attachment is EditorState =>
+  attachment.type === "editor_file" || attachment.type === "editor_selection"
+
+/** The message that says it already, if the newest one about the editor does. */
+export function saidInView(context: ContextView, state: EditorState): Uuid | undefined {
+  const newest = context
+    .storedMessages()
+    .findLast((message) => message.type === "attachment" && isEditorState(message.attachment))
+  return newest?.type === "attachment" && isSame(newest.attachment, state) ? newest.uuid : undefined
+}
+
+/** With a message of the person, so that a cursor that moves while the agent works costs nothing. */
+export function editorDue(context: ContextView, state: EditorState | undefined): readonly EditorState[] {
+  if (!state || saidInView(context, state) !== undefined) return []
+  return context.sinceResponse().some(isRequest) ? [state] : []
+}
+
+function isSame(a: Attachment, b: EditorState): boolean {
+  if (a.type === "editor_file") return b.type === "editor_file" && a.path === b.path
+  if (a.type !== "editor_selection" || b.type !== "editor_selection") return false
+  return a.path === b.path && a.fromLine === b.fromLine && a.toLine === b.toLine && a.content === b.content
+}
