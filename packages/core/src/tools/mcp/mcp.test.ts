@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs"
-import { createServer, type RequestListener } from "node:http"
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { basename, join } from "node:path"
 import { Readable } from "node:stream"
@@ -50,25 +50,53 @@ async function closedAddress(): Promise<string> {
   return `http://127.0.0.1:${port}/mcp`
 }
 
+const HANDSHAKE: Readonly<Record<string, () => object>> = {
+  initialize: () => ({
+    protocolVersion: "2025-06-18",
+    capabilities: { tools: {} },
+    serverInfo: { name: "by hand", version: "1" },
+  }),
+  "tools/list": () => ({ tools: [{ name: "add", inputSchema: { type: "object" } }] }),
+}
+
+async function messageIn(request: IncomingMessage): Promise<{ readonly id?: number; readonly method: string }> {
+  return new Response(Readable.toWeb(request) as ReadableStream).json() as ReturnType<typeof messageIn>
+}
+
+/** The older transport: answers come as events on a stream that stays open. */
+async function serveEvents() {
+  const keys = new Set<unknown>()
+  const answers: Readonly<Record<string, () => object>> = {
+    ...HANDSHAKE,
+    "tools/call": () => ({ content: [{ type: "text", text: "by event" }] }),
+  }
+  let stream: ServerResponse | undefined
+  const url = await serve(async (request, response) => {
+    keys.add(request.headers["x-key"])
+    if (request.method === "GET") {
+      stream = response.writeHead(200, { "content-type": "text/event-stream" })
+      return void stream.write("event: endpoint\ndata: /messages\n\n")
+    }
+    const { id, method } = await messageIn(request)
+    response.writeHead(202).end()
+    if (id === undefined) return
+    const answer = { jsonrpc: "2.0", id, result: answers[method]?.() ?? {} }
+    stream?.write(`event: message\ndata: ${JSON.stringify(answer)}\n\n`)
+  })
+  return { url, keys }
+}
+
 /** A server with sessions. After `forget` it answers 404 to the session it gave out. */
 async function serveSessions() {
   let session = 0
   let ran = 0
   const answers: Readonly<Record<string, () => object>> = {
-    initialize: () => ({
-      protocolVersion: "2025-06-18",
-      capabilities: { tools: {} },
-      serverInfo: { name: "sessions", version: "1" },
-    }),
-    "tools/list": () => ({ tools: [{ name: "add", inputSchema: { type: "object" } }] }),
+    ...HANDSHAKE,
     "tools/call": () => ({ content: [{ type: "text", text: String(++ran) }] }),
   }
   const url = await serve(async (request, response) => {
     if (request.method !== "POST") return void response.writeHead(405).end()
-    const { id, method } = (await new Response(Readable.toWeb(request) as ReadableStream).json()) as {
-      readonly id?: number
-      readonly method: string
-    }
+    const { id, method } = await messageIn(request)
     const isKnown = method === "initialize" || request.headers["mcp-session-id"] === `s${session}`
     if (!isKnown) return void response.writeHead(404).end("no such session")
     if (id === undefined) return void response.writeHead(202).end()
@@ -152,6 +180,13 @@ describe("MCP servers", () => {
     expect(textIn(await call(tool("mcp__web__echo"), { text: "hi" }))).toBe("echo: hi")
     expect(servers.instructions).toHaveLength(1)
     expect(new Set(keys)).toEqual(new Set(["k"]))
+  })
+
+  it("over server-sent events, with the headers that were given", async () => {
+    const { url, keys } = await serveEvents()
+    const { tool } = await connect({ old: { type: "sse", url, headers: { "x-key": "k" } } })
+    expect(textIn(await call(tool("mcp__old__add"), {}))).toBe("by event")
+    expect(keys).toEqual(new Set(["k"]))
   })
 
   it("that fail are reported with what they said, and the others work", async () => {
