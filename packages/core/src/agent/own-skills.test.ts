@@ -1,10 +1,12 @@
-import { mkdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { scratchDirectory } from "../../test/tool-context.ts"
 import { memoryStore } from "../journal/memory-store.ts"
 import type { Model } from "../model/model.ts"
 import { findModel } from "../tokens/models.ts"
+import { defaultSkillDirectories } from "../tools/coding-tools.ts"
+import { loadSkills } from "../tools/session/skills.ts"
 import { codingTools } from "../tools/toolsets.ts"
 import { openAgent } from "./open-agent.ts"
 import type { AgentOptions } from "./options.ts"
@@ -51,6 +53,29 @@ describe("PERM-2 your own skills", () => {
     expect(used.content).toContain("is in use")
     const read = await resultOf(where, calling("Read", { file_path: join(where.dir, "skills/release/steps.md") }))
     expect(read.content).toContain("First, test.")
+  })
+
+  test("include those in ~/.claude/skills, also linked ones, in a subdirectory of the repository", async () => {
+    const { cwd, dir } = place()
+    const home = join(cwd, "..")
+    const skillIn = (path: string) => {
+      mkdirSync(join(home, path), { recursive: true })
+      writeFileSync(join(home, path, "SKILL.md"), "Do it.")
+    }
+    skillIn("dotfiles/review")
+    skillIn("project/.claude/skills/deploy")
+    mkdirSync(join(home, ".claude/skills"), { recursive: true })
+    symlinkSync(join(home, "dotfiles/review"), join(home, ".claude/skills/review"))
+    mkdirSync(join(cwd, ".git"))
+    mkdirSync(join(cwd, "app"))
+    const { skills } = await loadSkills(
+      defaultSkillDirectories({ cwd: join(cwd, "app"), root: dir, env: { HOME: home } }),
+    )
+    expect(skills.map(({ name, isOwn }) => [name, isOwn])).toEqual([
+      ["deploy", false],
+      ["release", true],
+      ["review", true],
+    ])
   })
 
   test("do not open the directory around them, and a rule can deny them", async () => {

@@ -1,6 +1,7 @@
 /** The tools to work on a project. Their order is fixed, because it is part of the cached prefix. */
 import { join } from "node:path"
 import { projectName } from "../base/ids.ts"
+import { repositoryRoot } from "../base/repository.ts"
 import { projectDirectory } from "../journal/file/layout.ts"
 import { edit } from "./files/edit.ts"
 import { glob } from "./files/glob.ts"
@@ -39,7 +40,7 @@ export function sessionTools({ skills = [] }: { readonly skills?: readonly Skill
 export interface CodingToolsOptions {
   readonly shell?: ShellOptions
   readonly web?: WebFetchOptions
-  /** Directories with skills. Of two with the same name, the first counts. Default: your own, then `.strata/skills` and `.claude/skills` of the project. */
+  /** Directories with skills. Of two with the same name, the first counts. Default: your own in `~/.strata/skills` and `~/.claude/skills`, then those folders of the project. */
   readonly skillDirectories?: readonly string[]
 }
 
@@ -67,9 +68,15 @@ export async function openCodingTools(
 }
 
 /** Yours come first: a project must not replace a skill that you rely on. */
-function defaultSkillDirectories({ root, cwd }: ToolsetContext): readonly SkillDirectory[] {
-  const ofProject = [".strata", ".claude"].map((name) => ({ path: join(cwd, name, "skills"), within: cwd }))
-  return [join(root, "skills"), ...ofProject]
+export function defaultSkillDirectories({ root, cwd, env = process.env }: ToolsetContext): readonly SkillDirectory[] {
+  const home = env.HOME
+  const links = home ? [home] : []
+  const within = repositoryRoot(cwd, { home })
+  const own = [join(root, "skills"), ...(home ? [join(home, ".claude", "skills")] : [])]
+  const ofProject = [...new Set([cwd, within])].flatMap((directory) =>
+    [".strata", ".claude"].map((name) => join(directory, name, "skills")),
+  )
+  return [...own.map((path) => ({ path, links })), ...ofProject.map((path) => ({ path, within, links }))]
 }
 
 /** Next to the results that layer 1 puts aside, which the agent may read without asking. */

@@ -56,6 +56,26 @@ describe("skills", () => {
     ])
   })
 
+  it("PERM-2: a skill may be a link into the project or the home; one that leaves both is refused", async () => {
+    const project = scratchDirectory()
+    const [home, outside] = [skillDirectory({ mine: "Mine." }), skillDirectory({ stolen: "Secret." })]
+    mkdirSync(join(project, "shared/ours"), { recursive: true })
+    writeFileSync(join(project, "shared/ours/SKILL.md"), "Ours.")
+    mkdirSync(join(project, "skills"))
+    symlinkSync(join(project, "shared/ours"), join(project, "skills/ours"))
+    symlinkSync(join(home, "mine"), join(project, "skills/mine"))
+    symlinkSync(join(outside, "stolen"), join(project, "skills/stolen"))
+    const { skills, problems } = await loadSkills([{ path: join(project, "skills"), within: project, links: [home] }])
+    expect(skills.map(({ name, isOwn }) => [name, isOwn])).toEqual([
+      ["mine", false],
+      ["ours", false],
+    ])
+    expect(textIn(await call(skillTool(skills), { name: "ours" }))).toContain("is in use")
+    expect(problems).toEqual([
+      { path: join(project, "skills/stolen"), why: expect.stringContaining("outside the project") },
+    ])
+  })
+
   it("cannot fill the first request: few, with short descriptions", async () => {
     const many = Object.fromEntries(Array.from({ length: 130 }, (_, i) => [`skill-${i}`, "Fine."]))
     const long = `---\nname: long\ndescription: ${"x".repeat(100_000)}\n---\n`

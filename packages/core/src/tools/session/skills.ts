@@ -1,10 +1,11 @@
 /**
  * Skills: directories with a `SKILL.md` that explains how to do something. They are listed by name and description, and read when used.
- * A link that leads out of a skill's directory is refused.
+ * A link out of a skill's directory is refused. A whole skill may be a link, to a place that is allowed.
  */
 import { readdir, readFile, realpath, stat } from "node:fs/promises"
 import { basename, join, sep } from "node:path"
 import { reasonOf } from "../../base/errors.ts"
+import { factsOf, realPath } from "../../base/path-facts.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import { clip } from "../defaults.ts"
 
@@ -19,8 +20,15 @@ export interface Skill {
   readonly isOwn: boolean
 }
 
-/** A directory of skills. One with `within` counts only if it is inside that directory, links followed. */
-export type SkillDirectory = string | { readonly path: string; readonly within: string }
+export type SkillDirectory =
+  | string
+  | {
+      readonly path: string
+      /** It comes with a project, and counts only if it is inside this directory, links followed. */
+      readonly within?: string
+      /** Where a skill that is a link may lead, besides the directory itself and `within`. */
+      readonly links?: readonly string[]
+    }
 
 export interface SkillProblem {
   readonly path: string
@@ -62,7 +70,7 @@ export async function readSkill({ path, directory }: Skill): Promise<string> {
 }
 
 async function skillsIn(given: SkillDirectory): Promise<readonly (Skill | SkillProblem)[]> {
-  const { path: directory, within } = typeof given === "string" ? { path: given, within: undefined } : given
+  const { path: directory, within, links = [] } = typeof given === "string" ? { path: given } : given
   let root: string
   let names: readonly string[]
   try {
@@ -73,8 +81,11 @@ async function skillsIn(given: SkillDirectory): Promise<readonly (Skill | SkillP
   } catch (error) {
     return isMissing(error) ? [] : [{ path: directory, why: reasonOf(error) }]
   }
+  const allowed = [...(within === undefined ? [] : [within]), ...links].map((place) => realPath(place) ?? place)
   const skills = await Promise.all(
-    names.slice(0, MOST_SKILLS).map((name) => skillAt(join(root, name), within === undefined)),
+    names
+      .slice(0, MOST_SKILLS)
+      .map((name) => skillAt(join(root, name), { isOwn: within === undefined, places: [root, ...allowed] })),
   )
   const isCut = names.length > MOST_SKILLS
   return [
@@ -83,11 +94,22 @@ async function skillsIn(given: SkillDirectory): Promise<readonly (Skill | SkillP
   ]
 }
 
-async function skillAt(directory: string, isOwn: boolean): Promise<readonly (Skill | SkillProblem)[]> {
-  const file = join(directory, SKILL_FILE)
+interface SkillPlace {
+  readonly isOwn: boolean
+  /** A skill that is a link must lead into one of them. */
+  readonly places: readonly string[]
+}
+
+async function skillAt(given: string, { isOwn, places }: SkillPlace): Promise<readonly (Skill | SkillProblem)[]> {
+  const file = join(given, SKILL_FILE)
   try {
+    const directory = await realpath(given)
+    if (!places.some((place) => directory.startsWith(place + sep)))
+      return isPresent(file)
+        ? [{ path: given, why: `the link leads to ${directory}, outside the project and your home` }]
+        : []
     const path = await realpath(file)
-    const { name = basename(directory), description = "" } = await describe(await readInside(path, directory))
+    const { name = basename(given), description = "" } = await describe(await readInside(path, directory))
     return [{ name, description, directory, path, isOwn }]
   } catch (error) {
     return isMissing(error) ? [] : [{ path: file, why: reasonOf(error) }]
@@ -120,6 +142,8 @@ function split(text: string): { readonly frontmatter?: string; readonly body: st
   const match = /^\uFEFF?---[ \t]*\r?\n(?:([\s\S]*?)\r?\n)?---[ \t]*(?:\r?\n|$)/.exec(text)
   return match ? { frontmatter: match[1] ?? "", body: text.slice(match[0].length) } : { body: text }
 }
+
+const isPresent = (file: string): boolean => factsOf(file) !== undefined
 
 /** A plain file in a skills directory is not a skill. */
 function isMissing(error: unknown): boolean {
