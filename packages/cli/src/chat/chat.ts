@@ -22,6 +22,7 @@ import { editorWith } from "./editor.ts"
 import { type EditorSocket, openEditorSocket } from "./editor-socket.ts"
 import { openedItem } from "./folded.ts"
 import { type HistoryFile, historyFile } from "./input-history.ts"
+import { expandedCommand, loadOwnCommands, type OwnCommand } from "./own-commands.ts"
 import { pastItems } from "./past-items.ts"
 import type { Ask } from "./person.ts"
 import { openPersonSession, type PersonSession } from "./person-session.ts"
@@ -177,6 +178,11 @@ export class Chat implements CommandTarget {
     return openMemoryPlace({ cwd, env, readOnly: true })
   }
 
+  ownCommands(): Promise<readonly OwnCommand[]> {
+    const { root, env } = this.#workspace
+    return loadOwnCommands({ root, home: env.HOME, settings: this.agent.conversation.settings })
+  }
+
   conversations(): Promise<readonly ConversationListing[]> {
     return conversationsOf(this.#workspace)
   }
@@ -292,11 +298,17 @@ export class Chat implements CommandTarget {
     const remembered = rememberedText(text)
     const found = findCommand(text)
     if (remembered !== undefined) this.#guard(this.#remember(remembered))
-    else if (!found) this.#guard(this.#work.send(text.trim()))
-    else if (found.type === "unknown") this.store.say(found.message, "warning")
+    else if (found?.type !== "command") this.#guard(this.#sendOr(text.trim(), found?.message))
     else if (found.command.needsRest && this.#work.isBusy)
       this.notice(`/${found.command.name} has to wait: interrupt the agent with Esc first.`)
     else this.#guard(Promise.resolve(found.command.run(this, found.argument)))
+  }
+
+  /** Sends a line, or the text of the command that the person or the project wrote. `unknown` is said if there is no such command. */
+  async #sendOr(line: string, unknown: string | undefined): Promise<void> {
+    const own = line.startsWith("/") ? expandedCommand(line, await this.ownCommands()) : undefined
+    if (own === undefined && unknown !== undefined) this.store.say(unknown, "warning")
+    else await this.#work.send(own ?? line)
   }
 
   async #remember(text: string): Promise<void> {

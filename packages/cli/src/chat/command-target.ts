@@ -3,6 +3,7 @@ import type { CompactionOrder, ConversationListing, PermissionMode, UndoRequest 
 import type { MemoryPlace } from "../memory/place.ts"
 import type { SessionAgent } from "../session.ts"
 import type { DialogBody } from "./dialog.ts"
+import type { OwnCommand } from "./own-commands.ts"
 import type { Ask } from "./person.ts"
 
 export interface CommandTarget {
@@ -15,6 +16,8 @@ export interface CommandTarget {
   redraw(title: string, body: DialogBody): void
   /** The project's memory, to look at. */
   memory(): Promise<MemoryPlace>
+  /** Slash commands that the person or the project wrote. */
+  ownCommands(): Promise<readonly OwnCommand[]>
   conversations(): Promise<readonly ConversationListing[]>
   resume(conversation: ConversationListing): Promise<void>
   clear(): Promise<void>

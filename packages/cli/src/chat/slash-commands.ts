@@ -39,7 +39,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
     name: "help",
     usage: "/help",
     about: "show this list",
-    run: (chat) => chat.print("Commands and keys", helpLines(SLASH_COMMANDS)),
+    run: async (chat) => chat.print("Commands and keys", helpLines([...SLASH_COMMANDS, ...(await chat.ownCommands())])),
   },
   { name: "context", usage: "/context", about: "show what fills the window and what was kept out", run: showContext },
   { name: "cost", usage: "/cost", about: "show what the conversation cost and saved", run: showCost },

@@ -23,7 +23,7 @@ export function partLines(parts: readonly ProjectPart[], look: PartsLook): reado
     const file = style.dim(join(basename(dirname(part.source)), basename(part.source)))
     const variables = partVariables(part, { values }).map((variable) => `with ${variable}`)
     const text = part.what.trimEnd().split("\n")
-    const most = part.kind === "agent" ? agentLines : text.length
+    const most = part.kind === "agent" || part.kind === "command" ? agentLines : text.length
     const more = text.length > most ? [`… ${text.length - most} more lines, shown by "strata trust"`] : []
     const lines = [...text.slice(0, most).map(escaped), ...more, ...variables]
     return [`  ${style.bold(partTitle(part))}  ${file}${mark}`, ...lines.map((line) => `    │ ${line}`)]

@@ -41,7 +41,9 @@ export function explain({
 
 function titleOf(parts: readonly ProjectPart[]): string {
   const isOfAgents = ({ kind }: ProjectPart) => kind === "agent" || kind === "agent memory"
+  const isText = (part: ProjectPart) => part.kind === "command" || isOfAgents(part)
   if (parts.every(isOfAgents)) return "This project brings agents with their own instructions and tools:"
+  if (parts.every(isText)) return "This project brings slash commands or agents with their own instructions:"
   if (parts.some(isOfAgents))
     return "This project runs programs, widens what the agent may do, or brings agents of its own:"
   return "The settings of this project run programs or widen what the agent may do:"

@@ -1,5 +1,5 @@
 /**
- * Reads files that define agents: markdown in a directory and its subfolders. Size, number and depth are bounded, and a project's file
+ * Reads files that define agents or slash commands: markdown in a directory and its subfolders. Size, number and depth are bounded, and a project's file
  * that leads out of the project is refused. What the texts mean is the business of `team/`.
  */
 import { open, readdir, realpath, stat } from "node:fs/promises"
@@ -41,25 +41,29 @@ export interface AgentPlaces {
 
 /** Strata's own folder, and the one that people have for Claude Code. */
 const FOLDERS = [".strata", ".claude"] as const
-const AGENTS = "agents"
+export type FileKind = "agent" | "command"
+const folderOf = (kind: FileKind): string => `${kind}s`
 
-const homeFolders = ({ root, home }: Pick<AgentPlaces, "root" | "home">): readonly string[] => [
-  join(root, AGENTS),
-  ...(home ? [join(home, ".claude", AGENTS)] : []),
+const homeFolders = ({ root, home }: Pick<AgentPlaces, "root" | "home">, kind: FileKind): readonly string[] => [
+  join(root, folderOf(kind)),
+  ...(home ? [join(home, ".claude", folderOf(kind))] : []),
 ]
 
 /** What the person has for all projects. */
-export async function homeAgentFiles(places: Pick<AgentPlaces, "root" | "home">): Promise<AgentFiles> {
-  return joined(await Promise.all(homeFolders(places).map((directory) => filesIn(directory))))
+export async function homeAgentFiles(
+  places: Pick<AgentPlaces, "root" | "home">,
+  kind: FileKind = "agent",
+): Promise<AgentFiles> {
+  return joined(await Promise.all(homeFolders(places, kind).map((directory) => filesIn(directory, { kind }))))
 }
 
 /** What the project brings: at its directory first, then at the root of its repository. Folders of the person are not the project's. */
-export async function projectAgentFiles(places: AgentPlaces): Promise<AgentFiles> {
+export async function projectAgentFiles(places: AgentPlaces, kind: FileKind = "agent"): Promise<AgentFiles> {
   const { cwd, home } = places
   const project = repositoryRoot(cwd, { home })
-  const own = homeFolders(places).map(followed)
+  const own = homeFolders(places, kind).map(followed)
   const wanted = [...new Set([cwd, project])].flatMap((directory) =>
-    FOLDERS.map((folder) => join(directory, folder, AGENTS)),
+    FOLDERS.map((folder) => join(directory, folder, folderOf(kind))),
   )
   const seen = new Set(own)
   const found: AgentFiles[] = []
@@ -68,7 +72,7 @@ export async function projectAgentFiles(places: AgentPlaces): Promise<AgentFiles
     const real = followed(directory)
     if (seen.has(real)) continue
     seen.add(real)
-    found.push(await filesIn(directory, { project, cwd }))
+    found.push(await filesIn(directory, { kind, inProject: { project, cwd } }))
   }
   return joined(found)
 }
@@ -86,8 +90,14 @@ interface InProject {
   readonly cwd: string
 }
 
-async function filesIn(directory: string, inProject?: InProject): Promise<AgentFiles> {
-  const folder = new AgentFolder(directory, inProject && { ...inProject, project: followed(inProject.project) })
+interface FolderOptions {
+  readonly kind: FileKind
+  readonly inProject?: InProject
+}
+
+async function filesIn(directory: string, { kind, inProject }: FolderOptions): Promise<AgentFiles> {
+  const real = inProject && { inProject: { ...inProject, project: followed(inProject.project) } }
+  const folder = new AgentFolder(directory, { kind, ...real })
   await folder.read()
   return folder
 }
@@ -97,12 +107,14 @@ class AgentFolder implements AgentFiles {
   readonly problems: string[] = []
   readonly #directory: string
   readonly #inProject: InProject | undefined
+  readonly #kind: FileKind
   #entries = 0
   #isCut = false
   #unsaid = 0
 
-  constructor(directory: string, inProject: InProject | undefined) {
+  constructor(directory: string, { kind, inProject }: FolderOptions) {
     this.#directory = directory
+    this.#kind = kind
     this.#inProject = inProject
   }
 
@@ -110,14 +122,15 @@ class AgentFolder implements AgentFiles {
     const name = this.#nameOf(this.#directory)
     try {
       if (this.#leadsOut(await realpath(this.#directory)))
-        this.problems.push(`The agents in ${name} are not read, because the folder leads out of the project.`)
+        this.problems.push(`The ${this.#kind}s in ${name} are not read, because the folder leads out of the project.`)
       else await this.#walk(this.#directory, 0)
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
       if (code !== "ENOENT" && code !== "ENOTDIR")
-        this.problems.push(`The agents in ${name} cannot be read (${reasonOf(error)}).`)
+        this.problems.push(`The ${this.#kind}s in ${name} cannot be read (${reasonOf(error)}).`)
     }
-    if (this.#isCut) this.problems.push(`Of the agents in ${name}, only the first ${this.files.length} files count.`)
+    if (this.#isCut)
+      this.problems.push(`Of the ${this.#kind}s in ${name}, only the first ${this.files.length} files count.`)
     if (this.#unsaid > 0) this.problems.push(`${this.#unsaid} more files in ${name} cannot be used.`)
   }
 
@@ -159,7 +172,7 @@ class AgentFolder implements AgentFiles {
 
   #refuse(path: string, why: string): void {
     if (this.problems.length < MOST_PROBLEMS)
-      this.problems.push(`The agent file ${this.#nameOf(path)} is not used, because ${why}.`)
+      this.problems.push(`The ${this.#kind} file ${this.#nameOf(path)} is not used, because ${why}.`)
     else this.#unsaid++
   }
 }

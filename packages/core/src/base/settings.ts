@@ -10,7 +10,7 @@ import { SettingsError, type SettingsProblem } from "./errors.ts"
 import { FIGURES, SWITCHES } from "./flag-names.ts"
 import { mcpFileLayers } from "./mcp-file.ts"
 import { linkFactsOf } from "./path-facts.ts"
-import { agentPart, fingerprintOf, memoryPart, type ProjectPart, partsOf } from "./project-parts.ts"
+import { agentPart, commandPart, fingerprintOf, memoryPart, type ProjectPart, partsOf } from "./project-parts.ts"
 import { personSettings, splitByTrust } from "./project-settings.ts"
 import { repositoryRoot } from "./repository.ts"
 import { withoutRetired } from "./retired-settings.ts"
@@ -51,6 +51,8 @@ export interface EffectiveSettings {
   readonly leftOut?: readonly ProjectPart[]
   /** The project's agent definitions, exactly as they were trusted. Absent if nothing counts. */
   readonly agents?: AgentFiles
+  /** The project's slash commands, exactly as they were trusted. Absent if nothing counts. */
+  readonly commands?: AgentFiles
   /** For the person: what cannot be used in files of other programs. Absent if there is nothing. */
   readonly problems?: readonly string[]
 }
@@ -108,22 +110,25 @@ export async function readSettings({ home, cwd, env, code = {} }: SettingsSource
   const needing = [...split]
     .map(([{ source }, { needsTrust }]) => ({ source, needsTrust }))
     .filter(({ source, needsTrust }) => !isClaude.has(source) || Object.keys(needsTrust).length > 0)
-  const agents = await projectAgentFiles({ root: home, home: env.HOME, cwd })
+  const places = { root: home, home: env.HOME, cwd }
+  const [agents, commands] = [await projectAgentFiles(places), await projectAgentFiles(places, "command")]
   const parts = [
     ...needing.flatMap(({ source, needsTrust }) => partsOf(source, needsTrust)),
     ...agents.files.map(agentPart),
+    ...commands.files.map(commandPart),
     ...memoryParts(repository, home),
   ]
-  const hasAgents = agents.files.length + agents.problems.length > 0
+  const has = ({ files, problems: unread }: AgentFiles) => files.length + unread.length > 0
+  const brought = { ...(has(agents) ? { agents } : {}), ...(has(commands) ? { commands } : {}) }
   return {
     directory: followed(cwd),
     parts,
-    fingerprint: fingerprintOf({ settings: needing, agents: agents.files }),
+    fingerprint: fingerprintOf({ settings: needing, agents: agents.files, commands: commands.files }),
     settings: ({ trusted }) => {
       const counting = layers.map((layer) => ({ ...layer, values: split.get(layer)?.counts ?? layer.values }))
       const effective = merged(trusted ? layers : counting)
       const settings = problems.length === 0 ? effective : { ...effective, problems }
-      if (trusted) return hasAgents ? { ...settings, agents } : settings
+      if (trusted) return { ...settings, ...brought }
       return parts.length === 0 ? settings : { ...settings, leftOut: parts }
     },
   }

@@ -63,20 +63,23 @@ export function followed(path: string): string {
   return realPath(path) ?? resolve(path)
 }
 
-/** A sentence for each part that does not count, and one for all agents. */
+/** A sentence for each part that does not count, one for all agents, and one for all commands. */
 export function leftOutSentences(parts: readonly ProjectPart[]): readonly string[] {
   const leftOut = (what: string) => `Left out, because this project is not trusted: ${what}.`
-  const agents = parts.filter(({ kind }) => kind === "agent").map(({ name = "" }) => escaped(name))
-  const more = agents.length > AGENTS_NAMED ? [`${agents.length - AGENTS_NAMED} more`] : []
-  const named = [...agents.slice(0, AGENTS_NAMED), ...more].join(", ")
+  const filesOf = (kind: "agent" | "command") => {
+    const names = parts.filter((part) => part.kind === kind).map(({ name = "" }) => escaped(name))
+    const more = names.length > FILES_NAMED ? [`${names.length - FILES_NAMED} more`] : []
+    const named = [...names.slice(0, FILES_NAMED), ...more].join(", ")
+    return names.length === 0 ? [] : [leftOut(`the ${kind}${names.length === 1 ? "" : "s"} in ${named}`)]
+  }
+  const settings = parts.filter(({ kind }) => kind !== "agent" && kind !== "command")
   return [
-    ...parts
-      .filter(({ kind }) => kind !== "agent")
-      .map((part) => leftOut(`${partText(part)} (${shortPath(part.source)})`)),
-    ...(agents.length === 0 ? [] : [leftOut(`the agent${agents.length === 1 ? "" : "s"} in ${named}`)]),
+    ...settings.map((part) => leftOut(`${partText(part)} (${shortPath(part.source)})`)),
+    ...filesOf("agent"),
+    ...filesOf("command"),
   ]
 }
 
-const AGENTS_NAMED = 10
+const FILES_NAMED = 10
 
 const shortPath = (file: string): string => join(basename(dirname(file)), basename(file))
