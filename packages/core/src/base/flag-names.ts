@@ -124,6 +124,13 @@ export const FIGURES = [
   figure("notes-wait", seconds(15), "how long a compaction waits for notes under way"),
   figure("notes-wait-age", seconds(60), "an update of the notes that runs longer than this is not waited for"),
   figure("summary-output", { ...tokens(20_000), min: 1 }, "output tokens of a request for a summary by a direct call"),
+  figure("summary-retries", count(2), "how often an answer without a summary is asked for again"),
+  figure("summary-shrinks", count(3), "how often a request for a summary that is too long is made smaller"),
+  figure(
+    "summary-drop",
+    { value: 20, min: 1, max: 100, unit: "percent" },
+    "rounds dropped then, where the error names no figure",
+  ),
   figure("compact-failures", count(3, 1), "failures in a row that stop automatic compaction"),
   figure(
     "compact-progress",

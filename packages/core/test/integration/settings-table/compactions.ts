@@ -67,6 +67,8 @@ const thousands = (length: number) => Math.round(length / 1_000)
 const LONG_SUMMARY = `<summary>\n${[1, 2, 3, 4, 5, 6].map((at) => `${at}. Section ${at}:\n${words(900)}\n`).join("\n")}</summary>`
 /** Claims about files that no one has seen. */
 const INVENTED = `<summary>\n1. Files:\n${Array.from({ length: 30 }, (_, at) => `- src/invented-${at}/file${at}.ts was rewritten, port ${9000 + at}`).join("\n")}\n</summary>`
+/** Every request for a summary is refused, without a figure. */
+const TOO_LONG = { summary: () => new PromptTooLongError({}, { provider: "test" }) }
 const lastAsked = ({ of }: Opened) => JSON.stringify(of("summary").at(-1))
 
 /** Many requests of the user in a full window, compacted without a model. Thousands of characters: of the summary, and of all that is sent. */
@@ -232,6 +234,24 @@ export const COMPACTION_FIGURES: Probes = {
     changed: 50,
   },
   "compact-progress": { observe: byHand({ see: count }), turned: 90, usual: 1, changed: says("saves too little") },
+  "summary-retries": {
+    observe: byHand({ see: ({ of }) => of("summary").length, brain: { summary: () => "" } }),
+    turned: 0,
+    usual: 4,
+    changed: 2,
+  },
+  "summary-shrinks": {
+    observe: byHand({ see: ({ of }) => of("summary").length, brain: TOO_LONG }),
+    turned: 1,
+    usual: 5,
+    changed: 3,
+  },
+  "summary-drop": {
+    observe: byHand({ see: (opened) => thousands(lastAsked(opened).length), brain: TOO_LONG }),
+    turned: 50,
+    usual: 75,
+    changed: 32,
+  },
   "compact-failures": {
     observe: async (settings) => {
       const opened = await scene(settings, {

@@ -23,6 +23,9 @@ export function direct(model: Model): Route {
         model,
         ...sizes,
         maxOutput: context.flags.figures["summary-output"],
+        retries: context.flags.figures["summary-retries"],
+        shrinkings: context.flags.figures["summary-shrinks"],
+        dropShare: context.flags.figures["summary-drop"] / 100,
         messages: withOriginals(messages, {
           context: context.views.context,
           room: sizes.window * INPUT_SHARE - messages.reduce((sum, each) => sum + cutInput.tokensOf(each), 0),

@@ -24,8 +24,6 @@ import { directSystemPrompt, noRoomNote } from "./prompts.ts"
 import type { Subject } from "./subject.ts"
 import { CUT_MESSAGE, isCutShort, type ReadSummary, readSummary } from "./summary-text.ts"
 
-const MOST_RETRIES = 2 // of answers that hold no summary
-const MOST_SHRINKINGS = 3
 /** Share of a small window: about what the thresholds leave for output there. */
 export const SMALL_WINDOW_OUTPUT = 3 / 8
 const SURE_FACTOR = 1.05 // an estimate that is right overall may be off for the rounds that are dropped
@@ -35,6 +33,10 @@ export interface Caller {
   readonly estimator: Estimator
   /** `max_tokens` of each request. */
   readonly output: number
+  /** How often an answer that holds no summary is asked for again. */
+  readonly retries: number
+  /** How often a request that is too long is made smaller. */
+  readonly shrinkings: number
   readonly signal: AbortSignal
   /** What the requests are for. */
   readonly purpose: RequestSource
@@ -75,7 +77,7 @@ export async function ask(caller: Caller, { subject, prompt }: AskInput): Promis
         return answer
       case "too-long": {
         const smaller =
-          shrinkings++ < MOST_SHRINKINGS
+          shrinkings++ < caller.shrinkings
             ? now.smaller(missingRoom(answer.excess, sizeOf(sent, caller.estimator), caller))
             : undefined
         if (!smaller) return { kind: "failed", why: "prompt_too_long", message: answer.message }
@@ -83,7 +85,7 @@ export async function ask(caller: Caller, { subject, prompt }: AskInput): Promis
         break
       }
       case "again":
-        if (retries++ >= MOST_RETRIES) return { kind: "failed", why: answer.why, message: answer.message }
+        if (retries++ >= caller.retries) return { kind: "failed", why: answer.why, message: answer.message }
         if (answer.cut) asking = `${prompt}\n\n${noRoomNote()}`
     }
   }

@@ -46,6 +46,12 @@ export interface DirectSummary {
   readonly limits?: StreamLimits
   /** The most output tokens of one call. Default 20,000. */
   readonly maxOutput?: number
+  /** How often an answer that holds no summary is asked for again. Default 2. */
+  readonly retries?: number
+  /** How often a request that is too long is made smaller. Default 3. */
+  readonly shrinkings?: number
+  /** Share of the rounds that is dropped then, where the error names no figure. Default a fifth. */
+  readonly dropShare?: number
   /** Characters that have arrived so far, over all calls. It goes down where an answer is discarded. */
   readonly onProgress?: (characters: number) => void
 }
@@ -79,6 +85,8 @@ export async function summariseDirectly(options: DirectSummary): Promise<Summary
     model,
     estimator,
     output,
+    retries: options.retries ?? 2,
+    shrinkings: options.shrinkings ?? 3,
     signal,
     purpose: options.purpose,
     limits: options.limits,
@@ -90,11 +98,12 @@ export async function summariseDirectly(options: DirectSummary): Promise<Summary
   }
   const share = (window * INSTRUCTIONS_SHARE) / options.instructions.length
   const instructions = options.instructions.map((each) => cutMiddle(each, share))
-  const room = output < OUTPUT_RESERVE ? Math.floor(output * WORDS_PER_TOKEN) : undefined
-  const words = options.words === undefined ? room : Math.min(options.words, room ?? options.words)
+  const mostWords = output < OUTPUT_RESERVE ? Math.floor(output * WORDS_PER_TOKEN) : undefined
+  const words = options.words === undefined ? mostWords : Math.min(options.words, mostWords ?? options.words)
   const wanted = { kind, instructions, words, record: options.record ?? false }
   const budget = roomIn({ window, output, estimator, messages: options.messages, prompt: summaryPrompt(wanted) })
-  const asked = await summarise(caller, { wanted, room: budget, messages: options.messages }).catch(broken)
+  const room = { ...budget, dropShare: options.dropShare }
+  const asked = await summarise(caller, { wanted, room, messages: options.messages }).catch(broken)
   return { ...asked, responses }
 }
 

@@ -16,6 +16,8 @@ export interface Room {
   readonly estimator: Estimator
   /** How much of one result or text may stay. Default: by the room. */
   readonly limits?: InputLimits
+  /** Share of the rounds that is dropped where a provider finds the request too long without saying by how much. */
+  readonly dropShare?: number | undefined
 }
 
 const MESSAGE_TOKENS = 4 // role and separators around each

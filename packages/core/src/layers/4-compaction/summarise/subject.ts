@@ -27,7 +27,7 @@ export function conversationSubject(given: readonly Round[], room: Room, dropped
     messages,
     dropped,
     smaller(gap) {
-      const fewer = dropOldest(rounds, { gap, estimate: (round) => roundSize(round, room) })
+      const fewer = dropOldest(rounds, { gap, share: room.dropShare, estimate: (round) => roundSize(round, room) })
       if (fewer.kind === "dropped") {
         const next = conversationSubject(fewer.rounds, room, dropped + fewer.dropped)
         // a round may be shorter than the marker that replaces it: dropping it would gain nothing

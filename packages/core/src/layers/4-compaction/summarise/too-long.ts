@@ -1,16 +1,18 @@
 /**
- * For a request for a summary that is itself too long: drops the oldest rounds, as many as the error asks for, or a fifth where it names no
+ * For a request for a summary that is itself too long: drops the oldest rounds, as many as the error asks for, or a share where it names no
  * figure. An earlier summary is dropped last, because it covers more than any round. Pure: every call leaves fewer rounds than it got, or
  * says that nothing is left to drop.
  */
 import type { Round } from "../../../messages/rounds.ts"
 import { beginningWithUser, TRUNCATED, withoutMarkers } from "./markers.ts"
 
-const BLIND_SHARE = 0.2 // of the rounds, where the error names no figures
+const USUAL_SHARE = 0.2
 
 export interface DropOptions {
   /** By how many tokens the request was too long, where that is known. */
   readonly gap?: number | undefined
+  /** Of the rounds, where it is not. Default a fifth. */
+  readonly share?: number | undefined
   /** Tokens of a round, as it is sent. */
   readonly estimate: (round: Round) => number
 }
@@ -31,8 +33,11 @@ export function dropOldest(given: readonly Round[], options: DropOptions): Dropp
 
 const holdsSummary = (round: Round) => round.some((message) => message.type === "user" && message.isCompactSummary)
 
-function howMany(droppable: readonly Round[], { gap, estimate, total }: DropOptions & { total: number }): number {
-  if (gap === undefined || !(gap > 0)) return Math.max(1, Math.floor(total * BLIND_SHARE))
+function howMany(
+  droppable: readonly Round[],
+  { gap, share = USUAL_SHARE, estimate, total }: DropOptions & { total: number },
+): number {
+  if (gap === undefined || !(gap > 0)) return Math.max(1, Math.floor(total * share))
   let covered = 0
   let count = 0
   while (covered < gap && count < droppable.length) covered += estimate(droppable[count++]!)
