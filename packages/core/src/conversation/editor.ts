@@ -5,8 +5,9 @@ import type { ContextView } from "../views/context/context.ts"
 
 export type EditorState = Extract<Attachment, { type: "editor_file" | "editor_selection" }>
 
-export const isEditorState = (attachment: Attachment): attachment is EditorState =>
-  attachment.type === "editor_file" || attachment.type === "editor_selection"
+/** Callers in JavaScript may pass anything; what is no attachment is refused when it is added. */
+export const isEditorState = (attachment: Attachment | null): attachment is EditorState =>
+  attachment?.type === "editor_file" || attachment?.type === "editor_selection"
 
 /** The message that says it already, if the newest one about the editor does. */
 export function saidInView(context: ContextView, state: EditorState): Uuid | undefined {

@@ -1,6 +1,7 @@
 /** Every event that can have a hook, in one run: real shell commands as hooks, real files, a model in the same process. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { setImmediate } from "node:timers/promises"
 import { expect, onTestFinished, test } from "vitest"
 import type { AgentOptions } from "../../../src/agent/options.ts"
 import { HOOK_EVENTS } from "../../../src/base/vocabulary.ts"
@@ -53,7 +54,7 @@ test("HOOK-1 every event runs its commands: tools, agents, compaction, instructi
     says("Done."),
     says("<summary>\n1. Primary Request and Intent: read a file\n</summary>"),
   ])
-  const record = { command: `tr -d '\\n' >> ${log}; echo >> ${log}` }
+  const record = { command: `printf '%s\\n' "$(tr -d '\\n')" >> ${log}` } // one write, since some run at once
   const hooks = Object.fromEntries(HOOK_EVENTS.map((event) => [event, [record]]))
   const remark = join(scratchDirectory(), "remark.json")
   writeFileSync(remark, JSON.stringify({ hookSpecificOutput: { additionalContext: "It is Friday." } }))
@@ -63,6 +64,10 @@ test("HOOK-1 every event runs its commands: tools, agents, compaction, instructi
   const open = async (options: Partial<AgentOptions> = {}) => {
     const agent = await openTeamAgent({
       ...{ model, cwd, store, dir: scratchDirectory(), env: { PATH: process.env.PATH }, tools: fileTools, mode: "ask" },
+      askPermission: async () => {
+        while (!readFileSync(log, "utf8").includes("Notification")) await setImmediate() // nothing else waits for it
+        return { allowed: false }
+      },
       settings: {
         memory: "off",
         switches: { notes: false },
@@ -91,7 +96,8 @@ test("HOOK-1 every event runs its commands: tools, agents, compaction, instructi
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line) as Readonly<Record<string, string>>)
-  const reported = seen.map((event) => {
+  const inOrder = seen.filter((event) => event.hook_event_name !== "Notification")
+  const reported = inOrder.map((event) => {
     const { hook_event_name, source, tool_name, load_reason, prompt, trigger, agent_type } = event
     return [hook_event_name, source ?? tool_name ?? load_reason ?? prompt ?? trigger ?? agent_type].join(" ").trim()
   })

@@ -129,13 +129,14 @@ describe("by hand", () => {
     if (compacted?.type !== "strata" || compacted.subtype !== "compacted") throw new Error("not compacted")
     const summary = entries.slice(at).find((entry) => entry.type === "user" && entry.isCompactSummary)
     if (summary?.type !== "user") throw new Error("no summary")
-    const written = Math.ceil(chat.views.estimator.blocks(toBlocks(summary.message.content)))
+    const written = chat.views.estimator.blocks(toBlocks(summary.message.content))
     expect(compacted).toMatchObject({
       route: planned.routes[0],
       kept: planned.kept.uuids,
       tokensBefore: planned.tokensBefore,
     })
-    expect(compacted.tokensAfter - written).toBe(planned.expectedAfter - expected)
+    // each size is rounded once, as a whole
+    expect(Math.abs(compacted.tokensAfter - written - (planned.expectedAfter - expected))).toBeLessThan(1)
     expect(entries[at]).toMatchObject({
       compactMetadata: { messagesSummarized: planned.summarised.messages, lastUuid: planned.summarised.last },
     })

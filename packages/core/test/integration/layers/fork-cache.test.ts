@@ -99,7 +99,7 @@ describe.each<Clearing>(["by-api", "by-size", "by-time"])("L7-1 forks of a long 
     expect(usagesOf(agent).at(-1)!.cache_read_input_tokens).toBe(cachedAfter(before))
 
     await agent.conversation.compact()
-    const [summary] = await forksFor(agent, "compaction")
+    const [summary] = await forksFor(agent, "by-hand")
     expect(shareRead(summary!)).toBeGreaterThan(LEAST_READ)
     expect(summary!.cache_creation_input_tokens).toBe(0)
     expect(sim.log.every(({ status }) => status === 200)).toBe(true)
