@@ -22,12 +22,14 @@ export interface AgentStateParts {
   readonly within?: (() => PermissionPolicy) | undefined
   /** Whether large results are put aside. */
   readonly putsAside: () => boolean
+  /** After how many refusals in a row the model is asked to take another way. */
+  readonly mostRefusals: () => number
 }
 
 export class AgentState {
   directory: string
   todos: readonly Todo[] = []
-  readonly refusals = new Refusals()
+  readonly refusals: Refusals
   readonly toolContext: SharedToolContext
   readonly #recordMode: AgentStateParts["recordMode"]
   readonly #within: AgentStateParts["within"]
@@ -35,6 +37,7 @@ export class AgentState {
 
   constructor(parts: AgentStateParts) {
     const { policy, directory, approvePlan, askPerson, clock, env, reads, recordMode, within, putsAside } = parts
+    this.refusals = new Refusals(parts.mostRefusals)
     this.#recordMode = recordMode
     this.#within = within
     this.#policy = policy

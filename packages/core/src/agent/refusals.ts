@@ -3,7 +3,7 @@
  * the same would be refused too. An allowed call starts the count again. Each agent and each fork has its own.
  */
 
-const MOST_IN_A_ROW = 3
+const USUAL_MOST = 3
 
 export interface RefusalCount {
   readonly tool: string
@@ -13,15 +13,21 @@ export interface RefusalCount {
 }
 
 export class Refusals {
+  readonly #most: () => number
   readonly #counts = new Map<string, RefusalCount>()
   #inARow = 0
+
+  /** `most`: after how many in a row the model is asked to take another way. */
+  constructor(most: () => number = () => USUAL_MOST) {
+    this.#most = most
+  }
 
   /** Returns what to add to the refusal, for the model. */
   refused(tool: string, why: string): string | undefined {
     const key = JSON.stringify([tool, why])
     this.#counts.set(key, { tool, why, count: (this.#counts.get(key)?.count ?? 0) + 1 })
     this.#inARow++
-    if (this.#inARow < MOST_IN_A_ROW) return undefined
+    if (this.#inARow < this.#most()) return undefined
     return `This is refusal ${this.#inARow} in a row. Do not try variations of it. Reach the goal another way, or tell the user what you need and why.`
   }
 

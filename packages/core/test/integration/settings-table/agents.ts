@@ -205,6 +205,20 @@ export const AGENT_FIGURES: Probes = {
     usual: says(/Done\./),
     changed: says("agents-per-conversation"),
   },
+  "refusals-in-a-row": {
+    observe: async (settings) => {
+      const opened = await scene(settings, {
+        base: { permissions: { deny: ["Refused"] } },
+        tools: [{ ...echo, name: "Refused" }],
+        brain: { work: (_, nth) => (nth < 3 ? calling("Refused", { nth }) : "I give up.") as never },
+      })
+      await ask(opened, "Go.")
+      return JSON.stringify(opened.requests.at(-1)).match(/refusal \d in a row/g)
+    },
+    turned: 2,
+    usual: ["refusal 3 in a row"],
+    changed: ["refusal 2 in a row", "refusal 3 in a row"],
+  },
   "agents-at-once": { provenBy: "packages/core/test/integration/team/agents.test.ts" },
   "agent-turns": { provenBy: "packages/core/test/integration/team/agents.test.ts" },
   "agent-result-limit": { provenBy: "packages/core/test/integration/team/coordinator.test.ts" },
