@@ -27,7 +27,7 @@ const HEAD = [
 const MOST_SHOWN = 20_000 // names in the other facts
 // Chosen with `npm run compaction-marks`, on a conversation that rewrites whole files: it has far more names than room.
 const RECENCY = 1 // how much more the newest name counts than the oldest: as much as three uses instead of one
-const SAID = 1 // how much more a name counts that was said than one that was only typed
+const SAID = 2 // how much more a name counts that was said than one that was only typed
 const EXPRESSION = 3 // how much less `error.message` counts, typed or in a result: ordinary words, joined by code
 
 /** Empty where there is nothing to list. */
