@@ -178,9 +178,14 @@ async function withSimulator(user: User, use: (url: string) => Promise<void> | v
   })
   const ended = new Promise<unknown>((resolve) => child.once("exit", resolve).once("error", resolve))
   try {
-    const { value: line = "" } = await createInterface(child.stdout)[Symbol.asyncIterator]().next()
-    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0]
-    if (url === undefined) throw new Error(`strata sim did not say where it listens: ${line}`)
+    const said: string[] = []
+    let url: string | undefined
+    for await (const line of createInterface(child.stdout)) {
+      said.push(line)
+      url = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0]
+      if (url !== undefined) break
+    }
+    if (url === undefined) throw new Error(`strata sim ended (${await ended}) without an address: ${said.join(" ")}`)
     await use(url)
   } finally {
     child.kill("SIGTERM")

@@ -142,14 +142,15 @@ async function main() {
   const options = readOptions(process.argv.slice(2))
   if (options.help) return process.stdout.write(HELP)
   const simulator = await start(options)
-  const token = options.token ? "" : `, control token ${simulator.token}`
-  console.log(`Strata simulator (${options.brain}) on ${simulator.url}${token}`)
+  // before the line that others wait for: they may end the server as soon as they read it
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, async () => {
       await simulator.close()
       process.exit(0)
     })
   }
+  const token = options.token ? "" : `, control token ${simulator.token}`
+  console.log(`Strata simulator (${options.brain}) on ${simulator.url}${token}`)
 }
 
 try {
