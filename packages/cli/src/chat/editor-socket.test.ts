@@ -1,5 +1,6 @@
+import { spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync, statSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { createConnection } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -107,4 +108,23 @@ test("MSG-15 the library takes it with attach, once per change", async () => {
   expect(other).not.toBe(first)
   expect(await chat.attach(file)).not.toBe(first)
   expect(chat.views.words.messages.map(({ text }) => text)).toEqual(["Look."])
+})
+
+test("MSG-15 a file in the socket's place and the socket of another chat are left as they are; what a killed process left is replaced", async () => {
+  const place = directory()
+  const file = join(place, "notes.txt")
+  writeFileSync(file, "mine")
+  await expect(openEditorSocket(file, () => {})).rejects.toThrow("is not a socket, and it was left as it is")
+  expect(readFileSync(file, "utf8")).toBe("mine")
+  const path = join(place, "editor.sock")
+  const first = await openEditorSocket(path, () => {})
+  await expect(openEditorSocket(path, () => {})).rejects.toThrow("another chat uses it")
+  expect(await send(first, selected("still here"))).toEqual([{ ok: true }])
+  await first.close()
+  const killed = `require("node:net").createServer().listen(process.argv[1], () => process.kill(process.pid, "SIGKILL"))`
+  spawnSync(process.execPath, ["-e", killed, path])
+  expect(statSync(path).isSocket()).toBe(true)
+  const second = await openEditorSocket(path, () => {})
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  await second.close()
 })

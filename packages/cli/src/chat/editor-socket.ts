@@ -2,8 +2,8 @@
  * A Unix socket through which the person's editor says what it shows. A connection carries lines of JSON, and each gets a line as its answer.
  * The socket and its directory are for their owner only. What comes through it is data: never a message of the person.
  */
-import { chmod, mkdir, rm } from "node:fs/promises"
-import { createServer, type Socket } from "node:net"
+import { chmod, lstat, mkdir, rm } from "node:fs/promises"
+import { connect, createServer, type Socket } from "node:net"
 import { dirname } from "node:path"
 import type { EditorState } from "@strata/core/internal"
 import { reasonOf } from "@strata/core/internal/base/errors"
@@ -24,7 +24,7 @@ export async function openEditorSocket(
   show: (state: EditorState | undefined) => void,
 ): Promise<EditorSocket> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  await rm(path, { force: true }) // left by a process that was killed
+  await makeWay(path)
   const open = new Set<Socket>()
   const server = createServer((socket) => {
     open.add(socket)
@@ -35,7 +35,9 @@ export async function openEditorSocket(
   server.unref() // the chat ends when the person leaves
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject)
+    const before = process.umask(0o177) // the socket is made in this call, and never for others
     server.listen(path, () => resolve(void server.off("error", reject)))
+    process.umask(before)
   })
   await chmod(path, 0o600)
   return {
@@ -46,6 +48,23 @@ export async function openEditorSocket(
       await rm(path, { force: true })
     },
   }
+}
+
+/** Removes what a killed process left. A file of the person, or a socket that another chat answers on, stays. */
+async function makeWay(path: string): Promise<void> {
+  const there = await lstat(path).catch(() => undefined)
+  if (there === undefined) return
+  if (!there.isSocket()) throw new Error("it is not a socket, and it was left as it is")
+  if (await answers(path)) throw new Error("another chat uses it")
+  await rm(path, { force: true })
+}
+
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path)
+    socket.once("connect", () => resolve(true)).once("error", () => resolve(false))
+    socket.once("connect", () => socket.destroy())
+  })
 }
 
 function serve(socket: Socket, show: (state: EditorState | undefined) => void): void {

@@ -61,26 +61,20 @@ test("L4-13, L4-20, L4-26 an own loop honours compact instructions, restores fil
   expect(JSON.stringify((await chat.prepare()).messages)).toContain("export const port = 4711")
 })
 
-test("L4-8 the notes of its own conversation, which a marker names, can be read without a question; those of others cannot", async () => {
-  const where = project()
-  const path = (id: string) => journalPaths(where.dir, { project: projectName(where.cwd), id }).notes
-  const { sim } = await compactingSimulator([
-    calls(["Read", { file_path: path("own") }], ["Read", { file_path: path("other") }]),
-    "Done.",
-  ])
-  const agent = await agentFor(sim, where, { id: "own", mode: "ask" })
-  const { events } = await ask(agent, "Look it up.")
-  expect(ofType(events, "tool-denied").map(({ question }) => question.paths)).toEqual([[path("other")]])
-})
-
-test("L4-19 the transcript that a summary names can be read without a question, the journals beside it cannot", async () => {
-  const where = project()
-  const path = (id: string) => journalPaths(where.dir, { project: projectName(where.cwd), id }).journal
-  const { sim } = await compactingSimulator([
-    calls(["Read", { file_path: path("own") }], ["Read", { file_path: path("other") }]),
-    "Done.",
-  ])
-  const agent = await agentFor(sim, where, { id: "own", mode: "ask" })
-  const { events } = await ask(agent, "Look it up.")
-  expect(ofType(events, "tool-denied").map(({ question }) => question.paths)).toEqual([[path("other")]])
-})
+test.each([
+  ["L4-8 the notes, which a marker names", "notes"],
+  ["L4-19 the transcript, which a summary names", "journal"],
+] as const)(
+  "%s: those of its own conversation can be read without a question, those of others cannot",
+  async (_, file) => {
+    const where = project()
+    const path = (id: string) => journalPaths(where.dir, { project: projectName(where.cwd), id })[file]
+    const { sim } = await compactingSimulator([
+      calls(["Read", { file_path: path("own") }], ["Read", { file_path: path("other") }]),
+      "Done.",
+    ])
+    const agent = await agentFor(sim, where, { id: "own", mode: "ask" })
+    const { events } = await ask(agent, "Look it up.")
+    expect(ofType(events, "tool-denied").map(({ question }) => question.paths)).toEqual([[path("other")]])
+  },
+)
