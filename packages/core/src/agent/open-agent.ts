@@ -2,27 +2,20 @@
 import { realpath } from "node:fs/promises"
 import { dirname, isAbsolute, join, relative } from "node:path"
 import { claudeModeOf } from "../base/claude-settings.ts"
-import { type Clock, systemClock } from "../base/clock.ts"
-import { reasonOf } from "../base/errors.ts"
+import { systemClock } from "../base/clock.ts"
 import { createFlags } from "../base/flags.ts"
 import { projectName, randomIds } from "../base/ids.ts"
-import { InvalidOptionError } from "../base/options.ts"
 import { repositoryRoot } from "../base/repository.ts"
-import type { EffectiveSettings, Settings } from "../base/settings.ts"
+import type { EffectiveSettings } from "../base/settings.ts"
 import { createTelemetry } from "../base/telemetry.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import { defaultLayers, type LayerSurroundings } from "../conversation/default-layers.ts"
 import { editorDue } from "../conversation/editor.ts"
-import { type MemoryGround, memoryFor, openWithSettings } from "../conversation/open.ts"
+import { openWithSettings } from "../conversation/open.ts"
 import { projectDreams } from "../conversation/project-dreams.ts"
-import { openAgentMemory, type ProjectMemory } from "../conversation/project-memory.ts"
-import { fileStore } from "../journal/file/file-store.ts"
 import { defaultRoot, journalDirectory, notesConfigDirectory, projectDirectory } from "../journal/file/layout.ts"
-import type { Store } from "../journal/store.ts"
 import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
 import type { Layer } from "../layers/layer.ts"
-import { chooseModel, isReachable } from "../model/choose-model.ts"
-import type { Model } from "../model/model.ts"
 import { tracedModel } from "../model/traced-model.ts"
 import { findModel } from "../tokens/models.ts"
 import { deferredTools } from "../tools/deferred/deferred-tools.ts"
@@ -39,6 +32,7 @@ import { factsDue } from "./changing-facts.ts"
 import { compactionHooks } from "./compaction-hooks.ts"
 import type { Companions, SubAgentPlace } from "./companions.ts"
 import { definitionSizes, listingDue, maySearchTools, toolsInView } from "./deferred-listing.ts"
+import { type Ground, groundOf, projectAt } from "./ground.ts"
 import { commandHooks } from "./hook-command.ts"
 import { hooksOf, reportsOf } from "./hooks.ts"
 import { InstructionWatch } from "./instruction-watch.ts"
@@ -93,83 +87,10 @@ export async function openAgentWith(
   }
 }
 
-/** What everything else is built on. */
-interface Ground {
-  readonly cwd: string
-  readonly root: string
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly clock: Clock
-  readonly loaded: EffectiveSettings
-  readonly settings: Settings
-  readonly model: Model
-  readonly summariser: Model | undefined
-  readonly store: Store
-  readonly memory: ProjectMemory | undefined
-}
-
-async function groundOf(options: AgentOptions, loaded: EffectiveSettings, sub?: SubAgentPlace): Promise<Ground> {
-  const { clock = systemClock, env = process.env, client, summariser } = options
-  const cwd = await projectAt(options.cwd ?? process.cwd())
-  const root = options.dir ?? defaultRoot(env)
-  const { values } = loaded
-  const store = options.store ?? fileStore({ root, flush: values.flush, clock })
-  const source = { env, models: values.models, cacheLifetime: values.cacheLifetime }
-  const model = await chooseModel({ ...source, model: options.model, client })
-  // a summariser that is no id brings its own client
-  const shared = typeof summariser === "string" ? client : undefined
-  return {
-    cwd,
-    root,
-    env,
-    clock,
-    loaded,
-    settings: values,
-    model,
-    store,
-    memory: await openMemory(options, { store, settings: loaded, root, cwd, clock }, sub),
-    summariser: summariser
-      ? await chooseModel({ ...source, model: summariser, client: shared })
-      : await configuredSummariser(values, model, { ...source, client }),
-  }
-}
-
 /** The file may not exist yet. A rule about paths is checked against real paths. */
 async function realNotes(path: string): Promise<string> {
   const project = dirname(dirname(path))
   return join(await realpath(project).catch(() => project), relative(project, path))
-}
-
-/** The model of the setting, through the agent's own client where it has one. Without a key or a client, the agent's own model writes the summaries. */
-async function configuredSummariser(
-  { summariserModel: model }: Settings,
-  own: Model,
-  source: Omit<Parameters<typeof chooseModel>[0], "model">,
-): Promise<Model | undefined> {
-  if (model === undefined) return undefined
-  return own.sibling?.(model) ?? (isReachable({ ...source, model }) ? chooseModel({ ...source, model }) : undefined)
-}
-
-/** An agent that works for another one has its own memory or none. */
-async function openMemory(
-  options: AgentOptions,
-  ground: MemoryGround,
-  sub: SubAgentPlace | undefined,
-): Promise<ProjectMemory | undefined> {
-  const { store, cwd, clock, settings } = ground
-  const code = repositoryRoot(cwd)
-  if (!sub) return memoryFor(options, { ...ground, code })
-  return sub.memory && openAgentMemory({ store, cwd, clock, code, place: sub.memory, mode: settings.values.memory })
-}
-
-async function projectAt(path: string): Promise<string> {
-  try {
-    return await realpath(path)
-  } catch (error) {
-    throw new InvalidOptionError(
-      "cwd",
-      `The option "cwd" of openAgent() must be a directory that exists, not ${JSON.stringify(path)} (${reasonOf(error)}).`,
-    )
-  }
 }
 
 interface Assembly extends Surroundings {
