@@ -94,6 +94,15 @@ describe("PERM-3 settings for Claude Code", () => {
     ])
   })
 
+  test("a stranger's names neither draw on the screen nor fill it", async () => {
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`\u001b[2J${at}${"x".repeat(500)}`, 1]))
+    put("project/.claude/settings.json", many)
+    const [problem = ""] = (await loadSettings(sources())).problems ?? []
+    expect(problem).toContain("490 more")
+    expect(problem).not.toContain("\u001b")
+    expect(problem.length).toBeLessThan(2_000)
+  })
+
   test.each([[], null, "x", { hooks: [], permissions: 3 }, { hooks: { Stop: { hooks: "x" } } }])(
     "of another shape do no harm: %j",
     async (content) => {

@@ -3,12 +3,15 @@
  * hooks become settings of Strata. What has no counterpart is listed, so that no one relies on it.
  */
 import { join } from "node:path"
+import { escaped } from "./escaped-text.ts"
 import { factsOf } from "./path-facts.ts"
 import { readSettingsFile } from "./settings-files.ts"
 import type { Settings } from "./settings-schema.ts"
 import { HOOK_EVENTS, type HookEvent, isPermissionRule, type PermissionMode } from "./vocabulary.ts"
 
 const FILES = ["settings.json", "settings.local.json"]
+const MOST_LISTED = 10
+const LONGEST_LISTED = 80 // characters
 const HOOK_SECONDS = { byDefault: 600, least: 0.1, most: 3600 } // scripts written for Claude Code may take ten minutes
 
 export interface ClaudeSettings {
@@ -33,12 +36,17 @@ export async function readClaudeSettings(directory: string): Promise<readonly Cl
 
 /** One sentence for everything that was found and is not used. */
 export function unusedSentence(found: readonly ClaudeSettings[]): string | undefined {
-  const listed = found
+  const files = found
     .filter(({ unused }) => unused.length > 0)
-    .map(({ source, unused }) => `${[...new Set(unused)].join(", ")} (${source})`)
-  return listed.length === 0
-    ? undefined
-    : `Found and not used, because Strata has no counterpart: ${listed.join("; ")}.`
+    .map(({ source, unused }) => `${listed([...new Set(unused)])} (${escaped(source)})`)
+  return files.length === 0 ? undefined : `Found and not used, because Strata has no counterpart: ${files.join("; ")}.`
+}
+
+/** Names from a stranger's file: they must neither draw on the screen nor fill it. */
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, MOST_LISTED).map((name) => escaped(name.slice(0, LONGEST_LISTED)))
+  const more = names.length - shown.length
+  return [...shown, ...(more > 0 ? [`${more} more`] : [])].join(", ")
 }
 
 type Fields = Readonly<Record<string, unknown>>
