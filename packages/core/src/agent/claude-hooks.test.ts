@@ -48,7 +48,7 @@ test("HOOK-2 a script for Claude Code gets the fields it knows, and its answers 
     ...{ session_id: id, transcript_path: location, cwd, permission_mode: "default", hook_event_name: "PostToolUse" },
     ...{ tool_name: "Write", tool_input: { file_path: join(cwd, "wanted.txt"), content: "x" } },
     tool_use_id: expect.stringMatching(/^toolu_/),
-    tool_response: expect.anything(),
+    tool_response: { filePath: join(cwd, "wanted.txt"), success: true },
   })
   expect(seen("before")).toMatchObject({ tool_input: { file_path: join(cwd, "doubtful.txt") }, tool_use_id: asked[0] })
   expect(seen("notified")).toMatchObject({

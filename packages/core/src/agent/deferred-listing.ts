@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from "node:util"
 import type { Attachment } from "../messages/attachments.ts"
 import type { ToolDefinition } from "../messages/request.ts"
+import { nameOf } from "../messages/tool-references.ts"
 import { createEstimator } from "../tokens/estimate.ts"
 import { SEARCH_TOOL } from "../tools/deferred/deferrable.ts"
 import type { DeferredTools, ToolsInView } from "../tools/deferred/deferred-tools.ts"
@@ -29,26 +30,33 @@ export function maySearchTools(policy: PermissionPolicy): boolean {
   return judge({ tool: SEARCH_TOOL, isReadOnly: true, needsApproval: false, question }, policy).verdict !== "deny"
 }
 
-/** About how many tokens the definition of each tool takes that may wait, by name. */
+/** About how many tokens the definition of a tool takes that may wait, by name. */
 export async function definitionSizes(
   tools: readonly Tool[],
-  { deferrable, family }: Pick<DeferredTools, "deferrable"> & Pick<ContextView, "family">,
-): Promise<ReadonlyMap<string, number>> {
+  { deferrable, growth, family }: Pick<DeferredTools, "deferrable" | "growth"> & Pick<ContextView, "family">,
+): Promise<(name: string) => number> {
   const estimate = createEstimator(family).text // not what is learnt later: the same list must always say the same
+  const sizeOf = (definition: ToolDefinition) => estimate(JSON.stringify(definition))
   const sized = tools
     .filter(({ name }) => deferrable.has(name))
-    .map(async (tool) => [tool.name, estimate(JSON.stringify(await toolDefinition(tool)))] as const)
-  return new Map(await Promise.all(sized))
+    .map(async (tool) => [tool.name, sizeOf(await toolDefinition(tool))] as const)
+  const atOpening = new Map(await Promise.all(sized))
+  return (name) => {
+    const known = atOpening.get(name)
+    if (known !== undefined) return known
+    const late = growth?.known().find((definition) => nameOf(definition) === name)
+    return late ? sizeOf(late) : 0
+  }
 }
 
 /** What is due before a request. While the prompt and the last list are the same, nothing is computed. */
-export function listingDue(deferred: DeferredTools, sizes: ReadonlyMap<string, number>) {
+export function listingDue(deferred: DeferredTools, sizeOf: (name: string) => number) {
   let settled: { readonly prompt: unknown; readonly said: unknown; readonly revision: unknown } | undefined
   return ({ prompt, said }: Pick<ContextView, "prompt" | "said">): readonly Attachment[] => {
     const revision = deferred.growth?.revision()
     if (settled?.revision === revision && settled?.prompt === prompt && settled?.said === said.deferred) return []
     const names = deferred.waiting().map(({ name }) => name)
-    const tokens = Math.round(names.reduce((sum, name) => sum + (sizes.get(name) ?? 0), 0))
+    const tokens = Math.round(names.reduce((sum, name) => sum + sizeOf(name), 0))
     const listing = deferredListing(names, tokens)
     if (said.deferred ? isSame(said.deferred, listing) : names.length === 0) {
       settled = { prompt, said: said.deferred, revision }

@@ -30,6 +30,7 @@ export function commandHooks(settings: Settings["hooks"], env: Environment): rea
         event: event as HookEvent,
         name: redact(command, secrets),
         ...(matcher === undefined ? {} : { matcher }),
+        isForClaudeCode: projectDirectory !== undefined,
         run: (input, { signal }) => runCommand({ ...own, input, signal }),
       }
     }),

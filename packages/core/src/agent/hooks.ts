@@ -50,6 +50,8 @@ export interface Hook {
   readonly run: HookFunction
   /** For messages. Default: the name of the function, else the event. */
   readonly name?: string
+  /** @internal It was written for Claude Code: fields that have another form there get that form. */
+  readonly isForClaudeCode?: boolean
 }
 
 const nameOf = ({ name, run, event }: Hook): string => name || (run.name !== "run" && run.name) || event
@@ -70,6 +72,8 @@ export interface HookOutcome {
 export interface HookCall {
   /** The fields of the event. */
   readonly about: Readonly<Record<string, unknown>>
+  /** In place of fields of `about`, for hooks that were written for Claude Code. */
+  readonly claudeCode?: Readonly<Record<string, unknown>>
   /** Ends the hooks. The call then rejects. */
   readonly signal?: AbortSignal
 }
@@ -95,11 +99,21 @@ export interface SessionHooks {
 }
 
 export function hooksOf({ hooks, session, closing }: SessionHooks): RunHooks {
-  return (event, { about, signal }) => {
+  return (event, { about, claudeCode, signal }) => {
     const signals = [signal, event === "SessionEnd" ? undefined : closing].filter((one) => one !== undefined)
-    return runHooks(hooks, { hook_event_name: event, ...session(), ...about }, AbortSignal.any(signals))
+    const given = { hook_event_name: event, ...session(), ...about }
+    return runHooks(
+      claudeCode ? hooks.map((hook) => withFields(hook, claudeCode)) : hooks,
+      given,
+      AbortSignal.any(signals),
+    )
   }
 }
+
+const withFields = (hook: Hook, fields: Readonly<Record<string, unknown>>): Hook =>
+  hook.isForClaudeCode
+    ? { ...hook, name: nameOf(hook), run: (input, options) => hook.run({ ...input, ...fields }, options) }
+    : hook
 
 /** Runs every hook for an event, in the order they were given. A later hook sees the input that an earlier one gave. */
 export async function runHooks(

@@ -19,6 +19,7 @@ import {
   throughHooks,
   throughRules,
 } from "./admit-call.ts"
+import { claudeToolResponse } from "./claude-tool-response.ts"
 import { judge } from "./permissions.ts"
 import type { QueryEvent } from "./query-events.ts"
 import type { Refusals } from "./refusals.ts"
@@ -180,7 +181,10 @@ async function afterHooks({ request, output, notes }: Performed, gate: Gate, rou
   const { call, tool, input, context } = request
   const response = typeof output.content === "string" ? output.content : output.content.map((block) => block.type)
   const about = { tool_name: tool.name, tool_input: copyOf(input), tool_use_id: call.id, tool_response: response }
-  const after = await gate.runHooks("PostToolUse", { about, signal: gate.signal })
+  const claudeCode = {
+    tool_response: claudeToolResponse({ tool: tool.name, input, output, directory: context.directory.get() }),
+  }
+  const after = await gate.runHooks("PostToolUse", { about, claudeCode, signal: gate.signal })
   for (const message of after.messages) gate.notice(message)
   if (after.stop !== undefined) round.stop(after.stop)
   if (after.output !== undefined) forgetCalls(context.reads, new Set([call.id]))

@@ -32,6 +32,8 @@ export interface DeferredTools {
 
 export interface ToolGrowth extends Pick<LaterTools, "isExpected" | "revision"> {
   definitions(): Promise<readonly ToolDefinition[]>
+  /** What `definitions` returned last. */
+  known(): readonly ToolDefinition[]
 }
 
 /** Absent where no tool may wait, or where a tool of yours has the name of one of the two. */
@@ -65,11 +67,13 @@ export function deferredTools(
   const parts = { deferrable: names, search, call: callTool(names), waiting }
   if (!later) return parts
   const { isExpected, revision } = later
+  let known: readonly ToolDefinition[] = []
   const definitions = async () => {
     deferrable() // from now on they may wait and be called by name
-    return (await Promise.all(late().map(toolDefinition))) as readonly ToolDefinition[]
+    known = (await Promise.all(late().map(toolDefinition))) as readonly ToolDefinition[]
+    return known
   }
-  return { ...parts, growth: { isExpected, revision, definitions } }
+  return { ...parts, growth: { isExpected, revision, definitions, known: () => known } }
 }
 
 function offersIn({ offered, loaded }: ToolsInView): ToolsOffered {

@@ -128,6 +128,9 @@ async function follow(end: ShellEnd, { directory }: ToolContext): Promise<string
   return gone === undefined ? undefined : `The working directory ${gone} is gone; it is ${directory.get()} now.`
 }
 
+/** The result of a command that printed nothing. */
+export const NO_OUTPUT = "(no output)"
+
 interface Outcome {
   readonly end: ShellEnd
   readonly text: string
@@ -138,7 +141,7 @@ interface Outcome {
 function asResult({ end, text, note, timeoutMs }: Outcome): ToolOutput {
   const heading = headingOf(end, timeoutMs)
   const content = [heading, text.trimEnd(), note].filter((part) => part !== undefined && part !== "").join("\n")
-  return { content: content || "(no output)", ...(heading === undefined ? {} : { isError: true }) }
+  return { content: content || NO_OUTPUT, ...(heading === undefined ? {} : { isError: true }) }
 }
 
 /** The first line of the result if the command failed. */

@@ -89,6 +89,8 @@ describe.each(MODELS)("TOOL-1 a server that joins late, on a model $kind", ({ se
     const announced = textsOf(second!.request).join("\n")
     expect(announced).toContain("mcp__billing__: refund_customer")
     expect(announced).toContain("Refund once.")
+    const { deferred: listing } = agent.conversation.views.context.said
+    expect(listing?.tokens).toBeGreaterThan(20)
     expect(textsOf(fourth!.request).join("\n")).toContain(`${REFUND}: A-1.`)
     expect(agent.conversation.cacheHistory().breaks).toEqual([])
     expect(await decisionsOf(agent, "thinking-dropped")).toEqual([])
