@@ -1,7 +1,7 @@
 /** An MCP server for tests, with a tool for each thing that can happen. As a program it uses standard input and output. */
 import { spawn } from "node:child_process"
 import { appendFileSync, existsSync, writeFileSync } from "node:fs"
-import { McpServer } from "@modelcontextprotocol/server"
+import { McpServer, ResourceTemplate } from "@modelcontextprotocol/server"
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio"
 import { z } from "zod"
 
@@ -42,8 +42,33 @@ export function createTestServer(): McpServer {
             structuredContent: { hits: 2 },
           },
   )
+  server.registerResource("note", "memory://note", { mimeType: "text/plain", description: "A note." }, async (uri) => ({
+    contents: [{ uri: uri.href, mimeType: "text/plain", text: "remember the milk" }],
+  }))
+  server.registerResource("dot", "memory://dot", { mimeType: "image/png" }, async (uri) => ({
+    contents: [
+      { uri: uri.href, mimeType: "image/png", blob: PIXEL },
+      { uri: uri.href, mimeType: "application/zip", blob: "AAAA" },
+    ],
+  }))
+  const template = new ResourceTemplate("memory://users/{id}", { list: undefined })
+  server.registerResource("user", template, { title: "A user" }, async (uri, { id }) => ({
+    contents: [{ uri: uri.href, text: `user ${id}` }],
+  }))
+  const review = z.object({ file: z.string().describe("Which file"), tone: z.string().optional() })
+  server.registerPrompt(
+    "review",
+    { description: "Reviews a file.", argsSchema: review },
+    ({ file, tone = "kind" }) => ({
+      messages: [
+        { role: "user", content: { type: "text", text: `Review ${file}, be ${tone}.` } },
+        { role: "assistant", content: { type: "text", text: "I will." } },
+      ],
+    }),
+  )
   server.registerTool("grow", { inputSchema: z.object({}) }, async () => {
     server.registerTool("grown", { inputSchema: z.object({}) }, async () => text("I am new"))
+    server.registerPrompt("fresh", {}, () => ({ messages: [] }))
     return text("grown")
   })
   server.registerTool("elicit", { inputSchema: z.object({}) }, async () => {

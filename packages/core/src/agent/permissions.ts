@@ -84,9 +84,11 @@ function findRule(
   { policy, quantifier }: Search,
 ): string | undefined {
   const strict = quantifier === "any"
+  const isNamed = (rule: Rule) =>
+    toolFits(rule.tool, tool) || (question.ruleName !== undefined && toolFits(rule.tool, question.ruleName))
   const covers = (rule: Rule): boolean => {
     if (question.kind === "read") return strict ? coversReading(rule, tool) : toolFits(rule.tool, tool)
-    return question.kind === "write" ? coversWriting(rule, { by: tool, strict }) : toolFits(rule.tool, tool)
+    return question.kind === "write" ? coversWriting(rule, { by: tool, strict }) : isNamed(rule)
   }
   const fitting = rules.map(parseRule).filter(covers)
   const whole = fitting.find((rule) => rule.pattern === undefined)

@@ -153,4 +153,6 @@ const BUILT_IN = new Set([
   "Skill",
   "Task",
   "Agent",
+  "ListMcpResources",
+  "ReadMcpResource",
 ])

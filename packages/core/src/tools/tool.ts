@@ -101,6 +101,49 @@ export interface ToolServer {
   /** Why it failed. */
   readonly why?: string
   readonly tools: readonly Tool[]
+  /** What the person can send by name. Empty until the server has listed them. */
+  readonly prompts?: readonly ServerPrompt[]
+  /** Absent where the server has none. */
+  readonly resources?: ServerResources
+}
+
+/** A text of a server that the person sends by name. */
+export interface ServerPrompt {
+  readonly name: string
+  /** `mcp__<server>__<prompt>` */
+  readonly command: string
+  readonly description: string
+  readonly arguments: readonly {
+    readonly name: string
+    readonly isRequired: boolean
+    readonly description?: string
+  }[]
+  /** Content of the server, not the person's words. */
+  text(given: Readonly<Record<string, string>>, signal: AbortSignal): Promise<string>
+}
+
+export interface ServerResources {
+  list(signal: AbortSignal): Promise<{
+    readonly resources: readonly ListedResource[]
+    readonly templates: readonly ListedTemplate[]
+  }>
+  read(uri: string, signal: AbortSignal): Promise<ToolOutput>
+}
+
+interface AboutResource {
+  readonly name: string
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly mimeType?: string | undefined
+}
+
+export interface ListedResource extends AboutResource {
+  readonly uri: string
+}
+
+/** A uri with parts to fill in. */
+export interface ListedTemplate extends AboutResource {
+  readonly uriTemplate: string
 }
 
 export interface PermissionQuestion {
@@ -109,6 +152,8 @@ export interface PermissionQuestion {
   readonly summary: string
   /** The files it touches, as absolute paths with symlinks followed. */
   readonly paths?: readonly string[]
+  /** Rules for this name count like rules for the tool: `mcp__db` covers the resources of the server db. */
+  readonly ruleName?: string
   /** What the patterns in rules match when it is not a path: a command line, a URL. */
   readonly subject?: string
   /** What would change, for a person to look at. */

@@ -6,7 +6,8 @@ import { anOption, checkOptions, describe, InvalidOptionError, type OptionRules 
 import type { CodingToolsOptions } from "./coding-tools.ts"
 import { checkTool, isToolset, refuseDuplicates } from "./define-tool.ts"
 import type { McpServerConfig } from "./mcp/mcp-config.ts"
-import type { LaterTools, OpenToolset, Tool, Toolset, ToolsetContext } from "./tool.ts"
+import { offersResources, resourceTools } from "./mcp/resource-tools.ts"
+import type { LaterTools, OpenToolset, Tool, ToolServer, Toolset, ToolsetContext } from "./tool.ts"
 
 const CODING_RULES: OptionRules<CodingToolsOptions> = {
   shell: anOption.object,
@@ -76,26 +77,37 @@ export async function openTools(
   const opened = settled.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []))
   try {
     for (const outcome of settled) if (outcome.status === "rejected") throw outcome.reason
-    refuseDuplicates(opened.flatMap((one) => one.tools).map(({ name }) => name))
-    return together(opened)
+    const set = together(opened, offersResources(serversOf(opened)))
+    refuseDuplicates(set.tools.map(({ name }) => name))
+    return set
   } catch (error) {
     await closeAll(opened).catch(() => undefined) // why the opening failed matters more
     throw error
   }
 }
 
-function together(opened: readonly OpenToolset[]): Required<OpenToolset> {
+/** `hasResources`: a server had resources at the opening. Otherwise the tools for them come with the first server that has. */
+function together(opened: readonly OpenToolset[], hasResources: boolean): Required<OpenToolset> {
+  const own = opened.flatMap((one) => one.tools)
+  const forResources = resourceTools(() => serversOf(opened)).filter(({ name }) =>
+    own.every((tool) => tool.name !== name),
+  )
+  const later = laterOf(opened.flatMap((one) => one.later ?? []))
+  const late = () => (!hasResources && offersResources(serversOf(opened)) ? forResources : [])
   return {
-    tools: opened.flatMap((one) => one.tools),
+    tools: hasResources ? [...own, ...forResources] : own,
     introductions: opened.flatMap((one) => one.introductions ?? []),
     problems: opened.flatMap((one) => one.problems ?? []),
     readable: opened.flatMap((one) => one.readable ?? []),
-    later: laterOf(opened.flatMap((one) => one.later ?? [])),
-    servers: () => opened.flatMap((one) => one.servers?.() ?? []),
-    fork: async () => together(await Promise.all(opened.map(forked))),
+    later: { ...later, tools: () => [...later.tools(), ...late()] },
+    servers: () => serversOf(opened),
+    fork: async () => together(await Promise.all(opened.map(forked)), hasResources),
     close: () => closeAll(opened),
   }
 }
+
+const serversOf = (opened: readonly OpenToolset[]): readonly ToolServer[] =>
+  opened.flatMap((one) => one.servers?.() ?? [])
 
 const laterOf = (all: readonly LaterTools[]): LaterTools => ({
   tools: () => all.flatMap((one) => one.tools()),

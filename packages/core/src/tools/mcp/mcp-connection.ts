@@ -2,17 +2,23 @@
  * The connection to one MCP server: a process with pipes, or a URL. If it is lost, the next call reconnects, after a pause that grows with
  * every failure. A call is repeated only if it did not run or changes nothing.
  */
-import { existsSync } from "node:fs"
-import { resolve } from "node:path"
-import type { CallToolResult, Client, Tool as McpTool, Progress, Transport } from "@modelcontextprotocol/client"
+import type {
+  CallToolResult,
+  Client,
+  GetPromptResult,
+  Tool as McpTool,
+  Progress,
+  Prompt,
+  ReadResourceResult,
+} from "@modelcontextprotocol/client"
 import { messageOf } from "../../base/errors.ts"
 import { redact } from "../../model/redact.ts"
-import type { Program } from "../processes/guarded-process.ts"
-import type { McpServerConfig, StdioServerConfig } from "./mcp-config.ts"
+import { CallTimer } from "./call-timer.ts"
+import type { McpServerConfig } from "./mcp-config.ts"
 import { failureReason, isLost, wasNotRun } from "./mcp-failure.ts"
 import { type AskPerson, answerRequests, CAPABILITIES } from "./mcp-requests.ts"
-import { fillVariables } from "./mcp-variables.ts"
-import type { StdioTransport } from "./stdio-transport.ts"
+import { type OpenTransport, openTransport } from "./mcp-transport.ts"
+import { hasResources, type ListedResources, listPrompts, listResources } from "./server-lists.ts"
 import { usableTools } from "./usable-tools.ts"
 
 export type McpServerStatus = { readonly server: string } & (
@@ -38,6 +44,8 @@ export interface ConnectionOptions {
   readonly onStatus?: (status: McpServerStatus) => void
   /** The server offers other tools than before. */
   readonly onTools?: () => void
+  /** The server's prompts are known, or are others than before. */
+  readonly onPrompts?: () => void
   /** How long the opening waits for a slow server, which then joins later. Default: until it has answered or failed. */
   readonly patienceMs?: number
   /** In milliseconds. Default: the system's clock. */
@@ -57,11 +65,18 @@ export interface McpCall {
 const DEFAULT_START_TIMEOUT_MS = 30_000
 const DEFAULT_CALL_TIMEOUT_MS = 120_000
 const DEFAULT_GRACE_MS = 1_000
-const LONGEST_CALL_FACTOR = 10 // even with progress, a call ends after this many timeouts
 const FIRST_PAUSE_MS = 1_000 // between two attempts to reconnect; doubled each time
 const LONGEST_PAUSE_MS = 60_000
 const LIST_CHANGE_PAUSE_MS = 50 // several changes at once are one
 const STDERR_CHARACTERS = 1_000 // the last output of a server before it failed
+const NEVER_MS = 2 ** 31 - 1 // the client's own limit: ours can be paused
+
+/** Something to ask of the server. It is repeated after a lost connection only if it changes nothing or did not run. */
+interface Exchange<T> {
+  readonly isReadOnly: boolean
+  readonly signal: AbortSignal
+  readonly run: (client: Client) => Promise<T>
+}
 
 export class McpConnection {
   readonly server: string
@@ -72,10 +87,10 @@ export class McpConnection {
   /** Since the last call that was answered. */
   #attempts = 0
   #nextAttemptAt = 0
-  readonly #calls = new Set<McpCall>()
+  readonly #calls = new Map<McpCall, CallTimer>()
   #isClosed = false
   #stderr = ""
-  #stdio: StdioTransport | undefined
+  #stdio: OpenTransport["stdio"]
   #secrets: readonly string[] = []
   #status: McpServerStatus
   tools: readonly McpTool[] = []
@@ -84,6 +99,10 @@ export class McpConnection {
   instructions: string | undefined
   /** The server says that its tools may change. */
   mayChange = false
+  /** It has resources or templates of them. */
+  hasResources = false
+  /** Empty until the server has listed them, which the start does not wait for. */
+  prompts: readonly Prompt[] = []
 
   constructor(server: string, config: McpServerConfig, options: ConnectionOptions) {
     this.server = server
@@ -113,28 +132,48 @@ export class McpConnection {
     if (isDue && !this.#isClosed) void this.#reconnect().catch(() => undefined)
   }
 
-  async call(call: McpCall): Promise<CallToolResult> {
-    this.#calls.add(call)
-    try {
-      return await this.#callOnce(call)
-    } finally {
-      this.#calls.delete(call)
-    }
+  call(call: McpCall): Promise<CallToolResult> {
+    return this.#ask({ ...call, run: (client) => this.#send(client, call) })
   }
 
-  async #callOnce(call: McpCall): Promise<CallToolResult> {
+  resources(signal: AbortSignal): Promise<ListedResources> {
+    return this.#ask({ isReadOnly: true, signal, run: (client) => listResources(client, this.#limits(signal)) })
+  }
+
+  readResource(uri: string, signal: AbortSignal): Promise<ReadResourceResult> {
+    const run = (client: Client) => client.readResource({ uri }, this.#limits(signal))
+    return this.#ask({ isReadOnly: true, signal, run })
+  }
+
+  prompt(name: string, given: Readonly<Record<string, string>>, signal: AbortSignal): Promise<GetPromptResult> {
+    const run = (client: Client) => client.getPrompt({ name, arguments: { ...given } }, this.#limits(signal))
+    return this.#ask({ isReadOnly: true, signal, run })
+  }
+
+  #limits(signal: AbortSignal) {
+    return { signal, timeout: this.timeoutMs }
+  }
+
+  async #ask<T>({ isReadOnly, signal, run }: Exchange<T>): Promise<T> {
     const client = this.#client ?? (await this.#reconnect())
     try {
-      return await this.#send(client, call)
+      return this.#answered(await run(client))
     } catch (error) {
-      if (!isLost(error) || call.signal.aborted) throw error
+      if (!isLost(error) || signal.aborted) throw error
       this.#forget(client)
-      if (!call.isReadOnly && !wasNotRun(error)) {
+      if (!isReadOnly && !wasNotRun(error)) {
         const why = this.explain(error)
         throw new Error(`the connection was lost during the call (${why}); it is not known whether the call ran`)
       }
-      return await this.#send(await this.#reconnect(), call)
+      return this.#answered(await run(await this.#reconnect()))
     }
+  }
+
+  /** The server works, so the next failure is the first one again. */
+  #answered<T>(answer: T): T {
+    this.#attempts = 0
+    this.#nextAttemptAt = 0
+    return answer
   }
 
   /** An error as text, without keys. */
@@ -151,20 +190,44 @@ export class McpConnection {
     this.#report({ server: this.server, state: "closed" })
   }
 
-  async #send(client: Client, { tool, input, signal, onProgress }: McpCall): Promise<CallToolResult> {
-    const result = await client.callTool(
-      { name: tool, arguments: input },
-      {
-        signal,
-        onprogress: onProgress,
-        timeout: this.timeoutMs,
-        resetTimeoutOnProgress: true,
-        maxTotalTimeout: LONGEST_CALL_FACTOR * this.timeoutMs,
-      },
-    )
-    this.#attempts = 0
-    this.#nextAttemptAt = 0
-    return result
+  async #send(client: Client, call: McpCall): Promise<CallToolResult> {
+    const { tool, input, signal, onProgress } = call
+    const timer = new CallTimer(this.timeoutMs)
+    this.#calls.set(call, timer)
+    try {
+      return await client.callTool(
+        { name: tool, arguments: input },
+        {
+          signal: AbortSignal.any([signal, timer.signal]),
+          onprogress: (progress) => {
+            timer.progressed()
+            onProgress(progress)
+          },
+          timeout: NEVER_MS,
+        },
+      )
+    } catch (error) {
+      if (!timer.signal.aborted || signal.aborted) throw error
+      throw Object.assign(new Error(`no answer within ${this.timeoutMs / 1_000} s`), { code: "REQUEST_TIMEOUT" })
+    } finally {
+      timer.stop()
+      this.#calls.delete(call)
+    }
+  }
+
+  /** The person of the newest call that has one. No call runs out of time while they answer. */
+  #person(): AskPerson | undefined {
+    const ask = [...this.#calls.keys()].findLast(({ askPerson }) => askPerson)?.askPerson
+    if (!ask) return undefined
+    return async (question) => {
+      const timers = [...this.#calls.values()]
+      for (const timer of timers) timer.pause()
+      try {
+        return await ask(question)
+      } finally {
+        for (const timer of timers) timer.resume()
+      }
+    }
   }
 
   /** The pause before the next attempt grows until a call is answered, so a server that dies at every call is not restarted forever. */
@@ -203,25 +266,38 @@ export class McpConnection {
         capabilities: CAPABILITIES,
         listChanged: {
           tools: { debounceMs: LIST_CHANGE_PAUSE_MS, onChanged: (_, tools) => this.#relist(client, tools) },
+          prompts: { debounceMs: LIST_CHANGE_PAUSE_MS, onChanged: (_, prompts) => this.#takePrompts(client, prompts) },
+          resources: {
+            debounceMs: LIST_CHANGE_PAUSE_MS,
+            autoRefresh: false, // they are listed when the model asks
+            onChanged: () => this.#takeResources(client),
+          },
         },
       },
     )
     answerRequests(client, {
       server: this.server,
       root: this.#directory,
-      askPerson: () => [...this.#calls].findLast(({ askPerson }) => askPerson)?.askPerson,
+      askPerson: () => this.#person(),
     })
     const timeout = this.#options.startTimeoutMs ?? DEFAULT_START_TIMEOUT_MS
     const limits = { timeout, signal: AbortSignal.timeout(timeout) } // for all of it, however many messages it takes
     this.#stderr = ""
     this.#status = { server: this.server, state: "starting" }
     try {
-      await client.connect(await this.#transport(), limits)
+      const { transport, stdio } = await this.#transport()
+      this.#stdio = stdio
+      await client.connect(transport, limits)
       client.onclose = () => this.#forget(client)
-      const listed = await client.listTools(undefined, limits)
+      const [listed, isOffering] = await Promise.all([
+        client.listTools(undefined, limits),
+        hasResources(client, limits),
+      ])
       this.#take(listed.tools)
+      this.hasResources = isOffering
       this.instructions = client.getInstructions()
-      this.mayChange = client.getServerCapabilities()?.tools?.listChanged === true
+      const { tools, resources } = client.getServerCapabilities() ?? {}
+      this.mayChange = tools?.listChanged === true || (resources?.listChanged === true && !isOffering)
     } catch (error) {
       await this.#end(client)
       const why = this.#startFailure(error, limits)
@@ -231,6 +307,7 @@ export class McpConnection {
     this.#client = client
     this.#report({ server: this.server, state: "connected", tools: this.tools.length })
     this.#options.onTools?.()
+    void listPrompts(client, limits).then((prompts) => this.#takePrompts(client, prompts))
     return client
   }
 
@@ -245,6 +322,18 @@ export class McpConnection {
     if (this.#client !== client || listed === null) return
     this.#take(listed)
     this.#report({ server: this.server, state: "connected", tools: this.tools.length })
+    this.#options.onTools?.()
+  }
+
+  #takePrompts(client: Client, listed: readonly Prompt[] | null): void {
+    if (this.#client !== client || listed === null) return
+    this.prompts = listed
+    this.#options.onPrompts?.()
+  }
+
+  #takeResources(client: Client): void {
+    if (this.#client !== client || this.hasResources) return
+    this.hasResources = true
     this.#options.onTools?.()
   }
 
@@ -263,25 +352,18 @@ export class McpConnection {
     return redact([why, this.#stderr.trim()].filter((part) => part !== "").join(": "), this.#secrets)
   }
 
-  async #transport(): Promise<Transport> {
-    const { env = process.env } = this.#options
-    const { config, secrets } = fillVariables(this.#config, { CLAUDE_PROJECT_DIR: this.#directory, ...env })
-    this.#secrets = secrets
-    if ("url" in config) {
-      const { SSEClientTransport, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client")
-      const OverHttp = config.type === "sse" ? SSEClientTransport : StreamableHTTPClientTransport
-      return new OverHttp(new URL(config.url), { requestInit: { headers: { ...config.headers } } })
-    }
-    const { StdioTransport } = await import("./stdio-transport.ts")
-    const program = programOf(config, { env, directory: this.#directory })
-    if (!existsSync(program.directory)) throw new Error(`the directory ${program.directory} does not exist`)
-    this.#stdio = new StdioTransport(program, {
+  #transport(): Promise<OpenTransport> {
+    return openTransport(this.#config, {
+      env: this.#options.env ?? process.env,
+      directory: this.#directory,
       graceMs: this.#options.graceMs ?? DEFAULT_GRACE_MS,
       onStderr: (text) => {
         this.#stderr = (this.#stderr + text).slice(-STDERR_CHARACTERS)
       },
+      onSecrets: (secrets) => {
+        this.#secrets = secrets
+      },
     })
-    return this.#stdio
   }
 
   /** Ends the server and everything it started. */
@@ -299,23 +381,5 @@ export class McpConnection {
   #report(status: McpServerStatus): void {
     this.#status = status
     this.#options.onStatus?.(status)
-  }
-}
-
-/** What every program needs. None of it is a secret. */
-const INHERITED = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"]
-
-interface Surroundings {
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly directory: string
-}
-
-function programOf(config: StdioServerConfig, { env, directory }: Surroundings): Required<Program> {
-  const inherited = INHERITED.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]))
-  return {
-    command: config.command,
-    args: config.args ?? [],
-    env: { ...Object.fromEntries(inherited), ...config.env },
-    directory: resolve(directory, config.cwd ?? "."),
   }
 }

@@ -20,3 +20,6 @@ function withMark(plain: string, about: readonly unknown[]): string {
 }
 
 const clean = (name: string) => name.replace(/[^a-zA-Z0-9_-]/g, "_")
+
+/** `mcp__<server>`: rules for it cover everything that the server offers. */
+export const mcpServerName = (server: string): string => `mcp__${clean(server)}`

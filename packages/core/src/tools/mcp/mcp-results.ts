@@ -1,6 +1,6 @@
 /** An MCP server's answer as blocks for a tool result. Content that the API does not accept becomes a line of text. */
 import { isDeepStrictEqual } from "node:util"
-import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client"
+import type { CallToolResult, ContentBlock, ReadResourceResult } from "@modelcontextprotocol/client"
 import type { Block, Media } from "../../messages/blocks.ts"
 import { safeText } from "../shell/bounded-output.ts"
 import type { ToolOutput } from "../tool.ts"
@@ -14,6 +14,12 @@ export function mcpOutput({ content, structuredContent, isError }: CallToolResul
     blocks.push(text(JSON.stringify(structuredContent)))
   if (blocks.length === 0) blocks.push(text("(no content)"))
   return { content: blocks, ...(isError ? { isError: true } : {}) }
+}
+
+/** What a resource contains. It may have several parts, such as the files of a directory. */
+export function resourceOutput({ contents }: ReadResourceResult): ToolOutput {
+  const blocks = contents.map(resource)
+  return { content: blocks.length === 0 ? "(no content)" : blocks }
 }
 
 /** Servers should repeat structured content as text, for clients that do not know it. */

@@ -5,11 +5,12 @@
 import type { Tool as McpTool, Progress } from "@modelcontextprotocol/client"
 import type { Attachment } from "../../messages/attachments.ts"
 import { clip } from "../defaults.ts"
-import type { LaterTools, OpenToolset, Tool, ToolOutput, ToolServer, ToolsetContext } from "../tool.ts"
+import type { LaterTools, OpenToolset, ServerResources, Tool, ToolOutput, ToolServer, ToolsetContext } from "../tool.ts"
 import type { McpServerConfig } from "./mcp-config.ts"
 import { type ConnectionOptions, McpConnection, type McpServerStatus } from "./mcp-connection.ts"
 import { mcpToolName } from "./mcp-names.ts"
-import { mcpOutput } from "./mcp-results.ts"
+import { promptsOf } from "./mcp-prompts.ts"
+import { mcpOutput, resourceOutput } from "./mcp-results.ts"
 
 export interface McpServers {
   /** Those of the opening, in the order of the servers, by name within each: the same servers give the same list. */
@@ -88,9 +89,29 @@ export async function connectMcpServers(
 const instructionsOf = ({ server, instructions }: McpConnection): Attachment[] =>
   instructions ? [{ type: "mcp_instructions", server, instructions: clip(instructions, INSTRUCTION_CHARACTERS) }] : []
 
-function serverOf({ status }: McpConnection, tools: readonly Tool[]): ToolServer {
-  const why = status.state === "failed" ? { why: status.why } : {}
-  return { name: status.server, state: status.state, tools, ...why }
+function serverOf(connection: McpConnection, tools: readonly Tool[]): ToolServer {
+  const { status } = connection
+  return {
+    name: status.server,
+    state: status.state,
+    tools,
+    prompts: promptsOf(connection),
+    ...(status.state === "failed" ? { why: status.why } : {}),
+    ...(connection.hasResources ? { resources: resourcesOf(connection) } : {}),
+  }
+}
+
+const resourcesOf = (connection: McpConnection): ServerResources => ({
+  list: (signal) => explained(connection, () => connection.resources(signal)),
+  read: (uri, signal) => explained(connection, async () => resourceOutput(await connection.readResource(uri, signal))),
+})
+
+async function explained<T>(connection: McpConnection, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw new Error(connection.explain(error))
+  }
 }
 
 const pause = (ms: number): Promise<void> =>
