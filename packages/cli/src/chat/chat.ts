@@ -17,6 +17,7 @@ import { conversationsOf, type SessionAgent, type SessionInput, type Workspace }
 import { editText } from "../text-editor.ts"
 import { AgentWork } from "./agent-work.ts"
 import type { CommandTarget } from "./command-target.ts"
+import { Completer } from "./completer.ts"
 import type { DialogBody } from "./dialog.ts"
 import { editorWith } from "./editor.ts"
 import { type EditorSocket, openEditorSocket } from "./editor-socket.ts"
@@ -26,8 +27,9 @@ import { expandedCommand, loadOwnCommands, type OwnCommand } from "./own-command
 import { pastItems } from "./past-items.ts"
 import type { Ask } from "./person.ts"
 import { openPersonSession, type PersonSession } from "./person-session.ts"
+import { projectFiles } from "./project-files.ts"
 import { rememberedText } from "./remembered-text.ts"
-import { findCommand } from "./slash-commands.ts"
+import { findCommand, SLASH_COMMANDS } from "./slash-commands.ts"
 import { headingOf, queuedOf, statusOf, workingAgents } from "./snapshot.ts"
 import { ChatStore } from "./store.ts"
 
@@ -57,6 +59,7 @@ type Lend = <T>(work: () => Promise<T>) => Promise<T>
 
 export class Chat implements CommandTarget {
   readonly store: ChatStore
+  readonly completer: Completer
   readonly #workspace: Workspace
   readonly #inputs: HistoryFile
   readonly #work: AgentWork
@@ -77,6 +80,12 @@ export class Chat implements CommandTarget {
     this.store = store
     this.#session = session
     this.#inputs = inputs
+    this.completer = new Completer({
+      store,
+      builtIn: SLASH_COMMANDS,
+      ownCommands: () => this.ownCommands(),
+      filesBelow: (below) => projectFiles({ directory: this.agent.shared.state.directory, below }),
+    })
     this.#work = new AgentWork({ store, agent: () => this.agent, limits: workspace.limits })
     this.#show()
   }

@@ -1,6 +1,7 @@
 /** Which keys answer a question, and which belong to what the person was typing. */
-import { expect, test } from "vitest"
+import { expect, test, vi } from "vitest"
 import type { Chat } from "./chat.ts"
+import { Completer } from "./completer.ts"
 import { press } from "./keyboard.ts"
 import type { Intent } from "./keys.ts"
 import { ChatStore, QUIET_MS } from "./store.ts"
@@ -8,6 +9,8 @@ import { ChatStore, QUIET_MS } from "./store.ts"
 const WINDOW = { columns: 80, rows: 30 }
 const type = (text: string): Intent => ({ type: "insert", text })
 const ENTER: Intent = { type: "submit" }
+const COMMANDS = ["context", "cost", "compact"].map((name) => ({ name, usage: `/${name}`, about: "" }))
+const FILES = { files: ["src/menu.ts", "notes.txt"], isPartial: false }
 
 /** A chat without an agent, on a clock that moves by hand. */
 function chatting() {
@@ -20,11 +23,17 @@ function chatting() {
   })
   const submitted: string[] = []
   const chat = { store, submit: (text: string) => submitted.push(text), interrupt: () => store.dismissAgent() }
+  const completer = new Completer({
+    store,
+    builtIn: COMMANDS,
+    ownCommands: async () => [],
+    filesBelow: async () => FILES,
+  })
   return {
     store,
     submitted,
     press: (...intents: readonly Intent[]) => {
-      for (const intent of intents) press(chat as unknown as Chat, intent, WINDOW)
+      for (const intent of intents) press({ ...chat, completer } as unknown as Chat, intent, WINDOW)
     },
     pass(ms: number) {
       if (waiting && ms >= waiting.ms) waiting.then()
@@ -80,4 +89,45 @@ test("a list that the person asked for takes keys at once", async () => {
   store.painted("question-1")
   keys(ENTER)
   expect(await answer).toEqual({ type: "chosen", index: 0 })
+})
+
+test("in the menu arrows choose, Enter runs, Tab completes, Esc closes it and interrupts nothing", () => {
+  const { store, press: keys, submitted } = chatting()
+  keys(type("/co"), { type: "down" }, ENTER)
+  expect(submitted).toEqual(["/cost"])
+  store.dispatch({ type: "submitted", text: "/cost" })
+  keys(type("/co"), { type: "up" }, { type: "complete" })
+  expect(store.snapshot().editor.text).toBe("/compact ")
+  keys({ type: "undo" }, { type: "escape" }, ENTER)
+  expect(submitted).toEqual(["/cost", "/co"])
+})
+
+test("text that came together with Enter is sent as it is", () => {
+  const { press: keys, submitted } = chatting()
+  keys(type("/c"), { type: "submit", text: "onf" })
+  expect(submitted).toEqual(["/conf"])
+})
+
+test("Enter puts the chosen file into the message, and sends it without a menu", async () => {
+  const { store, press: keys, submitted } = chatting()
+  keys(type("read @not"))
+  await vi.waitUntil(() => store.snapshot().completion.files)
+  keys(ENTER)
+  expect(store.snapshot().editor.text).toBe("read @notes.txt ")
+  keys(ENTER)
+  expect(submitted).toEqual(["read @notes.txt "])
+})
+
+test("Ctrl-R takes keys until Enter takes the match or Esc leaves", () => {
+  const { store, press: keys, submitted } = chatting()
+  for (const text of ["run tests", "say hello"]) store.dispatch({ type: "submitted", text })
+  keys(type("draft"), { type: "search" }, type("run"), ENTER)
+  expect(store.snapshot()).toMatchObject({ editor: { text: "run tests" }, search: undefined })
+  keys({ type: "search" }, type("hello"), { type: "escape" })
+  expect(store.snapshot()).toMatchObject({ editor: { text: "run tests" }, search: undefined })
+  keys({ type: "search" }, type("say"), { type: "edit", edit: "end" }, type("!"))
+  expect(store.snapshot().editor.text).toBe("say hello!")
+  keys({ type: "undo" }, { type: "undo" })
+  expect(store.snapshot().editor.text).toBe("run tests")
+  expect(submitted).toEqual([])
 })

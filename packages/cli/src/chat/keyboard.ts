@@ -1,10 +1,13 @@
 /** What keys do: answer an open question, edit the input line, or call the chat. */
 import type { PermissionMode } from "@strata/core/internal"
 import type { Chat } from "./chat.ts"
+import { menuFor } from "./completion.ts"
 import type { Dialog } from "./dialog.ts"
 import { turned, type Window } from "./dialog-layout.ts"
 import { editorAfter } from "./editing.ts"
 import { EMPTY_EDITOR, editorWith, insert } from "./editor.ts"
+import { searchFrom } from "./history-search.ts"
+import { pressInMenu, pressInSearch } from "./keyboard-menu.ts"
 import type { Intent } from "./keys.ts"
 
 const CYCLED_MODES: readonly PermissionMode[] = ["ask", "accept-edits", "plan"] // bypass needs its name typed
@@ -17,7 +20,7 @@ export function press(chat: Chat, intent: Intent, window: Window): void {
     answer(chat, { dialog, intent, window })
     return
   }
-  act(chat, intent) // a question that is not on the screen yet, or came while the person types, takes no keys
+  pressAtInput(chat, intent) // a question that is not on the screen yet, or came while the person types, takes no keys
   if (dialog) chat.store.postpone(dialog.id)
 }
 
@@ -47,6 +50,14 @@ function pageDirection(intent: Intent): "up" | "down" | undefined {
   return intent.type === "page-down" || (intent.type === "insert" && intent.text === " ") ? "down" : undefined
 }
 
+function pressAtInput(chat: Chat, intent: Intent): void {
+  const { search, editor, completion } = chat.store.snapshot()
+  const menu = search ? undefined : menuFor(editor, completion)
+  const isTaken = search ? pressInSearch(chat, search, intent) : menu !== undefined && pressInMenu(chat, menu, intent)
+  if (!isTaken) act(chat, intent)
+  chat.completer.look()
+}
+
 function act(chat: Chat, intent: Intent): void {
   const { store } = chat
   const { editor } = store.snapshot()
@@ -55,6 +66,8 @@ function act(chat: Chat, intent: Intent): void {
   else if (intent.type === "leave" && editor.text === "") chat.leave()
   else if (intent.type === "next-mode") chat.switchMode(modeAfter(chat.agent.mode))
   else if (intent.type === "expand") chat.expand(1)
+  else if (intent.type === "search") store.dispatch({ type: "searching", search: searchFrom(editor) })
+  else if (intent.type === "undo" || intent.type === "redo") store.dispatch({ type: "undone", direction: intent.type })
   else if (intent.type === "submit") submit(chat, insert(editor, intent.text ?? "").text)
   else store.dispatch({ type: "edited", ...editorAfter(store.snapshot(), intent) })
 }

@@ -11,17 +11,21 @@ export type Intent =
   | { readonly type: "up" | "down" | "page-up" | "page-down" }
   | { readonly type: "escape" | "interrupt" | "leave" }
   | { readonly type: "next-mode" | "expand" | "complete" }
+  | { readonly type: "undo" | "redo" | "search" | "cancel" }
 
 export const KEYS: readonly (readonly [keys: string, meaning: string])[] = [
   ["Enter", "send, or queue while the agent works"],
   ["Alt-Enter, or \\ and Enter", "new line"],
   ["# and text", "remember the text for later conversations"],
+  ["@ and a path", "name a file; Tab completes it"],
   ["Up, Down", "earlier inputs"],
-  ["Esc", "interrupt the agent"],
+  ["Ctrl-R", "search earlier inputs"],
+  ["Ctrl-_, Alt-Z", "undo, redo in the input line"],
+  ["Esc", "close the menu, or interrupt the agent"],
   ["Shift-Tab", "switch the permission mode"],
   ["Ctrl-O", "show the last folded item in full"],
   ["PgUp, PgDn, Space", "page through what a question shows"],
-  ["Tab", "complete a command"],
+  ["Tab", "complete a command or a file"],
   ["Ctrl-C twice, Ctrl-D", "exit"],
 ]
 
@@ -32,24 +36,28 @@ const CONTROL: Readonly<Record<string, Intent>> = {
   d: { type: "leave" },
   e: { type: "edit", edit: "end" },
   f: { type: "edit", edit: "right" },
+  g: { type: "cancel" },
   h: { type: "edit", edit: "backspace" },
   j: { type: "newline" },
   k: { type: "edit", edit: "delete-to-end" },
   n: { type: "down" },
   o: { type: "expand" },
   p: { type: "up" },
+  r: { type: "search" },
   u: { type: "edit", edit: "delete-to-start" },
   w: { type: "edit", edit: "delete-word" },
+  _: { type: "undo" },
 }
 
 const META: Readonly<Record<string, Intent>> = {
   b: { type: "edit", edit: "word-left" },
   f: { type: "edit", edit: "word-right" },
+  z: { type: "redo" },
 }
 
 /** Control characters that are keys. Line ends and tabs may be part of pasted text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the keys
-const CONTROL_KEYS = /([\u0001-\u0008\u000b\u000c\u000e-\u001a])/
+const CONTROL_KEYS = /([\u0001-\u0008\u000b\u000c\u000e-\u001a\u001f])/
 
 /** Fast key presses arrive in one piece: this splits Ctrl-A from the letter after it. */
 export function intentsOf(input: string, key: Key): readonly Intent[] {
@@ -58,10 +66,11 @@ export function intentsOf(input: string, key: Key): readonly Intent[] {
 }
 
 const FIRST_LETTER = 0x60 // Ctrl-A is 1, and "a" follows this code
+const UNDO_KEY = "\u001f" // Ctrl-_; many terminals send it for Ctrl-/ too
 
 function controlIntent(piece: string): readonly Intent[] | undefined {
   if (!CONTROL_KEYS.test(piece)) return undefined
-  const intent = CONTROL[String.fromCharCode(FIRST_LETTER + piece.charCodeAt(0))]
+  const intent = CONTROL[piece === UNDO_KEY ? "_" : String.fromCharCode(FIRST_LETTER + piece.charCodeAt(0))]
   return intent ? [intent] : []
 }
 
@@ -76,7 +85,7 @@ export function intentOf(input: string, key: Key): Intent | undefined {
   if (key.pageDown) return { type: "page-down" }
   const edited = editOf(key)
   if (edited) return { type: "edit", edit: edited }
-  if (key.ctrl) return CONTROL[input]
+  if (key.ctrl || input === UNDO_KEY) return CONTROL[input === UNDO_KEY ? "_" : input]
   if (key.meta) return META[input]
   return typed(input)
 }

@@ -1,11 +1,14 @@
 /** Turns actions into the state on the screen. Pure: no terminal, no clock. */
 import type { CompactionProgress, QueryEvent } from "@strata/core/internal"
 import { stepWords } from "../display/compaction.ts"
+import { type Completion, completionAfter } from "./completion.ts"
 import type { Dialog } from "./dialog.ts"
 import { type Editor, EMPTY_EDITOR, editorWith } from "./editor.ts"
+import type { HistorySearch } from "./history-search.ts"
 import { type InputHistory, remember } from "./input-history.ts"
 import { itemsAfter } from "./query-items.ts"
 import type { ChatState, Item, QueuedInput, Status, Work } from "./state.ts"
+import { NO_CHANGES, noted, stepped } from "./undo.ts"
 
 export type Action =
   /** Shows another conversation. */
@@ -21,6 +24,12 @@ export type Action =
   | { readonly type: "status"; readonly status: Status; readonly queued: readonly QueuedInput[] }
   | { readonly type: "said"; readonly item: Item }
   | { readonly type: "edited"; readonly editor: Editor; readonly history?: InputHistory }
+  /** Takes back the last change of the input line, or makes it again. */
+  | { readonly type: "undone"; readonly direction: "undo" | "redo" }
+  /** A search through earlier inputs goes on, or ends with what it found. */
+  | { readonly type: "searching"; readonly search: HistorySearch }
+  | { readonly type: "searched"; readonly editor: Editor }
+  | { readonly type: "completion"; readonly change: Partial<Completion> }
   | { readonly type: "submitted"; readonly text: string }
   /** What was submitted could not be sent: it is in the input again. */
   | { readonly type: "returned"; readonly text: string; readonly why: string }
@@ -58,14 +67,24 @@ export function reduce(state: ChatState, action: Action): ChatState {
     case "said":
       return { ...state, items: [...state.items, action.item] }
     case "edited":
-      return { ...state, editor: action.editor, history: action.history ?? state.history }
+      return { ...edited(state, action.editor), history: action.history ?? state.history }
+    case "undone": {
+      const step = stepped(state.undo, { editor: state.editor, direction: action.direction })
+      return step ? { ...edited(state, step.editor), undo: step.undo } : state
+    }
+    case "searching":
+      return { ...state, search: action.search }
+    case "searched":
+      return { ...edited(state, action.editor), search: undefined }
+    case "completion":
+      return { ...state, completion: { ...state.completion, ...action.change } }
     case "submitted":
-      return { ...state, editor: EMPTY_EDITOR, history: remember(state.history, action.text) }
+      return { ...edited(state, EMPTY_EDITOR), undo: NO_CHANGES, history: remember(state.history, action.text) }
     case "returned": {
       const { text: typed } = state.editor
       const notice = { kind: "notice", tone: "error", text: action.why } as const
       const editor = editorWith(typed === "" ? action.text : `${action.text}\n${typed}`)
-      return { ...state, editor, items: [...state.items, notice] }
+      return { ...edited(state, editor), items: [...state.items, notice] }
     }
     case "asked":
       return { ...state, dialogs: [...state.dialogs, action.dialog] }
@@ -77,6 +96,16 @@ export function reduce(state: ChatState, action: Action): ChatState {
       return { ...state, ready: action.id }
     case "leaving":
       return { ...state, isLeaving: action.isLeaving }
+  }
+}
+
+/** Another input line: the change can be taken back, and the menu starts over. */
+function edited(state: ChatState, editor: Editor): ChatState {
+  return {
+    ...state,
+    editor,
+    undo: noted(state.undo, { before: state.editor, after: editor }),
+    completion: completionAfter(state.completion, editor),
   }
 }
 

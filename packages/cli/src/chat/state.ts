@@ -1,8 +1,11 @@
 /** What the chat shows, as plain data. Everything on the screen is a function of this. */
 import type { AuditFigures, PermissionMode } from "@strata/core/internal"
+import { type Completion, NO_COMPLETION } from "./completion.ts"
 import type { Dialog } from "./dialog.ts"
 import { type Editor, EMPTY_EDITOR } from "./editor.ts"
+import type { HistorySearch } from "./history-search.ts"
 import type { InputHistory } from "./input-history.ts"
+import { NO_CHANGES, type Undo } from "./undo.ts"
 
 /** One item of the conversation, in order. */
 export type Item =
@@ -96,6 +99,11 @@ export interface ChatState {
   readonly work: Work
   readonly editor: Editor
   readonly history: InputHistory
+  /** Changes of the input line that can be taken back. */
+  readonly undo: Undo
+  readonly completion: Completion
+  /** A search through earlier inputs. It takes the keys. */
+  readonly search: HistorySearch | undefined
   /** Open questions; the screen shows the first. */
   readonly dialogs: readonly Dialog[]
   /** The dialog that takes keys: the first one, some time after it has appeared. */
@@ -113,6 +121,9 @@ export function initialState(status: Status, history: InputHistory): ChatState {
     work: { type: "idle" },
     editor: EMPTY_EDITOR,
     history,
+    undo: NO_CHANGES,
+    completion: NO_COMPLETION,
+    search: undefined,
     dialogs: [],
     ready: undefined,
     queued: [],

@@ -3,8 +3,12 @@ import { Box, useApp, useInput, usePaste, useWindowSize } from "ink"
 import { type ReactNode, useEffect, useSyncExternalStore } from "react"
 import { firstLine } from "../../display/text.ts"
 import type { Chat } from "../chat.ts"
+import { menuFor } from "../completion.ts"
+import type { Editor } from "../editor.ts"
+import { foundInput } from "../history-search.ts"
 import { press } from "../keyboard.ts"
 import { intentsOf, withPlainEnds } from "../keys.ts"
+import { type MenuRow, type MenuSpace, menuRows, searchLine } from "../menu-rows.ts"
 import type { ChatState, QueuedInput } from "../state.ts"
 import { ColumnsContext } from "./columns.ts"
 import { DialogBox } from "./dialog-box.ts"
@@ -38,7 +42,8 @@ export function App({ chat }: { readonly chat: Chat }): ReactNode {
 export function Screen({ state }: { readonly state: ChatState }): ReactNode {
   const { rows, columns } = useWindowSize()
   const [dialog] = state.dialogs
-  const around = dialog ? ROWS_BESIDE_DIALOG : ROWS_AROUND
+  const menu = dialog ? [] : linesBelowInput(state, { rows, columns })
+  const around = dialog ? ROWS_BESIDE_DIALOG : ROWS_AROUND + menu.length
   const screen = h(
     Box,
     { flexDirection: "column", width: columns },
@@ -52,10 +57,19 @@ export function Screen({ state }: { readonly state: ChatState }): ReactNode {
     h(QueuedLines, { queued: state.queued }),
     dialog
       ? h(DialogBox, { dialog, rows, isReady: state.ready === dialog.id })
-      : h(InputBox, { editor: state.editor, placeholder: placeholderFor(state) }),
+      : h(InputBox, { editor: shownEditor(state), placeholder: placeholderFor(state), menu, rows }),
     h(StatusLine, { status: state.status, queued: state.queued.length, isLeaving: state.isLeaving }),
   )
   return h(ColumnsContext.Provider, { value: columns }, screen)
+}
+
+const shownEditor = ({ search, editor, history }: ChatState): Editor =>
+  search ? foundInput(search, history.inputs) : editor
+
+function linesBelowInput({ search, editor, completion }: ChatState, space: MenuSpace): readonly MenuRow[] {
+  if (search) return [{ text: ` ${searchLine(search)}`, isSelected: false }]
+  const menu = menuFor(editor, completion)
+  return menu ? menuRows(menu, space) : []
 }
 
 function placeholderFor({ work, items }: ChatState): string {

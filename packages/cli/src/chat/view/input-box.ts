@@ -1,14 +1,18 @@
-/** The input line, with the cursor. */
+/** The input line with the cursor, and the lines below it: a menu, or the search through earlier inputs. */
 import { Box } from "ink"
 import type { ReactNode } from "react"
 import type { Editor } from "../editor.ts"
 import { type EditorRow, editorRows } from "../editor-rows.ts"
+import type { MenuRow } from "../menu-rows.ts"
 import { useColumns } from "./columns.ts"
 import { h } from "./element.ts"
+import { MenuBox } from "./menu-box.ts"
 import { Text } from "./text.ts"
 import { useTheme } from "./theme.ts"
 
 const MOST_LINES = 10 // on the screen; a frame higher than the window would scroll with every key
+const FEWEST_LINES = 2
+const ROWS_WITHOUT_INPUT = 11 // conversation, work line, rules and status line on a low screen
 const NARROWEST = 4 // columns
 export const PROMPT_COLUMNS = 2
 /** Shorter than the screen: when the window gets narrower, terminals break long lines and leave fragments. */
@@ -17,10 +21,15 @@ const RULE = "─".repeat(40)
 export interface InputBoxProps {
   readonly editor: Editor
   readonly placeholder: string
+  /** Lines below it. */
+  readonly menu: readonly MenuRow[]
+  /** Of the window. */
+  readonly rows: number
 }
 
-export function InputBox({ editor, placeholder }: InputBoxProps): ReactNode {
+export function InputBox({ editor, placeholder, menu, rows }: InputBoxProps): ReactNode {
   const theme = useTheme()
+  const mostLines = Math.max(FEWEST_LINES, Math.min(MOST_LINES, rows - ROWS_WITHOUT_INPUT - menu.length))
   return h(
     Box,
     { flexDirection: "column", marginTop: 1, flexShrink: 0 },
@@ -29,8 +38,9 @@ export function InputBox({ editor, placeholder }: InputBoxProps): ReactNode {
       Box,
       null,
       h(Box, { flexShrink: 0 }, h(Text, theme.accent, "> ")),
-      editor.text === "" ? h(EmptyLine, { placeholder }) : h(EditorLines, { editor, inset: PROMPT_COLUMNS }),
+      editor.text === "" ? h(EmptyLine, { placeholder }) : h(EditorLines, { editor, inset: PROMPT_COLUMNS, mostLines }),
     ),
+    menu.length === 0 ? null : h(MenuBox, { rows: menu }),
   )
 }
 
@@ -47,19 +57,20 @@ export interface EditorLinesProps {
   readonly editor: Editor
   /** Columns taken on the left. */
   readonly inset: number
+  readonly mostLines?: number
 }
 
-export function EditorLines({ editor, inset }: EditorLinesProps): ReactNode {
+export function EditorLines({ editor, inset, mostLines = MOST_LINES }: EditorLinesProps): ReactNode {
   const { quiet } = useTheme()
   const rows = editorRows(editor, Math.max(NARROWEST, useColumns() - inset))
   const row = rows.findIndex(({ cursor }) => cursor !== undefined)
-  const first = Math.max(0, Math.min(row - MOST_LINES + 1, rows.length - MOST_LINES))
-  const below = rows.length - first - MOST_LINES
+  const first = Math.max(0, Math.min(row - mostLines + 1, rows.length - mostLines))
+  const below = rows.length - first - mostLines
   return h(
     Box,
     { flexDirection: "column" },
     first > 0 ? h(Text, quiet, `… ${first} lines above`) : null,
-    rows.slice(first, first + MOST_LINES).map((shown, i) => h(EditorLine, { key: first + i, row: shown })),
+    rows.slice(first, first + mostLines).map((shown, i) => h(EditorLine, { key: first + i, row: shown })),
     below > 0 ? h(Text, quiet, `… ${below} lines below`) : null,
   )
 }

@@ -1,0 +1,69 @@
+/** Looks up what the word at the cursor can become, beside the typing: own commands after `/`, files after `@`. */
+import { dirname, normalize } from "node:path/posix"
+import { type OfferedCommand, type Trigger, triggerAt } from "./completion.ts"
+import type { OwnCommand } from "./own-commands.ts"
+import type { FoundFiles } from "./project-files.ts"
+import type { ChatStore } from "./store.ts"
+
+export interface CompleterParts {
+  readonly store: ChatStore
+  readonly builtIn: readonly OfferedCommand[]
+  readonly ownCommands: () => Promise<readonly OwnCommand[]>
+  /** Files below a directory, relative to the working directory. */
+  readonly filesBelow: (directory: string) => Promise<FoundFiles>
+}
+
+export class Completer {
+  readonly #parts: CompleterParts
+  /** The word that was looked up last. */
+  #word = ""
+  /** There are more files than were found. A directory that is typed out is then searched by itself. */
+  #isPartial = false
+
+  constructor(parts: CompleterParts) {
+    this.#parts = parts
+    parts.store.dispatch({ type: "completion", change: { commands: parts.builtIn } })
+  }
+
+  /** Called after each key. */
+  look(): void {
+    const { store } = this.#parts
+    const trigger = triggerAt(store.snapshot().editor)
+    const below = trigger?.kind === "file" && this.#isPartial ? directoryIn(trigger.typed) : "."
+    const word = trigger ? `${trigger.kind} ${trigger.from} ${below}` : ""
+    if (word === this.#word) return
+    this.#word = word
+    if (trigger) this.#find(trigger, below).catch((error: unknown) => store.fail(error))
+  }
+
+  async #find({ kind }: Trigger, below: string): Promise<void> {
+    const { store, builtIn, ownCommands, filesBelow } = this.#parts
+    const word = this.#word
+    if (kind === "command") {
+      const commands = [...builtIn, ...reachable(await ownCommands(), builtIn)]
+      store.dispatch({ type: "completion", change: { commands } })
+      return
+    }
+    const { files, isPartial } = await filesBelow(below)
+    if (word !== this.#word) return // another search is under way
+    this.#isPartial ||= isPartial
+    store.dispatch({ type: "completion", change: { files } })
+  }
+}
+
+/** The directory of a path as it is typed. Only those below the working directory are searched. */
+function directoryIn(typed: string): string {
+  const directory = normalize(dirname(typed))
+  return /^(?:\.\.|\/|~)/.test(directory) ? "." : directory
+}
+
+/** By the shortest name that runs them: of two with the same name, the later one needs its folders. */
+export function reachable(own: readonly OwnCommand[], builtIn: readonly OfferedCommand[]): readonly OfferedCommand[] {
+  const taken = new Set(builtIn.map(({ name }) => name))
+  return own.flatMap(({ name, fullName, usage, about }) => {
+    const free = [name, fullName].find((candidate) => !taken.has(candidate))
+    if (free === undefined) return []
+    taken.add(free)
+    return [{ name: free, usage: usage.replace(`/${name}`, `/${free}`), about }]
+  })
+}

@@ -1,0 +1,139 @@
+/** What can complete the word at the cursor: a command after `/`, a file after `@`. Pure: the chat brings the names. */
+import type { Editor } from "./editor.ts"
+
+export interface Completion {
+  readonly commands: readonly OfferedCommand[]
+  /** Paths below the working directory. Absent until they were looked up. */
+  readonly files?: readonly string[]
+  /** The chosen line of the menu. */
+  readonly selected: number
+  /** The start of the word whose menu was closed. */
+  readonly closed?: number
+}
+
+export interface OfferedCommand {
+  /** Without the slash. */
+  readonly name: string
+  readonly usage: string
+  readonly about: string
+}
+
+export const NO_COMPLETION: Completion = { commands: [], selected: 0 }
+
+/** The word that can be completed, from its mark to its end. */
+export interface Trigger {
+  readonly kind: "command" | "file"
+  readonly from: number
+  readonly to: number
+  /** From the mark to the cursor. */
+  readonly typed: string
+}
+
+export interface Choice {
+  readonly label: string
+  readonly about: string
+  /** Takes the place of the word. */
+  readonly text: string
+}
+
+export interface Menu {
+  readonly trigger: Trigger
+  readonly choices: readonly Choice[]
+  readonly selected: number
+}
+
+const COMMAND = /^\/[^\s/]*$/
+/** After a blank, so that an address such as `me@example.org` is none. A quote is for paths with blanks. */
+const FILE = /(?:^|\s)(@(?:"([^"\n]*)|([^\s"]*)))$/
+
+export function triggerAt({ text, cursor }: Editor): Trigger | undefined {
+  if (COMMAND.test(text) && cursor > 0) return { kind: "command", from: 0, to: text.length, typed: text.slice(1) }
+  const [, word, quoted, plain] = FILE.exec(text.slice(0, cursor)) ?? []
+  if (word === undefined) return undefined
+  const rest = (quoted === undefined ? /^[^\s"]*/ : /^[^"\n]*"?/).exec(text.slice(cursor))![0]
+  return { kind: "file", from: cursor - word.length, to: cursor + rest.length, typed: quoted ?? plain ?? "" }
+}
+
+/** `undefined` where nothing fits, where the word is complete, and where the person closed the menu. */
+export function menuFor(editor: Editor, completion: Completion): Menu | undefined {
+  const trigger = triggerAt(editor)
+  if (!trigger || trigger.from === completion.closed) return undefined
+  const choices =
+    trigger.kind === "command"
+      ? commandChoices(trigger.typed, completion.commands)
+      : fileChoices(trigger.typed, completion.files ?? [])
+  return choices.length === 0 ? undefined : { trigger, choices, selected: completion.selected }
+}
+
+/** After a change of the input line the first choice is chosen again. A closed menu stays closed for its word. */
+export function completionAfter(completion: Completion, after: Editor): Completion {
+  const { closed, ...open } = completion
+  const stays = closed !== undefined && triggerAt(after)?.from === closed
+  return { ...open, selected: 0, ...(stays ? { closed } : {}) }
+}
+
+export function withSelected(completion: Completion, { choices, selected }: Menu, step: 1 | -1): Completion {
+  return { ...completion, selected: (selected + step + choices.length) % choices.length }
+}
+
+/** The input line with the chosen text and a blank after it. */
+export function completed({ text }: Editor, { trigger: { from, to }, choices, selected }: Menu): Editor {
+  const start = `${text.slice(0, from)}${choices[selected]!.text} `
+  return { text: start + text.slice(to).replace(/^ /, ""), cursor: start.length }
+}
+
+/** The whole name first, then names that begin like it, then those that contain it. */
+function commandChoices(typed: string, commands: readonly OfferedCommand[]): readonly Choice[] {
+  const wanted = typed.toLowerCase()
+  const rank = ({ name }: OfferedCommand) => (name === wanted ? 0 : name.startsWith(wanted) ? 1 : 2)
+  return commands
+    .filter(({ name }) => name.includes(wanted))
+    .sort((a, b) => rank(a) - rank(b)) // stable: equals stay in the order of the list
+    .map(({ name, usage, about }) => ({ label: usage, about, text: `/${name}` }))
+}
+
+interface Ranked {
+  readonly path: string
+  readonly rank: number
+}
+
+/** The last answer: screen and keys ask for the same one. */
+const lastChoices = new WeakMap<readonly string[], { readonly typed: string; readonly choices: readonly Choice[] }>()
+
+function fileChoices(typed: string, files: readonly string[]): readonly Choice[] {
+  const last = lastChoices.get(files)
+  if (last?.typed === typed) return last.choices
+  const wanted = typed.replace(/^\.\//, "").toLowerCase()
+  const ranked = files.flatMap((path): readonly Ranked[] => {
+    const rank = rankOf(path.toLowerCase(), wanted)
+    return rank === undefined ? [] : [{ path, rank }]
+  })
+  const isComplete = ranked.some(({ path }) => path === typed)
+  const choices = isComplete
+    ? []
+    : ranked.sort(byRank).map(({ path }) => ({ label: path, about: "", text: mentionOf(path) }))
+  lastChoices.set(files, { typed, choices })
+  return choices
+}
+
+function byRank(a: Ranked, b: Ranked): number {
+  const depth = ({ path }: Ranked) => path.split("/").length
+  return a.rank - b.rank || depth(a) - depth(b) || (a.path < b.path ? -1 : 1)
+}
+
+/** The lower the better: the file's name counts more than its directories. Letters in this order, with gaps, count last. */
+function rankOf(path: string, wanted: string): number | undefined {
+  const name = path.slice(path.lastIndexOf("/") + 1)
+  if (name.startsWith(wanted)) return 0
+  if (path.startsWith(wanted)) return 1
+  if (name.includes(wanted)) return 2
+  if (path.includes(wanted)) return 3
+  let at = -1
+  for (const letter of wanted) {
+    at = path.indexOf(letter, at + 1)
+    if (at < 0) return undefined
+  }
+  return 4
+}
+
+const mentionOf = (path: string): string => (/\s/.test(path) ? `@"${path}"` : `@${path}`)

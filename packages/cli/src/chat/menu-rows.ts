@@ -1,0 +1,44 @@
+/** The lines below the input line: the menu, or the search through earlier inputs. Pure. */
+import { fitted, fittedAtEnd, padEnd, widthOf } from "../display/text.ts"
+import type { Menu } from "./completion.ts"
+import type { HistorySearch } from "./history-search.ts"
+
+const MOST_ROWS = 8
+const FEWEST_ROWS = 3
+const ROWS_WITHOUT_MENU = 11 // conversation, work line, input and status line on a low screen
+
+export interface MenuRow {
+  readonly text: string
+  readonly isSelected: boolean
+}
+
+export interface MenuSpace {
+  readonly columns: number
+  /** Of the window. */
+  readonly rows: number
+}
+
+/** As many choices as fit, around the chosen one, and a line that counts the others. */
+export function menuRows({ choices, selected, trigger }: Menu, { columns, rows }: MenuSpace): readonly MenuRow[] {
+  const room = Math.max(FEWEST_ROWS, Math.min(MOST_ROWS, rows - ROWS_WITHOUT_MENU))
+  const shown = choices.length <= room ? choices.length : room - 1
+  const above = Math.max(0, selected - shown + 1)
+  const below = choices.length - above - shown
+  const widest = Math.max(...choices.slice(above, above + shown).map(({ label }) => widthOf(label)))
+  const width = Math.min(widest, columns - 3)
+  const isPath = trigger.kind === "file"
+  const lines = choices.slice(above, above + shown).map(({ label, about }, i) => {
+    const isSelected = above + i === selected
+    const name = padEnd((isPath ? fittedAtEnd : fitted)(label, width), width)
+    const text = fitted(`${isSelected ? "> " : "  "}${name}  ${about}`.trimEnd(), columns - 1)
+    return { text, isSelected }
+  })
+  const others = [...(above > 0 ? [`${above} above`] : []), ...(below > 0 ? [`${below} below`] : [])]
+  return others.length === 0 ? lines : [...lines, { text: `  … ${others.join(", ")}`, isSelected: false }]
+}
+
+/** What is searched first: on a narrow screen the keys are cut. */
+export function searchLine({ query, at, isFailing }: HistorySearch): string {
+  const state = isFailing ? (at === undefined ? ": no match" : ": no older match") : ""
+  return `search earlier inputs: ${query}${state} (Ctrl-R older, Enter takes it, Esc leaves)`
+}

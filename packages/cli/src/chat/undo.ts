@@ -1,0 +1,63 @@
+/** What the input line was before each change, so that a change can be taken back and made again. Letters typed one by one count as a word. */
+import type { Editor } from "./editor.ts"
+
+const MOST_KEPT = 200 // changes
+
+export interface Undo {
+  /** The oldest first. */
+  readonly past: readonly Editor[]
+  /** What was taken back, the newest last. */
+  readonly future: readonly Editor[]
+  /** The last change, if more letters may join it, and where it left the cursor. */
+  readonly open?: { readonly kind: LetterChange; readonly cursor: number }
+}
+
+type LetterChange = "typed" | "erased"
+
+export const NO_CHANGES: Undo = { past: [], future: [] }
+
+export interface Change {
+  readonly before: Editor
+  readonly after: Editor
+}
+
+export function noted({ past, future, open }: Undo, change: Change): Undo {
+  const { before, after } = change
+  if (before.text === after.text) return { past, future } // the cursor moved: the next letter begins a change of its own
+  const kind = letterChange(change)
+  const joins = kind !== undefined && open?.kind === kind && open.cursor === before.cursor && !beginsWord(change)
+  return {
+    past: joins ? past : [...past, before].slice(-MOST_KEPT),
+    future: [],
+    ...(kind === undefined ? {} : { open: { kind, cursor: after.cursor } }),
+  }
+}
+
+/** `undefined` where there is nothing to take back or to make again. */
+export function stepped(
+  { past, future }: Undo,
+  { editor, direction }: { readonly editor: Editor; readonly direction: "undo" | "redo" },
+): { readonly undo: Undo; readonly editor: Editor } | undefined {
+  const found = direction === "undo" ? past.at(-1) : future.at(-1)
+  if (!found) return undefined
+  const undo =
+    direction === "undo"
+      ? { past: past.slice(0, -1), future: [...future, editor] }
+      : { past: [...past, editor], future: future.slice(0, -1) }
+  return { undo, editor: found }
+}
+
+/** One letter was added or removed at the cursor. */
+function letterChange({ before, after }: Change): LetterChange | undefined {
+  if ([...addedBy({ before, after })].length === 1) return "typed"
+  return [...addedBy({ before: after, after: before })].length === 1 ? "erased" : undefined
+}
+
+function addedBy({ before: { text, cursor }, after }: Change): string {
+  const end = cursor + after.text.length - text.length
+  const isInsertion = end > cursor && after.text.slice(0, cursor) + after.text.slice(end) === text
+  return isInsertion ? after.text.slice(cursor, end) : ""
+}
+
+const beginsWord = ({ before: { text, cursor }, after }: Change): boolean =>
+  /^\s?$/.test(text.slice(cursor - 1, cursor)) && /\S/.test(after.text.slice(cursor, after.cursor))
