@@ -43,7 +43,7 @@ export interface Menu {
 }
 
 const COMMAND = /^\/[^\s/]*$/
-/** After a blank, so that an address such as `me@example.org` is none. A quote is for paths with blanks. */
+/** After a blank, so that `me@example.org` offers no files. Quotes are for paths with blanks. */
 const FILE = /(?:^|\s)(@(?:"([^"\n]*)|([^\s"]*)))$/
 
 export function triggerAt({ text, cursor }: Editor): Trigger | undefined {
