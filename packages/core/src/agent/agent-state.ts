@@ -22,6 +22,8 @@ export interface AgentStateParts {
   readonly within?: (() => PermissionPolicy) | undefined
   /** Whether large results are put aside. */
   readonly putsAside: () => boolean
+  /** Keeps the content of a file before a tool changes it. */
+  readonly keepFile: NonNullable<SharedToolContext["keepFile"]>
   /** After how many refusals in a row the model is asked to take another way. */
   readonly mostRefusals: () => number
 }
@@ -36,7 +38,8 @@ export class AgentState {
   #policy: PermissionPolicy
 
   constructor(parts: AgentStateParts) {
-    const { policy, directory, approvePlan, askPerson, clock, env, reads, recordMode, within, putsAside } = parts
+    const { policy, directory, approvePlan, askPerson, clock, env, reads, recordMode, within, putsAside, keepFile } =
+      parts
     this.refusals = new Refusals(parts.mostRefusals)
     this.#recordMode = recordMode
     this.#within = within
@@ -47,6 +50,7 @@ export class AgentState {
       env,
       reads,
       putsAside,
+      keepFile,
       directory: {
         get: () => this.directory,
         set: (path) => {

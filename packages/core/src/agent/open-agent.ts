@@ -162,6 +162,7 @@ async function assemble({ options, ground, toolset: given, problems = [], compan
     recordMode: (mode) => conversation.setMode(mode),
     within: sub?.within,
     mostRefusals: () => conversation.flags.figures["refusals-in-a-row"],
+    keepFile: (bytes) => conversation.keepFile(bytes),
     putsAside: () => layers.some(({ name }) => name === "tool-results") && conversation.flags.on["tool-result-storage"],
   })
   const closing = new AbortController()

@@ -41,9 +41,11 @@ import { isEditorState, saidInView } from "./editor.ts"
 import { type ConversationParts, Engine } from "./engine.ts"
 import type { ConversationEvents, Opened } from "./events.ts"
 import { asPlainJson, checkedCopy, type Incoming, type IncomingResponse, messageDrafts } from "./incoming.ts"
+import type { RestorePlan } from "./plan-restore.ts"
 import type { Prompt } from "./prompt.ts"
 import { changeRange, type FoldRequest, type RangeChange, type SnipRequest } from "./ranges.ts"
 import { leaveOutReceived, withholdMedia } from "./refused-content.ts"
+import { plannedRestore, type RestoreReport, restored } from "./restore-files.ts"
 import { type UndoReport, type UndoRequest, undo } from "./undo.ts"
 
 const OFF =
@@ -369,6 +371,33 @@ export class Conversation implements AsyncDisposable {
       this.#engine.preparer.forgetUndecided()
       await this.#engine.record.recordSession() // a rewind does not bring back the mode of that time
     })
+  }
+
+  /**
+   * The files that agents changed after a message, and what putting them back would do. Nothing changes. Ask before `rewind`, and pass the
+   * plan to `restoreFiles` after it.
+   */
+  planRestore(uuid: Uuid): Promise<RestorePlan> {
+    return this.#engine.inOrder(async () => {
+      await this.#engine.mustBeMessage(uuid)
+      return plannedRestore(this.#engine, uuid)
+    })
+  }
+
+  /**
+   * Puts files back as planned, and records it so that the model knows. A file that someone else changed since stays, unless `overwrite` is
+   * set. Nothing outside the project's directory is written.
+   */
+  restoreFiles(
+    plan: RestorePlan,
+    { overwrite = false }: { readonly overwrite?: boolean } = {},
+  ): Promise<RestoreReport> {
+    return this.#engine.inOrder(() => restored(this.#engine, { plan, overwrite }))
+  }
+
+  /** @internal Keeps the content of a file that a tool is about to change. Resolves with its sum. */
+  keepFile(bytes: Uint8Array): Promise<string> {
+    return this.#engine.files.keep(bytes)
   }
 
   /**

@@ -27,6 +27,7 @@ import type { ContextView } from "../views/context/context.ts"
 import { type ViewOptions, type Views, viewOptions } from "../views/views.ts"
 import { CacheWatch } from "./cache-watch.ts"
 import type { Opened } from "./events.ts"
+import { FileKeeper } from "./file-keeper.ts"
 import type { Prompt } from "./prompt.ts"
 import { type Deferral, PromptKeeper } from "./prompt-keeper.ts"
 import { ConversationRecord } from "./record.ts"
@@ -79,6 +80,8 @@ export class Engine {
   readonly preparer: RequestPreparer
   readonly recorder: ResponseRecorder
   readonly past: ConversationRecall
+  /** What files held before tools changed them. */
+  readonly files: FileKeeper
   /** What the messages in view do not say and the model must know. Asked before each request. */
   due: (context: ContextView) => readonly Attachment[] = () => []
   /** Aborts background work when the conversation closes. */
@@ -96,6 +99,7 @@ export class Engine {
     this.thresholds = thresholdsFor({ name: model, values, betas: parts.betas }, this.model)
     const record = new ConversationRecord({ ...parts, session: { model, cwd, title } })
     this.record = record
+    this.files = new FileKeeper(record.journal)
     const factsOf = (name: string) => findModel(name, values.models).facts
     const cache = new CacheWatch(record, { factsOf, cacheLifetime: values.cacheLifetime })
     const maxTokens = this.thresholds.maxOutput

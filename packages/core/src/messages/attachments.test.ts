@@ -60,6 +60,16 @@ const EXAMPLES: Record<Attachment["type"], { attachment: Attachment; says: strin
     attachment: { type: "editor_selection", path: "a.ts", fromLine: 3, toLine: 4, content: "x()" },
     says: ["Lines 3 to 4 of a.ts", "x()"],
   },
+  files_restored: {
+    attachment: {
+      type: "files_restored",
+      restored: ["/a.ts"],
+      removed: ["/b.ts"],
+      left: [],
+      changes: [{ path: "/a.ts", before: "1", after: "2" }],
+    },
+    says: ["/a.ts", "/b.ts", "put back", "Removed"],
+  },
   mcp_instructions: {
     attachment: { type: "mcp_instructions", server: "db", instructions: "ask first" },
     says: ["db", "ask first"],

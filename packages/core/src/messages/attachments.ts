@@ -5,6 +5,7 @@
 import type { PermissionMode } from "../base/vocabulary.ts"
 import type { TextBlock } from "./blocks.ts"
 import { inline } from "./inline.ts"
+import type { KeptChange } from "./kept-change.ts"
 import {
   type FieldShapes,
   type Flaw,
@@ -50,6 +51,7 @@ export type Attachment = { readonly belongsTo?: string } & (
       readonly toLine: number
       readonly content: string
     }
+  | FilesRestored
   | { readonly type: "mcp_instructions"; readonly server: string; readonly instructions: string }
   | { readonly type: "nested_memory"; readonly path: string; readonly content: string }
   | AgentMessage
@@ -83,6 +85,17 @@ export type Attachment = { readonly belongsTo?: string } & (
   /** A kind recorded by another program. `text` is what that program sent to the model, if anything. */
   | { readonly type: "foreign"; readonly kind: string; readonly data: unknown; readonly text?: string }
 )
+
+/** Files that the person had put back to an earlier state, by their whole paths. */
+export interface FilesRestored {
+  readonly type: "files_restored"
+  readonly restored: readonly string[]
+  readonly removed: readonly string[]
+  /** Files that changed since that point and stay as they are. */
+  readonly left: readonly string[]
+  /** The changes on disk, so that a later restore knows them. The model is not sent them. */
+  readonly changes: readonly KeptChange[]
+}
 
 /** A message of another agent: content, never the person's words. */
 export interface AgentMessage {
@@ -190,6 +203,12 @@ const SHAPES: Readonly<Record<AttachmentKind, FieldShapes>> = {
   },
   editor_file: { path: text() },
   editor_selection: { ...file, fromLine: whole(), toLine: whole() },
+  files_restored: {
+    restored: listOf(text()),
+    removed: listOf(text()),
+    left: listOf(text()),
+    changes: listOf(fields({ path: text(), before: maybe(text()), after: maybe(text()) }, "open")),
+  },
   mcp_instructions: { server: text(), instructions: text() },
   nested_memory: file,
   queued_agent_message: {
@@ -302,6 +321,8 @@ function describe(attachment: Attachment): string {
       return `The file ${inline(attachment.path)} is open in the editor. It may have nothing to do with the request.`
     case "editor_selection":
       return `Lines ${attachment.fromLine} to ${attachment.toLine} of ${inline(attachment.path)} are selected in the editor:\n${fenced(attachment.content)}`
+    case "files_restored":
+      return restoredText(attachment)
     case "mcp_instructions":
       return `Instructions of the tool server "${attachment.server}" for its tools:\n${attachment.instructions}`
     case "nested_memory":
@@ -334,6 +355,26 @@ function memoryText({ from, path, age, source, gone = [], content }: RecalledMem
   const lost = gone.length > 0 ? ` The code no longer has ${missing}, so it may be out of date.` : ""
   const advice = " It was true when it was written. Check it before you rely on it:"
   return `${origin}${lost}${advice}\n${content}`
+}
+
+const MOST_PATHS = 50 // more are counted
+
+function restoredText({ restored, removed, left }: FilesRestored): string {
+  const parts = [
+    ["Put back to their earlier content", restored],
+    ["Removed, because they did not exist then", removed],
+    ["Left as they are now", left],
+  ] as const
+  const lists = parts.filter(([, paths]) => paths.length > 0).map(([what, paths]) => `${what}:\n${pathLines(paths)}`)
+  return `The user went back to this point and had files put back on disk. Read a file again before you rely on its content.\n${lists.join("\n")}`
+}
+
+function pathLines(paths: readonly string[]): string {
+  const more = paths.length - MOST_PATHS
+  return [
+    ...paths.slice(0, MOST_PATHS).map((path) => `- ${inline(path)}`),
+    ...(more > 0 ? [`- ${more} more`] : []),
+  ].join("\n")
 }
 
 const ENDED = { completed: "has finished", failed: "has failed", killed: "was stopped before it finished" } as const

@@ -4,6 +4,7 @@
  */
 import type { Attachment } from "./attachments.ts"
 import { type Block, type Content, isText, isToolResult, textOf, toBlocks } from "./blocks.ts"
+import type { KeptChange } from "./kept-change.ts"
 
 export type Uuid = string
 
@@ -40,6 +41,8 @@ export interface CallChanges {
   readonly files: readonly FileChange[]
   /** How many more changed than are listed. */
   readonly more?: number
+  /** What a file tool changed, with the contents that were kept. */
+  readonly kept?: readonly KeptChange[]
 }
 
 export interface FileChange {

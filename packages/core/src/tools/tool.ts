@@ -191,6 +191,8 @@ export interface ToolContext {
   readonly plan: PlanState
   /** What the rules say to a further step of this call, such as the target of a redirect. Missing where there are no rules. */
   readonly judgeStep?: (step: PermissionQuestion) => StepJudgement
+  /** @internal Keeps the content of a file that is about to change, and resolves with its sum. */
+  readonly keepFile?: (bytes: Uint8Array) => Promise<string>
   /** Whether large results are put aside on disk. A tool may then return all it has. Otherwise it keeps its result short. */
   readonly putsAside?: () => boolean
 }

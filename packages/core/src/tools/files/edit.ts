@@ -51,8 +51,9 @@ export const edit: Tool<EditInput> = {
       const before = await readTextIfPresent(target, context)
       if (!before && input.old_string !== "") throw await missingFile(target, context.directory.get())
       const after = before ? changed({ target, before, input, reads: context.reads }) : created(input)
-      await storeText({ target, before, after, context })
-      return { content: before ? tellOfChange(target, after) : tellOfNewFile(target, after), touched: [target.path] }
+      const recorded = await storeText({ target, before, after, context })
+      const content = before ? tellOfChange(target, after) : tellOfNewFile(target, after)
+      return { content, touched: [target.path], ...recorded }
     })
   },
 }

@@ -20,9 +20,7 @@ export interface FileContent {
   readonly stats: Stats
 }
 
-export interface TextFile extends Decoded {
-  readonly stats: Stats
-}
+export interface TextFile extends Decoded, FileContent {}
 
 type ReadContext = Pick<ToolContext, "directory" | "signal">
 
@@ -43,7 +41,7 @@ export async function readTextIfPresent(target: Target, context: ReadContext): P
       `${target.given} is not text (${what}), so it was not changed. Use a program made for such files.`,
     )
   }
-  return { ...decoded, stats: content.stats }
+  return { ...decoded, ...content }
 }
 
 async function readIfPresent(target: Target, { signal }: ReadContext): Promise<FileContent | undefined> {

@@ -2,7 +2,8 @@
  * Edit and Write change a file only if this conversation has read or written it, and it has not changed since. After a write no result
  * shows the file, so a later Read does.
  */
-import type { ReadState, ToolContext } from "../tool.ts"
+import { hash } from "node:crypto"
+import type { ReadState, ToolContext, ToolOutput } from "../tool.ts"
 import type { TextFile } from "./file-content.ts"
 import { FileError } from "./file-error.ts"
 import type { Target } from "./paths.ts"
@@ -40,13 +41,24 @@ interface TextToStore {
   readonly context: ToolContext
 }
 
-export async function storeText({ target, before, after, context }: TextToStore): Promise<void> {
-  context.signal.throwIfAborted()
+/** Writes the file. Resolves with what the journal records of the change, where earlier contents are kept. */
+export async function storeText({
+  target,
+  before,
+  after,
+  context,
+}: TextToStore): Promise<Pick<ToolOutput, "filesChanged">> {
+  const { signal, keepFile, reads, clock } = context
+  signal.throwIfAborted()
   const bytes = encodeText(after)
+  const earlier = before && (await keepFile?.(before.bytes))
   const { mtimeMs } = await replaceFile({ target, bytes, ...(before && { before: before.stats }) })
-  context.reads.set(target.path, {
+  reads.set(target.path, {
     content: decodeText(bytes)?.text ?? after.text, // as a later read will see it: half a surrogate pair does not survive
     modifiedMs: mtimeMs,
-    at: context.clock.now().toISOString(),
+    at: clock.now().toISOString(),
   })
+  if (!keepFile) return {}
+  const change = { path: target.path, ...(earlier && { before: earlier }), after: hash("sha256", bytes, "hex") }
+  return { filesChanged: { files: [], kept: [change] } }
 }

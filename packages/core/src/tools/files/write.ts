@@ -47,14 +47,15 @@ export const write: Tool<WriteInput> = {
       const before = await readTextIfPresent(target, context)
       if (before) refuseUnlessKnown({ target, current: before, reads: context.reads })
       const after = before ? inTheWayOf(before, input.content) : asNewFile(input.content)
-      await storeText({ target, before, after, context })
+      const recorded = await storeText({ target, before, after, context })
       const size = countLines(after.text)
       const touched = [target.path]
-      if (!before) return { content: `Created ${target.given} (${size}).`, touched }
+      if (!before) return { content: `Created ${target.given} (${size}).`, touched, ...recorded }
       const diff = diffOf({ before: before.text, after: after.text, mostLines: RESULT_DIFF_LINES })
       return {
         content: `Updated ${target.given} (${size}).\n${diff || "Its text is the same as before."}`,
         touched,
+        ...recorded,
       }
     })
   },

@@ -15,6 +15,7 @@ const STANDING: ReadonlySet<Attachment["type"]> = new Set([
   ...(["skill_content", "skill_listing", "agent_status", "agent_listing"] as const),
   ...(["tool_delta", "deferred_tools", "mcp_instructions"] as const),
   ...(["nested_memory", "standing_memory", "carried_facts"] as const),
+  ...(["files_restored"] as const),
 ])
 
 /** Whether a message goes with its range. */

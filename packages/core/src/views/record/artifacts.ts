@@ -144,7 +144,7 @@ export function commandOf(input: Readonly<Record<string, unknown>>): string {
 }
 
 /** Agents report the exit code in different ways. */
-function exitCodeOf(output: string): number | undefined {
+export function exitCodeOf(output: string): number | undefined {
   const match =
     /(?:^|\n|")(?:Exit code:? |Process exited with code |Command exited with code |exit_code"?: ?)(-?\d+)/i.exec(
       output.slice(0, 2_000) + output.slice(-500),

@@ -2,6 +2,7 @@
 
 import { type Entry, isMessage } from "../../journal/entries.ts"
 import { type Block, isToolResult, isToolUse, resultBlocks, type ToolResult, textOf } from "../../messages/blocks.ts"
+import type { KeptChange } from "../../messages/kept-change.ts"
 import {
   type AssistantMessage,
   type CallChanges,
@@ -25,6 +26,8 @@ export interface FinishedCall extends OpenCall {
   readonly output: string
   /** The files that changed on disk while it ran, where that was looked at. */
   readonly changed?: readonly FileChange[]
+  /** What a file tool changed, with sums of the contents. */
+  readonly kept?: readonly KeptChange[]
 }
 
 /** Adds the calls of an entry to `open` and returns those that it finishes. */
@@ -43,7 +46,8 @@ function finishedIn(entry: AssistantMessage | UserMessage, open: Map<string, Ope
     if (!call) return []
     open.delete(call.id)
     const result = block as ToolResult
-    const changed = entry.type === "user" ? changedBy(call, entry) : []
+    const changes = entry.type === "user" ? changesOf(call, entry) : undefined
+    const [changed, kept] = [filesIn(changes), keptIn(changes)]
     return [
       {
         ...call,
@@ -51,6 +55,7 @@ function finishedIn(entry: AssistantMessage | UserMessage, open: Map<string, Ope
         failed: result.is_error === true,
         output: outputOf(result),
         ...(changed.length > 0 ? { changed } : {}),
+        ...(kept.length > 0 ? { kept } : {}),
       },
     ]
   })
@@ -64,14 +69,19 @@ function withoutCall(entry: AssistantMessage | UserMessage): readonly FinishedCa
   return filesChanged.map((changes) => ({ ...call, changed: filesIn(changes) }))
 }
 
-function changedBy({ id }: OpenCall, { filesChanged }: UserMessage): readonly FileChange[] {
-  return Array.isArray(filesChanged) ? filesIn(filesChanged.find((changes) => changes?.callId === id)) : []
+function changesOf({ id }: OpenCall, { filesChanged }: UserMessage): Partial<CallChanges> | undefined {
+  return Array.isArray(filesChanged) ? filesChanged.find((changes) => changes?.callId === id) : undefined
 }
 
 /** A line that was edited by hand may hold anything there. */
 function filesIn(changes: Partial<CallChanges> | null | undefined): readonly FileChange[] {
   const files = changes?.files
   return Array.isArray(files) ? files.filter((file) => typeof file?.path === "string" && CHANGES.has(file.what)) : []
+}
+
+function keptIn(changes: Partial<CallChanges> | undefined): readonly KeptChange[] {
+  const kept = changes?.kept
+  return Array.isArray(kept) ? kept.filter((change) => typeof change?.path === "string") : []
 }
 
 function outputOf(result: ToolResult): string {

@@ -1,0 +1,223 @@
+/** Plans what putting files back would do after a rewind. It only reads. A plan says of each file what happens, or why nothing can. */
+import { lstat, readFile, realpath } from "node:fs/promises"
+import { dirname } from "node:path"
+import type { Journal } from "../journal/store.ts"
+import type { Uuid } from "../messages/messages.ts"
+import { isMissing } from "../tools/files/file-error.ts"
+import { resolveTarget, shortPath } from "../tools/files/paths.ts"
+import { type Decoded, decodeText, encodeText } from "../tools/files/text-encoding.ts"
+import { isInside } from "../views/record/file-paths.ts"
+import { applied, earlierText } from "./earlier-text.ts"
+import { type Change, changesAfter, type KnownText, type PathChange, textsAt } from "./file-changes.ts"
+import { keptContent, sumOf } from "./file-keeper.ts"
+
+/** What putting files back would do. */
+export interface RestorePlan {
+  /** In the order of their names. */
+  readonly files: readonly PlannedFile[]
+  /** Files that commands changed and that the journal does not name. */
+  readonly more: number
+}
+
+export interface PlannedFile {
+  /** The whole path, links followed. */
+  readonly path: string
+  /** The path from the project's directory. */
+  readonly name: string
+  /** `restore`: its earlier content comes back. `remove`: an agent created it. `leave`: it cannot be put back. */
+  readonly does: "restore" | "remove" | "leave"
+  /** Why it is left, or why it needs consent. A part of a sentence. */
+  readonly why?: string
+  /** It is not as an agent left it: someone else may have changed it since. */
+  readonly needsConsent: boolean
+  /** @internal The content to put back. */
+  readonly content?: Buffer
+  /** @internal The sum of what is there now. Absent: nothing is. */
+  readonly now?: string
+}
+
+export interface RestoreRequest {
+  readonly journal: Journal
+  /** The journals of the conversation's agents. */
+  readonly agents: readonly Journal[]
+  readonly cwd: string
+  readonly uuid: Uuid
+}
+
+/** The files that agents changed after an entry and that are not as they were then. */
+export async function planRestore({ journal, agents, cwd, uuid }: RestoreRequest): Promise<RestorePlan> {
+  const project = await realpath(cwd)
+  const time = (await journal.find(uuid))?.timestamp
+  const own = await changesAfter({ journal, cwd, after: { uuid } })
+  const theirs =
+    time === undefined
+      ? []
+      : await Promise.all(agents.map((agent) => changesAfter({ journal: agent, cwd, after: { time } })))
+  const found = [own, ...theirs]
+  const all = found
+    .flatMap(({ changes }) => changes)
+    .toSorted((a, b) => (a.timestamp < b.timestamp ? -1 : a.timestamp > b.timestamp ? 1 : 0))
+  const byPath = await grouped(all, cwd)
+  const known = await knownTexts({ journal, cwd, uuid }, byPath)
+  const files: PlannedFile[] = []
+  for (const [path, { changes, names }] of byPath) {
+    const text = names.map((name) => known.get(name)).find(Boolean)
+    const planned = await planFile({ path, project, changes, known: text })
+    if (planned) files.push({ path, name: shortPath(path, project), ...planned })
+  }
+  return {
+    files: files.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    more: found.reduce((sum, each) => sum + each.more, 0),
+  }
+}
+
+interface FileHistory {
+  readonly changes: Change[]
+  /** The paths that calls named it by. */
+  readonly names: string[]
+}
+
+async function grouped(all: readonly PathChange[], cwd: string): Promise<ReadonlyMap<string, FileHistory>> {
+  const byPath = new Map<string, FileHistory>()
+  const resolved = new Map<string, string>()
+  for (const { path: name, change } of all) {
+    const context = { directory: { get: () => cwd, set: () => undefined }, env: process.env }
+    const path =
+      resolved.get(name) ??
+      (change.kind === "kept"
+        ? name
+        : await resolveTarget(name, context).then(
+            (target) => target.path,
+            () => name,
+          ))
+    resolved.set(name, path)
+    const history = byPath.get(path) ?? { changes: [], names: [] }
+    byPath.set(path, history)
+    history.changes.push(change)
+    if (!history.names.includes(name)) history.names.push(name)
+  }
+  return byPath
+}
+
+/** Read only where a change without a kept content comes first. */
+async function knownTexts(
+  at: Pick<RestoreRequest, "journal" | "cwd" | "uuid">,
+  byPath: ReadonlyMap<string, FileHistory>,
+): Promise<ReadonlyMap<string, KnownText>> {
+  const unsure = [...byPath.values()].filter(
+    ({ changes: [first] }) => first?.kind === "edit" || first?.kind === "write",
+  )
+  if (unsure.length === 0) return new Map()
+  return textsAt({ ...at, paths: new Set(unsure.flatMap(({ names }) => names)), apply: applied })
+}
+
+interface FileToPlan {
+  readonly path: string
+  readonly project: string
+  readonly changes: readonly Change[]
+  readonly known: KnownText | undefined
+}
+
+type Planned = Omit<PlannedFile, "path" | "name">
+
+const left = (why: string): Planned => ({ does: "leave", why, needsConsent: false })
+
+/** `undefined`: the file is as it was. */
+async function planFile({ path, project, changes, known }: FileToPlan): Promise<Planned | undefined> {
+  if (!isInside(path, project)) return left("it is outside the project")
+  const disk = await onDisk(path, project)
+  if (disk.state === "refused") return left(disk.why)
+  const bytes = disk.state === "file" ? disk.bytes : undefined
+  const earlier = await earlierContent({ changes, known, bytes })
+  if (earlier.state === "unknown") return isGone(changes, bytes) ? undefined : left(earlier.why)
+  const now = bytes && sumOf(bytes)
+  if (now === (earlier.content && sumOf(earlier.content))) return undefined
+  const why = earlier.isIntact ? undefined : changedSince(changes, bytes)
+  return {
+    does: earlier.content ? "restore" : "remove",
+    needsConsent: !earlier.isIntact,
+    ...(why && { why }),
+    ...(earlier.content && { content: earlier.content }),
+    ...(now && { now }),
+  }
+}
+
+/** A command created it, and it is no longer there. */
+function isGone([first]: readonly Change[], bytes: Buffer | undefined): boolean {
+  return bytes === undefined && first?.kind === "unknown" && first.what === "created"
+}
+
+function changedSince(changes: readonly Change[], bytes: Buffer | undefined): string {
+  if (bytes === undefined) return "it was deleted since"
+  return changes.at(-1)?.kind === "unknown" ? "a command changed it after that" : "someone else changed it since"
+}
+
+type Earlier =
+  | { readonly state: "known"; readonly content?: Buffer; readonly isIntact: boolean }
+  | { readonly state: "unknown"; readonly why: string }
+
+async function earlierContent({
+  changes,
+  known,
+  bytes,
+}: Pick<FileToPlan, "changes" | "known"> & { readonly bytes: Buffer | undefined }): Promise<Earlier> {
+  const [first] = changes
+  const last = changes.at(-1)
+  const isLast = last?.kind === "kept" && last.after === (bytes && sumOf(bytes))
+  if (first?.kind === "kept") {
+    if (first.before === undefined) return { state: "known", isIntact: isLast }
+    const content = await keptContent(first.journal, first.before)
+    return content
+      ? { state: "known", content, isIntact: isLast }
+      : { state: "unknown", why: "its earlier content was not kept" }
+  }
+  const keptAt = changes.findIndex(({ kind }) => kind === "kept")
+  const kept = changes[keptAt]
+  const end = kept?.kind === "kept" ? kept.before && (await keptContent(kept.journal, kept.before)) : bytes
+  const decoded: Decoded | undefined = end ? decodeText(end) : undefined
+  const rebuilt = earlierText({
+    changes: keptAt < 0 ? changes : changes.slice(0, keptAt),
+    known,
+    now: decoded?.text,
+  })
+  if (rebuilt.state === "unknown") return rebuilt
+  const isIntact = rebuilt.isIntact && (keptAt < 0 || isLast)
+  if (rebuilt.text === undefined) return { state: "known", isIntact }
+  return {
+    state: "known",
+    content: encodeText({ text: rebuilt.text, encoding: decoded?.encoding ?? "utf-8" }),
+    isIntact,
+  }
+}
+
+export type OnDisk =
+  | { readonly state: "file"; readonly bytes: Buffer }
+  | { readonly state: "missing" }
+  | { readonly state: "refused"; readonly why: string }
+
+/** What is at a path now. A link at the path, or on the way to it, is refused: it may lead outside the project. */
+export async function onDisk(path: string, project: string): Promise<OnDisk> {
+  try {
+    const directory = await realAncestor(dirname(path))
+    if (directory !== project && !isInside(directory, project))
+      return { state: "refused", why: "its path leads outside the project" }
+    const stats = await lstat(path)
+    if (stats.isSymbolicLink()) return { state: "refused", why: "it is a link now" }
+    if (!stats.isFile()) return { state: "refused", why: "it is not a file" }
+    if ((await realpath(path)) !== path) return { state: "refused", why: "a link is on the way to it now" }
+    return { state: "file", bytes: await readFile(path) }
+  } catch (error) {
+    if (isMissing(error)) return { state: "missing" }
+    return { state: "refused", why: "it cannot be read" }
+  }
+}
+
+/** The nearest directory above that exists, with its links followed. */
+async function realAncestor(directory: string): Promise<string> {
+  try {
+    return await realpath(directory)
+  } catch (error) {
+    if (!isMissing(error) || dirname(directory) === directory) throw error
+    return realAncestor(dirname(directory))
+  }
+}
