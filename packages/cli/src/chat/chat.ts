@@ -10,13 +10,14 @@ import type {
 import { reasonOf } from "@strata/core/internal/base/errors"
 import { textOf } from "@strata/core/internal/messages/blocks"
 import { counted } from "../display/numbers.ts"
+import { restoredSentence } from "../display/restored.ts"
 import { undoSentence } from "../display/undo.ts"
 import { type MemoryPlace, openMemoryPlace } from "../memory/place.ts"
 import { stemOf } from "../memory/words.ts"
 import { conversationsOf, type SessionAgent, type SessionInput, type Workspace } from "../session.ts"
 import { editText } from "../text-editor.ts"
 import { AgentWork } from "./agent-work.ts"
-import type { CommandTarget } from "./command-target.ts"
+import type { CommandTarget, RestoreChoice } from "./command-target.ts"
 import { Completer } from "./completer.ts"
 import type { DialogBody } from "./dialog.ts"
 import { editorWith } from "./editor.ts"
@@ -263,15 +264,21 @@ export class Chat implements CommandTarget {
     this.notice(undoSentence(report))
   }
 
-  async rewind(uuid: string): Promise<void> {
+  async rewind(uuid: string, restore?: RestoreChoice): Promise<void> {
     const { conversation: chat } = this.agent
+    const putBack = async () => (restore ? restoredSentence(await chat.restoreFiles(restore.plan, restore)) : undefined)
+    let outcome: string | undefined
     for await (const entry of chat.entries()) {
       if (entry.uuid !== uuid || entry.type !== "user") continue
-      if (entry.parentUuid === null) await this.clear()
-      else {
+      if (entry.parentUuid === null) {
+        outcome = await putBack() // the old conversation records it; the new one knows none of these files
+        await this.clear()
+      } else {
         await chat.rewind(entry.parentUuid)
+        outcome = await putBack()
         this.#show()
       }
+      if (outcome) this.notice(outcome)
       const text = textOf(entry.message.content)
       this.store.dispatch({ type: "edited", editor: editorWith(text) })
       return this.notice("Edit your message or send it again. The journal keeps everything after it.")

@@ -12,7 +12,6 @@ import type { CompactRequest } from "../compacting.ts"
 import { findById, titleFrom } from "../conversation-names.ts"
 import { planLines } from "../display/compaction.ts"
 import { timeAgo } from "../display/numbers.ts"
-import { firstLine } from "../display/text.ts"
 import { clearingSentence, undoSentence } from "../display/undo.ts"
 import { costWords, statusLines } from "../dream/page.ts"
 import { offeredIn } from "../memory/offered.ts"
@@ -169,17 +168,6 @@ const labelOf = ({ facts, firstWords, id }: ConversationListing): string =>
 
 function hintOf({ facts, touched }: ConversationListing, now: Date): string {
   return [timeAgo(new Date(touched), now), facts?.model].filter(Boolean).join(", ")
-}
-
-export async function rewind(chat: CommandTarget): Promise<void> {
-  const messages = chat.agent.conversation.views.words.messages.toReversed()
-  if (messages.length === 0) return chat.notice("There is no message to go back to yet.")
-  const options = messages.map(({ text, timestamp }) => ({
-    label: firstLine(text, 60),
-    hint: timeAgo(new Date(timestamp), chat.now()),
-  }))
-  const answer = await chat.ask({ title: "Go back to which message?", options })
-  if (answer.type === "chosen") await chat.rewind(messages[answer.index]!.uuid)
 }
 
 export async function nameConversation(target: CommandTarget, title: string): Promise<void> {

@@ -1,10 +1,22 @@
 /** What a slash command can do with the chat. */
-import type { CompactionOrder, ConversationListing, PermissionMode, UndoRequest } from "@strata/core/internal"
+import type {
+  CompactionOrder,
+  ConversationListing,
+  PermissionMode,
+  RestorePlan,
+  UndoRequest,
+} from "@strata/core/internal"
 import type { MemoryPlace } from "../memory/place.ts"
 import type { SessionAgent } from "../session.ts"
 import type { DialogBody } from "./dialog.ts"
 import type { OwnCommand } from "./own-commands.ts"
 import type { Ask } from "./person.ts"
+
+export interface RestoreChoice {
+  readonly plan: RestorePlan
+  /** Also files that someone else changed since. */
+  readonly overwrite: boolean
+}
 
 export interface CommandTarget {
   readonly agent: SessionAgent
@@ -29,8 +41,8 @@ export interface CommandTarget {
   undo(request: UndoRequest): Promise<void>
   switchModel(name: string): Promise<void>
   switchMode(mode: PermissionMode): void
-  /** Goes back to before this message and puts it into the input line. */
-  rewind(uuid: string): Promise<void>
+  /** Goes back to before this message and puts it into the input line. With a choice, files are put back too. */
+  rewind(uuid: string, restore?: RestoreChoice): Promise<void>
   /** Shows the nth folded item, counted from the newest. */
   expand(nth: number): void
   /** The path of the socket for the person's editor. */

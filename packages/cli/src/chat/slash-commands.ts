@@ -11,7 +11,6 @@ import {
   dream,
   nameConversation,
   resume,
-  rewind,
   showContext,
   showCost,
   showEditorSocket,
@@ -24,6 +23,7 @@ import type { CommandTarget } from "./command-target.ts"
 import { fold, snip, unfold } from "./fold-commands.ts"
 import { showMcp } from "./mcp-panel.ts"
 import { helpLines } from "./panels.ts"
+import { rewind } from "./rewind.ts"
 
 export interface SlashCommand {
   readonly name: string

@@ -6,6 +6,7 @@ const NAMES: Readonly<Record<string, string>> = {
   agent_status: "state of the agents",
   carried_facts: "facts from the journal",
   deferred_tools: "tools not loaded",
+  files_restored: "files put back",
   mcp_instructions: "instructions of the MCP server",
   nested_memory: "instructions",
   queued_agent_message: "message from",

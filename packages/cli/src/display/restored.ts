@@ -1,0 +1,35 @@
+/** How putting files back reads on every screen: the plan and the outcome. Pure. */
+import type { PlannedFile, RestorePlan, RestoreReport } from "@strata/core/internal"
+import { counted, grouped } from "./numbers.ts"
+
+const MOST_NAMED = 5
+
+/** One line for each file: what would happen to it, or why nothing can. */
+export function restoreLines({ files, more }: RestorePlan): readonly string[] {
+  const rest = more > 0 ? [`leave    ${grouped(more)} more that commands changed: the journal does not name them`] : []
+  return [...files.map(fileLine), ...rest]
+}
+
+function fileLine({ name, does, why, needsConsent }: PlannedFile): string {
+  if (does === "leave") return `leave    ${name}: ${why}`
+  const what = does === "restore" ? "restore  " : "remove   "
+  const reason = needsConsent ? `: ${why}` : does === "remove" ? ": the agent created it" : ""
+  return `${what}${name}${reason}${needsConsent ? ", so you are asked first" : ""}`
+}
+
+/** `Restored 2 files. Removed 1 file that the agent created. Left 1 file as it is: out.txt (a command changed it).` */
+export function restoredSentence({ restored, removed, left }: RestoreReport): string {
+  const sentences = [
+    ...(restored.length > 0 ? [`Restored ${counted(restored.length, "file")}.`] : []),
+    ...(removed.length > 0 ? [`Removed ${counted(removed.length, "file")} that the agent created.`] : []),
+    ...(left.length > 0 ? [leftWords(left)] : []),
+  ]
+  return sentences.length === 0 ? "No file was changed." : sentences.join(" ")
+}
+
+function leftWords(left: RestoreReport["left"]): string {
+  const named = left.slice(0, MOST_NAMED).map(({ name, why }) => `${name} (${why})`)
+  const more = left.length - named.length
+  const list = [...named, ...(more > 0 ? [`${grouped(more)} more`] : [])].join(", ")
+  return `Left ${counted(left.length, "file")} unchanged: ${list}.`
+}
