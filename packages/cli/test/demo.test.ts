@@ -90,6 +90,11 @@ describe("strata demo", () => {
       expect(stdout).toMatch(/Strata reserves 20\.0K of them[\s\S]*compacts at\s+27\.0K/)
       expect(stdout).toMatch(new RegExp(`^ +turns that fit +all ${turns} +\\d+$`, "m"))
       expect(stdout).toMatch(/Without Strata the window of 60\.0K is full at turn \d+\./)
+      expect(stdout).toMatch(/^ +your messages +\d+ in view(?:, \d+ by recall)? +\d+ of \d+ left$/m)
+      expect(stdout.replace(/\s+/g, " ")).toMatch(
+        /loses .*tool results\. With Strata all \d+ turns fit and nothing is lost\./,
+      )
+      expect(stdout.split("What to try next")[1]!.match(/^ {2}strata /gm)).toHaveLength(1)
       expectNextDay(stdout)
       expect(leftovers()).toEqual([])
       for (const layer of LAYERS)
@@ -139,7 +144,8 @@ describe("strata demo", () => {
     expect(code).toBe(0)
     expect(stdout).toContain("Window")
     expect(stdout).toContain("w warning 7.0K  c compaction 27.0K  b full 37.0K")
-    expect(stdout).toContain("\u001b[22A") // up by a whole picture, to draw over it
+    expect(stdout.split("\u001b[H").length).toBeGreaterThan(2) // each picture is drawn over the one before
+    expect(stdout.lastIndexOf("\u001b[?1049l")).toBeGreaterThan(stdout.lastIndexOf("\u001b[?1049h"))
     expect(stdout.lastIndexOf("\u001b[?25h")).toBeGreaterThan(stdout.lastIndexOf("\u001b[?25l"))
     expect(stdout).toContain("A second conversation, the next day")
     expect(stdout).toContain("What to try next")

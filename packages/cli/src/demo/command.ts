@@ -3,9 +3,11 @@
  * shows what the first one left in the project's memory.
  */
 
-import { relative } from "node:path"
+import { existsSync, readdirSync } from "node:fs"
+import { join, relative } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Agent, QueryEnd, QueryEvent } from "@strata/core/internal"
+import { credentialsFrom } from "@strata/core/internal/model/anthropic/credentials"
 import { summarise } from "@strata/core/internal/views/ledger/ledger"
 import { makeScratch, type Scratch } from "@strata/sim"
 import { readArguments } from "../arguments.ts"
@@ -18,7 +20,8 @@ import { type NextDay, nextDayScreen, openNextDay, watchMemories } from "./next-
 import { CHECKOUT_NAME, repositoryToShow } from "./repository.ts"
 import { type DemoScreen, openScreen } from "./screen.ts"
 import { after, atRest, beginning, type DemoState, type Reading } from "./state.ts"
-import { summary } from "./summary.ts"
+import { stillThere } from "./still-there.ts"
+import { type Reader, summary } from "./summary.ts"
 import { CORRECTION, NEXT_DAY_TASK, tasksInTurn, turnsBeforeCorrection, turnsPerTask } from "./tasks.ts"
 import type { Workshop } from "./workshop.ts"
 
@@ -37,7 +40,7 @@ const TIME_TO_LOOK: Partial<Record<QueryEvent["type"], number>> = {
 }
 const MOST_OVER = 2 // the simulated model may take up to a third more turns for a given task than planned
 const MOST_TURNS_AT_THE_END = 12 // of the correction, and of the second conversation; they take about four
-const TIME_TO_READ = 1_200 // milliseconds for a heading
+const TIME_TO_READ = 2_000 // milliseconds for a heading or the introduction
 const INTERRUPTED = 130
 
 export const run: Run = async ({ args, cwd, env, terminal }) => {
@@ -73,15 +76,21 @@ async function perform({ scratch, env, terminal, signal, ...options }: Performan
     const agent = await workshop.open("strata demo")
     const first = beginning({ model: MODEL, thresholds: agent.conversation.thresholds, planned: turns })
     screen.begin(scratch, first)
+    if (isPaced) await pause(TIME_TO_READ, signal)
     const most = task === undefined ? turnsBeforeCorrection(turns) : turns * MOST_OVER
     const { state, end } = await work({ agent, screen, first, isPaced, signal, task, most, workshop })
     screen.end()
     const { location, views } = agent.conversation
+    const facts = await stillThere(agent.conversation, {
+      project: workshop.project,
+      promptTokens: state.promptTokens ?? 0,
+    })
     await agent.close()
     const later = isGood(end) ? await nextDay({ workshop, terminal, first, isPaced, signal }) : undefined
     const kept = options.keep ? { journal: location } : {}
     const outcome = {
-      ...{ state, elapsedMs: elapsedMs(), artifacts: views.artifacts, strata: ownName(env), ...kept },
+      ...{ state, elapsedMs: elapsedMs(), artifacts: views.artifacts, facts, ...kept },
+      ...{ strata: ownName(env), reader: readerOf(env) },
       ...(later ? { nextDay: later } : {}),
     }
     terminal.print(`\n${summary(outcome, terminal).join("\n")}\n`)
@@ -123,6 +132,17 @@ async function nextDay({ workshop, terminal, ...watched }: SecondConversation): 
 /** How to call this program: in a checkout it is an npm script. */
 const ownName = (env: Call["env"]) => (env.npm_package_name === CHECKOUT_NAME ? "npm run strata --" : "strata")
 
+const readerOf = (env: Call["env"]): Reader => ({
+  hasKey: credentialsFrom(env) !== undefined,
+  hasTranscripts: hasTranscripts(join(env.HOME ?? "", ".claude", "projects")),
+})
+
+function hasTranscripts(directory: string): boolean {
+  if (!existsSync(directory)) return false
+  const projects = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  return projects.some(({ name }) => readdirSync(join(directory, name)).some((file) => file.endsWith(".jsonl")))
+}
+
 interface Watched {
   readonly agent: Agent
   readonly screen: Pick<DemoScreen, "show">
@@ -147,7 +167,7 @@ interface Seen {
 }
 
 /** One task after another, until the turns are used up. Then the person corrects the agent. */
-async function work({ task, most, workshop, ...watched }: Work): Promise<Seen> {
+export async function work({ task, most, workshop, ...watched }: Work): Promise<Seen> {
   const { agent, signal } = watched
   let seen: Seen = { state: watched.first, end: { reason: "aborted" } }
   const say = async (text: string, maxTurns: number) => {
@@ -204,6 +224,7 @@ function readingOf({ conversation: chat }: Agent): Reading {
     fill: chat.fill(),
     spent: summarise(chat.views.ledger),
     notesTokens: chat.views.notes.tokens ?? 0,
+    promptEstimate: chat.views.context.promptTokens,
   }
 }
 

@@ -4,6 +4,7 @@ import { summaryOf } from "../../test/ledger-figures.ts"
 import { plainStyle as style } from "../display/terminal.ts"
 import { compare, comparisonLines } from "./comparison.ts"
 import { beginning, type DemoRequest, type DemoState } from "./state.ts"
+import type { StillThere } from "./still-there.ts"
 
 const MODEL = "claude-opus-5-5" // $4 a million in, $5 to write to the cache, $0.20 to read from it, $20 out
 const thresholds = resolveThresholds({
@@ -17,6 +18,13 @@ const REQUESTS: readonly DemoRequest[] = [
   { sent: 10_000, everything: 10_000, output: 100 },
   { sent: 20_000, everything: 50_000, output: 100 },
   { sent: 20_000, everything: 90_000, output: 100 },
+]
+
+const FACTS: readonly StillThere[] = [
+  { kind: "messages", all: 6, inView: 6, recalled: 0, inLastWindow: 2 },
+  { kind: "rules", all: 2, inView: 1, recalled: 1, inLastWindow: 1 },
+  { kind: "changes", all: 0, inView: 0, recalled: 0, inLastWindow: 0 },
+  { kind: "results", all: 178, inView: 9, recalled: 169, inLastWindow: 31 },
 ]
 
 const stateWith = (requests: readonly DemoRequest[], dollars = 0.25): DemoState => ({
@@ -39,28 +47,40 @@ describe("with and without Strata", () => {
   })
 
   it("reads as one table and one sentence", () => {
-    expect(`\n${comparisonLines(stateWith(REQUESTS), { style, width: 80 }).join("\n")}\n`).toMatchInlineSnapshot(`
+    expect(
+      `\n${comparisonLines(stateWith(REQUESTS), { style, width: 80, facts: FACTS }).join("\n")}\n`,
+    ).toMatchInlineSnapshot(`
       "
       The same work, with and without Strata
-                          with Strata  without
-        tokens sent             50.0K     150K
-        cost                  $0.2500  $0.4680
-        largest request         20.0K    90.0K
-        windows of 60.0K            1      1.5
-        turns that fit          all 3        2
+                                       with Strata         without
+        tokens sent                          50.0K            150K
+        cost                               $0.2500         $0.4680
+        largest request                      20.0K           90.0K
+        windows of 60.0K                         1             1.5
+        turns that fit                       all 3               2
+        your messages                    6 in view     2 of 6 left
+        your rules          1 in view, 1 by recall     1 of 2 left
+        tool results      9 in view, 169 by recall  31 of 178 left
 
-        Without Strata the window of 60.0K is full at turn 3. With Strata all 3 turns
-        fit. Strata cost 53% of what resending everything would cost.
-        With: the ledger of the first conversation, including notes, summaries and
-        memories.
-        Without: each request carries what this run sent plus all that the layers had
-        removed by then, at the same prices and with a perfect prompt cache.
+        Without Strata the window of 60.0K is full at turn 3. Going on without it
+        loses 4 of your 6 messages, 1 of your 2 rules and 147 of 178 tool results.
+        With Strata all 3 turns fit and nothing is lost. Strata cost 53% of what
+        resending everything would cost.
+        Without: each request carries all that this run sent or removed, at the same
+        prices, with a perfect cache. A full window drops its oldest messages.
+        With: the ledger of the first conversation. Recall finds what is out of view.
       "
     `)
   })
 
+  it("says how many are lost with Strata too, should there be any", () => {
+    const facts = [{ kind: "messages", all: 6, inView: 2, recalled: 3, inLastWindow: 6 }] as const
+    const text = comparisonLines(stateWith(REQUESTS), { style, width: 80, facts }).join(" ").replace(/\s+/g, " ")
+    expect(text).toContain("is full at turn 3. With Strata all 3 turns fit and 1 are lost.")
+  })
+
   it("says so if the run fits the window anyway, and if Strata cost more", () => {
-    const text = comparisonLines(stateWith(REQUESTS.slice(0, 2), 0.5), { style, width: 80 })
+    const text = comparisonLines(stateWith(REQUESTS.slice(0, 2), 0.5), { style, width: 80, facts: [] })
       .join(" ")
       .replace(/\s+/g, " ")
     expect(text).toContain("short enough to fit the window without Strata too")

@@ -1,6 +1,6 @@
 /**
- * The same work with and without Strata. Both sides are computed from the run: "with" is the bill in the ledger; "without" resends, in
- * every request, what was sent plus everything the layers had removed by then. Pure.
+ * The same work with and without Strata, computed from the run. The bill: "with" is the ledger; "without" resends, in every request, what
+ * was sent plus everything the layers had removed by then. What is still there: see `still-there.ts`. Pure.
  */
 import type { TokenCounts } from "@strata/core/internal"
 import { addCounts, inputTokens, NO_TOKENS } from "@strata/core/internal/base/token-counts"
@@ -11,6 +11,7 @@ import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { indented, wrapped } from "../display/text.ts"
 import type { DemoRequest, DemoState } from "./state.ts"
+import type { FactKind, StillThere } from "./still-there.ts"
 
 export interface Side {
   /** Input tokens of all requests together. */
@@ -59,10 +60,13 @@ function resentRequests(requests: readonly DemoRequest[]): readonly TokenCounts[
   })
 }
 
-export function comparisonLines(
-  state: DemoState,
-  { style, width }: { readonly style: Style; readonly width: number },
-): readonly string[] {
+export interface ComparisonOptions {
+  readonly style: Style
+  readonly width: number
+  readonly facts: readonly StillThere[]
+}
+
+export function comparisonLines(state: DemoState, { style, width, facts }: ComparisonOptions): readonly string[] {
   const comparison = compare(state)
   const { withStrata, without, fullAt } = comparison
   const { window } = state.thresholds
@@ -73,6 +77,7 @@ export function comparisonLines(
     ["largest request", short(withStrata.largest), short(without.largest)],
     [`windows of ${short(window)}`, "1", (without.largest / window).toFixed(1)],
     ["turns that fit", `all ${grouped(turns)}`, fullAt === undefined ? `all ${grouped(turns)}` : grouped(fullAt - 1)],
+    ...facts.filter(({ all }) => all > 0).map(factRow),
   ]
   return [
     style.bold("The same work, with and without Strata"),
@@ -83,24 +88,59 @@ export function comparisonLines(
       rows,
     }),
     "",
-    ...indented(wrapped(verdict(comparison, { turns, window }), width - 2), 2).map(style.bold),
+    ...indented(wrapped(verdict(comparison, { turns, window, facts }), width - 2), 2).map(style.bold),
     ...[
-      "With: the ledger of the first conversation, including notes, summaries and memories.",
-      "Without: each request carries what this run sent plus all that the layers had removed by then, at the same prices and with a perfect prompt cache.",
+      "Without: each request carries all that this run sent or removed, at the same prices, with a perfect cache. A full window drops its oldest messages.",
+      "With: the ledger of the first conversation. Recall finds what is out of view.",
     ].flatMap((line) => indented(wrapped(line, width - 2), 2).map(style.dim)),
   ]
 }
 
-function verdict(
-  { withStrata, without, fullAt }: Comparison,
-  { turns, window }: { readonly turns: number; readonly window: number },
-): string {
-  const failed =
-    fullAt === undefined
-      ? "This run was short enough to fit the window without Strata too."
-      : `Without Strata the window of ${short(window)} is full at turn ${fullAt}. With Strata all ${turns} turns fit.`
-  return `${failed} ${moneyWords(withStrata.dollars, without.dollars)}`.trimEnd()
+const FACT_WORDS: Readonly<Record<FactKind, string>> = {
+  messages: "your messages",
+  rules: "your rules",
+  changes: "changed files",
+  results: "tool results",
 }
+
+/** `your messages   5 in view, 1 by recall   1 of 6 left` */
+function factRow({ kind, all, inView, recalled, inLastWindow }: StillThere): readonly string[] {
+  const found = [
+    inView > 0 || recalled === 0 ? `${grouped(inView)} in view` : "",
+    recalled > 0 ? `${grouped(recalled)} by recall` : "",
+  ]
+  return [FACT_WORDS[kind], found.filter(Boolean).join(", "), `${grouped(inLastWindow)} of ${grouped(all)} left`]
+}
+
+interface Verdict {
+  readonly turns: number
+  readonly window: number
+  readonly facts: readonly StillThere[]
+}
+
+function verdict({ withStrata, without, fullAt }: Comparison, { turns, window, facts }: Verdict): string {
+  const money = moneyWords(withStrata.dollars, without.dollars)
+  if (fullAt === undefined) return `This run was short enough to fit the window without Strata too. ${money}`.trimEnd()
+  const lost = facts
+    .map(({ kind, all, inLastWindow }) => ({ kind, all, gone: all - inLastWindow }))
+    .filter(({ gone }) => gone > 0)
+    .map(({ kind, all, gone }) => `${grouped(gone)} of ${LOST_WORDS[kind](grouped(all))}`)
+  const loss = lost.length === 0 ? "" : ` Going on without it loses ${listed(lost)}.`
+  const missing = facts.reduce((sum, { all, inView, recalled }) => sum + all - inView - recalled, 0)
+  const kept = facts.length === 0 ? "" : missing === 0 ? " and nothing is lost" : ` and ${grouped(missing)} are lost`
+  return `Without Strata the window of ${short(window)} is full at turn ${fullAt}.${loss} With Strata all ${turns} turns fit${kept}. ${money}`.trimEnd()
+}
+
+const LOST_WORDS: Readonly<Record<FactKind, (all: string) => string>> = {
+  messages: (all) => `your ${all} messages`,
+  rules: (all) => `your ${all} rules`,
+  changes: (all) => `${all} changed files`,
+  results: (all) => `${all} tool results`,
+}
+
+/** `a, b and c` */
+const listed = (parts: readonly string[]): string =>
+  parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`
 
 function moneyWords(paid: number | undefined, alternative: number | undefined): string {
   if (paid === undefined || alternative === undefined || alternative === 0) return ""

@@ -1,10 +1,15 @@
-/** Redraws a picture in place. The cursor comes back however the process ends. */
+/**
+ * Redraws a picture on the terminal's second screen, so that no frame and no change of size leaves anything in the scrollback. The usual
+ * screen and the cursor come back however the process ends.
+ */
 import { own } from "../display/output.ts"
 import type { Terminal } from "../display/terminal.ts"
 
 const HIDE_CURSOR = own("?25l")
 const SHOW_CURSOR = own("?25h")
-const LINE_START = own("1G")
+const SECOND_SCREEN = own("?1049h")
+const USUAL_SCREEN = own("?1049l")
+const HOME = own("H")
 const CLEAR_LINE = own("K")
 const CLEAR_BELOW = own("J")
 /** Synchronized output: supporting terminals show each frame at once, others ignore it. */
@@ -14,27 +19,33 @@ const END_FRAME = own("?2026l")
 export class LivePicture {
   readonly #terminal: Terminal
   readonly #restore: () => void
-  #drawn = 0
+  #isOpen = false
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal
-    this.#restore = () => terminal.print(SHOW_CURSOR)
-    terminal.print(HIDE_CURSOR)
-    process.once("exit", this.#restore)
+    this.#restore = () => terminal.print(`${USUAL_SCREEN}${SHOW_CURSOR}`)
   }
 
   /** Draws over the previous lines. No line may be wider than the window. */
   draw(lines: readonly string[]): void {
-    const shown = lines.slice(0, Math.max(1, this.#terminal.rows - 1)) // the last row would scroll
-    const up = this.#drawn === 0 ? "" : own(`${this.#drawn}A`)
-    const text = shown.map((line) => `${line}${CLEAR_LINE}\n`).join("")
-    this.#terminal.print(`${BEGIN_FRAME}${LINE_START}${up}${text}${CLEAR_BELOW}${END_FRAME}`)
-    this.#drawn = shown.length
+    const shown = lines.slice(0, Math.max(1, this.#terminal.rows))
+    const text = shown.map((line) => `${line}${CLEAR_LINE}`).join("\n")
+    this.#terminal.print(`${BEGIN_FRAME}${this.#opened()}${HOME}${text}${CLEAR_BELOW}${END_FRAME}`)
   }
 
-  /** Keeps the last picture and shows the cursor again. */
-  end(): void {
-    process.off("exit", this.#restore)
-    this.#restore()
+  #opened(): string {
+    if (this.#isOpen) return ""
+    this.#isOpen = true
+    process.once("exit", this.#restore)
+    return `${SECOND_SCREEN}${HIDE_CURSOR}`
+  }
+
+  /** Leaves the last picture on the usual screen. */
+  end(lines: readonly string[]): void {
+    if (this.#isOpen) {
+      process.off("exit", this.#restore)
+      this.#restore()
+    }
+    this.#terminal.print(`${lines.join("\n")}\n`)
   }
 }

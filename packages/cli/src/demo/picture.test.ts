@@ -40,6 +40,7 @@ const reading = (tokens: number): Reading => ({
     savings: SAVINGS,
   },
   notesTokens: 2_400,
+  promptEstimate: 9_000,
   boundary: { summarised: 38, kept: 5 },
 })
 
@@ -143,6 +144,8 @@ describe("the live picture", () => {
        growth ▆
 
 
+         1 › I will look at it.
+         1 ✓ read src/main.ts                                                   12 ms
          1 ✗ $ npm test: two tests failed                                       12 ms
          1 + instructions src/AGENTS.md
          1 … search "answer" in .
@@ -195,7 +198,10 @@ it("ends with a table, what to try next, and the comparison", () => {
     spent: { ...reading(0).spent, requests: 5, dollars: 0.1 },
   }
   const lines = summary(
-    { state: stateAfter([...atWork, ...compaction]), elapsedMs: 20_000, artifacts, nextDay, strata: "strata" },
+    {
+      ...{ state: stateAfter([...atWork, ...compaction]), elapsedMs: 20_000, artifacts, nextDay, strata: "strata" },
+      ...{ facts: [], reader: { hasKey: false, hasTranscripts: false } },
+    },
     { style, columns: 80 },
   )
   expect(`\n${lines.join("\n")}\n`).toMatchInlineSnapshot(`
@@ -225,14 +231,6 @@ it("ends with a table, what to try next, and the comparison", () => {
       commands   1 run, 1 failed
       journal    removed with the scratch copy (--keep keeps both)
 
-    What to try next
-      strata demo --window 200000 --turns 400 --fast
-          a window of the usual size, with the default settings
-      strata inspect ~/.claude/projects/*/*.jsonl
-          see the same figures for your own conversations
-      strata chat
-          work with a real model; needs a key
-
     The same work, with and without Strata
                        with Strata  without
       tokens sent             450K    75.0K
@@ -243,10 +241,13 @@ it("ends with a table, what to try next, and the comparison", () => {
 
       This run was short enough to fit the window without Strata too. Strata cost
       22% more than resending everything would.
-      With: the ledger of the first conversation, including notes, summaries and
-      memories.
-      Without: each request carries what this run sent plus all that the layers had
-      removed by then, at the same prices and with a perfect prompt cache.
+      Without: each request carries all that this run sent or removed, at the same
+      prices, with a perfect cache. A full window drops its oldest messages.
+      With: the ledger of the first conversation. Recall finds what is out of view.
+
+    What to try next
+      strata demo --window 200000 --turns 400 --fast
+          a window of the usual size; needs no key
     "
   `)
 })

@@ -1,8 +1,9 @@
 /** The live picture: a state as lines that fit the window. Pure. */
+import { inputTokens, NO_TOKENS } from "@strata/core/internal/base/token-counts"
 import { totalSaving } from "@strata/core/internal/views/ledger/savings-report"
-import { marksBelow, sparkline, stackedBar } from "../display/bars.ts"
+import { columnChart, marksBelow, sparkline, stackedBar } from "../display/bars.ts"
 import { type ContextPart, PARTS, partSign } from "../display/context-parts.ts"
-import { clockTime, dollars, grouped, percent, short } from "../display/numbers.ts"
+import { clockTime, counted, dollars, percent, short } from "../display/numbers.ts"
 import { keptOut } from "../display/savings.ts"
 import type { Style } from "../display/terminal.ts"
 import { fitted, padEnd, padStart, widthOf } from "../display/text.ts"
@@ -16,26 +17,49 @@ export interface Look {
   readonly elapsedMs: number
 }
 
-const WIDEST = 100
-const FEWEST_HAPPENINGS = 3
+const WIDEST = 160 // in a wider window, figures and times would be far from what they belong to
+const FEWEST_HAPPENINGS = 4
+const ROWS_OF_LOG = 9 // from the start, so that nothing jumps
+const ROWS_OF_CHART = 6
+const ROWS_FOR_CHART = 36 // of the window; in a lower one the chart would take room from the log
 const LEGEND_COLUMN = 39
+const LEGEND_PARTS = 8
 
+/** As many lines as the window has, or fewer. In a low window the least important parts are left out, in a high one the log is longer. */
 export function picture(state: DemoState, { style, columns, rows, elapsedMs }: Look): readonly string[] {
   const width = Math.min(columns, WIDEST) - 2
-  const above = [
-    ...headLine(state, { style, width, elapsedMs }),
-    "",
-    ...windowPart(state, { style, width }),
-    "",
-    ...legend(state, style),
-    "",
-    ...figures(state, { style, width }),
-    "",
-  ]
-  const room = Math.max(FEWEST_HAPPENINGS, rows - above.length - 2)
-  const happenings = state.happenings.slice(-room).map((one) => happeningLine(one, { style, width }))
-  const filled = [...happenings, ...Array<string>(Math.max(0, Math.min(room, 9) - happenings.length)).fill("")]
-  return [...above, ...filled].map((line) => (line === "" ? "" : ` ${line}`))
+  const room = { style, width }
+  const above = fittingParts(
+    [
+      [[1, headLine(state, { ...room, elapsedMs })]],
+      [[9, ""]],
+      windowPart(state, room),
+      [[8, ""]],
+      legend(state, { ...room, isLow: rows < ROWS_OF_USUAL_WINDOW }),
+      [[7, ""]],
+      figures(state, { ...room, isHigh: rows >= ROWS_FOR_CHART }),
+      [[6, ""]],
+    ],
+    rows - FEWEST_HAPPENINGS,
+  )
+  const left = Math.max(0, rows - above.length)
+  const happenings = left === 0 ? [] : state.happenings.slice(-left).map((one) => happeningLine(one, room))
+  const blank = Array<string>(Math.max(0, Math.min(left, ROWS_OF_LOG) - happenings.length)).fill("")
+  return [...above, ...happenings, ...blank].map((line) => (line === "" ? "" : ` ${line}`))
+}
+
+const ROWS_OF_USUAL_WINDOW = 24
+
+/** A line and how soon it may be left out: the highest number first. */
+type Part = readonly [order: number, line: string]
+
+function fittingParts(parts: readonly (readonly Part[])[], most: number): readonly string[] {
+  const lines = parts.flat().map(([order, line], at) => ({ order, line, at }))
+  const over = lines
+    .toSorted((a, b) => b.order - a.order || b.at - a.at)
+    .slice(0, Math.max(0, lines.length - Math.max(1, most)))
+  const isLeftOut = new Set(over.map(({ at }) => at))
+  return lines.filter(({ at }) => !isLeftOut.has(at)).map(({ line }) => line)
 }
 
 interface Room {
@@ -43,22 +67,48 @@ interface Room {
   readonly width: number
 }
 
-function headLine(state: DemoState, { style, width, elapsedMs }: Room & { readonly elapsedMs: number }): string[] {
-  const left = `${style.bold("strata demo")}  ${style.dim(`${state.model}, simulated`)}`
-  const right = `turn ${state.turn} of about ${state.planned}  ${clockTime(elapsedMs)}`
-  return [left + padStart(right, width - widthOf(left))]
+/** The first pair that fits, the second text at the right edge. */
+function atBothEdges(pairs: readonly (readonly [left: string, right: string])[], width: number): string {
+  const fitting = pairs.find(([left, right]) => widthOf(left) + 2 + widthOf(right) <= width)
+  const [left, right] = fitting ?? [pairs.at(-1)![0], ""]
+  return left + padStart(right, width - widthOf(left))
 }
 
+/** The facts in one line. Where there is no room, the last ones are left out. */
+function factsLine(facts: readonly string[], width: number): string {
+  for (let count = facts.length; count > 1; count--)
+    for (const between of ["  ·  ", " · "]) {
+      const line = facts.slice(0, count).join(between)
+      if (widthOf(line) <= width) return line
+    }
+  return facts[0] ?? ""
+}
+
+function headLine(state: DemoState, { style, width, elapsedMs }: Room & { readonly elapsedMs: number }): string {
+  const name = style.bold("strata demo")
+  const time = clockTime(elapsedMs)
+  return atBothEdges(
+    [
+      [`${name}  ${style.dim(`${state.model}, simulated`)}`, `turn ${state.turn} of about ${state.planned}  ${time}`],
+      [`${name}  ${style.dim("simulated")}`, `turn ${state.turn} of about ${state.planned}  ${time}`],
+      [name, `turn ${state.turn}  ${time}`],
+    ],
+    width,
+  )
+}
+
+const MOST_ESTIMATED = 0.02 // a share of the size below which the figure does not say "about"
+
 /** The window as one bar, the thresholds below it. */
-function windowPart(demo: DemoState, { style, width }: Room): string[] {
-  const { parts, size, thresholds, fill } = demo
+function windowPart(demo: DemoState, { style, width }: Room): Part[] {
+  const { parts, size, estimated, thresholds, fill } = demo
   const { window, warning, autoCompact, blocking, outputReserve, effective } = thresholds
   const marks = [
     { at: warning, sign: "w" },
     { at: autoCompact, sign: "c" },
     { at: blocking, sign: "b" },
   ]
-  const used = `${short(size)} of ${short(window)}`
+  const used = `${estimated > size * MOST_ESTIMATED ? "about " : ""}${short(size)} of ${short(window)}`
   const left = short(Math.max(0, autoCompact - size))
   const state = {
     fine: style.green(`fine, compacts in ${left}`),
@@ -66,27 +116,45 @@ function windowPart(demo: DemoState, { style, width }: Room): string[] {
     compact: style.yellow("compaction is due"),
     blocked: style.red("full"),
   }[fill]
+  const due = fill === "fine" || fill === "warning" ? `compacts in ${left}` : ""
+  const title = `${style.bold("Window")} ${used}`
+  const [answer, summary] = [short(outputReserve), short(effective - autoCompact)]
   const meaning = `w warning ${short(warning)}  c compaction ${short(autoCompact)}  b full ${short(blocking)}`
-  const reserves = `reserved: ${short(outputReserve)} for the answer, ${short(effective - autoCompact)} for writing a summary`
-  const title = `${style.bold("Window")} ${used}: ${state}`
-  const work = style.dim(`work: ${windowsOf(demo)}`)
+  const reserves = `reserved: ${answer} for the answer, ${summary} for writing a summary`
   return [
-    title + padStart(work, width - widthOf(title)),
-    stackedBar({ parts, capacity: window, width, style }),
-    style.dim(marksBelow(marks, { capacity: window, width })),
-    style.dim(padStart(meaning, width)),
-    style.dim(padStart(reserves, width)),
+    [
+      1,
+      atBothEdges(
+        [
+          [`${title}: ${state}`, style.dim(`work: ${windowsOf(demo)}`)],
+          [`${title}: ${state}`, style.dim(windowsOf(demo))],
+          [`${title}${due ? `, ${due}` : ""}`, style.dim(windowsOf(demo))],
+          [title, style.dim(`work: ${windowsOf(demo)}`)],
+        ],
+        width,
+      ),
+    ],
+    [1, stackedBar({ parts, capacity: window, width, style })],
+    [2, style.dim(marksBelow(marks, { capacity: window, width }))],
+    [3, style.dim(padStart(fitted(meaning, width), width))],
+    [10, style.dim(padStart(fitted(reserves, width), width))],
   ]
 }
 
-/** What the bar shows, in two columns, the largest first. Always the same height, so that nothing jumps. */
-function legend({ parts, size }: DemoState, style: Style): string[] {
-  const shown = parts.toSorted((a, b) => b.tokens - a.tokens).slice(0, 8)
-  const half = Math.ceil(Math.max(shown.length, 8) / 2)
-  return Array.from({ length: half }, (_, i) => {
-    const left = legendEntry(shown[i], { size, style })
-    const right = legendEntry(shown[i + half], { size, style })
-    return `${padEnd(left, LEGEND_COLUMN)}${right}`.trimEnd()
+/**
+ * What the bar shows, the largest first: in columns, or one after another in a low or narrow window. Always the same height, so that
+ * nothing jumps.
+ */
+function legend({ parts, size }: DemoState, { style, width, isLow }: Room & { readonly isLow: boolean }): Part[] {
+  const shown = parts.toSorted((a, b) => b.tokens - a.tokens).slice(0, LEGEND_PARTS)
+  const columns = Math.min(4, Math.floor((width + 3) / LEGEND_COLUMN))
+  if (isLow || columns < 2) return legendInLines(shown, { style, width })
+  const rows = Math.ceil(LEGEND_PARTS / columns)
+  return Array.from({ length: rows }, (_, row): Part => {
+    const cells = Array.from({ length: columns }, (_, column) =>
+      padEnd(legendEntry(shown[row + column * rows], { size, style }), LEGEND_COLUMN),
+    )
+    return [5, cells.join("").trimEnd()]
   })
 }
 
@@ -96,21 +164,47 @@ function legendEntry(part: ContextPart | undefined, { size, style }: { size: num
   return `${partSign(part.kind, { style })} ${padEnd(label, 23)} ${padStart(short(part.tokens), 6)} ${padStart(percent(part.tokens, size), 4)}`
 }
 
-function figures(state: DemoState, { style, width }: Room): string[] {
+/** Two lines, the second ending in a mark if there are more parts. */
+function legendInLines(shown: readonly ContextPart[], { style, width }: Room): Part[] {
+  const lines = ["", ""]
+  let line = 0
+  for (const { kind, tokens } of shown) {
+    const entry = `${partSign(kind, { style })} ${PARTS[kind].label} ${short(tokens)}`
+    const gap = lines[line] === "" ? "" : "  "
+    const reserve = line === 0 ? 0 : 3 // for the mark
+    if (widthOf(`${lines[line]}${gap}${entry}`) <= width - reserve) lines[line] += `${gap}${entry}`
+    else if (line === 0) lines[++line] = entry
+    else {
+      lines[line] += "  …"
+      break
+    }
+  }
+  return [
+    [4, lines[0]!],
+    [5, lines[1]!],
+  ]
+}
+
+function figures(state: DemoState, { style, width, isHigh }: Room & { readonly isHigh: boolean }): Part[] {
   const { spent } = state
   const counts = spent?.counts
-  const input = counts ? counts.input + counts.cacheRead + counts.cacheWrite5m + counts.cacheWrite1h : 0
   const facts = [
-    `${short(input)} in, ${style.bold(percent(spent?.hitRatio ?? 0, 1))} from cache`,
+    `${short(inputTokens(counts ?? NO_TOKENS))} in, ${style.bold(percent(spent?.hitRatio ?? 0, 1))} from cache`,
     `${short(counts?.output ?? 0)} out`,
     `${style.bold(dollars(spent?.dollars ?? 0))}`,
-    `${grouped(spent?.requests ?? 0)} requests`,
+    counted(spent?.requests ?? 0, "request"),
   ]
+  const [line, marks] = growth(state, { style, width })
   return [
-    facts.join("  ·  "),
-    layersLine(state, { style, width }),
-    compactionLine(state, { style, width }),
-    ...growth(state, { style, width }),
+    [1, factsLine(facts, width)],
+    [4, layersLine(state, { style, width })],
+    [2, compactionLine(state, { style, width })],
+    ...(isHigh
+      ? growthChart(state, { style, width }).map((row): Part => [4, row])
+      : ([
+          [3, line],
+          [3, marks],
+        ] as const)),
   ]
 }
 
@@ -123,7 +217,7 @@ function compactionLine({ compacting, compactions, thresholds }: DemoState, { st
 }
 
 /** The context's size turn by turn, with marks for compactions. */
-function growth({ sizes, compactions, thresholds }: DemoState, { style, width }: Room): string[] {
+function growth({ sizes, compactions, thresholds }: DemoState, { style, width }: Room): readonly [string, string] {
   const label = "growth "
   const room = width - label.length
   const line = sparkline(sizes, { most: thresholds.autoCompact, width: room })
@@ -135,16 +229,30 @@ function growth({ sizes, compactions, thresholds }: DemoState, { style, width }:
   return [`${style.dim(label)}${style.cyan(line)}`, style.yellow(fitted(meaning, width))]
 }
 
+/** The same in several rows. It has room for all planned turns from the start, so that columns stay where they are. */
+function growthChart({ sizes, compactions, thresholds, planned }: DemoState, { style, width }: Room): string[] {
+  const ahead = Array<number>(Math.max(0, planned - sizes.length)).fill(0)
+  const chart = columnChart({
+    values: [...sizes, ...ahead],
+    most: thresholds.autoCompact,
+    marked: compactions.map(({ at }) => at),
+    width,
+    height: ROWS_OF_CHART,
+    style,
+  })
+  return compactions.length === 0 ? [...chart, ""] : chart
+}
+
 /** What the layers have kept out of the requests so far, and out of the window now. Always one line, so that nothing jumps. */
 function layersLine({ spent, notesTokens }: DemoState, { style, width }: Room): string {
   const savings = spent?.savings ?? []
   if (savings.length === 0) return style.dim("saved: nothing yet")
   const said = [
-    `${short(totalSaving(savings).unsent)} tokens not sent`,
+    `saved: ${short(totalSaving(savings).unsent)} tokens not sent`,
     keptOut(savings),
     notesTokens > 0 ? `notes ${short(notesTokens)}` : "",
   ]
-  return fitted(`saved: ${said.filter(Boolean).join("  ·  ")}`, width)
+  return fitted(factsLine(said.filter(Boolean), width), width)
 }
 
 const SIGNS: Readonly<

@@ -20,11 +20,11 @@ export interface ScreenOptions {
   readonly elapsedMs: () => number
 }
 
-const PICTURE_COLUMNS = 78 // the picture needs this much room
+const PICTURE = { columns: 50, rows: 10 } // the picture needs this much room
 const FRAME_MS = 100 // the clock runs even if nothing happens
 
 export function openScreen(terminal: Terminal, options: ScreenOptions): DemoScreen {
-  return terminal.isScreen && terminal.columns >= PICTURE_COLUMNS
+  return terminal.isScreen && terminal.columns >= PICTURE.columns && terminal.rows >= PICTURE.rows
     ? liveScreen(terminal, options)
     : plainScreen(terminal)
 }
@@ -32,34 +32,27 @@ export function openScreen(terminal: Terminal, options: ScreenOptions): DemoScre
 function liveScreen(terminal: Terminal, { elapsedMs }: ScreenOptions): DemoScreen {
   const live = new LivePicture(terminal)
   let latest: DemoState | undefined
-  const draw = () => {
-    if (latest)
-      live.draw(
-        picture(latest, {
-          style: terminal.style,
-          columns: terminal.columns,
-          rows: terminal.rows,
-          elapsedMs: elapsedMs(),
-        }),
-      )
+  const lines = () => {
+    const { style, columns, rows } = terminal
+    return latest ? picture(latest, { style, columns, rows, elapsedMs: elapsedMs() }) : []
   }
-  const timer = setInterval(draw, FRAME_MS)
+  const draw = () => live.draw(lines())
+  let timer: NodeJS.Timeout | undefined
   let ended = false
   return {
     begin(scratch, state) {
       terminal.print(`${introduction({ scratch, state, columns: terminal.columns }).join("\n")}\n\n`)
       latest = state
-      draw()
     },
     show(state) {
       latest = state
+      timer ??= setInterval(draw, FRAME_MS)
     },
     end() {
       if (ended) return
       ended = true
       clearInterval(timer)
-      draw()
-      live.end()
+      live.end(lines())
     },
   }
 }
@@ -97,12 +90,8 @@ const LOGGED: ReadonlySet<QueryEvent["type"]> = new Set([
 ])
 
 /** Calls run in parallel: the finished one may not be the last line. */
-function resultHappening(state: DemoState, { id }: { readonly id: string }) {
-  return (
-    state.happenings.find((one) => one.id === id) ??
-    state.happenings.findLast(({ kind }) => kind === "done" || kind === "failed")
-  )
-}
+const resultHappening = (state: DemoState, { id }: { readonly id: string }) =>
+  state.happenings.findLast((one) => one.id === id)
 
 function turnLine({ turn, size, thresholds, spent, fill }: DemoState): string {
   const facts = [

@@ -28,7 +28,11 @@ export interface DemoState {
   readonly tasks: number
   readonly parts: readonly ContextPart[]
   readonly size: number
+  /** The part of the size that no answer has counted yet. */
+  readonly estimated: number
   readonly fill: Fill["state"]
+  /** All tokens that have entered the context, including those that the layers removed again. Never decreases. */
+  readonly work: number
   /** The context's size after each turn. */
   readonly sizes: readonly number[]
   readonly requests: readonly DemoRequest[]
@@ -42,6 +46,8 @@ export interface DemoState {
   readonly notesTokens: number
   /** System prompt and tools, known with the first answer. */
   readonly promptTokens: number | undefined
+  /** Tokens of tool results by tool, as of the last request. */
+  readonly results: Accounting["toolResults"]
 }
 
 /** One answered request. */
@@ -74,7 +80,7 @@ export interface Happening {
   readonly kind: "running" | "done" | "failed" | "said" | "retry" | "attached" | "notice" | "compacted"
   readonly text: string
   readonly detail: string
-  /** Of a running tool call. */
+  /** Of a tool call. */
   readonly id?: string
 }
 
@@ -85,6 +91,8 @@ export interface Reading {
   readonly fill: Fill
   readonly spent: LedgerSummary
   readonly notesTokens: number
+  /** An estimate of system prompt and tools. Zero until a request was prepared. */
+  readonly promptEstimate: number
   /** Messages summarised and kept by the last boundary. */
   readonly boundary?: { readonly summarised: number; readonly kept: number } | undefined
 }
@@ -109,6 +117,9 @@ export function beginning(facts: Pick<DemoState, "model" | "thresholds" | "plann
     notesTokens: 0,
     parts: [],
     size: 0,
+    estimated: 0,
+    work: 0,
+    results: {},
     fill: "fine",
     sizes: [],
     requests: [],
@@ -128,7 +139,7 @@ export function after(state: DemoState, { event, read }: Observed): DemoState {
     case "request":
       return { ...measured(state, read()), turn: state.turnsBefore + event.turn, compacting: undefined }
     case "response": {
-      const seen = measured(state, read())
+      const seen = withWork(measured(state, beforeResults(state, read())))
       const text = event.response.content.flatMap((block) => textIn(block)).join(" ")
       const said = text === "" ? seen : happened(seen, { kind: "said", text: oneLine(text), detail: "" })
       return { ...said, sizes: [...seen.sizes, seen.size], requests: [...seen.requests, requestOf(seen, event)] }
@@ -157,17 +168,20 @@ export function after(state: DemoState, { event, read }: Observed): DemoState {
     case "compacted":
       return compacted(state, { ...event, reading: read() })
     case "done":
-      return { ...measured(state, read()), turnsBefore: state.turn, compacting: undefined }
+      return { ...withWork(measured(state, read())), turnsBefore: state.turn, compacting: undefined }
     default:
       return state
   }
 }
 
 /** The state after all background work has ended. */
-export const atRest = (state: DemoState, reading: Reading): DemoState => measured(state, reading)
+export const atRest = (state: DemoState, reading: Reading): DemoState => withWork(measured(state, reading))
 
-/** All tokens that have entered the context, including those that the layers removed again. */
-export const workOf = (state: DemoState): number => state.size + removedBy(state)
+/** Taken when an answer has counted the context. Estimates are cautious, so between answers the sum would rise and fall again. */
+const withWork = (state: DemoState): DemoState => ({
+  ...state,
+  work: Math.max(state.work, state.size + removedBy(state)),
+})
 
 const removedBy = ({ spent }: DemoState): number =>
   (spent?.savings ?? []).reduce((sum, { removed }) => sum + removed, 0)
@@ -175,7 +189,8 @@ const removedBy = ({ spent }: DemoState): number =>
 function requestOf(state: DemoState, { response }: Extract<QueryEvent, { type: "response" }>): DemoRequest {
   const counts = tokenCounts(response.usage)
   const sent = inputTokens(counts)
-  return { sent, everything: sent + removedBy(state), output: counts.output }
+  const before = state.requests.at(-1)?.everything ?? 0
+  return { sent, everything: Math.max(before, sent + removedBy(state)), output: counts.output }
 }
 
 function whileCompacting(state: DemoState, progress: CompactionProgress): DemoState {
@@ -213,34 +228,61 @@ function finished(state: DemoState, { id, name, result, ms }: Extract<QueryEvent
   const failed = outcome === "failed"
   const end = { kind: failed ? ("failed" as const) : ("done" as const), detail: duration(ms) }
   const at = state.happenings.findIndex((one) => one.id === id)
-  if (at < 0) return happened(state, { ...end, text: oneLine(`${name}: ${text}`) })
-  const { id: _, ...started } = state.happenings[at]!
+  if (at < 0) return happened(state, { ...end, text: oneLine(`${name}: ${text}`), id })
+  const started = state.happenings[at]!
   const line = { ...started, ...end, text: failed ? `${started.text}: ${oneLine(text)}` : started.text }
   return { ...state, happenings: state.happenings.with(at, line) }
 }
 
-/** Scales the estimated parts so that they add up to the size that the API counted. */
-function measured(state: DemoState, { accounting, size, fill, spent, notesTokens }: Reading): DemoState {
-  const known = size.counted > 0
-  const promptTokens = state.promptTokens ?? (known ? Math.max(0, size.tokens - accounting.total) : undefined)
-  const messages = Math.max(0, size.tokens - (promptTokens ?? 0))
-  const scale = accounting.total === 0 ? 0 : messages / accounting.total
+/** An answer with calls has stand-ins for the missing results. They are no results yet, so each tool keeps what it had. */
+function beforeResults({ results }: DemoState, reading: Reading): Reading {
+  const { accounting } = reading
+  const kept = Object.entries(accounting.toolResults).map(
+    ([tool, tokens]) => [tool, Math.min(tokens, results[tool] ?? 0)] as const,
+  )
+  const all = (values: readonly number[]) => values.reduce((sum, tokens) => sum + tokens, 0)
+  const left = all(Object.values(accounting.toolResults)) - all(kept.map(([, tokens]) => tokens))
+  return {
+    ...reading,
+    accounting: { ...accounting, toolResults: Object.fromEntries(kept), total: accounting.total - left },
+  }
+}
+
+/**
+ * Scales the estimated parts so that they add up to the size that the API counted. Before a request was prepared, system prompt and
+ * tools are unknown, and shares of the rest would mislead: then nothing is shown.
+ */
+function measured(
+  state: DemoState,
+  { accounting, size, fill, spent, notesTokens, promptEstimate }: Reading,
+): DemoState {
+  const isCounted = size.counted > 0
+  if (!isCounted && promptEstimate === 0) return { ...state, spent, notesTokens }
+  const counted = state.promptTokens ?? (isCounted ? Math.max(0, size.tokens - accounting.total) : undefined)
+  const prompt = Math.min(size.tokens, counted ?? promptEstimate)
+  const scale = accounting.total === 0 ? 0 : (size.tokens - prompt) / accounting.total
   const parts = contextParts(accounting).map(({ kind, tokens }) => ({ kind, tokens: Math.round(tokens * scale) }))
   return {
     ...state,
-    promptTokens,
-    parts: promptTokens ? [{ kind: "prompt", tokens: promptTokens }, ...parts] : parts,
+    promptTokens: counted,
+    parts: prompt > 0 ? [{ kind: "prompt", tokens: prompt }, ...parts] : parts,
+    results: accounting.toolResults,
     size: size.tokens,
+    estimated: size.estimated,
     fill: fill.state,
     spent,
     notesTokens,
   }
 }
 
-/** Paths in the scratch copy mean nothing to the viewer. */
 const withoutPath = (message: string) => oneLine(message).replace(/ in \/\S+$/, "")
 
-const oneLine = (text: string) => printable(text).replace(/\s+/g, " ").trim()
+/** Paths of the scratch copy mean nothing to the viewer: they are shown from its root. */
+const oneLine = (text: string) =>
+  printable(text)
+    .replace(/\s+/g, " ")
+    .replace(/(?:\/[^\s/"'`]+)*\/strata-demo-\d+\/[^\s/"'`]+(\/?)/g, (_, slash: string) => (slash === "" ? "." : ""))
+    .trim()
 
 function textIn(block: unknown): readonly string[] {
   const { type, text } = block as { type?: string; text?: string }

@@ -1,11 +1,11 @@
 /** Phrases that the picture and the summary share. */
 import { attachmentName } from "../display/attachments.ts"
 import { counted, short } from "../display/numbers.ts"
-import { type DemoCompaction, type DemoState, workOf } from "./state.ts"
+import type { DemoCompaction, DemoState } from "./state.ts"
 
 /** `3.4 windows` */
-export function windowsOf(state: DemoState): string {
-  return `${(workOf(state) / state.thresholds.window).toFixed(1)} windows`
+export function windowsOf({ work, thresholds }: DemoState): string {
+  return `${(work / thresholds.window).toFixed(1)} windows`
 }
 
 /** `30.7K to 10.4K, 38 messages summarised, 5 kept` */

@@ -1,4 +1,4 @@
-/** What the demo prints at the end: what happened, what to try next, and the comparison with and without Strata. */
+/** What the demo prints at the end: what happened, the comparison with and without Strata, and one command to try next. */
 import type { Artifacts, LedgerSummary, Purpose } from "@strata/core/internal"
 import { PURPOSE_WORDS } from "@strata/core/internal/views/ledger/ledger"
 import { clockTime, counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
@@ -8,7 +8,8 @@ import type { Style } from "../display/terminal.ts"
 import { fittedAtEnd, indented, wrapped } from "../display/text.ts"
 import { comparisonLines } from "./comparison.ts"
 import type { NextDay } from "./next-day.ts"
-import { type DemoState, workOf } from "./state.ts"
+import type { DemoState } from "./state.ts"
+import type { StillThere } from "./still-there.ts"
 import { addedWords, compactionWords, windowsOf } from "./story.ts"
 
 export interface Outcome {
@@ -17,10 +18,21 @@ export interface Outcome {
   /** The second conversation, if it took place. */
   readonly nextDay?: NextDay
   readonly artifacts: Pick<Artifacts, "files" | "commands">
+  /** What the first conversation still has. */
+  readonly facts: readonly StillThere[]
   /** How to call this program. */
   readonly strata: string
+  readonly reader: Reader
   /** The journal's path, if it was kept. */
   readonly journal?: string
+}
+
+/** What decides which command the person can use next. */
+export interface Reader {
+  /** A key for a real model is set. */
+  readonly hasKey: boolean
+  /** There are conversations of Claude Code on this machine. */
+  readonly hasTranscripts: boolean
 }
 
 export function summary(outcome: Outcome, { style, columns }: { style: Style; columns: number }): readonly string[] {
@@ -28,6 +40,7 @@ export function summary(outcome: Outcome, { style, columns }: { style: Style; co
   const { spent, size, thresholds, turn, tasks } = state
   const counts = spent?.counts
   const width = Math.min(columns, 100)
+  const [command, about] = nextStep(outcome)
   const files = [...artifacts.files.values()]
   const changed = files.filter(({ changes, created }) => changes > 0 || created).length
   const commands = [...artifacts.commands.values()]
@@ -35,7 +48,7 @@ export function summary(outcome: Outcome, { style, columns }: { style: Style; co
     ["turns", `${grouped(turn)} in ${clockTime(elapsedMs)}, for ${counted(tasks, "task")}`],
     [
       "work",
-      `${short(workOf(state))} tokens, ${windowsOf(state)} of ${grouped(thresholds.window)}; ${grouped(size)} are in the window now`,
+      `${short(state.work)} tokens, ${windowsOf(state)} of ${grouped(thresholds.window)}; ${grouped(size)} are in the window now`,
     ],
     ...compactionRows(state.compactions, width),
     ["input", counts ? cacheWords(counts) : "none"],
@@ -59,13 +72,11 @@ export function summary(outcome: Outcome, { style, columns }: { style: Style; co
     style.bold("What happened"),
     ...table({ columns: [{ title: "" }, { title: "", gives: "end" }], rows, width }),
     "",
-    style.bold("What to try next"),
-    ...nextSteps(outcome).flatMap(([command, about]) => [
-      `  ${style.cyan(command)}`,
-      ...indented(wrapped(about, width - 6), 6),
-    ]),
+    ...comparisonLines(state, { style, width, facts: outcome.facts }),
     "",
-    ...comparisonLines(state, { style, width }),
+    style.bold("What to try next"),
+    `  ${style.cyan(command)}`,
+    ...indented(wrapped(about, width - 6), 6),
   ]
 }
 
@@ -126,14 +137,15 @@ function memoryRows({ kept, used, written }: NextDay, width: number): readonly (
   return all.flatMap((text) => wrappedRows(text, width)).map(([, text = ""], i) => [i === 0 ? "memories" : "", text])
 }
 
-type Step = readonly [command: string, about: string]
-
-function nextSteps({ strata, journal }: Pick<Outcome, "strata" | "journal">): readonly Step[] {
-  return [
-    [`${strata} demo --window 200000 --turns 400 --fast`, "a window of the usual size, with the default settings"],
-    journal
-      ? [`${strata} inspect ${journal}`, "see where the context went, file by file"]
-      : [`${strata} inspect ~/.claude/projects/*/*.jsonl`, "see the same figures for your own conversations"],
-    [`${strata} chat`, "work with a real model; needs a key"],
-  ]
+/** One command that works as it is. */
+function nextStep({
+  strata,
+  journal,
+  reader,
+}: Pick<Outcome, "strata" | "journal" | "reader">): readonly [command: string, about: string] {
+  if (journal) return [`${strata} inspect ${journal}`, "see where the context went, file by file"]
+  if (reader.hasKey) return [`${strata} chat`, "work with a real model in the current directory"]
+  if (reader.hasTranscripts)
+    return [`${strata} inspect ~/.claude/projects/*/*.jsonl`, "see the same figures for your own conversations"]
+  return [`${strata} demo --window 200000 --turns 400 --fast`, "a window of the usual size; needs no key"]
 }

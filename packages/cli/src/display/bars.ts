@@ -22,17 +22,29 @@ export interface StackedBar {
   readonly style: Style
 }
 
-/** The parts side by side, then the free space. */
+/** The parts side by side, then the free space. A column shows the part that has most of it. */
 export function stackedBar({ parts, capacity, width, style }: StackedBar): string {
-  const column = (tokens: number) => Math.min(width, Math.round((width * tokens) / capacity))
-  let tokens = 0
-  let line = ""
-  for (const part of parts) {
-    const from = column(tokens)
-    tokens += part.tokens
-    line += partSign(part.kind, { style, count: column(tokens) - from })
+  const total = parts.reduce((sum, { tokens }) => sum + tokens, 0)
+  const filled = Math.min(width, Math.round((width * total) / capacity))
+  const counts = new Map<ContextPart, number>()
+  for (let column = 0; column < filled; column++) {
+    const part = mostOf(parts, { from: (column * capacity) / width, to: ((column + 1) * capacity) / width })
+    if (part) counts.set(part, (counts.get(part) ?? 0) + 1)
   }
-  return line + style.dim("·".repeat(width - column(tokens)))
+  const line = parts.map((part) => (counts.has(part) ? partSign(part.kind, { style, count: counts.get(part)! }) : ""))
+  return line.join("") + style.dim("·".repeat(width - filled))
+}
+
+/** The part with the most tokens between two places of the bar. */
+function mostOf(parts: readonly ContextPart[], { from, to }: { readonly from: number; readonly to: number }) {
+  let start = 0
+  let best: { readonly part: ContextPart; readonly share: number } | undefined
+  for (const part of parts) {
+    const share = Math.min(to, start + part.tokens) - Math.max(from, start)
+    if (share > 0 && share > (best?.share ?? 0)) best = { part, share }
+    start += part.tokens
+  }
+  return best?.part
 }
 
 export interface Mark {
@@ -60,6 +72,8 @@ export function sparkline(values: readonly number[], { most, width }: { most: nu
 
 export interface Chart {
   readonly values: readonly number[]
+  /** The top of the scale. Default: the largest value. */
+  readonly most?: number
   /** Indices to mark below the axis. */
   readonly marked: readonly number[]
   readonly width: number
@@ -70,8 +84,8 @@ export interface Chart {
 const LABEL = 7
 
 /** Values as columns, with a scale on the left and marks below. */
-export function columnChart({ values, marked, width, height, style }: Chart): string[] {
-  const most = Math.max(1, ...values)
+export function columnChart({ values, most: top = 0, marked, width, height, style }: Chart): string[] {
+  const most = Math.max(1, top, ...values)
   const columns = spread(values, width - LABEL - 1)
   const rows = Array.from({ length: height }, (_, i) => {
     const floor = height - 1 - i

@@ -1,0 +1,149 @@
+/**
+ * What is still there at the end of the run: the person's messages and rules, the changed files, the tool results. With Strata, each is
+ * looked for in what the model sees now, and if it is not there, through Recall. Without it, in the newest messages that fill one window:
+ * when a window is full, the oldest have to go. Everything is computed from the journal.
+ */
+import { relative } from "node:path"
+import type { Agent, Block } from "@strata/core/internal"
+import { isMessage } from "@strata/core/internal/journal/entries"
+import { isToolResult } from "@strata/core/internal/messages/blocks"
+import { type AssistantMessage, contentOf, type UserMessage } from "@strata/core/internal/messages/messages"
+import { fateOf } from "@strata/core/internal/views/record/artifacts"
+import { resultText } from "../display/tool-calls.ts"
+
+export type FactKind = "messages" | "rules" | "changes" | "results"
+
+/** How many facts of a kind there are, and where they are at the end. */
+export interface StillThere {
+  readonly kind: FactKind
+  readonly all: number
+  /** With Strata, in what the model sees. */
+  readonly inView: number
+  /** With Strata, not in view but found through Recall. */
+  readonly recalled: number
+  /** Without Strata, in the last window of messages. */
+  readonly inLastWindow: number
+}
+
+type Spoken = AssistantMessage | UserMessage
+type Conversation = Agent["conversation"]
+
+export interface StillThereOptions {
+  readonly project: string
+  /** System prompt and tools, which every window holds. */
+  readonly promptTokens: number
+}
+
+const FOUND = 8 // matches of a search that are looked at; the Recall tool shows more
+
+/** Call it before the conversation is closed. */
+export async function stillThere(chat: Conversation, options: StillThereOptions): Promise<readonly StillThere[]> {
+  const { words, artifacts, context } = chat.views
+  const messages = await messagesOf(chat)
+  const shown = context.messages().messages.flatMap(({ content }) => content)
+  const lastWindow = newestIn(messages, {
+    room: chat.thresholds.window - options.promptTokens,
+    size: (block) => chat.views.estimator.block(block),
+  })
+  const changed = [...artifacts.files].filter(([, file]) => fateOf(file) !== "read")
+  const places: Places = { chat, shown, lastWindow }
+  return [
+    await textsStillThere("messages", { texts: words.messages.map(({ text }) => text), ...places }),
+    await textsStillThere("rules", { texts: words.messages.flatMap(({ rules }) => rules), ...places }),
+    await textsStillThere("changes", {
+      texts: changed.map(([path]) => relative(options.project, path)),
+      ...places,
+    }),
+    await resultsStillThere(messages, places),
+  ]
+}
+
+/** What the person, the model and the tools said, without what layers and summaries added. */
+async function messagesOf(chat: Conversation): Promise<readonly Spoken[]> {
+  const messages: Spoken[] = []
+  for await (const entry of chat.entries()) {
+    if (!isMessage(entry) || entry.isSidechain || entry.isMeta) continue
+    if (entry.type === "assistant" || (entry.type === "user" && !entry.isCompactSummary)) messages.push(entry)
+  }
+  return messages
+}
+
+interface Places {
+  readonly chat: Conversation
+  /** Blocks that the model sees. */
+  readonly shown: readonly Block[]
+  /** Blocks of the newest messages. */
+  readonly lastWindow: readonly Block[]
+}
+
+interface Window {
+  readonly room: number
+  readonly size: (block: Block) => number
+}
+
+/** The blocks of the newest messages that fit. */
+export function newestIn(messages: readonly Spoken[], { room, size }: Window): readonly Block[] {
+  let left = room
+  const kept: Block[][] = []
+  for (const message of messages.toReversed()) {
+    const blocks = [...contentOf(message)]
+    left -= blocks.reduce((sum, block) => sum + size(block), 0)
+    if (left < 0) break
+    kept.unshift(blocks)
+  }
+  return kept.flat()
+}
+
+interface Texts extends Places {
+  readonly texts: readonly string[]
+}
+
+async function textsStillThere(kind: FactKind, { texts, chat, shown, lastWindow }: Texts): Promise<StillThere> {
+  const [view, last] = [saidIn(shown), saidIn(lastWindow)]
+  const missing = texts.filter((text) => !view.includes(plain(text)))
+  let recalled = 0
+  for (const text of missing) if (await isFound(chat, text)) recalled++
+  return {
+    ...{ kind, all: texts.length, inView: texts.length - missing.length, recalled },
+    inLastWindow: texts.filter((text) => last.includes(plain(text))).length,
+  }
+}
+
+async function isFound({ past }: Conversation, text: string): Promise<boolean> {
+  const { found } = await past.search({ text, in: "conversation", limit: FOUND })
+  return found.some((one) => plain(one.text).includes(plain(text)))
+}
+
+/** All text but tool results: a file that a listing happens to name is not known to be changed. */
+const saidIn = (blocks: readonly Block[]): string =>
+  plain(blocks.flatMap((block) => (isToolResult(block) ? [] : stringsIn(block))).join("\n"))
+
+function stringsIn(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value]
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(stringsIn) : []
+}
+
+const plain = (text: string): string => text.replace(/\s+/g, " ").trim()
+
+async function resultsStillThere(
+  messages: readonly Spoken[],
+  { chat, shown, lastWindow }: Places,
+): Promise<StillThere> {
+  const view = new Map(shown.filter(isToolResult).map((block) => [block.tool_use_id, resultText(block)]))
+  const last = new Set(lastWindow.filter(isToolResult).map((block) => block.tool_use_id))
+  const results = messages.flatMap((message) =>
+    contentOf(message).flatMap((block, at) =>
+      isToolResult(block) ? [{ block, handle: `${message.uuid}.${at}` }] : [],
+    ),
+  )
+  const missing = results.filter(({ block }) => view.get(block.tool_use_id) !== resultText(block))
+  let recalled = 0
+  for (const { block, handle } of missing) {
+    const found = await chat.recall(handle as `${string}.${number}`)
+    if (found && isToolResult(found) && resultText(found) === resultText(block)) recalled++
+  }
+  return {
+    ...{ kind: "results", all: results.length, inView: results.length - missing.length, recalled },
+    inLastWindow: results.filter(({ block }) => last.has(block.tool_use_id)).length,
+  }
+}
