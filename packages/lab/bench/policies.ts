@@ -7,10 +7,11 @@
 import { existsSync } from "node:fs"
 import { basename } from "node:path"
 import {
+  CLEARING_ONLY,
   costOf,
   findModel,
+  layered,
   type Message,
-  POLICIES,
   type Policy,
   type ReplayReport,
   replay,
@@ -27,14 +28,14 @@ const WORKER_TOKENS = isShort ? 250_000 : 900_000 // below the compaction thresh
 const WORKER_MODEL = "claude-opus-5-5"
 const WORKER_PAUSES = isShort ? [10] : [1, 10, 90] // minutes between two tasks
 /** The other interpretation of the API's documentation: see `server-copy.ts`. */
-const REMEMBERING: Policy = { ...STRATA, name: "strata, server remembers", server: "keeps" }
+const REMEMBERING = layered({ ...STRATA, name: "strata, server remembers", server: "keeps" })
 
 const dearer: string[] = []
 
 const ratio = (part: number, whole: number) => (whole === 0 ? "" : (part / whole).toFixed(2))
 const costIn = ({ totals }: ReplayReport, unit: string) => (unit === "dollars" ? totals.dollars! : totals.weighed)
 
-async function compare(name: string, messages: readonly Message[], { model, policies = POLICIES }: Asked) {
+async function compare(name: string, messages: readonly Message[], { model, policies = CLEARING_ONLY }: Asked) {
   const { reports } = await replay({ entries: messages, model }, { policies })
   const nothing = reports[0]!
   const ours = reports.find(({ policy }) => policy === STRATA.name)!
@@ -87,10 +88,10 @@ function printTotals(compared: readonly Compared[]): void {
     of.reduce((all, { reports, unit }) => all + costIn(reports.find((each) => each.policy === policy)!, unit), 0)
   console.log(`\nAll recordings with a known price (${priced.length} of ${compared.length})`)
   console.table(
-    POLICIES.map(({ name }) => ({
+    CLEARING_ONLY.map(({ name }) => ({
       policy: name,
       cost: `$${sum(name, priced).toFixed(2)}`,
-      "of nothing": ratio(sum(name, priced), sum(POLICIES[0]!.name, priced)),
+      "of nothing": ratio(sum(name, priced), sum(CLEARING_ONLY[0].name, priced)),
     })),
   )
 }
@@ -117,7 +118,7 @@ console.log(`\nThe simulator's worker, about ${WORKER_TOKENS / 1_000}K tokens, a
 for (const pauseMinutes of WORKER_PAUSES) {
   const messages = await workerConversation({ model: WORKER_MODEL, tokens: WORKER_TOKENS, pauseMinutes })
   const name = `pauses of ${pauseMinutes} min`
-  console.table(rows(await compare(name, messages, { model: WORKER_MODEL, policies: [...POLICIES, REMEMBERING] })))
+  console.table(rows(await compare(name, messages, { model: WORKER_MODEL, policies: [...CLEARING_ONLY, REMEMBERING] })))
 }
 
 await printLayerTurns()

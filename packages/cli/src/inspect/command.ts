@@ -37,6 +37,6 @@ export const run: Run = async ({ args, terminal }) => {
 
 /** The replay is slow and loads the layers, so it runs only on request. */
 async function withLayers(transcript: Transcript): Promise<Analysis> {
-  const { replay } = await import("@strata/core/internal/replay/replay")
-  return { ...analyse(transcript), layers: await replay(transcript) }
+  const { replayClearing } = await import("@strata/core/internal/replay/replay")
+  return { ...analyse(transcript), layers: await replayClearing(transcript) }
 }

@@ -1,4 +1,4 @@
-import { importTranscript, type Message, replay } from "@strata/core/internal"
+import { importTranscript, type Message, replayClearing as replay } from "@strata/core/internal"
 import { placedEntries } from "@strata/core/internal/import/imported-entries"
 import { describe, expect, it } from "vitest"
 import { own } from "../display/output.ts"

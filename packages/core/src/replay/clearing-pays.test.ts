@@ -9,7 +9,7 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { type WorkRound, workload } from "../../test/workloads.ts"
 import type { ModelOverride } from "../tokens/models.ts"
-import { NOTHING, STRATA } from "./policies.ts"
+import { NOTHING, STRATA } from "./policies/clearing-only.ts"
 import { type ReplayReport, replay } from "./replay.ts"
 import type { PolicyAction } from "./replayed-actions.ts"
 

@@ -2,14 +2,18 @@ import { describe, expect, test } from "vitest"
 import { conversation } from "../../test/builders.ts"
 import { type WorkRound, workload } from "../../test/workloads.ts"
 import { fileTools, openShellTools, sessionTools } from "../tools/coding-tools.ts"
-import { LIMITS_ITSELF, POLICIES, STRATA } from "./policies.ts"
-import { type Replay, type ReplayInput, replay } from "./replay.ts"
+import { CLEARING_ONLY, STRATA } from "./policies/clearing-only.ts"
+import { layered } from "./policies/layered.ts"
+import { LIMITS_ITSELF } from "./policies/storage.ts"
+import { type Replay, type ReplayInput, replay as replayAny } from "./replay.ts"
 
 const MODEL = "claude-opus-4-6"
 const LARGE = 8_000 // characters, about 2,000 tokens
 const many = (count: number, round: Partial<WorkRound> = {}): WorkRound[] =>
   Array.from({ length: count }, () => ({ tool: "Read", result: LARGE, ...round }))
 
+const replay = (conversation: Parameters<typeof replayAny>[0], input: ReplayInput = {}) =>
+  replayAny(conversation, { policies: CLEARING_ONLY, ...input })
 const replayed = (rounds: readonly WorkRound[], { model = MODEL, ...input }: ReplayInput & { model?: string } = {}) =>
   replay({ entries: workload(rounds, { model }), model }, input)
 const reportOf = ({ reports }: Replay, policy: string) => reports.find((report) => report.policy === policy)!
@@ -69,7 +73,7 @@ describe("CACHE-5 the replay of a recording", () => {
       .say("Done.")
       .respond("Out of credit.", { model: "<synthetic>", isApiErrorMessage: true })
     const { reports } = await replay({ entries: messages, model: MODEL })
-    expect(reports.map(({ requests }) => requests.length)).toEqual(POLICIES.map(() => 2))
+    expect(reports.map(({ requests }) => requests.length)).toEqual(CLEARING_ONLY.map(() => 2))
   })
 
   test("reads from the cache, and pays again after a pause", async () => {
@@ -164,11 +168,11 @@ describe("L2-10 the policies", () => {
   })
 
   test("a layer that fails is reported, and the replay goes on", async () => {
-    const broken = {
+    const broken = layered({
       ...STRATA,
       name: "broken",
       layers: () => [{ name: "broken", beforeRequest: () => Promise.reject(new Error("no")) }],
-    }
+    })
     const { failures, requests } = reportOf(await replayed(many(3), { policies: [broken] }), "broken")
     expect(requests).toHaveLength(3)
     expect(failures).toHaveLength(3)

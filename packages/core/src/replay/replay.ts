@@ -1,20 +1,32 @@
 /**
  * What a recorded conversation would have cost under other policies: what each request would have sent, and what it would have been
- * billed. It is a model and calls no server. Answers, pauses and compactions stay as recorded. It leaves out what a model would have
- * read again because a result was no longer shown.
+ * billed. It is a model and calls no server. Answers and pauses stay as recorded. What an answer uses and a policy has taken out of the
+ * view is fetched again and paid for.
  */
 import { addCounts, inputTokens, NO_TOKENS, type TokenCounts, weighCounts } from "../base/token-counts.ts"
 import { type MeasuredRecording, measureRecording, type ReplayOptions } from "./measured-recording.ts"
-import { NOTHING, POLICIES, type Policy } from "./policies.ts"
+import { ALL_POLICIES } from "./policies/all.ts"
+import { CLEARING_ONLY, NOTHING } from "./policies/clearing-only.ts"
+import { none } from "./policies/none.ts"
+import type { Policy, RunOptions } from "./policy.ts"
 import type { RecordedConversation } from "./recorded-steps.ts"
-import { type ActionKind, type PolicyAction, savingsByAction } from "./replayed-actions.ts"
-import { type PolicyRun, type ReplayedRequest, runPolicy } from "./run-policy.ts"
+import { ACTION_KINDS, type ActionKind, type PolicyAction, savingsByAction } from "./replayed-actions.ts"
+import {
+  type AfterCompaction,
+  type CacheLoss,
+  type PolicyRun,
+  PURPOSES,
+  type Purpose,
+  type ReplayedRequest,
+  type UsedAgain,
+} from "./report.ts"
 
 export interface Replay {
   /** `unknown`: the recording has no times, so no cache expires and nothing is cleared by time. */
   readonly pauses: MeasuredRecording["pauses"]
   /** Where sizes come from. */
   readonly sizes: MeasuredRecording["source"]
+  readonly model: string
   /** In the order of the policies given. */
   readonly reports: readonly ReplayReport[]
 }
@@ -25,6 +37,12 @@ export interface ReplayReport {
   readonly totals: ReplayTotals
   readonly requests: readonly ReplayedRequest[]
   readonly actions: readonly ReplayedAction[]
+  /** Where the cache was lost. */
+  readonly losses: readonly CacheLoss[]
+  /** The turn of the first request after each compaction. */
+  readonly boundaries: readonly number[]
+  readonly usedAgain: UsedAgain
+  readonly afterCompaction: AfterCompaction
   /** What went wrong in a layer. The replay went on without it. */
   readonly failures: readonly string[]
 }
@@ -41,10 +59,17 @@ export interface ReplayTotals {
   readonly dollars?: number
   /** The cost in tokens of plain input, at usual relative prices. It is there even where no price is known. */
   readonly weighed: number
+  /** What each kind of request cost, in the unit of `saved`. */
+  readonly byPurpose: Readonly<Record<Purpose, number>>
   /** The largest context. */
   readonly peak: number
   /** Share of the input that was read from the cache. */
   readonly hitRatio: number
+  readonly compactions: number
+  /** Time that the person waited for summaries. */
+  readonly blockedMs: number
+  /** Requests that do not fit the window. */
+  readonly invalid: number
   /** How many results each kind of action was about. */
   readonly acts: Readonly<Record<ActionKind, number>>
   /** Compared with sending everything. Below 0 it cost more. In dollars, or in weighed tokens where a price is unknown. */
@@ -54,35 +79,49 @@ export interface ReplayTotals {
 export type CostUnit = "dollars" | "tokens"
 
 const USUAL_PRICES = { input: 1, cacheWrite5m: 1.25, cacheWrite1h: 2, cacheRead: 0.1, output: 5 } // relative to plain input
+const SUMMARY_MS = 20_000 // how long a model takes for a summary, judging by recorded ones
 
-export interface ReplayInput extends ReplayOptions {
+export interface ReplayInput extends ReplayOptions, RunOptions {
+  /** Default: all. */
   readonly policies?: readonly Policy[]
+  /** How long a model takes to write a summary. */
+  readonly summaryMs?: number
 }
 
+/** The first policy is what the others are compared with, unless `none` is among them. */
 export async function replay(
   conversation: RecordedConversation,
-  { policies = POLICIES, ...options }: ReplayInput = {},
+  { policies = ALL_POLICIES, window, summaryMs = SUMMARY_MS, ...options }: ReplayInput = {},
 ): Promise<Replay> {
   const recording = measureRecording(conversation, options)
-  const baseline = await runPolicy(recording, NOTHING)
+  const running = window === undefined ? {} : { window }
+  const everything = policies.includes(NOTHING) ? NOTHING : none
+  const baseline = await everything.run(recording, running)
   const reports: ReplayReport[] = []
   for (const policy of policies) {
-    const run = policy === NOTHING ? baseline : await runPolicy(recording, policy)
-    reports.push(reportOf(policy, { run, baseline }))
+    const run = policy === everything ? baseline : await policy.run(recording, running)
+    reports.push(reportOf(policy, { run, baseline, summaryMs }))
   }
-  return { pauses: recording.pauses, sizes: recording.source, reports }
+  const { pauses, source, model } = recording
+  return { pauses, sizes: source, model, reports }
 }
+
+/** Layers 1 and 2 alone, inside the recording's own compactions. */
+export const replayClearing = (conversation: RecordedConversation, options: Omit<ReplayInput, "policies"> = {}) =>
+  replay(conversation, { ...options, policies: CLEARING_ONLY })
 
 interface Runs {
   readonly run: PolicyRun
   readonly baseline: PolicyRun
+  readonly summaryMs: number
 }
 
-function reportOf({ name, about }: Policy, { run, baseline }: Runs): ReplayReport {
-  const { requests, failures } = run
+function reportOf({ name, about }: Policy, { run, baseline, summaryMs }: Runs): ReplayReport {
+  const { requests, failures, losses, contexts, usedAgain, afterCompaction } = run
   const unit: CostUnit = requests.every(({ dollars }) => dollars !== undefined) ? "dollars" : "tokens"
   const price = (request: ReplayedRequest) => (unit === "dollars" ? request.dollars! : weigh(request.counts))
-  const differences = requests.map((request, i) => price(baseline.requests[i]!) - price(request))
+  const [costs, everything] = [costByTurn(requests, price), costByTurn(baseline.requests, price)]
+  const differences = everything.map((cost, turn) => cost - (costs[turn] ?? 0))
   const savings = savingsByAction({ ...run, differences })
   return {
     policy: name,
@@ -90,22 +129,37 @@ function reportOf({ name, about }: Policy, { run, baseline }: Runs): ReplayRepor
     totals: {
       ...totalsOf(run),
       ...(unit === "dollars" ? { dollars: sum(requests.map(price)) } : {}),
-      saved: { unit, amount: sum(differences), share: share(sum(differences), sum(baseline.requests.map(price))) },
+      byPurpose: Object.fromEntries(
+        PURPOSES.map((purpose) => [purpose, sum(requests.filter((each) => each.purpose === purpose).map(price))]),
+      ) as Record<Purpose, number>,
+      blockedMs: requests.filter(({ purpose }) => purpose === "summary").length * summaryMs,
+      saved: { unit, amount: sum(differences), share: share(sum(differences), sum(everything)) },
     },
     requests,
     actions: run.actions.map((action, i) => ({ ...action, saved: savings[i]! })),
+    losses,
+    boundaries: contexts,
+    usedAgain,
+    afterCompaction,
     failures,
   }
 }
 
-function totalsOf({ requests, actions }: PolicyRun): Omit<ReplayTotals, "dollars" | "saved"> {
+/** By turn, counted from 0: the request of the conversation and all that was done for it. */
+function costByTurn(requests: readonly ReplayedRequest[], price: (request: ReplayedRequest) => number): number[] {
+  const costs: number[] = []
+  for (const request of requests) costs[request.turn - 1] = (costs[request.turn - 1] ?? 0) + price(request)
+  return costs
+}
+
+function totalsOf({
+  requests,
+  actions,
+  contexts,
+  invalid,
+}: PolicyRun): Omit<ReplayTotals, "dollars" | "saved" | "byPurpose" | "blockedMs"> {
   const counts = requests.map((request) => request.counts).reduce(addCounts, NO_TOKENS)
-  const acts: Record<ActionKind, number> = {
-    "put aside": 0,
-    cleared: 0,
-    "cleared by the server": 0,
-    "thinking dropped": 0,
-  }
+  const acts = Object.fromEntries(ACTION_KINDS.map((kind) => [kind, 0])) as Record<ActionKind, number>
   for (const { kind, results } of actions) acts[kind] += Math.max(1, results)
   return {
     requests: requests.length,
@@ -113,6 +167,8 @@ function totalsOf({ requests, actions }: PolicyRun): Omit<ReplayTotals, "dollars
     weighed: Math.round(weigh(counts)),
     peak: requests.reduce((most, { context }) => Math.max(most, context), 0),
     hitRatio: share(counts.cacheRead, inputTokens(counts)),
+    compactions: contexts.length,
+    invalid,
     acts,
   }
 }

@@ -4,7 +4,8 @@
 import { grouped } from "../base/grouped.ts"
 import type { Draft } from "../journal/entries.ts"
 
-export type ActionKind = "put aside" | "cleared" | "cleared by the server" | "thinking dropped"
+export const ACTION_KINDS = ["put aside", "cleared", "cleared by the server", "thinking dropped", "compacted"] as const
+export type ActionKind = (typeof ACTION_KINDS)[number]
 
 export interface PolicyAction {
   /** The request it was done for. */
@@ -23,6 +24,8 @@ const WHY: Readonly<Record<string, string>> = {
   "cache-edit": "deleted inside the server's cache",
 }
 
+const WHY_COMPACTED = "the context had reached its threshold"
+
 /** Decisions made together removed `tokens` together. The first of them gets the credit. */
 export function actionsOf(
   drafts: readonly Draft[],
@@ -39,6 +42,7 @@ function actionOf(draft: Draft): Omit<PolicyAction, "turn" | "tokens">[] {
     return [{ kind: "put aside", results: 1, why: `${grouped(draft.bytes)} bytes` }]
   if (draft.subtype === "tool-results-cleared")
     return [{ kind: "cleared", results: draft.toolUseIds.length, why: WHY[draft.why] ?? draft.why }]
+  if (draft.subtype === "compacted") return [{ kind: "compacted", results: 0, why: WHY_COMPACTED }]
   if (draft.subtype === "thinking-dropped") return [{ kind: "thinking dropped", results: 0, why: draft.why }]
   return []
 }

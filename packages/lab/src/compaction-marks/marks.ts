@@ -1,7 +1,8 @@
 /** The marks of one compaction: how much of what was said and done before it is in the text that is left. */
+
+import { nameFinder } from "@strata/core/internal/replay/names"
 import { isIn, plain } from "./find-in-text.ts"
 import { handlesIn } from "./handles.ts"
-import { nameFinder } from "./needles.ts"
 import { userQuotesIn, wasSaid } from "./quotes.ts"
 import type { Remark, Said } from "./said.ts"
 

@@ -15,8 +15,8 @@ import {
   textOf,
   toBlocks,
 } from "@strata/core/internal"
+import { needlesIn } from "@strata/core/internal/replay/names"
 import { plain } from "./find-in-text.ts"
-import { needlesIn } from "./needles.ts"
 
 export interface FileName {
   /** As the tool was given it. */

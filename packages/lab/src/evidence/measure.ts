@@ -9,8 +9,8 @@ import {
   resultBlocks,
   textOf,
 } from "@strata/core/internal"
+import { nameFinder, needlesIn } from "@strata/core/internal/replay/names"
 import { inTemporaryDirectory } from "../../../core/bench/measure.ts"
-import { nameFinder, needlesIn } from "../compaction-marks/needles.ts"
 import { textSentIn } from "../compaction-marks/said.ts"
 import type { JoinedRange } from "./ranges.ts"
 

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { nameFinder, needlesIn } from "./needles.ts"
+import { nameFinder, needlesIn } from "./names.ts"
 
 test("addresses, versions, hashes, numbers and identifiers are names; words are not", () => {
   const text =

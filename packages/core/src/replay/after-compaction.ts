@@ -1,0 +1,58 @@
+/** What the view shows right after each compaction: changed files, paths that are true, and the person's rules in their own words. */
+import type { Draft } from "../journal/entries.ts"
+import { renderAttachment } from "../messages/attachments.ts"
+import { textOf, toBlocks } from "../messages/blocks.ts"
+import { fateOf } from "../views/record/artifacts.ts"
+import type { Views } from "../views/views.ts"
+import { wordsOf } from "./needs.ts"
+import { type AfterCompaction, NO_COMPACTION } from "./report.ts"
+
+const PATH = /(?<![\w/.:])(?:[\w@.-]+)?(?:\/[\w@.-]+)+\.\w{1,8}\b/g
+
+export class AfterCompactions {
+  #found: AfterCompaction = NO_COMPACTION
+  #summary = ""
+
+  get found(): AfterCompaction {
+    return this.#found
+  }
+
+  /** Tokens of the newest summary. */
+  summaryTokens(estimate: (text: string) => number): number {
+    return Math.round(estimate(this.#summary))
+  }
+
+  look(drafts: readonly Draft[], views: Views): void {
+    this.#summary = drafts.map(summaryIn).join("")
+    const written = `${this.#summary}\n${drafts.map(attachedIn).join("\n")}`
+    const view = views.context
+      .messages()
+      .messages.flatMap(({ content }) => content.map(wordsOf))
+      .join("\n")
+    const changed = [...views.artifacts.files].filter(([, facts]) => ["created", "changed"].includes(fateOf(facts)))
+    const paths = [...new Set([...written.matchAll(PATH)].map(([path]) => path))]
+    const touched = [...views.artifacts.files.keys()]
+    const rules = views.words.messages.flatMap((word) => word.rules)
+    const plainView = plain(view)
+    const { changedFiles, changedFilesNamed, ...before } = this.#found
+    this.#found = {
+      changedFiles: changedFiles + changed.length,
+      changedFilesNamed: changedFilesNamed + changed.filter(([path]) => view.includes(nameOf(path))).length,
+      paths: before.paths + paths.length,
+      pathsTouched: before.pathsTouched + paths.filter((path) => touched.some((each) => each.endsWith(path))).length,
+      rules: before.rules + rules.length,
+      rulesVerbatim: before.rulesVerbatim + rules.filter((rule) => plainView.includes(plain(rule))).length,
+    }
+  }
+}
+
+/** The last two parts of a path: how people and models name a file. */
+const nameOf = (path: string) => path.split("/").slice(-2).join("/")
+const plain = (text: string) => text.replaceAll(/\s+/g, " ").trim()
+
+const summaryIn = (draft: Draft) =>
+  draft.type === "user" && draft.isCompactSummary ? textOf(toBlocks(draft.message.content)) : ""
+const attachedIn = (draft: Draft) =>
+  draft.type === "attachment" && draft.attachment.type === "carried_facts"
+    ? textOf(renderAttachment(draft.attachment))
+    : ""

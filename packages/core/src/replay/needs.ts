@@ -1,0 +1,101 @@
+/**
+ * What each recorded answer needs of what came before it: the names it uses again, and the text it edits. A policy that has taken one of
+ * them out of the view pays for getting it back. Computed once for a recording, for all policies.
+ */
+import { type Block, isText, isToolResult, isToolUse, resultBlocks, textOf } from "../messages/blocks.ts"
+import { isSentToModel, type Message } from "../messages/messages.ts"
+import { sentBlocks } from "../messages/sent-blocks.ts"
+import type { MeasuredRecording } from "./measured-recording.ts"
+import { needlesIn } from "./names.ts"
+import { withoutCompactions } from "./without-compactions.ts"
+
+export interface Needs {
+  /** For each name, the newest block that has it. */
+  readonly names: ReadonlyMap<string, Block>
+  /** Blocks with text that an edit changes, and a line of that text. */
+  readonly edited: readonly { readonly block: Block; readonly line: string }[]
+}
+
+const NOTHING: Needs = { names: new Map(), edited: [] }
+const SHORTEST_LINE = 12 // characters: a shorter line is anywhere
+
+const computed = new WeakMap<MeasuredRecording, readonly Needs[]>()
+
+/** By the number of the request. */
+export function needsOf(recording: MeasuredRecording): readonly Needs[] {
+  const known = computed.get(recording)
+  if (known) return known
+  const needs: Needs[] = recording.requests.map(() => NOTHING)
+  const newest = new Map<string, Block>()
+  const shown: Block[] = []
+  for (const step of withoutCompactions(recording.steps)) {
+    if (step.kind !== "entry" || !isShown(step.entry)) continue
+    const blocks = sentBlocks(step.entry)
+    if (step.response !== undefined)
+      needs[step.response] = merged(needs[step.response]!, needsIn(blocks, newest, shown))
+    for (const block of blocks) {
+      shown.push(block)
+      for (const name of namesIn(block)) newest.set(name, block)
+    }
+  }
+  computed.set(recording, needs)
+  return needs
+}
+
+/** An answer may come in several entries. */
+const merged = (a: Needs, b: Needs): Needs => ({
+  names: new Map([...a.names, ...b.names]),
+  edited: [...a.edited, ...b.edited],
+})
+
+function needsIn(answer: readonly Block[], newest: ReadonlyMap<string, Block>, shown: readonly Block[]): Needs {
+  const names = new Map<string, Block>()
+  for (const block of answer)
+    for (const name of namesIn(block)) {
+      const source = newest.get(name)
+      if (source) names.set(name, source)
+    }
+  const edited = answer.flatMap((block) => {
+    const line = editedLine(block)
+    const source = line === undefined ? undefined : shown.findLast((each) => wordsOf(each).includes(line))
+    return source ? [{ block: source, line: line! }] : []
+  })
+  return { names, edited }
+}
+
+/** The longest line of the text that an edit replaces. */
+function editedLine(block: Block): string | undefined {
+  if (!isToolUse(block)) return undefined
+  const { old_string: old } = block.input as { readonly old_string?: unknown }
+  if (typeof old !== "string") return undefined
+  const line = old
+    .split("\n")
+    .map((each) => each.trim())
+    .reduce((longest, each) => (each.length > longest.length ? each : longest), "")
+  return line.length < SHORTEST_LINE ? undefined : line
+}
+
+const names = new WeakMap<Block, ReadonlySet<string>>()
+
+export function namesIn(block: Block): ReadonlySet<string> {
+  const known = names.get(block)
+  if (known) return known
+  const found = needlesIn(wordsOf(block))
+  names.set(block, found)
+  return found
+}
+
+/** The text of a block without its thinking, and without the escapes of JSON. */
+export function wordsOf(block: Block): string {
+  if (isText(block)) return block.text
+  if (isToolUse(block)) return stringsIn(block.input)
+  return isToolResult(block) ? textOf(resultBlocks(block)) : ""
+}
+
+function stringsIn(value: unknown): string {
+  if (typeof value !== "object" || value === null) return String(value)
+  return Object.values(value).map(stringsIn).join("\n")
+}
+
+const isShown = (entry: { readonly type: string }): entry is Message =>
+  entry.type !== "strata" && entry.type !== "system" && isSentToModel(entry as Message)

@@ -1,0 +1,15 @@
+import { microcompaction } from "../../layers/2-microcompact/microcompaction.ts"
+import { compaction } from "../../layers/4-compaction/compaction.ts"
+import { offline } from "../../layers/4-compaction/routes/offline.ts"
+import { layered } from "./layered.ts"
+import { storage } from "./storage.ts"
+import { SUMMARY_TOKENS } from "./summarising.ts"
+
+/** What a conversation does by default. The summary is the extractive one, with the budget of all policies. */
+export const strata = layered({
+  name: "strata",
+  about: "Layers 1, 2 and 4 with the planner, as a conversation runs them by default.",
+  layers: () => [storage(), microcompaction(), compaction({ offline: offline() })],
+  figures: { "offline-summary-limit": SUMMARY_TOKENS },
+  server: "forgets",
+})

@@ -1,0 +1,99 @@
+/**
+ * Replaces the conversation by a summary and keeps its end, as other programs do. The summary is the extractive one that all policies
+ * get, with the same budget.
+ */
+
+import type { Cut } from "../../layers/4-compaction/cut.ts"
+import { installation } from "../../layers/4-compaction/install.ts"
+import type { Layer, LayerContext } from "../../layers/layer.ts"
+import { isToolResult } from "../../messages/blocks.ts"
+import { contentOf, isRequest, type Message } from "../../messages/messages.ts"
+import { safeCuts } from "../../messages/rounds.ts"
+import { sentBlocks } from "../../messages/sent-blocks.ts"
+import type { ReadMessage } from "../../model/offline/read-message.ts"
+import { summarise } from "../../model/offline/summary.ts"
+
+/** Tokens of a summary, for all policies. */
+export const SUMMARY_TOKENS = 2_000
+
+export interface Summarising {
+  readonly name: string
+  readonly when: (context: LayerContext) => boolean
+  /** Tokens of the newest messages that stay. */
+  readonly keep?: (context: LayerContext) => number
+  /** Characters of a result that the summariser is given. Default: all. */
+  readonly resultLimit?: number
+  /** Tokens of the person's messages that follow the summary word for word. Default: none. */
+  readonly words?: number
+}
+
+export function summarising({ name, when, keep = () => 0, resultLimit, words = 0 }: Summarising): Layer {
+  return {
+    name,
+    async beforeRequest(context) {
+      if (!when(context)) return undefined
+      const cut = cutFor(context, keep(context))
+      if (!cut.summarised.some(({ type }) => type === "assistant")) return undefined
+      const { estimator } = context.views
+      const budget = { tokens: SUMMARY_TOKENS, tokensOf: (part: string) => estimator.text(part) }
+      const summary = summarise(
+        cut.summarised.map((message) => asRead(message, resultLimit)),
+        "",
+        budget,
+      )
+      const text = [summary, ...wordsOf(context, words)].join("\n\n")
+      const { tokens } = context.size
+      return {
+        drafts: installation({
+          context,
+          cut,
+          text,
+          attachments: [],
+          facts: { trigger: "auto", route: "model", tokensBefore: tokens, tokensAfter: 0, threshold: tokens },
+        }),
+      }
+    },
+  }
+}
+
+/** What comes after the newest answer is kept in any case. */
+function cutFor({ views: { context, estimator } }: LayerContext, budget: number): Cut {
+  const messages = context.storedMessages().filter(({ type }) => type !== "system" && type !== "progress")
+  const safe = safeCuts(messages)
+  let at = messages.findLastIndex(isAnswerOrResult) + 1
+  let tokens = 0
+  for (let next = at - 1; next > 0; next--) {
+    tokens += estimator.blocks(sentBlocks(messages[next]!))
+    if (tokens > budget) break
+    if (safe[next]) at = next
+  }
+  return { kind: "all", summarised: messages.slice(0, at), kept: messages.slice(at) }
+}
+
+const isAnswerOrResult = (message: Message) =>
+  message.type === "assistant" || (message.type === "user" && contentOf(message).some(isToolResult))
+
+function asRead(message: Message, resultLimit: number | undefined): ReadMessage {
+  const content = sentBlocks(message) as readonly object[] as ReadMessage["content"]
+  if (message.type === "assistant") return { role: "assistant", content }
+  if (message.type === "user" && message.isCompactSummary) return { role: "summary", content }
+  const isTheirs = message.type === "user" && (contentOf(message).some(isToolResult) || isRequest(message))
+  return { role: isTheirs ? "user" : "system", content: content.map((block) => shortened(block, resultLimit)) }
+}
+
+function shortened(block: ReadMessage["content"][number], limit: number | undefined): typeof block {
+  if (limit === undefined || block.type !== "tool_result" || typeof block.content !== "string") return block
+  return { ...block, content: block.content.slice(0, limit) }
+}
+
+/** The person's newest messages that fit, oldest first. */
+function wordsOf({ views }: LayerContext, budget: number): readonly string[] {
+  const kept: string[] = []
+  let tokens = 0
+  for (const { text } of views.words.messages.toReversed()) {
+    tokens += views.estimator.text(text)
+    if (tokens > budget) break
+    kept.unshift(text)
+  }
+  return kept
+}

@@ -1,0 +1,44 @@
+/**
+ * A policy: how a conversation is kept inside its window, and at what cost. Each says in words what it models. All of them replay the
+ * same recording, with the same prices, the same cache and the same loss.
+ */
+import type { FigureName } from "../base/flag-names.ts"
+import type { Settings } from "../base/settings.ts"
+import type { Layer } from "../layers/layer.ts"
+import type { MeasuredRecording } from "./measured-recording.ts"
+import type { PolicyRun } from "./report.ts"
+import type { ServerMemory } from "./server-copy.ts"
+
+export interface Policy {
+  readonly name: string
+  /** What it does, in one sentence. */
+  readonly about: string
+  run(recording: MeasuredRecording, options: RunOptions): Promise<PolicyRun>
+}
+
+export interface RunOptions {
+  /** The model's window, where it is not the one that the recording used. */
+  readonly window?: number
+}
+
+/** A policy made of layers. The pipeline of a conversation runs them. */
+export interface LayeredPolicy {
+  readonly name: string
+  readonly about: string
+  readonly layers: () => readonly Layer[]
+  /** Figures that differ from the defaults. */
+  readonly figures?: Partial<Record<FigureName, number>>
+  readonly settings?: Partial<Settings>
+  /** Whether the server remembers what the policy asked it to clear. Default: it does not need to. */
+  readonly server?: ServerMemory
+  /** `recorded`: the recording's own compactions stay where they were, and nothing that left the view is charged. Default: the policy's own. */
+  readonly compactions?: "own" | "recorded"
+  /** Who writes summaries: a fork that reads the conversation from the cache, or a call of its own that sends it again. Default: a fork. */
+  readonly summariser?: Summariser
+}
+
+export interface Summariser {
+  readonly kind: "fork" | "direct"
+  /** Characters of a tool result that a direct call is given. Default: all. */
+  readonly resultLimit?: number
+}
