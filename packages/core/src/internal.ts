@@ -128,7 +128,7 @@ export {
 } from "./memory/memory.ts"
 export { MemoryConflictError, MemoryRefusedError } from "./memory/plan-change.ts"
 export { type ProjectIdentity, projectIdentity } from "./memory/project-identity.ts"
-export { renderAttachment, type Todo } from "./messages/attachments.ts"
+export { type Attachment, renderAttachment, type Todo } from "./messages/attachments.ts"
 export {
   type Block,
   type Content,
@@ -192,7 +192,7 @@ export { FileReads } from "./tools/files/read-state.ts"
 export { todoWrite } from "./tools/session/todo-write.ts"
 export { commandFacts } from "./tools/shell/command/command-facts.ts"
 export type { CommandFacts, UnusualKind, UnusualPart } from "./tools/shell/command/facts.ts"
-export type { PermissionQuestion } from "./tools/tool.ts"
+export type { PermissionQuestion, ServerPrompt, ToolServer } from "./tools/tool.ts"
 export { codingTools, mcpServers } from "./tools/toolsets.ts"
 export type { BreakCause } from "./views/cache/cache-causes.ts"
 export { type BreakTotal, type CacheBreak, totalBreaks } from "./views/cache/cache-history.ts"

@@ -24,7 +24,8 @@ import { editorWith } from "./editor.ts"
 import { type EditorSocket, openEditorSocket } from "./editor-socket.ts"
 import { openedItem } from "./folded.ts"
 import { type HistoryFile, historyFile } from "./input-history.ts"
-import { expandedCommand, loadOwnCommands, type OwnCommand } from "./own-commands.ts"
+import { loadOwnCommands, type OwnCommand } from "./own-commands.ts"
+import { ownMessage } from "./own-message.ts"
 import { pastItems } from "./past-items.ts"
 import type { Ask } from "./person.ts"
 import { openPersonSession, type PersonSession } from "./person-session.ts"
@@ -65,6 +66,8 @@ export class Chat implements CommandTarget {
   readonly #inputs: HistoryFile
   readonly #work: AgentWork
   readonly #warned = new Set<string>()
+  readonly #askedTools = new Set<string>()
+  readonly #leaving = new AbortController()
   readonly #left = Promise.withResolvers<void>()
   readonly #hurried = Promise.withResolvers<void>()
   #isLeaving = false
@@ -167,6 +170,7 @@ export class Chat implements CommandTarget {
   leave(): void {
     if (this.#isLeaving) this.#hurried.resolve()
     this.#isLeaving = true
+    this.#leaving.abort()
     this.#left.resolve()
   }
 
@@ -190,7 +194,10 @@ export class Chat implements CommandTarget {
 
   ownCommands(): Promise<readonly OwnCommand[]> {
     const { root, env } = this.#workspace
-    return loadOwnCommands({ root, home: env.HOME, settings: this.agent.conversation.settings })
+    return loadOwnCommands({
+      ...{ root, home: env.HOME, settings: this.agent.conversation.settings, servers: this.agent.servers },
+      onProblem: (problem) => this.#warnOnce(problem),
+    })
   }
 
   conversations(): Promise<readonly ConversationListing[]> {
@@ -320,11 +327,29 @@ export class Chat implements CommandTarget {
     else this.#guard(Promise.resolve(found.command.run(this, found.argument)))
   }
 
-  /** Sends a line, or the text of the command that the person or the project wrote. `unknown` is said if there is no such command. */
+  /** Sends a line, or what one of the other commands makes of it. `unknown` is said if no such command exists. */
   async #sendOr(line: string, unknown: string | undefined): Promise<void> {
-    const own = line.startsWith("/") ? expandedCommand(line, await this.ownCommands()) : undefined
-    if (own === undefined && unknown !== undefined) this.store.say(unknown, "warning")
-    else await this.#work.send(own ?? line)
+    if (!line.startsWith("/")) return this.#work.send(line)
+    const { agent, ask } = this
+    const commands = await this.ownCommands()
+    const { signal } = this.#leaving
+    const own = await ownMessage(line, {
+      commands,
+      agent,
+      ask,
+      asked: this.#askedTools,
+      isBusy: this.#work.isBusy,
+      signal,
+    })
+    if (own?.state === "not sent") return this.store.giveBack(line, new Error(own.why))
+    const isPrompt = /^\/mcp__\S+/.exec(line)?.[0]
+    if (own === undefined && (unknown !== undefined || isPrompt))
+      return this.store.say(
+        unknown ?? `No connected MCP server has the prompt ${isPrompt}. /mcp shows the servers.`,
+        "warning",
+      )
+    for (const attachment of own?.attached ?? []) await agent.conversation.attach(attachment)
+    await this.#work.send(own?.text ?? line)
   }
 
   async #remember(text: string): Promise<void> {

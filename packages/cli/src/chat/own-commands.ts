@@ -1,8 +1,10 @@
 /**
- * Slash commands that people wrote as markdown files, for Claude Code or for Strata: the person's own, and those of a trusted project.
- * The text of one is sent as the person's message. What follows the name is filled in for `$ARGUMENTS`, `$1`, `$2` and so on.
+ * Slash commands that do not come with Strata: markdown files that people wrote for Claude Code or for Strata (the person's own, and those
+ * of a trusted project), and prompts of MCP servers. What follows the name is filled in for `$ARGUMENTS`, `$1`, `$2` and so on.
  */
+import type { ServerPrompt, ToolServer } from "@strata/core/internal"
 import { type AgentFile, homeAgentFiles } from "@strata/core/internal/base/agent-files"
+import { escaped } from "@strata/core/internal/base/escaped-text"
 import type { EffectiveSettings } from "@strata/core/internal/base/settings"
 import { readMarkdown } from "@strata/core/internal/team/definitions/frontmatter"
 import { firstLine } from "../display/text.ts"
@@ -13,22 +15,34 @@ export interface OwnCommand {
   readonly fullName: string
   readonly usage: string
   readonly about: string
+  /** Of a file. Empty for a prompt. */
   readonly text: string
+  /** Permission rules that the file asks for. They grant nothing by themselves. */
+  readonly allowedTools?: readonly string[]
+  /** Of an MCP server. */
+  readonly prompt?: ServerPrompt & { readonly server: string }
 }
 
 export interface CommandPlaces {
   readonly root: string
   readonly home: string | undefined
   readonly settings: Pick<EffectiveSettings, "commands">
+  /** Their prompts are commands, too. */
+  readonly servers?: readonly Pick<ToolServer, "name" | "prompts">[]
+  /** Gets a sentence about each file that cannot be used. */
+  readonly onProblem?: (problem: string) => void
 }
 
 const USAGE_CHARACTERS = 24 // the list must fit into a narrow screen
 const ABOUT_CHARACTERS = 48
 
 /** The person's own come first. Of two with the same name, the first counts under its short name. */
-export async function loadOwnCommands({ root, home, settings }: CommandPlaces): Promise<readonly OwnCommand[]> {
+export async function loadOwnCommands(places: CommandPlaces): Promise<readonly OwnCommand[]> {
+  const { root, home, settings, servers = [], onProblem = () => undefined } = places
   const own = await homeAgentFiles({ root, home }, "command")
-  return Promise.all([...own.files, ...(settings.commands?.files ?? [])].map(commandFrom))
+  for (const problem of [...own.problems, ...(settings.commands?.problems ?? [])]) onProblem(problem)
+  const files = await Promise.all([...own.files, ...(settings.commands?.files ?? [])].map(commandFrom))
+  return [...files, ...servers.flatMap(({ name, prompts = [] }) => prompts.map((prompt) => fromPrompt(name, prompt)))]
 }
 
 async function commandFrom({ name: file, text }: AgentFile): Promise<OwnCommand> {
@@ -39,25 +53,78 @@ async function commandFrom({ name: file, text }: AgentFile): Promise<OwnCommand>
   const hint = values?.get("argument-hint")
   const about = values?.get("description") ?? body
   const usage = `/${name}${typeof hint === "string" ? ` ${hint}` : ""}`
+  const allowedTools = toolsIn(values?.get("allowed-tools"))
   return {
     ...{ name, fullName, text: body },
     usage: firstLine(usage, USAGE_CHARACTERS),
     about: firstLine(String(about), ABOUT_CHARACTERS),
+    ...(allowedTools.length > 0 ? { allowedTools } : {}),
   }
 }
 
-/** What to send for a line such as `/review src/a.ts`. `undefined` if none of the commands has this name. */
-export function expandedCommand(line: string, commands: readonly OwnCommand[]): string | undefined {
-  const [, given, rest = ""] = /^\/([^\s/]+)(?:\s+(.*))?$/s.exec(line.trim()) ?? []
-  const wanted = given?.toLowerCase()
-  const command = commands.find(({ name }) => name === wanted) ?? commands.find(({ fullName }) => fullName === wanted)
-  return command && filledIn(command.text, rest)
+/** A list, or one line with commas. A pattern may have commas of its own. */
+function toolsIn(given: unknown): readonly string[] {
+  const items = Array.isArray(given) ? given.map(String) : (String(given ?? "").match(/[^,(\s]+(?:\([^)]*\))?/g) ?? [])
+  return items.map((item) => item.trim()).filter((item) => item !== "")
 }
 
-/** In one pass, so that arguments are never read as placeholders. */
+function fromPrompt(server: string, prompt: ServerPrompt): OwnCommand {
+  const name = prompt.command.toLowerCase()
+  return {
+    ...{ name, fullName: name, text: "", prompt: { ...prompt, server } },
+    usage: firstLine(promptUsage(prompt), USAGE_CHARACTERS),
+    about: firstLine(escaped(firstLine(prompt.description)), ABOUT_CHARACTERS),
+  }
+}
+
+/** `/mcp__db__report TABLE [YEAR]` */
+export function promptUsage(prompt: Pick<ServerPrompt, "command" | "arguments">): string {
+  const shown = prompt.arguments.map(({ name, isRequired }) => {
+    const upper = escaped(name).toUpperCase()
+    return isRequired ? upper : `[${upper}]`
+  })
+  return [`/${prompt.command}`, ...shown].join(" ")
+}
+
+export interface FoundOwnCommand {
+  readonly command: OwnCommand
+  /** What follows the name. */
+  readonly given: string
+}
+
+/** `undefined` if none of the commands has the name that the line begins with. */
+export function findOwnCommand(line: string, commands: readonly OwnCommand[]): FoundOwnCommand | undefined {
+  const [, typed, given = ""] = /^\/([^\s/]+)(?:\s+(.*))?$/s.exec(line.trim()) ?? []
+  const wanted = typed?.toLowerCase()
+  const command = commands.find(({ name }) => name === wanted) ?? commands.find(({ fullName }) => fullName === wanted)
+  return command && { command, given }
+}
+
+/** The words of what was typed. Quotes keep several together. */
+export const argumentsIn = (given: string): readonly string[] =>
+  [...given.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? "")
+
+const PLACEHOLDER = /\$ARGUMENTS|\$([1-9])(?!\d)/g
+const COMMAND = /!`([^`\n]+)`/g
+
+/** A piece of what is sent: text, or a command whose output belongs in its place. */
+export type CommandPart = { readonly text: string } | { readonly run: string }
+
+/** In one pass, so that arguments are never read as placeholders or as commands. */
+export function commandParts(text: string, given: string): readonly CommandPart[] {
+  const isFilled = text.search(PLACEHOLDER) >= 0
+  const template = isFilled || given === "" ? text : `${text}\n\nApply it to: $ARGUMENTS`
+  const parts: CommandPart[] = []
+  let at = 0
+  for (const match of template.matchAll(COMMAND)) {
+    parts.push({ text: filledIn(template.slice(at, match.index), given) }, { run: filledIn(match[1]!, given) })
+    at = match.index + match[0].length
+  }
+  parts.push({ text: filledIn(template.slice(at), given) })
+  return parts.filter((part) => "run" in part || part.text !== "")
+}
+
 function filledIn(text: string, given: string): string {
-  const words = [...given.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? "")
-  const placeholder = /\$ARGUMENTS|\$([1-9])(?!\d)/g
-  if (text.search(placeholder) < 0) return given === "" ? text : `${text}\n\nApply it to: ${given}`
-  return text.replace(placeholder, (_, nth?: string) => (nth === undefined ? given : (words[Number(nth) - 1] ?? "")))
+  const words = argumentsIn(given)
+  return text.replace(PLACEHOLDER, (_, nth?: string) => (nth === undefined ? given : (words[Number(nth) - 1] ?? "")))
 }

@@ -26,6 +26,8 @@ import { NoAnswerError } from "./no-answer.ts"
 import { type AgentOptions, type AskOptions, checkAskOptions, checkMode, checkRule } from "./options.ts"
 import { query } from "./query.ts"
 import type { QueryEnd, QueryEvent } from "./query-events.ts"
+import { type PersonCall, type PersonCallEnd, runForPerson } from "./run-for-person.ts"
+import type { ToolRun } from "./run-tools.ts"
 
 /** A final answer, and what it took. */
 export interface Answer {
@@ -181,7 +183,7 @@ export class Agent implements AsyncDisposable {
   }
 
   #query(prompt: Content | undefined, options: AskOptions): AsyncGenerator<QueryEvent, QueryEnd> {
-    const { model, toolset, runHooks, telemetry, clock, state, instructions, askPermission } = this.#parts
+    const { model, toolset, instructions } = this.#parts
     toolset.later.wake()
     return query(prompt, {
       conversation: this.conversation,
@@ -191,18 +193,7 @@ export class Agent implements AsyncDisposable {
         const attachments = await instructions.due(touched)
         return { attachments, problems: instructions.newProblems() }
       },
-      tools: {
-        get tools() {
-          return toolset.tools // more may come while it works
-        },
-        runHooks,
-        telemetry,
-        context: state.toolContext,
-        policy: () => state.policy,
-        refusals: state.refusals,
-        now: () => clock.now().getTime(),
-        ...(askPermission ? { askPermission } : {}),
-      },
+      tools: this.#toolRun(),
       typed: {
         settled: async () => {
           while (this.#submitting.size > 0) await Promise.all(this.#submitting)
@@ -216,6 +207,28 @@ export class Agent implements AsyncDisposable {
       ...options,
       signal: AbortSignal.any([this.#parts.closing.signal, ...(options.signal ? [options.signal] : [])]),
     })
+  }
+
+  #toolRun(): Omit<ToolRun, "signal" | "conversation"> {
+    const { toolset, runHooks, telemetry, clock, state, askPermission } = this.#parts
+    return {
+      get tools() {
+        return toolset.tools // more may come while it works
+      },
+      runHooks,
+      telemetry,
+      context: state.toolContext,
+      policy: () => state.policy,
+      refusals: state.refusals,
+      now: () => clock.now().getTime(),
+      ...(askPermission ? { askPermission } : {}),
+    }
+  }
+
+  /** @internal Runs a call that the person asked for, with rules, hooks and questions. It is no part of the conversation. */
+  runForPerson(call: PersonCall, signal: AbortSignal): Promise<PersonCallEnd> {
+    const closing = AbortSignal.any([this.#parts.closing.signal, signal])
+    return runForPerson(call, { ...this.#toolRun(), signal: closing, conversation: this.conversation.id })
   }
 
   /**

@@ -27,6 +27,8 @@ const TELLING: ReadonlySet<Attachment["type"]> = new Set([
   "skill_content",
   "editor_selection",
   "mcp_instructions",
+  "mcp_prompt",
+  "command_output",
   "nested_memory",
   "queued_agent_message",
   "agent_result",

@@ -1,0 +1,114 @@
+/**
+ * What a command of the person's, of the project or of an MCP server sends. Commands inside it run only as the permission rules allow,
+ * and tools that it wants without questions need the person's yes. What a server or a command returns is attached as content.
+ */
+import type { Attachment } from "@strata/core/internal"
+import { escaped } from "@strata/core/internal/base/escaped-text"
+import { isPermissionRule } from "@strata/core/internal/base/vocabulary"
+import type { SessionAgent } from "../session.ts"
+import { argumentsIn, commandParts, findOwnCommand, type OwnCommand, promptUsage } from "./own-commands.ts"
+import type { Ask } from "./person.ts"
+
+export type OwnMessage =
+  /** `attached` comes before the text. */
+  | { readonly state: "ready"; readonly text: string; readonly attached: readonly Attachment[] }
+  /** `why` is a sentence for the person. */
+  | { readonly state: "not sent"; readonly why: string }
+
+export interface OwnMessageParts {
+  readonly commands: readonly OwnCommand[]
+  readonly agent: Pick<SessionAgent, "allow" | "runForPerson">
+  readonly ask: Ask
+  /** Rules that the person answered about in this chat. */
+  readonly asked: Set<string>
+  /** The agent works now. */
+  readonly isBusy: boolean
+  readonly signal: AbortSignal
+}
+
+const OUTPUT_CHARACTERS = 30_000 // of one command: about 8,000 tokens
+
+/** `undefined` if the line begins with none of the commands. */
+export async function ownMessage(line: string, parts: OwnMessageParts): Promise<OwnMessage | undefined> {
+  const found = findOwnCommand(line, parts.commands)
+  if (!found) return undefined
+  const { command, given } = found
+  const pieces = commandParts(command.text, given)
+  if (parts.isBusy && (command.prompt || pieces.some((piece) => "run" in piece)))
+    return { state: "not sent", why: `/${command.name} has to wait: interrupt the agent with Esc first.` }
+  if (command.prompt) return fromPrompt(command.prompt, { line, given, signal: parts.signal })
+  await agreeOnTools(command, parts)
+  return fromFile(pieces, parts)
+}
+
+interface Sent {
+  readonly line: string
+  readonly given: string
+  readonly signal: AbortSignal
+}
+
+/** The person's own words are the line they typed. */
+async function fromPrompt(
+  prompt: NonNullable<OwnCommand["prompt"]>,
+  { line, given, signal }: Sent,
+): Promise<OwnMessage> {
+  const values = argumentsIn(given)
+  const missing = prompt.arguments.filter(({ isRequired }, i) => isRequired && values[i] === undefined)
+  if (missing.length > 0) {
+    const wanted = missing.map(({ name, description }) => escaped(description ? `${name} (${description})` : name))
+    return { state: "not sent", why: `${promptUsage(prompt)} also needs ${wanted.join(", ")}.` }
+  }
+  const last = prompt.arguments.length - 1
+  const named = prompt.arguments.flatMap(({ name }, i) => {
+    const value = i === last ? values.slice(i).join(" ") : values[i]
+    return value === undefined || value === "" ? [] : [[name, value] as const]
+  })
+  const content = await prompt.text(Object.fromEntries(named), signal)
+  const { server, name } = prompt
+  return { state: "ready", text: line, attached: [{ type: "mcp_prompt", server, prompt: name, content }] }
+}
+
+/** Asked once in a chat for each list of rules. Without a yes, each call is asked about as usual. */
+async function agreeOnTools({ name, allowedTools = [] }: OwnCommand, { agent, ask, asked }: OwnMessageParts) {
+  const rules = allowedTools.filter(isPermissionRule)
+  const key = JSON.stringify([name, rules])
+  if (rules.length === 0 || asked.has(key)) return
+  asked.add(key)
+  const answer = await ask({
+    title: `/${escaped(name)} wants to use tools without asking you`,
+    body: { form: "text", text: rules.map((rule) => escaped(rule)).join("\n") },
+    options: [
+      { label: "No, ask me as usual", letter: "n" },
+      { label: "Yes, for the rest of this conversation", letter: "y" },
+    ],
+  })
+  if (answer.type === "chosen" && answer.index === 1) for (const rule of rules) agent.allow(rule)
+}
+
+async function fromFile(
+  pieces: ReturnType<typeof commandParts>,
+  { agent, signal }: OwnMessageParts,
+): Promise<OwnMessage> {
+  const texts: string[] = []
+  const attached: Attachment[] = []
+  for (const piece of pieces) {
+    if ("text" in piece) {
+      texts.push(piece.text)
+      continue
+    }
+    const { run: command } = piece
+    const end = await agent.runForPerson(
+      { tool: "Bash", input: { command, description: "for a slash command" } },
+      signal,
+    )
+    if (end.state === "refused")
+      return {
+        state: "not sent",
+        why: `Nothing was sent, because ${escaped(command)} did not run: ${escaped(end.why)}.`,
+      }
+    const content = end.text.slice(0, OUTPUT_CHARACTERS).toWellFormed()
+    attached.push({ type: "command_output", command, content })
+    texts.push(`(the output of ${command}, above)`)
+  }
+  return { state: "ready", text: texts.join("").trim(), attached }
+}
