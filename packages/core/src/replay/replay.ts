@@ -86,20 +86,23 @@ export interface ReplayInput extends ReplayOptions, RunOptions {
   readonly policies?: readonly Policy[]
   /** How long a model takes to write a summary. */
   readonly summaryMs?: number
+  /** Called for every run of a policy, to measure it or to show progress. It must return what `run` returns. */
+  readonly around?: (policy: Policy, run: () => Promise<PolicyRun>) => Promise<PolicyRun>
 }
 
 /** The first policy is what the others are compared with, unless `none` is among them. */
 export async function replay(
   conversation: RecordedConversation,
-  { policies = ALL_POLICIES, window, summaryMs = SUMMARY_MS, ...options }: ReplayInput = {},
+  { policies = ALL_POLICIES, window, summaryMs = SUMMARY_MS, around = (_, run) => run(), ...options }: ReplayInput = {},
 ): Promise<Replay> {
   const recording = measureRecording(conversation, options)
   const running = window === undefined ? {} : { window }
   const everything = policies.includes(NOTHING) ? NOTHING : none
-  const baseline = await everything.run(recording, running)
+  const runOf = (policy: Policy) => around(policy, () => policy.run(recording, running))
+  const baseline = await runOf(everything)
   const reports: ReplayReport[] = []
   for (const policy of policies) {
-    const run = policy === everything ? baseline : await policy.run(recording, running)
+    const run = policy === everything ? baseline : await runOf(policy)
     reports.push(reportOf(policy, { run, baseline, summaryMs }))
   }
   const { pauses, source, model } = recording
