@@ -193,6 +193,42 @@ describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
     await terminal.sees("3 turns")
   })
 
+  test("a menu runs a command, @ attaches a file, ! runs in the shell, Ctrl-R finds an earlier input", async () => {
+    await using at = await started({
+      turns: [
+        ({ request }) => {
+          const sent = JSON.stringify(request.messages)
+          const saw = ["1\\tthe note", "The user ran this command", "from-the-shell"].map((part) => sent.includes(part))
+          return `Saw: ${saw.join(" ")}.`
+        },
+      ],
+      files: { "deep/my notes.txt": "the note\n" },
+    })
+    const { terminal } = at
+    terminal.type("/to")
+    await terminal.sees(/> \/todos\s+show the agent's to-do list/)
+    terminal.press("enter")
+    await terminal.sees("The agent has no todos.")
+    terminal.type("!echo from-the-$(echo shell)")
+    terminal.press("enter")
+    await terminal.sees(/! echo from-the-\$\(echo shell\)\s+from-the-shell/)
+    await terminal.sees(RESTS)
+    terminal.type("Read @notes")
+    await terminal.sees("> deep/my notes.txt")
+    terminal.press("enter")
+    await terminal.sees('> Read @"deep/my notes.txt"')
+    terminal.press("enter")
+    await terminal.sees("Attached: file deep/my notes.txt")
+    await terminal.sees("Saw: true true true.")
+    await terminal.sees(RESTS)
+    terminal.type("\u0012")
+    await terminal.sees("search earlier inputs:")
+    terminal.type("echo")
+    await terminal.sees(/> !echo from-the/)
+    terminal.press("escape")
+    await terminal.sees(RESTS)
+  })
+
   test("many lines pasted stay one input, and come back with the up key", async () => {
     await using at = await started({
       turns: [({ request }) => `${request.messages[0]!.content[0]!.text!.split("\n").length} lines`],

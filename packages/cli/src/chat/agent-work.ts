@@ -125,7 +125,7 @@ export class AgentWork {
     this.#waitsForPerson = false
     if (!this.#interruption) return this.#start(text)
     try {
-      await this.#agent().enqueue(text)
+      await this.#agent().enqueue(text, { mentions: true })
     } catch (error) {
       return this.#store.giveBack(text, error)
     }
@@ -156,7 +156,7 @@ export class AgentWork {
   #start(prompt: string | undefined): void {
     this.#interruption = new AbortController()
     const { signal } = this.#interruption
-    this.#running = this.#follow(this.#agent().query(prompt, { ...this.#limits, signal }))
+    this.#running = this.#follow(this.#agent().query(prompt, { ...this.#limits, signal, mentions: true }))
       .then(({ reason }) => {
         this.#waitsForPerson = reason !== "answer"
         return reason === "answer" || reason === "aborted"

@@ -31,6 +31,7 @@ import type { Ask } from "./person.ts"
 import { openPersonSession, type PersonSession } from "./person-session.ts"
 import { projectFiles } from "./project-files.ts"
 import { rememberedText } from "./remembered-text.ts"
+import { PersonShell, shellCommandIn } from "./shell-command.ts"
 import { findCommand, SLASH_COMMANDS } from "./slash-commands.ts"
 import { headingOf, queuedOf, statusOf, workingAgents } from "./snapshot.ts"
 import { ChatStore } from "./store.ts"
@@ -65,6 +66,7 @@ export class Chat implements CommandTarget {
   readonly #workspace: Workspace
   readonly #inputs: HistoryFile
   readonly #work: AgentWork
+  readonly #shell: PersonShell
   readonly #warned = new Set<string>()
   readonly #askedTools = new Set<string>()
   readonly #leaving = new AbortController()
@@ -91,6 +93,7 @@ export class Chat implements CommandTarget {
       filesBelow: (below) => projectFiles({ directory: this.agent.shared.state.directory, below }),
     })
     this.#work = new AgentWork({ store, agent: () => this.agent, limits: workspace.limits })
+    this.#shell = new PersonShell({ store, run: (command) => this.agent.runCommand(command) })
     this.#show()
   }
 
@@ -132,6 +135,7 @@ export class Chat implements CommandTarget {
       (socket) => socket.close(),
       () => undefined,
     )
+    await this.#shell.close()
     await this.#work.close()
     if (this.agent.extracting && !this.#isAskedAboutMemory())
       this.notice("Writing down what was learned. To leave at once, press Ctrl-D: it is then done when you continue.")
@@ -304,8 +308,9 @@ export class Chat implements CommandTarget {
       )
   }
 
+  /** Stops the command that the person runs, or else the agent. */
   interrupt(): void {
-    this.#work.interrupt()
+    if (!this.#shell.stop()) this.#work.interrupt()
   }
 
   /** Takes an input: remembers it for the up key and carries it out. */
@@ -316,14 +321,18 @@ export class Chat implements CommandTarget {
     this.perform(text)
   }
 
-  /** Carries out a slash command, or remembers a line that starts with `#`. Anything else is sent to the agent. */
+  /** Carries out a slash command, remembers a line that starts with `#`, runs one that starts with `!`. Anything else is sent to the agent. */
   perform(text: string): void {
     const remembered = rememberedText(text)
     const found = findCommand(text)
+    const command = shellCommandIn(text)
     if (remembered !== undefined) this.#guard(this.#remember(remembered))
+    else if (command !== undefined) this.#guard(this.#shell.start(command))
     else if (found?.type !== "command") this.#guard(this.#sendOr(text.trim(), found?.message))
-    else if (found.command.needsRest && this.#work.isBusy)
-      this.notice(`/${found.command.name} has to wait: interrupt the agent with Esc first.`)
+    else if (found.command.needsRest && (this.#work.isBusy || this.#shell.isRunning))
+      this.notice(
+        `/${found.command.name} has to wait: interrupt ${this.#shell.isRunning ? "your command" : "the agent"} with Esc first.`,
+      )
     else this.#guard(Promise.resolve(found.command.run(this, found.argument)))
   }
 

@@ -1,6 +1,7 @@
 /** Opens what the chat folds to one line: thinking, tool results, summaries. Pure. */
 import { auditLines, compactedSentence } from "../display/compaction.ts"
 import { counted } from "../display/numbers.ts"
+import { outputLines } from "./shell-command.ts"
 import type { CompactionItem, Item } from "./state.ts"
 
 export interface Opened {
@@ -13,6 +14,8 @@ export function openedItem(item: Item): Opened | undefined {
   if (item.kind === "thinking") return { title: "Thinking", lines: item.text.split("\n") }
   if (item.kind === "tool" && item.outcome)
     return { title: `${item.name} ${item.summary}`, lines: item.outcome.whole.split("\n") }
+  if (item.kind === "shell" && item.output && outputLines(item.output).join("\n") !== item.output)
+    return { title: `! ${item.command}`, lines: item.output.split("\n") }
   if (item.kind === "compaction" && item.outcome) return { title: compactionTitle(item), lines: summaryLines(item) }
   return undefined
 }

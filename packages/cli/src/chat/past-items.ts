@@ -17,6 +17,10 @@ export function pastItems(
   const items = messages.flatMap((message): readonly Item[] => {
     if (message.type === "user" && message.isCompactSummary)
       return [{ kind: "compaction", summary: textOf(contentOf(message)), restored: [], outcome: lastCompaction }]
+    if (message.type === "attachment" && message.attachment.type === "person_command") {
+      const { command, content } = message.attachment
+      return [{ kind: "shell", id: message.uuid, command, output: content }]
+    }
     return isShownToPerson(message) ? itemsOf(message, results) : []
   })
   const left = items.length - MOST_SHOWN

@@ -38,6 +38,7 @@ const drawn = (items: readonly Item[]) =>
     if (item.kind === "tool") return `tool ${item.id} ${item.outcome?.state ?? "running"}`
     if (item.kind === "panel") return `panel ${item.title}`
     if (item.kind === "compaction") return "compaction"
+    if (item.kind === "shell") return `shell ${item.command} ${item.output ?? "running"}`
     return `${item.kind} ${item.text}`
   })
 

@@ -7,7 +7,7 @@ import { type Editor, EMPTY_EDITOR, editorWith } from "./editor.ts"
 import type { HistorySearch } from "./history-search.ts"
 import { type InputHistory, remember } from "./input-history.ts"
 import { itemsAfter } from "./query-items.ts"
-import type { ChatState, Item, QueuedInput, Status, Work } from "./state.ts"
+import type { ChatState, Item, QueuedInput, ShellItem, Status, Work } from "./state.ts"
 import { NO_CHANGES, noted, stepped } from "./undo.ts"
 
 export type Action =
@@ -23,6 +23,8 @@ export type Action =
   /** New figures; inputs no longer queued have been delivered. */
   | { readonly type: "status"; readonly status: Status; readonly queued: readonly QueuedInput[] }
   | { readonly type: "said"; readonly item: Item }
+  /** What a command of the person has printed so far. */
+  | { readonly type: "shell"; readonly item: ShellItem }
   | { readonly type: "edited"; readonly editor: Editor; readonly history?: InputHistory }
   /** Takes back the last change of the input line, or makes it again. */
   | { readonly type: "undone"; readonly direction: "undo" | "redo" }
@@ -66,6 +68,11 @@ export function reduce(state: ChatState, action: Action): ChatState {
       }
     case "said":
       return { ...state, items: [...state.items, action.item] }
+    case "shell":
+      return {
+        ...state,
+        items: state.items.map((item) => (item.kind === "shell" && item.id === action.item.id ? action.item : item)),
+      }
     case "edited":
       return { ...edited(state, action.editor), history: action.history ?? state.history }
     case "undone": {

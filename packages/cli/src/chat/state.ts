@@ -16,6 +16,7 @@ export type Item =
   | { readonly kind: "answer"; readonly text: string; readonly isArriving?: boolean }
   | { readonly kind: "thinking"; readonly text: string; readonly isArriving?: boolean }
   | ToolItem
+  | ShellItem
   | CompactionItem
   | { readonly kind: "notice"; readonly tone: "plain" | "warning" | "error"; readonly text: string }
   /** Printed by a slash command. */
@@ -29,6 +30,17 @@ export interface ToolItem {
   /** The newest output line of a running call. */
   readonly progress?: string
   readonly outcome?: ToolOutcome
+}
+
+/** A command that the person ran. */
+export interface ShellItem {
+  readonly kind: "shell"
+  readonly id: string
+  readonly command: string
+  /** The newest output line while it runs. */
+  readonly progress?: string
+  /** Absent while it runs. */
+  readonly output?: string
 }
 
 /** A boundary: the summary replaces everything before it. */
@@ -139,6 +151,7 @@ export function settledItems(items: readonly Item[]): number {
 }
 
 function isOpen(item: Item): boolean {
+  if (item.kind === "shell") return item.output === undefined
   if (item.kind === "tool" || item.kind === "compaction") return item.outcome === undefined
   return (item.kind === "answer" || item.kind === "thinking") && item.isArriving === true
 }

@@ -11,6 +11,7 @@ const NAMES: Readonly<Record<string, string>> = {
   mcp_instructions: "instructions of the MCP server",
   mcp_prompt: "prompt of the MCP server",
   nested_memory: "instructions",
+  person_command: "your command",
   queued_agent_message: "message from",
   skill_listing: "list of skills",
   standing_memory: "rules and memories",

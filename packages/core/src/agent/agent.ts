@@ -22,8 +22,10 @@ import type { Companions } from "./companions.ts"
 import { type RunHooks, reportsOf } from "./hooks.ts"
 import type { InstructionWatch } from "./instruction-watch.ts"
 import { introductionsDue } from "./introductions.ts"
+import { mentionedFiles } from "./mentioned-files.ts"
 import { NoAnswerError } from "./no-answer.ts"
 import { type AgentOptions, type AskOptions, checkAskOptions, checkMode, checkRule } from "./options.ts"
+import { type PersonCommand, type PersonCommandEnd, runPersonCommand } from "./person-command.ts"
 import { query } from "./query.ts"
 import type { QueryEnd, QueryEvent } from "./query-events.ts"
 import { type PersonCall, type PersonCallEnd, runForPerson } from "./run-for-person.ts"
@@ -171,6 +173,7 @@ export class Agent implements AsyncDisposable {
       trace.ended(end)
       await events.return({ reason: "aborted" })
       this.#isWorking = false
+      await this.#keepCommands()
     }
   }
 
@@ -235,14 +238,14 @@ export class Agent implements AsyncDisposable {
    * Keeps what the user types while the agent works. It is sent with the next request. Throws if a hook on UserPromptSubmit blocks it:
    * then it is not kept.
    */
-  enqueue(text: string): Promise<Uuid> {
-    const keeping = this.#enqueue(text).finally(() => this.#submitting.delete(settled))
+  enqueue(text: string, { mentions = false }: Pick<AskOptions, "mentions"> = {}): Promise<Uuid> {
+    const keeping = this.#enqueue(text, mentions).finally(() => this.#submitting.delete(settled))
     const settled = keeping.catch(() => undefined)
     this.#submitting.add(settled)
     return keeping
   }
 
-  async #enqueue(text: string): Promise<Uuid> {
+  async #enqueue(text: string, mentions: boolean): Promise<Uuid> {
     const { runHooks, isSubAgent } = this.#parts
     if (isSubAgent) return this.conversation.enqueue(text)
     const { stop, blocked, contexts, messages } = await runHooks("UserPromptSubmit", { about: { prompt: text } })
@@ -253,7 +256,37 @@ export class Agent implements AsyncDisposable {
         `A hook blocked the message: ${why.replace(/[.\s]+$/, "")}. It was not kept. Change it and send it again.`,
       )
     this.#said.attachments.push(...contexts.map(asAttachment))
+    if (mentions) await this.#attachMentioned(text)
     return this.conversation.enqueue(text)
+  }
+
+  async #attachMentioned(text: string): Promise<void> {
+    const { closing, instructions } = this.#parts
+    const run = { ...this.#toolRun(), signal: closing.signal, conversation: this.conversation.id }
+    const { attachments, problems, touched } = await mentionedFiles(text, run)
+    this.#said.attachments.push(...attachments, ...(await instructions.due(touched)))
+    this.#said.problems.push(...problems)
+  }
+
+  /**
+   * @internal Runs a command for the person, beside what the agent does. What it printed is part of the conversation: at once, or with the
+   * next request while the agent works.
+   */
+  async runCommand(command: PersonCommand): Promise<PersonCommandEnd> {
+    const { toolset, state } = this.#parts
+    const end = await runPersonCommand(command, { tools: toolset.tools, context: state.toolContext })
+    this.#said.attachments.push(end)
+    if (!this.#isWorking) await this.#keepCommands()
+    return end
+  }
+
+  /** Journals commands that no request has taken. Between a request and its answer that would change what was sent. */
+  async #keepCommands(): Promise<void> {
+    const { attachments } = this.#said
+    const commands = attachments.filter(({ type }) => type === "person_command")
+    if (commands.length === 0 || this.#closing) return
+    attachments.splice(0, attachments.length, ...attachments.filter((waiting) => !commands.includes(waiting)))
+    for (const attachment of commands) await this.conversation.attach(attachment)
   }
 
   /** Consolidates the memory, and shows a consolidation at work. Absent where the memory is off or may not be written. */

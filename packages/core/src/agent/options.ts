@@ -38,6 +38,8 @@ export interface AskOptions {
   readonly maxTurns?: number
   /** Dollars for the whole conversation. */
   readonly costLimit?: number
+  /** Attaches the files that the prompt names as `@path`, if they can be read without permission. Default: false. */
+  readonly mentions?: boolean
 }
 
 export interface PlanAnswer {
@@ -167,6 +169,7 @@ const ASK_RULES: OptionRules<AskOptions> = {
   signal: { is: "an AbortSignal", fits: (value) => value instanceof AbortSignal },
   maxTurns: anOption.number,
   costLimit: anOption.number,
+  mentions: anOption.switch,
 }
 
 export const checkAskOptions = (call: string, options: AskOptions): void => checkOptions(call, options, ASK_RULES)

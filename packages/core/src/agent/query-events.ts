@@ -87,6 +87,7 @@ export type QueryEnd =
 export function aboutOf(attachment: Attachment): string {
   if ("path" in attachment && attachment.path !== undefined) return attachment.path
   if ("name" in attachment) return attachment.name
+  if ("command" in attachment) return attachment.command
   if (attachment.type === "queued_agent_message") return attachment.from
   return "hook" in attachment ? attachment.hook : ""
 }

@@ -25,6 +25,7 @@ import { type Cost, costOfUsage } from "../tokens/price.ts"
 import { summarise } from "../views/ledger/ledger.ts"
 import type { Companions } from "./companions.ts"
 import type { HookCall } from "./hooks.ts"
+import { mentionedFiles } from "./mentioned-files.ts"
 import { aboutOf, type QueryEnd, type QueryEvent } from "./query-events.ts"
 import { QueryProgress } from "./query-progress.ts"
 import { runTools, type ToolRun } from "./run-tools.ts"
@@ -42,6 +43,8 @@ export interface QueryOptions {
   readonly onLimits?: (limits: readonly RateLimit[]) => void
   /** Dollars for the whole conversation. */
   readonly costLimit?: number
+  /** Attaches the files that the prompt names as `@path`. */
+  readonly mentions?: boolean
   /** Why a hook does not let this session work. The query then ends at once. */
   readonly stopped?: string
   /** Agents that work for this one, or beside it. */
@@ -178,7 +181,9 @@ async function* submit(prompt: Content, options: QueryOptions): AsyncGenerator<Q
   yield { type: "user", uuid, text, queued: false }
   for (const { hook, text: said } of outcome.contexts)
     await options.conversation.attach({ type: "hook_output", hook, content: said })
-  yield* attachRelevant([], options)
+  const named = options.mentions ? await mentionedFiles(text, toolRun(options)) : undefined
+  if (named) yield* attachAll(named, options.conversation)
+  yield* attachRelevant(named?.touched ?? [], options)
   return undefined
 }
 
@@ -299,9 +304,9 @@ interface Round {
 
 /** Runs the calls, adds their results, then attaches what the round has made relevant. */
 async function* work(calls: readonly ToolUse[], options: QueryOptions): AsyncGenerator<QueryEvent, Round> {
-  const { conversation: chat, tools } = options
-  const signal = options.signal ?? new AbortController().signal
-  const run: ToolRun = { ...tools, signal, conversation: chat.id }
+  const { conversation: chat } = options
+  const run = toolRun(options)
+  const { signal } = run
   const { results, attachments, touched, filesChanged, remarks, stop: stopped } = yield* runTools(calls, run)
   const said = remarks.map((text) => ({ type: "text" as const, text }))
   const onDisk = filesChanged.length > 0 ? { filesChanged } : {}
@@ -310,6 +315,12 @@ async function* work(calls: readonly ToolUse[], options: QueryOptions): AsyncGen
   if (!signal.aborted) yield* attachRelevant(touched, options)
   return { results, stopped }
 }
+
+const toolRun = ({ conversation, tools, signal = new AbortController().signal }: QueryOptions): ToolRun => ({
+  ...tools,
+  signal,
+  conversation: conversation.id,
+})
 
 const hookCall = (about: Readonly<Record<string, unknown>>, { signal }: QueryOptions): HookCall => ({
   about,

@@ -78,6 +78,10 @@ const EXAMPLES: Record<Attachment["type"], { attachment: Attachment; says: strin
     },
     says: ["/a.ts", "/b.ts", "put back", "Removed"],
   },
+  person_command: {
+    attachment: { type: "person_command", command: "npm test", content: "2 failed" },
+    says: ["The user ran", "npm test", "2 failed"],
+  },
   mcp_instructions: {
     attachment: { type: "mcp_instructions", server: "db", instructions: "ask first" },
     says: ["db", "ask first"],

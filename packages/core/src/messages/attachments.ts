@@ -52,6 +52,8 @@ export type Attachment = { readonly belongsTo?: string } & (
       readonly content: string
     }
   | FilesRestored
+  /** A command that the person ran, and what it printed. */
+  | { readonly type: "person_command"; readonly command: string; readonly content: string }
   | { readonly type: "mcp_instructions"; readonly server: string; readonly instructions: string }
   /** A text of a server that the person asked for by name, with the message after it. It is the server's, not the person's. */
   | { readonly type: "mcp_prompt"; readonly server: string; readonly prompt: string; readonly content: string }
@@ -213,6 +215,7 @@ const SHAPES: Readonly<Record<AttachmentKind, FieldShapes>> = {
     left: listOf(text()),
     changes: listOf(fields({ path: text(), before: maybe(text()), after: maybe(text()) }, "open")),
   },
+  person_command: { command: text(), content: text() },
   mcp_instructions: { server: text(), instructions: text() },
   mcp_prompt: { server: text(), prompt: text(), content: text() },
   command_output: { command: text(), content: text() },
@@ -329,6 +332,8 @@ function describe(attachment: Attachment): string {
       return `Lines ${attachment.fromLine} to ${attachment.toLine} of ${inline(attachment.path)} are selected in the editor:\n${fenced(attachment.content)}`
     case "files_restored":
       return restoredText(attachment)
+    case "person_command":
+      return `The user ran this command in the shell:\n${quoted(attachment.command)}\nIts output:\n${quoted(attachment.content)}`
     case "mcp_instructions":
       return `Instructions of the tool server "${attachment.server}" for its tools:\n${attachment.instructions}`
     case "mcp_prompt":

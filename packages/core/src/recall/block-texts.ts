@@ -26,6 +26,7 @@ const TELLING: ReadonlySet<Attachment["type"]> = new Set([
   "plan_file",
   "skill_content",
   "editor_selection",
+  "person_command",
   "mcp_instructions",
   "mcp_prompt",
   "command_output",

@@ -6,7 +6,8 @@ import { firstLine } from "../../display/text.ts"
 import { callWords } from "../../display/tool-calls.ts"
 import { printable } from "../../display/visible.ts"
 import { compactionTitle } from "../folded.ts"
-import type { CompactionItem, Item, ToolItem, ToolOutcome } from "../state.ts"
+import { outputLines } from "../shell-command.ts"
+import type { CompactionItem, Item, ShellItem, ToolItem, ToolOutcome } from "../state.ts"
 import { wrapSpans } from "../wrap.ts"
 import { useColumns } from "./columns.ts"
 import { h } from "./element.ts"
@@ -42,6 +43,8 @@ function ItemContent({ item }: { readonly item: Item }): ReactNode {
       return h(ThinkingView, item)
     case "tool":
       return h(ToolView, { item })
+    case "shell":
+      return h(ShellView, { item })
     case "compaction":
       return h(CompactionView, { item })
     case "notice":
@@ -115,6 +118,15 @@ function ToolView({ item }: { readonly item: ToolItem }): ReactNode {
 }
 
 const outcomeWords = ({ state, ms }: ToolOutcome): string => (ms > 0 ? `${state}, ${duration(ms)}` : state)
+
+function ShellView({ item: { command, progress = "…", output } }: { readonly item: ShellItem }): ReactNode {
+  const { accent, quiet } = useTheme()
+  const below = output === undefined ? [progress, "(Esc stops it)"] : outputLines(output)
+  return [
+    h(Rows, { key: "command", lead: h(Text, accent, "! "), text: command, bold: true }),
+    h(Rows, { key: "output", lead: h(Text, null, "  "), text: below.join("\n"), ...quiet }),
+  ]
+}
 
 function CompactionView({ item }: { readonly item: CompactionItem }): ReactNode {
   const { accent } = useTheme()

@@ -151,6 +151,7 @@ test("PERM-5 property: whatever the texts hold, the screen's own sequences are t
           { kind: "panel", title: text, lines: [text] },
           { kind: "compaction", summary: text, restored: [text], outcome: { route: text, tokensAfter: 1 } },
           { kind: "tool", id: "1", name: text, summary: text, progress: text },
+          { kind: "shell", id: "2", command: text, output: text },
         ],
         editor: editorWith(text),
         queued: [{ uuid: "q", text }],
