@@ -22,7 +22,7 @@ export const KEYS: readonly (readonly [keys: string, meaning: string])[] = [
   ["Up, Down", "earlier inputs"],
   ["Ctrl-R", "search earlier inputs"],
   ["Ctrl-_, Alt-Z", "undo, redo in the input line"],
-  ["Esc", "close the menu, stop a command, or interrupt the agent"],
+  ["Esc", "close a menu; stop a command or the agent"],
   ["Shift-Tab", "switch the permission mode"],
   ["Ctrl-O", "show the last folded item in full"],
   ["PgUp, PgDn, Space", "page through what a question shows"],
