@@ -89,6 +89,7 @@ test("BEY-13 what was done says how to bring it back, and a dry run says what th
   )
   expect(rangeLines(PLAN)).toEqual([
     "0011223344 to 5566778899  14 messages, 21.0K tokens  Fix the parser.",
+    "21,000 tokens go. The line in its place takes 50.",
     "Context: 81,200 tokens now, 60,250 after.",
     "The server writes 40,000 tokens to its cache again, about $0.2500.",
   ])

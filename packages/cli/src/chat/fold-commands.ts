@@ -87,16 +87,40 @@ export function doneWords({ action, ranges, tokensBefore, tokensAfter }: RangePl
 }
 
 /** What goes, what it takes, and what the server's cache costs. */
-export function rangeLines({ ranges, tokensBefore, tokensAfter, rewrites, dollars: cost }: RangePlan): string[] {
+export function rangeLines({
+  action,
+  ranges,
+  tokensBefore,
+  tokensAfter,
+  rewrites,
+  dollars: cost,
+}: RangePlan): string[] {
   return [
     ...ranges.map(
       (range) => `${range.handles.from} to ${range.handles.to}  ${sizeOf(range)}  ${firstLine(range.words, LABEL)}`,
     ),
+    ...linesLeft({ action, ranges, tokensBefore, tokensAfter }),
     `Context: ${grouped(tokensBefore)} tokens now, ${grouped(tokensAfter)} after.`,
     rewrites === 0
       ? "The server's cache loses nothing."
       : `The server writes ${grouped(rewrites)} tokens to its cache again${cost === undefined ? "" : `, about ${dollars(cost)}`}.`,
   ]
+}
+
+/** `21,000 tokens go. The lines in their place take 50.` With the sizes of the context this adds up. */
+function linesLeft({
+  action,
+  ranges,
+  tokensBefore,
+  tokensAfter,
+}: Pick<RangePlan, "action" | "ranges" | "tokensBefore" | "tokensAfter">): string[] {
+  const gone = ranges.reduce((sum, { tokens }) => sum + tokens, 0)
+  const left = tokensAfter - (tokensBefore - gone)
+  return action === "fold" && left > 0
+    ? [
+        `${grouped(gone)} tokens go. ${ranges.length === 1 ? "The line in its place takes" : "The lines in their place take"} ${grouped(left)}.`,
+      ]
+    : []
 }
 
 const sizeOf = ({ messages, tokens }: PlannedRange): string =>

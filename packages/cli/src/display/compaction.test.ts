@@ -9,10 +9,12 @@ const PLAN: CompactionPlan = {
   routes: ["shared", "direct"],
   summarised: { messages: 57, tokens: 142_000, first: "a", last: "b" },
   kept: { uuids: ["c"], tokens: 900 },
+  fixed: 24_100,
   restored: ["carried facts", "file: packages/core/src/layers/4-compaction/facts/facts-properties.test.ts"],
+  added: 5_000,
   summary: { tokens: 3_000, is: "expected" },
   tokensBefore: 167_000,
-  expectedAfter: 23_000,
+  expectedAfter: 33_000,
   isWorthIt: true,
   dollars: 0.1234,
 }
@@ -23,15 +25,32 @@ test("L4-24 a plan: what is summarised, kept and added, tokens, cost, the routes
     "
     summarise         57 messages, about 142,000 tokens
     keep as is        1 message, about 900 tokens
-    then add          carried facts
+    prompt and tools  about 24,100 tokens, unchanged
+    then add          a summary, about 3,000 tokens
+                      facts and files, about 5,000 tokens:
+                      carried facts
                       file:
                       packages/core/src/layers/4-compaction/facts/facts-properties.test.ts
-    tokens            167,000 now, about 23,000 afterwards
+    tokens            167,000 now, about 33,000 afterwards
     cost              about $0.1234 for the summary
     routes, in order  by the model, from its cache; by the model
     "
   `)
   for (const line of lines) expect(widthOf(line), line).toBeLessThanOrEqual(95) // a path is not broken
+})
+
+test("L4-24 the figures of a plan add up on the screen, before and after", () => {
+  const shortened = { ...PLAN, kept: { uuids: ["c"], tokens: 900, shortenedTo: 400 }, expectedAfter: 32_500 }
+  for (const plan of [PLAN, shortened]) {
+    const text = planLines(plan, 200).join("\n")
+    const read = (pattern: RegExp) => Number(pattern.exec(text)?.[1]?.replaceAll(",", ""))
+    const [summarised, kept] = [read(/^summarise .*about ([\d,]+)/m), read(/^keep as is .*message, about ([\d,]+)/m)]
+    const [fixed, summary] = [read(/^prompt and tools +about ([\d,]+)/m), read(/a summary, about ([\d,]+)/)]
+    const added = read(/facts and files, about ([\d,]+)/)
+    const keptAfter = read(/then about ([\d,]+)/) || kept
+    expect(summarised + kept + fixed).toBe(read(/^tokens +([\d,]+) now/m))
+    expect(fixed + keptAfter + summary + added).toBe(read(/now, about ([\d,]+) afterwards/))
+  }
 })
 
 test("the cost where no model is asked, and where no price is known", () => {

@@ -72,11 +72,17 @@ const LABEL_COLUMNS = 18
 
 /** What a compaction would do: the output of `/compact --dry-run`. */
 export function planLines(plan: CompactionPlan, width: number): readonly string[] {
-  const { summarised, kept, restored, tokensBefore, expectedAfter, isWorthIt, routes } = plan
+  const { summarised, kept, fixed, summary, restored, added, tokensBefore, expectedAfter, isWorthIt, routes } = plan
+  const facts = restored.length === 0 ? [] : [`facts and files, about ${grouped(added)} tokens:`, ...restored]
   const rows: readonly (readonly [label: string, text: string])[] = [
     ["summarise", `${counted(summarised.messages, "message")}, about ${grouped(summarised.tokens)} tokens`],
     ["keep as is", keptWords(kept)],
-    ...restored.map((title, i) => [i === 0 ? "then add" : "", title] as const),
+    ...(kept.shortenedTo === undefined
+      ? []
+      : [["", `long results in them are shortened: then about ${grouped(kept.shortenedTo)} tokens`] as const]),
+    ["prompt and tools", `about ${grouped(fixed)} tokens, unchanged`],
+    ["then add", `a summary, about ${grouped(summary.tokens)} tokens`],
+    ...facts.map((line) => ["", line] as const),
     [
       "tokens",
       `${grouped(tokensBefore)} now, about ${grouped(expectedAfter)} afterwards${isWorthIt ? "" : "; too little gain, so Strata would probably refuse"}`,

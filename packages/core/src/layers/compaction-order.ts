@@ -41,7 +41,10 @@ export interface CompactionRange {
   readonly uuid: Uuid
 }
 
-/** What would be summarised, what would be kept, and what it would cost. */
+/**
+ * What would be summarised, what would be kept, and what it would cost. The figures add up: `fixed`, `summarised` and `kept` are
+ * `tokensBefore`; `fixed`, the summary, what is kept (`shortenedTo`, if set) and what is added are `expectedAfter`.
+ */
 export interface CompactionPlan {
   readonly trigger: CompactionOrder["trigger"]
   readonly kind: "all" | CompactionRange["kind"]
@@ -53,9 +56,14 @@ export interface CompactionPlan {
     readonly first: Uuid
     readonly last: Uuid
   }
-  readonly kept: { readonly uuids: readonly Uuid[]; readonly tokens: number }
+  /** `shortenedTo`: the size of what is kept after long results in it were shortened. */
+  readonly kept: { readonly uuids: readonly Uuid[]; readonly tokens: number; readonly shortenedTo?: number }
+  /** System prompt and tools, which stay. */
+  readonly fixed: number
   /** What is added after the summary, one line each. */
   readonly restored: readonly string[]
+  /** The size of that. */
+  readonly added: number
   /** Its size with the text around it. `expected`: what is left room for, as a model has not written it yet. */
   readonly summary: { readonly tokens: number; readonly is: "written" | "expected" }
   /** The summary, where a model was asked for it. Give it to `compact` to take exactly this one. */

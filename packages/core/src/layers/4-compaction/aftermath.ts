@@ -31,6 +31,8 @@ export interface Aftermath {
   readonly summary: number
   /** Of that, what is neither the summary nor a kept message. */
   readonly others: number
+  /** Of that, the kept messages. */
+  readonly kept: number
 }
 
 export interface AftermathInput {
@@ -83,6 +85,7 @@ export async function aftermath({ situation, cut, summary }: AftermathInput, aro
     tokens: others + exact + kept.tokens,
     summary: size,
     others,
+    kept: kept.tokens,
   }
 }
 

@@ -28,7 +28,7 @@ export async function planOf(
   routes: readonly Route[],
   options: CompactionOptions,
 ): Promise<CompactionPlan> {
-  const { context, order, cutInput } = situation
+  const { context, order } = situation
   const quiet = { ...situation, context: { ...context, progress: () => undefined } }
   const open: RouteName[] = []
   let first: OpenRoute | undefined
@@ -39,7 +39,7 @@ export async function planOf(
   }
   first ??= await unwritten(quiet, { route: undefined, cut: situation.cut }, options)
   const { route, cut, after, isWritten } = first
-  const total = (messages: Cut["kept"]) => Math.ceil(messages.reduce((sum, each) => sum + cutInput.tokensOf(each), 0))
+  const figures = figuresOf(situation, first)
   const dollars = isWritten ? undefined : priceOf(route, situation, first)
   return {
     trigger: order.trigger,
@@ -47,19 +47,39 @@ export async function planOf(
     routes: open,
     summarised: {
       messages: cut.summarised.length,
-      tokens: total(cut.summarised),
+      tokens: figures.summarised,
       first: cut.summarised[0]!.uuid,
       last: cut.summarised.at(-1)!.uuid,
     },
-    kept: { uuids: cut.kept.map(({ uuid }) => uuid), tokens: total(cut.kept) },
+    kept: {
+      uuids: cut.kept.map(({ uuid }) => uuid),
+      tokens: figures.kept,
+      ...(figures.keptAfter < figures.kept ? { shortenedTo: figures.keptAfter } : {}),
+    },
+    fixed: figures.fixed,
     restored: after.attachments.map(titleOf),
+    added: figures.added,
     summary: { tokens: after.summary, is: isWritten ? "written" : "expected" },
     ...(order.written ? { written: order.written } : {}),
     tokensBefore: context.size.tokens,
-    expectedAfter: wholeTokens(after.tokens),
+    expectedAfter: figures.expectedAfter,
     isWorthIt: after.tokens <= context.size.tokens * (1 - situation.figures.progress),
     ...(dollars === undefined ? {} : { dollars }),
   }
+}
+
+/**
+ * Sizes that add up before and after. The whole before is the API's count, while its parts are estimates: what is summarised takes the
+ * difference. What rounding leaves goes to the prompt.
+ */
+function figuresOf({ context, cutInput }: Situation, { cut, after }: Pick<OpenRoute, "cut" | "after">) {
+  const expectedAfter = wholeTokens(after.tokens)
+  const kept = Math.floor(cut.kept.reduce((sum, each) => sum + cutInput.tokensOf(each), 0))
+  const keptAfter = Math.min(kept, Math.floor(after.kept))
+  const added = Math.floor(after.others - context.views.context.promptTokens)
+  const fixed = expectedAfter - keptAfter - added - after.summary
+  const summarised = context.size.tokens - fixed - kept
+  return { expectedAfter, kept, keptAfter, added, fixed, summarised }
 }
 
 /** A route as it would be taken: one whose summary is at hand and does not do is passed over, as it will be then. */

@@ -122,6 +122,10 @@ describe("by hand", () => {
     const planned = await chat.planCompaction(order)
     if (planned.kind === "refused") throw new Error(planned.message)
     const { tokens: expected } = planned.summary
+    const { fixed, summarised, kept, added } = planned
+    expect(fixed + summarised.tokens + kept.tokens).toBe(planned.tokensBefore)
+    expect(fixed + expected + (kept.shortenedTo ?? kept.tokens) + added).toBe(planned.expectedAfter)
+    for (const part of [fixed, summarised.tokens, kept.tokens, added]) expect(part).toBeGreaterThanOrEqual(0)
     await chat.compact(order)
     const entries = await entriesOf(agent)
     const at = entries.findIndex((entry) => entry.type === "system")
