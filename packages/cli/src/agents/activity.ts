@@ -22,7 +22,7 @@ export function entryLines(entry: Entry): readonly string[] {
   return contentOf(entry).flatMap((block) => {
     if (isToolResult(block)) {
       const { state, text } = resultSummary(block)
-      return state === "failed" ? [`  └ failed: ${printable(text)}`] : []
+      return state === "ok" ? [] : [`  └ ${state}: ${printable(text)}`]
     }
     if (isToolUse(block)) return [`● ${printable(callWords(block.name, inputWords(block.input)))}`]
     if (!isText(block) || block.text.trim() === "") return []

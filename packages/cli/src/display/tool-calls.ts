@@ -4,14 +4,29 @@ import { resultBlocks, textOf } from "@strata/core/internal/messages/blocks"
 import { firstLine } from "./text.ts"
 
 export interface ResultSummary {
-  readonly state: "ok" | "failed"
+  /** `denied`: it did not run, because the person, a rule or a hook refused it. */
+  readonly state: "ok" | "failed" | "denied"
   /** The first line that is not blank. */
   readonly text: string
 }
 
 export function resultSummary(result: ToolResult): ResultSummary {
-  return { state: result.is_error ? "failed" : "ok", text: firstLine(resultText(result)) }
+  const text = resultText(result)
+  if (!result.is_error) return { state: "ok", text: firstLine(text) }
+  return isDenial(text)
+    ? { state: "denied", text: firstLine(text.replace(OURS, "")) }
+    : { state: "failed", text: firstLine(text) }
 }
+
+const OURS = /^Not allowed: /
+/** How results of refused calls begin: ours, and those in imported conversations. */
+const DENIALS = [
+  OURS,
+  /^The user doesn't want to (?:proceed with this tool use|take this action)/,
+  /^Permission (?:for this tool use was|to use .{1,200} has been) denied/,
+]
+
+const isDenial = (text: string): boolean => DENIALS.some((beginning) => beginning.test(text))
 
 /** A result as text; other blocks appear by their type. */
 export function resultText(result: ToolResult): string {

@@ -32,6 +32,7 @@ export function tools(page: Page): string[] {
   const { analysis, style, width } = page
   const { byTool, content: all } = analysis
   if (byTool.length === 0) return []
+  const hasDenied = byTool.some(({ denied }) => denied > 0)
   return [
     ...titled(page, {
       title: "By tool",
@@ -44,6 +45,7 @@ export function tools(page: Page): string[] {
         { title: "tool", gives: "end" },
         { title: "calls", align: "right" },
         { title: "failed", align: "right" },
+        ...(hasDenied ? [{ title: "denied", align: "right" } as const] : []),
         { title: "in calls", align: "right" },
         { title: "in results", align: "right" },
         { title: "share", align: "right" },
@@ -54,6 +56,7 @@ export function tools(page: Page): string[] {
           printable(one.tool),
           grouped(one.calls),
           one.failed === 0 ? "" : grouped(one.failed),
+          ...(hasDenied ? [one.denied === 0 ? "" : grouped(one.denied)] : []),
           short(one.requestTokens),
           short(one.resultTokens),
           percent(one.requestTokens + one.resultTokens, all.total),

@@ -3,6 +3,7 @@ import type { Block, Estimator, Message } from "@strata/core/internal"
 import { isToolResult, isToolUse } from "@strata/core/internal/messages/blocks"
 import { contentOf, isSentToModel } from "@strata/core/internal/messages/messages"
 import { commandOf } from "@strata/core/internal/views/record/artifacts"
+import { resultSummary } from "../display/tool-calls.ts"
 
 export interface ToolCall {
   readonly tool: string
@@ -12,6 +13,8 @@ export interface ToolCall {
   readonly requestTokens: number
   readonly resultTokens: number
   readonly failed: boolean
+  /** It did not run, because someone or a rule refused it. Such a call did not fail. */
+  readonly denied: boolean
   /** Requests made before it. */
   readonly turn: number
 }
@@ -20,6 +23,7 @@ export interface ToolTotal {
   readonly tool: string
   readonly calls: number
   readonly failed: number
+  readonly denied: number
   readonly requestTokens: number
   readonly resultTokens: number
 }
@@ -33,7 +37,7 @@ export interface FileTotal {
 
 /** Every call with its result, in the order of the results. Calls without a result are left out. */
 export function toolCalls(messages: readonly Message[], estimator: Estimator): readonly ToolCall[] {
-  const open = new Map<string, Omit<ToolCall, "resultTokens" | "failed" | "turn">>()
+  const open = new Map<string, Omit<ToolCall, "resultTokens" | "failed" | "denied" | "turn">>()
   const responses = new Set<string>()
   const calls: ToolCall[] = []
   for (const message of messages) {
@@ -44,10 +48,12 @@ export function toolCalls(messages: readonly Message[], estimator: Estimator): r
         open.set(block.id, { ...describe(block.name, block.input), requestTokens: tokensOf(block, estimator) })
       const call = isToolResult(block) ? open.get(block.tool_use_id) : undefined
       if (!call || !isToolResult(block)) continue
+      const { state } = resultSummary(block)
       calls.push({
         ...call,
         resultTokens: tokensOf(block, estimator),
-        failed: block.is_error === true,
+        failed: state === "failed",
+        denied: state === "denied",
         turn: responses.size,
       })
     }
@@ -72,6 +78,7 @@ export function totalsByTool(calls: readonly ToolCall[]): readonly ToolTotal[] {
       tool,
       calls: of.length,
       failed: of.filter(({ failed }) => failed).length,
+      denied: of.filter(({ denied }) => denied).length,
       requestTokens: sum(of.map(({ requestTokens }) => requestTokens)),
       resultTokens: sum(of.map(({ resultTokens }) => resultTokens)),
     }))

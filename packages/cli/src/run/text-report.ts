@@ -101,7 +101,8 @@ class ToolLines {
     if (event.type !== "tool-result" || this.#denied.has(event.id)) return undefined
     const { state, text } = resultSummary(event.result)
     const call = callWords(event.name, this.#summaries.get(event.id) ?? "")
-    return `${call}: ${state}, ${duration(event.ms)}${state === "failed" ? `: ${text}` : ""}`
+    const time = event.ms > 0 || state === "ok" ? `, ${duration(event.ms)}` : "" // a call that never ran took no time
+    return `${call}: ${state}${time}${state === "ok" ? "" : `: ${text}`}`
   }
 }
 

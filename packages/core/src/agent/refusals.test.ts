@@ -23,3 +23,21 @@ test("PERM-6 in an agent: the third refusal asks for another way, an allowed cal
   const results = resultsIn(await ask(agent, "go"))
   expect(results.map((text) => text.includes("in a row"))).toEqual([false, false, true, false, false])
 })
+
+test("PERM-5 a call that was interrupted while the person was asked is denied, and took no time", async () => {
+  const stop = new AbortController()
+  const agent = await scene().open([calling("Write", { file_path: "a.txt", content: "x" })], {
+    tools: [write],
+    askPermission: async () => {
+      stop.abort()
+      return { allowed: false }
+    },
+  })
+  const events = []
+  for await (const event of agent.query("go", { signal: stop.signal })) events.push(event)
+  expect(events.filter(({ type }) => type.startsWith("tool-"))).toMatchObject([
+    { type: "tool-start" },
+    { type: "tool-denied", why: "you interrupted before it ran" },
+    { type: "tool-result", ms: 0, result: { is_error: true } },
+  ])
+})

@@ -46,6 +46,8 @@ export interface ToolRunOutcome {
   readonly stop: string | undefined
 }
 
+/** The person interrupted instead of answering. */
+const NEVER_RAN = "you interrupted before it ran"
 const INTERRUPTED = "Interrupted by the user before it finished."
 
 /** Yields what happens; returns what goes into the conversation. */
@@ -116,7 +118,8 @@ async function runWithEvents(prepared: PreparedCall, run: ToolRun, round: Round)
   const { id, name } = prepared.call
   const { emit } = round
   const gate: Gate = { ...run, notice: (message) => emit({ type: "notice", message }) }
-  let started = run.now()
+  let started: number | undefined
+  let waiting: CallRequest | undefined
   const outcome = await runCall(prepared, {
     context: {
       ...run.context,
@@ -132,7 +135,9 @@ async function runWithEvents(prepared: PreparedCall, run: ToolRun, round: Round)
       const candidate = await hooked(given, gate, round)
       const { input, question } = candidate.request
       emit({ type: "tool-start", id, name, input, summary: question.summary })
+      waiting = candidate.request
       const { request, notes, refused, stop } = await throughRules(candidate, gate)
+      waiting = undefined
       if (stop !== undefined) round.stop(stop)
       if (refused !== undefined) {
         emit({ type: "tool-denied", id, name, question: request.question, why: refused })
@@ -158,7 +163,9 @@ async function runWithEvents(prepared: PreparedCall, run: ToolRun, round: Round)
       }
     },
   })
-  emit({ type: "tool-result", id, name, result: outcome.result, ms: run.now() - started })
+  if (waiting && run.signal.aborted) emit({ type: "tool-denied", id, name, question: waiting.question, why: NEVER_RAN })
+  const ms = started === undefined ? 0 : run.now() - started // a call that never ran took no time
+  emit({ type: "tool-result", id, name, result: outcome.result, ms })
   return outcome
 }
 
