@@ -6,8 +6,8 @@
 import { randomInt } from "node:crypto"
 import { visibleStream } from "./visible.ts"
 
-/** The sequences this program uses: colours, cursor home, clear to the end of line or screen, cursor on and off, second screen, frames. */
-export type OwnSequence = `${number}m` | "H" | "K" | "J" | `?${25 | 1049 | 2026}${"h" | "l"}`
+/** The sequences this program uses: colours, cursor home, start of the line, clear to the end of line or screen, cursor on and off, second screen, frames. */
+export type OwnSequence = `${number}m` | "H" | "1G" | "K" | "J" | `?${25 | 1049 | 2026}${"h" | "l"}`
 
 /** Drawn at each start and never printed, so no content can contain it. The parameters keep the form that width functions skip. */
 const KEY = Array.from({ length: 3 }, () => randomInt(1_000, 10_000)).join(";")

@@ -23,6 +23,8 @@ export interface Terminal {
   readonly rows: number
   /** Output goes to a screen that can redraw in place. */
   readonly isScreen: boolean
+  /** Standard error goes to a screen that can rewrite a line. Default: it does not. */
+  readonly canRewrite?: boolean
   readonly style: Style
 }
 
@@ -64,6 +66,7 @@ export function processTerminal({ env, noColour }: TerminalOptions): Terminal {
       return stdout.rows ?? USUAL_SIZE.rows
     },
     isScreen,
+    canRewrite: stderr.isTTY === true && env.TERM !== "dumb",
     style: wantsColour({ env, noColour, isScreen }) ? colourStyle : plainStyle,
   }
 }

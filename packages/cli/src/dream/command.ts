@@ -4,6 +4,7 @@ import { describeChange } from "@strata/core/internal/layers/6-dreaming/dream"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { DREAM } from "../descriptions.ts"
+import { progressOn } from "../display/progress.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { printable, visibleJson } from "../display/visible.ts"
 import { diffLines } from "../memory/page.ts"
@@ -62,20 +63,24 @@ const WITHOUT_KEY =
 async function dreamNow({ dreaming, figures, isConnected }: DreamPlace, terminal: Terminal): Promise<number> {
   if (!isConnected) terminal.complain(`${WITHOUT_KEY}\n`)
   const interruption = interruptible()
+  const progress = terminal.canRewrite ? progressOn(terminal) : undefined
   let shown = ""
   const stopWatching = dreaming.on((state) => {
     const words = progressWords(state)
-    if (state.status === "running" && words !== shown) terminal.complain(`${words}\n`)
+    if (state.status === "running" && progress) progress.show(`Dreaming: ${words}`)
+    else if (state.status === "running" && words !== shown) terminal.complain(`${words}\n`)
     shown = words
   })
   try {
     const end = await dreaming.dream({ figures, force: true, signal: interruption.signal })
+    progress?.end()
     const isGood = GOOD_ENDS.has(end.state)
     const say = isGood ? terminal.print : terminal.complain
     say(`${[printable(end.message), costWords(dreaming.state)].filter(Boolean).join("\n")}\n`)
     return isGood ? DONE : NOT_DONE
   } finally {
     stopWatching()
+    progress?.end()
     interruption.stop()
   }
 }

@@ -1,8 +1,10 @@
 /** `strata inspect`: reads recorded conversations and reports where their context and money went. */
+import { basename } from "node:path"
 import { StrataError } from "@strata/core/internal/base/errors"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { INSPECT } from "../descriptions.ts"
+import { progressOn } from "../display/progress.ts"
 import { visibleJson } from "../display/visible.ts"
 import { type Analysis, analyse } from "./analysis.ts"
 import { comparison } from "./comparison.ts"
@@ -16,19 +18,27 @@ export const run: Run = async ({ args, terminal }) => {
   const { values, operands } = readArguments(INSPECT, args)
   const analyses: Analysis[] = []
   let failures = 0
-  for (const file of operands) {
-    try {
-      for (const transcript of await readTranscripts(file)) {
-        const analysis = values.layers ? await withLayers(transcript) : analyse(transcript)
-        analyses.push(analysis)
-        if (!values.json) terminal.print(`${report(analysis, terminal).join("\n")}\n\n`)
+  const progress = progressOn(terminal)
+  try {
+    for (const [at, file] of operands.entries()) {
+      try {
+        progress.show(`Reading ${basename(file)}`, operands.length > 1 ? { done: at, of: operands.length } : undefined)
+        for (const transcript of await readTranscripts(file)) {
+          const analysis = values.layers ? await withLayers(transcript) : analyse(transcript)
+          analyses.push(analysis)
+          progress.clear()
+          if (!values.json) terminal.print(`${report(analysis, terminal).join("\n")}\n\n`)
+        }
+      } catch (error) {
+        progress.clear()
+        // with several files, go on with the others
+        if (!(error instanceof StrataError || error instanceof UsageError) || operands.length === 1) throw error
+        terminal.complain(`${error.message}\n`)
+        failures++
       }
-    } catch (error) {
-      // with several files, go on with the others
-      if (!(error instanceof StrataError || error instanceof UsageError) || operands.length === 1) throw error
-      terminal.complain(`${error.message}\n`)
-      failures++
     }
+  } finally {
+    progress.end()
   }
   if (values.json) terminal.print(`${visibleJson({ conversations: analyses }, 2)}\n`)
   else if (analyses.length > 1) terminal.print(`${comparison(analyses, terminal).join("\n")}\n`)

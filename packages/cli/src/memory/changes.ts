@@ -7,6 +7,7 @@ import { mergeAll } from "@strata/core/internal/memory/overlays"
 import { removeBlockIndex } from "@strata/core/internal/recall/block-search"
 import { removeJournalIndex } from "@strata/core/internal/recall/journal-index"
 import { type Call, UsageError } from "../command.ts"
+import { during } from "../display/progress.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { printable } from "../display/visible.ts"
 import { askForWord } from "../trust/question.ts"
@@ -55,7 +56,7 @@ export async function forget(name: string, { bank, terminal }: Changing): Promis
 
 /** Merges what worktrees keep apart into the project's memory. */
 export async function merge({ files, shared, bank, identity }: MemoryPlace, terminal: Terminal): Promise<number> {
-  const merged = await mergeAll({ files, clock: systemClock })
+  const merged = await during(terminal, "Merging what worktrees learned", () => mergeAll({ files, clock: systemClock }))
   if (merged.length === 0) terminal.print("No worktree has learned anything that the project's memory does not have.\n")
   for (const { name, change, conflicts } of merged) {
     terminal.print(`Merged from the worktree ${printable(name)}: ${printable(editedWords(change))}.\n`)

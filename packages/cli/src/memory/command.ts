@@ -4,6 +4,7 @@ import { claimsOf } from "@strata/core/internal/memory/claims"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { MEMORY } from "../descriptions.ts"
+import { during } from "../display/progress.ts"
 import { visibleJson } from "../display/visible.ts"
 import { nearestTo } from "../suggestion.ts"
 import { changeOf, edit, erase, forget, merge, revert, showChange } from "./changes.ts"
@@ -68,11 +69,12 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
       return DONE
     }
     case "search": {
-      const found = await searchMemory(place, given.join(" "))
+      const search = () => searchMemory(place, given.join(" "))
+      const found = await during(terminal, "Searching the memory and past conversations", search)
       return show(found, () => searchPage(found, look))
     }
     case "why": {
-      const found = await whyOffered(place, given[0])
+      const found = await during(terminal, "Reading the conversation", () => whyOffered(place, given[0]))
       return show(found, () => whyPage(found, look))
     }
     case "edit":

@@ -16,6 +16,7 @@ import { readArguments } from "../arguments.ts"
 import { type Call, type Run, UsageError } from "../command.ts"
 import { findById } from "../conversation-names.ts"
 import { RECALL } from "../descriptions.ts"
+import { during } from "../display/progress.ts"
 import { visible, visibleJson } from "../display/visible.ts"
 import { answerTo } from "./answer.ts"
 
@@ -33,7 +34,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   if (question.state === "unclear") throw new UsageError(asOptions(question.why))
   const { past, close } = await openPast({ cwd, env, id: conversation })
   try {
-    const { text, data, isFound } = await answerTo(input, past)
+    const { text, data, isFound } = await during(terminal, "Searching", () => answerTo(input, past))
     if (json) terminal.print(`${visibleJson(data, 2)}\n`)
     else if (isFound) terminal.print(`${visible(text)}\n`)
     else terminal.complain(`${visible(text)}\n`)

@@ -41,3 +41,21 @@ test("PERM-5 each denied call says why, and how to allow those that only lacked 
     "These rules would allow them: --allow 'WebFetch(domain:example.com)'\n",
   ])
 })
+
+test("L4-14 a compaction shows its step on a screen, and the line is gone before anything else is written", () => {
+  const { report, written } = onScreen()
+  report.event({ type: "compaction", progress: { phase: "preparing" } })
+  report.event({ type: "notice", message: "a remark" })
+  report.event({ type: "compaction", progress: { phase: "failed", message: "no summary" } })
+  const [step, cleared, remark, ...rest] = written
+  expect(step).toContain("Compacting: reading the conversation")
+  expect(cleared).not.toContain("Compacting")
+  expect(remark).toBe("- a remark\n")
+  expect(rest.join("")).toBe("- no summary\n")
+})
+
+function onScreen() {
+  const written: string[] = []
+  const keep = (text: string) => void written.push(text)
+  return { written, report: textReport({ print: keep, complain: keep, isScreen: true, canRewrite: true }) }
+}

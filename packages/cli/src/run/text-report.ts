@@ -2,11 +2,12 @@
  * A run for people. The answer goes to standard output, everything else to standard error: what the model says before a tool call, one
  * line per call and notice. On a screen the model's words stream; for another program they wait until it is clear that they are the answer.
  */
-import type { QueryEvent } from "@strata/core/internal"
+import type { CompactionProgress, QueryEvent } from "@strata/core/internal"
 import { NO_ONE_TO_ASK } from "@strata/core/internal/agent/admit-call"
 import { attachmentWords } from "../display/attachments.ts"
-import { compactedSentence, planLines } from "../display/compaction.ts"
+import { compactedSentence, planLines, stepWords } from "../display/compaction.ts"
 import { counted, duration } from "../display/numbers.ts"
+import { type Progress, progressOn } from "../display/progress.ts"
 import { callWords, resultSummary } from "../display/tool-calls.ts"
 import { printable } from "../display/visible.ts"
 import { sentenceOf } from "../exit-codes.ts"
@@ -20,9 +21,22 @@ export interface Outputs {
   print(text: string): void
   complain(text: string): void
   readonly isScreen: boolean
+  /** See `Terminal`. */
+  readonly canRewrite?: boolean
+  readonly columns?: number
 }
 
-export function textReport({ print, complain, isScreen }: Outputs): Report {
+export function textReport(outputs: Outputs): Report {
+  const { isScreen } = outputs
+  const steps = new CompactionSteps(outputs)
+  const print = (text: string) => {
+    steps.clear()
+    outputs.print(text)
+  }
+  const complain = (text: string) => {
+    steps.clear()
+    outputs.complain(text)
+  }
   const calls = new ToolLines()
   const compactions = new CompactionLines()
   let project = ""
@@ -54,6 +68,8 @@ export function textReport({ print, complain, isScreen }: Outputs): Report {
       project = cwd
     },
     event(event) {
+      if (event.type === "compaction") steps.show(event.progress)
+      else if (event.type === "done") steps.end()
       if (event.type === "text" && isScreen) {
         hasBegun ||= event.text !== ""
         return say(event.text)
@@ -77,6 +93,7 @@ export function textReport({ print, complain, isScreen }: Outputs): Report {
       say(`${planLines(plan, PLAN_COLUMNS).join("\n")}\n`)
     },
     end(end) {
+      steps.end()
       narrate() // the part of an answer that was cut off
       for (const line of closingLines(end, deniedLines(calls.denied, project))) note(line)
     },
@@ -114,6 +131,33 @@ class CompactionLines {
     if (type === "boundary") this.#isOpen = true
     if (type === "compacted") this.#isOpen = false
     return this.#isOpen && type === "attached"
+  }
+}
+
+/** The step that a compaction is at, as long as it runs. */
+class CompactionSteps {
+  readonly #outputs: Outputs
+  #progress: Progress | undefined
+
+  constructor(outputs: Outputs) {
+    this.#outputs = outputs
+  }
+
+  show(progress: CompactionProgress): void {
+    const step = stepWords(progress)
+    if (step !== undefined) {
+      this.#progress ??= progressOn(this.#outputs)
+      this.#progress.show(`Compacting: ${step}`)
+    } else if (progress.phase === "done" || progress.phase === "failed") this.end()
+  }
+
+  clear(): void {
+    this.#progress?.clear()
+  }
+
+  end(): void {
+    this.#progress?.end()
+    this.#progress = undefined
   }
 }
 
