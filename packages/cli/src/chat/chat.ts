@@ -191,6 +191,10 @@ export class Chat implements CommandTarget {
     if (dialog?.title === title) this.store.dispatch({ type: "dialog", dialog: { ...dialog, body } })
   }
 
+  dismiss(title: string): void {
+    this.store.dismiss(title)
+  }
+
   memory(): Promise<MemoryPlace> {
     const { cwd, env } = this.#workspace
     return openMemoryPlace({ cwd, env, readOnly: true })

@@ -26,6 +26,8 @@ export interface CommandTarget {
   notice(text: string): void
   /** Changes what the open question with this title shows. */
   redraw(title: string, body: DialogBody): void
+  /** Closes the open question with this title: it needs no answer any more. */
+  dismiss(title: string): void
   /** The project's memory, to look at. */
   memory(): Promise<MemoryPlace>
   /** Slash commands that the person or the project wrote. */

@@ -1,11 +1,14 @@
+import type { SignInPerson } from "@strata/core/internal"
 import { expect, test } from "vitest"
-import { mcpLines } from "./mcp-panel.ts"
+import type { CommandTarget } from "./command-target.ts"
+import type { DialogAnswer, DialogDraft } from "./dialog.ts"
+import { mcp, mcpLines } from "./mcp-panel.ts"
 
 test("TOOL-1 /mcp shows state and token cost of each server", () => {
   expect(
     mcpLines([
       { name: "github", state: "connected", tools: 150, declared: 0, waiting: 20_500 },
-      { name: "db", state: "connected", tools: 1, declared: 140, waiting: 0 },
+      { name: "db", state: "connected", tools: 1, prompts: 2, hasResources: true, declared: 140, waiting: 0 },
       {
         name: "web",
         state: "failed",
@@ -15,16 +18,54 @@ test("TOOL-1 /mcp shows state and token cost of each server", () => {
         waiting: 0,
       },
       { name: "slow", state: "starting", tools: 0, declared: 0, waiting: 0 },
+      { name: "hub", state: "needs-sign-in", why: "type /mcp login hub", tools: 0, declared: 0, waiting: 0 },
     ]),
   ).toEqual([
     "github  connected, 150 tools, 20.5K tokens not loaded",
-    "db      connected, 1 tool, 140 tokens in every request",
+    "db      connected, 1 tool, 2 prompts, resources, 140 tokens in every request",
     "web     not available; your next message tries it again",
     "        nothing answers at \\u001b[31mexample.com",
     "slow    starting; its tools join when it is ready",
+    "hub     needs sign-in",
+    "        type /mcp login hub",
     "",
     "Every request carries about 140 tokens of their definitions.",
     "Another 20.5K tokens are not loaded: the agent finds them with ToolSearch.",
+  ])
+})
+
+test("/mcp login shows the address, and the question goes when the browser has come back", async () => {
+  const said: string[] = []
+  const { promise: answer, resolve } = Promise.withResolvers<DialogAnswer>()
+  const dialogs: DialogDraft[] = []
+  const outcomes: unknown[] = []
+  const address = "https://login.example.com/authorize?state=x"
+  const signIn = async (person: SignInPerson) => {
+    const back = new AbortController()
+    const visited = person.visit(address, back.signal)
+    back.abort()
+    outcomes.push(await visited)
+  }
+  const target = {
+    agent: { servers: [{ name: "hub", state: "needs-sign-in", tools: [], signIn }] },
+    notice: (text: string) => said.push(text),
+    ask: (dialog: DialogDraft) => {
+      dialogs.push(dialog)
+      return answer
+    },
+    dismiss: (title: string) =>
+      resolve(title === dialogs[0]?.title ? { type: "dismissed" } : { type: "chosen", index: 0 }),
+  } as unknown as CommandTarget
+  await mcp(target, "login hub")
+  expect(said[0]).toBe(`To sign in to hub, open this address at login.example.com:\n${address}`)
+  expect(said[1]).toContain("Signed in to hub")
+  expect(dialogs).toHaveLength(1)
+  expect(outcomes).toEqual([undefined])
+  await mcp(target, "login nowhere")
+  await mcp(target, "logout")
+  expect(said.slice(2)).toEqual([
+    "There is no MCP server named nowhere. /mcp lists them.",
+    "Type /mcp to see the servers, or /mcp login NAME to sign in.",
   ])
 })
 

@@ -21,7 +21,7 @@ import {
 } from "./command-actions.ts"
 import type { CommandTarget } from "./command-target.ts"
 import { fold, snip, unfold } from "./fold-commands.ts"
-import { showMcp } from "./mcp-panel.ts"
+import { mcp } from "./mcp-panel.ts"
 import { helpLines } from "./panels.ts"
 import { rewind } from "./rewind.ts"
 
@@ -44,7 +44,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   { name: "context", usage: "/context", about: "show what fills the window and what was kept out", run: showContext },
   { name: "cost", usage: "/cost", about: "show what the conversation cost and saved", run: showCost },
   { name: "agents", usage: "/agents", about: "watch and stop agents; or: send NAME text", run: showAgents },
-  { name: "mcp", usage: "/mcp", about: "show MCP servers, their state and what they cost", run: showMcp },
+  { name: "mcp", usage: "/mcp", about: "show MCP servers and their cost; or: login NAME", run: mcp },
   { name: "todos", usage: "/todos", about: "show the agent's to-do list", run: showTodos },
   {
     name: "expand",

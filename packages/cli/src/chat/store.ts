@@ -121,6 +121,12 @@ export class ChatStore {
     for (const { id } of open) this.#answer(id, { type: "dismissed" })
   }
 
+  /** Closes a question that needs no answer any more. */
+  dismiss(title: string): void {
+    const open = this.#state.dialogs.filter((dialog) => dialog.title === title)
+    for (const { id } of open) this.#answer(id, { type: "dismissed" })
+  }
+
   /** Closes the questions of sub-agents that have ended. */
   dismissSubAgents(working: readonly string[]): void {
     const open = this.#state.dialogs.filter(({ agent }) => agent !== undefined && !working.includes(agent))

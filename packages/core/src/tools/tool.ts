@@ -7,6 +7,7 @@ import type { Attachment, Todo } from "../messages/attachments.ts"
 import type { Block } from "../messages/blocks.ts"
 import type { CallChanges } from "../messages/messages.ts"
 import type { InputSchema } from "../messages/tool-input.ts"
+import type { SignInPerson } from "./mcp/sign-in/sign-in.ts"
 import type { RecallSource } from "./session/recall-source.ts"
 import type { CommandFacts } from "./shell/command/facts.ts"
 
@@ -97,14 +98,16 @@ export interface LaterTools {
 
 export interface ToolServer {
   readonly name: string
-  readonly state: "starting" | "connected" | "failed" | "lost" | "closed"
-  /** Why it failed. */
+  readonly state: "starting" | "connected" | "failed" | "needs-sign-in" | "lost" | "closed"
+  /** Why it failed, or what is needed. */
   readonly why?: string
   readonly tools: readonly Tool[]
   /** What the person can send by name. Empty until the server has listed them. */
   readonly prompts?: readonly ServerPrompt[]
   /** Absent where the server has none. */
   readonly resources?: ServerResources
+  /** Signs the person in. Absent where the server offers no sign-in. */
+  signIn?(person: SignInPerson): Promise<void>
 }
 
 /** A text of a server that the person sends by name. */

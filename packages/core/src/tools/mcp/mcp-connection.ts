@@ -19,12 +19,16 @@ import { failureReason, isLost, wasNotRun } from "./mcp-failure.ts"
 import { type AskPerson, answerRequests, CAPABILITIES } from "./mcp-requests.ts"
 import { type OpenTransport, openTransport } from "./mcp-transport.ts"
 import { hasResources, type ListedResources, listPrompts, listResources } from "./server-lists.ts"
+import { isSignInNeeded, ServerAuth } from "./sign-in/server-auth.ts"
+import { type SignInPerson, signIn } from "./sign-in/sign-in.ts"
+import type { SignInStore } from "./sign-in/sign-in-store.ts"
 import { usableTools } from "./usable-tools.ts"
 
 export type McpServerStatus = { readonly server: string } & (
   | { readonly state: "starting" }
   | { readonly state: "connected"; readonly tools: number }
   | { readonly state: "failed"; readonly why: string }
+  | { readonly state: "needs-sign-in"; readonly why: string }
   /** The server ended. The next call reconnects. */
   | { readonly state: "lost" }
   | { readonly state: "closed" }
@@ -48,6 +52,8 @@ export interface ConnectionOptions {
   readonly onPrompts?: () => void
   /** How long the opening waits for a slow server, which then joins later. Default: until it has answered or failed. */
   readonly patienceMs?: number
+  /** Where tokens are kept. Without it, no one can sign in. */
+  readonly signIns?: SignInStore
   /** In milliseconds. Default: the system's clock. */
   readonly now?: () => number
 }
@@ -92,6 +98,8 @@ export class McpConnection {
   #stderr = ""
   #stdio: OpenTransport["stdio"]
   #secrets: readonly string[] = []
+  /** Of a server on the network without a key in its headers, once it was tried. */
+  #auth: ServerAuth | undefined
   #status: McpServerStatus
   tools: readonly McpTool[] = []
   /** Tools that were left out, and why. */
@@ -126,10 +134,13 @@ export class McpConnection {
     })
   }
 
-  /** Tries a server again that failed to start, in the background. One that was lost waits for a call. */
+  /**
+   * Tries a server again that failed to start or needed a sign-in, in the background: the person may have signed in elsewhere. One that was
+   * lost waits for a call.
+   */
   wake(): void {
-    const isDue = this.#status.state === "failed" && this.#now() >= this.#nextAttemptAt
-    if (isDue && !this.#isClosed) void this.#reconnect().catch(() => undefined)
+    const isAway = this.#status.state === "failed" || this.#status.state === "needs-sign-in"
+    if (isAway && this.#now() >= this.#nextAttemptAt && !this.#isClosed) void this.#reconnect().catch(() => undefined)
   }
 
   call(call: McpCall): Promise<CallToolResult> {
@@ -159,6 +170,7 @@ export class McpConnection {
     try {
       return this.#answered(await run(client))
     } catch (error) {
+      if (isSignInNeeded(error)) this.#report({ server: this.server, state: "needs-sign-in", why: messageOf(error) })
       if (!isLost(error) || signal.aborted) throw error
       this.#forget(client)
       if (!isReadOnly && !wasNotRun(error)) {
@@ -179,7 +191,28 @@ export class McpConnection {
   /** An error as text, without keys. */
   explain(error: unknown): string {
     const url = "url" in this.#config ? this.#config.url : undefined
-    return redact(isLost(error) ? failureReason(error, url) : messageOf(error), this.#secrets)
+    return this.#redacted(isLost(error) ? failureReason(error, url) : messageOf(error))
+  }
+
+  /** A sign-in is possible. */
+  get offersSignIn(): boolean {
+    return this.#auth !== undefined
+  }
+
+  /** Signs the person in and connects. Throws with a sentence if either does not work. */
+  async signIn(person: SignInPerson): Promise<void> {
+    const { signIns } = this.#options
+    if (!this.#auth || !signIns) throw new Error(`The MCP server ${this.server} offers no sign-in.`)
+    const { url, challenge } = this.#auth
+    await signIn({ url, challenge, store: signIns, person })
+    await this.#connecting?.catch(() => undefined)
+    await this.#end(this.#client)
+    this.#client = undefined
+    await this.#connect()
+  }
+
+  #redacted(text: string): string {
+    return redact(text, [...this.#secrets, ...(this.#auth?.secrets ?? [])])
   }
 
   async close(): Promise<void> {
@@ -300,8 +333,9 @@ export class McpConnection {
       this.mayChange = tools?.listChanged === true || (resources?.listChanged === true && !isOffering)
     } catch (error) {
       await this.#end(client)
-      const why = this.#startFailure(error, limits)
-      this.#report({ server: this.server, state: "failed", why })
+      const state = isSignInNeeded(error) ? "needs-sign-in" : "failed"
+      const why = state === "failed" ? this.#startFailure(error, limits) : messageOf(error)
+      this.#report({ server: this.server, state, why })
       throw new Error(why)
     }
     this.#client = client
@@ -349,7 +383,7 @@ export class McpConnection {
     const isLate = signal.aborted || code === "REQUEST_TIMEOUT"
     const url = "url" in this.#config ? this.#config.url : undefined
     const why = isLate ? `it did not answer within ${timeout / 1_000} s` : failureReason(error, url)
-    return redact([why, this.#stderr.trim()].filter((part) => part !== "").join(": "), this.#secrets)
+    return this.#redacted([why, this.#stderr.trim()].filter((part) => part !== "").join(": "))
   }
 
   #transport(): Promise<OpenTransport> {
@@ -363,7 +397,16 @@ export class McpConnection {
       onSecrets: (secrets) => {
         this.#secrets = secrets
       },
+      auth: (url, headers) => this.#authFor(url, headers),
     })
+  }
+
+  /** A key in the headers is the person's choice, and signing in would replace it. */
+  #authFor(url: URL, headers: Readonly<Record<string, string>>): ServerAuth | undefined {
+    const { signIns } = this.#options
+    const hasKey = Object.keys(headers).some((name) => name.toLowerCase() === "authorization")
+    this.#auth = signIns && !hasKey ? (this.#auth ?? new ServerAuth(this.server, url, signIns)) : undefined
+    return this.#auth
   }
 
   /** Ends the server and everything it started. */

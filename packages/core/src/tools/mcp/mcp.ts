@@ -11,6 +11,7 @@ import { type ConnectionOptions, McpConnection, type McpServerStatus } from "./m
 import { mcpToolName } from "./mcp-names.ts"
 import { promptsOf } from "./mcp-prompts.ts"
 import { mcpOutput, resourceOutput } from "./mcp-results.ts"
+import { signInFiles } from "./sign-in/sign-in-store.ts"
 
 export interface McpServers {
   /** Those of the opening, in the order of the servers, by name within each: the same servers give the same list. */
@@ -96,7 +97,8 @@ function serverOf(connection: McpConnection, tools: readonly Tool[]): ToolServer
     state: status.state,
     tools,
     prompts: promptsOf(connection),
-    ...(status.state === "failed" ? { why: status.why } : {}),
+    ...("why" in status ? { why: status.why } : {}),
+    ...(connection.offersSignIn ? { signIn: (person) => connection.signIn(person) } : {}),
     ...(connection.hasResources ? { resources: resourcesOf(connection) } : {}),
   }
 }
@@ -122,9 +124,14 @@ const pause = (ms: number): Promise<void> =>
 /** As a toolset: servers that did not start are its problems. */
 export async function openMcpTools(
   configs: Readonly<Record<string, McpServerConfig>>,
-  { env, cwd, patienceMs = PATIENCE_MS }: Partial<Pick<ToolsetContext, "env" | "cwd">> & { patienceMs?: number } = {},
+  { env, cwd, root, patienceMs = PATIENCE_MS }: Partial<ToolsetContext> & { patienceMs?: number } = {},
 ): Promise<OpenToolset> {
-  const servers = await connectMcpServers(configs, { patienceMs, ...(env ? { env } : {}), ...(cwd ? { cwd } : {}) })
+  const servers = await connectMcpServers(configs, {
+    patienceMs,
+    ...(env ? { env } : {}),
+    ...(cwd ? { cwd } : {}),
+    ...(root ? { signIns: signInFiles(root) } : {}),
+  })
   return {
     tools: servers.tools,
     later: servers.later,
@@ -137,6 +144,7 @@ export async function openMcpTools(
 
 function problemOf(status: McpServerStatus): string[] {
   if (status.state === "failed") return [`The MCP server ${status.server} is not available: ${status.why}`]
+  if (status.state === "needs-sign-in") return [`The MCP server ${status.server} is not available: ${status.why}.`]
   if (status.state === "starting") return [`The MCP server ${status.server} is still starting. Its tools join later.`]
   return []
 }

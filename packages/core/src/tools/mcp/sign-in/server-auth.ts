@@ -1,0 +1,104 @@
+/**
+ * The tokens of one server, for its connection. A token that is refused is renewed once; if that does not work, the person has to sign in.
+ * Nothing here asks anyone or opens a browser.
+ */
+import type { AuthProvider } from "@modelcontextprotocol/client"
+import type { SignIn, SignInStore } from "./sign-in-store.ts"
+
+const PROBE_MS = 5_000 // to find out whether a server that refuses access offers to sign in
+
+export class SignInNeededError extends Error {
+  readonly code = "SIGN_IN_NEEDED"
+
+  constructor(server: string) {
+    super(`you have to sign in first. Type /mcp login ${server} in "strata chat"`)
+  }
+}
+
+export const isSignInNeeded = (error: unknown): boolean =>
+  (error as { readonly code?: unknown } | undefined)?.code === "SIGN_IN_NEEDED"
+
+/** What a refusal says about signing in. */
+export interface Challenge {
+  readonly resourceMetadataUrl?: URL
+  readonly scope?: string
+}
+
+export class ServerAuth implements AuthProvider {
+  readonly url: string
+  readonly #server: string
+  readonly #store: SignInStore
+  /** The token that was sent last. */
+  #sent: string | undefined
+  #renewing: Promise<void> | undefined
+  #challenge: Challenge = {}
+
+  constructor(server: string, url: URL, store: SignInStore) {
+    this.#server = server
+    this.url = url.href
+    this.#store = store
+  }
+
+  get challenge(): Challenge {
+    return this.#challenge
+  }
+
+  /** Must not be shown. */
+  get secrets(): readonly string[] {
+    return this.#sent === undefined ? [] : [this.#sent]
+  }
+
+  async token(): Promise<string | undefined> {
+    this.#sent = (await this.#store.read(this.url))?.tokens.access_token
+    return this.#sent
+  }
+
+  /** Several calls that are refused at once wait for the same renewal. */
+  async onUnauthorized({ response }: { readonly response: Response }): Promise<void> {
+    const { extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client")
+    const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response)
+    this.#challenge = { ...(resourceMetadataUrl ? { resourceMetadataUrl } : {}), ...(scope ? { scope } : {}) }
+    this.#renewing ??= this.#renew(this.#sent).finally(() => {
+      this.#renewing = undefined
+    })
+    await this.#renewing
+  }
+
+  async #renew(refused: string | undefined): Promise<void> {
+    const kept = await this.#store.read(this.url)
+    if (kept && kept.tokens.access_token !== refused) return // another process renewed it
+    if (!kept && !(await this.#offersSignIn())) throw Object.assign(new Error("access is refused"), { status: 401 })
+    if (!kept?.tokens.refresh_token) throw new SignInNeededError(this.#server)
+    await this.#refresh(kept, kept.tokens.refresh_token)
+  }
+
+  async #refresh(kept: SignIn, refreshToken: string): Promise<void> {
+    const { OAuthError, refreshAuthorization } = await import("@modelcontextprotocol/client")
+    const { authorizationServer, client, metadata, resource } = kept
+    try {
+      const tokens = await refreshAuthorization(authorizationServer, {
+        clientInformation: client,
+        refreshToken,
+        ...(metadata ? { metadata } : {}),
+        ...(resource === undefined ? {} : { resource: new URL(resource) }),
+      })
+      await this.#store.write({ ...kept, tokens })
+    } catch (error) {
+      if (!(error instanceof OAuthError)) throw error
+      await this.#store.remove(this.url) // the server does not take it any more
+      throw new SignInNeededError(this.#server)
+    }
+  }
+
+  /** A server may refuse because it wants a key in a header. */
+  async #offersSignIn(): Promise<boolean> {
+    if (this.#challenge.resourceMetadataUrl) return true
+    const { discoverOAuthServerInfo } = await import("@modelcontextprotocol/client")
+    const fetchFn = (url: string | URL, init?: RequestInit) =>
+      fetch(url, { ...init, signal: AbortSignal.timeout(PROBE_MS) })
+    return discoverOAuthServerInfo(this.url, { fetchFn }).then(
+      ({ authorizationServerMetadata }) => authorizationServerMetadata !== undefined,
+      () => false,
+    )
+  }
+}

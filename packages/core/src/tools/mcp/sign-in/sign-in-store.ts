@@ -1,0 +1,69 @@
+/**
+ * What signing in to a server left: one file for each address, readable by its owner only. Tokens belong to the address and not to the
+ * name, so that a project cannot get them for a server of its own.
+ */
+import { hash, randomUUID } from "node:crypto"
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import type {
+  AuthorizationServerMetadata,
+  OAuthClientInformationMixed,
+  OAuthTokens,
+} from "@modelcontextprotocol/client"
+
+const OWNER_ONLY = { directory: 0o700, file: 0o600 }
+
+export interface SignIn {
+  readonly url: string
+  readonly tokens: OAuthTokens
+  /** As which program Strata is registered there. */
+  readonly client: OAuthClientInformationMixed
+  readonly authorizationServer: string
+  readonly metadata?: AuthorizationServerMetadata | undefined
+  /** What the tokens are for, as the server names it. */
+  readonly resource?: string | undefined
+}
+
+export interface SignInStore {
+  read(url: string): Promise<SignIn | undefined>
+  write(signIn: SignIn): Promise<void>
+  remove(url: string): Promise<void>
+}
+
+/** `root`: the directory that Strata keeps its files in. */
+export function signInFiles(root: string): SignInStore {
+  const folder = join(root, "sign-ins")
+  const fileOf = (url: string) => join(folder, `${hash("sha256", url, "hex")}.json`)
+  return {
+    async read(url) {
+      const text = await readFile(fileOf(url), "utf8").catch(() => undefined)
+      return text === undefined ? undefined : usable(text, url)
+    },
+    async write(signIn) {
+      const file = fileOf(signIn.url)
+      const draft = `${file}.${randomUUID()}.draft`
+      await mkdir(folder, { recursive: true, mode: OWNER_ONLY.directory })
+      try {
+        await writeFile(draft, `${JSON.stringify(signIn)}\n`, { flag: "wx", mode: OWNER_ONLY.file, flush: true })
+        await rename(draft, file)
+      } finally {
+        await rm(draft, { force: true })
+      }
+    },
+    remove: (url) => rm(fileOf(url), { force: true }),
+  }
+}
+
+/** A damaged file is as good as none: the person signs in again. */
+function usable(text: string, url: string): SignIn | undefined {
+  try {
+    const given = JSON.parse(text) as Partial<SignIn> | null
+    const isWhole =
+      typeof given?.tokens?.access_token === "string" &&
+      typeof given.client?.client_id === "string" &&
+      typeof given.authorizationServer === "string"
+    return isWhole && given.url === url ? (given as SignIn) : undefined
+  } catch {
+    return undefined
+  }
+}

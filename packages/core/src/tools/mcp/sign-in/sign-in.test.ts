@@ -1,0 +1,136 @@
+/** Signing in to a server, against a real authorization server over HTTP in this process. */
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, it, onTestFinished } from "vitest"
+import { oauthServer } from "../../../../test/oauth-server.ts"
+import { call, scratchDirectory, textIn } from "../../../../test/tool-context.ts"
+import { openMcpTools } from "../mcp.ts"
+import type { SignInPerson } from "./sign-in.ts"
+
+async function open(url: string, root = scratchDirectory(), headers: Record<string, string> = {}) {
+  const set = await openMcpTools({ hub: { url, headers } }, { cwd: root, root })
+  onTestFinished(() => set.close())
+  const hub = () => set.servers!()[0]!
+  const echo = async () => {
+    const tool = hub().tools.find(({ name }) => name === "mcp__hub__echo")!
+    return textIn(await call(tool, { text: "hi" }))
+  }
+  return { set, hub, echo, root }
+}
+
+/** Opens the address at once, as a browser does, and waits for the sign-in to end. */
+const browser: SignInPerson = {
+  visit: async (address, signal) => {
+    const page = await fetch(address)
+    expect(await page.text()).toContain("You can close this window")
+    return new Promise((resolve) => {
+      if (signal.aborted) resolve(undefined)
+      signal.addEventListener("abort", () => resolve(undefined))
+    })
+  },
+}
+
+/** Where a browser on another machine would end: at an address that it cannot open. */
+async function endOf(address: string): Promise<string> {
+  const { headers } = await fetch(address, { redirect: "manual" })
+  return headers.get("location")!
+}
+
+const signedIn = async (url: string) => {
+  const opened = await open(url)
+  await opened.hub().signIn!(browser)
+  return opened
+}
+
+describe("PERM-3 an MCP server that needs a sign-in", () => {
+  it("is reported with the command to run, and no one is asked", async () => {
+    const { url, asked } = await oauthServer()
+    const { set, hub } = await open(url)
+    expect(hub()).toMatchObject({ state: "needs-sign-in", tools: [] })
+    expect(set.problems).toEqual([
+      'The MCP server hub is not available: you have to sign in first. Type /mcp login hub in "strata chat".',
+    ])
+    expect(asked).not.toContain("/register")
+  })
+
+  it("works after the sign-in, in later sessions too, and renews its tokens", async () => {
+    const server = await oauthServer()
+    const { hub, echo, root } = await signedIn(server.url)
+    expect(hub().state).toBe("connected")
+    expect(await echo()).toBe("echo: hi")
+    server.expire()
+    expect(await echo()).toBe("echo: hi")
+    const later = await open(server.url, root)
+    expect(later.hub().state).toBe("connected")
+    server.expire()
+    server.revoke()
+    expect(await later.echo()).toContain("you have to sign in first")
+    expect(later.hub().state).toBe("needs-sign-in")
+    await later.hub().signIn!(browser)
+    expect(await later.echo()).toBe("echo: hi")
+  })
+
+  it("keeps tokens in a file of the owner's only, for this address only; a damaged one counts as none", async () => {
+    const { url } = await oauthServer()
+    const { root } = await signedIn(url)
+    const folder = join(root, "sign-ins")
+    const [name] = readdirSync(folder)
+    const file = join(folder, name!)
+    expect([statSync(folder).mode & 0o777, statSync(file).mode & 0o777]).toEqual([0o700, 0o600])
+    expect(readFileSync(file, "utf8")).toContain("access-token-1")
+    const other = await oauthServer()
+    expect((await open(other.url, root)).hub().state).toBe("needs-sign-in")
+    writeFileSync(file, "{")
+    expect((await open(url, root)).hub().state).toBe("needs-sign-in")
+  })
+
+  it("takes what the person pastes: the address that the browser ended at, or the code", async () => {
+    const { url } = await oauthServer()
+    const { hub } = await open(url)
+    await hub().signIn!({ visit: endOf })
+    expect(hub().state).toBe("connected")
+    const code = async (address: string) => new URL(await endOf(address)).searchParams.get("code")!
+    await hub().signIn!({ visit: code })
+    expect(hub().state).toBe("connected")
+  })
+
+  it.each([
+    ["the person gives up", async () => undefined, /cancelled/],
+    [
+      "the address is of another sign-in",
+      async () => "http://127.0.0.1/callback?code=c&state=other",
+      /another sign-in/,
+    ],
+    [
+      "the server refuses",
+      async (address: string) => `?error=access_denied&state=${new URL(address).searchParams.get("state")}`,
+      /did not let you in \(access_denied\)/,
+    ],
+  ])("keeps nothing where %s", async (_, visit, why) => {
+    const { url, asked } = await oauthServer()
+    const { hub, root } = await open(url)
+    await expect(hub().signIn!({ visit })).rejects.toThrow(why)
+    expect(asked).not.toContain("/token")
+    expect(readdirSync(root)).not.toContain("sign-ins")
+  })
+
+  it("is left alone by requests to the return address that do not know its state", async () => {
+    const { url } = await oauthServer()
+    const { hub } = await open(url)
+    const visit = async (address: string) => {
+      const back = new URL(new URL(address).searchParams.get("redirect_uri")!)
+      back.search = "?code=stolen&state=guess"
+      expect((await fetch(back)).status).toBe(400)
+      return undefined
+    }
+    await expect(hub().signIn!({ visit })).rejects.toThrow(/cancelled/)
+  })
+
+  it("with a key in its headers offers none", async () => {
+    const { url, asked } = await oauthServer()
+    const { hub } = await open(url, undefined, { Authorization: "Bearer wrong" })
+    expect(hub()).toMatchObject({ state: "failed", why: expect.stringContaining("it refuses access (HTTP 401)") })
+    expect(hub().signIn).toBeUndefined()
+    expect(asked).toEqual(["/mcp"])
+  })
+})

@@ -1,0 +1,165 @@
+/**
+ * Signs a person in to a server: registers Strata there, shows the address, waits for the browser or for what the person pastes, and keeps
+ * the tokens. The client library does the protocol, with a proof that only this process can redeem the code.
+ */
+import { randomBytes } from "node:crypto"
+import type {
+  OAuthClientInformationMixed,
+  OAuthClientMetadata,
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  OAuthTokens,
+} from "@modelcontextprotocol/client"
+import { isSame, openLoopback } from "./loopback.ts"
+import type { Challenge } from "./server-auth.ts"
+import type { SignInStore } from "./sign-in-store.ts"
+
+const STATE_BYTES = 32
+
+/** The one who signs in. */
+export interface SignInPerson {
+  /**
+   * Shows the address, and may open it in a browser if the person agrees. Resolves with the address or code that they paste, or with
+   * `undefined` if they give up. The signal aborts when the browser has come back.
+   */
+  visit(address: string, signal: AbortSignal): Promise<string | undefined>
+}
+
+export interface SignInOptions {
+  readonly url: string
+  readonly challenge: Challenge
+  readonly store: SignInStore
+  readonly person: SignInPerson
+}
+
+/** Throws with a sentence if it does not work. Nothing is kept then. */
+export async function signIn({ url, challenge, store, person }: SignInOptions): Promise<void> {
+  const { auth } = await import("@modelcontextprotocol/client")
+  const state = randomBytes(STATE_BYTES).toString("base64url")
+  const loopback = await openLoopback(state)
+  const back = new AbortController()
+  try {
+    const flow = new SignInFlow(loopback.url, state)
+    await auth(flow, { serverUrl: url, ...challenge })
+    const address = checkedAddress(flow.address)
+    const params = await Promise.race([
+      loopback.callback,
+      person.visit(address, back.signal).then((pasted) => paramsIn(pasted, state)),
+    ])
+    const code = codeIn(params)
+    const iss = params.get("iss")
+    await auth(flow, { serverUrl: url, ...challenge, authorizationCode: code, ...(iss === null ? {} : { iss }) })
+    await store.write({ url, ...flow.result() })
+  } finally {
+    back.abort()
+    loopback.close()
+  }
+}
+
+/** It comes from the server, and a browser does more than the web with some addresses. */
+function checkedAddress(address: URL | undefined): string {
+  const isWeb = address?.protocol === "https:" || (address?.protocol === "http:" && isLoopback(address.hostname))
+  if (!address || !isWeb) throw new Error("The server names no safe address to sign in at. Nothing was opened.")
+  return address.href
+}
+
+const isLoopback = (host: string): boolean => host === "localhost" || host === "127.0.0.1" || host === "[::1]"
+
+/** The whole address of the page that could not be opened, or the code alone. */
+function paramsIn(pasted: string | undefined, state: string): URLSearchParams {
+  if (pasted === undefined) throw new Error("The sign-in was cancelled. Nothing was kept.")
+  const text = pasted.trim()
+  if (!text.includes("=")) return new URLSearchParams({ code: text })
+  const params = URL.canParse(text) ? new URL(text).searchParams : new URLSearchParams(text.replace(/^\?/, ""))
+  if (!isSame(params.get("state"), state)) throw new Error("This address belongs to another sign-in. Start again.")
+  return params
+}
+
+function codeIn(params: URLSearchParams): string {
+  const code = params.get("code")
+  if (code) return code
+  const error = /^[a-z_]{1,60}$/.exec(params.get("error") ?? "")?.[0]
+  throw new Error(`The server did not let you in${error ? ` (${error})` : ""}. Nothing was kept.`)
+}
+
+/** One sign-in, in memory. Strata registers again for each, because the port of the address to return to is part of it. */
+class SignInFlow implements OAuthClientProvider {
+  readonly redirectUrl: string
+  readonly #state: string
+  #client: OAuthClientInformationMixed | undefined
+  #tokens: OAuthTokens | undefined
+  #verifier = ""
+  #discovered: OAuthDiscoveryState | undefined
+  #resource: string | undefined
+  address: URL | undefined
+
+  constructor(redirectUrl: string, state: string) {
+    this.redirectUrl = redirectUrl
+    this.#state = state
+  }
+
+  get clientMetadata(): OAuthClientMetadata {
+    return {
+      client_name: "Strata",
+      redirect_uris: [this.redirectUrl],
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      token_endpoint_auth_method: "none",
+    }
+  }
+
+  state(): string {
+    return this.#state
+  }
+
+  clientInformation(): OAuthClientInformationMixed | undefined {
+    return this.#client
+  }
+
+  saveClientInformation(client: OAuthClientInformationMixed): void {
+    this.#client = client
+  }
+
+  tokens(): OAuthTokens | undefined {
+    return this.#tokens
+  }
+
+  saveTokens(tokens: OAuthTokens): void {
+    this.#tokens = tokens
+  }
+
+  redirectToAuthorization(address: URL): void {
+    this.address = address
+  }
+
+  saveCodeVerifier(verifier: string): void {
+    this.#verifier = verifier
+  }
+
+  codeVerifier(): string {
+    return this.#verifier
+  }
+
+  saveDiscoveryState(discovered: OAuthDiscoveryState): void {
+    this.#discovered = discovered
+  }
+
+  discoveryState(): OAuthDiscoveryState | undefined {
+    return this.#discovered
+  }
+
+  saveResourceUrl(resource: string): void {
+    this.#resource = resource
+  }
+
+  result() {
+    if (!this.#tokens || !this.#client || !this.#discovered) throw new Error("The server gave no token. Sign in again.")
+    return {
+      tokens: this.#tokens,
+      client: this.#client,
+      authorizationServer: this.#discovered.authorizationServerUrl,
+      metadata: this.#discovered.authorizationServerMetadata,
+      resource: this.#resource,
+    }
+  }
+}

@@ -1,0 +1,106 @@
+/** An MCP server over HTTP that lets in only who signed in, with its authorization server: metadata, registration, codes, tokens. */
+import { hash } from "node:crypto"
+import { once } from "node:events"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { Readable } from "node:stream"
+import { createMcpHandler } from "@modelcontextprotocol/server"
+import { onTestFinished } from "vitest"
+import { createTestServer } from "./mcp-server.ts"
+
+export interface OAuthServer {
+  readonly url: string
+  /** Every path that was asked for, in order. */
+  readonly asked: string[]
+  /** From now on no access token counts. */
+  expire(): void
+  /** From now on no refresh token counts either. */
+  revoke(): void
+}
+
+interface Code {
+  readonly challenge: string
+  readonly redirect: string
+}
+
+export async function oauthServer(): Promise<OAuthServer> {
+  const handler = createMcpHandler(createTestServer)
+  const asked: string[] = []
+  const codes = new Map<string, Code>()
+  const [access, refresh] = [new Set<string>(), new Set<string>()]
+  let issued = 0
+  const server = createServer((request, response) => void answer(request, response)).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const url = `${origin}/mcp`
+
+  const tokens = () => {
+    const [token, renewal] = [`access-token-${++issued}`, `refresh-token-${issued}`]
+    access.add(token)
+    refresh.add(renewal)
+    return { access_token: token, refresh_token: renewal, token_type: "Bearer", expires_in: 3600 }
+  }
+  const grant = (given: URLSearchParams): object | undefined => {
+    if (given.get("grant_type") === "refresh_token")
+      return refresh.delete(given.get("refresh_token") ?? "") ? tokens() : undefined
+    const code = codes.get(given.get("code") ?? "")
+    codes.delete(given.get("code") ?? "")
+    const isProven = hash("sha256", given.get("code_verifier") ?? "", "base64url") === code?.challenge
+    return isProven && given.get("redirect_uri") === code?.redirect ? tokens() : undefined
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, searchParams } = new URL(request.url ?? "/", origin)
+    asked.push(pathname)
+    const json = (status: number, body: object) =>
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
+    if (pathname.startsWith("/.well-known/oauth-protected-resource"))
+      return void json(200, { resource: url, authorization_servers: [origin] })
+    if (pathname === "/.well-known/oauth-authorization-server")
+      return void json(200, {
+        issuer: origin,
+        authorization_endpoint: `${origin}/authorize`,
+        token_endpoint: `${origin}/token`,
+        registration_endpoint: `${origin}/register`,
+        response_types_supported: ["code"],
+        code_challenge_methods_supported: ["S256"],
+        token_endpoint_auth_methods_supported: ["none"],
+      })
+    if (pathname === "/register")
+      return void json(201, { ...((await bodyOf(request).json()) as object), client_id: "client-1" })
+    if (pathname === "/authorize") {
+      const redirect = new URL(searchParams.get("redirect_uri")!)
+      const code = `code-${codes.size + 1}`
+      codes.set(code, { challenge: searchParams.get("code_challenge")!, redirect: redirect.href })
+      redirect.searchParams.set("code", code)
+      redirect.searchParams.set("state", searchParams.get("state")!)
+      return void response.writeHead(302, { location: redirect.href }).end()
+    }
+    if (pathname === "/token") {
+      const granted = grant(new URLSearchParams(await bodyOf(request).text()))
+      return void (granted ? json(200, granted) : json(400, { error: "invalid_grant" }))
+    }
+    if (!access.has((request.headers.authorization ?? "").replace("Bearer ", ""))) {
+      const metadata = `${origin}/.well-known/oauth-protected-resource/mcp`
+      return void response.writeHead(401, { "www-authenticate": `Bearer resource_metadata="${metadata}"` }).end()
+    }
+    const result = await handler.fetch(
+      new Request(url, {
+        method: request.method!,
+        headers: request.headers as Record<string, string>,
+        ...(request.method === "POST" ? { body: Readable.toWeb(request) as ReadableStream, duplex: "half" } : {}),
+      }),
+    )
+    response.writeHead(result.status, Object.fromEntries(result.headers))
+    if (result.body) Readable.fromWeb(result.body as Parameters<typeof Readable.fromWeb>[0]).pipe(response)
+    else response.end()
+  }
+
+  return { url, asked, expire: () => access.clear(), revoke: () => refresh.clear() }
+}
+
+const bodyOf = (request: IncomingMessage) => new Response(Readable.toWeb(request) as ReadableStream)
