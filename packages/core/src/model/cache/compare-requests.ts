@@ -6,7 +6,7 @@ import { toBlocks } from "../../messages/blocks.ts"
 import type { ModelRequest, RequestExtras } from "../../messages/request.ts"
 import { declaredTools } from "../../messages/tool-references.ts"
 import { cachedText, type PromptItem } from "./cached-text.ts"
-import { featuresOf, type PromptSetting, settingsOf } from "./prompt-settings.ts"
+import { featuresOf, type PromptSetting, type SettingValue, settingsOf } from "./prompt-settings.ts"
 
 export type RequestComparison =
   /** There is nothing to compare with. */
@@ -25,31 +25,42 @@ export type ChangedPlace =
   /** Not part of the prompt. Reported only where all else is unchanged. */
   | { readonly part: "betas" }
 
-export function compareRequests(before: ModelRequest | undefined, after: ModelRequest): RequestComparison {
+/** What is known of both requests, so that it is not read off their messages again. */
+export interface KnownOfBoth {
+  /** How many messages, from the first, are the same objects. */
+  readonly same: number
+  readonly settings: readonly [before: readonly SettingValue[], after: readonly SettingValue[]]
+}
+
+export function compareRequests(
+  before: ModelRequest | undefined,
+  after: ModelRequest,
+  known?: KnownOfBoth,
+): RequestComparison {
   if (!before) return { kind: "initial" }
   if (before.model !== after.model) return { kind: "changed", part: "model" }
-  const prompt = changeInPrompt(before, after)
+  const prompt = changeInPrompt(before, after, known)
   if (prompt) return { kind: "changed", ...prompt }
-  const messages = compareMessages(before.messages, after.messages)
+  const messages = compareMessages(before.messages, after.messages, known?.same)
   if (messages.kind === "changed") return messages
   return betasOf(before) === betasOf(after) ? messages : { kind: "changed", part: "betas" }
 }
 
-function changeInPrompt(before: ModelRequest, after: ModelRequest): ChangedPlace | undefined {
+function changeInPrompt(before: ModelRequest, after: ModelRequest, known?: KnownOfBoth): ChangedPlace | undefined {
   const tools = firstChange(declaredTools(before.tools ?? []), declaredTools(after.tools ?? []))
   if (tools) return { part: "tools", ...tools }
   const system = firstChange(toBlocks(before.system ?? ""), toBlocks(after.system ?? ""))
   if (system) return { part: "system", ...system }
-  const [was, is] = [settingsOf(before, featuresOf(before)), settingsOf(after, featuresOf(after))]
-  const setting = is.find(({ value }, i) => value !== was[i]!.value)
+  const [was, is] = known?.settings ?? [before, after].map((each) => settingsOf(each, featuresOf(each)))
+  const setting = is!.find(({ value }, i) => value !== was![i]!.value)
   return setting && { part: "settings", setting: setting.name }
 }
 
 type Messages = ModelRequest["messages"]
 
-function compareMessages(before: Messages, after: Messages): RequestComparison {
-  for (const [message, earlier] of before.entries()) {
-    const later = after[message]
+function compareMessages(before: Messages, after: Messages, same = 0): RequestComparison {
+  for (let message = same; message < before.length; message++) {
+    const [earlier, later] = [before[message]!, after[message]]
     if (later === earlier) continue
     if (!later || later.role !== earlier.role) return { kind: "changed", part: "messages", message, block: 0, byte: 0 }
     const [was, is] = [toBlocks(earlier.content), toBlocks(later.content)]

@@ -106,6 +106,27 @@ describe("CACHE-7 the forecast", () => {
 })
 
 describe("CACHE-4 the cause of a break", () => {
+  test("where the provider dropped it, no earlier message is read again", () => {
+    const talk = healthy()
+    const [first, ...rest] = talk.request.messages
+    let reads = 0
+    const watched = {
+      role: "user" as const,
+      get content() {
+        reads++
+        return first!.content as Block[]
+      },
+    }
+    talk.change({ messages: [watched, ...rest] }).send(3, usage(60_000, 1_000))
+    talk.forecast.sent(talk.add(text("d")).request, { at: new Date(START + 4 * MINUTE) })
+    const before = reads
+    expect(talk.add(text("e")).send(4, usage(0, 70_000)).verdict).toMatchObject({
+      kind: "break",
+      cause: { kind: "provider" },
+    })
+    expect(reads).toBe(before)
+  })
+
   test("the time to live, also where only the answer came too late", () => {
     const late = healthy().add(text("d")).send(8, usage(0, 65_000)).verdict
     expect(late).toMatchObject({

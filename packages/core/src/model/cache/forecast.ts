@@ -16,9 +16,9 @@ import { cacheCounts, cachedTokens } from "../../views/cache/cache-break.ts"
 import type { CacheChange } from "../../views/cache/cache-causes.ts"
 import type { CacheHistory } from "../../views/cache/cache-history.ts"
 import type { PromptItem } from "./cached-text.ts"
-import { compareRequests } from "./compare-requests.ts"
+import { compareRequests, type RequestComparison } from "./compare-requests.ts"
 import { type Found, KnownEntries, LIFETIME_MS, type Lifetime } from "./known-entries.ts"
-import { type PromptPrefix, prefixOf } from "./prefix.ts"
+import { type PromptPrefix, prefixOf, sameMessages } from "./prefix.ts"
 import { type CacheCause, type CacheVerdict, judge, type Prediction } from "./verdict.ts"
 
 export interface ForecastOptions {
@@ -88,6 +88,8 @@ export class CacheForecast {
   #pending: Pending | undefined
   /** Of the request sent last, answered or not. */
   #made: PromptPrefix | undefined
+  /** How many messages, from the first, are the same objects in all requests since the one that was answered. */
+  #same = 0
 
   constructor(options: ForecastOptions) {
     this.#options = options
@@ -113,7 +115,9 @@ export class CacheForecast {
   /** A request is about to be sent. One that is never answered is forgotten with the next. */
   sent(request: ModelRequest, { at, announced = [], size = 0, unchanged = 0 }: Sending): CachePrediction {
     const { earlierThinking } = this.#options.factsOf(request.model).accepts
-    const prefix = prefixOf(request, { before: this.#made, forgetsThinking: !earlierThinking, unchanged })
+    const same = this.#made ? sameMessages(this.#made.request.messages, request.messages, unchanged) : 0
+    this.#same = Math.min(this.#same, same)
+    const prefix = prefixOf(request, { before: this.#made, forgetsThinking: !earlierThinking, unchanged: same })
     this.#made = prefix
     const start = at.getTime()
     if (this.#before && !this.#before.prefix) this.#presume(this.#before, prefix, announced)
@@ -165,6 +169,7 @@ export class CacheForecast {
     if (editedByServer || deletedSince > 0) this.#entries.clear()
     this.#follow(pending, answered)
     this.#before = answered
+    this.#same = pending.prefix.request.messages.length
     const read = Math.max(0, pending.prediction.read - deletedSince)
     const written = Math.max(0, answered.cached - read)
     return {
@@ -192,13 +197,18 @@ export class CacheForecast {
     if (!before || next.read >= before.cached) return undefined
     if (canonicalModelId(before.model) !== canonicalModelId(next.prefix.request.model))
       return { kind: "changed", part: "model" }
-    const comparison = compareRequests(before.prefix?.request, next.prefix.request)
+    const comparison = this.#compare(before, next.prefix)
     if (comparison.kind === "changed" && comparison.part !== "betas") return comparison
     if (!before.prefix && next.announced.includes("prompt")) return { kind: "prompt" }
     if (!before.prefix && next.announced.length > 0) return undefined
     const ever = this.#entries.find(next.prefix)
     if (ever && ever.tokens > next.read) return this.#expired(before, next.start)
     return this.#outOfSight(before, next.prefix) ?? this.#forgotten(before, next.prefix)
+  }
+
+  #compare({ prefix: before }: Answered, after: PromptPrefix): RequestComparison {
+    const known = before && { same: this.#same, settings: [before.settings, after.settings] as const }
+    return compareRequests(before?.request, after.request, known)
   }
 
   #expired({ start, lifetime }: Answered, now: number): CacheCause {
@@ -224,7 +234,7 @@ export class CacheForecast {
     if (!before) return undefined
     const idleMs = at.getTime() - before.start // retries may have taken time
     if (idleMs >= LIFETIME_MS[before.lifetime]) return { kind: "time-to-live", idleMs, lifetime: before.lifetime }
-    const comparison = compareRequests(before.prefix?.request, prefix.request)
+    const comparison = this.#compare(before, prefix)
     return comparison.kind === "changed" ? comparison : undefined
   }
 

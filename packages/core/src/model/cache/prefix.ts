@@ -29,7 +29,7 @@ export interface PromptPrefix {
   readonly starts: readonly number[]
   /** Of the messages up to each one. */
   readonly features: readonly Features[]
-  readonly settings: string
+  readonly settings: readonly SettingValue[]
   /** Messages before this one have no thinking for the model. */
   readonly remembered: number
 }
@@ -58,7 +58,7 @@ export function prefixOf(
   const remembered = forgetsThinking ? Math.max(0, messages.findLastIndex(isSpoken)) : 0
   const chain = new Chain(request.model)
   const prompt = chain.addPrompt(request, settings)
-  const known = before ? knownMessages(before, { key: chain.key, settings: joined(settings), remembered, same }) : 0
+  const known = before ? knownMessages(before, { key: chain.key, settings, remembered, same }) : 0
   const kept = before && known > 0 ? (before.starts[known] ?? before.items.length) : 0
   const starts = before ? cutTo(before.starts, known) : []
   if (before && known > 0) chain.takeOver(before, kept)
@@ -70,7 +70,7 @@ export function prefixOf(
     })
   }
   const { items, keys } = chain
-  const placed = { request, items, keys, promptItems: prompt, starts, features, settings: joined(settings), remembered }
+  const placed = { request, items, keys, promptItems: prompt, starts, features, settings, remembered }
   const breakpoints = breakpointItems(placed)
   const end = breakpoints.at(-1)
   return { ...placed, breakpoints, end: end === undefined ? undefined : { item: end, key: keys[end]! } }
@@ -83,8 +83,8 @@ function cutTo<T>(list: readonly T[], count: number): T[] {
   return own
 }
 
-/** How many messages, from the first, are the same objects. */
-function sameMessages(before: readonly Message[], after: readonly Message[], unchanged: number): number {
+/** How many messages, from the first, are the same objects. So many are known to be: `unchanged`. */
+export function sameMessages(before: readonly Message[], after: readonly Message[], unchanged: number): number {
   const most = Math.min(before.length, after.length)
   let same = Math.min(unchanged, most)
   while (same < most && before[same] === after[same]) same++
@@ -100,10 +100,10 @@ function featuresUpTo(messages: readonly Message[], known: Features[]): readonly
 /** How many messages keep their keys: none where anything before them, or the handling of thinking, has changed. */
 function knownMessages(
   before: PromptPrefix,
-  now: { readonly key: string; readonly settings: string; readonly remembered: number; readonly same: number },
+  now: Pick<PromptPrefix, "settings" | "remembered"> & { readonly key: string; readonly same: number },
 ): number {
   const promptKey = before.keys[before.promptItems - 1] ?? before.request.model
-  if (promptKey !== now.key || before.settings !== now.settings) return 0
+  if (promptKey !== now.key || joined(before.settings) !== joined(now.settings)) return 0
   return before.remembered === now.remembered ? now.same : Math.min(now.same, before.remembered, now.remembered)
 }
 
