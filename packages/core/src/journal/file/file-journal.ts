@@ -8,6 +8,7 @@ import { Bridge } from "../bridge.ts"
 import { type Entry, isBoundaryEntry } from "../entries.ts"
 import { decodeLine, encodeLine } from "../line.ts"
 import type { BlobReceipt, FlushMode, Journal, JournalAddress, OpeningReport, Segment, Stretch } from "../store.ts"
+import { appendBytes } from "./append-bytes.ts"
 import { readSummed, summed } from "./checkpoint-file.ts"
 import type { DamageListener, DamageLog } from "./damage-log.ts"
 import { type IndexFile, type IndexSurvey, type LineKind, type LineRecord, readBytes } from "./index-file.ts"
@@ -53,6 +54,7 @@ export class FileJournal implements Journal {
   #waiting: Batch[] = []
   #writing: Promise<void> | undefined
   #unsynced = false
+  #flushing: Promise<void> | undefined
   #survey: IndexSurvey | undefined
   /** Some lines are not where the index says. */
   #isIndexWrong = false
@@ -109,14 +111,17 @@ export class FileJournal implements Journal {
     })
   }
 
+  /** Waits for a flush under way too: it may be of what the caller has appended. */
   async sync(): Promise<void> {
     await this.#writing
-    if (this.#flush === "never" || !this.#unsynced) return
+    if (this.#flush === "never" || !this.#unsynced) return this.#flushing
     this.#unsynced = false
-    await this.#handle.datasync().catch((error: unknown) => {
+    const flushing = this.#handle.datasync().catch((error: unknown) => {
       this.#unsynced = true
       throw new JournalWriteError(this.location, error)
     })
+    this.#flushing = flushing
+    await flushing
   }
 
   async tail(): Promise<Segment> {
@@ -245,7 +250,7 @@ export class FileJournal implements Journal {
     })
     await this.#cutTornEnd()
     try {
-      await this.#handle.appendFile(Buffer.concat(lines.map((line) => line.bytes)))
+      await appendBytes(this.#handle, joined(lines))
       if (this.#flush === "always") await this.#handle.datasync()
       else this.#unsynced = true
       await this.#index.add(records)
@@ -343,6 +348,9 @@ export class FileJournal implements Journal {
     if (this.#closed) throw new ClosedError()
   }
 }
+
+const joined = (lines: Batch["lines"]): Buffer =>
+  lines.length === 1 ? lines[0]!.bytes : Buffer.concat(lines.map((line) => line.bytes))
 
 /** A link in place of one of our directories would send what is written somewhere else. */
 async function mustNotBeLink(directory: string): Promise<void> {

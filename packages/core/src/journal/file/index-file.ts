@@ -7,6 +7,7 @@
 import { type FileHandle, open } from "node:fs/promises"
 import { crc32 } from "node:zlib"
 import { KEY_BYTES, keyOf } from "../../base/line-key.ts"
+import { appendBytes } from "./append-bytes.ts"
 
 const RECORD_BYTES = 40
 const SUMMED_BYTES = 36
@@ -117,7 +118,7 @@ export class IndexFile {
   /** Writes all of the bytes or none: a partial record would misalign all later ones. */
   async #append(bytes: Buffer): Promise<void> {
     try {
-      await this.#handle!.appendFile(bytes)
+      await appendBytes(this.#handle!, bytes)
     } catch (error) {
       await this.#handle!.truncate(this.#count * RECORD_BYTES).catch(() => undefined)
       throw error
