@@ -114,7 +114,9 @@ async function ask(model: Model, { request, onText, stream }: AskInput): Promise
 
 /** The blocks of an answer that the API accepts back. A call with the id of an earlier one is left out. */
 function sendable(content: readonly Block[], before: ModelRequest["messages"]): Block[] {
-  const used = new Set(before.flatMap((message) => toBlocks(message.content).filter(isToolUse)).map(({ id }) => id))
+  // an answer without calls is the rule, and a parent's conversation is long
+  const earlier = content.some(isToolUse) ? before : []
+  const used = new Set(earlier.flatMap((message) => toBlocks(message.content).filter(isToolUse)).map(({ id }) => id))
   return content.filter((block) => {
     if (isText(block)) return block.text.trim() !== ""
     if (!isToolUse(block)) return true

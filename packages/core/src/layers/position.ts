@@ -31,16 +31,19 @@ export interface AssistantTurn {
   readonly start: number
 }
 
-/** The last response. It may be split into several messages with results between them. */
+/** The last response. It may be split into several messages with results between them. Nothing before it is read. */
 export function lastTurn(messages: readonly Message[]): AssistantTurn {
-  const last = messages.findLast((message) => message.type === "assistant")
-  if (!last) return { pieces: [], start: messages.length }
-  const { id } = last.message
-  const pieces = messages.filter(
-    (message): message is AssistantMessage =>
-      message.type === "assistant" && (message === last || (id !== undefined && message.message.id === id)),
-  )
-  return { pieces, start: messages.indexOf(pieces[0]!) }
+  const pieces: AssistantMessage[] = []
+  let start = messages.length
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const message = messages[at]!
+    if (message.type !== "assistant") continue
+    const { id } = message.message
+    if (pieces.length > 0 && (id === undefined || id !== pieces[0]!.message.id)) break
+    pieces.unshift(message)
+    start = at
+  }
+  return { pieces, start }
 }
 
 export const callsIn = (message: AssistantMessage): string[] =>

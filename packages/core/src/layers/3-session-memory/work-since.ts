@@ -5,7 +5,7 @@ import type { WorkSinceLast } from "./triggers.ts"
 
 /** Counted from the last update, or from the beginning where that message is gone. */
 export function workSince(messages: readonly Message[], throughUuid: Uuid | undefined): WorkSinceLast {
-  const from = messages.findIndex(({ uuid }) => uuid === throughUuid) + 1
+  const from = messages.findLastIndex(({ uuid }) => uuid === throughUuid) + 1
   const toolCalls = messages
     .slice(from)
     .filter((message) => message.type === "assistant")

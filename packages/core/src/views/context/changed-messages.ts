@@ -5,9 +5,13 @@ import type { Message } from "../../messages/messages.ts"
 export const blocksOf = (message: Message): readonly Block[] =>
   message.type === "user" || message.type === "assistant" ? toBlocks(message.message.content) : []
 
+/** The same message where it is in blocks and none changes. */
 export function mapBlocks(message: Message, change: (block: Block) => Block): Message {
   if (message.type !== "user" && message.type !== "assistant") return message
-  return { ...message, message: { ...message.message, content: blocksOf(message).map(change) } } as Message
+  const blocks = blocksOf(message)
+  const content = blocks.map(change)
+  if (blocks === message.message.content && content.every((block, at) => block === blocks[at])) return message
+  return { ...message, message: { ...message.message, content } } as Message
 }
 
 /** After a boundary, what the API counted before it no longer applies. */

@@ -24,6 +24,8 @@ import type { ContextMessages } from "./shown-messages.ts"
 
 export class ContextView {
   readonly #state: ContextState
+  /** Settled messages as the model sees them, those that someone has asked for. They hold for one revision. */
+  #stored: { readonly messages: Message[]; readonly revision: number } = { messages: [], revision: -1 }
 
   constructor(estimator: Estimator, saved?: SavedContext, options: ContextOptions = {}) {
     this.#state = new ContextState(estimator, saved, options)
@@ -127,7 +129,17 @@ export class ContextView {
 
   /** Messages since the last boundary as the model sees them, from the nth on. */
   storedFrom(index: number): readonly Message[] {
-    return this.#state.visible.slice(index).map((message) => this.#state.stored(message))
+    const { count } = this.settled
+    const newest = this.#state.visible.slice(Math.max(index, count)).map((message) => this.#state.stored(message))
+    return index >= count ? newest : this.#settledMessages(count).slice(index, count).concat(newest)
+  }
+
+  #settledMessages(count: number): readonly Message[] {
+    const { settledRevision: revision, visible } = this.#state
+    if (this.#stored.revision !== revision) this.#stored = { messages: [], revision }
+    const { messages } = this.#stored
+    for (let at = messages.length; at < count; at++) messages.push(this.#state.stored(visible[at]!))
+    return messages
   }
 
   /**
