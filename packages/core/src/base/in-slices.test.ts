@@ -22,10 +22,24 @@ test("work in slices returns what it returns at once, and the event loop runs in
 test("an aborted signal ends work in slices with its reason, and an error of the work is passed on", async () => {
   const stop = new AbortController()
   setImmediate(() => stop.abort(new Error("stopped")))
-  await expect(inSlices(counting(1_000), stop.signal)).rejects.toThrow("stopped")
+  await expect(inSlices(counting(1_000), { signal: stop.signal })).rejects.toThrow("stopped")
   const failing = (function* (): Steps<void> {
     yield
     throw new Error("broken")
   })()
   await expect(inSlices(failing)).rejects.toThrow("broken")
+})
+
+test("work that gives way pauses after each slice while others use the event loop", async () => {
+  let isOver = false
+  const others = () => {
+    const end = performance.now() + 1
+    while (performance.now() < end);
+    if (!isOver) setImmediate(others)
+  }
+  others()
+  const start = performance.now()
+  expect(await inSlices(counting(4), { givesWay: true })).toBe(10)
+  isOver = true
+  expect(performance.now() - start).toBeGreaterThan(4 * 3 + 3 * 19)
 })

@@ -50,22 +50,26 @@ export function offlineModel({ summaryTokens = OFFLINE_SUMMARY_TOKENS }: Offline
 
 async function sliced<T>(steps: Steps<T>, signal: AbortSignal | undefined): Promise<T> {
   try {
-    return await inSlices(steps, signal)
+    return await inSlices(steps, { signal, givesWay: true })
   } catch (error) {
     if (signal?.aborted) throw new ModelAbortedError(PROVIDER)
     throw error
   }
 }
 
-function answerTo(request: ModelRequest, budget: Budget): Steps<readonly AnswerBlock[] | undefined> {
+function* answerTo(request: ModelRequest, budget: Budget): Steps<readonly AnswerBlock[] | undefined> {
   let calls = 0
   // a request with another number of messages gives other ids, so none occurs twice in a conversation
   const nextToolUseId = () => `toolu_offline_${request.messages.length}_${calls++}`
-  return answerSteps({ request: asRead(request), nextToolUseId, budget })
+  return yield* answerSteps({ request: yield* asRead(request), nextToolUseId, budget })
 }
 
-function asRead({ messages, tools }: ModelRequest): ReadRequest {
-  const read = messages.map(({ role, content }) => ({ role, content: toBlocks(content) as readonly object[] }))
+function* asRead({ messages, tools }: ModelRequest): Steps<ReadRequest> {
+  const read: object[] = []
+  for (const { role, content } of messages) {
+    read.push({ role, content: toBlocks(content) })
+    yield
+  }
   const offered = (tools ?? []).filter((tool) => "input_schema" in tool)
   return { messages: read as readonly ReadMessage[], tools: offered as NonNullable<ReadRequest["tools"]> }
 }
