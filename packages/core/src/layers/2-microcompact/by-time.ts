@@ -29,7 +29,10 @@ interface Pauses {
 
 const pauses = (gapMinutes: number): MessageFold<Pauses> => ({
   start: () => ({ since: undefined, last: undefined }),
-  copy: (state) => ({ ...state }),
+  mark: (state) => {
+    const before = { ...state }
+    return () => Object.assign(state, before)
+  },
   take(state, message) {
     const response = message.type === "assistant" ? message : undefined
     const id = response && (response.message.id ?? response.uuid)

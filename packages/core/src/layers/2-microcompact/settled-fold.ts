@@ -9,12 +9,15 @@ export interface MessageFold<S> {
   start(): S
   /** Takes a message into the state, in place. */
   take(state: S, message: Message): void
-  copy(state: S): S
+  /** Returns a function that brings the state back to what it is now, in place. */
+  mark(state: S): () => void
 }
 
 export class SettledFold<S> {
   readonly #fold: MessageFold<S>
   #state: S
+  /** Takes what follows the newest response out of the state. */
+  #forgetNewest: () => void = () => undefined
   #taken = 0
   #revision: number | undefined
 
@@ -23,9 +26,10 @@ export class SettledFold<S> {
     this.#state = fold.start()
   }
 
-  /** The state after all messages of the view. It is the caller's own. */
+  /** The state after all messages of the view. It holds until the next call. */
   over(context: ContextView): S {
     const { count, revision } = context.settled
+    this.#forgetNewest()
     if (revision !== this.#revision || count < this.#taken) {
       this.#state = this.#fold.start()
       this.#taken = 0
@@ -35,8 +39,8 @@ export class SettledFold<S> {
     const settled = count - this.#taken
     for (const message of fresh.slice(0, settled)) this.#fold.take(this.#state, message)
     this.#taken = count
-    const state = this.#fold.copy(this.#state)
-    for (const message of fresh.slice(settled)) this.#fold.take(state, message)
-    return state
+    this.#forgetNewest = this.#fold.mark(this.#state)
+    for (const message of fresh.slice(settled)) this.#fold.take(this.#state, message)
+    return this.#state
   }
 }

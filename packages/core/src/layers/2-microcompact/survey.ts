@@ -115,14 +115,16 @@ function lookAt({ context, estimator }: Views, { plain, clearable, residue }: Lo
       measure: estimator.measure([]),
     }),
 
-    // calls are in responses, and a copy only takes what comes after the newest response: the map can be shared
-    copy: (looked) => ({
-      ...looked,
-      results: looked.results.slice(), // faster than spreading: there may be thousands
-      thinking: looked.thinking.slice(),
-      memories: looked.memories.slice(),
-      deleted: looked.deleted.slice(),
-    }),
+    // calls are in responses, and nothing after the newest response is kept: the map stays as it is
+    mark(looked) {
+      const { tokens, measure } = looked
+      const lists = [looked.results, looked.thinking, looked.memories, looked.deleted]
+      const lengths = lists.map(({ length }) => length)
+      return () => {
+        for (const [at, list] of lists.entries()) list.length = lengths[at]!
+        Object.assign(looked, { tokens, measure })
+      }
+    },
 
     take(looked, message) {
       takeMemory(looked, message)

@@ -9,7 +9,7 @@
  * The server looks back only 20 blocks from a breakpoint, and a turn with many calls has more. The third place makes sure that the previous
  * entry is found after any turn. A fork that must not write stops at the third: it reads what its parent wrote.
  *
- * Pure: the request it gets stays as it was. Besides the marks, only plain strings change: they become blocks, because a string cannot carry
+ * Pure: the request it gets stays as it was, except for a list of bare messages. Besides the marks, only plain strings change: they become blocks, because a string cannot carry
  * a mark. That happens in every message, so a message's bytes do not depend on whether it is the last.
  */
 import type { CacheLifetime } from "../../base/vocabulary.ts"
@@ -26,7 +26,7 @@ export interface BreakpointOptions {
    * which is right for a fork that asks once.
    */
   readonly sharedMessages?: number
-  /** The messages are in blocks without marks, as a view's are. Only those that get a mark are copied, so a turn costs what is new. */
+  /** The messages are in blocks without marks, as a view's are, and the list is the caller's own: it is changed in place. */
   readonly bare?: boolean
   /** How long the server keeps what it writes at each place. Default: five minutes. */
   readonly lifetime?: CacheLifetime
@@ -132,16 +132,16 @@ function isMarkable(block: Block): boolean {
   return MARKABLE.has(block.type) || (block.type.endsWith("_tool_result") && !isAsReceived(block))
 }
 
+/** In place: a long list takes longer to copy than to mark. */
 function markPlaces(
-  messages: readonly Message[],
+  messages: Message[],
   { places, mark }: { readonly places: readonly Place[]; readonly mark: Mark },
 ): Message[] {
-  const marked = messages.slice() // copies pointers only; a turn must not cost what is old
   for (const { message, block } of places) {
-    const at = marked[message]!
-    marked[message] = withContent(at, markAt(blocksOf(at), { at: block, mark }))
+    const at = messages[message]!
+    messages[message] = withContent(at, markAt(blocksOf(at), { at: block, mark }))
   }
-  return marked
+  return messages
 }
 
 const markAt = <T extends object>(
