@@ -131,3 +131,12 @@ test("Ctrl-R takes keys until Enter takes the match or Esc leaves", () => {
   expect(store.snapshot().editor.text).toBe("run tests")
   expect(submitted).toEqual([])
 })
+
+test("the up key goes on through earlier inputs, also past a command", () => {
+  const { store, press: keys } = chatting()
+  for (const text of ["first", "/cost", "read @notes"]) store.dispatch({ type: "submitted", text })
+  keys({ type: "up" }, { type: "up" }, { type: "up" })
+  expect(store.snapshot().editor.text).toBe("first")
+  keys({ type: "down" }, { type: "complete" })
+  expect(store.snapshot().editor.text).toBe("/cost ")
+})

@@ -1,7 +1,7 @@
 /** Turns actions into the state on the screen. Pure: no terminal, no clock. */
 import type { CompactionProgress, QueryEvent } from "@strata/core/internal"
 import { stepWords } from "../display/compaction.ts"
-import { type Completion, completionAfter } from "./completion.ts"
+import { type Completion, completionAfter, triggerAt } from "./completion.ts"
 import type { Dialog } from "./dialog.ts"
 import { type Editor, EMPTY_EDITOR, editorWith } from "./editor.ts"
 import type { HistorySearch } from "./history-search.ts"
@@ -74,7 +74,10 @@ export function reduce(state: ChatState, action: Action): ChatState {
         items: state.items.map((item) => (item.kind === "shell" && item.id === action.item.id ? action.item : item)),
       }
     case "edited":
-      return { ...edited(state, action.editor), history: action.history ?? state.history }
+      return {
+        ...(isFromHistory(state, action) ? withoutMenu(edited(state, action.editor)) : edited(state, action.editor)),
+        history: action.history ?? state.history,
+      }
     case "undone": {
       const step = stepped(state.undo, { editor: state.editor, direction: action.direction })
       return step ? { ...edited(state, step.editor), undo: step.undo } : state
@@ -82,7 +85,7 @@ export function reduce(state: ChatState, action: Action): ChatState {
     case "searching":
       return { ...state, search: action.search }
     case "searched":
-      return { ...edited(state, action.editor), search: undefined }
+      return { ...withoutMenu(edited(state, action.editor)), search: undefined }
     case "completion":
       return { ...state, completion: { ...state.completion, ...action.change } }
     case "submitted":
@@ -114,6 +117,16 @@ function edited(state: ChatState, editor: Editor): ChatState {
     undo: noted(state.undo, { before: state.editor, after: editor }),
     completion: completionAfter(state.completion, editor),
   }
+}
+
+/** An earlier input came back with the up or down key. */
+const isFromHistory = ({ history: { at } }: ChatState, { history }: Extract<Action, { type: "edited" }>): boolean =>
+  history !== undefined && history.at !== at
+
+/** The word was written earlier. A menu would take the next up key. */
+function withoutMenu(state: ChatState): ChatState {
+  const trigger = triggerAt(state.editor)
+  return trigger ? { ...state, completion: { ...state.completion, closed: trigger.from } } : state
 }
 
 /** Messages delivered without an event of their own: nothing a person typed may vanish from the screen. */

@@ -1,12 +1,11 @@
 /** An agent at work: it asks the model, runs tools with permission, and keeps the conversation. `openAgent` makes one. */
 import type { Clock } from "../base/clock.ts"
-import { BusyError, ClosedError, CompactionFailedError, StrataError } from "../base/errors.ts"
+import { BusyError, ClosedError, CompactionFailedError } from "../base/errors.ts"
 import type { Telemetry } from "../base/telemetry.ts"
 import type { PermissionMode } from "../base/vocabulary.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import type { EditorState } from "../conversation/editor.ts"
 import type { Dreamed, Dreaming } from "../layers/6-dreaming/dreaming.ts"
-import type { Attachment } from "../messages/attachments.ts"
 import type { Content } from "../messages/blocks.ts"
 import type { Uuid } from "../messages/messages.ts"
 import { isRateLimit, RateLimitedError } from "../model/errors.ts"
@@ -15,17 +14,16 @@ import { findModel } from "../tokens/models.ts"
 import { thresholdsFor } from "../tokens/thresholds.ts"
 import { fitsModel, type Thresholds } from "../tokens/window.ts"
 import type { OpenToolset, ToolServer } from "../tools/tool.ts"
-import { asAttachment } from "./admit-call.ts"
 import type { AgentMemory, Remembered } from "./agent-memory.ts"
 import type { AgentState } from "./agent-state.ts"
 import type { Companions } from "./companions.ts"
 import { type RunHooks, reportsOf } from "./hooks.ts"
 import type { InstructionWatch } from "./instruction-watch.ts"
 import { introductionsDue } from "./introductions.ts"
-import { mentionedFiles } from "./mentioned-files.ts"
 import { NoAnswerError } from "./no-answer.ts"
 import { type AgentOptions, type AskOptions, checkAskOptions, checkMode, checkRule } from "./options.ts"
-import { type PersonCommand, type PersonCommandEnd, runPersonCommand } from "./person-command.ts"
+import type { PersonCommand, PersonCommandEnd } from "./person-command.ts"
+import { PersonSide } from "./person-side.ts"
 import { query } from "./query.ts"
 import type { QueryEnd, QueryEvent } from "./query-events.ts"
 import { type PersonCall, type PersonCallEnd, runForPerson } from "./run-for-person.ts"
@@ -72,14 +70,18 @@ export class Agent implements AsyncDisposable {
   #closing: Promise<void> | undefined
   #isWorking = false
   #editor: EditorState | undefined
-  /** Hooks that look at messages typed meanwhile, and what they said for the model and the person. */
-  readonly #submitting = new Set<Promise<unknown>>()
-  readonly #said = { attachments: [] as Attachment[], problems: [] as string[] }
+  readonly #person: PersonSide
 
   /** @internal Use `openAgent`. */
   constructor(parts: AgentParts) {
     this.#parts = parts
     this.conversation = parts.conversation
+    const { conversation, instructions, isSubAgent, closing } = parts
+    this.#person = new PersonSide({
+      ...{ conversation, instructions, isSubAgent },
+      toolRun: () => ({ ...this.#toolRun(), signal: closing.signal, conversation: conversation.id }),
+      isWorking: () => this.#isWorking,
+    })
   }
 
   get model(): Model {
@@ -173,7 +175,7 @@ export class Agent implements AsyncDisposable {
       trace.ended(end)
       await events.return({ reason: "aborted" })
       this.#isWorking = false
-      await this.#keepCommands()
+      if (!this.#closing) await this.#person.keepCommands()
     }
   }
 
@@ -197,12 +199,7 @@ export class Agent implements AsyncDisposable {
         return { attachments, problems: instructions.newProblems() }
       },
       tools: this.#toolRun(),
-      typed: {
-        settled: async () => {
-          while (this.#submitting.size > 0) await Promise.all(this.#submitting)
-        },
-        take: () => ({ attachments: this.#said.attachments.splice(0), problems: this.#said.problems.splice(0) }),
-      },
+      typed: this.#person.typed,
       isSubAgent: this.#parts.isSubAgent,
       isAutonomous: this.#parts.isAutonomous,
       ...(this.#parts.companions ? { companions: this.#parts.companions } : {}),
@@ -239,54 +236,15 @@ export class Agent implements AsyncDisposable {
    * then it is not kept.
    */
   enqueue(text: string, { mentions = false }: Pick<AskOptions, "mentions"> = {}): Promise<Uuid> {
-    const keeping = this.#enqueue(text, mentions).finally(() => this.#submitting.delete(settled))
-    const settled = keeping.catch(() => undefined)
-    this.#submitting.add(settled)
-    return keeping
-  }
-
-  async #enqueue(text: string, mentions: boolean): Promise<Uuid> {
-    const { runHooks, isSubAgent } = this.#parts
-    if (isSubAgent) return this.conversation.enqueue(text)
-    const { stop, blocked, contexts, messages } = await runHooks("UserPromptSubmit", { about: { prompt: text } })
-    const why = stop ?? blocked
-    this.#said.problems.push(...messages)
-    if (why !== undefined)
-      throw new StrataError(
-        `A hook blocked the message: ${why.replace(/[.\s]+$/, "")}. It was not kept. Change it and send it again.`,
-      )
-    this.#said.attachments.push(...contexts.map(asAttachment))
-    if (mentions) await this.#attachMentioned(text)
-    return this.conversation.enqueue(text)
-  }
-
-  async #attachMentioned(text: string): Promise<void> {
-    const { closing, instructions } = this.#parts
-    const run = { ...this.#toolRun(), signal: closing.signal, conversation: this.conversation.id }
-    const { attachments, problems, touched } = await mentionedFiles(text, run)
-    this.#said.attachments.push(...attachments, ...(await instructions.due(touched)))
-    this.#said.problems.push(...problems)
+    return this.#person.enqueue(text, mentions)
   }
 
   /**
    * @internal Runs a command for the person, beside what the agent does. What it printed is part of the conversation: at once, or with the
    * next request while the agent works.
    */
-  async runCommand(command: PersonCommand): Promise<PersonCommandEnd> {
-    const { toolset, state } = this.#parts
-    const end = await runPersonCommand(command, { tools: toolset.tools, context: state.toolContext })
-    this.#said.attachments.push(end)
-    if (!this.#isWorking) await this.#keepCommands()
-    return end
-  }
-
-  /** Journals commands that no request has taken. Between a request and its answer that would change what was sent. */
-  async #keepCommands(): Promise<void> {
-    const { attachments } = this.#said
-    const commands = attachments.filter(({ type }) => type === "person_command")
-    if (commands.length === 0 || this.#closing) return
-    attachments.splice(0, attachments.length, ...attachments.filter((waiting) => !commands.includes(waiting)))
-    for (const attachment of commands) await this.conversation.attach(attachment)
+  runCommand(command: PersonCommand): Promise<PersonCommandEnd> {
+    return this.#person.runCommand(command)
   }
 
   /** Consolidates the memory, and shows a consolidation at work. Absent where the memory is off or may not be written. */

@@ -23,6 +23,7 @@ import { WorkLine } from "./work-line.ts"
 const ROWS_AROUND = 8 // work line, input with its borders, status line, and a row to spare: a frame as high as the window would scroll
 const ROWS_BESIDE_DIALOG = 16 // the same with a question and its choices
 const ROWS_ABOVE_BODY = 3
+const ROWS_ABOVE_MENU = 2
 
 export function App({ chat }: { readonly chat: Chat }): ReactNode {
   const window = useWindowSize()
@@ -43,7 +44,8 @@ export function Screen({ state }: { readonly state: ChatState }): ReactNode {
   const { rows, columns } = useWindowSize()
   const [dialog] = state.dialogs
   const menu = dialog ? [] : linesBelowInput(state, { rows, columns })
-  const around = dialog ? ROWS_BESIDE_DIALOG : ROWS_AROUND + menu.length
+  const around = dialog ? ROWS_BESIDE_DIALOG : ROWS_AROUND + (menu.length === 0 ? 0 : menu.length + 1)
+  const fewest = menu.length === 0 ? ROWS_ABOVE_BODY : ROWS_ABOVE_MENU
   const screen = h(
     Box,
     { flexDirection: "column", width: columns },
@@ -51,7 +53,7 @@ export function Screen({ state }: { readonly state: ChatState }): ReactNode {
       items: state.items,
       asked: dialog?.call,
       showing: state.showing,
-      rows: dialog?.body ? ROWS_ABOVE_BODY : Math.max(ROWS_ABOVE_BODY, rows - around),
+      rows: dialog?.body ? ROWS_ABOVE_BODY : Math.max(fewest, rows - around),
     }),
     dialog ? null : h(WorkLine, { work: state.work }),
     h(QueuedLines, { queued: state.queued }),

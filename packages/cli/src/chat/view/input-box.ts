@@ -11,7 +11,7 @@ import { Text } from "./text.ts"
 import { useTheme } from "./theme.ts"
 
 const MOST_LINES = 10 // on the screen; a frame higher than the window would scroll with every key
-const FEWEST_LINES = 2
+const FEWEST_LINES = 1
 const ROWS_WITHOUT_INPUT = 11 // conversation, work line, rules and status line on a low screen
 const NARROWEST = 4 // columns
 export const PROMPT_COLUMNS = 2

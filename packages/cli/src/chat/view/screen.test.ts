@@ -5,6 +5,7 @@ import { stripVTControlCharacters } from "node:util"
 import fc from "fast-check"
 import { render, renderToString } from "ink"
 import { expect, test } from "vitest"
+import { widthOf } from "../../display/text.ts"
 import { editorWith } from "../editor.ts"
 import { historyOf } from "../input-history.ts"
 import { type ChatState, initialState } from "../state.ts"
@@ -175,6 +176,34 @@ test("PERM-5 property: whatever the texts hold, the screen's own sequences are t
     }),
     { numRuns: 30 },
   )
+})
+
+test.each([
+  ["a menu", { editor: editorWith("/") }],
+  ["files and a long message", { editor: editorWith(`${"many words ".repeat(60)}@`) }],
+  ["files in the middle of a message", { editor: { text: "many words @ and ".repeat(60), cursor: 12 + 17 * 30 } }],
+  ["a search", { search: { query: "x".repeat(80), isFailing: true, before: editorWith("draft") } }],
+])("on a low and narrow screen %s leaves room for the rest", async (_, change) => {
+  const stdout = Object.assign(new PassThrough(), { columns: 60, rows: 15 }) as unknown as NodeJS.WriteStream
+  const completion = {
+    commands: Array.from({ length: 30 }, (_, i) => ({ name: `c${i}`, usage: `/c${i}`, about: "about ".repeat(20) })),
+    files: Array.from({ length: 300 }, (_, i) => `${"deep/".repeat(20)}${i}.ts`),
+    selected: 7,
+  }
+  const items = [{ kind: "answer", text: "line\n\n".repeat(40), isArriving: true }] as const
+  const work = { type: "working", since: 0 } as const
+  const state = { ...STATE, items, work, completion, ...change }
+  const frames: string[] = []
+  stdout.on("data", (data: Buffer) => frames.push(data.toString()))
+  const app = render(h(Screen, { state }), { stdout, debug: true, patchConsole: false })
+  await app.waitUntilRenderFlush()
+  app.unmount()
+  const rows = stripVTControlCharacters(frames.find((frame) => frame.includes("claude"))!)
+    .trimEnd()
+    .split("\n")
+  expect(rows.length).toBeLessThan(15)
+  for (const row of rows) expect(widthOf(row)).toBeLessThanOrEqual(60)
+  expect(rows.at(-1)).toContain("claude-opus-5-5")
 })
 
 test("a retry counts down and says why", () => {
